@@ -1,0 +1,64 @@
+"""A shelf behaves like a dictionary that nobody changes, and tells two versions apart."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zktop.model.shelf import RECENT_LIMIT, Shelf
+
+KEYS = st.integers(0, 3 * RECENT_LIMIT)
+CHANGES = st.lists(
+    st.dictionaries(KEYS, st.one_of(st.none(), st.text(max_size=2)), max_size=RECENT_LIMIT),
+    max_size=8,
+)
+
+
+@given(CHANGES)
+def test_every_version_is_the_dictionary_it_stands_for(changes: list[dict[int, str]]) -> None:
+    """Setting and removing does what it does to a dictionary, before and after pouring."""
+    shelf, model = Shelf[int, str](), dict[int, str]()
+    for change in changes:
+        shelf = shelf.with_changes(change)
+        model = {k: v for k, v in {**model, **change}.items() if v is not None}
+
+        assert dict(shelf) == model
+        assert len(shelf) == len(model)
+        assert all((key in shelf) == (key in model) for key in range(3 * RECENT_LIMIT))
+
+
+@given(CHANGES, CHANGES)
+def test_earlier_versions_never_change(
+    first: list[dict[int, str]], second: list[dict[int, str]]
+) -> None:
+    """Who holds a version may keep it as long as he likes."""
+    shelf = Shelf[int, str]()
+    for change in first:
+        shelf = shelf.with_changes(change)
+    before, later = dict(shelf), shelf
+    for change in second:
+        later = later.with_changes(change)
+
+    assert dict(shelf) == before
+
+
+@given(CHANGES, CHANGES)
+def test_what_differs_is_found(first: list[dict[int, str]], second: list[dict[int, str]]) -> None:
+    """Every key whose value differs between two versions is named."""
+    before = Shelf[int, str]()
+    for change in first:
+        before = before.with_changes(change)
+    after = before
+    for change in second:
+        after = after.with_changes(change)
+    keys = {*before, *after}
+    differing = {key for key in keys if before.get(key) is not after.get(key)}
+
+    assert differing <= after.changed_since(before)
+
+
+def test_the_next_version_does_not_copy_the_large_part() -> None:
+    """A change among many entries shares all the others with the version before."""
+    shelf = Shelf({number: str(number) for number in range(10_000)})
+    later = shelf.with_changes({5: "five"})
+
+    assert later.base is shelf.base
+    assert later.changed_since(shelf) == {5}

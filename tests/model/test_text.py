@@ -1,0 +1,63 @@
+"""Text from ZooKeeper cannot reach a terminal as anything but text."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zktop.model.text import LONGEST_LABEL, clean, decode, label
+
+CONTROLLING = {"Cc", "Cs", "Zl", "Zp"}
+REORDERING = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+@given(st.text(st.characters()))
+def test_no_control_character_survives(raw: str) -> None:
+    """Whatever goes in, nothing comes out that moves a cursor or turns the text around."""
+    text = clean(raw)
+
+    assert not {unicodedata.category(character) for character in text} & CONTROLLING
+    assert not set(text) & REORDERING
+
+
+@given(st.text(st.characters()))
+def test_cleaning_twice_changes_nothing_more(raw: str) -> None:
+    """Clean text stays as it is, so that no layer has to know whether it was cleaned."""
+    assert clean(clean(raw)) == clean(raw)
+
+
+@given(st.text(st.characters()))
+def test_every_character_keeps_its_place(raw: str) -> None:
+    """One character in, one character out: columns line up."""
+    assert len(clean(raw)) == len(raw)
+
+
+@given(st.binary())
+def test_any_bytes_can_be_shown(data: bytes) -> None:
+    """Data that is no UTF-8 is still shown, never an exception."""
+    assert clean(decode(data)) == decode(data)
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("\x1b]0;owned\x07", "␛]0;owned␇"),
+        ("a\nb\tc", "a␊b␉c"),
+        ("\x7f\x9b2J", "␡\ufffd2J"),
+        ("abc\u202egnp.exe", "abc\ufffdgnp.exe"),
+        ("größe-ключ-鍵", "größe-ключ-鍵"),
+    ],
+)
+def test_what_is_shown_instead(raw: str, shown: str) -> None:
+    """Controls have their pictures; the rest that cannot be shown has one sign."""
+    assert clean(raw) == shown
+
+
+@given(st.binary(max_size=5000))
+def test_a_label_is_one_short_line(data: bytes) -> None:
+    """Data of any size gives a label that fits its column."""
+    text = label(data)
+
+    assert len(text) <= LONGEST_LABEL
+    assert "\n" not in text

@@ -1,0 +1,209 @@
+"""The world: any order, any repetition of facts gives the same world."""
+
+import random
+from collections.abc import Iterator
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zktop.model.facts import (
+    Children,
+    Denied,
+    Gone,
+    Link,
+    Node,
+    Server,
+    Stat,
+    Watches,
+    ZnodeFact,
+    join,
+)
+from zktop.model.text import Text
+from zktop.model.world import World
+
+ROOT = Text("/p")
+TOP = Text("/")
+
+
+def stat(czxid: int) -> Stat:
+    """A Stat of a znode created by that transaction."""
+    return Stat(czxid, czxid, 0)
+
+
+def events(chance: random.Random, steps: int) -> Iterator[tuple[int, dict[str, int], ZnodeFact]]:
+    """A true history of a root and its children: each step's zxid, truth, and deletion or birth.
+
+    The truth maps names to the zxid that created them; the root itself goes by its path.
+    """
+    truth: dict[str, int] = {}
+    for zxid in range(10, 10 + steps):
+        children = [name for name in truth if name != ROOT]
+        if ROOT not in truth:
+            truth[ROOT] = zxid
+            yield zxid, truth, Node(path=ROOT, zxid=zxid, at=zxid)
+        elif not children and chance.random() < 0.4:
+            del truth[ROOT]
+            yield zxid, truth, Gone(path=ROOT, zxid=zxid, at=zxid)
+        elif children and chance.random() < 0.5:
+            name = chance.choice(children)
+            del truth[name]
+            yield zxid, truth, Gone(path=join(ROOT, name), zxid=zxid, at=zxid)
+        elif len(children) < 3:
+            name = chance.choice([name for name in "abcd" if name not in truth])
+            truth[name] = zxid
+            yield zxid, truth, Node(path=join(ROOT, name), zxid=zxid, at=zxid)
+
+
+def heard(chance: random.Random, steps: int) -> list[ZnodeFact]:
+    """Facts that a client might have read during such a history: some of all."""
+    facts: list[ZnodeFact] = []
+    for zxid, truth, event in events(chance, steps):
+        names = tuple(Text(name) for name in truth if name != ROOT)
+        if chance.random() < 0.6:
+            facts.append(event)
+        if chance.random() < 0.2:
+            top = (Text("p"),) if ROOT in truth else ()
+            facts.append(Children(path=TOP, names=top, stat=stat(0), zxid=zxid, at=zxid))
+        if ROOT in truth and chance.random() < 0.4:
+            facts.append(
+                Children(path=ROOT, names=names, stat=stat(truth[ROOT]), zxid=zxid, at=zxid)
+            )
+        if ROOT in truth and chance.random() < 0.2:
+            facts.append(Node(path=ROOT, stat=stat(truth[ROOT]), data=b"", zxid=zxid, at=zxid))
+        facts += [
+            Node(path=join(ROOT, name), stat=stat(truth[name]), data=b"x", zxid=zxid, at=zxid)
+            for name in names
+            if chance.random() < 0.3
+        ]
+    return facts
+
+
+@given(st.randoms(use_true_random=False), st.integers(1, 16))
+def test_order_and_repetition_change_nothing(chance: random.Random, steps: int) -> None:
+    """Late facts, early facts, facts twice, one at a time or all at once: the same world."""
+    facts = heard(chance, steps)
+    shuffled = facts + chance.choices(facts, k=2) if facts else []
+    chance.shuffle(shuffled)
+    one_by_one = World()
+    for fact in shuffled:
+        one_by_one = one_by_one.after(fact)
+    at_once = World().after(*facts)
+
+    for path in (TOP, ROOT):
+        assert one_by_one.family(path) == at_once.family(path)
+    assert (one_by_one.zxid, one_by_one.at) == (at_once.zxid, at_once.at)
+
+
+@given(st.randoms(use_true_random=False), st.integers(1, 16))
+def test_a_full_reading_is_the_truth(chance: random.Random, steps: int) -> None:
+    """Whatever was heard before, after a listing and reads of all the world is the ensemble's."""
+    facts = heard(chance, steps)
+    zxid, truth, _ = list(events(random.Random(steps), steps))[-1]
+    zxid += 100  # a reading made later than anything heard before
+    children = {name: born + 100 for name, born in truth.items() if name != ROOT}
+    reading: list[ZnodeFact] = [
+        Children(path=ROOT, names=tuple(map(Text, children)), stat=stat(1), zxid=zxid, at=zxid)
+    ]
+    reading += [
+        Node(path=join(ROOT, name), stat=stat(born), data=b"", zxid=zxid, at=zxid)
+        for name, born in children.items()
+    ]
+    chance.shuffle(reading)
+    family = World().after(*facts, Node(path=ROOT, zxid=zxid, at=zxid)).after(*reading)
+
+    assert {
+        znode.name: znode.stat.czxid for znode in family.family(ROOT) if znode.stat
+    } == children
+
+
+def test_a_created_again_node_is_told_from_the_earlier_one() -> None:
+    """A late read of the earlier node does not pass for the later one of the same name."""
+    name = Text("/p/leader")
+    world = World().after(
+        Node(path=name, stat=stat(5), data=b"old", zxid=6, at=6),
+        Gone(path=name, zxid=8, at=8),
+        Node(path=name, zxid=9, at=9),
+        Node(path=name, stat=stat(5), data=b"old", zxid=7, at=10),
+    )
+    znode = world.node(name)
+
+    assert znode is not None
+    assert znode.stat is None
+
+
+def test_what_was_below_a_node_goes_with_it() -> None:
+    """A root that was deleted and created again starts empty, whatever was known of it."""
+    world = World().after(
+        Children(path=ROOT, names=(Text("a"),), stat=stat(3), zxid=5, at=5),
+        Gone(path=ROOT, zxid=9, at=9),
+        Node(path=ROOT, stat=stat(11), data=b"", zxid=12, at=12),
+    )
+
+    assert not list(world.family(ROOT))
+
+
+def test_a_refused_listing_is_known_until_one_succeeds() -> None:
+    """No permission is a state of its own: it is not an empty lock."""
+    refused = World().after(Denied(path=ROOT, what="list", zxid=5, at=5))
+    listed = refused.after(Children(path=ROOT, names=(), stat=stat(1), zxid=6, at=6))
+
+    assert refused.family(ROOT).denied
+    assert not listed.family(ROOT).denied
+    assert listed.family(ROOT).listed
+
+
+def test_a_hidden_node_is_there_and_unread() -> None:
+    """A znode that our ACL hides is a member all the same."""
+    world = World().after(
+        Children(path=ROOT, names=(Text("a"),), stat=stat(1), zxid=5, at=5),
+        Denied(path=Text("/p/a"), what="read", zxid=6, at=6),
+    )
+    znode = world.node("/p/a")
+
+    assert znode is not None
+    assert (znode.hidden, znode.stat) == (True, None)
+
+
+def test_tables_of_a_server_are_ordered_by_time() -> None:
+    """The newest table of each kind counts, whichever arrives last."""
+    zk1 = Text("zk1:2181")
+    newer = Watches(server=zk1, rows={1: (Text("/a"),)}, zxid=0, at=20)
+    older = Watches(server=zk1, rows={}, zxid=0, at=10)
+    figures = Server(server=zk1, mode=Text("leader"), zxid=0, at=15)
+    world = World().after(newer).after(figures, older)
+
+    assert world.tables[zk1].watches is newer
+    assert world.tables[zk1].server is figures
+
+
+def test_the_link_is_the_newest_one_told() -> None:
+    """An old connection state that arrives late is no news."""
+    world = (
+        World()
+        .after(Link(state="connected", zxid=0, at=5))
+        .after(Link(state="connecting", zxid=0, at=1))
+    )
+
+    assert world.link is not None
+    assert world.link.state == "connected"
+
+
+def test_a_change_names_the_families_it_touched() -> None:
+    """Only what differs has to be looked at again."""
+    before = World().after(
+        *(
+            Children(path=Text(f"/locks/{n}"), names=(), stat=stat(1), zxid=1, at=1)
+            for n in range(100)
+        )
+    )
+    after = before.after(Node(path=Text("/locks/7/x"), stat=stat(2), data=b"", zxid=2, at=2))
+
+    assert after.changed_since(before).paths == {"/locks/7"}
+
+
+def test_a_fact_that_tells_nothing_new_changes_nothing() -> None:
+    """Reading again costs no work further down."""
+    fact = Node(path=Text("/p/a"), stat=stat(2), data=b"", zxid=2, at=2)
+    world = World().after(fact)
+
+    assert not world.after(fact).changed_since(world).paths

@@ -1,0 +1,1 @@
+"""zktop: see every ZooKeeper lock, live."""

@@ -1,0 +1,1 @@
+"""The pure core: facts in, report out. No clock, no I/O, no threads."""

@@ -1,0 +1,234 @@
+"""Facts: what was read from ZooKeeper, each with the moment it was true.
+
+Every fact carries `zxid`, the transaction it is not older than, and `at`, the wall clock in
+milliseconds when it arrived. Facts about znodes are ordered by zxid; facts about one server are
+ordered by `at`, because a server's tables have no zxid of their own.
+
+A fact is the door for text: whatever a fact holds as text is clean, however the fact was made.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from zktop.model.text import Text, clean
+
+Session = int  # the unsigned 64-bit session id; 0 means "no owner"
+Millis = int  # wall clock, milliseconds since 1970
+
+UNSIGNED_64 = 0xFFFF_FFFF_FFFF_FFFF
+
+
+def session_id(signed: int) -> Session:
+    """Normalise an id: JSON and Stat print it signed, the four-letter words unsigned.
+
+    >>> hex(session_id(-4035225190614302720))
+    '0xc800001194ba0000'
+    """
+    return signed & UNSIGNED_64
+
+
+def session_text(session: Session) -> str:
+    """Write an id as everybody writes it: hex, no padding.
+
+    >>> session_text(72057650093162496)
+    '0x1000008ed7b0000'
+    """
+    return f"{session:#x}"
+
+
+class Fact(msgspec.Struct, frozen=True, gc=False, tag_field="fact", kw_only=True):
+    """One thing read, with the zxid and the time it was read at."""
+
+    zxid: int
+    at: Millis
+
+
+class Stat(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """What ZooKeeper knows about a znode besides its data; numbers as the server sends them."""
+
+    czxid: int
+    mzxid: int
+    ctime: Millis
+    version: int = 0
+    cversion: int = 0
+    aversion: int = 0
+    owner: Session = 0
+    data_length: int = 0
+    num_children: int = 0
+    pzxid: int = 0
+
+    @property
+    def next_sequence(self) -> int:
+        """The number that the next sequential child gets.
+
+        Clients see twice the creations minus the children; unsigned arithmetic, because that
+        turns negative half-way through the range. The doubling loses the counter's top bit: a
+        server that lets the counter wrap shows the same here as one that never did.
+
+        >>> Stat(czxid=1, mzxid=1, ctime=0, cversion=17, num_children=3).next_sequence
+        10
+        """
+        return ((self.cversion + self.num_children) & 0xFFFF_FFFF) >> 1
+
+
+class Children(Fact, frozen=True, tag="children"):
+    """All children of one znode, and the znode's own Stat."""
+
+    path: Text
+    names: tuple[Text, ...]
+    stat: Stat
+
+    def __post_init__(self) -> None:
+        """Keep text clean, whoever made this."""
+        _clean_path(self)
+        if not all(map(str.isprintable, self.names)):
+            msgspec.structs.force_setattr(self, "names", tuple(map(clean, self.names)))
+
+
+class Node(Fact, frozen=True, tag="node"):
+    """One znode exists. Stat and data are None while they are unread or forbidden."""
+
+    path: Text
+    stat: Stat | None = None
+    data: bytes | None = None
+
+    def __post_init__(self) -> None:
+        """Keep text clean, whoever made this."""
+        _clean_path(self)
+
+
+class Gone(Fact, frozen=True, tag="gone"):
+    """No such znode."""
+
+    path: Text
+
+    def __post_init__(self) -> None:
+        """Keep text clean, whoever made this."""
+        _clean_path(self)
+
+
+class Denied(Fact, frozen=True, tag="denied"):
+    """The znode's ACL does not let us list its children, or read it."""
+
+    path: Text
+    what: Literal["list", "read"]
+
+    def __post_init__(self) -> None:
+        """Keep text clean, whoever made this."""
+        _clean_path(self)
+
+
+class Connection(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """One client connection as its server lists it."""
+
+    session: Session
+    client: Text
+    timeout_ms: int | None = None
+    received: int = 0
+    sent: int = 0
+    queued: int = 0
+    last_operation: Text | None = None
+    last_cxid: int | None = None
+    established: Millis | None = None
+    quiet_ms: int | None = None  # since the server last answered it, by the server's own clock
+
+    def __post_init__(self) -> None:
+        """Keep text clean, whoever made this."""
+        if not self.client.isprintable():
+            msgspec.structs.force_setattr(self, "client", clean(self.client))
+        if self.last_operation is not None and not self.last_operation.isprintable():
+            msgspec.structs.force_setattr(self, "last_operation", clean(self.last_operation))
+
+
+class Connections(Fact, frozen=True, tag="connections"):
+    """The connection table of one server; `why` says what went wrong when there is none."""
+
+    server: Text
+    rows: tuple[Connection, ...] | None = None
+    why: Text | None = None
+
+
+class Watches(Fact, frozen=True, tag="watches"):
+    """The data and exists watches of one server, by session; child watches are never in it."""
+
+    server: Text
+    rows: dict[Session, tuple[Text, ...]] | None = None
+    why: Text | None = None
+
+    def __post_init__(self) -> None:
+        """Keep text clean, whoever made this."""
+        rows = self.rows or {}
+        if not all(path.isprintable() for paths in rows.values() for path in paths):
+            tidy = {session: tuple(map(clean, paths)) for session, paths in rows.items()}
+            msgspec.structs.force_setattr(self, "rows", tidy)
+
+
+class Expiry(Fact, frozen=True, tag="expiry"):
+    """When sessions expire, by the leader: milliseconds from `at`; rounded up to a tick.
+
+    `timeouts` is what a follower tells instead: every session of the ensemble, with its timeout.
+    """
+
+    server: Text
+    expires_in_ms: dict[Session, int] | None = None
+    timeouts_ms: dict[Session, int] | None = None
+    ephemerals: dict[Session, tuple[Text, ...]] | None = None
+    tick_ms: int | None = None
+    why: Text | None = None
+
+
+class Server(Fact, frozen=True, tag="server"):
+    """The figures of one ensemble member."""
+
+    server: Text
+    mode: Text | None = None
+    version: Text | None = None
+    connections: int | None = None
+    watches: int | None = None
+    latency_ms: tuple[float, float, float] | None = None
+    outstanding: int | None = None
+    znodes: int | None = None
+    server_zxid: int | None = None
+    channel: Literal["4lw", "admin", "none"] = "none"
+    why: Text | None = None
+
+
+class Link(Fact, frozen=True, tag="link"):
+    """The state of our own connection to the ensemble."""
+
+    state: Literal["connecting", "connected", "suspended", "lost", "read-only", "closed"]
+    session: Session | None = None
+    server: Text | None = None
+    why: Text | None = None
+
+
+ZnodeFact = Children | Node | Gone | Denied
+ServerFact = Connections | Watches | Expiry | Server
+AnyFact = ZnodeFact | ServerFact | Link
+
+
+def split(path: str) -> tuple[Text, Text]:
+    """Part a path into parent and name.
+
+    >>> split("/locks/orders"), split("/locks"), split("/")
+    (('/locks', 'orders'), ('/', 'locks'), ('', ''))
+    """
+    if path == "/":
+        return Text(""), Text("")
+    parent, _, name = path.rpartition("/")
+    return Text(parent or "/"), Text(name)
+
+
+def join(parent: str, name: str) -> Text:
+    """Put parent and name together.
+
+    >>> join("/", "locks"), join("/locks", "orders")
+    ('/locks', '/locks/orders')
+    """
+    return Text(f"/{name}" if parent == "/" else f"{parent}/{name}")
+
+
+def _clean_path(fact: "Children | Node | Gone | Denied") -> None:
+    if not fact.path.isprintable():
+        msgspec.structs.force_setattr(fact, "path", clean(fact.path))

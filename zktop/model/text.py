@@ -1,0 +1,65 @@
+"""Text from ZooKeeper, made harmless at the door.
+
+Names and data of znodes are written by strangers. Whatever enters the model as text goes through
+`clean`, and `Text` is the type that says so: it cannot hold a control character, an escape
+sequence or a character that reorders its neighbours. Each offender is replaced by one visible
+character, so that columns still line up and two names rarely become one.
+"""
+
+from typing import NewType
+
+Text = NewType("Text", str)
+
+LONGEST_LABEL = 256  # characters; data of a znode may be a megabyte, a label is for one line
+
+_CONTROL_PICTURES = 0x2400
+_DELETE, _DELETE_PICTURE = 0x7F, "\u2421"
+_REPLACEMENT = "\ufffd"
+_NARROW_ENOUGH = frozenset("\u00a0\u2000\u2002\u2003\u2009\u202f\u3000")  # spaces: odd, harmless
+
+
+def clean(raw: str) -> Text:
+    r"""Replace what a terminal would obey by something that it merely shows.
+
+    >>> clean("plain/näme")
+    'plain/näme'
+    >>> clean("\x1b[2J\n")
+    '␛[2J␊'
+    """
+    if raw.isprintable():  # nearly always, and as fast as a scan in C can be
+        return Text(raw)
+    return Text("".join(map(_shown, raw)))
+
+
+def decode(data: bytes) -> Text:
+    r"""Read bytes as text; what is no UTF-8 becomes U+FFFD.
+
+    >>> decode(b"worker-3")
+    'worker-3'
+    >>> decode(b"caf\xe9")
+    'caf\ufffd'
+    """
+    return clean(data.decode("utf-8", "replace"))
+
+
+def label(data: bytes) -> Text:
+    """Give the beginning of the data, as one short line.
+
+    >>> label(b"x" * 1_000_000) == "x" * 255 + "…"
+    True
+    """
+    text = decode(data[: 4 * LONGEST_LABEL]).strip()
+    if len(text) > LONGEST_LABEL:
+        text = text[: LONGEST_LABEL - 1] + "…"
+    return Text(text)
+
+
+def _shown(character: str) -> str:
+    code = ord(character)
+    if code < 0x20:  # noqa: PLR2004  the C0 controls have pictures of their own
+        return chr(_CONTROL_PICTURES + code)
+    if code == _DELETE:
+        return _DELETE_PICTURE
+    if character.isprintable() or character in _NARROW_ENOUGH:
+        return character
+    return _REPLACEMENT
