@@ -1,0 +1,82 @@
+"""The sandbox as a process: how it says that it is ready, and how it ends."""
+
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+from sandbox.raw import RawClient
+from servers import ask, free_port, sandbox_server
+
+COMMAND = [sys.executable, "-m", "zktop.sandbox"]
+PIPES = {
+    "stdin": subprocess.PIPE,
+    "stdout": subprocess.PIPE,
+    "stderr": subprocess.PIPE,
+    "text": True,
+}
+
+
+def test_the_first_line_is_the_address():
+    """Once the address is printed clients may come, and nothing else is ever printed."""
+    port = free_port()
+    with subprocess.Popen([*COMMAND, "--port", str(port)], **PIPES) as process:
+        address = process.stdout.readline()
+        answer = ask(port, "ruok")
+        process.terminate()
+        rest, told = process.communicate(timeout=10)
+
+    assert (address, answer, rest) == (f"127.0.0.1:{port}\n", "imok", "")
+    assert "nothing is kept" in told
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_ends_cleanly(number):
+    """A signal ends it at once with code 0 and no traceback, clients or not."""
+    with subprocess.Popen([*COMMAND, "--port", "0"], **PIPES) as process:
+        port = int(process.stdout.readline().rpartition(":")[2])
+        with RawClient(port) as client:
+            process.send_signal(number)
+            _, told = process.communicate(timeout=10)
+
+            assert client.read_frame() is None
+    assert process.returncode == 0
+    assert "Traceback" not in told
+
+
+def test_it_ends_with_its_parent():
+    """When the pipe on stdin closes, as it does when a parent dies, the sandbox ends."""
+    with sandbox_server() as server:
+        server.process.stdin.close()
+
+        assert server.process.wait(10) == 0
+
+
+def test_a_taken_port():
+    """A port in use is one plain sentence and code 2."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            [*COMMAND, "--port", str(port)],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=False,
+        )
+
+    assert done.returncode == 2
+    assert done.stderr == f"cannot listen on 127.0.0.1:{port}: address already in use\n"
+
+
+def test_loopback_unless_told():
+    """Other machines cannot reach it by default."""
+    with sandbox_server() as server, pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.2", server.port), 2)
+
+
+def test_told_otherwise():
+    """With --host it listens elsewhere."""
+    with sandbox_server("--host", "127.0.0.2") as server:
+        assert server.address == f"127.0.0.2:{server.port}"
+        socket.create_connection(("127.0.0.2", server.port), 2).close()

@@ -1,0 +1,204 @@
+"""Servers for tests: a real ZooKeeper where the machine has one, and our own sandbox."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+DEBIAN_JARS = Path("/usr/share/java")
+READY_WITHIN_S = 30.0
+JVM = ["-Xms16m", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
+MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+HOST = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class RunningServer:
+    """A server that answers, and the process that it is."""
+
+    address: str
+    process: subprocess.Popen[str]
+    admin_port: int | None = None
+
+    @property
+    def port(self) -> int:
+        """The client port."""
+        return int(self.address.rpartition(":")[2])
+
+
+@contextmanager
+def real_zookeeper(*, admin: bool = False, **settings: object) -> Iterator[RunningServer | None]:
+    """A real standalone server on a free port, with its own folder; None when there is none.
+
+    The jars come from $ZOOKEEPER_HOME/lib or from Debian's packages. `settings` go into zoo.cfg.
+    """
+    classpath = _classpath()
+    if classpath is None:
+        yield None
+        return
+    folder = Path(tempfile.mkdtemp(prefix="zktop-zookeeper-"))
+    port, admin_port = free_port(), free_port() if admin else None
+    config = _config(folder, port, admin_port, settings)
+    command = ["java", *JVM, QUIET, "-cp", classpath, MAIN, str(config)]
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, text=True)
+    try:
+        _wait_until_serving(process, port, folder / "log")
+        yield RunningServer(f"{HOST}:{port}", process, admin_port)
+    finally:
+        process.kill()
+        process.wait()
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def real_ensemble(size: int = 3, **settings: object) -> Iterator[list[RunningServer] | None]:
+    """A real ensemble whose members all serve, each with an AdminServer; None when there is none.
+
+    The members' processes may be killed; `started_again` brings one back with its data.
+    """
+    if (classpath := _classpath()) is None:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="zktop-ensemble-") as folder:
+        members = [_member(Path(folder), number) for number in range(1, size + 1)]
+        peers = {
+            f"server.{m.number}": f"{HOST}:{m.quorum}:{m.election};{HOST}:{m.port}"
+            for m in members
+        }
+        running = [_started(m, classpath, peers | settings) for m in members]
+        try:
+            for server, member in zip(running, members, strict=True):
+                _wait_until_serving(server.process, server.port, member.folder / "log")
+            yield running
+        finally:
+            for server in running:
+                server.process.kill()
+                server.process.wait()
+
+
+def started_again(server: RunningServer) -> RunningServer:
+    """The same server as a new process, on its old port and with its old data; not yet serving."""
+    command = [str(part) for part in server.process.args]  # type: ignore[union-attr]  # a list it is
+    folder = Path(command[-1]).parent
+    with (folder / "log").open("a") as log:
+        process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, text=True)
+    return RunningServer(server.address, process, server.admin_port)
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    number: int
+    folder: Path
+    port: int
+    admin: int
+    quorum: int
+    election: int
+
+
+def _member(base: Path, number: int) -> _Member:
+    folder = base / str(number)
+    (folder / "data").mkdir(parents=True)
+    (folder / "data" / "myid").write_text(f"{number}\n")
+    return _Member(number, folder, *(free_port() for _ in range(4)))
+
+
+def _started(member: _Member, classpath: str, settings: dict[str, object]) -> RunningServer:
+    settings = {"initLimit": 10, "syncLimit": 5} | settings
+    config = _config(member.folder, member.port, member.admin, settings)
+    command = ["java", *JVM, QUIET, "-cp", classpath, MAIN, str(config)]
+    with (member.folder / "log").open("w") as log:
+        process = subprocess.Popen(command, cwd=member.folder, stdout=log, stderr=log, text=True)
+    return RunningServer(f"{HOST}:{member.port}", process, member.admin)
+
+
+@contextmanager
+def sandbox_server(*arguments: str) -> Iterator[RunningServer]:
+    """The sandbox as a process of its own, on a free port."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "zktop.sandbox", "--port", "0", "--until-stdin-closes", *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin
+    assert process.stdout
+    try:
+        address = process.stdout.readline().strip()
+        assert address, f"the sandbox ended with {process.wait()} instead of starting"
+        yield RunningServer(address, process)
+    finally:
+        process.stdin.close()
+        process.terminate()
+        process.wait(10)
+        process.stdout.close()
+
+
+def has_real_zookeeper() -> bool:
+    """Whether this machine can start a real server."""
+    return _classpath() is not None
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+def ask(port: int, word: str, timeout: float = 5.0) -> str:
+    """The answer to a four-letter word, whole."""
+    with socket.create_connection((HOST, port), timeout) as line:
+        line.sendall(word.encode())
+        return b"".join(iter(lambda: line.recv(65536), b"")).decode()
+
+
+def _classpath() -> str | None:
+    if shutil.which("java") is None:
+        return None
+    if home := os.environ.get("ZOOKEEPER_HOME"):
+        lib = Path(home) / "lib"
+        return str(lib / "*") if any(lib.glob("zookeeper*.jar")) else None
+    jars = [DEBIAN_JARS / f"{n}.jar" for n in ("zookeeper", "servlet-api", "slf4j-simple")]
+    return ":".join(map(str, jars)) if jars[0].exists() else None
+
+
+def _config(folder: Path, port: int, admin_port: int | None, settings: dict[str, object]) -> Path:
+    lines = {
+        "tickTime": 2000,
+        "dataDir": folder / "data",
+        "clientPort": port,
+        "clientPortAddress": HOST,
+        "4lw.commands.whitelist": "*",
+        "admin.enableServer": str(admin_port is not None).lower(),
+        "admin.serverAddress": HOST,
+        "admin.serverPort": admin_port or 0,
+        "extendedTypesEnabled": "true",
+        "maxClientCnxns": 0,
+    }
+    path = folder / "zoo.cfg"
+    path.write_text("".join(f"{name}={value}\n" for name, value in (lines | settings).items()))
+    return path
+
+
+def _wait_until_serving(process: subprocess.Popen[str], port: int, log: Path) -> None:
+    """`ruok` would not do: a server says imok before it serves."""
+    deadline = time.monotonic() + READY_WITHIN_S
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            break
+        try:
+            if "Mode:" in ask(port, "srvr"):
+                return
+        except OSError:
+            pass
+        time.sleep(0.05)
+    raise RuntimeError(f"ZooKeeper does not serve on port {port}:\n{log.read_text()[-2000:]}")

@@ -1,0 +1,119 @@
+"""Who may do what: access lists and the schemes world, auth, digest and ip."""
+
+import hashlib
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from ipaddress import AddressValueError, IPv4Address, IPv4Network
+from typing import NamedTuple
+
+from zktop.sandbox.codes import Code, Perm, Refused
+from zktop.sandbox.wire import Acl
+
+ANYONE = Acl(31, "world", "anyone")
+OPEN = (ANYONE,)
+READ_ONLY = (Acl(Perm.READ, "world", "anyone"),)
+
+
+class Identity(NamedTuple):
+    """One thing that a connection has proved about itself."""
+
+    scheme: str
+    id: str
+
+
+def authenticate(scheme: str | None, credentials: bytes, address: str) -> Identity | None:
+    """Tell what an auth packet proves, None when its scheme is unknown.
+
+    >>> authenticate("digest", b"super:test", "127.0.0.1")
+    Identity(scheme='digest', id='super:D/InIHSb7yEEbrWz8b9l71RjZJU=')
+    """
+    if scheme == "ip":
+        return Identity("ip", address)
+    if scheme != "digest":
+        return None
+    user = credentials.partition(b":")[0].decode("utf-8", "replace")
+    # The protocol fixed this hash in 2008: it names users here, it does not protect anything.
+    digest = hashlib.sha1(credentials, usedforsecurity=False).digest()
+    return Identity("digest", f"{user}:{b64encode(digest).decode()}")
+
+
+def check(acl: Sequence[Acl], perm: Perm, who: Iterable[Identity]) -> None:
+    """Refuse with NO_AUTH unless one line of the list allows it."""
+    if not allows(acl, perm, who):
+        raise Refused(Code.NO_AUTH)
+
+
+def allows(acl: Sequence[Acl], perm: Perm, who: Iterable[Identity]) -> bool:
+    """Tell whether one line of the list gives one of these identities the permission."""
+    for line in acl:
+        if line.perms & perm and (_is_world(line) or any(_matches(line, one) for one in who)):
+            return True
+    return not acl
+
+
+def expand(acl: Iterable[Acl], who: Sequence[Identity]) -> tuple[Acl, ...]:
+    """Give the list as it is stored: without doubles, `auth` replaced by who the client is."""
+    lines: list[Acl] = []
+    for line in dict.fromkeys(acl):
+        lines.extend(_expand_line(line, who))
+    if not lines:
+        raise Refused(Code.INVALID_ACL)
+    return tuple(lines)
+
+
+def _expand_line(line: Acl, who: Sequence[Identity]) -> list[Acl]:
+    if _is_world(line):
+        return [line]
+    if line.scheme == "auth":
+        lines = [Acl(line.perms, *one) for one in who if one.scheme == "digest"]
+    else:
+        lines = [line] if _is_valid(line) else []
+    if not lines:
+        raise Refused(Code.INVALID_ACL)
+    return lines
+
+
+def masked(acl: Iterable[Acl]) -> list[Acl]:
+    """Give the list as it is shown to who may read but not administrate: without hashes."""
+    return [
+        line._replace(id=f"{(line.id or '').partition(':')[0]}:x")
+        if line.scheme == "digest"
+        else line
+        for line in acl
+    ]
+
+
+def _is_world(line: Acl) -> bool:
+    return line.scheme == "world" and line.id == "anyone"
+
+
+def _is_valid(line: Acl) -> bool:
+    if line.scheme == "digest":
+        return len([part for part in (line.id or "").split(":") if part]) == 2  # noqa: PLR2004 - user:hash
+    return line.scheme == "ip" and _network(line.id or "") is not None
+
+
+def _matches(line: Acl, one: Identity) -> bool:
+    if line.scheme != one.scheme:
+        return False
+    if line.scheme == "ip":
+        network = _network(line.id or "")
+        return network is not None and _is_inside(one.id, network)
+    return line.id == one.id
+
+
+def _is_inside(address: str, network: IPv4Network) -> bool:
+    try:
+        return IPv4Address(address) in network
+    except AddressValueError:  # an IPv6 client: the protocol's ip scheme knows only IPv4
+        return False
+
+
+def _network(text: str) -> IPv4Network | None:
+    address, slash, bits = text.partition("/")
+    if slash and not bits.isdecimal():
+        return None
+    try:
+        return IPv4Network((address, int(bits or 32)), strict=False)
+    except ValueError:
+        return None

@@ -1,0 +1,114 @@
+"""Who is connected and until when: session ids, passwords, timeouts. The clock is an argument."""
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+TICK_MS = 2000
+PASSWORD_BYTES = 16
+SERVER_ID = 1
+
+Key = TypeVar("Key")
+
+
+class Deadlines(Generic[Key]):
+    """When each key is due, rounded up to the next tick so that many are due at once."""
+
+    def __init__(self, tick_ms: int) -> None:
+        """Round up to multiples of this."""
+        self._tick = tick_ms
+        self._due: dict[Key, int] = {}
+        self._buckets: dict[int, dict[Key, None]] = {}
+
+    def __len__(self) -> int:
+        """Count the keys that have a deadline."""
+        return len(self._due)
+
+    def put(self, key: Key, timeout_ms: int, now_ms: int) -> None:
+        """Set or move the deadline."""
+        due = ((now_ms + timeout_ms) // self._tick + 1) * self._tick
+        if self._due.get(key) != due:
+            self.drop(key)
+            self._due[key] = due
+            self._buckets.setdefault(due, {})[key] = None
+
+    def drop(self, key: Key) -> None:
+        """Forget the deadline, if there is one."""
+        due = self._due.pop(key, None)
+        if due is not None:
+            bucket = self._buckets[due]
+            del bucket[key]
+            if not bucket:
+                del self._buckets[due]
+
+    def take_due(self, now_ms: int) -> list[Key]:
+        """Give the keys whose time has come; they have no deadline any more."""
+        late = [
+            key for due in sorted(self._buckets) if due <= now_ms for key in self._buckets[due]
+        ]
+        for key in late:
+            self.drop(key)
+        return late
+
+    def buckets(self) -> Iterator[tuple[int, list[Key]]]:
+        """Give the deadlines in order, each with its keys."""
+        return ((due, list(self._buckets[due])) for due in sorted(self._buckets))
+
+
+@dataclass(slots=True, eq=False)
+class Session:
+    """One client's life, over any number of connections."""
+
+    id: int
+    timeout_ms: int
+    password: bytes = field(default_factory=lambda: secrets.token_bytes(PASSWORD_BYTES))
+
+
+class Sessions:
+    """All sessions that are alive."""
+
+    def __init__(self, now_ms: int, tick_ms: int = TICK_MS) -> None:
+        """Start with none; the time makes the ids differ from those of an earlier run."""
+        self.shortest_ms, self.longest_ms = 2 * tick_ms, 20 * tick_ms
+        self.deadlines: Deadlines[int] = Deadlines(tick_ms)
+        self._alive: dict[int, Session] = {}
+        # The form of real ids: the server in the top byte, then the time of its start.
+        self._next = SERVER_ID << 56 | (now_ms << 24 & 0xFFFF_FFFF_FFFF_FFFF) >> 8
+
+    def __len__(self) -> int:
+        """Count the sessions."""
+        return len(self._alive)
+
+    def negotiate(self, asked_ms: int) -> int:
+        """Give the timeout that a client gets when it asks for this one."""
+        return min(max(asked_ms, self.shortest_ms), self.longest_ms)
+
+    def open(self, asked_ms: int, now_ms: int) -> Session:
+        """Begin a session."""
+        session = Session(self._next, self.negotiate(asked_ms))
+        self._next += 1
+        self._alive[session.id] = session
+        self.touch(session, now_ms)
+        return session
+
+    def reattach(
+        self, session_id: int, password: bytes | None, asked_ms: int, now_ms: int
+    ) -> Session | None:
+        """Give the session that a client comes back to, None if it is over or not its own."""
+        session = self._alive.get(session_id)
+        if session is None or not secrets.compare_digest(session.password, password or b""):
+            return None
+        session.timeout_ms = self.negotiate(asked_ms)
+        self.touch(session, now_ms)
+        return session
+
+    def touch(self, session: Session, now_ms: int) -> None:
+        """Put off the end: the client was heard of."""
+        if session.id in self._alive:
+            self.deadlines.put(session.id, session.timeout_ms, now_ms)
+
+    def close(self, session_id: int) -> None:
+        """End a session."""
+        self._alive.pop(session_id, None)
+        self.deadlines.drop(session_id)

@@ -1,0 +1,133 @@
+"""Who wants to hear about which path: the tables of data watches and of child watches.
+
+They are as peculiar as those of ZooKeeper 3.8: a persistent watch stands in both tables, a plain
+watch on the same path replaces it, and a watcher stays listed after its last watch has fired.
+"""
+
+from collections.abc import Iterable, Iterator
+from enum import IntEnum
+from typing import Generic, TypeVar
+
+from zktop.sandbox.codes import Event
+
+Watcher = TypeVar("Watcher")
+News = tuple[Event, str, Iterable[Watcher]]
+
+
+class Mode(IntEnum):
+    """How long a watch stays and how far it sees; the numbers of addWatch, and one of our own."""
+
+    ONCE = -1
+    PERSISTENT = 0
+    RECURSIVE = 1
+
+
+class WatchTable(Generic[Watcher]):
+    """Watches of one kind, by path and by watcher."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self.by_path: dict[str, dict[Watcher, Mode]] = {}
+        self.by_watcher: dict[Watcher, dict[str, None]] = {}
+        self._recursive = 0
+
+    def __len__(self) -> int:
+        """Count the watches."""
+        return sum(map(len, self.by_path.values()))
+
+    def add(self, path: str, watcher: Watcher, mode: Mode = Mode.ONCE) -> None:
+        """Watch the path; a watch that this watcher has there already is replaced."""
+        watchers = self.by_path.setdefault(path, {})
+        self._recursive += (mode is Mode.RECURSIVE) - (watchers.get(watcher) is Mode.RECURSIVE)
+        watchers[watcher] = mode
+        self.by_watcher.setdefault(watcher, {})[path] = None
+
+    def has(self, path: str, watcher: Watcher) -> bool:
+        """Tell whether the watcher stands at this very path."""
+        return watcher in self.by_path.get(path, ())
+
+    def remove(self, path: str, watcher: Watcher) -> bool:
+        """Watch the path no more; tell whether it was watched."""
+        if path not in self.by_watcher.get(watcher, ()):
+            return False
+        del self.by_watcher[watcher][path]
+        self._drop(path, watcher)
+        return True
+
+    def forget(self, watcher: Watcher) -> None:
+        """Remove all that this watcher has."""
+        for path in self.by_watcher.pop(watcher, {}):
+            self._drop(path, watcher)
+
+    def fire(self, path: str, event: Event) -> dict[Watcher, None]:
+        """Tell who is to hear it; watches for one event are used up by it."""
+        told = dict.fromkeys(self._fire_here(path, event))
+        if self._recursive and event is not Event.CHILDREN:
+            for above in _above(path):
+                for watcher, mode in self.by_path.get(above, {}).items():
+                    if mode is Mode.RECURSIVE:
+                        told[watcher] = None
+        return told
+
+    def _fire_here(self, path: str, event: Event) -> Iterator[Watcher]:
+        for watcher, mode in list(self.by_path.get(path, {}).items()):
+            if mode is Mode.ONCE:
+                self.remove(path, watcher)
+            if mode is not Mode.RECURSIVE or event is not Event.CHILDREN:
+                yield watcher
+
+    def _drop(self, path: str, watcher: Watcher) -> None:
+        watchers = self.by_path[path]
+        self._recursive -= watchers.pop(watcher) is Mode.RECURSIVE
+        if not watchers:
+            del self.by_path[path]
+
+
+class Watches(Generic[Watcher]):
+    """Both tables, and which of them a change of the tree fires."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self.data: WatchTable[Watcher] = WatchTable()
+        self.child: WatchTable[Watcher] = WatchTable()
+
+    def __len__(self) -> int:
+        """Count the watches; a persistent one counts in both tables."""
+        return len(self.data) + len(self.child)
+
+    def add(self, path: str, watcher: Watcher, mode: Mode) -> None:
+        """Watch on and on, for both kinds of news."""
+        self.data.add(path, watcher, mode)
+        self.child.add(path, watcher, mode)
+
+    def forget(self, watcher: Watcher) -> None:
+        """Remove all that this watcher has."""
+        self.data.forget(watcher)
+        self.child.forget(watcher)
+
+    def created(self, path: str) -> Iterator[News[Watcher]]:
+        """Fire what a create fires."""
+        yield Event.CREATED, path, self.data.fire(path, Event.CREATED)
+        yield self._children_changed(path)
+
+    def deleted(self, path: str) -> Iterator[News[Watcher]]:
+        """Fire what a delete fires: who watched data and children hears of it once."""
+        told = self.data.fire(path, Event.DELETED)
+        yield Event.DELETED, path, told
+        also = self.child.fire(path, Event.DELETED)
+        yield Event.DELETED, path, [watcher for watcher in also if watcher not in told]
+        yield self._children_changed(path)
+
+    def changed(self, path: str) -> Iterator[News[Watcher]]:
+        """Fire what other data fires."""
+        yield Event.CHANGED, path, self.data.fire(path, Event.CHANGED)
+
+    def _children_changed(self, path: str) -> News[Watcher]:
+        parent = path.rpartition("/")[0] or "/"
+        return Event.CHILDREN, parent, self.child.fire(parent, Event.CHILDREN)
+
+
+def _above(path: str) -> Iterator[str]:
+    while path != "/":
+        path = path.rpartition("/")[0] or "/"
+        yield path

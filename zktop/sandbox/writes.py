@@ -1,0 +1,210 @@
+"""The requests that change something: read, decided on a draft, applied, answered."""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from zktop.sandbox.client import Client
+from zktop.sandbox.codes import Code, Op, Refused
+from zktop.sandbox.draft import LONGEST_TTL_MS, Change, Creation, Draft
+from zktop.sandbox.store import Outcome, Store
+from zktop.sandbox.tree import Lifetime
+from zktop.sandbox.wire import (
+    Acl,
+    Reader,
+    pack_int,
+    pack_multi_header,
+    pack_stat,
+    pack_string,
+)
+
+
+class Write(NamedTuple):
+    """One operation, read but not yet decided."""
+
+    op: Op
+    decide: Callable[[Draft], Change]
+
+
+Parse = Callable[[Op, int, Reader], Write]
+
+
+class Asked(NamedTuple):
+    """A create as it came."""
+
+    path: str
+    data: bytes | None
+    acl: list[Acl]
+    flags: int
+    ttl_ms: int
+
+
+class Flag(NamedTuple):
+    """What the number in a create asks for."""
+
+    ephemeral: bool = False
+    sequential: bool = False
+    ttl: bool = False
+
+
+FLAGS = (
+    Flag(),
+    Flag(ephemeral=True),
+    Flag(sequential=True),
+    Flag(ephemeral=True, sequential=True),
+    Flag(),  # a container: the opcode makes it one
+    Flag(ttl=True),
+    Flag(sequential=True, ttl=True),
+)
+
+
+CONTAINER_FLAG = 4
+
+
+def text(reader: Reader) -> str:
+    """Take a string that must be there."""
+    value = reader.string()
+    if value is None:
+        raise Refused(Code.MARSHALLING_ERROR)
+    return value
+
+
+def _create(op: Op, session: int, reader: Reader) -> Write:
+    return _creation(op, _read_create(op, reader), session)
+
+
+def _create_in_multi(op: Op, session: int, reader: Reader) -> Write:
+    """Read a create as multis do: flags make a container, create2 is a plain create."""
+    asked = _read_create(op, reader)
+    if op is not Op.CREATE_TTL:
+        op = Op.CREATE_CONTAINER if asked.flags == CONTAINER_FLAG else Op.CREATE
+    return _creation(op, asked, session)
+
+
+def _read_create(op: Op, reader: Reader) -> Asked:
+    path, data, lines = text(reader), reader.buffer(), reader.vector(reader.acl)
+    return Asked(path, data, lines, reader.int32(), reader.int64() if op is Op.CREATE_TTL else 0)
+
+
+def _creation(op: Op, asked: Asked, session: int) -> Write:
+    def decide(draft: Draft) -> Change:
+        if not 0 <= asked.flags < len(FLAGS):
+            raise Refused(Code.BAD_ARGUMENTS)
+        flag = FLAGS[asked.flags]
+        lifetime = _lifetime(op, flag, asked.ttl_ms, session)
+        wanted = Creation(asked.path, asked.data, asked.acl, lifetime, flag.sequential)
+        return draft.create(wanted)
+
+    return Write(op, decide)
+
+
+def _lifetime(op: Op, flag: Flag, ttl_ms: int, session: int) -> Lifetime:
+    if flag.ttl != (op is Op.CREATE_TTL) or (flag.ttl and not 0 < ttl_ms <= LONGEST_TTL_MS):
+        raise Refused(Code.BAD_ARGUMENTS)
+    if op is Op.CREATE_CONTAINER:
+        return Lifetime(container=True)
+    return Lifetime(owner=session if flag.ephemeral else 0, ttl_ms=ttl_ms)
+
+
+def _delete(op: Op, _session: int, reader: Reader) -> Write:
+    path, version = text(reader), reader.int32()
+    return Write(op, lambda draft: draft.delete(path, version))
+
+
+def _set_data(op: Op, _session: int, reader: Reader) -> Write:
+    path, data, version = reader.string() or "", reader.buffer(), reader.int32()
+    return Write(op, lambda draft: draft.write(path, data, version))
+
+
+def _set_acl(op: Op, _session: int, reader: Reader) -> Write:
+    path, lines, version = reader.string() or "", reader.vector(reader.acl), reader.int32()
+    return Write(op, lambda draft: draft.secure(path, lines, version))
+
+
+def _check(op: Op, _session: int, reader: Reader) -> Write:
+    path, version = reader.string() or "", reader.int32()
+    return Write(op, lambda draft: draft.check(path, version))
+
+
+IN_MULTI: dict[int, Parse] = {
+    Op.CREATE: _create_in_multi,
+    Op.CREATE2: _create_in_multi,
+    Op.CREATE_CONTAINER: _create_in_multi,
+    Op.CREATE_TTL: _create_in_multi,
+    Op.DELETE: _delete,
+    Op.SET_DATA: _set_data,
+    Op.CHECK: _check,
+}
+ALONE: dict[int, Parse] = {
+    Op.CREATE: _create,
+    Op.CREATE2: _create,
+    Op.CREATE_CONTAINER: _create,
+    Op.CREATE_TTL: _create,
+    Op.DELETE: _delete,
+    Op.SET_DATA: _set_data,
+    Op.SET_ACL: _set_acl,
+    Op.CHECK: _check,
+}
+END_OF_MULTI = pack_multi_header(-1, done=True)
+
+
+def write(op: Op) -> Callable[[Store, Client, Reader], bytes]:
+    """Make the request that makes one change."""
+
+    def run(store: Store, client: Client, reader: Reader) -> bytes:
+        moment = store.begin()
+        wanted = ALONE[op](op, client.session_id, reader)
+        change = wanted.decide(Draft(store.tree, client.identities))
+        return _answer(op, store.apply(change, moment))
+
+    return run
+
+
+def multi(store: Store, client: Client, reader: Reader) -> bytes:
+    """Make several changes in one transaction, or none of them and say what stood against it."""
+    moment = store.begin()
+    writes = list(_read_multi(reader, client.session_id))
+    draft = Draft(store.tree, client.identities)
+    changes: list[Change] = []
+    for wanted in writes:
+        try:
+            changes.append(wanted.decide(draft))
+        except Refused as refusal:
+            return _all_refused(len(changes), refusal.code, len(writes))
+    done = zip(writes, changes, strict=True)
+    answers = [_success(wanted.op, store.apply(change, moment)) for wanted, change in done]
+    return b"".join(answers) + END_OF_MULTI
+
+
+def _read_multi(reader: Reader, session: int) -> Iterator[Write]:
+    while True:
+        number, done, _ = reader.int32(), reader.flag(), reader.int32()
+        if done:
+            return
+        if number not in IN_MULTI:
+            raise Refused(Code.MARSHALLING_ERROR)
+        yield IN_MULTI[number](Op(number), session, reader)
+
+
+def refused(code: Code) -> bytes:
+    """Say that one operation of a multi was not done, and why."""
+    return pack_multi_header(Op.ERROR, err=code) + pack_int(code)
+
+
+def _all_refused(before: int, code: Code, count: int) -> bytes:
+    after = count - before - 1
+    codes = [Code.OK] * before + [code] + [Code.RUNTIME_INCONSISTENCY] * after
+    return b"".join(map(refused, codes)) + END_OF_MULTI
+
+
+def _success(op: Op, outcome: Outcome) -> bytes:
+    shown = Op.CREATE2 if op in (Op.CREATE_CONTAINER, Op.CREATE_TTL) else op
+    return pack_multi_header(shown, err=0) + _answer(op, outcome)
+
+
+def _answer(op: Op, outcome: Outcome) -> bytes:
+    path = pack_string(outcome.path) if op in _WITH_PATH else b""
+    stat = pack_stat(outcome.node.stat()) if outcome.node and op is not Op.CREATE else b""
+    return path + stat
+
+
+_WITH_PATH = frozenset({Op.CREATE, Op.CREATE2, Op.CREATE_CONTAINER, Op.CREATE_TTL})
