@@ -1,0 +1,1 @@
+"""The budgets, measured: every figure is a ratio against a floor taken in the same run."""

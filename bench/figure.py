@@ -1,0 +1,48 @@
+"""One measured figure, beside the floor it is judged by."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A value, the floor of the same run, and the most that is allowed."""
+
+    name: str
+    value: float
+    unit: str
+    floor: float
+    floor_is: str
+    most: float | None = None  # the budget, in the unit of the value; None: reported only
+
+    @property
+    def ratio(self) -> float:
+        """How many times the floor the value is."""
+        return self.value / self.floor if self.floor else float("inf")
+
+    @property
+    def holds(self) -> bool:
+        """Whether the budget is kept."""
+        return self.most is None or self.value <= self.most
+
+    def __str__(self) -> str:
+        """One line, as `make bench` prints it."""
+        verdict = "" if self.most is None else f" budget {self.most:.4g}"
+        if not self.holds:
+            verdict += " EXCEEDED"
+        return (
+            f"{self.name} {self.value:.4g} {self.unit} "
+            f"(floor {self.floor:.4g} {self.floor_is}, ratio {self.ratio:.3g}){verdict}"
+        )
+
+
+def milliseconds(work: Callable[[], object], times: int = 5) -> float:
+    """Time a piece of work: the median of several runs."""
+    taken = []
+    for _ in range(times):
+        started = time.perf_counter()
+        work()
+        taken.append((time.perf_counter() - started) * 1000)
+    return median(taken)

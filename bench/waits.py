@@ -1,0 +1,67 @@
+"""The deadlock test on the scale case: from nothing, and after single events."""
+
+from collections.abc import Iterator
+from functools import partial
+from statistics import median
+
+from bench.figure import Figure, milliseconds
+from tests.model.waits.scale import longer, scale_case, shorter
+from zktop.model.waits.assess import assess
+from zktop.model.waits.evidence import Evidence
+from zktop.model.waits.forest import Forest
+from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.standing import standings
+from zktop.model.waits.state import Queue
+
+_FULL_MS = 100
+_EVENT_MS = 2
+
+
+def figures() -> Iterator[Figure]:
+    """Measure the full pass with cores, and what one change costs."""
+    queues = scale_case()
+    floor = milliseconds(partial(_touch, queues))
+    full = milliseconds(lambda: standings(WaitGraph(queues)))
+    yield Figure("waits full", full, "ms", floor, "one touch a member", _FULL_MS)
+    graph = WaitGraph(queues)
+    for name, lock, actor in _EVENTS:
+        yield Figure(
+            name, _event(graph, lock, actor), "ms", floor, "one touch a member", _EVENT_MS
+        )
+    forming = _event(graph, "/chain/0", "chain1999")
+    yield Figure("waits ring of 2000 closes", forming, "ms", floor, "one touch a member", _FULL_MS)
+    judged = milliseconds(lambda: assess(graph, Evidence(now_ms=60_000)))
+    yield Figure("waits assess again", judged, "ms", floor, "one touch a member")
+    forest = Forest()
+    for queue in queues:
+        forest.replaced(queue.lock, queue)
+    roots = milliseconds(lambda: forest.roots(graph, 60_000))
+    yield Figure("waits root blockers", roots, "ms", floor, "one touch a member")
+
+
+_EVENTS = (
+    ("waits newcomer in a convoy", "/convoy", "fresh"),
+    ("waits newcomer behind a ring", "/ring0/0", "fresh"),
+    ("waits nested request, big lock", "/rw", "chain1000"),
+    ("waits nested request, long chain", "/chain/1500", "chain1000"),
+)
+
+
+def _touch(queues: list[Queue]) -> int:
+    return sum(request.czxid for queue in queues for request in queue.requests)
+
+
+def _event(graph: WaitGraph, lock: str, actor: str) -> float:
+    """Let one request come and go; the slower of the two."""
+    came, request = longer(graph.queues[lock], actor)
+    went = shorter(came, request)
+
+    def come() -> None:
+        graph.replaced(lock, came, created=(request,), deleted=())
+        len(graph.residue.cores)
+
+    def go() -> None:
+        graph.replaced(lock, went, created=(), deleted=(request,))
+        len(graph.residue.cores)
+
+    return median(max(milliseconds(come, 1), milliseconds(go, 1)) for _ in range(9))

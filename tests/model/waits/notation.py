@@ -1,0 +1,91 @@
+"""States written as one line: `L rw: A.R W.W A.R ; Y x: B A`, in queue order.
+
+Kinds: `x`, `rw`, `sem(2)`, `sem(2?)` of inferred size, `elect`, `elect!` blocking, `single`.
+Letters are actors; `.R` and `.W` the class; `orphan` has no owner; `(exempt)` grants at once; `@7`
+gives a czxid. The others get theirs column by column: who is first in its queue came first.
+"""
+
+import re
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.state import Kind, Mode, Queue, Request
+
+KINDS: dict[str, Kind] = {
+    "x": "exclusive",
+    "rw": "read-write",
+    "sem": "pool",
+    "elect": "election",
+    "single": "single",
+}
+MODES: dict[str, Mode] = {
+    "x": "exclusive",
+    "rw": "write",
+    "sem": "lease",
+    "elect": "candidate",
+    "single": "exclusive",
+}
+HEAD = re.compile(r"(\S+)\s+(x|rw|sem|elect|single)(?:\((\d+)(\?)?\))?(!)?$")
+MEMBER = re.compile(r"(\w+?)(?:\.([RW]))?(\(exempt\)|!)?(?:@(\d+))?$")
+
+
+def queues(text: str, *, seen_zxid: int = 1_000_000) -> list[Queue]:
+    """The queues of a state; a request is created a millisecond after the one before it."""
+    rows = [part.split(":", 1) for part in text.split(";")]
+    return [
+        _queue(head.strip(), members.split(), number, seen_zxid)
+        for number, (head, members) in enumerate(rows)
+    ]
+
+
+def _queue(head: str, members: list[str], row: int, seen_zxid: int) -> Queue:
+    name, kind, capacity, is_guess, blocking = HEAD.match(head).groups()
+    lock = f"/{name}"
+    requests = tuple(
+        _request(lock, text, kind, 1 + place * 100 + row) for place, text in enumerate(members)
+    )
+    return Queue(
+        lock,
+        KINDS[kind],
+        requests,
+        int(capacity) if capacity else None,
+        "inferred" if is_guess else "known",
+        bool(blocking),
+        seen_zxid,
+    )
+
+
+def _request(lock: str, text: str, kind: str, number: int) -> Request:
+    actor, mode, exempt, czxid = MEMBER.match(text).groups()
+    is_orphan = actor.startswith("orphan")
+    zxid = int(czxid) if czxid else number
+    return Request(
+        node=f"lock-{zxid:010d}",
+        actor=f"nobody:{lock}/{zxid}" if is_orphan else actor,
+        mode={"R": "read", "W": "write", None: MODES[kind]}[mode],
+        czxid=zxid,
+        since_ms=zxid * 1000,
+        exempt=bool(exempt),
+        releases=not is_orphan,
+    )
+
+
+def graph(text: str) -> WaitGraph:
+    """The wait graph of a state."""
+    return WaitGraph(queues(text))
+
+
+def merged(found: list[Queue], names: Mapping[str, str]) -> list[Queue]:
+    """The same queues with other actors, as a merge rule would give them."""
+    return [
+        replace(
+            queue,
+            requests=tuple(
+                replace(r, actor=names.get(r.actor, r.actor), session=r.actor)
+                for r in queue.requests
+            ),
+        )
+        for queue in found
+    ]

@@ -1,0 +1,169 @@
+"""What a deadlock carries: steps, identity, ways out, confidence and its evidence."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from model.waits import worlds as w
+from model.waits.notation import graph, queues
+from msgspec.structs import replace
+
+from zktop.model.waits.assess import assess
+from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.evidence import Evidence
+from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.standing import standings
+from zktop.model.waits.state import Queue
+
+RING = "X x: A@1 B@8 ; Y x: B@2 A@7"
+STILL = {"A": 7_100, "B": 8_100}
+WATCHED = frozenset({("/X", "lock-0000000008"), ("/Y", "lock-0000000007")})
+
+
+def only(state: str | WaitGraph, now_ms: int = 100_000, **known: object) -> Deadlock:
+    """The one deadlock (or hint) of a state."""
+    found = graph(state) if isinstance(state, str) else state
+    made = assess(found, Evidence(now_ms=now_ms, **known))
+    (deadlock,) = (*made.deadlocks, *made.hints)
+    return deadlock
+
+
+def test_steps_come_in_the_order_of_the_requests_and_the_last_closes():
+    """Who waited first is told first."""
+    made = only(RING)
+
+    assert [(s.actor, s.czxid, s.blocker, s.closing) for s in made.steps] == [
+        ("A", 7, "B", False),
+        ("B", 8, "A", True),
+    ]
+    assert [[place.lock for place in step.holds] for step in made.steps] == [["/X"], ["/Y"]]
+    assert made.since_ms == 8_000
+
+
+def test_a_step_has_the_public_words():
+    """The blocker is called `for` in JSON."""
+    step = msgspec.to_builtins(only(RING).steps[0])
+
+    assert step["for"] == "B"
+    assert step["waits"] == {"lock": "/Y", "node": "lock-0000000007", "mode": "exclusive"}
+
+
+def test_hard_and_soft_edges_are_told_apart():
+    """A queued writer is a soft blocker: cancelling it costs nothing."""
+    made = only("X rw: A.R W1.W B.R ; Y rw: B.R W2.W A.R")
+
+    assert {step.blocker: step.edge for step in made.steps} == {
+        "W1": "soft",
+        "W2": "soft",
+        "A": "hard",
+        "B": "hard",
+    }
+    assert [way.actor for way in made.ways_out[:2]] == ["W2", "W1"]
+    assert made.ways_out[0].why == "holds nothing"
+
+
+def test_a_knot_shows_every_holder():
+    """All members of the group must be seen to be stuck."""
+    made = only("P sem(2): A C B ; Y x: B A C")
+
+    assert {step.actor for step in made.steps} == {"A", "B", "C"}
+
+
+def test_the_identity_stays_while_others_come_and_go():
+    """Neither queueing behind it nor passing through it changes what it is."""
+    alone = only("X x: A@1 B@8 ; Y x: B@2 A@7")
+    crowded = only("X x: A@1 V@5 B@8 D@9 ; Y x: B@2 A@7")
+
+    assert crowded.id == alone.id
+    assert set(crowded.actors) == {"A", "B", "V"}
+    assert alone.id.startswith("D1-")
+
+
+def test_an_older_ring_keeps_its_name_when_a_newer_one_joins_it():
+    """The core grows, the deadlock that people talk about is the same."""
+    grown = only("X x: A@1 B@8 ; Y x: B@2 A@7 C@11 ; Z x: C@3 A@12")
+
+    assert grown.id == only(RING).id
+    assert set(grown.actors) == {"A", "B", "C"}
+
+
+def test_all_of_one_sort_have_one_signature():
+    """Muting goes by classes of locks and owners."""
+    one = only("user/1 x: w1@1 w2@8 ; user/2 x: w2@2 w1@7")
+    other = only("user/3 x: w8@1 w9@8 ; user/4 x: w9@2 w8@7")
+
+    assert one.signature == other.signature == "D1 X:/user/* w*"
+    assert one.id != other.id
+
+
+@pytest.mark.parametrize(
+    ("known", "confidence"),
+    [
+        ({}, "C2"),
+        ({"still_since_ms": STILL}, "C3"),
+        ({"still_since_ms": {**STILL, "A": 50_000}}, "C2"),
+        ({"still_since_ms": STILL, "now_ms": 9_000}, "C2"),
+        ({"threads": {"A", "B"}}, "C3"),
+        ({"threads": {"A", "B"}, "watched": WATCHED}, "C4"),
+        ({"threads": {"A", "B"}, "watched": WATCHED, "now_ms": 9_000}, "C2"),
+        ({"still_since_ms": STILL, "watched": WATCHED}, "C3"),
+        ({"still_since_ms": STILL, "concurrent": {"A"}}, "C1"),
+    ],
+)
+def test_confidence_follows_from_what_is_known(known: dict[str, object], confidence: str):
+    """Threads and watches prove, silence supports, tables that are missing leave doubt."""
+    assert only(RING, **known).confidence == confidence
+
+
+def test_a_guessed_layout_is_a_hint():
+    """The order may be another one."""
+    guessed = [replace(queue, guessed=True) for queue in queues(RING)]
+
+    assert only(WaitGraph(guessed), still_since_ms=STILL).confidence == "C1"
+
+
+@pytest.mark.parametrize(
+    ("known", "confidence"),
+    [
+        ({}, "C2"),
+        ({"still_since_ms": {"A": 0}}, "C2"),
+        ({"still_since_ms": {"A": 0}, "usual_hold_ms": {"/L": 100}, "now_ms": 203_000}, "C3"),
+        ({"still_since_ms": {"A": 0}, "usual_hold_ms": {"/L": 100_000}, "now_ms": 203_000}, "C2"),
+        ({"threads": {"A"}, "now_ms": 203_000}, "C3"),
+    ],
+)
+def test_an_upgrade_within_a_session_needs_more(known: dict[str, object], confidence: str):
+    """D4: another thread may hold the read lock, unless all was silent for long."""
+    assert only("L rw: A.R B.R A.W", **known).confidence == confidence
+
+
+def test_a_double_request_of_a_thread_is_a_deadlock():
+    """D6: by session it is a hint, by thread it is certain enough."""
+    by_thread = assess(graph("X x: A A"), Evidence(now_ms=999_000, threads={"A"}))
+
+    assert [(made.rule, made.confidence) for made in by_thread.deadlocks] == [("D6", "C3")]
+
+
+def test_the_learned_timeout_is_part_of_the_evidence():
+    """T21: it may resolve by itself."""
+    made = only(RING, patience_ms={"B": 10_000})
+    text = "may resolve by itself: B gave up before, learned timeout 10 s"
+
+    assert (False, text) in [(clue.supports, clue.text) for clue in made.evidence]
+
+
+@given(w.worlds())
+def test_ways_out_free_as_many_as_they_say(found: list[Queue]):
+    """By taking the actor out of the world and asking again."""
+    whole = WaitGraph(found)
+    for made in assess(whole, Evidence(now_ms=0)).deadlocks:
+        for way in made.ways_out:
+            rest = [_without(queue, way.actor) for queue in found]
+            freed = set(standings(whole)) - set(standings(WaitGraph(rest)))
+
+            assert way.frees == len(freed)
+
+
+def _without(queue: Queue, actor: str) -> Queue:
+    kept = tuple(request for request in queue.requests if request.actor != actor)
+    is_let_go = queue.kind == "single" and kept[:1] != queue.requests[:1]
+    return replace(queue, requests=() if is_let_go else kept)

@@ -1,0 +1,164 @@
+"""States that come about step by step: phantoms, threads, abandoned waits, and how it ends."""
+
+from model.waits.notation import graph, queues
+from msgspec.structs import replace
+
+from zktop.model.waits.activity import Activity
+from zktop.model.waits.assess import assess
+from zktop.model.waits.endings import Phantoms, ending
+from zktop.model.waits.evidence import Evidence
+from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.patience import Patience
+from zktop.model.waits.state import Queue
+
+RING = "X x: A@1 B@8 ; Y x: B@2 A@7"
+KNOWN = Evidence(now_ms=100_000)
+
+
+def queue(text: str, seen_zxid: int = 1_000_000) -> Queue:
+    """One lock."""
+    (found,) = queues(text, seen_zxid=seen_zxid)
+    return found
+
+
+def test_a_ring_stitched_from_two_moments_is_no_deadlock():
+    """T22: the lock with the older listing is read again, and the ring is gone."""
+    phantoms = Phantoms()
+    found = WaitGraph(
+        [queue("X x: A@80 B@90", seen_zxid=100), queue("Y x: B@85 A@110", seen_zxid=120)]
+    )
+    before = assess(found, KNOWN)
+    phantoms.look(before)
+
+    assert not before.deadlocks
+    assert len(before.candidates) == 1
+    assert before.relist == ("/X",)
+
+    found.replaced("/X", queue("X x: B@90", seen_zxid=125))
+    after = assess(found, KNOWN)
+    phantoms.look(after)
+
+    assert (after.deadlocks, after.candidates, after.relist) == ((), (), ())
+    assert phantoms.count == 1
+
+
+def test_a_second_listing_proves_a_ring():
+    """T22, the other way: still there, so it was real."""
+    phantoms = Phantoms()
+    late = queue("X x: A@80 B@90", seen_zxid=100)
+    found = WaitGraph([late, queue("Y x: B@85 A@110", seen_zxid=120)])
+    phantoms.look(assess(found, KNOWN))
+    found.replaced("/X", replace(late, seen_zxid=125), created=(), deleted=())
+    after = assess(found, KNOWN)
+    phantoms.look(after)
+
+    assert [made.coexistence_proven for made in after.deadlocks] == [True]
+    assert phantoms.count == 0
+
+
+def test_without_zxids_nothing_is_proven_and_nothing_is_hidden():
+    """Listing again would not help, so it is shown, with doubt."""
+    found = assess(WaitGraph(queues(RING, seen_zxid=0)), KNOWN)
+
+    assert [(made.coexistence_proven, made.confidence) for made in found.deadlocks] == [
+        (False, "C2")
+    ]
+    assert not found.relist
+
+
+def test_who_acts_while_it_waits_is_more_than_one_thread():
+    """T23: A creates and deletes a member of Z after its wait began; the red goes away."""
+    activity = Activity()
+    found = WaitGraph(queues(RING, seen_zxid=50))
+    (extra,) = queue("Z x: A@20").requests
+    activity.deleted(extra, "/Z", there=20, gone=30)
+
+    assert activity.look(found) == ()
+    assert activity.is_concurrent("A")
+    assert not activity.is_concurrent("B")
+
+    (made,) = assess(found, Evidence(now_ms=100_000, concurrent={"A"})).deadlocks
+
+    assert made.confidence == "C1"
+
+
+def test_a_session_that_ends_is_not_concurrent():
+    """All its nodes go at once, but the listings show that one after the other."""
+    activity = Activity()
+    found = WaitGraph([queue("X x: B@8", seen_zxid=30), queue("Y x: B@2 A@7", seen_zxid=20)])
+    activity.deleted(queue("X x: A@1").requests[0], "/X", there=10, gone=30)
+
+    assert activity.look(found) == ("/Y",)
+
+    found.replaced("/Y", queue("Y x: B@2", seen_zxid=31))
+
+    assert activity.look(found) == ()
+    assert not activity.is_concurrent("A")
+
+
+def test_taking_another_lock_while_stuck_shows_a_second_thread():
+    """A holds a node that is younger than its own wait."""
+    activity = Activity(identity=lambda actor: actor.rstrip("0123456789"))
+    activity.look(graph(f"{RING} ; Z x: A@20"))
+
+    assert activity.is_concurrent("A")
+    assert activity.is_concurrent("A2")
+
+
+def test_a_second_request_alone_proves_nothing():
+    """An actor may ask for several locks at once."""
+    activity = Activity()
+    activity.look(graph(f"{RING} ; Z x: C@3 A@20"))
+
+    assert not activity.is_concurrent("A")
+
+
+def test_an_abandoned_wait_resolves_a_deadlock():
+    """T21: B's request disappears, its lock stays."""
+    found = graph(RING)
+    (was,) = assess(found, KNOWN).deadlocks
+    found.replaced("/X", queue("X x: A@1", seen_zxid=1_000_001))
+    end = ending(was, found)
+
+    assert not assess(found, KNOWN).deadlocks
+    assert (end.outcome, end.actor, end.why) == ("resolved", "B", "wait abandoned: B")
+
+
+def test_a_session_end_resolves_a_deadlock():
+    """Both nodes of B are gone."""
+    found = graph(RING)
+    (was,) = assess(found, KNOWN).deadlocks
+    found.replaced("/X", queue("X x: A@1"))
+    found.replaced("/Y", queue("Y x: A@7"))
+
+    assert ending(was, found).why == "session ended: B"
+
+
+def test_a_release_by_a_waiter_refutes_a_deadlock():
+    """A gave back X while it still waits for Y: it was not blocked."""
+    found = graph(RING)
+    (was,) = assess(found, KNOWN).deadlocks
+    found.replaced("/X", queue("X x: B@8"))
+    end = ending(was, found)
+
+    assert (end.outcome, end.actor) == ("refuted", "A")
+
+
+def test_three_abandoned_waits_teach_a_timeout():
+    """T21: known from the second on."""
+    patience = Patience()
+    for age, learned in ((10_000, None), (10_000, 10_000), (10_400, 10_000)):
+        patience.gave_up("b", age)
+
+        assert patience.timeout_ms("b") == learned
+
+
+def test_patience_forgets_who_was_quiet_for_longest():
+    """Its memory is bounded."""
+    patience = Patience()
+    for number in range(5_000):
+        patience.gave_up(f"w{number}", 1)
+        patience.gave_up(f"w{number}", 1)
+
+    assert patience.timeout_ms("w0") is None
+    assert patience.timeout_ms("w4999") == 1

@@ -1,0 +1,176 @@
+"""Lock-order inversions: found before they happen, and only where they can."""
+
+from model.waits.notation import graph
+
+from zktop.model.waits.order import OrderGraph
+from zktop.model.waits.order_samples import Asker
+from zktop.model.waits.order_story import Inversion, inversions
+
+
+def learned(*states: str, **askers: Asker) -> OrderGraph:
+    """An order graph that has seen these states, one after the other."""
+    known = OrderGraph()
+    for state in states:
+        known.harvest(graph(state), lambda actor: askers.get(actor, Asker(actor, actor)))
+    return known
+
+
+def found(*states: str, **askers: Asker) -> tuple[Inversion, ...]:
+    """The potential deadlocks of these states."""
+    return inversions(learned(*states, **askers))
+
+
+ONE = "orders rw: A.W@1 ; stock x: A@2"
+OTHER = "orders rw: B.W@8 ; stock x: B@7"
+
+
+def test_two_actors_with_opposite_orders_could_deadlock():
+    """Neither ever waited: that is the point."""
+    (made,) = found(ONE, OTHER)
+
+    assert (made.rule, made.confidence) == ("D9", "C2")
+    assert made.sentence == (
+        "Potential deadlock: B took W:/orders while it had X:/stock; "
+        "A took X:/stock while it had W:/orders; at the same time none could go on."
+    )
+    assert [(turn.column, turn.verb, turn.mode, turn.lock) for turn in made.turns] == [
+        (0, "got", "X", "/stock"),
+        (1, "got", "W", "/orders"),
+        (0, "asks", "W", "/orders"),
+        (1, "asks", "X", "/stock"),
+    ]
+
+
+def test_the_odd_one_out_goes_against_the_majority():
+    """Counted by acquisitions, each once, however often it is seen."""
+    again = "orders rw: A.W@3 ; stock x: A@4"
+    (made,) = found(ONE, ONE, again, OTHER)
+
+    assert made.majority == "/orders before /stock (2 of 3)"
+    assert made.odd_one_out == ("B",)
+
+
+def test_one_order_is_no_danger():
+    """However many actors follow it."""
+    assert not found(ONE, "orders rw: B.W@7 ; stock x: B@8")
+
+
+def test_one_actor_cannot_deadlock_with_itself():
+    """It took both orders, one after the other."""
+    assert not found(ONE, "orders rw: A.W@8 ; stock x: A@7")
+
+
+def test_one_identity_in_two_sessions_is_one_actor():
+    """A restart is no second actor."""
+    assert not found(ONE, OTHER, A=Asker("w", "A"), B=Asker("w", "B"))
+
+
+def test_actors_that_never_lived_together_cannot_deadlock():
+    """A deploy step that always runs before the other."""
+    early, late = Asker("a", "A", alive_ms=(0, 10)), Asker("b", "B", alive_ms=(20, 30))
+
+    assert not found(ONE, OTHER, A=early, B=late)
+    assert found(ONE, OTHER, A=early, B=Asker("b", "B", alive_ms=(5, 30)))
+
+
+def test_a_gate_keeps_them_apart():
+    """Both take `big` first, so never both are inside."""
+    assert not found(f"{ONE} ; big x: A@0001", f"{OTHER} ; big x: B@6")
+
+
+def test_a_gate_that_both_only_read_is_none():
+    """Readers do not keep each other out."""
+    one = "big rw: A.R@1 ; orders rw: A.W@2 ; stock x: A@3"
+    other = "big rw: B.R@6 ; orders rw: B.W@8 ; stock x: B@7"
+
+    assert [i for i in found(one, other) if set(i.classes) == {"/orders", "/stock"}]
+
+
+def test_two_that_only_read_need_a_writer_between_them():
+    """One level less sure."""
+    (made,) = found("a rw: A.R@1 ; b x: A@2", "a rw: B.R@8 ; b x: B@7")
+
+    assert (made.soft, made.confidence) == (True, "C1")
+
+
+def test_three_can_make_a_ring():
+    """The search goes on beyond pairs."""
+    (made,) = found("a x: A@1 ; b x: A@2", "b x: B@3 ; c x: B@4", "c x: C@5 ; a x: C@6")
+
+    assert set(made.actors) == {"A", "B", "C"}
+
+
+def test_alike_locks_are_one_class():
+    """Other users, other groups, the same danger."""
+    (made,) = found("user/1 x: A@1 ; group/7 x: A@2", "group/9 x: B@3 ; user/4 x: B@4")
+
+    assert set(made.classes) == {"/user/*", "/group/*"}
+
+
+def test_within_a_class_both_directions_are_a_danger():
+    """D10: sort the keys."""
+    (made,) = found("user/1 x: A@1 ; user/2 x: A@2", "user/5 x: B@4 ; user/6 x: B@3")
+
+    assert (made.rule, made.classes) == ("D10", ("/user/*", "/user/*"))
+
+
+def test_within_a_class_one_direction_is_fine():
+    """They do sort the keys."""
+    assert not found("user/1 x: A@1 ; user/2 x: A@2", "user/5 x: B@3 ; user/6 x: B@4")
+
+
+def test_a_pool_of_several_leases_is_no_danger():
+    """It takes as many actors as leases."""
+    assert not found("p sem(2): A@1 ; b x: A@2", "p sem(2): B@8 ; b x: B@7")
+    assert found("p sem(1): A@1 ; b x: A@2", "p sem(1): B@8 ; b x: B@7")
+
+
+def test_standby_is_no_danger():
+    """A leader for weeks would make an order with everything."""
+    assert not found("e elect: A@1 ; b x: A@2", "e elect: B@8 ; b x: B@7")
+
+
+def test_a_try_blocks_nobody():
+    """Who gives up at once does not wait."""
+    known = learned(ONE, OTHER)
+    known.ended("/orders", "lock-0000000008", 8_010, is_try=True)
+
+    assert not inversions(known)
+
+
+def test_a_concurrent_asker_is_a_hint():
+    """The lock that it had may be another thread's."""
+    (made,) = found(ONE, OTHER, A=Asker("A", "A", is_concurrent=True))
+
+    assert made.confidence == "C1"
+
+
+def test_how_close_it_came_is_the_gap_between_the_windows():
+    """A was done at 5.7 s, B asked at 8 s."""
+    known = learned(ONE)
+    known.ended("/stock", "lock-0000000002", 5_700)
+    known.harvest(graph(OTHER))
+    (made,) = inversions(known)
+
+    assert made.missed_by_ms == 2_300
+
+
+def test_a_root_that_was_made_anew_is_another_lock():
+    """Its generation is part of the vertex."""
+    known = OrderGraph()
+    known.harvest(graph(ONE), generations={"/orders": 1, "/stock": 1})
+    known.harvest(graph(OTHER), generations={"/orders": 5, "/stock": 5})
+
+    assert not inversions(known)
+
+
+def test_memory_is_bounded():
+    """What was confirmed longest ago is forgotten, its dangers too."""
+    known = OrderGraph(edges_at_most=3)
+    known.harvest(graph(ONE))
+    known.harvest(graph(OTHER))
+    for name in "cdefgh":
+        known.harvest(graph(f"{name} x: A@1 ; {name}{name} x: A@2"))
+
+    assert len(known) == 3
+    assert not inversions(known)

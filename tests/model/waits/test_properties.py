@@ -1,0 +1,181 @@
+"""What holds in every state (Q1 to Q7, Q9), on random small worlds."""
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+from model.waits import worlds as w
+from msgspec.structs import replace
+
+from zktop.model.waits.components import components
+from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.remnant import Remnant, remnant, sparse_edges
+from zktop.model.waits.standing import behind, standings
+from zktop.model.waits.state import Queue, Request
+
+PLAIN = ("exclusive", "read-write")
+ORDERS = st.randoms(use_true_random=False)
+
+
+def stuck(queues: list[Queue]) -> set[str]:
+    """Who can never go on, by the engine."""
+    return set(standings(WaitGraph(queues)))
+
+
+def verdict(graph: WaitGraph) -> tuple[object, ...]:
+    """All that a graph says, in a form that can be compared."""
+    cores = graph.residue.cores
+    return (
+        standings(graph),
+        [core.actors for core in cores],
+        [sorted(behind(graph, number)) for number in range(len(cores))],
+    )
+
+
+@given(w.worlds(), ORDERS)
+def test_the_stuck_are_whom_a_literal_simulation_leaves(queues: list[Queue], order: random.Random):
+    """Q1: whatever the order in which those finish who can."""
+    assert stuck(queues) == w.simulate(queues, order)
+
+
+@given(w.worlds(PLAIN, odd=False))
+def test_with_plain_waits_somebody_is_stuck_if_and_only_if_there_is_a_cycle(queues: list[Queue]):
+    """Q2: for AND waits the search for cycles is exact."""
+    assert bool(stuck(queues)) == w.has_cycle(w.full_edges(queues))
+
+
+@given(w.worlds(PLAIN, odd=False))
+def test_sparse_and_full_edges_have_the_same_components(queues: list[Queue]):
+    """Q3: the few edges lose no connection."""
+    full = w.full_edges(queues)
+    sparse = {
+        (queue.requests[place].actor, queue.requests[other].actor)
+        for queue in queues
+        for place, other in sparse_edges(_whole(queue))
+    }
+    actors = sorted({actor for edge in full for actor in edge})
+
+    assert _groups(sparse, actors) == _groups(full, actors)
+
+
+def _whole(queue: Queue) -> Remnant:
+    return remnant(queue, queue.requests, {r.actor for r in queue.requests})
+
+
+def _groups(edges: set[tuple[str, str]], actors: list[str]) -> set[frozenset[str]]:
+    graph = {actor: [b for a, b in sorted(edges) if a == actor] for actor in actors}
+    return {frozenset(group) for group in components(graph)}
+
+
+@given(w.worlds(), st.data())
+def test_a_newcomer_changes_only_its_own_status(queues: list[Queue], data: st.DataObject):
+    """Q4: nobody is behind the tail."""
+    queue = data.draw(st.sampled_from(queues))
+    after = _with(queues, queue, w.request(data.draw, queue.lock, queue.kind, "Z", 99))
+
+    assert stuck(after) - {"Z"} == stuck(queues)
+
+
+@given(w.worlds(), st.data())
+def test_nobody_gets_stuck_because_something_is_gone(queues: list[Queue], data: st.DataObject):
+    """Q5, T30: a deadlock never closes by a deletion."""
+    gone = data.draw(
+        st.sets(st.sampled_from([(q.lock, f"n-{n}") for q in queues for n in range(6)]))
+    )
+    after = [
+        replace(q, requests=tuple(r for r in q.requests if (q.lock, r.node) not in gone))
+        for q in queues
+        if q.kind != "single"
+    ]
+    before = [q for q in queues if q.kind != "single"]
+
+    assert stuck(after) <= stuck(before)
+
+
+@given(w.worlds(), st.data())
+def test_a_request_of_a_free_actor_changes_nothing_for_others(
+    queues: list[Queue], data: st.DataObject
+):
+    """Q6: if its actor is free afterwards, nothing changed."""
+    queue = data.draw(st.sampled_from(queues))
+    actor = data.draw(st.sampled_from(w.ACTORS))
+    after = _with(
+        queues, queue, w.request(data.draw, queue.lock, queue.kind, actor, 99, odd=False)
+    )
+
+    assert actor in stuck(after) or stuck(after) == stuck(queues)
+
+
+def _with(queues: list[Queue], queue: Queue, request: Request) -> list[Queue]:
+    longer = replace(queue, requests=(*queue.requests, request))
+    if queue.kind == "conflict":
+        longer = w.with_conflicts(longer)
+    return [longer if other is queue else other for other in queues]
+
+
+@given(w.worlds(odd=False))
+def test_every_core_is_stuck_all_alone(queues: list[Queue]):
+    """Q7: a core needs nobody outside of it."""
+    for core in WaitGraph(queues).residue.cores:
+        alone = [
+            replace(q, requests=tuple(r for r in q.requests if r.actor in core.actors))
+            for q in queues
+            if q.kind != "single" or (q.requests and q.requests[0].actor in core.actors)
+        ]
+
+        assert stuck(alone) == core.actors
+
+
+@given(w.worlds(("exclusive", "read-write", "pool", "single", "conflict"), odd=False))
+def test_every_stuck_actor_leads_to_a_core(queues: list[Queue]):
+    """Q7: without orphans and leaders there is no other reason."""
+    assert set(standings(WaitGraph(queues)).values()) <= {"core", "behind"}
+
+
+@given(w.worlds(), st.randoms(use_true_random=False))
+def test_the_order_of_reading_does_not_matter(queues: list[Queue], order: random.Random):
+    """Q8: the same queues in any order give the same verdict."""
+    shuffled = order.sample(queues, len(queues))
+
+    assert verdict(WaitGraph(shuffled)) == verdict(WaitGraph(queues))
+
+
+@given(w.worlds(), st.data())
+def test_step_by_step_is_the_same_as_all_at_once(queues: list[Queue], data: st.DataObject):
+    """Q9: after every event (or burst of events) the fold says what a new graph says."""
+    graph = WaitGraph(queues)
+    now = {queue.lock: queue for queue in queues}
+    for number in range(data.draw(st.integers(1, 12))):
+        queue = now[data.draw(st.sampled_from(sorted(now)))]
+        if data.draw(st.integers(0, 15)) == 0:
+            graph.removed(queue.lock)
+            now[queue.lock] = replace(queue, requests=())
+            continue
+        after, created, deleted = _changed(queue, number + 100, data)
+        now[queue.lock] = after
+        is_told = data.draw(st.booleans()) and queue.kind != "single"
+        graph.replaced(queue.lock, after, *((created, deleted) if is_told else ()))
+        if data.draw(st.booleans()):
+            assert verdict(graph) == verdict(WaitGraph(now.values()))
+
+    assert verdict(graph) == verdict(WaitGraph(now.values()))
+
+
+def _changed(
+    queue: Queue, number: int, data: st.DataObject
+) -> tuple[Queue, tuple[Request, ...], tuple[Request, ...]]:
+    """Some members gone, some new at the tail, now and then another capacity."""
+    places = st.sets(st.integers(0, max(len(queue.requests) - 1, 0)), max_size=2)
+    gone = data.draw(places)
+    created = tuple(
+        w.request(data.draw, queue.lock, queue.kind, actor, number * 10 + place)
+        for place, actor in enumerate(data.draw(st.lists(st.sampled_from(w.ACTORS), max_size=2)))
+    )
+    kept = tuple(r for place, r in enumerate(queue.requests) if place not in gone)
+    deleted = tuple(r for place, r in enumerate(queue.requests) if place in gone)
+    after = replace(queue, requests=kept + created)
+    if queue.kind == "pool" and data.draw(st.integers(0, 5)) == 0:
+        after = replace(after, capacity=data.draw(st.sampled_from((1, 2, None))))
+    if queue.kind == "conflict":
+        after = w.with_conflicts(after)
+    return after, created, deleted

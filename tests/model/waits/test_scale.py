@@ -1,0 +1,71 @@
+"""The scale case has the answer that it was built to have, step by step as well."""
+
+import pytest
+from model.waits.scale import longer, scale_case, shorter
+
+from zktop.model.waits.assess import assess
+from zktop.model.waits.evidence import Evidence
+from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.standing import behind, standings
+
+
+@pytest.fixture(scope="module")
+def graph() -> WaitGraph:
+    """The wait graph of the scale case."""
+    return WaitGraph(scale_case())
+
+
+def sizes(graph: WaitGraph) -> list[int]:
+    """How many actors each core has."""
+    return sorted(len(core.actors) for core in graph.residue.cores)
+
+
+def test_the_state_is_as_large_as_promised():
+    """10,000 actors, 12,199 members, 2,203 locks."""
+    queues = scale_case()
+    members = [request for queue in queues for request in queue.requests]
+
+    assert len(queues) == 2_203
+    assert len(members) == 12_199
+    assert len({request.actor for request in members}) == 10_000
+
+
+def test_four_rings_and_their_victims_are_stuck_and_nobody_else(graph: WaitGraph):
+    """1,200 stuck: 200 in four cores of 50, 1,000 behind the first."""
+    found = standings(graph)
+
+    assert sizes(graph) == [50, 50, 50, 50]
+    assert list(found.values()).count("core") == 200
+    assert {actor for actor in found if found[actor] == "behind"} == {
+        f"victim{i}" for i in range(1_000)
+    }
+    assert sorted(sum(1 for _ in behind(graph, n)) for n in range(4)) == [0, 0, 0, 1_000]
+
+
+def test_the_last_of_the_chain_closes_it_and_any_deletion_opens_it(graph: WaitGraph):
+    """3,200 stuck with a fifth core of 2,000; then 1,200 again."""
+    lock = "/chain/0"
+    queue, request = longer(graph.queues[lock], "chain1999")
+    graph.replaced(lock, queue, created=(request,), deleted=())
+
+    assert sizes(graph) == [50, 50, 50, 50, 2_000]
+    assert len(standings(graph)) == 3_200
+
+    middle = graph.queues["/chain/700"]
+    asked = middle.requests[1]
+    graph.replaced("/chain/700", shorter(middle, asked), created=(), deleted=(asked,))
+
+    assert sizes(graph) == [50, 50, 50, 50]
+    assert len(standings(graph)) == 1_200
+
+
+def test_a_long_ring_is_one_short_sentence(graph: WaitGraph):
+    """Fifty actors are not spelled out."""
+    found = assess(graph, Evidence(now_ms=60_000)).deadlocks
+
+    assert [made.behind for made in found] == [1_000, 0, 0, 0]
+    assert found[0].sentence == (
+        "Ring of 50: ring0-0 -> ring0-1 -> ... -> ring0-49 -> ring0-0; "
+        "oldest wait ring0-0 59s, closed by ring0-49 at 00:00:00."
+    )
+    assert found[0].ways_out[0].frees == 1_050

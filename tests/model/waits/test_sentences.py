@@ -1,0 +1,134 @@
+"""What a deadlock is called: one sentence for each kind."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from model.waits import worlds as w
+from model.waits.notation import graph
+
+from zktop.model.waits.assess import assess
+from zktop.model.waits.evidence import Evidence
+from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.names import Names
+from zktop.model.waits.state import Queue
+
+NAMES = Names(
+    owners={"A": "worker-a", "B": "worker-b", "C": "worker-c", "W": "pick-9"},
+    paths={"/X": "/locks/orders", "/Y": "/locks/stock", "/Z": "/locks/bin"},
+)
+
+SENTENCES = {
+    "two": (
+        "X rw: A.W@1 B.W@8 ; Y x: B@2 A@7",
+        (
+            "worker-a holds W:/locks/orders and waits for X:/locks/stock, which worker-b holds; "
+            "worker-b waits for W:/locks/orders."
+        ),
+    ),
+    "three": (
+        "X x: A@1 C@9 ; Y x: B@2 A@7 ; Z x: C@3 B@8",
+        (
+            "worker-a holds X:/locks/orders and waits for X:/locks/stock, which worker-b holds; "
+            "worker-b waits for X:/locks/bin, which worker-c holds; "
+            "worker-c waits for X:/locks/orders, which worker-a holds."
+        ),
+    ),
+    "soft": (
+        "Y rw: A.R@1 W.W@2 B.R@8 ; X x: B@3 A@7",
+        (
+            "worker-a holds R:/locks/stock and waits for X:/locks/orders, which worker-b holds; "
+            "worker-b waits for R:/locks/stock behind pick-9's queued write; "
+            "pick-9 waits for worker-a, which reads /locks/stock."
+        ),
+    ),
+    "self": (
+        "X rw: A.R B.R A.W",
+        (
+            "worker-a reads /locks/orders and now wants to write /locks/orders; "
+            "that can only succeed after its own read lock is gone."
+        ),
+    ),
+    "upgraders": (
+        "X rw: A.R B.R A.W B.W",
+        (
+            "worker-a and worker-b both read /locks/orders and both want to write it; "
+            "each waits for the other's read lock."
+        ),
+    ),
+    "three upgraders": (
+        "X rw: A.R B.R C.R A.W B.W C.W",
+        (
+            "worker-a, worker-b and worker-c all read /locks/orders and all want to write it; "
+            "each waits for the others' read locks."
+        ),
+    ),
+    "knot": (
+        "P sem(2): A C B ; Y x: B A C",
+        (
+            "All 2 leases of /P are with worker-a and worker-c. worker-a and worker-c wait for "
+            "/locks/stock, which worker-b holds, and worker-b waits for a lease of /P: "
+            "no lease can come back."
+        ),
+    ),
+    "exhausted": (
+        "P sem(2): A B A B",
+        (
+            "All 2 leases of /P are with worker-a and worker-b. worker-a and worker-b wait for "
+            "another lease of /P: no lease can come back."
+        ),
+    ),
+    "double": (
+        "X x: A A",
+        (
+            "worker-a holds X:/locks/orders and asks for X:/locks/orders again, behind itself; "
+            "it waits for itself."
+        ),
+    ),
+    "election": (
+        "E elect!: A@1 B@8 ; X x: B@2 A@7",
+        (
+            "worker-a holds E:/E and waits for X:/locks/orders, which worker-b holds; "
+            "worker-b waits for E:/E."
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("state", "sentence"), SENTENCES.values(), ids=SENTENCES)
+def test_a_deadlock_is_told_in_one_sentence(state: str, sentence: str):
+    """With owner labels, lock paths and modes; the closing request comes last."""
+    found = assess(graph(state), Evidence(now_ms=100_000), NAMES)
+    (made,) = (*found.deadlocks, *found.hints)
+
+    assert made.sentence == sentence
+
+
+def test_a_ring_of_six_names_its_ends():
+    """Nobody reads six parts."""
+    locks = "abcdef"
+    state = " ; ".join(
+        f"{lock} x: {lock.upper()}@{n + 1} {locks[n - 1].upper()}@{n + 10}"
+        for n, lock in enumerate(locks)
+    )
+    (made,) = assess(graph(state), Evidence(now_ms=72_000)).deadlocks
+
+    assert made.sentence == (
+        "Ring of 6: F -> A -> ... -> E -> F; oldest wait F 1m02s, closed by E at 00:00:15."
+    )
+
+
+@given(w.worlds())
+def test_clean_names_make_clean_sentences(queues: list[Queue]):
+    """No control character comes from us, and nothing ever fails."""
+    found = assess(WaitGraph(queues), Evidence(now_ms=0))
+    texts = [t for made in (*found.deadlocks, *found.hints, *found.candidates) for t in told(made)]
+
+    assert not [t for t in texts for char in t if unicodedata.category(char) == "Cc"]
+    assert all(texts)
+
+
+def told(made) -> list[str]:
+    """All the text in a deadlock."""
+    clues = [clue.text for clue in made.evidence]
+    return [made.sentence, made.signature, *clues, *(way.why for way in made.ways_out)]

@@ -1,0 +1,59 @@
+"""Deadlocks of the watch graph, where the order graph sees none."""
+
+from model.waits.notation import queues
+
+from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.standing import standings
+from zktop.model.waits.state import Queue
+from zktop.model.waits.watches import watch_deadlocks
+
+
+def queue(text: str) -> Queue:
+    """One lock."""
+    (found,) = queues(text)
+    return found
+
+
+def test_two_that_watch_each_other_sleep_for_good():
+    """T24: by order the reader holds the lock, by the watch table both sleep."""
+    lock = queue("L rw: A.R@1 B.W@2")
+    watched = {"A": {"lock-0000000002"}, "B": {"lock-0000000001"}}
+    (made,) = watch_deadlocks(lock, watched)
+
+    assert not standings(WaitGraph([lock]))
+    assert (made.rule, made.kind, made.confidence) == ("D7", "watches", "C4")
+    assert made.sentence == (
+        "A and B watch each other's nodes in /L: by order A may go on, but nothing will wake "
+        "any of them."
+    )
+
+
+def test_a_waiter_that_watches_its_successor_is_never_woken():
+    """All its watches are behind it."""
+    (made,) = watch_deadlocks(queue("L x: A@1 B@2 C@3"), {"B": {"lock-0000000003"}})
+
+    assert made.sentence == (
+        "B waits in /L but watches C, which stands behind it; no release wakes it."
+    )
+
+
+def test_a_proper_chain_of_watches_is_fine():
+    """Everybody watches the one before; a holder that watches something is no waiter."""
+    chain = {"B": {"lock-0000000001"}, "C": {"lock-0000000002"}, "A": {"lock-0000000003"}}
+    lock = queue("L x: A@1 B@2 C@3")
+
+    assert not watch_deadlocks(lock, {"B": chain["B"], "C": chain["C"]})
+    assert not watch_deadlocks(lock, {"A": chain["A"]})
+
+
+def test_a_watch_before_it_is_enough():
+    """Several members in a root: the union counts."""
+    both = {"B": {"lock-0000000001", "lock-0000000003"}}
+
+    assert not watch_deadlocks(queue("L x: A@1 B@2 C@3"), both)
+
+
+def test_watches_outside_of_the_lock_say_nothing():
+    """Only members count, and actors whose table is unknown are left out."""
+    assert not watch_deadlocks(queue("L x: A@1 B@2"), {"B": {"config"}})
+    assert not watch_deadlocks(queue("L x: A@1 B@2"), {})

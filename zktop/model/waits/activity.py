@@ -1,0 +1,71 @@
+"""Was a blocked actor really blocked? Whoever acts while it waits is more than one thread.
+
+Taking a lock, or giving one up, after a wait began and before it ended proves that. A request
+that merely queues proves nothing: an actor may ask for several locks at once.
+"""
+
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from zktop.model.waits.grants import is_granted
+from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.state import Queue, Request
+
+
+class _Gone(Struct, frozen=True, gc=False):
+    """A member that was still there at one zxid and not any more at the other."""
+
+    actor: str
+    lock: str
+    there: int
+    gone: int
+
+
+class Activity:
+    """A fold: remembers, by identity, who was seen to act while it waited."""
+
+    def __init__(self, identity: Callable[[str], str] = str) -> None:
+        """Remember by what `identity` says of an actor; by default by the actor itself."""
+        self._identity = identity
+        self._concurrent: set[str] = set()
+        self._gone: list[_Gone] = []
+
+    def is_concurrent(self, actor: str) -> bool:
+        """Whether somebody of this identity was seen to be more than one thread."""
+        return self._identity(actor) in self._concurrent
+
+    def deleted(self, request: Request, lock: str, *, there: int, gone: int) -> None:
+        """Take note of a member listed at zxid `there` and missing at zxid `gone`."""
+        self._gone.append(_Gone(request.actor, lock, there, gone))
+
+    def look(self, graph: WaitGraph) -> tuple[str, ...]:
+        """Draw conclusions; answer with the locks to list again before more can be drawn.
+
+        A session that ended takes all its nodes along. So a deletion counts only when the wait is
+        seen in a listing that is not older.
+        """
+        relist: list[str] = []
+        rest: list[_Gone] = []
+        for gone in self._gone:
+            waits = [q for q, r in _waits(graph, gone.actor) if 0 < r.czxid <= gone.there]
+            if any(queue.seen_zxid >= gone.gone for queue in waits):
+                self._concurrent.add(self._identity(gone.actor))
+            elif waits:
+                rest.append(gone)
+                relist += [queue.lock for queue in waits]
+        self._gone = rest
+        self._note_takers(graph)
+        return tuple(sorted(set(relist)))
+
+    def _note_takers(self, graph: WaitGraph) -> None:
+        """Find who holds a node that is younger than a wait of its own."""
+        for actor in graph.residue.stuck:
+            waits = list(_waits(graph, actor))
+            taken = [r.czxid for q, r in graph.places(actor) if is_granted(q, r) and not r.exempt]
+            if any(r.czxid < czxid <= q.seen_zxid for q, r in waits for czxid in taken):
+                self._concurrent.add(self._identity(actor))
+
+
+def _waits(graph: WaitGraph, actor: str) -> Iterator[tuple[Queue, Request]]:
+    return ((q, r) for q, r in graph.places(actor) if not is_granted(q, r))

@@ -1,0 +1,153 @@
+"""How sure a deadlock is, and by what.
+
+ZooKeeper shows sessions, not threads. C4: proven. C3: proven if each actor is one blocked thread.
+C2: likely. C1: a hint.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal
+
+from zktop.model.waits.evidence import Case, Clue, Evidence
+from zktop.model.waits.kinds import Rule, doubles
+from zktop.model.waits.ring import Edge
+
+Confidence = Literal["C1", "C2", "C3", "C4"]
+
+
+def confidence(case: Case, known: Evidence) -> tuple[Confidence, tuple[Clue, ...]]:
+    """Weigh the case."""
+    scales = _Scales(case, known)
+    cap = scales.caps.get(case.rule, lambda: "C4")
+    return min(scales.level(), cap()), tuple(scales.clues())
+
+
+@dataclass(frozen=True, slots=True)
+class _Scales:
+    case: Case
+    known: Evidence
+
+    @property
+    def caps(self) -> dict[Rule, Callable[[], Confidence]]:
+        """How sure the rules can be that prove less than a plain ring."""
+        return {
+            "D3": self._cap_of_knots,
+            "D4": self._cap_of_upgrades,
+            "D6": self._cap_of_doubles,
+            "D8": self._cap_of_elections,
+        }
+
+    def level(self) -> Confidence:
+        """How sure a plain ring would be."""
+        case = self.case
+        if case.actors & self.known.concurrent or any(edge.queue.guessed for edge in case.ring):
+            return "C1"
+        if not case.coexistence.is_proven or not self._is_settled():
+            return "C2"
+        if self._names_threads():
+            return "C4" if self._is_watched() else "C3"
+        return "C3" if all(map(self._is_still, case.actors)) else "C2"
+
+    def clues(self) -> Iterator[Clue]:
+        """All that speaks for it and against it."""
+        yield from self._about_threads()
+        yield from self._about_time()
+        yield from self._about_requests()
+        yield from chain.from_iterable(map(self._about_input, self.case.ring))
+        yield from self._about_merges()
+
+    def _cap_of_knots(self) -> Confidence:
+        is_guess = any(edge.queue.capacity_is == "inferred" for edge in self.case.ring)
+        return "C2" if is_guess else "C4"
+
+    def _cap_of_upgrades(self) -> Confidence:
+        if self._names_threads():
+            return "C4"
+        usual = self.known.usual_hold_ms.get(self.case.closing.queue.lock)
+        age = self._age()
+        return "C3" if age is not None and usual is not None and age > 10 * usual else "C2"
+
+    def _cap_of_doubles(self) -> Confidence:
+        return "C3" if doubles(self.case.ring).keys() <= self.known.threads else "C1"
+
+    def _cap_of_elections(self) -> Confidence:
+        return "C1" if self.case.is_supposed and not self._names_threads() else "C3"
+
+    def _names_threads(self) -> bool:
+        return self.case.actors <= self.known.threads
+
+    def _age(self) -> int | None:
+        since = self.case.closing.request.since_ms
+        return None if since is None else self.known.now_ms - since
+
+    def _is_settled(self) -> bool:
+        age = self._age()
+        return age is not None and age >= self.known.settle_ms
+
+    def _is_watched(self) -> bool:
+        edges: tuple[Edge, ...] = self.case.ring
+        return all((e.queue.lock, e.request.node) in self.known.watched for e in edges)
+
+    def _is_still(self, actor: str) -> bool:
+        """Whether it sent nothing since the ring closed; arming its watch took it a moment."""
+        since = self.known.still_since_ms.get(actor)
+        closed = self.case.closing.request.since_ms
+        return since is not None and closed is not None and since <= closed + self.known.settle_ms
+
+    def _about_threads(self) -> Iterator[Clue]:
+        case, known = self.case, self.known
+        if self._names_threads():
+            yield Clue(supports=True, text="every actor names its thread")
+        else:
+            yield Clue(supports=None, text="assumes one blocked thread per actor")
+        for actor in sorted(case.actors & known.concurrent):
+            text = f"{case.owner(actor)} acted while it should have been blocked"
+            yield Clue(supports=False, text=text)
+        for actor in sorted(doubles(case.ring).keys() - known.threads):
+            text = f"{case.owner(actor)} stands twice in one queue: perhaps two threads"
+            yield Clue(supports=False, text=text)
+
+    def _about_time(self) -> Iterator[Clue]:
+        proof = self.case.coexistence
+        if proof.is_proven:
+            text = f"all nodes coexist from zxid {proof.newest:#x} to {proof.oldest_look:#x}"
+            yield Clue(supports=True, text=text)
+        else:
+            yield Clue(supports=None, text="assumes that all nodes existed at one moment")
+        if not self._is_settled():
+            yield Clue(supports=False, text="younger than the settle time")
+
+    def _about_requests(self) -> Iterator[Clue]:
+        still = {actor: self._is_still(actor) for actor in self.case.actors}
+        if all(still.values()):
+            yield Clue(supports=True, text="no actor has sent a request since the ring closed")
+        elif all(actor in self.known.still_since_ms for actor in still):
+            yield Clue(supports=False, text="an actor has sent requests since the ring closed")
+        else:
+            yield Clue(supports=None, text="whether all actors are idle is unknown")
+        if self._is_watched():
+            yield Clue(supports=True, text="every waiter watches what its recipe needs")
+
+    def _about_input(self, edge: Edge) -> Iterator[Clue]:
+        queue, actor = edge.queue, edge.request.actor
+        if queue.guessed:
+            yield Clue(supports=False, text=f"the layout of {queue.lock} is a guess")
+        if not edge.is_plain:
+            is_known = queue.capacity_is == "known"
+            origin = "known" if is_known else "inferred from what was seen"
+            yield Clue(supports=None, text=f"{queue.lock} has {queue.room} leases ({origin})")
+        patience = self.known.patience_ms.get(actor)
+        if patience is not None:
+            gave_up = f"{self.case.owner(actor)} gave up before"
+            text = f"may resolve by itself: {gave_up}, learned timeout {patience / 1000:g} s"
+            yield Clue(supports=False, text=text)
+
+    def _about_merges(self) -> Iterator[Clue]:
+        sessions: dict[str, set[str]] = {}
+        for request in self.case.requests:
+            if request.session is not None and request.session != request.actor:
+                sessions.setdefault(request.actor, set()).add(request.session)
+        for actor, names in sorted(sessions.items()):
+            rule = f"by your merge rule {self.case.owner(actor)} is {', '.join(sorted(names))}"
+            yield Clue(supports=None, text=rule)

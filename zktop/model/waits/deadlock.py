@@ -1,0 +1,113 @@
+"""A deadlock as others see it: one frozen value with all that can be said about it."""
+
+from hashlib import blake2s
+
+from msgspec import Struct
+
+from zktop.model.waits.confidence import Confidence
+from zktop.model.waits.cores import Core
+from zktop.model.waits.evidence import Clue
+from zktop.model.waits.exits import WayOut
+from zktop.model.waits.grants import is_granted
+from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.kinds import Kind, Rule
+from zktop.model.waits.names import LETTER, Names
+from zktop.model.waits.order_classes import fold_name, fold_path
+from zktop.model.waits.ring import Edge, Ring
+from zktop.model.waits.state import Mode, Request
+
+
+class Place(Struct, frozen=True, gc=False):
+    """A request and its lock."""
+
+    lock: str
+    node: str
+    mode: Mode
+
+
+class Step(Struct, frozen=True, gc=False, rename={"blocker": "for"}):
+    """One actor of the ring: what it holds right now, what it waits for, and for whom."""
+
+    actor: str
+    owner: str
+    holds: tuple[Place, ...]
+    waits: Place
+    blocker: str
+    edge: str
+    closing: bool
+    czxid: int
+    since_ms: int | None
+
+
+class Deadlock(Struct, frozen=True, gc=False):
+    """Actors none of whom can ever go on; `steps` in the order of their requests."""
+
+    id: str
+    rule: Rule
+    kind: Kind
+    confidence: Confidence
+    since_ms: int | None
+    coexistence_proven: bool
+    actors: tuple[str, ...]
+    locks: tuple[str, ...]
+    steps: tuple[Step, ...]
+    behind: int
+    sentence: str
+    ways_out: tuple[WayOut, ...]
+    signature: str
+    evidence: tuple[Clue, ...]
+
+
+def steps(graph: WaitGraph, ring: Ring, names: Names) -> tuple[Step, ...]:
+    """One step for each edge, oldest request first; the newest has closed the ring."""
+    closing = ring[-1]
+    made = [_step(graph, edge, names, closes=edge is closing) for edge in ring]
+    return tuple(sorted(made, key=lambda step: (step.closing, step.czxid)))
+
+
+def _step(graph: WaitGraph, edge: Edge, names: Names, *, closes: bool) -> Step:
+    request = edge.request
+    return Step(
+        actor=request.actor,
+        owner=names.owner(request.actor),
+        holds=holdings(graph, request.actor),
+        waits=_place(edge.queue.lock, request),
+        blocker=edge.blocker.actor,
+        edge="hard" if edge.is_hard else "soft",
+        closing=closes,
+        czxid=request.czxid,
+        since_ms=request.since_ms,
+    )
+
+
+def holdings(graph: WaitGraph, actor: str) -> tuple[Place, ...]:
+    """All that the actor holds right now, by lock."""
+    return tuple(_place(q.lock, r) for q, r in graph.places(actor) if is_granted(q, r))
+
+
+def _place(lock: str, request: Request) -> Place:
+    return Place(lock, request.node, request.mode)
+
+
+def identity(rule: Rule, ring: Ring) -> str:
+    """Name the deadlock: the same while it lives, and the same in a replay.
+
+    Made from the ring alone, since others may join and leave the queues of the core.
+    """
+    actors = sorted({edge.request.actor for edge in ring})
+    locks = sorted({edge.queue.lock for edge in ring})
+    text = "\0".join([*actors, "", *locks])
+    return f"{rule}-{blake2s(text.encode('utf-8', 'surrogatepass'), digest_size=4).hexdigest()}"
+
+
+def signature(rule: Rule, ring: Ring, names: Names) -> str:
+    """Name all deadlocks of this sort, for muting: classes of locks, modes and owners."""
+    locks = {f"{LETTER[e.request.mode]}:{fold_path(e.queue.lock)}" for e in ring}
+    owners = {fold_name(names.owner(edge.request.actor)) for edge in ring}
+    return " ".join([rule, ">".join(sorted(locks)), ",".join(sorted(owners))])
+
+
+def ordered_actors(core: Core, ring: Ring) -> tuple[str, ...]:
+    """Put the ring first, in its order, then the rest of the core."""
+    first = dict.fromkeys(edge.request.actor for edge in ring)
+    return (*first, *sorted(core.actors - first.keys()))

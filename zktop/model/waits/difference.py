@@ -1,0 +1,23 @@
+"""What changed between two states of one queue."""
+
+from zktop.model.waits.state import Request
+
+Requests = tuple[Request, ...]
+
+
+def difference(old: Requests, new: Requests) -> tuple[Requests, Requests]:
+    """Tell created and deleted requests; all of them when the rest did not keep its order."""
+    before = {request.node: request for request in old}
+    kept = {request.node for request in new if before.get(request.node) == request}
+    order = [request.node for request in new if request.node in kept]
+    if order != [request.node for request in old if request.node in kept]:
+        return new, old
+    created = tuple(request for request in new if request.node not in kept)
+    return created, tuple(request for request in old if request.node not in kept)
+
+
+def is_tail(requests: Requests, created: Requests) -> bool:
+    """Whether the created requests stand behind all others."""
+    if not created:
+        return True
+    return {r.node for r in requests[-len(created) :]} == {r.node for r in created}

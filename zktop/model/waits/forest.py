@@ -1,0 +1,179 @@
+"""Root blockers: who stands at the root of all waiting, with how much waiting behind it.
+
+Each waiter counts once, under the first holder of the queue in which it has waited longest. That
+holder may wait itself, so the roots are those who do not: runners, deadlocks, and nobody.
+"""
+
+from collections.abc import Iterator, Mapping
+from heapq import nlargest
+
+from msgspec import Struct
+
+from zktop.model.waits.grants import is_granted
+from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.state import Queue, Request
+from zktop.model.waits.strand import Strand
+
+
+class Root(Struct, frozen=True, gc=False):
+    """A root blocker; `core` is the number of the deadlock it belongs to, if any.
+
+    `blocked_ms` adds up the waits of all behind it; `undated` of them have no known start.
+    """
+
+    actors: tuple[str, ...]
+    core: int | None
+    blocked: int
+    blocked_ms: int
+    undated: int
+
+
+class _Row(Struct, gc=False):
+    """The waiting in one queue: behind whom, how many, their starts added up, how many undated."""
+
+    head: Request
+    waiting: int
+    since_ms: int
+    undated: int
+
+    def add(self, request: Request, times: int = 1) -> None:
+        """Count a waiter, or take it out again."""
+        self.waiting += times
+        if request.since_ms is None:
+            self.undated += times
+        else:
+            self.since_ms += times * request.since_ms
+
+    def plus(self, other: "_Row") -> "_Row":
+        """Count both together; neither is changed, since rows are kept."""
+        return _Row(
+            self.head,
+            self.waiting + other.waiting,
+            self.since_ms + other.since_ms,
+            self.undated + other.undated,
+        )
+
+    def blocked_ms(self, now_ms: int) -> int:
+        """Add up the waits."""
+        return now_ms * (self.waiting - self.undated) - self.since_ms
+
+
+class Forest:
+    """Keeps one row for each lock with waiters; only changed queues are counted again."""
+
+    def __init__(self) -> None:
+        """Start without rows."""
+        self._rows: dict[str, _Row] = {}
+        self._waits: dict[str, tuple[Strand, tuple[Request, ...]]] = {}
+
+    def replaced(self, lock: str, queue: Queue | None) -> None:
+        """Take the newest queue of a lock; None when it is gone."""
+        row = None if queue is None else _row(queue)
+        if row is None:
+            self._rows.pop(lock, None)
+        else:
+            self._rows[lock] = row
+
+    def roots(self, graph: WaitGraph, now_ms: int, at_most: int = 100) -> tuple[Root, ...]:
+        """Find the root blockers with the most blocked time, that first."""
+        mains, extra = self._main_waits(graph)
+        climb = _Climb(graph, self._rows, mains)
+        totals: dict[str | int, _Row] = {}
+        for row in self._rows.values():
+            key = climb.root(row.head.actor)
+            known = totals.get(key)
+            totals[key] = row if known is None else known.plus(row)
+        for lock, request in extra:
+            if lock in self._rows:
+                key = climb.root(self._rows[lock].head.actor)
+                totals[key] = totals[key].plus(_Row(request, 0, 0, 0))
+                totals[key].add(request, -1)
+        worst = nlargest(at_most, totals.items(), key=lambda item: item[1].blocked_ms(now_ms))
+        return tuple(_root(graph, key, total, now_ms) for key, total in worst)
+
+    def _main_waits(self, graph: WaitGraph) -> tuple[dict[str, str], list[tuple[str, Request]]]:
+        """For actors in several queues: the lock of the oldest wait, and all their other waits."""
+        mains: dict[str, tuple[str, Request]] = {}
+        extra: list[tuple[str, Request]] = []
+        kept: dict[str, tuple[Strand, tuple[Request, ...]]] = {}
+        for line in graph.strands():
+            lock = line.queue.lock
+            known = self._waits.get(lock)
+            if known is None or known[0] is not line:
+                known = line, _waits(line)
+            kept[lock] = known
+            for request in known[1]:
+                main = mains.setdefault(request.actor, (lock, request))
+                if main[1] is not request:
+                    newer = max(main, (lock, request), key=_age)
+                    mains[request.actor] = min(main, (lock, request), key=_age)
+                    extra.append(newer)
+        self._waits = kept
+        return {actor: lock for actor, (lock, _) in mains.items()}, extra
+
+
+def _age(wait: tuple[str, Request]) -> tuple[int, str, str]:
+    return wait[1].czxid, wait[0], wait[1].node
+
+
+def _waits(line: Strand) -> tuple[Request, ...]:
+    return tuple(member for member in line.members if not is_granted(line.queue, member))
+
+
+class _Climb:
+    """Climbs from an actor to the one at the root of its waiting: an actor, or a core's number."""
+
+    def __init__(
+        self, graph: WaitGraph, rows: Mapping[str, _Row], mains: Mapping[str, str]
+    ) -> None:
+        self._rows = rows
+        self._mains = mains
+        cores = enumerate(graph.residue.cores)
+        self._known: dict[str, str | int] = {a: n for n, core in cores for a in core.actors}
+
+    def root(self, actor: str) -> str | int:
+        if actor not in self._mains:
+            return self._known.get(actor, actor)
+        path: dict[str, None] = {}
+        while actor not in self._known:
+            path[actor] = None
+            row = self._rows.get(self._mains.get(actor, ""))
+            # A ring outside of all cores is one that a pool will open: its first is the root.
+            if row is None or row.head.actor in path:
+                self._known[actor] = actor
+            else:
+                actor = row.head.actor
+        self._known.update(dict.fromkeys(path, self._known[actor]))
+        return self._known[actor]
+
+
+def _row(queue: Queue) -> _Row | None:
+    """Count the waiters of a queue; None when there are none."""
+    if not queue.requests or not queue.binds:
+        return None
+    row = _Row(queue.requests[0], 0, 0, 0)
+    for request in _waiters(queue):
+        row.add(request)
+    return row if row.waiting else None
+
+
+def _waiters(queue: Queue) -> Iterator[Request]:
+    requests = queue.requests
+    if queue.kind == "conflict":
+        return (request for request in requests if not is_granted(queue, request))
+    first = queue.room
+    if queue.kind == "read-write" and requests[0].reads:
+        writers = (place for place, request in enumerate(requests) if not request.reads)
+        first = next(writers, len(requests))
+    return (request for request in requests[first:] if not request.exempt)
+
+
+def _root(graph: WaitGraph, key: str | int, total: _Row, now_ms: int) -> Root:
+    actors = tuple(sorted(graph.residue.cores[key].actors)) if isinstance(key, int) else (key,)
+    return Root(
+        actors=actors,
+        core=key if isinstance(key, int) else None,
+        blocked=total.waiting,
+        blocked_ms=total.blocked_ms(now_ms),
+        undated=total.undated,
+    )

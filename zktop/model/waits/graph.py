@@ -1,0 +1,205 @@
+"""The wait graph: a fold over changed queues that always knows who can never go on.
+
+Only these can change the verdict: a request by an actor that stands elsewhere too (it may close a
+ring), a member gone from a queue in which somebody is stuck (it may open one), and changed rules.
+Everything else costs its own members and no more. The answer is worked out when it is asked for,
+so a burst of changes costs one.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from types import MappingProxyType
+
+from zktop.model.waits.ahead import Walk
+from zktop.model.waits.behind import Crowd, crowd
+from zktop.model.waits.difference import difference, is_tail
+from zktop.model.waits.places import Places
+from zktop.model.waits.reduction import stuck
+from zktop.model.waits.residue import NOTHING_STUCK, Residue, residue
+from zktop.model.waits.state import Queue, Request
+from zktop.model.waits.strand import Strand, strand
+
+
+class WaitGraph:
+    """State: the queues, who stands where, the stuck set, and what happened since it was found."""
+
+    def __init__(self, queues: Iterable[Queue] = ()) -> None:
+        """Start from whole queues."""
+        self._queues: dict[str, Queue] = {}
+        self._places = Places()
+        self._strands: dict[str, Strand] = {}
+        self._residue = NOTHING_STUCK
+        self._suspects: list[tuple[Queue, Request]] = []
+        self._is_thawing = False
+        self._is_moved = False
+        self._crowds: dict[str, tuple[Residue, Queue, Crowd]] = {}
+        self._is_unknown = True
+        self._queues.update((queue.lock, queue) for queue in queues)
+        for queue in self._queues.values():
+            if queue.binds:
+                self._places.enter_all(queue)
+        self._places.touched.clear()
+
+    @property
+    def queues(self) -> Mapping[str, Queue]:
+        """The newest queue of each lock, read-only."""
+        return MappingProxyType(self._queues)
+
+    def locks(self, actor: str) -> tuple[str, ...]:
+        """List the queues in which the actor has a place, one entry a place; no mere standby."""
+        return self._places.locks(actor)
+
+    def places(self, actor: str) -> list[tuple[Queue, Request]]:
+        """List the requests of an actor with their queues, by lock and in queue order."""
+        found = []
+        for lock in sorted(set(self._places.locks(actor))):
+            queue = self._queues[lock]
+            is_tangled = actor in self._places.tangled
+            members = self._strand(lock).members if is_tangled else queue.requests
+            found += [(queue, member) for member in members if member.actor == actor]
+        return found
+
+    def strands(self) -> Iterator[Strand]:
+        """Thin out every queue in which a tangled actor stands to these; the same while it is."""
+        return (self._strand(lock) for lock in self._places.knotted)
+
+    @property
+    def tangled(self) -> AbstractSet[str]:
+        """The actors that stand in more than one place: only they can be part of a ring."""
+        return self._places.tangled
+
+    @property
+    def residue(self) -> Residue:
+        """What can never go on, now."""
+        if self._is_unknown or self._is_thawing or self._is_moved or self._suspects:
+            self._settle()
+        return self._residue
+
+    def crowd(self, lock: str) -> Crowd:
+        """Find the passers-by that are stuck in this queue, each with the cores it is behind."""
+        residue, queue = self.residue, self._queues[lock]
+        known = self._crowds.get(lock)
+        if known is None or known[0] is not residue or known[1] is not queue:
+            tail = queue.requests[self._strand(lock).end :]
+            members = tuple(crowd(residue.remnants[lock], tail, residue.reach))
+            known = self._crowds[lock] = residue, queue, members
+        return known[2]
+
+    def removed(self, lock: str) -> None:
+        """Forget a lock and everybody in it."""
+        old = self._queues.get(lock)
+        if old is not None:
+            self._is_thawing |= lock in self._residue.remnants
+            self._apply(old, None, (), old.requests)
+            del self._queues[lock]
+            self._strands.pop(lock, None)
+
+    def replaced(
+        self,
+        lock: str,
+        queue: Queue,
+        created: Iterable[Request] | None = None,
+        deleted: Iterable[Request] | None = None,
+    ) -> None:
+        """Put the newest queue of a lock in its place.
+
+        `created` and `deleted` spare a comparison of the queues; a request that changed in any
+        field must be in both. Leave them out when the order of the others may have changed.
+        """
+        old = self._queues.get(lock)
+        if old is not None and old.rules != queue.rules:
+            created, deleted = queue.requests, old.requests
+            self._is_unknown = True
+        elif created is None or deleted is None:
+            created, deleted = difference(old.requests if old else (), queue.requests)
+        self._queues[lock] = queue
+        self._apply(old, queue, tuple(created), deleted)
+
+    def _apply(
+        self,
+        old: Queue | None,
+        new: Queue | None,
+        created: tuple[Request, ...],
+        deleted: Iterable[Request],
+    ) -> None:
+        if old is not None and old.binds:
+            for request in deleted:
+                self._is_thawing |= self._residue.may_open(old.lock, request)
+                self._places.leave(old, request)
+        if new is not None and new.binds:
+            self._enter(new, created)
+        for lock in self._places.touched:
+            self._strands.pop(lock, None)
+            # Where the tail begins has changed, so who counts as a passer-by has, too.
+            self._is_moved |= lock in self._residue.remnants
+        self._places.touched.clear()
+        self._drop_strand(old or new)
+
+    def _drop_strand(self, queue: Queue | None) -> None:
+        if queue is not None and self._places.is_knotted(queue.lock):
+            self._strands.pop(queue.lock, None)
+
+    def _enter(self, queue: Queue, created: tuple[Request, ...]) -> None:
+        tangled = self._places.tangled
+        for request in created:
+            self._places.enter(queue, request)
+            if request.actor in tangled:
+                self._suspects.append((queue, request))
+        # Without an order a new holder may have come from among those who wait.
+        has_no_tail = queue.kind in ("conflict", "single")
+        if has_no_tail or not is_tail(queue.requests, created):
+            self._is_unknown |= self._places.is_knotted(queue.lock)
+
+    def _strand(self, lock: str) -> Strand:
+        found = self._strands.get(lock)
+        if found is None:
+            found = self._strands[lock] = strand(self._queues[lock], self._places.tangled)
+        return found
+
+    def _settle(self) -> None:
+        """Bring the stuck set up to date by the cheapest safe rule."""
+        was = self._residue
+        suspects = [(q, r) for q, r in self._suspects if self._stands(q, r)]
+        if not self._is_unknown:
+            if self._is_thawing:
+                self._judge(was.locks, only=was.frozen)
+            elif self._is_moved or any(self._is_frozen(r) for _, r in suspects):
+                self._explain(set(was.stuck))
+            self._is_unknown = any(self._closes(q, r) for q, r in suspects)
+        if self._is_unknown:
+            self._judge(self._places.knotted)
+        self._is_unknown = self._is_thawing = self._is_moved = False
+        self._suspects.clear()
+
+    def _is_frozen(self, request: Request) -> bool:
+        return request.actor in self._residue.stuck or not request.releases
+
+    def _stands(self, queue: Queue, request: Request) -> bool:
+        """Whether a suspect is still there, with other places beside this one."""
+        return request.actor in self._places.tangled and queue.lock in self.locks(request.actor)
+
+    def _judge(self, locks: Iterable[str], only: AbstractSet[str] | None = None) -> None:
+        lines = [self._strand(lock) for lock in locks if lock in self._queues]
+        self._explain(stuck(lines, only))
+
+    def _explain(self, left: set[str]) -> None:
+        nobody = self._places.nobody
+        locks = {lock for actor in left | nobody for lock in self.locks(actor)}
+        self._residue = residue(left, nobody, [self._strand(lock) for lock in sorted(locks)])
+        self._crowds = {lock: known for lock, known in self._crowds.items() if lock in locks}
+
+    def _closes(self, queue: Queue, request: Request) -> bool:
+        """Whether this request makes its actor stuck, who was not."""
+        actor, was = request.actor, self._residue
+        if self._is_frozen(request):
+            return False
+        walk = Walk(self._strand, self._places, was.frozen)
+        walk.before(queue.lock, actor)
+        leads_nowhere = actor not in walk.seen and walk.seen.isdisjoint(was.frozen)
+        if leads_nowhere and queue.kind != "election" and was.locks.isdisjoint(self.locks(actor)):
+            return False
+        if actor in walk.seen and walk.is_plain():
+            return True
+        walk.start(actor)
+        lines = [self._strand(lock) for lock in {n for a in walk.seen for n in self.locks(a)}]
+        return actor in stuck(lines, walk.seen, pinned=was.stuck)

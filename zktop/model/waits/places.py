@@ -1,0 +1,122 @@
+"""Which actor stands in which queues, kept so that one changed member costs one look-up.
+
+An actor with a single place is a mere passer-by: it goes on as soon as it is granted, so whoever
+stands behind it in effect waits for those before it. Only the others, the *tangled* ones, decide
+about deadlocks, and there are few of them.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from zktop.model.waits.state import Queue, Request
+
+_STICKY_KINDS = ("election", "conflict")
+
+
+def is_sticky(queue: Queue, request: Request) -> bool:
+    """Whether this place makes its actor tangled all alone."""
+    return not request.releases or queue.kind in _STICKY_KINDS
+
+
+class Places:
+    """A fold: actor to lock paths. `touched` collects the locks whose tangled members changed."""
+
+    def __init__(self) -> None:
+        """Start with nobody anywhere."""
+        # One path instead of a tuple for the many who stand in one queue only: no object each.
+        self._locks: dict[str, str | tuple[str, ...]] = {}
+        self._sticky: dict[str, int] = {}
+        self._knotted: dict[str, int] = {}
+        self.tangled: set[str] = set()
+        self.nobody: set[str] = set()
+        self.touched: set[str] = set()
+
+    def __len__(self) -> int:
+        """How many actors stand somewhere."""
+        return len(self._locks)
+
+    def __iter__(self) -> Iterator[str]:
+        """Every actor that stands somewhere."""
+        return iter(self._locks)
+
+    def locks(self, actor: str) -> tuple[str, ...]:
+        """List the queues the actor stands in, one entry a place."""
+        found = self._locks.get(actor, ())
+        return (found,) if isinstance(found, str) else found
+
+    def is_knotted(self, lock: str) -> bool:
+        """Whether a tangled actor stands in this queue."""
+        return lock in self._knotted
+
+    @property
+    def knotted(self) -> Iterable[str]:
+        """The locks in which tangled actors stand."""
+        return self._knotted.keys()
+
+    def enter_all(self, queue: Queue) -> None:
+        """Take note of a whole new queue."""
+        locks, lock, is_plain = self._locks, queue.lock, queue.kind not in _STICKY_KINDS
+        for request in queue.requests:
+            if is_plain and request.releases and request.actor not in locks:
+                locks[request.actor] = lock
+            else:
+                self.enter(queue, request)
+
+    def enter(self, queue: Queue, request: Request) -> None:
+        """Take note of a new member."""
+        actor, lock = request.actor, queue.lock
+        if not request.releases:
+            self.nobody.add(actor)
+        before = self._locks.get(actor)
+        if is_sticky(queue, request):
+            self._sticky[actor] = self._sticky.get(actor, 0) + 1
+        elif before is None:
+            self._locks[actor] = lock
+            return
+        if before is None:
+            self._locks[actor] = lock
+        elif isinstance(before, str):
+            self._locks[actor] = (before, lock)
+        else:
+            self._locks[actor] = (*before, lock)
+        self._review(actor, joined=lock)
+
+    def leave(self, queue: Queue, request: Request) -> None:
+        """Take note of a member that is gone."""
+        actor, lock = request.actor, queue.lock
+        if not request.releases:
+            self.nobody.discard(actor)
+        if is_sticky(queue, request) and self._sticky[actor] == 1:
+            del self._sticky[actor]
+        elif is_sticky(queue, request):
+            self._sticky[actor] -= 1
+        rest = list(self.locks(actor))
+        rest.remove(lock)
+        if not rest:
+            del self._locks[actor]
+        else:
+            self._locks[actor] = rest[0] if len(rest) == 1 else tuple(rest)
+        self._review(actor, left=lock)
+
+    def _review(self, actor: str, joined: str | None = None, left: str | None = None) -> None:
+        """Move the actor into or out of the tangled, and count its places accordingly."""
+        locks = self.locks(actor)
+        is_tangled = len(locks) > 1 or actor in self._sticky
+        if actor not in self.tangled:
+            if is_tangled:
+                self.tangled.add(actor)
+                self._count(locks, 1)
+        elif is_tangled:
+            self._count((joined,) if joined else (), 1)
+            self._count((left,) if left else (), -1)
+        else:
+            self.tangled.discard(actor)
+            self._count((*locks, left) if left else locks, -1)
+
+    def _count(self, locks: Iterable[str], step: int) -> None:
+        for lock in locks:
+            number = self._knotted.get(lock, 0) + step
+            if number:
+                self._knotted[lock] = number
+            else:
+                del self._knotted[lock]
+            self.touched.add(lock)

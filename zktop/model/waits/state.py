@@ -1,0 +1,77 @@
+"""The input of the wait engine: requests in their queues, as plain frozen values.
+
+Neither value can be part of a reference cycle, so the garbage collector need not track them:
+tens of thousands of requests then cost it nothing.
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+Mode = Literal["exclusive", "read", "write", "lease", "candidate"]
+Kind = Literal["exclusive", "read-write", "pool", "single", "election", "conflict"]
+
+
+class Request(Struct, frozen=True, gc=False):
+    """One place in a queue.
+
+    `node` is unique in its queue. A request without a znode (somebody known only by a watch) has
+    czxid 0. `exempt` is granted at once, wherever it stands, and still blocks those behind it (a
+    re-entrant read, a lease seen taken); no writer among readers may be.
+    `releases=False` belongs to nobody who could ever remove it; give each its own pseudo actor.
+    `session` is the owner before a configuration merged or split sessions into actors.
+    """
+
+    node: str
+    actor: str
+    mode: Mode
+    czxid: int
+    since_ms: int | None = None
+    exempt: bool = False
+    releases: bool = True
+    session: str | None = None
+
+    @property
+    def reads(self) -> bool:
+        """Whether it can share the lock with other readers."""
+        return self.mode == "read"
+
+
+class Queue(Struct, frozen=True, gc=False):
+    """One lock at one moment: its requests in queue order and what decides between them.
+
+    pool: `capacity` requests hold at once; when it is unknown (None or 0) nobody is known to wait.
+    single: the first request holds, the others wait for it in no order; empty when nobody holds.
+    election: the first leads for good; followers wait only where the root is `blocking`.
+    conflict: a request waits for the earlier nodes that `conflicts` names for it.
+    `seen_zxid` is the zxid of the header of the listing all this was read from (0: not known).
+    `guessed` says that the layout of the lock, and so the order, is only a guess.
+    """
+
+    lock: str
+    kind: Kind
+    requests: tuple[Request, ...]
+    capacity: int | None = None
+    capacity_is: Literal["known", "inferred"] = "known"
+    blocking: bool = False
+    seen_zxid: int = 0
+    conflicts: Mapping[str, tuple[str, ...]] | None = None
+    guessed: bool = False
+
+    @property
+    def binds(self) -> bool:
+        """Whether a place in this queue can stop anybody."""
+        if self.kind == "election":
+            return self.blocking
+        return self.kind != "pool" or bool(self.capacity)
+
+    @property
+    def rules(self) -> tuple[object, ...]:
+        """What decides between requests, apart from the requests."""
+        return self.kind, self.capacity, self.blocking
+
+    @property
+    def room(self) -> int:
+        """How many requests can hold at once, where that is a number."""
+        return self.capacity or 1 if self.kind == "pool" else 1
