@@ -32,7 +32,7 @@ def session_text(session: Session) -> str:
     """Write an id as everybody writes it: hex, no padding.
 
     >>> session_text(72057650093162496)
-    '0x1000008ed7b0000'
+    '0x100000d0d270000'
     """
     return f"{session:#x}"
 
@@ -150,18 +150,20 @@ class Connections(Fact, frozen=True, tag="connections"):
 
 
 class Watches(Fact, frozen=True, tag="watches"):
-    """The data and exists watches of one server, by session; child watches are never in it."""
+    """The data and exists watches of one server, by session; child watches are never in them."""
 
     server: Text
     rows: dict[Session, tuple[Text, ...]] | None = None
     why: Text | None = None
+    children: dict[Session, tuple[Text, ...]] | None = None  # child watches; no release tells yet
 
     def __post_init__(self) -> None:
         """Keep text clean, whoever made this."""
-        rows = self.rows or {}
-        if not all(path.isprintable() for paths in rows.values() for path in paths):
-            tidy = {session: tuple(map(clean, paths)) for session, paths in rows.items()}
-            msgspec.structs.force_setattr(self, "rows", tidy)
+        for field, table in (("rows", self.rows), ("children", self.children)):
+            rows = table or {}
+            if not all(path.isprintable() for paths in rows.values() for path in paths):
+                tidy = {session: tuple(map(clean, paths)) for session, paths in rows.items()}
+                msgspec.structs.force_setattr(self, field, tidy)
 
 
 class Expiry(Fact, frozen=True, tag="expiry"):

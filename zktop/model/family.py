@@ -47,9 +47,10 @@ class Family(msgspec.Struct, frozen=True):
     at: Millis = 0  # when that listing was read
     denied_at: int = NEVER  # zxid of the newest refusal to list
     oldest: int = ENDLESS  # zxid of the oldest fact in all this
+    told_at: Millis = 0  # when the newest fact about any of it arrived
 
     def __eq__(self, other: object) -> bool:
-        """Compare what is known; how old the oldest fact was is no part of that."""
+        """Compare what is known; the age of the facts behind it is no part of that."""
         return isinstance(other, Family) and self._known() == other._known()
 
     __hash__ = None  # type: ignore[assignment]  # it holds dictionaries
@@ -90,6 +91,7 @@ class Family(msgspec.Struct, frozen=True):
         if self.oldest > zxid:
             return self
         draft = _Draft(Family(denied_at=self.denied_at if self.denied_at > zxid else NEVER))
+        draft.told_at = self.told_at
         if self.listed_at > zxid:
             draft.listed_at, draft.at, draft.stat = self.listed_at, self.at, self.stat
         for name, znode in self.members.items():
@@ -107,6 +109,7 @@ class Family(msgspec.Struct, frozen=True):
 
 
 NOBODY: Final = Family()
+_NONE_ABSENT: Final[dict[Text, int]] = {}  # one for all families that miss nobody
 
 
 class _Draft:
@@ -117,20 +120,23 @@ class _Draft:
         self.absent = dict(before.absent)
         self.stat, self.listed_at, self.at = before.stat, before.listed_at, before.at
         self.denied_at, self.oldest = before.denied_at, before.oldest
+        self.told_at = before.told_at
 
     def family(self) -> Family:
         return Family(
             self.members,
-            self.absent,
+            self.absent or _NONE_ABSENT,
             self.stat,
             self.listed_at,
             self.at,
             self.denied_at,
             self.oldest,
+            self.told_at,
         )
 
     def learn(self, path: str, fact: ZnodeFact) -> None:
         self.oldest = min(self.oldest, fact.zxid)
+        self.told_at = max(self.told_at, fact.at)
         match fact:
             case Node():
                 self._node(fact)
@@ -217,10 +223,11 @@ class _Draft:
 
 
 def _joined(one: Znode, other: Znode) -> Znode:
-    """Put together what two facts tell of the same name."""
+    """Put together what is known of a name and what another fact tells of it."""
     read = max(one, other, key=_reading)
     seen_at = max(one.seen_at, other.seen_at)
-    return Znode(read.name, read.stat, read.data, read.read_at, seen_at, read.hidden)
+    # The name as it is known already: ten thousand locks have no room for two copies of each.
+    return Znode(one.name, read.stat, read.data, read.read_at, seen_at, read.hidden)
 
 
 def _reading(znode: Znode) -> tuple[int, bool, bytes, tuple[int, ...]]:

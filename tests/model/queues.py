@@ -1,0 +1,140 @@
+"""Locks as plain values, for tests of what is built on top of them.
+
+A `Queue` is the simplest line there is: the first holds, everybody else waits for the one before
+and watches it. A `Root` is such a lock with a past: it counts transactions as a server does.
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+from model.builders import NOW, kazoo_name, session
+
+from zktop.model.facts import Stat
+from zktop.model.family import Znode
+from zktop.model.layouts.layout import How
+from zktop.model.locks.lock import Lock, Member, Target
+from zktop.model.text import Text
+
+
+class Queue(msgspec.Struct, frozen=True, eq=False):
+    """A line in order of arrival, of which the first `leases` hold."""
+
+    members: tuple[Member, ...]
+    how: How | None = "data"  # None: it polls
+    leases: int = 1
+
+    @property
+    def holders(self) -> tuple[Member, ...]:
+        """The first ones."""
+        return self.members[: self.leases]
+
+    @property
+    def waiters(self) -> tuple[Member, ...]:
+        """The others."""
+        return self.members[self.leases :]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Nothing is ever wrong with it."""
+        return ()
+
+    def find(self, node: str) -> Member | None:
+        """Give the member of this name."""
+        return next((one for one in self.members if one.node == node), None)
+
+    def holds(self, member: Member) -> bool:
+        """Tell whether it is among the first."""
+        return member in self.holders
+
+    def is_pending(self, member: Member) -> bool:
+        """Nobody is on the way."""
+        return False
+
+    def is_exempt(self, member: Member) -> bool:
+        """Nobody goes before others."""
+        return False
+
+    def blocked_by(self, member: Member) -> tuple[Member, ...]:
+        """Those who hold, for the first waiter; the one before, for the others."""
+        place = self.members.index(member)
+        return self.members[max(0, place - 1) : place]
+
+    def expected(self, member: Member) -> tuple[Target, ...]:
+        """The place `leases` before it."""
+        place = self.members.index(member) - self.leases
+        return (Target(self.members[place].node, self.how),) if self.how and place >= 0 else ()
+
+
+def member(owner: str, sequence: int, czxid: int, ctime: int = NOW, node: str = "") -> Member:
+    """Give one contender."""
+    name = Text(node or kazoo_name(owner, sequence))
+    stat = Stat(czxid, czxid, ctime, owner=session(owner) if owner else 0)
+    return Member(name, "exclusive", sequence, "kazoo-lock", Text(owner), None, Znode(name, stat))
+
+
+def lock_of(
+    path: str,
+    members: Iterable[Member],
+    stat: Stat | None = None,
+    at: int = NOW,
+    **more: object,
+) -> Lock:
+    """Give a lock with one line of these members."""
+    line = Queue(tuple(members), **{k: more.pop(k) for k in ("how", "leases") if k in more})
+    newest = max([one.czxid for one in line.members], default=0)
+    seen = max(newest, stat.pzxid if stat else 0)
+    kind = more.pop("kind", "mutex")
+    return Lock(Text(path), "kazoo-lock", kind, (line,), stat, seen, at, **more)
+
+
+class Root:
+    """A lock root on a server of its own: every change is a transaction."""
+
+    def __init__(self, path: str = "/orders", czxid: int = 10, zxid: int = 0) -> None:
+        """Create the root."""
+        self.path, self.czxid = path, czxid
+        self.zxid = max(zxid, czxid)
+        self.pzxid = czxid
+        self.creates = self.now = 0
+        self.members: dict[str, Member] = {}
+        self.foreign: list[Text] = []
+
+    def create(self, owner: str, ctime: int = NOW) -> Member:
+        """Queue somebody."""
+        self.zxid += 1
+        self.pzxid = self.zxid
+        one = member(owner, self.creates, self.zxid, ctime)
+        self.creates += 1
+        self.members[one.node] = one
+        return one
+
+    def delete(self, one: Member, zxid: int | None = None) -> None:
+        """Take a node away; several may go in one transaction."""
+        self.zxid = self.pzxid = zxid or self.zxid + 1
+        del self.members[one.node]
+
+    def clutter(self, name: str) -> None:
+        """Create a child that is no contender."""
+        self.zxid += 1
+        self.pzxid = self.zxid
+        self.creates += 1
+        self.foreign.append(Text(name))
+
+    @property
+    def stat(self) -> Stat:
+        """The root's Stat, counted as servers count."""
+        children = len(self.members) + len(self.foreign)
+        cversion = 2 * self.creates - children
+        return Stat(
+            self.czxid,
+            self.czxid,
+            0,
+            cversion=cversion,
+            num_children=children,
+            pzxid=self.pzxid,
+        )
+
+    def look(self, at: int = NOW, **more: object) -> Lock:
+        """Give the lock as it is now."""
+        members = self.members.values()
+        return lock_of(self.path, members, self.stat, at, foreign=tuple(self.foreign), **more)

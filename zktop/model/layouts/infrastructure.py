@@ -1,0 +1,142 @@
+"""Locks and elections of well-known servers that do not stand on a client library's recipe."""
+
+from typing import Final
+
+from zktop.model.layouts.layout import Layout
+
+ACCUMULO: Final = (
+    Layout(
+        name="accumulo-zlock",
+        pattern=r"^zlock#(?P<id>{U36})#(?P<seq>[012]\d{9})$",
+        watch="run",
+        how="exists",
+        ties="name",
+        id_is="token",
+        about="Accumulo 2.1 and newer: ServiceLock",
+    ),
+    Layout(
+        name="accumulo-zlock-old",
+        pattern="^zlock-{SEQ}$",
+        how="exists",
+        order="text",
+        about="Accumulo 1.10 and older: ZooLock",
+    ),
+    Layout(
+        name="accumulo-fate-lock",
+        pattern=r"^flock#(?:(?P<mode>READ|WRITE)~(?P<id>FATE:(?:META|USER):{U36})"
+        r"~(?:N|P[A-Za-z0-9_=-]*)~(?:N|P[A-Za-z0-9_=-]*)#)?(?P<seq>\d{10})$",
+        modes={"READ": "read", "WRITE": "write", "": "write"},
+        watch="none",
+        order="number",
+        persistent=True,
+        about="Accumulo FATE: table locks; they outlive a crash, and row ranges decide",
+    ),
+)
+
+SERVERS: Final = (
+    Layout(
+        name="hive-lock",
+        pattern="^LOCK-(?P<mode>EXCLUSIVE|SEMI_SHARED|SHARED)-{SEQ}$",
+        modes={"EXCLUSIVE": "exclusive", "SEMI_SHARED": "read", "SHARED": "read"},
+        watch="none",
+        unseen="^LOCK-SEMI_SHARED-",
+        persistent=True,
+        about="Hive: ZooKeeperHiveLockManager; who conflicts deletes its node and tries again",
+    ),
+    Layout(
+        name="solr-election",
+        pattern=r"^-?\d{1,19}-(?P<id>.+)-n_(?P<seq>\d{10})$",
+        kind="election",
+        ties="name",
+        about="Solr: overseer and shard leader election",
+    ),
+    Layout(
+        name="bookkeeper-auditor",
+        pattern="^V_{SEQ}$",
+        how="exists",
+        kind="election",
+        about="BookKeeper: election of the auditor",
+    ),
+    Layout(
+        name="member-group",
+        pattern="^member_{SEQ}$",
+        how="exists",
+        order="text",
+        about="Twitter commons: DistributedLockImpl, Group, Candidate (Java)",
+    ),
+    Layout(
+        name="spark-master-old",
+        pattern="^master_{SEQ}$",
+        watch="holder",
+        how="exists",
+        order="text",
+        kind="election",
+        about="Spark before it used Curator: election of the master",
+    ),
+    Layout(
+        name="clickhouse-leader-election",
+        pattern="^leader_election-(?:0|{SEQ})$",
+        how="exists",
+        order="text",
+        kind="election",
+        about="ClickHouse before 21.12; the marker `-0` says that there may be many leaders",
+    ),
+)
+
+MESOS: Final = Layout(
+    name="mesos-group",
+    pattern=r"^(?:(?P<name>(?:json\.)?info)_){SEQ}$",
+    watch="children",
+    kind="election",
+    about="Mesos: masters' group; the smallest number leads",
+)
+
+# Their form is a node or two with fixed names: the pattern says which node is the lock.
+FIXED_NAMES: Final = (
+    Layout(
+        name="hadoop-elector",
+        pattern="^ActiveStandbyElectorLock$",
+        order="arrival",
+        how="exists",
+        watch="holder",
+        kind="election",
+        about="Hadoop HDFS and YARN: ActiveStandbyElector",
+    ),
+    Layout(
+        name="hbase-master",
+        pattern="^master$",
+        order="arrival",
+        how="exists",
+        watch="holder",
+        kind="election",
+        about="HBase: the active master; the others are in backup-masters",
+    ),
+    Layout(
+        name="patroni",
+        pattern="^leader$",
+        order="arrival",
+        watch="holder",
+        kind="election",
+        about="Patroni: the leader key of a PostgreSQL cluster",
+    ),
+    Layout(
+        name="shedlock",
+        pattern="^.+$",
+        order="arrival",
+        watch="none",
+        kind="lease",
+        persistent=True,
+        guessed=True,
+        about="ShedLock: nodes that stay, held until the date in their data (Java)",
+    ),
+    Layout(
+        name="single-node",
+        pattern="^.+$",
+        order="arrival",
+        kind="single",
+        watch="holder",
+        guessed=True,
+        about="One ephemeral node is the lock: Kafka, Canal, Pulsar, Helix, ClickHouse, jfix, "
+        "copies of the ZkClient tutorial",
+    ),
+)

@@ -1,0 +1,173 @@
+"""Which lock is this, if any? Decided for a root as a whole, never for one child alone.
+
+The shape of the root comes first, then names that nobody else writes, then what owners and data
+prove, then short names, and guesses last. A guess never counts beside something surer.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from zktop.model.family import Znode
+from zktop.model.layouts import singles
+from zktop.model.layouts.catalogue import BY_NAME, layout_named
+from zktop.model.layouts.disambiguate import disambiguate
+from zktop.model.layouts.ground import Ground, is_lockish
+from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.sorting import Place, Sorted, sort_out
+from zktop.model.layouts.strangers import barrier, by_path, entering, stranger
+from zktop.model.layouts.structures import part_of, structure
+
+UNKNOWN: Final = "unknown"
+CONTAINER: Final = "container-of-roots"
+PART: Final = "not-a-lock:part-of-another"
+_LOOKED_INTO = 32  # children of a container; one lock among them is enough
+
+
+class Recognised(msgspec.Struct, frozen=True):
+    """What a root is. Without layouts it is no lock, and `kind` says what it is instead."""
+
+    kind: str
+    layouts: tuple[Layout, ...] = ()
+    places: dict[str, list[Place]] = {}  # by layout; empty where the shape decides
+    rest: tuple[Znode, ...] = ()  # no contenders
+    guessed: bool = False
+
+    @property
+    def is_lock(self) -> bool:
+        """Tell whether it is a lock at all."""
+        return bool(self.layouts)
+
+
+def recognise(ground: Ground, last: str | None = None) -> Recognised:
+    """Say what lock the root is; `last` is the layout that the same node had before."""
+    told = ground.told
+    said = layout_named(told.layout, ground.settings.layouts) if told and told.layout else None
+    if said is not None:
+        return _by_word(ground, said)
+    if part_of(ground):
+        return _no_lock(ground, PART)
+    if kind := by_path(ground.path) or barrier(ground.family):
+        return _no_lock(ground, f"not-a-lock:{kind}")
+    if shape := structure(ground):
+        return _by_shape(shape, ground.family.members.values())
+    found = _by_name(ground, last)
+    return found if found.is_lock else _otherwise(ground, last, found)
+
+
+def _by_word(ground: Ground, layout: Layout) -> Recognised:
+    if layout not in BY_NAME and layout not in ground.settings.layouts:
+        return _by_shape(layout.name, ground.family.members.values())
+    by_layout = sort_out(ground.family, (layout,))
+    return Recognised(layout.name, (layout,), by_layout.families, tuple(by_layout.rest))
+
+
+def _by_shape(name: str, rest: Iterable[Znode]) -> Recognised:
+    layout = layout_named(name)
+    return Recognised(name, (layout,) if layout else (), {}, tuple(rest))
+
+
+def _by_name(ground: Ground, last: str | None) -> Recognised:
+    own = ground.settings.layouts
+    by_layout = sort_out(ground.family, (*own, *BY_NAME) if own else BY_NAME)
+    if len(by_layout.families) > 1 or by_layout.layouts.keys() & _TO_CHECK:
+        disambiguate(ground, by_layout)
+    lasting = set((last or "").removeprefix("mixed:").split("+"))
+    for name in [n for n in by_layout.families if n not in lasting]:
+        if not _contends(ground, by_layout, name):
+            by_layout.give_up(name)
+    _drop_guesses(by_layout)
+    names = sorted(by_layout.families)
+    kind = f"mixed:{'+'.join(names)}" if len(names) > 1 else "".join(names)
+    layouts = tuple(by_layout.layouts[name] for name in names)
+    guessed = any(layout.guessed for layout in layouts)
+    return Recognised(kind, layouts, by_layout.families, tuple(by_layout.rest), guessed)
+
+
+_TO_CHECK: Final = frozenset(
+    (
+        "zk-writelock-c",
+        "zk-writelock-java",
+        "curator-custom",
+        "bare-sequence",
+        "plain-lock-dashless",
+    )
+)
+
+
+def _contends(ground: Ground, by_layout: Sorted, name: str) -> bool:
+    """Tell whether the children of one layout can be contenders, and not just look like it."""
+    layout, places = by_layout.layouts[name], by_layout.families[name]
+    if layout.persistent:
+        return True
+    if not layout.guessed:
+        return any(place.znode.stat is None or place.znode.stat.owner for place in places)
+    ours = [place for place in places if place.znode.stat and place.znode.stat.owner]
+    if layout.grouped and not _is_queue(ground, ours):
+        return False
+    by_layout.rest.extend(place.znode for place in places if place not in ours)
+    places[:] = ours
+    return bool(ours)
+
+
+def _is_queue(ground: Ground, places: list[Place]) -> bool:
+    """Tell whether named numbers are those of a queue: counted by the parent, and contended for."""
+    stat = ground.family.stat
+    if stat is not None and stat.cversion:
+        after = stat.next_sequence & 0xFFFF_FFFF
+        numbers = [place.name.sequence or 0 for place in places]
+        if any(number & 0xFFFF_FFFF >= after for number in numbers):
+            return False
+    groups = [place.name.group for place in places]
+    return len(groups) > len(set(groups)) or is_lockish(ground.path)
+
+
+def _drop_guesses(by_layout: Sorted) -> None:
+    sure = [name for name in by_layout.families if not by_layout.layouts[name].guessed]
+    for name in [n for n in by_layout.families if by_layout.layouts[n].guessed]:
+        if sure or len(by_layout.families) > 1:
+            by_layout.give_up(name)
+
+
+def _otherwise(ground: Ground, last: str | None, found: Recognised) -> Recognised:
+    """Say what a root without contenders is."""
+    family = ground.family
+    if last is not None and not _is_busy(found.rest):
+        return _as_before(ground, last)
+    kind = entering(family) or stranger(found.rest)
+    if kind is not None:
+        return _no_lock(ground, f"not-a-lock:{kind}")
+    if singles.is_single(ground):
+        return _by_shape("single-node", family.members.values())
+    if _contains_roots(ground):
+        return _no_lock(ground, CONTAINER)
+    return _no_lock(ground, UNKNOWN)
+
+
+def _is_busy(rest: Iterable[Znode]) -> bool:
+    return any(znode.stat and znode.stat.owner for znode in rest)
+
+
+def _as_before(ground: Ground, last: str) -> Recognised:
+    names = last.removeprefix("mixed:").split("+")
+    layouts = tuple(filter(None, (layout_named(n, ground.settings.layouts) for n in names)))
+    guessed = any(layout.guessed for layout in layouts)
+    return Recognised(last, layouts, {}, tuple(ground.family), guessed)
+
+
+def _contains_roots(ground: Ground) -> bool:
+    names = list(ground.family.members)[:_LOOKED_INTO]
+    if any(singles.is_probe(name, ground.family) for name in names):
+        return True
+    return any(_looks_like_a_lock(ground, name) for name in names)
+
+
+def _looks_like_a_lock(ground: Ground, name: str) -> bool:
+    members = list(ground.below(name).members.values())[:_LOOKED_INTO]
+    return any(not layout.guessed for layout in sort_out(members).layouts.values())
+
+
+def _no_lock(ground: Ground, kind: str) -> Recognised:
+    held = [z for z in ground.family if kind == CONTAINER and z.stat and z.stat.owner]
+    return Recognised(kind, rest=tuple(held))

@@ -1,0 +1,56 @@
+"""Things that look like locks and are none: groups, barriers, queues, reference counts."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from zktop.model.family import Family, Znode
+from zktop.model.layouts.names import MACROS
+
+_H32, _U36 = MACROS["{H32}"], MACROS["{U36}"]
+_HEX: Final = re.compile(_H32)
+_UUID: Final = re.compile(_U36)
+_HOST_PID: Final = re.compile(rb".+-\d+")
+
+# Name pattern -> what it is. One such child decides, where no contender is around.
+_NAMES: Final = {
+    re.compile(rf"{_H32}__party__"): "kazoo-party",
+    re.compile(rf"{_H32}-(?!.*-n_\d{{10}}$)(?!(?:lock|read|write)-).*"): "kazoo-shallow-party",
+    re.compile(r"(?:condition|party|countDownLatch)-.*"): "menagerie-other",
+    re.compile(rf"{_U36}(?::{_U36}:.*)?\|.*\d{{10}}"): "ignite-discovery",
+}
+_QUEUE: Final = re.compile(r"(?:qn-|queue-|entry-\d{3}-|message|config_change_)-?\d{9,10}")
+
+
+def barrier(family: Family) -> str | None:
+    """Tell whether these are the participants of a double barrier."""
+    names = family.members.keys()
+    if "ready" not in names:
+        return None
+    if any(map(_HEX.fullmatch, names)):
+        return "kazoo-double-barrier"
+    return "curator-double-barrier" if any(map(_UUID.fullmatch, names)) else None
+
+
+def entering(family: Family) -> str | None:
+    """Tell whether these look like a double barrier that is not open yet."""
+    hosts = [z for z in family if _HEX.fullmatch(z.name) and _HOST_PID.fullmatch(z.data or b"")]
+    return "kazoo-double-barrier" if hosts and len(hosts) == len(family.members) else None
+
+
+def by_path(path: str) -> str | None:
+    """Name what a well-known path says is no lock, whatever the children look like."""
+    return "clickhouse-block-numbers" if "/block_numbers/" in path else None
+
+
+def stranger(znodes: Iterable[Znode]) -> str | None:
+    """Name what else these children are, when none of them contends for a lock."""
+    sampled = list(znodes)[:64]
+    for znode in sampled:
+        if _QUEUE.fullmatch(znode.name) and not (znode.stat and znode.stat.owner):
+            return "queue"
+        for pattern, kind in _NAMES.items():
+            if pattern.fullmatch(znode.name):
+                return kind
+    held = [z for z in sampled if _UUID.fullmatch(z.name) and z.stat and z.stat.owner]
+    return "flink-state-handles" if held and len(held) == len(sampled) else None

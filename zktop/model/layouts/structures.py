@@ -1,0 +1,154 @@
+"""Locks that are told by their shape: sub-nodes, siblings and nodes with fixed names."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from zktop.model.facts import split
+from zktop.model.family import Family
+from zktop.model.layouts.catalogue import layout_named
+from zktop.model.layouts.ground import Ground
+from zktop.model.layouts.names import MACROS, read
+from zktop.model.layouts.terms import expiring, moment
+from zktop.model.text import Text
+
+QUEUE_OF_SEMAPHORE: Final = "-__lock__"
+LEDGER: Final = re.compile(r"urL\d{10}")  # BookKeeper: the number is that of a ledger
+_HEX: Final = re.compile(MACROS["{H32}"])
+_HEX_LENGTH: Final = 32
+_TELLING: Final = frozenset(
+    (
+        "leases", "lease_holder", "0", "entries", "leader_ack", "ActiveStandbyElectorLock",
+        "ActiveBreadCrumb", "master", "members",
+    )
+)  # fmt: skip
+_PARTS: Final[dict[str, tuple[str, ...]]] = {
+    "leases": ("curator-semaphore-v2",),
+    "locks": ("curator-semaphore-v2",),
+    "entries": ("kazoo-locking-queue",),
+    "taken": ("kazoo-locking-queue",),
+    "backup-masters": ("hbase-master",),
+}
+_PATRONI: Final = frozenset(("initialize", "config", "history", "status", "sync", "failover"))
+
+
+def structure(ground: Ground) -> str | None:
+    """Name the layout that the shape of this root gives away."""
+    if not _is_telling(ground.family):
+        return None
+    return next((name for name, fits in _SHAPES.items() if fits(ground)), None)
+
+
+def _is_telling(family: Family) -> bool:
+    """Tell quickly what most roots are not: something with a shape of its own."""
+    members = family.members
+    if not members or not _TELLING.isdisjoint(members):
+        return True
+    first = next(iter(members.values()))
+    if LEDGER.fullmatch(first.name):
+        return True
+    is_lasting = first.stat is None or first.stat.owner == 0
+    return is_lasting or any(len(name) == _HEX_LENGTH for name in members)
+
+
+def part_of(ground: Ground) -> Text | None:
+    """Give the lock that this root is only a part of: a queue, a set of leases, one slot."""
+    parent, name = split(ground.path)
+    if name.endswith(QUEUE_OF_SEMAPHORE):
+        whole = Text(ground.path.removesuffix(QUEUE_OF_SEMAPHORE))
+        return whole if ground.knows(whole) else None
+    if name not in _PARTS and not name.isdecimal():
+        return None
+    above = ground.above()
+    shape = structure(above) if above is not None else None
+    fits = shape in _PARTS.get(name, ("kazoo-lease",) if name.isdecimal() else ())
+    return parent if fits else None
+
+
+def _curator_semaphore(ground: Ground) -> bool:
+    names = ground.family.members
+    if "leases" not in names:
+        return False
+    if "locks" in names:
+        return True
+    return _has(ground.below("leases"), "curator-semaphore-v2")
+
+
+def _kazoo_semaphore(ground: Ground) -> bool:
+    names = ground.family.members
+    if names and not any(map(_HEX.fullmatch, names)):
+        return False
+    return ground.beside(QUEUE_OF_SEMAPHORE) is not None
+
+
+def _kazoo_lease(ground: Ground) -> bool:
+    if "lease_holder" in ground.family.members:
+        return True
+    return any("lease_holder" in ground.below(name).members for name in lease_slots(ground))
+
+
+def lease_slots(ground: Ground) -> Iterator[str]:
+    """Name the children that may be the places of a multiple lease: 0, 1, 2, ..."""
+    names = ground.family.members
+    for number in range(len(names)):
+        if str(number) not in names:
+            return
+        yield str(number)
+
+
+def _locking_queue(ground: Ground) -> bool:
+    return {"entries", "taken"} <= ground.family.members.keys()
+
+
+def _ruby_election(ground: Ground) -> bool:
+    return "leader_ack" in ground.family.members
+
+
+def _hadoop(ground: Ground) -> bool:
+    return bool({"ActiveStandbyElectorLock", "ActiveBreadCrumb"} & ground.family.members.keys())
+
+
+def _hbase(ground: Ground) -> bool:
+    return {"master", "backup-masters"} <= ground.family.members.keys()
+
+
+def _patroni(ground: Ground) -> bool:
+    names = ground.family.members.keys()
+    return "members" in names and ("leader" in names or len(names & _PATRONI) > 1)
+
+
+def _shedlock(ground: Ground) -> bool:
+    family = ground.family
+    if not family.members or any(z.stat is None or z.stat.owner for z in family):
+        return False
+    if ground.path.rpartition("/")[2].lower() == "shedlock":
+        return True
+    dates = (moment((z.data or b"")[:65].decode("utf-8", "replace")) for z in family)
+    return all(date is not None for date in dates)
+
+
+def _single(ground: Ground) -> bool:
+    """Find nodes that are locks each, or data of the node itself that says who holds it."""
+    if ground.family.members:
+        return any(map(LEDGER.fullmatch, ground.family.members))
+    node = ground.itself()
+    return node is not None and expiring(node.data) is not None
+
+
+def _has(family: Family, layout: str) -> bool:
+    known = layout_named(layout)
+    return known is not None and any(read(known, name) for name in family.members)
+
+
+_SHAPES: Final[dict[str, Callable[[Ground], bool]]] = {
+    "curator-semaphore-v2": _curator_semaphore,
+    "kazoo-semaphore": _kazoo_semaphore,
+    "kazoo-lease": _kazoo_lease,
+    "kazoo-locking-queue": _locking_queue,
+    "zkruby-election": _ruby_election,
+    "hadoop-elector": _hadoop,
+    "hbase-master": _hbase,
+    "patroni": _patroni,
+    "shedlock": _shedlock,
+    "single-node": _single,
+}

@@ -1,0 +1,84 @@
+"""Locks that are held until a date: what their data says about who holds them, and how long."""
+
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+
+ALWAYS: Final = 1 << 62  # milliseconds: held, and no end is known
+LONGEST_DATE = 64
+_SECONDS = 1e11  # a smaller number counts seconds, not milliseconds
+
+
+class Term(msgspec.Struct, frozen=True, gc=False):
+    """Held until this moment, in milliseconds since 1970."""
+
+    until: int
+
+    def holds(self, now: int) -> bool:
+        """Tell whether it is still held."""
+        return now < self.until
+
+
+FREE: Final = Term(0)
+FOREVER: Final = Term(ALWAYS)
+
+
+def moment(text: object) -> int | None:
+    """Read a date as ISO-8601; without a zone it is UTC.
+
+    >>> moment("1970-01-01T00:00:01"), moment("1970-01-01T00:00:00.250Z"), moment("soon")
+    (1000, 250, None)
+    """
+    if not isinstance(text, str) or len(text) > LONGEST_DATE:
+        return None
+    try:
+        date = datetime.fromisoformat(text.strip())
+        return int((date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() * 1000)
+    except (ValueError, OverflowError):
+        return None
+
+
+def kazoo_lease(data: bytes | None) -> Term:
+    """Read the data of a `lease_holder`; what cannot be read is held by nobody we know."""
+    return Term(moment(_document(data).get("end")) or 0)
+
+
+def shedlock(data: bytes | None) -> Term:
+    """Read a node of ShedLock; without a date it counts as held, as the library has it."""
+    end = moment((data or b"")[: LONGEST_DATE + 1].decode("utf-8", "replace"))
+    return FOREVER if end is None else Term(end)
+
+
+def expiring(data: bytes | None) -> Term | None:
+    """Read a persistent lock node of Helix or jfix; None when it is neither.
+
+    >>> expiring(b'{"uuid": "u", "hostname": "h", "expirationTimestamp": 5}')
+    Term(until=5000)
+    """
+    document = _document(data)
+    if "expirationTimestamp" in document:
+        return _millis(document["expirationTimestamp"])
+    fields = document.get("simpleFields")
+    if not isinstance(fields, dict) or not {"OWNER", "TIMEOUT"} & fields.keys():
+        return None
+    return _millis(fields.get("TIMEOUT")) if fields.get("OWNER") else FREE
+
+
+def _millis(value: object) -> Term:
+    try:
+        if isinstance(value, int | float) and 0 < value < _SECONDS:
+            return Term(int(value * 1000))
+        return Term(int(value))  # type: ignore[call-overload]  # anything may stand there
+    except (TypeError, ValueError, OverflowError):
+        end = moment(value)
+        return FOREVER if end is None else Term(end)
+
+
+def _document(data: bytes | None) -> dict[str, object]:
+    if not data or len(data) > 1 << 16 or data[:1] != b"{":
+        return {}
+    try:
+        return msgspec.json.decode(data, type=dict[str, object])
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return {}

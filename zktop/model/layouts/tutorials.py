@@ -1,0 +1,141 @@
+"""Short names that many libraries and tutorials share; their rule is the usual one."""
+
+from typing import Final
+
+from zktop.model.layouts.layout import Layout, Mode
+
+_READ_WRITE: Final[dict[str, Mode]] = {"read": "read", "write": "write"}
+_LETTERS: Final[dict[str, Mode]] = {"R": "read", "W": "write", "r": "read", "w": "write"}
+
+SHORT: Final = (
+    Layout(
+        name="medallion-semaphore",
+        pattern="^semaphore-{SEQ}$",
+        mode="lease",
+        watch="marker",
+        order="unsigned",
+        ties="arrival",
+        about="DistributedLock.ZooKeeper: semaphore; holders say ACQUIRED (.NET)",
+    ),
+    Layout(
+        name="permit-semaphore",
+        pattern="^permit-{SEQ}$",
+        mode="lease",
+        watch="adjacent",
+        how="exists",
+        about="Twitter util-zk: ZkAsyncSemaphore (Scala); menagerie (Java)",
+    ),
+    Layout(
+        name="rw-menagerie",
+        pattern="^(?P<mode>read|write)Lock-{SEQ}$",
+        modes=_READ_WRITE,
+        watch="nearest",
+        how="exists",
+        reentrant=True,
+        about="menagerie: ReentrantZkReadWriteLock (Java)",
+    ),
+    Layout(
+        name="rw-read-write",
+        pattern="^(?P<mode>read|write)[-_]{SEQ}$",
+        modes=_READ_WRITE,
+        watch="nearest",
+        how="exists",
+        order="unsigned",
+        ties="arrival",
+        about="HBase 0.9x and 1.x: table locks; DistributedLock.ZooKeeper (.NET); Gutza (PHP)",
+    ),
+    Layout(
+        name="rw-R-W",
+        pattern="^(?P<mode>[RWrw])-{SEQ}$",
+        modes=_LETTERS,
+        watch="nearest",
+        how="exists",
+        order="text",
+        about="ClickHouse: RWLock of 2016 and later forks (C++); tutorials",
+    ),
+    Layout(
+        name="rw-r-w-lock",
+        pattern="^(?:_c_{U36}-)?(?P<mode>[rw])-lock-{SEQ}$",
+        modes=_LETTERS,
+        watch="nearest",
+        order="text",
+        about="Tutorials that copy Curator's read/write lock (Java)",
+    ),
+    Layout(
+        name="rust-latch",
+        pattern="^latch-(?P<id>.+)-{SEQ}$",
+        how="exists",
+        order="magnitude",
+        kind="election",
+        about="bonifaido/rust-zookeeper: LeaderLatch (Rust)",
+    ),
+    Layout(
+        name="zooit",
+        pattern=r"^(?P<id>.+\.PID\.\d+)-{SEQ}$",
+        how="exists",
+        about="Net::ZooIt (Perl)",
+    ),
+)
+
+LONG: Final = (
+    Layout(
+        name="rw-host",
+        pattern="^(?P<id>.+)-(?P<mode>[RW])-{SEQ}$",
+        modes=_LETTERS,
+        watch="nearest",
+        how="exists",
+        order="text",
+        about="A tutorial's shared lock, with the host in the name (Java)",
+    ),
+)
+
+PLAIN: Final = (
+    Layout(
+        name="plain-lock-id",
+        pattern="^lock_(?P<id>.+)_{SEQ}$",
+        watch="children",
+        order="text",
+        about="ZKDLock, ZKLockGuard (C++); tutorials with an id in the name",
+    ),
+    Layout(
+        name="plain-lock",
+        pattern="^lock[-_]{SEQ}$",
+        how="exists",
+        order="unsigned",
+        ties="arrival",
+        about="txzookeeper (Python), zk-lock (Node), DistributedLock.ZooKeeper (.NET), "
+        "menagerie (Java), Gutza (PHP), nladuo (Go), tutorials",
+    ),
+    Layout(
+        name="plain-lock-dashless",
+        pattern="^lock{SEQ}$",
+        how="exists",
+        order="unsigned",
+        ties="arrival",
+        about="`lock` and a number without a separator: lock-2147483648 is a negative one",
+    ),
+    Layout(
+        name="zplock",
+        pattern=r"^1(?P<seq>[012]\d{9})$",
+        kind="read-write",
+        about="ZPLock: the name is a digit 1 and the number, the mode is in the data (PHP)",
+    ),
+    Layout(
+        name="bare-sequence",
+        pattern="^{SEQ}$",
+        how="exists",
+        order="text",
+        about="Vitess zk2topo: locks and elections (Go); tutorials",
+    ),
+)
+
+NAMED: Final = Layout(
+    name="named-sequence",
+    pattern="^(?P<name>.+?[-_]?){SEQ}$",
+    how="exists",
+    order="text",
+    grouped=True,
+    guessed=True,
+    about="Net::ZooKeeper::Lock (Perl), zk-ultralight, zoo-lock, zookeeper-node-shared-lock "
+    "(Node), tutorials: the text before the number tells locks of one parent apart",
+)

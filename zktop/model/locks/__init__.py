@@ -1,0 +1,1 @@
+"""Locks: who holds, who waits, who must go first, and who should watch what."""

@@ -1,0 +1,200 @@
+"""A lock at one moment: who holds it, who waits, in the order its own clients go by."""
+
+from collections.abc import Iterator, Sequence
+from heapq import merge
+from typing import Literal, NamedTuple, Protocol
+
+import msgspec
+
+from zktop.model.facts import Millis, Session, Stat
+from zktop.model.family import Family, Znode
+from zktop.model.layouts.ground import Asked
+from zktop.model.layouts.labels import label_of
+from zktop.model.layouts.layout import How, Kind, Mode
+from zktop.model.text import Text
+
+State = Literal["holds", "waits", "standby", "pending"]
+
+
+class Target(NamedTuple):
+    """A watch that a waiter's recipe sets; the path is relative to the lock."""
+
+    path: Text
+    how: How
+
+
+class Member(msgspec.Struct, frozen=True, gc=False):
+    """One znode that is a place in a lock."""
+
+    node: Text  # relative to the lock's path: "x", "leases/x", "../sem-__lock__/x" or "."
+    mode: Mode
+    sequence: int | None
+    layout: str  # whose rule it follows; differs from its neighbours' in a mixed root
+    named: Text | None  # who it is, where its data does not say
+    token_at: slice | None  # where in the name its client put something to recognise it by
+    znode: Znode
+    releases: bool = True  # False: persistent, so nothing frees it when its client is gone
+
+    @property
+    def label(self) -> Text | None:
+        """Who it is, by its data or its name; read from the data each time it is asked for."""
+        if self.named is not None or not self.znode.data:
+            return self.named
+        return label_of(self.znode.data, self.layout)
+
+    @property
+    def token(self) -> Text | None:
+        """What its client put into the name to recognise it: a uuid mostly."""
+        return None if self.token_at is None else Text(self.node[self.token_at])
+
+    @property
+    def owner(self) -> Session:
+        """The session that the node lives and dies with; 0 when there is none or it is unread."""
+        return self.znode.stat.owner if self.znode.stat else 0
+
+    @property
+    def czxid(self) -> int:
+        """The transaction that created it: the true order of arrival."""
+        return self.znode.stat.czxid if self.znode.stat else 0
+
+    @property
+    def ctime(self) -> Millis | None:
+        """When it was created, by the clock of the leader of that time."""
+        return self.znode.stat.ctime if self.znode.stat else None
+
+
+class Line(Protocol):
+    """One queue of a lock, with the rule its clients go by. A lock has one, or one per family."""
+
+    @property
+    def members(self) -> Sequence[Member]:
+        """All members, in queue order."""
+
+    @property
+    def holders(self) -> Sequence[Member]:
+        """Those whose clients own the lock, by their own rule."""
+
+    @property
+    def waiters(self) -> Sequence[Member]:
+        """The others, in queue order."""
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What is wrong with it, by the words of the contract."""
+
+    def find(self, node: str) -> Member | None:
+        """Give the member of this name."""
+
+    def holds(self, member: Member) -> bool:
+        """Tell whether this member is among the holders."""
+
+    def is_pending(self, member: Member) -> bool:
+        """Tell whether it is on its way in or out, neither holder nor waiter of the queue."""
+
+    def is_exempt(self, member: Member) -> bool:
+        """Tell whether it holds although others are before it, as a re-entrant read does."""
+
+    def blocked_by(self, member: Member) -> tuple[Member, ...]:
+        """Who must go before this waiter can own the lock; sparse, complete in closure."""
+
+    def expected(self, member: Member) -> tuple[Target, ...]:
+        """Which watches this waiter's recipe keeps."""
+
+
+class Lock(msgspec.Struct, frozen=True, eq=False):
+    """One lock: compared by identity, because an unchanged lock is the same object."""
+
+    path: Text
+    layout: str
+    kind: Kind
+    lines: tuple[Line, ...]
+    stat: Stat | None  # of the root
+    seen_zxid: int  # its members are those of this transaction
+    at: Millis
+    leases: int | None = None
+    leases_are: Literal["known", "inferred"] | None = None
+    foreign: tuple[Text, ...] = ()
+    warnings: tuple[str, ...] = ()
+    error: str | None = None
+    blocking: bool = False  # the user says that followers of this election are parked
+    until: Millis | None = None  # when the clock alone changes it: the next term that ends
+    asks_watches: bool = False  # watch tables can change the answer
+    family: Family = Family()
+    asked: tuple[Asked, ...] = ()  # the other facts that it was made from
+
+    @property
+    def holders(self) -> Sequence[Member]:
+        """Those who own the lock, in queue order."""
+        return self._in_order([line.holders for line in self.lines])
+
+    @property
+    def waiters(self) -> Sequence[Member]:
+        """Those who do not own it yet, in queue order."""
+        return self._in_order([line.waiters for line in self.lines])
+
+    @property
+    def members(self) -> Iterator[Member]:
+        """Everybody who has a place, line by line."""
+        return (member for line in self.lines for member in line.members)
+
+    @property
+    def size(self) -> int:
+        """How many places there are."""
+        return sum(len(line.members) for line in self.lines)
+
+    @property
+    def next_sequence(self) -> int | None:
+        """The number that the next sequential child gets; None when it cannot be told."""
+        return self.stat.next_sequence if self.stat else None
+
+    def member(self, node: str) -> Member | None:
+        """Give the member of this name, relative to the lock's path."""
+        return next(filter(None, (line.find(node) for line in self.lines)), None)
+
+    def state(self, member: Member) -> State:
+        """Tell what this member is doing."""
+        line = self.line(member)
+        if line.holds(member):
+            return "holds"
+        if line.is_pending(member):
+            return "pending"
+        return "standby" if self.kind == "election" and not self.blocking else "waits"
+
+    def blocked_by(self, member: Member) -> tuple[Member, ...]:
+        """Give those who must go first: enough of them that no other need be named."""
+        return self.line(member).blocked_by(member)
+
+    def expected(self, member: Member) -> tuple[Target, ...]:
+        """Give the watches that this member's recipe keeps now."""
+        return self.line(member).expected(member)
+
+    def is_exempt(self, member: Member) -> bool:
+        """Tell whether it holds in spite of others before it: a re-entrant read."""
+        return self.line(member).is_exempt(member)
+
+    def line(self, member: Member) -> Line:
+        """Give the line that this member stands in."""
+        lines = self.lines
+        if len(lines) == 1:
+            return lines[0]
+        return next(line for line in lines if line.find(member.node) is not None)
+
+    def _in_order(self, lines: list[Sequence[Member]]) -> Sequence[Member]:
+        if len(lines) == 1:
+            return lines[0]
+        if "kazoo-semaphore" in self.layout or "curator-semaphore" in self.layout:
+            return tuple(member for line in lines for member in line)
+        return tuple(merge(*lines, key=_number))
+
+
+class NotALock(msgspec.Struct, frozen=True):
+    """A path that is no lock, and what it is instead."""
+
+    path: Text
+    kind: str
+    foreign: tuple[Text, ...] = ()
+    error: str | None = None
+
+
+def _number(member: Member) -> int:
+    return -1 if member.sequence is None else member.sequence

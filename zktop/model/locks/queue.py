@@ -1,0 +1,228 @@
+"""One queue, and who must go before whom: exclusive, read/write and first-n locks.
+
+A queue is made once and never changes. What all members share is computed at once, from the
+front; what one member needs is computed when somebody asks. `Regular` queues, whose numbers are
+positive, different and counted by everybody, need no table for that: a member's place is where
+bisection finds its number.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.names import compiled
+from zktop.model.locks import order
+from zktop.model.locks.lock import Member, Target
+from zktop.model.locks.notes import Notes
+from zktop.model.locks.targets import targets
+from zktop.model.text import Text
+
+Rule = Literal["first", "read-write", "first-n"]
+
+_FEW: Final = 8
+NOBODY: Final[frozenset[Text]] = frozenset()
+
+
+class Special(Struct, frozen=True):
+    """What sets a queue apart from the ordinary one of its layout."""
+
+    leases: int | None = None
+    exempt: frozenset[Text] = NOBODY  # who holds although others are before them
+    seen: tuple[Member, ...] | None = None  # with members of other families; None: only its own
+    marked: tuple[Member, ...] | None = None  # the holders, where their data names them
+    remarks: tuple[str, ...] = ()  # warnings besides those that its members give
+
+
+ORDINARY: Final = Special()
+
+
+class Queue:
+    """Members in queue order. `seen` are those who count for the others; mostly all of them."""
+
+    __slots__ = (
+        "_ahead", "_held", "_index", "_walls",
+        "exempt", "holders", "layout", "leases", "members", "notes", "regular", "remarks", "rule",
+        "seen",
+        )  # fmt: skip
+
+    def __init__(
+        self,
+        layout: Layout,
+        rule: Rule,
+        members: tuple[Member, ...],
+        notes: Notes,
+        special: Special = ORDINARY,
+    ) -> None:
+        self.layout, self.rule, self.members, self.notes = layout, rule, members, notes
+        self.leases, self.exempt, self.remarks = special.leases, special.exempt, special.remarks
+        seen, marked = special.seen, special.marked
+        self.seen = _counted(layout, members, notes) if seen is None else seen
+        self.regular = seen is None and notes.is_sane and order.agrees(layout)
+        self._ahead: dict[Text, int] | None = None
+        self._index: dict[Text, Member] | None = None
+        self._walls: list[int] | None = None
+        self._held: frozenset[Text] | None = None
+        self.holders: tuple[Member, ...] = self._front() if marked is None else marked
+
+    @property
+    def waiters(self) -> Sequence[Member]:
+        """Everybody but the holders, in queue order."""
+        if self.holders == self.members[: len(self.holders)]:
+            return self.members[len(self.holders) :]
+        return tuple(member for member in self.members if not self.holds(member))
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What is wrong with it."""
+        said = self.notes.warnings(self.layout, self.rule, self.members, self.holders)
+        return said + self.remarks
+
+    def find(self, node: str) -> Member | None:
+        """Give the member of this name."""
+        if len(self.members) <= _FEW:
+            return next((member for member in self.members if member.node == node), None)
+        if self._index is None:
+            self._index = {member.node: member for member in self.members}
+        return self._index.get(Text(node))
+
+    def holds(self, member: Member) -> bool:
+        """Tell whether this member is among the holders."""
+        if len(self.holders) <= _FEW:
+            return any(holder.node == member.node for holder in self.holders)
+        if self._held is None:
+            self._held = frozenset(holder.node for holder in self.holders)
+        return member.node in self._held
+
+    def is_pending(self, member: Member) -> bool:
+        """Tell whether it is neither holder nor waiter; nobody is, in a plain queue."""
+        return False
+
+    def is_exempt(self, member: Member) -> bool:
+        """Tell whether it holds although others are before it."""
+        return member.node in self.exempt
+
+    def ahead(self, member: Member) -> int:
+        """Count those who stand before this member and count for it."""
+        if self.regular:
+            return bisect_left(self.members, member.sequence, key=order.sequence)
+        if self._ahead is None:
+            self._ahead = self._places()
+        return self._ahead[member.node]
+
+    def blocked_by(self, member: Member) -> tuple[Member, ...]:
+        """Give those who must go first."""
+        if self.holds(member):
+            return ()
+        ahead = self.ahead(member)
+        if self.rule == "first":
+            return self._run_before(ahead)
+        if self.rule == "first-n":
+            return self._pool_before(ahead)
+        if member.mode == "read":
+            return self._run_before(self.wall_before(ahead))
+        return self._readers_before(ahead)
+
+    def expected(self, member: Member) -> tuple[Target, ...]:
+        """Give the watches that this member's recipe keeps."""
+        return () if self.holds(member) else targets(self, member)
+
+    def wall_before(self, ahead: int) -> int:
+        """Count the seen ones up to the last one before this place that readers wait for."""
+        walls = self.walls
+        found = bisect_left(walls, ahead)
+        return walls[found - 1] + 1 if found else 0
+
+    @property
+    def walls(self) -> list[int]:
+        """The places of those that readers wait for."""
+        if self._walls is None:
+            self._walls = [place for place, m in enumerate(self.seen) if self.bars_readers(m)]
+        return self._walls
+
+    def bars_readers(self, member: Member) -> bool:
+        """Tell whether readers wait for this member."""
+        if member.mode == "exclusive":  # zktools: its readers look for writers alone
+            return "write" not in self.layout.modes.values()
+        return member.mode != "read"
+
+    def _front(self) -> tuple[Member, ...]:
+        """Find the holders, looking no further than they reach."""
+        if not self.regular:
+            return tuple(member for member in self.members if self._is_free(member))
+        held: Sequence[Member]
+        if self.rule == "first-n":
+            held = self.members[: self.leases or 1]
+        elif self.rule == "first":
+            held = self.members[:1]
+        else:
+            held = self._first_readers() or self.members[:1]
+        if not self.exempt:
+            return tuple(held)
+        late = [m for m in self.members[len(held) :] if m.node in self.exempt]
+        return (*held, *late)
+
+    def _first_readers(self) -> list[Member]:
+        """Give those before whom nobody bars readers, and a writer only if it is the first."""
+        free = takewhile(lambda member: not self.bars_readers(member), self.members)
+        return [m for place, m in enumerate(free) if m.mode == "read" or not place]
+
+    def _is_free(self, member: Member) -> bool:
+        if member.node in self.exempt:
+            return True
+        ahead = self.ahead(member)
+        if self.rule == "first-n":
+            return ahead < (self.leases or 1)
+        if self.rule == "read-write" and member.mode == "read":
+            return self.wall_before(ahead) == 0
+        return ahead == 0
+
+    def _places(self) -> dict[Text, int]:
+        """Count, for each member, the seen ones that go before it."""
+        key = order.key_of(self.layout, self.seen)
+        shares = self.layout.ties == "share"
+        places: dict[Text, int] = {}
+        keys = [key(member) for member in self.seen]
+        for place, member in enumerate(self.seen):
+            first = bisect_left(keys, keys[place]) if shares else place
+            places[member.node] = first
+        for member in self.members:
+            if member.node not in places:
+                places[member.node] = bisect_left(keys, key(member))
+        return places
+
+    def _run_before(self, ahead: int) -> tuple[Member, ...]:
+        """Give the last one of the first `ahead`, with those of the same number if they share."""
+        if not ahead:
+            return ()
+        last = self.seen[ahead - 1]
+        if self.regular or self.layout.ties != "share":
+            return (last,)
+        first = self.ahead(last)
+        same = self.seen[first:ahead]
+        if self.rule == "read-write":
+            same = tuple(member for member in same if self.bars_readers(member)) or same
+        return same
+
+    def _readers_before(self, ahead: int) -> tuple[Member, ...]:
+        """Give the readers right before this place, and what stands before them."""
+        wall = self.wall_before(ahead)
+        readers = self.seen[wall:ahead]
+        return (*self._run_before(wall), *readers)
+
+    def _pool_before(self, ahead: int) -> tuple[Member, ...]:
+        """Give all holders for the first waiter; the others wait behind that one."""
+        if self.seen is self.members and self.find(self.seen[ahead - 1].node) in self.holders:
+            return tuple(self.holders)
+        return (self.seen[ahead - 1],)
+
+
+def _counted(layout: Layout, members: tuple[Member, ...], notes: Notes) -> tuple[Member, ...]:
+    """Leave out those whom no client counts."""
+    if not notes.unseen:
+        return members
+    unseen = compiled(layout.unseen)
+    return tuple(member for member in members if not unseen.search(member.node))

@@ -1,0 +1,81 @@
+"""Which locks read which families, and where locks may be."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from zktop.model.facts import join, split
+from zktop.model.family import NOBODY, Family
+from zktop.model.layouts.ground import Ground, is_lockish
+from zktop.model.layouts.singles import is_lock_of_its_parent
+from zktop.model.layouts.structures import QUEUE_OF_SEMAPHORE, part_of
+from zktop.model.layouts.terms import expiring
+from zktop.model.locks.difference import difference
+from zktop.model.settings import Settings
+from zktop.model.text import Text
+from zktop.model.world import World
+
+_SUBNODES: Final = frozenset(("leases", "locks", "entries", "taken", "backup-masters"))
+_NUMBERED: Final = re.compile(r"\d{9}$")
+
+
+def read_by(path: str, before: Family = NOBODY, after: Family = NOBODY) -> Iterator[Text]:
+    """Give the paths whose locks can differ after this family changed from one to the other.
+
+    >>> list(read_by("/pool/sem-__lock__")), list(read_by("/app/sem/leases"))
+    (['/pool/sem-__lock__', '/pool/sem'], ['/app/sem/leases', '/app/sem'])
+    """
+    yield Text(path)
+    parent, name = split(path)
+    if name.endswith(QUEUE_OF_SEMAPHORE):
+        yield Text(path.removesuffix(QUEUE_OF_SEMAPHORE))
+    if name in _SUBNODES or name.isdecimal():
+        yield parent
+    changes = difference(before.members, after.members)
+    seen: set[Text] = set()
+    for znode in (*changes.gone, *changes.come):
+        if znode.name not in seen and not _NUMBERED.search(znode.name):
+            seen.add(znode.name)
+            yield from _read_child(path, znode.name)
+
+
+def candidates(world: World, settings: Settings) -> Iterator[Text]:
+    """Give every known path that may be a lock; `lock_at` has the last word."""
+    paths = {Text(root.path) for root in settings.roots if "*" not in root.path}
+    for path, family in world.families.items():
+        paths.add(path)
+        paths.update(join(path, name) for name in family.members)
+    return (path for path in sorted(paths) if may_be_lock(path, world, settings))
+
+
+def may_be_lock(path: str, world: World, settings: Settings) -> bool:
+    """Tell whether a path may be a lock: a parent of anything, or a lock-like node.
+
+    What is part of another lock is none of its own.
+    """
+    if any(root.path == path for root in settings.roots):
+        return True
+    family = world.family(path)
+    if family.listed or family.members or family.denied:
+        return not part_of(Ground(Text(path), world, settings))
+    parent, name = split(path)
+    znode = world.node(path)
+    if znode is None or _NUMBERED.search(name):
+        return False
+    if not _may_be_held(znode.stat.owner if znode.stat else 0, name, znode.data):
+        return False
+    return not is_lock_of_its_parent(Ground(parent, world, settings), name)
+
+
+def _read_child(path: str, name: Text) -> Iterator[Text]:
+    """Give the locks that a child's own data and owner can make, or change the size of."""
+    child = join(path, name)
+    yield child
+    if name.endswith(QUEUE_OF_SEMAPHORE):
+        yield Text(child.removesuffix(QUEUE_OF_SEMAPHORE))
+
+
+def _may_be_held(owner: int, name: str, data: bytes | None) -> bool:
+    if owner:
+        return is_lockish(name)
+    return data is not None and data[:1] == b"{" and expiring(data) is not None

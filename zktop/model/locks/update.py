@@ -1,0 +1,155 @@
+"""Make the next version of a lock from the one before, when a few children came or went.
+
+This is for the one queue that most locks have, with numbers that everybody orders alike. Whatever
+is out of the ordinary (a stranger, another family, a repeated or negative number, leases that the
+data decides) is left to be made anew.
+"""
+
+from bisect import bisect_left
+from typing import Final
+
+import msgspec
+
+from zktop.model.family import Family, Znode
+from zktop.model.layouts.catalogue import BY_NAME
+from zktop.model.layouts.ground import Ground
+from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.names import compiled, read
+from zktop.model.layouts.sorting import Place, sort_out
+from zktop.model.locks import order
+from zktop.model.locks.difference import Difference, difference
+from zktop.model.locks.lock import Lock, Member
+from zktop.model.locks.members import is_promoting, members_of
+from zktop.model.locks.notes import NEARLY_EXHAUSTED, Notes, is_repeated
+from zktop.model.locks.queue import Queue
+
+_FEW = 64  # changes at once; more are a new lock anyway
+_ANEW: Final = frozenset(
+    ("medallion-semaphore", "permit-semaphore", "member-group", "clickhouse-leader-election")
+)
+
+
+def updated(lock: Lock, ground: Ground) -> Lock | None:
+    """Give the next version, or None when it must be made anew."""
+    queue = lock.lines[0] if len(lock.lines) == 1 else None
+    if not isinstance(queue, Queue) or not _is_ordinary(lock, queue, ground):
+        return None
+    changes = difference(lock.family.members, ground.family.members)
+    if len(changes.gone) + len(changes.come) > _FEW:
+        return None
+    following = _following(queue, changes, ground)
+    return None if following is None else _next(lock, following, ground.family)
+
+
+def _is_ordinary(lock: Lock, queue: Queue, ground: Ground) -> bool:
+    return (
+        queue.regular
+        and len(queue.members) > 1
+        and not lock.asks_watches
+        and not lock.error
+        and not ground.family.denied
+        and queue.rule != "first-n"
+        and queue.layout.name not in _ANEW
+        and not queue.layout.reentrant
+        and lock.layout == queue.layout.name
+        and ground.stands(lock.asked)
+    )
+
+
+def _following(queue: Queue, changes: Difference, ground: Ground) -> Queue | None:
+    members = list(queue.members)
+    notes = queue.notes
+    for znode in changes.gone:
+        place = _place(members, queue.layout, znode)
+        if place is None:
+            return None  # a stranger went
+        notes = notes.with_change(members[place], _around(members, place, place + 1), -1)
+        del members[place]
+    for znode in changes.come:
+        member = _newcomer(queue.layout, notes, znode, ground)
+        if member is None:
+            return None
+        place = bisect_left(members, member.sequence, key=order.sequence)
+        if place < len(members) and members[place].sequence == member.sequence:
+            return None
+        notes = notes.with_change(member, _around(members, place, place), 1)
+        members.insert(place, member)
+        if is_repeated(member, members):
+            return None
+    if not members or _needs_a_fresh_look(queue, notes):
+        return None
+    notes = msgspec.structs.replace(notes, largest=members[-1].sequence)
+    return Queue(queue.layout, queue.rule, tuple(members), notes)
+
+
+def _needs_a_fresh_look(queue: Queue, notes: Notes) -> bool:
+    """Tell whether a mode or a warning hangs on someone who may have gone."""
+    promotes = is_promoting(queue.layout) and bool(notes.readers) != bool(queue.notes.readers)
+    return promotes or queue.notes.repeated or not notes.is_sane
+
+
+def _place(members: list[Member], layout: Layout, znode: Znode) -> int | None:
+    name = read(layout, znode.name)
+    if name is None or name.sequence is None:
+        return None
+    place = bisect_left(members, name.sequence, key=order.sequence)
+    if place < len(members) and members[place].node == znode.name:
+        return place
+    return None
+
+
+def _newcomer(layout: Layout, notes: Notes, znode: Znode, ground: Ground) -> Member | None:
+    """Make the member, if it is one of this family beyond doubt."""
+    own = ground.settings.layouts
+    name = read(layout, znode.name)
+    if name is None or name.sequence is None or name.sequence < 0:
+        return None
+    if layout.unseen and compiled(layout.unseen).search(znode.name):
+        return None
+    by_layout = sort_out([znode], (*own, *_rivals(layout)) if own else _rivals(layout))
+    if layout.name not in by_layout.families and layout.name not in _PROVEN:
+        return None
+    member = members_of(layout, [Place(znode, name)])[0]
+    if is_promoting(layout) and notes.readers and member.mode == "exclusive":
+        return msgspec.structs.replace(member, mode="write")
+    return member
+
+
+def _rivals(layout: Layout) -> tuple[Layout, ...]:
+    """Give what a name must be told from; a strict pattern is proof enough."""
+    return (layout,) if ".+" not in layout.pattern else BY_NAME
+
+
+def _around(members: list[Member], before: int, after: int) -> tuple[Member | None, Member | None]:
+    return (
+        members[before - 1] if before else None,
+        members[after] if after < len(members) else None,
+    )
+
+
+def _next(lock: Lock, queue: Queue, family: Family) -> Lock:
+    stat = family.stat or lock.stat
+    words = list(queue.warnings)
+    if stat is not None and stat.next_sequence > NEARLY_EXHAUSTED:
+        words.append("sequence-exhausted")
+    if lock.foreign:
+        words.append("foreign-children")
+    return Lock(
+        path=lock.path,
+        layout=lock.layout,
+        kind=lock.kind,
+        lines=(queue,),
+        stat=stat,
+        seen_zxid=family.listed_at,
+        at=family.told_at,
+        leases=lock.leases,
+        leases_are=lock.leases_are,
+        foreign=lock.foreign,
+        warnings=tuple(dict.fromkeys(words)),
+        blocking=lock.blocking,
+        family=family,
+        asked=lock.asked,
+    )
+
+
+_PROVEN: Final = frozenset(("zk-writelock-java", "zk-writelock-c"))

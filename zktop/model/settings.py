@@ -1,0 +1,91 @@
+"""What a user may decide about the model: which roots, which layouts, who is who, how patient."""
+
+import re
+from functools import cached_property
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from zktop.model.layouts.layout import Kind, Layout
+
+SECOND = 1000
+
+# `form` says how a user writes the value down, where that is more than its type says.
+Duration = Annotated[
+    int, Meta(extra={"form": "duration"}, extra_json_schema={"format": "zktop-duration"})
+]
+Count = Annotated[int, Meta(ge=0)]
+Rate = Annotated[float, Meta(ge=0)]
+RootPath = Annotated[str, Meta(extra={"form": "root"})]
+LayoutName = Annotated[str, Meta(extra={"form": "layout"})]
+
+
+class Root(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A lock path, or a pattern of lock paths, and what is known about it beforehand."""
+
+    path: RootPath  # `*` stands for one level, `**` for any depth
+    layout: LayoutName | None = None
+    leases: Annotated[int, Meta(ge=1)] | None = None
+    kind: Kind | None = None
+    interop: bool = False  # clients of different libraries were told to count each other
+    blocking: bool = False  # an election whose candidates are parked until they lead
+
+
+class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """From when on a finding is worth a line; all times in milliseconds."""
+
+    settle: Duration = 2 * SECOND
+    long_hold: Duration = 30 * SECOND
+    orphan: Duration = 60 * SECOND
+    stale_watch: Duration = 60 * SECOND
+    queue_long: Count = 1_000
+    queue_too_long: Count = 5_000
+    herd: Count = 5
+    blast_radius: Count = 5
+    sequences_left: Count = 10_000_000
+    busy_polls_per_second: Rate = 1.0
+    storm_requests_per_second: Rate = 500.0
+    moves: Count = 3  # of one session within ten minutes
+    convoy: Duration = 60 * SECOND
+    starved_readers: Count = 10
+    starved_retries: Count = 3
+
+
+class Settings(msgspec.Struct, frozen=True, dict=True):
+    """Everything the model is told besides facts."""
+
+    roots: tuple[Root, ...] = ()
+    layouts: tuple[Layout, ...] = ()  # the user's own; they are tried before the built-in ones
+    identity: Literal["session", "owner"] = "session"
+    identity_pattern: str | None = None  # over owner labels; its first group names the actor
+    owners: dict[str, str] = {}  # client address or session -> label
+    thresholds: Thresholds = Thresholds()
+
+    def root_of(self, path: str) -> Root | None:
+        """Give the first root whose path or pattern is this path."""
+        exact = self._exact.get(path)
+        if exact is not None:
+            return exact
+        return next((root for pattern, root in self._patterns if pattern.fullmatch(path)), None)
+
+    @cached_property
+    def _exact(self) -> dict[str, Root]:
+        return {root.path: root for root in reversed(self.roots) if "*" not in root.path}
+
+    @cached_property
+    def _patterns(self) -> list[tuple[re.Pattern[str], Root]]:
+        return [(path_pattern(root.path), root) for root in self.roots if "*" in root.path]
+
+
+def path_pattern(path: str) -> re.Pattern[str]:
+    """Turn a root into a regular expression over paths.
+
+    >>> bool(path_pattern("/locks/*").fullmatch("/locks/a/b"))
+    False
+    >>> bool(path_pattern("/locks/**").fullmatch("/locks/a/b"))
+    True
+    """
+    levels = {"**": ".+", "*": "[^/]+"}
+    parts = re.split(r"(\*\*|\*)", path)
+    return re.compile("".join(levels.get(part, re.escape(part)) for part in parts))
