@@ -1,0 +1,137 @@
+"""What sessions do from one table to the next."""
+
+import pytest
+from model.builders import NOW, ZK1, ZK2, connections, row, session, world
+
+from zktop.model.facts import Connection, Text
+from zktop.model.history.sessions import HOUR_MS, SPARE, Sessions, Step
+from zktop.model.sight import Sight
+from zktop.model.world import World
+
+ALICE = session("alice")
+SECOND = 1_000
+
+
+def seen(*tables: object) -> Sessions:
+    """The sessions after these tables, which came one after the other."""
+    sessions, known = Sessions(), World()
+    for table in tables:
+        known = known.after(table)
+        sessions.look(Sight.of(known, known.at))
+    return sessions
+
+
+def table(at: int, server: Text = ZK1, **more: int) -> object:
+    """Alice's connection so many milliseconds after the beginning."""
+    return connections(server, row("alice", **more), at=NOW + at)
+
+
+def test_what_happened_between_two_tables() -> None:
+    """Packets, requests and notifications of the last two seconds."""
+    sessions = seen(
+        table(0, received=10, sent=10, last_cxid=5),
+        table(2_000, received=16, sent=18, last_cxid=8),
+    )
+
+    assert sessions.step(ALICE) == Step(2_000, received=6, requests=3, notifications=2)
+    assert sessions.requests_per_s(ALICE) == pytest.approx(3.0)
+
+
+def test_one_table_tells_no_rate() -> None:
+    """Nor does a session that nobody knows."""
+    assert seen(table(0)).step(ALICE) is None
+    assert seen().requests_per_s(ALICE) is None
+
+
+def test_counters_that_went_down_start_over() -> None:
+    """Somebody reset the server's statistics."""
+    sessions = seen(table(0, received=10, sent=10), table(2_000, received=1, sent=1))
+
+    assert sessions.step(ALICE) is None
+
+
+def test_pings_are_no_requests() -> None:
+    """Idle since the first table with the present transaction id; heard of with each ping."""
+    sessions = seen(
+        table(0, received=1, last_cxid=7),
+        table(1_000, received=2, last_cxid=8),
+        table(2_000, received=3, last_cxid=8),
+        table(3_000, received=3, last_cxid=8),
+    )
+
+    assert sessions.idle_since(ALICE) == NOW + 1_000
+    assert sessions.heard_since(ALICE) == NOW + 2_000
+
+
+def test_without_transaction_ids_idleness_is_unknown() -> None:
+    """A server that does not tell the last request."""
+    assert seen(table(0), table(9_000)).idle_since(ALICE) is None
+
+
+def test_moves_are_remembered_for_ten_minutes() -> None:
+    """Another server, or a new connection to the same one."""
+    sessions = seen(
+        table(0, established=1),
+        table(1_000, established=2),
+        connections(ZK1, at=NOW + 1_500),
+        table(2_000, server=ZK2, established=3),
+    )
+    later = seen(
+        table(0, established=1), table(1_000, established=2), table(602_000, established=2)
+    )
+
+    assert sessions.moves(ALICE) == (NOW + 1_000, NOW + 2_000)
+    assert later.moves(ALICE) == ()
+
+
+def test_an_older_claim_of_another_server_is_no_move() -> None:
+    """A half-dead connection may stay in the table of the server that was left."""
+    sessions = seen(
+        table(0, server=ZK2, established=9),
+        connections(ZK1, row("alice", quiet_ms=60_000, established=1), at=NOW + 1),
+    )
+
+    assert sessions.moves(ALICE) == ()
+
+
+def test_the_longest_gap() -> None:
+    """By the server's clock, or by a count of packets that stands still."""
+    by_clock = seen(table(0, quiet_ms=100), table(1_000, quiet_ms=900, received=1))
+    by_count = seen(table(0, received=5, quiet_ms=0), table(7_000, received=5, quiet_ms=0))
+
+    assert by_clock.longest_gap(ALICE) == 900
+    assert by_count.longest_gap(ALICE) == 7_000
+    assert Sessions().longest_gap(ALICE) is None
+
+
+def test_gaps_are_forgotten() -> None:
+    """A gap of the day before yesterday says nothing about today."""
+    tables = [table(0, quiet_ms=9_000)]
+    tables += [table(at * HOUR_MS, received=at, quiet_ms=5) for at in (1, 2, 3)]
+
+    assert seen(*tables[:2]).longest_gap(ALICE) == 9_000
+    assert seen(*tables).longest_gap(ALICE) == 5
+
+
+def test_sessions_of_the_past_are_forgotten() -> None:
+    """Clients that come with a new session each time leave no trace after a while."""
+    tables = [
+        connections(
+            ZK1,
+            *(Connection(one, Text("c"), quiet_ms=0) for one in range(start, start + 1_500)),
+            at=NOW + start * SECOND,
+        )
+        for start in (0, 1_500, 3_000, 4_500)
+    ]
+
+    assert len(seen(*tables)) <= 2 * 1_500 + SPARE
+
+
+def test_the_same_table_counts_once() -> None:
+    """A look without a new table changes nothing."""
+    known = world(table(0, received=3, sent=3)).after(table(1_000, received=5, sent=5))
+    sessions = seen(table(0, received=3, sent=3), table(1_000, received=5, sent=5))
+
+    sessions.look(Sight.of(known, NOW + 5_000))
+
+    assert sessions.requests_per_s(ALICE) == pytest.approx(2.0)

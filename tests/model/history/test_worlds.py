@@ -1,0 +1,77 @@
+"""The whole way: facts into a world, a world into a lock, two locks into events."""
+
+from model.builders import NOW, connections, lock, own, row, session, watches, world
+from model.builders import ZK1 as ZK
+
+from zktop.model.facts import AnyFact, Gone, Node, Stat, join
+from zktop.model.history.chronicle import Chronicle
+from zktop.model.locks.door import lock_at
+from zktop.model.locks.lock import Lock
+from zktop.model.settings import Settings
+from zktop.model.sight import Sight
+from zktop.model.watching import Lookout
+from zktop.model.world import World
+
+ORDERS = "/orders"
+
+
+def orders(known: World, previous: Lock | None = None) -> Lock:
+    """The lock in this world."""
+    found = lock_at(ORDERS, known, Settings(), NOW, previous)
+    assert isinstance(found, Lock)
+    return found
+
+
+def test_a_kazoo_lock_changes_hands() -> None:
+    """One deletion heard of by a watch is a release and a grant."""
+    facts = lock(ORDERS, "alice", "bob")
+    first = world(own(), *facts)
+    before = orders(first)
+    chronicle = Chronicle()
+    chronicle.note(ORDERS, None, before, Sight.of(first, NOW), NOW)
+    alice = before.holders[0]
+    second = first.after(Gone(path=join(ORDERS, alice.node), zxid=200, at=NOW + 500))
+
+    events = chronicle.note(
+        ORDERS, before, orders(second, before), Sight.of(second, NOW), NOW + 500
+    )
+
+    assert [(event.event, event.owner) for event in events] == [
+        ("released", "alice"),
+        ("acquired", "bob"),
+    ]
+
+
+def test_a_newcomer_is_queued_once() -> None:
+    """It is heard of by name, then read: the second is no news."""
+    first = world(own(), *lock(ORDERS, "alice"))
+    known, chronicle = orders(first), Chronicle()
+    chronicle.note(ORDERS, None, known, Sight.of(first, NOW), NOW)
+    path = join(ORDERS, lock(ORDERS, "alice", "bob")[0].names[1])
+    stat = Stat(300, 300, NOW, owner=session("bob"))
+    heard: list[AnyFact] = [
+        Node(path=path, zxid=300, at=NOW + 1),
+        Node(path=path, stat=stat, data=b"bob", zxid=301, at=NOW + 2),
+    ]
+    told = []
+    for fact in heard:
+        first = first.after(fact)
+        before, known = known, orders(first, known)
+        told += chronicle.note(ORDERS, before, known, Sight.of(first, NOW), fact.at)
+
+    assert [event.event for event in told] == ["queued"]
+    bob = known.waiters[0]
+    assert chronicle.of(ORDERS).since(bob, holds=False) == (NOW + 1, "seen")
+
+
+def test_a_kazoo_waiter_watches_the_one_before() -> None:
+    """The verdict of a real lock and a real table."""
+    facts = lock(ORDERS, "alice", "bob")
+    names = facts[0].names
+    rows = {"bob": (join(ORDERS, names[0]),)}
+    known = world(own(), *facts, connections(ZK, row("bob")), watches(ZK, rows))
+    found = orders(known)
+
+    lookout = Lookout(found, Sight.of(known, NOW))
+
+    assert [lookout.of(one).verdict for one in found.members] == ["none-needed", "confirmed"]

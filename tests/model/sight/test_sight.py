@@ -1,0 +1,280 @@
+"""The joined tables: what they say, and what they do not."""
+
+import pytest
+from model.builders import (
+    NOW,
+    ZK1,
+    ZK2,
+    ZK3,
+    connections,
+    expiry,
+    figures,
+    no_connections,
+    no_watches,
+    own,
+    row,
+    session,
+    timeouts,
+    watches,
+    world,
+)
+
+from zktop.model.facts import Connections, Expiry
+from zktop.model.sight import NO_SIGHT, Sight, Span
+
+ALICE, BOB = session("alice"), session("bob")
+
+
+def sight(*facts: object, now: int = NOW) -> Sight:
+    """The sight on a world of these facts."""
+    return Sight.of(world(*facts), now)
+
+
+def test_nothing_is_known_without_tables() -> None:
+    """Missing input is unknown, never fine."""
+    assert NO_SIGHT.sees == ("none", "none", "none")
+    assert NO_SIGHT.presence(ALICE) is None
+    assert NO_SIGHT.watched(ALICE) is None
+    assert NO_SIGHT.connected(ALICE) is None
+    assert NO_SIGHT.alive(ALICE) is None
+    assert NO_SIGHT.gone(ALICE) is None
+    assert NO_SIGHT.orphaned(ALICE) is None
+    assert NO_SIGHT.expires_in(ALICE) is None
+    assert NO_SIGHT.missing("watches") == ("no server was asked for its watch table",)
+
+
+@pytest.mark.parametrize(
+    ("facts", "sees"),
+    [
+        ((connections(ZK1),), ("all", "none", "none")),
+        ((connections(ZK1), no_connections(ZK2)), ("some", "none", "none")),
+        ((connections(ZK1), watches(ZK2, {})), ("some", "some", "none")),
+        ((watches(ZK1, {}), expiry(ZK1, {"alice": 5})), ("none", "all", "all")),
+        ((timeouts(ZK1, {"alice": 5}),), ("none", "none", "none")),
+    ],
+)
+def test_extent(facts: tuple[object, ...], sees: tuple[str, str, str]) -> None:
+    """All means every known server; a follower's list has no expiry times."""
+    assert sight(*facts).sees == sees
+
+
+def test_blind_spots_name_server_table_and_reason() -> None:
+    """What a server refused and what it was not asked for are both named."""
+    spots = sight(connections(ZK1), no_watches(ZK1)).blind_spots
+
+    assert [(spot.server, spot.table, spot.why) for spot in spots] == [
+        (ZK1, "watches", "not in the whitelist"),
+        (ZK1, "expiry", "it was not asked yet"),
+        (ZK1, "figures", "it was not asked yet"),
+    ]
+    assert str(spots[0]) == "zk1:2181 gives no watch table: not in the whitelist"
+
+
+def test_one_leader_is_enough_for_expiry() -> None:
+    """Learners have no expiry times, so their silence is no blind spot."""
+    seen = sight(expiry(ZK1, {"alice": 5}), timeouts(ZK2, {"alice": 5}))
+
+    assert seen.missing("expiry") == ()
+
+
+def test_the_newest_contact_wins() -> None:
+    """Two servers claim a session: the one that heard of it last is right, the other is named."""
+    stale = connections(ZK1, row("alice", quiet_ms=9_000), at=NOW + 500)
+    seen = sight(stale, connections(ZK2, row("alice", quiet_ms=100)))
+
+    presence = seen.presence(ALICE)
+
+    assert presence is not None
+    assert (presence.server, presence.also) == (ZK2, (ZK1,))
+
+
+def test_silence_grows_after_the_table() -> None:
+    """A table of two seconds ago makes every silence two seconds longer."""
+    presence = sight(connections(ZK1, row("alice", quiet_ms=300))).presence(ALICE)
+
+    assert presence is not None
+    assert presence.contact == NOW - 300
+    assert presence.silence(NOW + 2_000) == 2_300
+
+
+def test_the_own_row_calibrates_a_server() -> None:
+    """A server's clock is trusted where our own session is in the same table."""
+    seen = sight(own(), connections(ZK1, row("alice"), row("zktop")), connections(ZK2, row("bob")))
+
+    assert [seen.presence(one).calibrated for one in (ALICE, BOB)] == [True, False]
+
+
+def test_watches_come_from_the_server_of_the_connection() -> None:
+    """Another server's rows about the session are left-overs."""
+    seen = sight(
+        connections(ZK1, row("alice")),
+        connections(ZK2),
+        watches(ZK1, {"alice": ("/a",)}),
+        watches(ZK2, {"alice": ("/old",)}),
+    )
+
+    assert seen.watched(ALICE) == {"/a"}
+
+
+@pytest.mark.parametrize(
+    ("facts", "watched"),
+    [
+        ((connections(ZK1, row("alice")), watches(ZK1, {})), frozenset()),
+        ((connections(ZK1, row("alice")), no_watches(ZK1)), None),
+        ((connections(ZK1, row("alice")), watches(ZK2, {})), None),
+        ((connections(ZK1), watches(ZK1, {"alice": ("/a",)})), None),
+        ((no_connections(ZK1), watches(ZK1, {"alice": ("/a",)})), {"/a"}),
+        ((no_connections(ZK1), watches(ZK1, {})), None),
+    ],
+    ids=[
+        "it watches nothing",
+        "its server hides the table",
+        "only another server gives one",
+        "it is not connected any more",
+        "only the watch table knows it",
+        "nobody knows where it is",
+    ],
+)
+def test_watched(facts: tuple[object, ...], watched: frozenset[str] | None) -> None:
+    """Watching nothing and not being seen are told apart."""
+    assert sight(*facts).watched(ALICE) == watched
+
+
+def test_watchers_leave_us_out() -> None:
+    """Our own watches are no part of any judgement."""
+    rows = {"alice": ("/a", "/b"), "bob": ("/a",), "zktop": ("/a",)}
+
+    seen = sight(own(), watches(ZK1, rows), watches(ZK2, {"bob": ("/a",)}))
+
+    assert seen.watchers("/a") == {ALICE, BOB}
+    assert seen.watchers("/nowhere") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("facts", "answers"),
+    [
+        ((connections(ZK1, row("alice")),), (True, True, False, False)),
+        ((connections(ZK1), expiry(ZK1, {"alice": 5})), (False, True, True, False)),
+        ((connections(ZK1), expiry(ZK1, {"bob": 5})), (False, False, False, True)),
+        ((no_connections(ZK1), expiry(ZK1, {"alice": 5})), (None, True, None, False)),
+        ((no_connections(ZK1), expiry(ZK1, {"bob": 5})), (None, False, None, True)),
+        ((connections(ZK1),), (False, None, None, None)),
+        ((connections(ZK1), expiry(ZK1, {})), (False, None, None, None)),
+        ((own(), connections(ZK1), expiry(ZK1, {"bob": 5})), (False, None, None, None)),
+    ],
+    ids=[
+        "connected",
+        "listed without a connection",
+        "neither listed nor connected",
+        "connections hidden, listed",
+        "connections hidden, not listed",
+        "no list of sessions",
+        "an empty list",
+        "a list without ourselves",
+    ],
+)
+def test_life(facts: tuple[object, ...], answers: tuple[bool | None, ...]) -> None:
+    """Whether alice is connected, alive, gone, orphaned."""
+    seen = sight(*facts)
+
+    found = (seen.connected(ALICE), seen.alive(ALICE), seen.gone(ALICE), seen.orphaned(ALICE))
+    assert found == answers
+
+
+def test_an_old_table_proves_no_absence() -> None:
+    """Tables that were read before the session's node was created could not know it."""
+    old = Connections(server=ZK1, rows=(), at=NOW, zxid=50)
+    listed = Expiry(server=ZK1, expires_in_ms={BOB: 5}, at=NOW, zxid=50)
+
+    seen = sight(old, listed)
+
+    assert (seen.connected(ALICE, czxid=50), seen.orphaned(ALICE, czxid=50)) == (False, True)
+    assert (seen.connected(ALICE, czxid=51), seen.orphaned(ALICE, czxid=51)) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("facts", "span"),
+    [
+        ((expiry(ZK1, {"alice": 9_000}),), Span(8_000, 9_000)),
+        ((connections(ZK1, row("alice", quiet_ms=4_000)),), Span(5_000, 8_000)),
+        (
+            (expiry(ZK1, {"alice": 9_000}), connections(ZK1, row("alice"), at=NOW + 900)),
+            Span(9_900, 12_900),
+        ),
+        ((connections(ZK1), timeouts(ZK2, {"alice": 4_000}), connections(ZK2)), Span(0, 6_000)),
+        ((connections(ZK1, row("alice", quiet_ms=50_000)),), Span(0, 0)),
+        ((connections(ZK1, row("alice", quiet_ms=None)),), None),
+    ],
+    ids=[
+        "the leader's date",
+        "by contact",
+        "heard of after the leader's table",
+        "at the latest, without a connection",
+        "overdue",
+        "nothing tells",
+    ],
+)
+def test_expiry(facts: tuple[object, ...], span: Span | None) -> None:
+    """One second after the tables were read."""
+    assert sight(*facts, now=NOW + 1_000).expires_in(ALICE) == span
+
+
+@pytest.mark.parametrize(
+    ("version", "count", "hidden"),
+    [("3.8.0", 6, 2), ("3.9.5", 6, 3), ("3.4.14", 6, None), ("3.8.0", 1, 0)],
+)
+def test_hidden_child_watches(version: str, count: int, hidden: int | None) -> None:
+    """The count of all watches, less the listed ones, less what 3.6 to 3.8 count twice of ours."""
+    seen = sight(
+        own(),
+        connections(ZK1, row("zktop")),
+        watches(ZK1, {"alice": ("/a", "/b"), "zktop": ("/locks",)}),
+        figures(ZK1, version, watches=count),
+    )
+
+    assert seen.hidden_watches(ZK1) == hidden
+
+
+def test_owner_of_a_hidden_znode() -> None:
+    """A dump names the owner even where an ACL hides the node; the newest dump counts."""
+    old = Expiry(server=ZK1, ephemerals={ALICE: ("/x",)}, at=NOW, zxid=0)
+    new = Expiry(server=ZK2, ephemerals={BOB: ("/x",)}, at=NOW + 1, zxid=0)
+
+    assert sight(old, new).owner_of("/x") == BOB
+    assert sight(old, new).owner_of("/y") is None
+
+
+def test_an_unchanged_table_keeps_its_index() -> None:
+    """Reading the same again, or reading another server, builds nothing anew."""
+    first = world(watches(ZK1, {"alice": ("/a",)}))
+    before = Sight.of(first, NOW)
+    again = first.after(watches(ZK1, {"alice": ("/a",)}, at=NOW + 1), connections(ZK2))
+
+    after = Sight.of(again, NOW + 1, before)
+
+    assert after.witnesses[0].watches is before.witnesses[0].watches
+    assert Sight.of(first, NOW + 2, before).witnesses[0] is before.witnesses[0]
+
+
+def test_who_changed() -> None:
+    """Sessions whose watches differ, or that came to or left a server."""
+    first = world(
+        connections(ZK1, row("alice"), row("carol")),
+        connections(ZK2, row("bob")),
+        watches(ZK1, {"alice": ("/a",), "carol": ("/c",)}),
+    )
+    second = first.after(
+        connections(ZK2, at=NOW + 1),
+        watches(ZK1, {"alice": ("/b",), "carol": ("/c",)}, at=NOW + 1),
+    )
+    before = Sight.of(first, NOW)
+
+    assert Sight.of(second, NOW, before).changed_since(before) == {ALICE, BOB}
+    assert Sight.of(first, NOW, before).changed_since(before) == frozenset()
+
+
+def test_a_silent_third_server_makes_absence_unknown() -> None:
+    """A session may be connected to the one server that was never asked for connections."""
+    seen = sight(connections(ZK1), connections(ZK2), figures(ZK3))
+
+    assert seen.connected(ALICE) is None

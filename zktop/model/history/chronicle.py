@@ -1,0 +1,170 @@
+"""The door of the history: told of every look, it says what happened and remembers enough.
+
+It is the one mutable value here, written by one thread. What it hands out never changes.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+
+from zktop.model.facts import Millis
+from zktop.model.history.change import Change
+from zktop.model.history.diary import Diary, Look, Origin, first_look
+from zktop.model.history.ending import Together, together
+from zktop.model.history.event import Event
+from zktop.model.history.past import NO_HISTORY, FirstLook, LockHistory
+from zktop.model.history.sessions import Sessions
+from zktop.model.locks.lock import Lock, Member
+from zktop.model.sight import Sight
+from zktop.model.text import Text
+
+GRAVES: Final = 1_000  # vanished roots that are remembered in case they come back
+SEEING: Final = (None, "connected", "read-only")
+
+
+class Chronicle:
+    """All locks' histories. A lock that never changed costs two numbers."""
+
+    def __init__(self) -> None:
+        """Begin without having looked."""
+        self.sessions = Sessions()
+        self._first: dict[Text, FirstLook] = {}
+        self._diaries: dict[Text, Diary] = {}
+        self._graves: dict[Text, Origin] = {}
+        self._hidden: dict[Text, Lock | None] = {}  # the last sight of locks that refuse a look
+        self._from_zxid = 0
+        self._now: Millis = 0
+        self._blind_from: Millis | None = None
+        self._blind: tuple[Millis, Millis] | None = None  # the last time we looked away
+
+    def note(
+        self, path: str, before: Lock | None, after: Lock | None, sight: Sight, now_ms: Millis
+    ) -> list[Event]:
+        """Take note of one lock that changed; for several in one look `after` sees more."""
+        return self.after([Change.between(path, before, after)], sight, now_ms)
+
+    def after(self, changes: Iterable[Change], sight: Sight, now_ms: Millis) -> list[Event]:
+        """Take note of one look at everything: the locks that changed, and the tables."""
+        changes = list(changes)
+        self._now = max(self._now, now_ms)
+        self.sessions.look(sight)
+        self._mind_the_gap(sight)
+        self._begin(changes, sight)
+        company = together(changes)
+        return [event for change in changes for event in self._fold(change, sight, company)]
+
+    def of(self, path: str, now_ms: Millis | None = None) -> LockHistory:
+        """Give the history of one lock up to now."""
+        now_ms = self._now if now_ms is None else now_ms
+        diary = self._diaries.get(Text(path))
+        if diary is not None:
+            return diary.history(now_ms)
+        first = self._first.get(Text(path))
+        return NO_HISTORY if first is None else _without_events(now_ms, first)
+
+    def _fold(self, change: Change, sight: Sight, company: Together) -> list[Event]:
+        change = self._seen(change)
+        if change.before is None and change.after is None:
+            return []
+        look = Look(self._now, sight, company, self._blind_since(change))
+        if change.is_rebuilt:
+            gone = self._vanished(Change.between(change.path, change.before, None), look)
+            return gone + self._appeared(Change.between(change.path, None, change.after), look)
+        if change.before is None:
+            return self._appeared(change, look)
+        if change.after is None:
+            return self._vanished(change, look)
+        return self._diary(change).fold(change, look)
+
+    def _seen(self, change: Change) -> Change:
+        """Leave out looks that were refused: they tell nothing, and least that all are gone."""
+        path, before, after = change.path, change.before, change.after
+        if after is not None and after.error is not None:
+            if before is None or before.error is None:
+                self._hidden[path] = before
+            return Change(path, None, None)
+        if before is None or before.error is None:
+            return change
+        return Change.between(path, self._hidden.pop(path, None), after)
+
+    def _appeared(self, change: Change, look: Look) -> list[Event]:
+        """Meet a lock: in the first look everything was there before, later it may be new."""
+        lock, path = change.after, change.path
+        if lock is None:
+            return []
+        first = first_look(lock, look.now_ms)
+        self._first[path] = first
+        is_root_new = path in self._graves or self._is_root_new(lock)
+        fresh = change.created if is_root_new else tuple(filter(self._is_new, change.created))
+        is_new = is_root_new or (bool(fresh) and len(fresh) == len(change.created))
+        if not fresh and not is_new:
+            return []
+        origin = self._graves.pop(path, Origin())
+        if origin.generation:
+            origin = origin._replace(recreated_at=look.now_ms)
+        self._diaries[path] = diary = Diary(first, None, look.now_ms, origin)
+        names = {member.node for member in fresh}
+        granted = tuple(member for member in change.granted if member.node in names)
+        appeared = Event(at=look.now_ms, event="lock-appeared", lock=path)
+        events = diary.fold(Change(path, None, lock, created=fresh, granted=granted), look)
+        return [appeared, *events] if is_new else events
+
+    def _vanished(self, change: Change, look: Look) -> list[Event]:
+        path, lock, now_ms = change.path, change.before, look.now_ms
+        diary = self._diary(change)
+        events = diary.fold(change, look)
+        fallen = sum(len(line.members) for line in lock.lines) if lock else 0
+        earlier = diary.history(now_ms).generation
+        self._graves[path] = Origin(
+            earlier + 1,
+            reaped_at=None if fallen else now_ms,
+            fell_at=(now_ms, fallen) if fallen else None,
+        )
+        if len(self._graves) > GRAVES:
+            del self._graves[next(iter(self._graves))]
+        for kept in (self._first, self._diaries):
+            kept.pop(path, None)
+        return [*events, Event(at=now_ms, event="lock-vanished", lock=path)]
+
+    def _diary(self, change: Change) -> Diary:
+        known = self._diaries.get(change.path)
+        if known is None:
+            first = self._first.get(change.path) or first_look(change.before, self._now)
+            known = Diary(first, change.before, self._now, Origin())
+            self._diaries[change.path] = known
+            self._first[change.path] = first
+        return known
+
+    def _begin(self, changes: list[Change], sight: Sight) -> None:
+        """Fix the transaction up to which all that exists was there before we looked."""
+        if not self._from_zxid:
+            seen = [change.after.seen_zxid for change in changes if change.after]
+            self._from_zxid = max([sight.zxid, *seen])
+
+    def _is_new(self, member: Member) -> bool:
+        return member.czxid > self._from_zxid
+
+    def _is_root_new(self, lock: Lock) -> bool:
+        return lock.stat is not None and lock.stat.czxid > self._from_zxid
+
+    def _mind_the_gap(self, sight: Sight) -> None:
+        if sight.link not in SEEING:
+            self._blind_from = sight.link_at if self._blind_from is None else self._blind_from
+        elif self._blind_from is not None:
+            self._blind = (self._blind_from, sight.link_at)
+            self._blind_from = None
+
+    def _blind_since(self, change: Change) -> Millis | None:
+        """Tell since when we had looked away, if this change may have happened meanwhile."""
+        if self._blind_from is not None:
+            return self._blind_from
+        if self._blind is None or change.before is None:
+            return None
+        start, end = self._blind
+        return start if change.before.at < end else None
+
+
+@lru_cache(maxsize=1024)
+def _without_events(now_ms: Millis, first: FirstLook) -> LockHistory:
+    """Give the history of a lock at which nothing happened; most locks of one look share it."""
+    return LockHistory(at=now_ms, first_look=first)

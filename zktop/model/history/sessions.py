@@ -1,0 +1,160 @@
+"""What sessions do over time: from one connection table of their server to the next."""
+
+from typing import Final
+
+import msgspec
+
+from zktop.model.facts import Connection, Connections, Millis, Session
+from zktop.model.sight import Sight
+from zktop.model.text import Text
+
+HOUR_MS: Final = 3_600_000
+MOVES_WITHIN_MS: Final = 600_000
+MOVES: Final = 16
+FORGOTTEN_MS: Final = 600_000
+SPARE: Final = 1_000  # records beyond the sessions of the day that are worth a clean-up
+
+
+class Step(msgspec.Struct, frozen=True, gc=False):
+    """What a session did between the last two tables."""
+
+    ms: int
+    received: int  # packets from the client
+    requests: int  # client transaction ids: everything but pings
+    notifications: int  # watches that fired
+
+
+class _Record:
+    """One session, as its server listed it last, and what that follows from."""
+
+    __slots__ = (
+        "at",
+        "gap",
+        "gap_before",
+        "gap_turned",
+        "heard_at",
+        "idle_since",
+        "moves",
+        "row",
+        "server",
+        "step",
+    )
+
+    def __init__(self, server: Text, row: Connection, at: Millis) -> None:
+        self.server, self.row, self.at = server, row, at
+        self.heard_at = self.idle_since = self.gap_turned = at
+        self.gap: int | None = row.quiet_ms
+        self.gap_before: int | None = None
+        self.moves: tuple[Millis, ...] = ()
+        self.step: Step | None = None
+
+
+class Sessions:
+    """A fold over connection tables; it answers for the newest one it was shown."""
+
+    def __init__(self) -> None:
+        """Begin without having seen any table."""
+        self._records: dict[Session, _Record] = {}
+        self._tables: dict[Text, Connections] = {}
+        self._now: Millis = 0
+
+    def __len__(self) -> int:
+        """Count the sessions that are remembered."""
+        return len(self._records)
+
+    def look(self, sight: Sight) -> None:
+        """Fold in the connection tables that are new."""
+        self._now = sight.now_ms
+        for witness in sight.witnesses:
+            table = witness.tables.connections
+            if table is None or table is self._tables.get(witness.server):
+                continue
+            self._tables[witness.server] = table
+            for row in table.rows or ():
+                self._learn(witness.server, row, table.at, sight)
+            self._forget(len(table.rows or ()))
+
+    def idle_since(self, session: Session) -> Millis | None:
+        """Give the time of the first table since which it made no request but pings."""
+        known = self._records.get(session)
+        return known.idle_since if known and known.row.last_cxid is not None else None
+
+    def heard_since(self, session: Session) -> Millis | None:
+        """Give the time of the first table since which no packet of it was counted."""
+        known = self._records.get(session)
+        return known.heard_at if known else None
+
+    def step(self, session: Session) -> Step | None:
+        """Give what it did between its last two tables; None after a move or a reset."""
+        known = self._records.get(session)
+        return known.step if known else None
+
+    def requests_per_s(self, session: Session) -> float | None:
+        """Give the packets received from it per second, over the last two tables."""
+        step = self.step(session)
+        return 1000 * step.received / step.ms if step else None
+
+    def moves(self, session: Session) -> tuple[Millis, ...]:
+        """Say when it was found on another connection than before, within ten minutes."""
+        known = self._records.get(session)
+        late = self._now - MOVES_WITHIN_MS
+        return tuple(at for at in known.moves if at >= late) if known else ()
+
+    def longest_gap(self, session: Session) -> int | None:
+        """Give the longest time without contact that was seen within an hour."""
+        known = self._records.get(session)
+        gaps = (known.gap, known.gap_before) if known else ()
+        return max((gap for gap in gaps if gap is not None), default=None)
+
+    def _learn(self, server: Text, row: Connection, at: Millis, sight: Sight) -> None:
+        known = self._records.get(row.session)
+        if known is None:
+            self._records[row.session] = _Record(server, row, at)
+        elif known.server == server and known.row.established == row.established:
+            _continue(known, row, at)
+        elif self._is_newest(server, row.session, sight):
+            known.moves = (*known.moves, at)[-MOVES:]
+            known.step = None
+            _take(known, row, at, server)
+
+    def _is_newest(self, server: Text, session: Session, sight: Sight) -> bool:
+        presence = sight.presence(session)
+        return presence is not None and presence.server == server
+
+    def _forget(self, listed: int) -> None:
+        if len(self._records) > 2 * listed + SPARE:
+            late = self._now - FORGOTTEN_MS
+            kept = {one: known for one, known in self._records.items() if known.at >= late}
+            self._records = kept
+
+
+def _continue(known: _Record, row: Connection, at: Millis) -> None:
+    """Go on with a connection that was listed before."""
+    before, elapsed = known.row, at - known.at
+    if elapsed <= 0:
+        return
+    step = Step(
+        elapsed,
+        row.received - before.received,
+        (row.last_cxid or 0) - (before.last_cxid or 0),
+        _notifications(row) - _notifications(before),
+    )
+    is_whole = step.received >= 0 and step.requests >= 0 and row.sent >= before.sent
+    known.step = step if is_whole else None
+    _take(known, row, at, known.server)
+
+
+def _take(known: _Record, row: Connection, at: Millis, server: Text) -> None:
+    if row.received != known.row.received or server != known.server:
+        known.heard_at = at
+    if row.last_cxid != known.row.last_cxid or server != known.server:
+        known.idle_since = at
+    if at - known.gap_turned >= HOUR_MS:
+        known.gap_before, known.gap, known.gap_turned = known.gap, None, at
+    gaps = (known.gap, row.quiet_ms, at - known.heard_at)
+    known.gap = max(gap for gap in gaps if gap is not None)
+    known.server, known.row, known.at = server, row, at
+
+
+def _notifications(row: Connection) -> int:
+    return row.sent - row.received + row.queued

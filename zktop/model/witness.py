@@ -1,0 +1,233 @@
+"""What one ensemble member testifies: its tables, and the look-ups that questions need.
+
+An index is built when the first question asks for it and lives as long as the table it was built
+from. A watch table that was read again and says the same keeps its index.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+
+from zktop.model.facts import Connection, Expiry, Millis, Server, ServerFact, Session
+from zktop.model.text import Text
+from zktop.model.world import NO_TABLES, Tables
+
+NOTHING: Final[frozenset[Text]] = frozenset()
+NO_SERVER: Final = Server(zxid=0, at=0, server=Text(""))
+
+Table = Literal["connections", "watches", "expiry", "figures"]
+TABLE_NAMES: Final[dict[Table, str]] = {
+    "connections": "connection table",
+    "watches": "watch table",
+    "expiry": "expiry table",
+    "figures": "figures",
+}
+
+_COUNTS_RECURSIVE_TWICE = ((3, 6), (3, 9))  # from, and before: a persistent watch counts as two
+
+
+class Presence(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A session's connection, by the server with the newest news of it."""
+
+    server: Text
+    client: Text
+    at: Millis  # when that server's table was read
+    timeout_ms: int | None = None
+    quiet_ms: int | None = None  # how long it had been silent when the table was read
+    calibrated: bool = False  # our own session is in that table: its clock was fresh
+    last_operation: Text | None = None
+    last_cxid: int | None = None
+    received: int = 0
+    sent: int = 0
+    queued: int = 0
+    established: Millis | None = None
+    also: tuple[Text, ...] = ()  # other servers that claim the session too, with older news
+
+    @property
+    def contact(self) -> Millis | None:
+        """When it was last heard of, by our own clock; maybe earlier, if not calibrated."""
+        return None if self.quiet_ms is None else self.at - self.quiet_ms
+
+    @property
+    def notifications(self) -> int:
+        """A number that grows by one with each watch notification, and by nothing else."""
+        return self.sent - self.received + self.queued
+
+    def silence(self, now_ms: Millis) -> int | None:
+        """Count the milliseconds since its last contact, if none came after the table."""
+        return None if self.contact is None else max(0, now_ms - self.contact)
+
+    def newness(self) -> tuple[Millis, Millis, Millis]:
+        """Order the claims of several servers: who heard of the session last."""
+        contact = self.at if self.contact is None else self.contact
+        return contact, self.established or 0, self.at
+
+
+class BlindSpot(NamedTuple):
+    """A table that one server did not give, and why."""
+
+    server: Text
+    table: Table
+    why: Text
+
+    def __str__(self) -> str:
+        """Say it in one sentence."""
+        return f"{self.server} gives no {TABLE_NAMES[self.table]}: {self.why}"
+
+
+class WatchTable(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """The data and exists watches of one server, to be asked by session or by path."""
+
+    rows: dict[Session, tuple[Text, ...]]
+
+    def of(self, session: Session) -> frozenset[Text]:
+        """Give what one session watches."""
+        paths = self.rows.get(session)
+        if paths is None:
+            return NOTHING
+        known = self._sets.get(session)
+        if known is None:
+            known = self._sets[session] = frozenset(paths)
+        return known
+
+    @cached_property
+    def by_path(self) -> dict[Text, tuple[Session, ...]]:
+        """Who watches each path."""
+        watchers: dict[Text, tuple[Session, ...]] = {}
+        for session, paths in self.rows.items():
+            for path in paths:
+                known = watchers.get(path)
+                watchers[path] = (session,) if known is None else (*known, session)
+        return watchers
+
+    @cached_property
+    def total(self) -> int:
+        """Count the watches."""
+        return sum(map(len, self.rows.values()))
+
+    @cached_property
+    def _sets(self) -> dict[Session, frozenset[Text]]:
+        return {}
+
+
+class Witness(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """One ensemble member and its tables."""
+
+    server: Text
+    tables: Tables = NO_TABLES
+    watches: WatchTable | None = None
+
+    @classmethod
+    def of(cls, server: Text, tables: Tables, before: "Witness | None" = None) -> "Witness":
+        """Call the witness, keeping from its earlier statement what did not change."""
+        if before is not None and before.tables is tables:
+            return before
+        rows = tables.watches.rows if tables.watches else None
+        if rows is None:
+            return cls(server, tables)
+        known = before.watches if before is not None else None
+        if known is not None and (known.rows is rows or known.rows == rows):
+            return cls(server, tables, known)
+        return cls(server, tables, WatchTable(rows))
+
+    @cached_property
+    def connections(self) -> dict[Session, Connection] | None:
+        """Its connections by session; None when it gave no table."""
+        fact = self.tables.connections
+        if fact is None or fact.rows is None:
+            return None
+        return {row.session: row for row in fact.rows}
+
+    @cached_property
+    def sessions(self) -> frozenset[Session] | None:
+        """All sessions of the ensemble that it listed; None when it gave no such list."""
+        listed = self.expiry.expires_in_ms, self.expiry.timeouts_ms
+        if not any(listed):  # an empty list is no list: whoever asked had a session
+            return None
+        return frozenset().union(*(one for one in listed if one))
+
+    @cached_property
+    def owners(self) -> dict[Text, Session]:
+        """The owner of each ephemeral znode, by its dump."""
+        dumped = self.expiry.ephemerals or {}
+        return {path: session for session, paths in dumped.items() for path in paths}
+
+    @property
+    def expiry(self) -> Expiry:
+        """Its expiry table, empty when it gave none."""
+        return self.tables.expiry or Expiry(zxid=0, at=0, server=self.server)
+
+    @property
+    def figures(self) -> Server:
+        """Its figures, empty when it gave none."""
+        return self.tables.server or msgspec.structs.replace(NO_SERVER, server=self.server)
+
+    def presence(self, session: Session, own: Session | None) -> Presence | None:
+        """Give its claim of a session, if it makes one."""
+        rows, fact = self.connections, self.tables.connections
+        if fact is None or rows is None or session not in rows:
+            return None
+        ours = rows.get(own) if own else None
+        return _presence(rows[session], self.server, fact.at, ours)
+
+    def blind_spots(self) -> Iterator[BlindSpot]:
+        """Name the tables that it did not give."""
+        tables = self.tables
+        given: tuple[tuple[Table, bool, ServerFact | None], ...] = (
+            ("connections", self.connections is not None, tables.connections),
+            ("watches", self.watches is not None, tables.watches),
+            ("expiry", bool(self.expiry.expires_in_ms), tables.expiry),
+            ("figures", self.figures.mode is not None, tables.server),
+        )
+        for table, there, fact in given:
+            if not there:
+                why = fact.why if fact else Text("it was not asked yet")
+                yield BlindSpot(self.server, table, why or Text("it told nothing"))
+
+    def hidden_watches(self, own: Session | None) -> int | None:
+        """Count the child watches that its tables do not show; None when that cannot be told.
+
+        A server before 3.6 makes us keep child watches ourselves, and how many of the count are
+        ours is not known where we are connected.
+        """
+        count = self.figures.watches
+        if count is None or self.watches is None:
+            return None
+        is_here = own is not None and own in (self.connections or {})
+        ours = len(self.watches.of(own)) if is_here and own is not None else 0
+        version = _version(self.figures.version)
+        if is_here and (version is None or version < (3, 6)):
+            return None
+        first, last = _COUNTS_RECURSIVE_TWICE
+        twice = ours if version is not None and first <= version < last else 0
+        return max(0, count - self.watches.total - twice)
+
+
+def _presence(row: Connection, server: Text, at: Millis, ours: Connection | None) -> Presence:
+    return Presence(
+        server=server,
+        client=row.client,
+        at=at,
+        timeout_ms=row.timeout_ms,
+        quiet_ms=row.quiet_ms,
+        calibrated=ours is not None and ours.quiet_ms is not None,
+        last_operation=row.last_operation,
+        last_cxid=row.last_cxid,
+        received=row.received,
+        sent=row.sent,
+        queued=row.queued,
+        established=row.established,
+    )
+
+
+def _version(text: str | None) -> tuple[int, int] | None:
+    """Read the first two numbers of a version.
+
+    >>> _version("3.8.0-5a02a05, built on 2022-02-25")
+    (3, 8)
+    """
+    found = re.match(r"(\d+)\.(\d+)", text or "")
+    return (int(found[1]), int(found[2])) if found else None
