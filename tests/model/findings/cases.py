@@ -1,0 +1,239 @@
+"""What a rule is given, made in one call: a lock from znode facts, tables, and a past.
+
+Everything goes through the model's own doors: facts become a world, the world a lock and a sight.
+Who is at a place is a name; `session("alice")` is the same number everywhere.
+"""
+
+from array import array
+from collections.abc import Iterable, Mapping
+from hashlib import md5
+
+import msgspec
+from model.builders import NOW, ZK1, connections, own, row, session, watches, world
+
+from zktop.model.facts import AnyFact, Children, Connections, Node, Stat, join
+from zktop.model.findings.catalogue import RULES
+from zktop.model.findings.examination import Examination, RootNews
+from zktop.model.findings.examine import Examined, examine
+from zktop.model.findings.finding import Finding
+from zktop.model.findings.rule import Lacking, Verdict
+from zktop.model.findings.surroundings import Interview, Place, Surroundings, Survey
+from zktop.model.history.durations import Durations
+from zktop.model.history.event import Departure, Since
+from zktop.model.history.past import FirstLook, LockHistory, Stay
+from zktop.model.history.sessions import Sessions
+from zktop.model.locks.door import lock_at
+from zktop.model.locks.lock import Lock
+from zktop.model.settings import Settings
+from zktop.model.shelf import Shelf
+from zktop.model.sight import Sight
+from zktop.model.text import Text
+
+PATH = "/locks/orders"
+SECOND = 1_000
+MINUTE = 60 * SECOND
+ZXID = 1_000_000  # of every listing and table here
+BY_ID = {rule.id: rule for rule in RULES}
+
+
+class At(msgspec.Struct, frozen=True):
+    """One child of the lock: whose it is, and since when."""
+
+    name: str
+    owner: str
+    czxid: int | None = None
+    age_ms: int = MINUTE
+    label: str | None = None
+
+
+def k(owner: str, number: int, mode: str = "lock", by: str | None = None, **more: object) -> At:
+    """A child as kazoo names it; `by` is the owner of the session where another name is meant."""
+    name = f"{md5(owner.encode()).hexdigest()}__{mode}__{number:010d}"
+    return At(name, owner if by is None else by, label=owner, **more)
+
+
+def curator(owner: str, number: int, mode: str = "lock", **more: object) -> At:
+    """A child as Curator names it: `lock`, `READ`, `WRIT` or `latch`."""
+    h = md5(f"{owner}{number}{mode}".encode()).hexdigest()
+    uuid = f"{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:]}"
+    marker = f"__{mode}__" if mode in ("READ", "WRIT") else f"{mode}-"
+    return At(f"_c_{uuid}-{marker}{number:010d}", owner, label=owner, **more)
+
+
+def plain(owner: str, number: int, prefix: str = "lock-", **more: object) -> At:
+    """A child as many simple clients name it."""
+    return At(f"{prefix}{number:010d}", owner, **more)
+
+
+def facts(
+    *children: At, path: str = PATH, stat: Stat | None = None, data: bytes = b"", at: int = NOW
+) -> list[AnyFact]:
+    """Give the listing of a lock and its children, as read a moment ago."""
+    czxids = [child.czxid or 100 + number for number, child in enumerate(children, start=1)]
+    newest = max(czxids, default=100)
+    root = stat or Stat(
+        50, 50, 0, cversion=len(children), num_children=len(children), pzxid=newest
+    )
+    names = tuple(Text(child.name) for child in children)
+    told: list[AnyFact] = [Children(path=Text(path), names=names, stat=root, zxid=ZXID, at=at)]
+    told.append(Node(path=Text(path), stat=root, data=data, zxid=ZXID, at=at))
+    for child, czxid in zip(children, czxids, strict=True):
+        owner = session(child.owner) if child.owner else 0
+        node = Stat(czxid, czxid, at - child.age_ms, owner=owner)
+        label = child.owner if child.label is None else child.label
+        told.append(
+            Node(path=join(path, child.name), stat=node, data=label.encode(), zxid=ZXID, at=at)
+        )
+    return told
+
+
+def path_of(child: At, path: str = PATH) -> str:
+    """Give the path of a child."""
+    return str(join(path, child.name))
+
+
+def watching(rows: Mapping[str, Iterable[At | str]], at: int = NOW) -> AnyFact:
+    """Give the watch table: who watches which children (or paths)."""
+    told = {
+        who: tuple(path_of(one) if isinstance(one, At) else one for one in paths)
+        for who, paths in rows.items()
+    }
+    return watches(ZK1, told, at=at, zxid=ZXID)
+
+
+def connected(*names: str, at: int = NOW, **more: object) -> Connections:
+    """Give a connection table in which these were heard of just now."""
+    return connections(ZK1, *(row(name, **more) for name in names), at=at, zxid=ZXID)
+
+
+def sessions(*tables: AnyFact) -> Sessions:
+    """Give what became of the sessions over these tables."""
+    folded, known = Sessions(), world()
+    for table in tables:
+        known = known.after(table)
+        folded.look(Sight.of(known, known.at))
+    return folded
+
+
+def usual(h50: int, h99: int) -> Durations:
+    """Give a history of finished holds with these quantiles."""
+    return Durations(array("I", [h50] * 98 + [h99] * 2), 100)
+
+
+def held(node: At, ms: int, *, waited: bool = True) -> Shelf[Text, Stay]:
+    """Say how long somebody has held, and whether we saw it wait before."""
+    since = Since(NOW - ms, "seen" if waited else "at-least")
+    return Shelf({Text(node.name): Stay(Since(NOW - ms - SECOND, "seen"), since)})
+
+
+def history(**more: object) -> LockHistory:
+    """Give a history that began ten minutes ago."""
+    first = FirstLook(NOW - 10 * MINUTE, NOW - 10 * MINUTE)
+    return LockHistory(**{"at": NOW, "first_look": first, **more})
+
+
+def gone(
+    owner: str, czxid: int, ending: str, ago: int = SECOND, mode: str = "exclusive"
+) -> object:
+    """Give one departure."""
+    return Departure(
+        Text(f"{owner}-{czxid}"), session(owner), Text(owner), mode, czxid, NOW - ago, ending
+    )
+
+
+def around(*tables: AnyFact, settings: Settings | None = None, **more: object) -> Surroundings:
+    """Give what all rules share; the sessions' past is that of the tables, one after the other."""
+    known = world(own("zktop"), *tables)
+    return Surroundings(
+        sight=Sight.of(known, NOW),
+        **{
+            "sessions": sessions(*tables),
+            "settings": settings or Settings(),
+            "now_ms": NOW,
+            **more,
+        },
+    )
+
+
+def look(
+    *children: At,
+    tables: Iterable[AnyFact] = (),
+    past: LockHistory | None = None,
+    settings: Settings | None = None,
+    told: Iterable[AnyFact] = (),
+    stat: Stat | None = None,
+    data: bytes = b"",
+    path: str = PATH,
+    lock: Mapping[str, object] | None = None,
+    root: RootNews | None = None,
+    **more: object,
+) -> Examination:
+    """Give one lock to look at; `lock` replaces fields of what the facts make of it."""
+    settings = settings or Settings()
+    known = world(*facts(*children, path=path, stat=stat, data=data), *told, *tables)
+    made = lock_at(path, known, settings, NOW)
+    assert isinstance(made, Lock), made
+    if lock:
+        made = msgspec.structs.replace(made, **lock)
+    return Examination(
+        lock=made,
+        around=around(*tables, settings=settings, **more),
+        past=past or history(),
+        root=root or RootNews(),
+    )
+
+
+def found(rule: str, case: Examination | Interview | Survey) -> list[Finding]:
+    """Apply one rule, without any pre-test."""
+    return [BY_ID[rule].finding(verdict, NOW) for verdict in verdicts(rule, case)]
+
+
+def answers(rule: str, case: Examination | Interview | Survey) -> list[object]:
+    """Give all that a rule says."""
+    return list(BY_ID[rule].answers(case))
+
+
+def lacks(rule: str, case: Examination | Interview | Survey) -> list[str]:
+    """Give the inputs that a rule misses in this one case."""
+    return [one.need for one in answers(rule, case) if isinstance(one, Lacking)]
+
+
+def verdicts(rule: str, case: Examination | Interview | Survey) -> list[Verdict]:
+    """Give the verdicts of a rule."""
+    return [one for one in answers(rule, case) if isinstance(one, Verdict)]
+
+
+def only(rule: str, case: Examination | Interview | Survey) -> Finding:
+    """Apply one rule that must find exactly one thing."""
+    (finding,) = found(rule, case)
+    return finding
+
+
+def rules_of(examined: Examined) -> set[str]:
+    """Give the ids of the rules that found something."""
+    return {finding.rule for finding in examined.findings}
+
+
+def all_rules(case: Examination) -> set[str]:
+    """Apply the whole catalogue to one lock."""
+    return rules_of(examine(case))
+
+
+def interview_of(
+    who: str, *children: At, tables: Iterable[AnyFact] = (), path: str = PATH, **more: object
+) -> Interview:
+    """Give somebody's session with its places in one lock."""
+    case = look(*children, tables=tables, path=path)
+    places = [
+        Place(case.lock, member, not case.is_waiting(member), case.waiters_behind[member.node])
+        for member in case.members
+        if member.owner == session(who)
+    ]
+    return Interview(session(who), tuple(places), around(*tables, **more))
+
+
+def survey(*tables: AnyFact, **more: object) -> Survey:
+    """Give everything that concerns no single lock."""
+    known = world(*tables)
+    given = {"tables": known.tables, "link": known.link}
+    return Survey(around=around(*tables), **{**given, **more})

@@ -1,0 +1,207 @@
+"""Whatever the facts say, however they contradict each other: no exception, and clean text."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from model.builders import NOW, ZK1, ZK2, connections, expiry, session, watches
+from model.findings.cases import At, found, history, k, look, sessions, survey
+from model.waits.notation import graph
+
+from zktop.model.facts import Connection, Expiry, Stat
+from zktop.model.findings.catalogue import LOCK_RULES
+from zktop.model.findings.causes import folded
+from zktop.model.findings.examination import Examination
+from zktop.model.findings.examine import examine, interview, survey_all
+from zktop.model.findings.finding import Finding
+from zktop.model.findings.looks import Looks
+from zktop.model.findings.surroundings import Interview, Place
+from zktop.model.history.attempts import Attempts
+from zktop.model.history.event import Departure
+from zktop.model.text import clean
+from zktop.model.waits.assess import assess
+from zktop.model.waits.evidence import Evidence
+from zktop.model.waits.names import Names
+
+PEOPLE = ("alice", "bob", "carol", "")
+TEXTS = st.one_of(st.sampled_from(["lock-", "a", "config", "\x1b[2J", "é\n"]), st.text(max_size=9))
+TIMES = st.one_of(st.none(), st.integers(-10, 2 * NOW))
+NUMBERS = st.integers(-(2**31), 2**31 - 1)
+
+
+def named(number: int) -> str:
+    """A sequence number as servers print it."""
+    return f"{number:010d}"
+
+
+NAMES = st.one_of(
+    st.builds(
+        lambda who, n, mode: k(who, n, mode).name,
+        st.sampled_from(PEOPLE),
+        NUMBERS,
+        st.sampled_from(["lock", "rlock"]),
+    ),
+    st.builds(lambda text, n: f"{clean(text).replace('/', '_')}-lock-{named(n)}", TEXTS, NUMBERS),
+    st.builds(
+        lambda n, mode: f"_c_{'0' * 8}-{'1' * 4}-{'2' * 4}-{'3' * 4}-{'4' * 12}-{mode}{named(n)}",
+        NUMBERS,
+        st.sampled_from(["lock-", "__READ__", "__WRIT__", "latch-"]),
+    ),
+    TEXTS.map(lambda text: clean(text).replace("/", "_") or "x"),
+)
+CHILDREN = st.lists(
+    st.builds(
+        At,
+        NAMES,
+        st.sampled_from(PEOPLE),
+        st.integers(1, 2_000_000),
+        st.integers(-10_000, 10**9),
+        TEXTS,
+    ),
+    max_size=7,
+    unique_by=lambda child: child.name,
+)
+ROWS = st.lists(
+    st.builds(
+        Connection,
+        st.sampled_from(PEOPLE).map(lambda who: session(who) if who else 0),
+        TEXTS.map(clean),
+        st.one_of(st.none(), st.integers(0, 60_000)),
+        NUMBERS,
+        NUMBERS,
+        NUMBERS,
+        st.one_of(st.none(), st.sampled_from(["PING", "GETC", "\x1b"]).map(clean)),
+        st.one_of(st.none(), NUMBERS),
+        TIMES,
+        TIMES,
+    ),
+    max_size=4,
+)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Examination | None:
+    """One lock of any names, with tables that two servers make up."""
+    children = draw(CHILDREN)
+    paths = [f"/locks/orders/{child.name}" for child in children] + ["/x-0000000001"]
+    told = st.dictionaries(
+        st.sampled_from(PEOPLE[:3]), st.lists(st.sampled_from(paths), max_size=3), max_size=3
+    )
+    tables = [
+        connections(
+            server,
+            *draw(ROWS),
+            at=NOW + draw(st.integers(-20_000, 0)),
+            zxid=draw(st.integers(0, 2_000_000)),
+        )
+        for server in (ZK1, ZK2, ZK1)
+    ]
+    tables += [
+        watches(server, draw(told), zxid=draw(st.integers(0, 2_000_000))) for server in (ZK1, ZK2)
+    ]
+    tables.append(
+        draw(st.sampled_from([expiry(ZK1, {"alice": 5}), Expiry(zxid=0, at=0, server=ZK2)]))
+    )
+    past = history(
+        departures=draw(
+            st.lists(
+                st.builds(
+                    Departure,
+                    TEXTS.map(clean),
+                    st.sampled_from([0, session("alice")]),
+                    st.one_of(st.none(), TEXTS.map(clean)),
+                    st.sampled_from(["read", "exclusive"]),
+                    st.integers(0, 10**6),
+                    st.integers(0, NOW),
+                    st.sampled_from(["released", "abandoned", "expired"]),
+                ),
+                max_size=4,
+            ).map(tuple)
+        ),
+        attempts=draw(
+            st.dictionaries(
+                TEXTS, st.builds(Attempts, st.integers(0, 9), st.integers(0, 9)), max_size=2
+            )
+        ),
+        busy=draw(st.one_of(st.none(), st.floats(0, 1))),
+        releases_per_s=draw(st.one_of(st.none(), st.floats(0, 1e6))),
+        requests_per_s=draw(st.one_of(st.none(), st.floats(0, 1e6))),
+        recreated_at=draw(TIMES),
+        reaped_at=draw(TIMES),
+    )
+    stat = Stat(
+        50,
+        50,
+        0,
+        cversion=draw(NUMBERS),
+        num_children=len(children),
+        pzxid=draw(st.integers(0, 10**6)),
+    )
+    try:
+        return look(*children, tables=tables, past=past, stat=stat, sessions=sessions(*tables))
+    except AssertionError:  # the names make no lock
+        return None
+
+
+def talk(case: Examination, who: str) -> Interview:
+    """Somebody's session with its places."""
+    mine = [member for member in case.members if member.owner == session(who)]
+    places = [Place(case.lock, member, not case.is_waiting(member), 1) for member in mine]
+    return Interview(session(who), tuple(places), case.around)
+
+
+def texts(finding: Finding) -> list[str]:
+    """All that a screen may show of a finding."""
+    reasons = [reason.text for reason in finding.evidence]
+    return [
+        finding.sentence,
+        finding.advice,
+        finding.signature,
+        finding.id,
+        *finding.nodes,
+        *reasons,
+    ]
+
+
+@given(cases())
+def test_no_rule_raises_and_every_text_is_printable(case: Examination | None) -> None:
+    """A sentence that a terminal would obey is worse than none."""
+    if case is None:
+        return
+    said = [examine(case), *(interview(talk(case, who)) for who in PEOPLE[:3])]
+    told = [finding for one in said for finding in one.findings]
+    looks, first = Looks().after(told, NOW, 2_000)
+    _, again = looks.after(told, NOW + 60_000, 2_000)
+    shown = (*folded(first), *folded(again))
+
+    assert all(clean(text) == text for one in (*told, *shown) for text in texts(one))
+    assert all(clean(blind.why) == blind.why for one in said for blind in one.blinds)
+
+
+@given(cases())
+def test_the_same_facts_give_the_same_findings(case: Examination | None) -> None:
+    """A replay says what was said live, ids included."""
+    if case is None:
+        return
+    again = Examination(case.lock, case.around, case.past)
+
+    assert examine(case) == examine(again)
+
+
+@given(cases())
+def test_what_a_lock_shows_decides_no_verdict(case: Examination | None) -> None:
+    """The cheap test that spares most rules most locks hides nothing that they would find."""
+    if case is None:
+        return
+    everything = {one.id for rule in LOCK_RULES for one in found(rule.id, case)}
+
+    assert {finding.id for finding in examine(case).findings} == everything
+
+
+@given(TEXTS, TEXTS)
+def test_a_deadlock_between_strange_names_is_told_in_clean_text(owner: str, lock: str) -> None:
+    """Owners and paths come from strangers, and go through the same door."""
+    names = Names({"A": owner}, {"/X": lock})
+    made = assess(graph("X x: A B ; Y x: B A"), Evidence(now_ms=NOW), names).deadlocks
+    told = survey_all(survey(deadlocks=made)).findings
+
+    assert told
+    assert all(clean(text) == text for finding in told for text in texts(finding))

@@ -1,0 +1,246 @@
+"""B: blocked for good without a cycle; each rule with a case that fires and a near miss."""
+
+import pytest
+from model.builders import NOW, ZK1, expiry, session
+from model.findings.cases import (
+    MINUTE,
+    PATH,
+    SECOND,
+    At,
+    all_rules,
+    answers,
+    connected,
+    facts,
+    found,
+    gone,
+    held,
+    history,
+    k,
+    lacks,
+    look,
+    only,
+    path_of,
+    sessions,
+    usual,
+    watching,
+)
+
+from zktop.model.facts import Children, Stat
+from zktop.model.findings.examination import Examination
+from zktop.model.findings.examine import unseen
+from zktop.model.findings.rule import Later
+from zktop.model.settings import Root, Settings
+from zktop.model.text import Text
+
+ORPHAN = k("import", 7, by="", age_ms=2 * MINUTE)
+B, C = k("bob", 8), k("carol", 9)
+
+
+def test_b1_fires_for_an_ownerless_node_that_blocks_others() -> None:
+    """The sentence names the node, how many wait, and that it will never go away (T13)."""
+    finding = only("B1", look(ORPHAN, B, C))
+
+    assert finding.sentence == (
+        f"{ORPHAN.name[:4]}…__lock__0000000007 in {PATH} has no owner; 2 actors wait for it; "
+        "nobody will ever delete it."
+    )
+    assert (finding.severity, finding.confidence) == ("critical", "C3")
+    assert finding.since == NOW - 2 * MINUTE
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param([ORPHAN], id="nobody waits for it"),
+        pytest.param([k("import", 7, age_ms=2 * MINUTE), B], id="it has an owner"),
+        pytest.param([k("alice", 6), k("import", 7, by="", age_ms=9 * MINUTE)], id="it is last"),
+    ],
+)
+def test_b1_is_quiet_when(case: list[At]) -> None:
+    """An orphan is only trouble for those behind it."""
+    assert not found("B1", look(*case))
+
+
+def test_b1_is_quiet_until_the_creator_had_time_to_come_back() -> None:
+    """It asks to look again exactly when the time is over."""
+    young = k("import", 7, by="", age_ms=50 * SECOND)
+
+    assert answers("B1", look(young, B)) == [Later(NOW + 10 * SECOND + 1)]
+
+
+def test_b5_fires_for_a_node_whose_session_no_list_has() -> None:
+    """It must last longer than any session timeout before it is worth a line."""
+    tables = (connected("bob", "zktop"), expiry(ZK1, {"bob": 5 * SECOND, "zktop": 5 * SECOND}))
+    finding = only("B5", look(k("alice", 0), k("bob", 1), tables=tables))
+
+    assert finding.sessions == (session("alice"),)
+    assert (finding.confidence, finding.patience_ms) == ("C4", 40 * SECOND)
+
+
+def test_b5_is_quiet_for_a_session_that_is_still_listed() -> None:
+    """Gone from the connections, but not expired: that is a countdown, not a stale node."""
+    listed = dict.fromkeys(("alice", "bob", "zktop"), 5 * SECOND)
+    tables = (connected("bob", "zktop"), expiry(ZK1, listed))
+
+    assert not found("B5", look(k("alice", 0), k("bob", 1), tables=tables))
+
+
+POOL = "/pool/sem"
+LEASES = [At(f"{number:032x}", f"user-{number}", czxid=200 + number) for number in range(3)]
+
+
+def pool(*leases: At, size: int = 2, **more: object) -> Examination:
+    """A kazoo semaphore: its leases, and somebody who waits in the queue for them."""
+    queue = facts(k("waiter", 0), path=f"{POOL}-__lock__")
+    names = (Text("sem"), Text("sem-__lock__"))
+    parent = Children(path=Text("/pool"), names=names, stat=Stat(1, 1, 0), zxid=1, at=NOW)
+    return look(*leases, path=POOL, data=str(size).encode(), told=(parent, *queue), **more)
+
+
+def leak(ms: int, *departures: object) -> object:
+    """A pool whose first lease has been held so long."""
+    past = history(
+        holds=usual(10, SECOND), stays=held(LEASES[0], ms), departures=tuple(departures)
+    )
+    tables = (connected("user-0", "zktop"),)
+    return pool(*LEASES[:2], past=past, tables=tables)
+
+
+NEWER = (
+    gone("user-0", 300, "released", mode="lease"),
+    gone("user-0", 301, "released", mode="lease"),
+)
+
+
+def test_b6_fires_for_a_lease_kept_while_newer_ones_came_back() -> None:
+    """Twenty times the usual, by a session that takes and returns other leases."""
+    finding = only("B6", leak(30 * SECOND, *NEWER))
+
+    assert "user-0 has kept a lease of /pool/sem for 30s" in finding.sentence
+
+
+@pytest.mark.parametrize(
+    ("ms", "departures"),
+    [
+        pytest.param(10 * SECOND, NEWER, id="not yet long"),
+        pytest.param(30 * SECOND, NEWER[:1], id="it returned one only"),
+    ],
+)
+def test_b6_is_quiet_when(ms: int, departures: tuple[object, ...]) -> None:
+    """A long job is no leak."""
+    assert not found("B6", leak(ms, *departures))
+
+
+def test_b6_is_blind_without_a_history_of_holds() -> None:
+    """What is usual is not known before twenty holds have ended."""
+    assert lacks("B6", pool(*LEASES[:2])) == ["history"]
+
+
+def test_b7_fires_for_more_leases_than_there_are() -> None:
+    """Kazoo keeps the number in the data of the root."""
+    finding = only("B7", pool(*LEASES, size=2))
+
+    assert finding.sentence == "3 leases of /pool/sem are out, but it has only 2."
+
+
+def test_b7_is_quiet_for_a_full_pool() -> None:
+    """Full is not too full."""
+    assert not found("B7", pool(*LEASES, size=3))
+
+
+def test_b7_is_blind_when_the_number_is_not_known() -> None:
+    """A number that was only inferred proves nothing (T28)."""
+    case = pool(*LEASES, lock={"leases": 2, "leases_are": "inferred"})
+
+    assert lacks("B7", case) == ["leases"]
+
+
+def zombie(ms: int, *, cxid: int = 1, operation: str = "PING", **more: object) -> object:
+    """A holder whose request counter was 1 a minute ago, and somebody who waits."""
+    holder = k("alice", 0)
+    told = {"last_operation": Text(operation)}
+    before = connected("alice", at=NOW - MINUTE, last_cxid=1, **told)
+    now = connected("alice", last_cxid=cxid, **told)
+    past = history(holds=usual(10, SECOND), stays=held(holder, ms))
+    tables = (before, now)
+    return look(holder, B, past=past, tables=tables, sessions=sessions(*tables), **more)
+
+
+def test_b8_fires_for_a_holder_that_does_nothing_but_ping() -> None:
+    """Alive and idle, far beyond the usual hold."""
+    finding = only("B8", zombie(2 * MINUTE))
+
+    assert "alice holds /locks/orders, answers pings and has made no request" in finding.sentence
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param({"cxid": 2}, id="it works"),
+        pytest.param({"operation": "GETD"}, id="it reads"),
+        pytest.param(
+            {"tangled": {(Text(PATH), Text(k("alice", 0).name)): "D1-x"}}, id="it is deadlocked"
+        ),
+    ],
+)
+def test_b8_is_quiet_when(case: dict[str, object]) -> None:
+    """Whoever works, or waits in a deadlock, is no zombie."""
+    assert not found("B8", zombie(2 * MINUTE, **case))
+
+
+def test_b8_is_blind_without_a_history_of_holds() -> None:
+    """What is usual is not known."""
+    assert lacks("B8", look(k("alice", 0), B)) == ["history"]
+
+
+OUTSIDE = "/secret/lock-0000000004"
+
+
+def test_b9_fires_for_a_holder_that_watches_a_numbered_node_elsewhere() -> None:
+    """A wait that no watched lock shows."""
+    case = look(k("alice", 0), B, tables=[watching({"alice": [OUTSIDE]})])
+    finding = only("B9", case)
+
+    assert finding.confidence == "C1"
+    assert "probably waits for lock-0000000004 in /secret" in finding.sentence
+
+
+@pytest.mark.parametrize(
+    ("watched", "known"),
+    [
+        pytest.param("/config/report", False, id="it has no number"),
+        pytest.param(OUTSIDE, True, id="that lock is watched"),
+        pytest.param(path_of(B), False, id="it is in this lock"),
+    ],
+)
+def test_b9_is_quiet_when(watched: str, *, known: bool) -> None:
+    """Only what looks like a queue that nobody watches."""
+    tables = [watching({"alice": [watched]})]
+
+    assert not found("B9", look(k("alice", 0), B, tables=tables, is_lock=lambda _: known))
+
+
+@pytest.mark.parametrize(
+    ("rule", "need"),
+    [("B3", "watches"), ("B4", "connections"), ("B5", "expiry"), ("B9", "watches")],
+)
+def test_a_missing_table_is_told_of_for_each_rule_that_needs_it(rule: str, need: str) -> None:
+    """Silence would look like health."""
+    blind = {(one.rule, one.need) for one in unseen(look(k("alice", 0), B).around)}
+
+    assert (rule, need) in blind
+
+
+def test_a_pool_with_free_leases_is_healthy() -> None:
+    """Nothing at all is said of it."""
+    tables = (connected("user-0", "user-1", "waiter", "zktop"), watching({}))
+    past = history(stays=held(LEASES[0], SECOND))
+
+    assert not all_rules(pool(LEASES[0], tables=tables, past=past))
+
+
+def test_a_named_number_of_leases_counts_as_known() -> None:
+    """The user's word is as good as the root's data."""
+    settings = Settings(roots=(Root(path=POOL, leases=2),))
+
+    assert found("B7", pool(*LEASES, size=0, settings=settings))

@@ -1,0 +1,195 @@
+"""L7 to L11: wake-ups for many, and watches left behind; with a near miss each."""
+
+import pytest
+from model.builders import NOW, ZK1, no_watches, session
+from model.findings.cases import (
+    PATH,
+    SECOND,
+    At,
+    connected,
+    curator,
+    found,
+    gone,
+    history,
+    k,
+    lacks,
+    look,
+    only,
+    sessions,
+    watching,
+)
+
+from zktop.model.facts import Stat
+from zktop.model.findings.examination import Examination
+from zktop.model.findings.examine import unseen
+from zktop.model.settings import Root, Settings
+from zktop.model.text import Text
+
+CROWD = [k(f"w{number}", number) for number in range(12)]
+
+
+def crowd(watched: dict[int, int], **more: object) -> Examination:
+    """Twelve exclusive contenders; each watches its predecessor unless told otherwise."""
+    rows = {f"w{n}": [CROWD[watched.get(n, n - 1)]] for n in range(1, 12)}
+    return look(*CROWD, tables=[watching(rows)], **more)
+
+
+HERD = dict.fromkeys(range(2, 12), 0)
+
+
+def test_l7_fires_when_most_waiters_watch_the_holder() -> None:
+    """Eleven wake, one can go on."""
+    finding = only("L7", crowd(HERD))
+
+    assert finding.sentence.startswith("11 sessions wake when")
+    assert finding.severity == "warning"
+
+
+def test_l7_fires_from_half_of_the_queue_on() -> None:
+    """Six of eleven: the one behind the holder and five who should watch others."""
+    assert only("L7", crowd(dict.fromkeys(range(2, 7), 0))).sentence.startswith("6 sessions")
+
+
+def test_l7_is_quiet_for_a_few() -> None:
+    """Less than half of the queue is no herd."""
+    assert not found("L7", crowd(dict.fromkeys(range(2, 6), 0)))
+
+
+def test_l7_is_quiet_for_readers_that_share_one_writer() -> None:
+    """All of them can go on when it goes."""
+    writer, readers = curator("w", 0, "WRIT"), [curator(f"r{n}", n, "READ") for n in range(1, 9)]
+    tables = [watching({f"r{n}": [writer] for n in range(1, 9)})]
+
+    assert not found("L7", look(writer, *readers, tables=tables))
+
+
+ALONE = Settings(roots=(Root(path=PATH, layout="single-node"),))
+
+
+def single(watchers: int) -> Examination:
+    """A lock that is one node, held by alice, and watched by so many."""
+    stat = Stat(50, 50, NOW, owner=session("alice"))
+    tables = [watching({f"w{number}": [PATH] for number in range(watchers)})]
+    return look(stat=stat, tables=tables, settings=ALONE)
+
+
+def test_l7_fires_for_the_watchers_of_a_single_node() -> None:
+    """That is how such a lock works: information, no warning."""
+    finding = only("L7", single(5))
+
+    assert finding.sentence == f"5 sessions wake when {PATH} is freed, and one of them gets it."
+    assert finding.severity == "info"
+
+
+def test_l7_is_quiet_for_a_single_node_with_four_watchers() -> None:
+    """The threshold is a setting."""
+    assert not found("L7", single(4))
+
+
+def notified(times: int, operation: str = "GETC") -> Examination:
+    """Five waiters without a visible watch; each was woken so often between two tables."""
+    names = [f"w{number}" for number in range(1, 6)]
+    told = {"last_operation": Text(operation)}
+    tables = (
+        connected(*names, at=NOW - 10 * SECOND, received=5, sent=5, last_cxid=1, **told),
+        connected(*names, received=5 + times, sent=5 + 2 * times, last_cxid=1 + times, **told),
+        watching({}),
+    )
+    return look(*CROWD[:6], tables=tables, sessions=sessions(*tables[:2]))
+
+
+def test_l8_fires_when_waiters_wake_though_no_table_shows_a_watch() -> None:
+    """Child watches are in no table; the packets give them away."""
+    finding = only("L8", notified(3))
+
+    assert finding.sentence == f"5 waiters of {PATH} wake at every change in it and list it again."
+    assert finding.confidence == "C2"
+
+
+@pytest.mark.parametrize(
+    ("times", "operation"),
+    [
+        pytest.param(0, "GETC", id="nothing woke them"),
+        pytest.param(3, "SETD", id="they do other work"),
+    ],
+)
+def test_l8_is_quiet_when(times: int, operation: str) -> None:
+    """Waiters that sleep are no herd."""
+    assert not found("L8", notified(times, operation))
+
+
+def test_l9_fires_when_releases_times_waiters_is_a_storm() -> None:
+    """Sixty releases a second wake ten waiters each."""
+    finding = only("L9", crowd(HERD, past=history(releases_per_s=60.0)))
+
+    assert "about 660 requests a second" in finding.sentence
+
+
+def test_l9_fires_for_three_bursts_a_second() -> None:
+    """Whatever their size."""
+    assert (
+        "3.0 times a second" in only("L9", crowd(HERD, past=history(releases_per_s=3.0))).sentence
+    )
+
+
+def test_l9_is_quiet_for_a_herd_that_seldom_wakes() -> None:
+    """One release in ten seconds is bearable."""
+    assert not found("L9", crowd(HERD, past=history(releases_per_s=0.1)))
+
+
+def test_l9_is_blind_before_a_rate_is_known() -> None:
+    """A lock that was just found has none."""
+    assert lacks("L9", crowd(HERD)) == ["history"]
+
+
+def cancelled(*, at: int, watched: list[At], cxid: int = 2, czxid: int = 1) -> Examination:
+    """Somebody gave up before bob, who was active after that."""
+    tables = (
+        connected("bob", at=NOW - 60 * SECOND, last_cxid=1),
+        connected("bob", at=NOW, last_cxid=cxid),
+        watching({"bob": watched}),
+    )
+    past = history(departures=(gone("zoe", czxid, "abandoned", ago=at),))
+    return look(CROWD[0], k("bob", 1), tables=tables, past=past, sessions=sessions(*tables[:2]))
+
+
+def test_l10_fires_for_a_waiter_that_stopped_watching_when_one_before_it_gave_up() -> None:
+    """It may take any deletion for the grant: a hint, no more."""
+    finding = only("L10", cancelled(at=30 * SECOND, watched=[]))
+
+    assert (finding.confidence, finding.severity) == ("C1", "info")
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param({"watched": [CROWD[0]]}, id="it watches again"),
+        pytest.param({"watched": [], "cxid": 1}, id="it has done nothing since"),
+        pytest.param({"watched": [], "czxid": 900}, id="who gave up was behind it"),
+    ],
+)
+def test_l10_is_quiet_when(case: dict[str, object]) -> None:
+    """Only who was woken and did not go on watching is suspicious."""
+    assert not found("L10", cancelled(at=30 * SECOND, **case))
+
+
+def test_l11_fires_for_a_watcher_without_a_place() -> None:
+    """Harmless, and only after a minute."""
+    finding = only("L11", look(*CROWD[:2], tables=[watching({"zoe": [CROWD[0]]})]))
+
+    assert finding.sentence.startswith("0x1000")
+    assert (finding.severity, finding.patience_ms) == ("info", 60 * SECOND)
+
+
+@pytest.mark.parametrize("who", ["w1", "zktop"])
+def test_l11_is_quiet_for(who: str) -> None:
+    """Contenders may watch each other, and zktop itself is nobody's trouble."""
+    assert not found("L11", look(*CROWD[:2], tables=[watching({who: [CROWD[0]]})]))
+
+
+@pytest.mark.parametrize("rule", ["L7", "L8", "L9", "L10", "L11"])
+def test_a_missing_watch_table_is_told_of(rule: str) -> None:
+    """Silence would look like health."""
+    case = look(*CROWD[:2], tables=[no_watches(ZK1)])
+
+    assert rule in {one.rule for one in unseen(case.around) if one.need == "watches"}

@@ -1,0 +1,105 @@
+"""Two looks before an alarm: memory over looks, counted by the facts behind a finding."""
+
+from collections.abc import Iterable
+
+import msgspec
+import pytest
+from model.builders import NOW
+from model.findings.cases import PATH, SECOND, connected, k, look, only, watching
+
+from zktop.model.findings.examine import examine
+from zktop.model.findings.finding import Finding
+from zktop.model.findings.looks import Looks
+
+SETTLE = 2 * SECOND
+ORPHAN = only("B1", look(k("import", 7, by="", age_ms=120 * SECOND), k("bob", 8)))
+NO_WATCH = only("L1", look(k("a", 0), k("b", 1), tables=[watching({"b": []})]))
+GHOST = msgspec.structs.replace(ORPHAN, id="B2-1", rule="B2", at_once=True)
+
+
+def seen(finding: Finding, *as_of: int) -> list[tuple[Finding, ...]]:
+    """What is shown at each look, one a second, of facts as of these times."""
+    looks, shown = Looks(), []
+    for number, moment in enumerate(as_of):
+        again = msgspec.structs.replace(finding, as_of=NOW + moment)
+        looks, now = looks.after([again], NOW + number * SECOND, SETTLE)
+        shown.append(now)
+    return shown
+
+
+def severities(looks: Iterable[tuple[Finding, ...]]) -> list[str | None]:
+    """The severity at each look, or None where nothing was shown."""
+    return [shown[0].severity if shown else None for shown in looks]
+
+
+def test_nothing_is_red_before_a_second_look() -> None:
+    """It is shown at once, as a warning that says what it still assumes."""
+    looks = seen(ORPHAN, 0, 1_999, 2_000)
+
+    assert severities(looks) == ["warning", "warning", "critical"]
+    assert looks[0][0].evidence[-1].text == "it will be there at a second look"
+
+
+def test_what_the_structure_proves_is_red_at_once() -> None:
+    """Two nodes with one guid are no race."""
+    assert severities(seen(GHOST, 0)) == ["critical"]
+
+
+def test_ten_looks_at_one_table_are_one_look() -> None:
+    """The table must have been read again, at least the settle time later."""
+    assert severities(seen(NO_WATCH, *[0] * 10)) == [None] * 10
+    assert severities(seen(NO_WATCH, 0, 10_000)) == [None, "critical"]
+
+
+def test_what_was_away_at_one_look_begins_anew() -> None:
+    """A watch that was there in between proves that somebody sets it."""
+    looks, _ = Looks().after([NO_WATCH], NOW, SETTLE)
+    looks, _ = looks.after([], NOW + SECOND, SETTLE)
+    later = msgspec.structs.replace(NO_WATCH, as_of=NOW + 10 * SECOND)
+    _, shown = looks.after([later], NOW + 10 * SECOND, SETTLE)
+
+    assert not shown
+
+
+def test_since_is_when_it_was_first_seen_unless_the_facts_know_better() -> None:
+    """An orphan's node tells its age."""
+    (_, _, (ghost,)) = seen(msgspec.structs.replace(GHOST, since=None), 0, 1_000, 2_000)
+    (_, (orphan,)) = seen(ORPHAN, 0, 2_000)
+
+    assert (ghost.since, orphan.since) == (NOW, NOW - 120 * SECOND)
+
+
+def test_two_locks_that_tell_of_one_thing_make_one_finding() -> None:
+    """One wrong clock is no alarm for each lock."""
+    cases = [
+        look(k("a", 0, age_ms=10_000), k("b", 1, age_ms=15_000), path=f"/locks/{name}")
+        for name in ("one", "two")
+    ]
+    both = [only("P11", case) for case in cases]
+    _, shown = Looks().after(both, NOW, SETTLE)
+
+    assert [finding.sentence for finding in shown] == [both[0].sentence]
+
+
+def test_ids_are_equal_in_a_replay_and_different_for_another_subject() -> None:
+    """They are made from what the finding is about, and from nothing else."""
+    again = only("B1", look(k("import", 7, by="", age_ms=900 * SECOND), k("bob", 8)))
+    other = only("B1", look(k("import", 9, by="", age_ms=900 * SECOND), k("bob", 10)))
+
+    assert again.id == ORPHAN.id
+    assert other.id != ORPHAN.id
+    assert ORPHAN.id.startswith("B1-")
+    assert other.signature == ORPHAN.signature == f"B1 {PATH} exclusive import"
+
+
+@pytest.mark.parametrize("as_of", [(0, 3_000), (3_000, 0)])
+def test_an_older_table_does_not_take_anything_back(as_of: tuple[int, int]) -> None:
+    """Tables of several servers come in any order."""
+    assert len(seen(ORPHAN, *as_of)[-1]) == 1
+
+
+def test_a_lock_in_trouble_is_looked_at_again_within_the_settle_time() -> None:
+    """Else nothing would become red while nothing changes."""
+    case = look(k("import", 7, by="", age_ms=120 * SECOND), k("bob", 8), tables=[connected("bob")])
+
+    assert NOW < (examine(case).due_ms or 0) <= NOW + SETTLE

@@ -1,0 +1,250 @@
+"""P1 to P5, P12: sessions, and how fresh our view is; with a near miss each."""
+
+import pytest
+from model.builders import (
+    NOW,
+    ZK1,
+    ZK2,
+    connections,
+    expiry,
+    no_connections,
+    row,
+    session,
+    timeouts,
+)
+from model.findings.cases import (
+    MINUTE,
+    PATH,
+    SECOND,
+    answers,
+    connected,
+    found,
+    interview_of,
+    k,
+    lacks,
+    only,
+    survey,
+)
+
+from zktop.model.facts import Link, Server
+from zktop.model.findings.examine import survey_all
+from zktop.model.findings.presence import restless
+from zktop.model.findings.rule import Later
+from zktop.model.findings.surroundings import Interview, Survey
+from zktop.model.text import Text
+
+A, B = k("alice", 0), k("bob", 1)
+
+
+def lonely(*tables: object) -> object:
+    """Alice, who holds the lock while bob waits."""
+    return interview_of("alice", A, B, tables=tables)
+
+
+def test_p1_fires_for_an_owner_without_a_connection() -> None:
+    """It is still listed, so it will expire: a countdown."""
+    listed = expiry(ZK1, {"alice": 9 * SECOND, "zktop": 9 * SECOND})
+    finding = only("P1", lonely(connected("bob", "zktop"), listed))
+
+    assert finding.sentence == (
+        f"alice is connected to no server and still holds X:{PATH}; freed in at most 10s; "
+        "1 actor waits."
+    )
+    assert finding.confidence == "C3"
+
+
+def test_p1_fires_for_a_waiter_without_a_connection() -> None:
+    """It blocks those behind it until it expires, though it holds nothing."""
+    case = interview_of("bob", A, B, k("carol", 2), tables=(connected("alice", "zktop"),))
+    finding = only("P1", case)
+
+    assert finding.sentence == (
+        f"bob is connected to no server and still waits for X:{PATH}; freed when it expires; "
+        "1 actor waits."
+    )
+    assert finding.nodes == (B.name,)
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        pytest.param((connected("alice", "bob"),), id="it is connected"),
+        pytest.param((connected("bob"), no_connections(ZK2)), id="it may be on zk2"),
+        pytest.param(
+            (connected("bob", "zktop"), expiry(ZK1, {"bob": 1, "zktop": 1})), id="it has expired"
+        ),
+    ],
+)
+def test_p1_is_quiet_when(tables: tuple[object, ...]) -> None:
+    """Only an absence that all tables prove counts."""
+    assert not found("P1", lonely(*tables))
+
+
+def moving(times: int) -> object:
+    """Alice, whose connection was made anew so many times, a minute apart."""
+    tables = [
+        connections(ZK1, row("alice", established=number), at=NOW - (times - number) * MINUTE)
+        for number in range(times + 1)
+    ]
+    return lonely(*tables)
+
+
+def test_p2_fires_for_three_moves_in_ten_minutes() -> None:
+    """A new connection is a move, on the same server too."""
+    assert only("P2", moving(3)).sentence == (
+        "alice has changed its connection 3 times in ten minutes."
+    )
+
+
+def test_p2_is_quiet_for_two_moves() -> None:
+    """That is a rolling restart."""
+    assert not found("P2", moving(2))
+
+
+def timed_out(timeout_ms: int, tick_ms: int | None = 2000) -> Survey:
+    """Alice with this session timeout, on servers of this tick."""
+    tables = [connected("alice", timeout_ms=timeout_ms)]
+    if tick_ms:
+        tables.append(expiry(ZK1, {"alice": 1}, tick_ms=tick_ms))
+    return survey(*tables, owners={session("alice")})
+
+
+@pytest.mark.parametrize(("timeout_ms", "end"), [(4_000, "least"), (40_000, "most")])
+def test_p3_fires_for_the_ends_of_what_servers_grant(timeout_ms: int, end: str) -> None:
+    """Seconds taken for milliseconds, or the other way round."""
+    assert f"the {end} that the servers grant" in only("P3", timed_out(timeout_ms)).sentence
+
+
+def test_p3_is_quiet_for_a_timeout_in_between() -> None:
+    """Ten seconds are what somebody asked for."""
+    assert not found("P3", timed_out(10_000))
+
+
+def test_p3_is_blind_without_a_tick_time() -> None:
+    """Then the ends are not known."""
+    assert lacks("P3", timed_out(4_000, tick_ms=None)) == ["expiry"]
+
+
+def test_p4_fires_for_a_silence_of_more_than_half_of_the_timeout() -> None:
+    """Six of ten seconds."""
+    finding = only("P4", lonely(connected("alice", quiet_ms=6 * SECOND)))
+
+    assert finding.sentence == (
+        "alice was silent for 6s of its 10s: one longer pause away from losing 1 lock."
+    )
+
+
+def test_p4_is_quiet_for_pings_in_time() -> None:
+    """A third of the timeout is how often clients ping."""
+    assert not found("P4", lonely(connected("alice", quiet_ms=4 * SECOND)))
+
+
+def test_p4_remembers_a_silence_that_is_over() -> None:
+    """The longest of the hour counts, not the present one."""
+    tables = (
+        connected("alice", quiet_ms=6 * SECOND, at=NOW - MINUTE, received=1),
+        connected("alice", quiet_ms=0, received=2),
+    )
+
+    assert "was silent for" in only("P4", lonely(*tables)).sentence
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(lonely(), id="no table"),
+        pytest.param(lonely(connected("alice", quiet_ms=6_000, timeout_ms=None)), id="no timeout"),
+        pytest.param(
+            interview_of("bob", A, B, tables=(connected("bob", quiet_ms=6_000),)),
+            id="it holds nothing",
+        ),
+    ],
+)
+def test_p4_is_quiet_when_nothing_is_at_stake_or_known(case: Interview) -> None:
+    """Unknown is not short."""
+    assert not found("P4", case)
+
+
+def owner_of(locks: int) -> object:
+    """Alice, who holds so many locks."""
+    talks = [interview_of("alice", A, path=f"/locks/{number}") for number in range(locks)]
+    whole = talks[0]
+    return type(whole)(whole.session, tuple(t.places[0] for t in talks), whole.around)
+
+
+def test_p5_fires_for_one_session_with_five_locks() -> None:
+    """One expiry frees all of them."""
+    assert "alice owns 5 locks through one session" in only("P5", owner_of(5)).sentence
+
+
+def test_p5_is_quiet_for_four() -> None:
+    """The threshold is a setting."""
+    assert not found("P5", owner_of(4))
+
+
+def figures(server: Text, zxid: int | None, at: int = NOW) -> Server:
+    """The figures of one server."""
+    return Server(server=server, server_zxid=zxid, at=at, zxid=0)
+
+
+def reading_from_zk1(*servers: Server) -> Survey:
+    """What zktop knows of the servers while it reads from the first."""
+    return survey(*servers, Link(state="connected", server=ZK1, at=NOW, zxid=0))
+
+
+def test_p12_fires_when_our_server_is_behind_another() -> None:
+    """The other one was asked before, and was already further."""
+    case = reading_from_zk1(figures(ZK1, 5_000), figures(ZK2, 9_000, NOW - SECOND))
+
+    assert "at least 4000 transactions behind zk2:2181" in only("P12", case).sentence
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(figures(ZK2, 5_900, NOW - SECOND), id="a little"),
+        pytest.param(figures(ZK2, 9_000, NOW + SECOND), id="it was asked later"),
+    ],
+)
+def test_p12_is_quiet_when(other: Server) -> None:
+    """Servers are asked one after the other, and the world goes on meanwhile."""
+    assert not found("P12", reading_from_zk1(figures(ZK1, 5_000), other))
+
+
+def test_p12_is_blind_without_our_servers_zxid() -> None:
+    """It is not fresh because nobody says otherwise."""
+    assert lacks("P12", reading_from_zk1(figures(ZK1, None)))
+
+
+def test_a_survey_names_every_rule_that_lacks_a_table() -> None:
+    """Once for each server, with its reason."""
+    blind = survey_all(survey(no_connections(ZK1))).blinds
+    whys = {one.rule: one.why for one in blind if one.need == "connections"}
+
+    assert {"P1", "P2", "P3", "P4", "S3"} <= whys.keys()
+    assert whys["P1"] == "zk1:2181 gives no connection table: not in the whitelist"
+
+
+def test_only_odd_sessions_are_worth_an_interview() -> None:
+    """The silent, and those that no server lists."""
+    rows = (
+        row("calm", quiet_ms=5 * SECOND),
+        row("silent", quiet_ms=6 * SECOND),
+        row("no timeout", quiet_ms=6 * SECOND, timeout_ms=None),
+    )
+    case = lonely(connections(ZK1, *rows, zxid=1_000_000))
+    owners = {session(name) for name in ("calm", "silent", "no timeout", "away")}
+
+    assert set(restless(case.around, owners)) == {session("silent"), session("away")}
+
+
+def test_a_session_in_no_list_may_be_known_by_a_followers_list() -> None:
+    """Followers list all sessions of the ensemble."""
+    listed = timeouts(ZK1, {"alice": 10_000, "zktop": 10_000})
+
+    assert only("P1", lonely(connected("bob", "zktop"), listed)).confidence == "C3"
+
+
+def test_an_owner_that_no_table_shows_is_asked_about_again() -> None:
+    """The table of its server may come later, and change nothing else."""
+    assert answers("P1", lonely(no_connections(ZK1))) == [Later(NOW + 30 * SECOND)]

@@ -1,0 +1,243 @@
+"""S: two owners at once; each rule with a case that fires and a near miss."""
+
+import pytest
+from model.builders import NOW, ZK1, no_connections, no_watches
+from model.findings.cases import (
+    MINUTE,
+    PATH,
+    SECOND,
+    At,
+    all_rules,
+    connected,
+    curator,
+    found,
+    gone,
+    history,
+    interview_of,
+    k,
+    look,
+    only,
+    plain,
+    sessions,
+    watching,
+)
+
+from zktop.model.facts import Stat
+from zktop.model.findings.examination import Examination
+from zktop.model.findings.examine import unseen
+
+LAST = 2_147_483_647
+
+
+def random_names(*letters: str) -> list[At]:
+    """Contenders whose names begin with these letters, in order of arrival."""
+    return [
+        At(f"{letter}{k(letter, number).name[1:]}", letter, label=letter)
+        for number, letter in enumerate(letters, start=1)
+    ]
+
+
+def by_name(watched: dict[str, list[At]], *children: At) -> Examination:
+    """Contenders with prefixes that sort against their numbers."""
+    return look(*children, tables=[watching(watched)])
+
+
+D, C, E, A = random_names("d", "c", "e", "a")
+
+
+def test_s1_fires_for_a_waiter_that_watches_its_neighbour_by_name() -> None:
+    """Who believed to be first when it came: d, then c, then a; d is (T33)."""
+    finding = only("S1", by_name({"e": [D], "c": [D], "a": [E]}, D, C, E, A))
+
+    assert finding.sentence == (
+        f"{PATH} may have two owners: d (first by number) and a and c (first by name when it "
+        "came, sorts wrongly)."
+    )
+    assert finding.confidence == "C3"
+
+
+def test_s1_is_certain_after_three_sessions() -> None:
+    """Three clients that all do it are no coincidence."""
+    names = random_names("f", "b", "d", "c", "e")
+    _, b, d, c, e = names
+    tables = {"c": [b], "d": [c], "e": [d], "f": [e]}
+
+    assert only("S1", by_name(tables, *names)).confidence == "C4"
+
+
+@pytest.mark.parametrize(
+    "watched",
+    [
+        pytest.param({"a": [E], "e": [C], "c": [D]}, id="each its neighbour by number"),
+        pytest.param({}, id="nobody is seen to watch anything"),
+        pytest.param({"e": [D, C]}, id="it watches the one by number, too"),
+    ],
+)
+def test_s1_is_quiet_when(watched: dict[str, list[At]]) -> None:
+    """Names that could be sorted wrongly prove nothing by themselves."""
+    assert not found("S1", by_name(watched, D, C, E, A))
+
+
+GO = At("_c_" + "a" * 32 + "-lock-0000000001", "gopher", label="gopher")
+
+
+def test_s2_fires_for_two_libraries_in_one_lock() -> None:
+    """Each is first by its own rule."""
+    other = At("_c_" + "b" * 32 + "-lock-0000000003", "gopher-2")
+    finding = only("S2", look(k("snake", 2), GO, k("snake-2", 4), other))
+
+    assert finding.severity == "critical"
+    assert "may have several owners" in finding.sentence
+
+
+def test_s2_is_quiet_for_one_library() -> None:
+    """A queue of one layout has one owner."""
+    assert not found("S2", look(k("alice", 0), k("bob", 1)))
+
+
+def test_s2_fires_for_one_number_given_twice() -> None:
+    """Kazoo lets both own: only strictly smaller numbers count."""
+    finding = only("S2", look(k("alice", 5), k("bob", 5)))
+
+    assert "alice (first for kazoo-lock) and bob" in finding.sentence
+
+
+def silent(quiet_ms: int, who: str = "report-3") -> object:
+    """A holder that was last heard of so long before its server was asked."""
+    tables = (connected("report-3", quiet_ms=quiet_ms, timeout_ms=30 * SECOND),)
+    return interview_of(who, k("report-3", 0), k("bob", 1), tables=tables)
+
+
+@pytest.mark.parametrize(
+    ("quiet_ms", "severity"),
+    [(16 * SECOND, "info"), (21 * SECOND, "warning"), (28 * SECOND, "critical")],
+)
+def test_s3_fires_louder_the_nearer_the_expiry(quiet_ms: int, severity: str) -> None:
+    """Half of the timeout, two thirds (its client has given up), nine tenths."""
+    assert only("S3", silent(quiet_ms)).severity == severity
+
+
+def test_s3_counts_down() -> None:
+    """The template: what it holds, how long it was silent, when the lock is freed."""
+    assert only("S3", silent(21 * SECOND)).sentence == (
+        f"report-3 holds X:{PATH}, silent for 21s of 30s; if dead, freed in 9..12s; 1 actor waits."
+    )
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param((10 * SECOND, "report-3"), id="a third is the interval of pings"),
+        pytest.param((28 * SECOND, "bob"), id="it holds nothing"),
+    ],
+)
+def test_s3_is_quiet_when(case: tuple[int, str]) -> None:
+    """Idle but healthy clients ping."""
+    assert not found("S3", silent(*case))
+
+
+W, X, R = curator("alice", 1, "WRIT"), curator("bob", 2, "WRIT"), curator("alice", 3, "READ")
+
+
+def downgrade(*children: At) -> Examination:
+    """Nobody watches the first writer for alice's read, so it is a re-entrant one."""
+    return look(*children, tables=[watching({"bob": [W]})])
+
+
+def test_s4_fires_for_an_old_curators_downgrade_with_a_writer_in_between() -> None:
+    """Told before it happens."""
+    assert only("S4", downgrade(W, X, R)).sentence == (
+        f"If alice releases its write lock of {PATH} now, bob becomes writer beside reader alice."
+    )
+
+
+@pytest.mark.parametrize(
+    "children",
+    [
+        pytest.param((W, curator("alice", 2, "READ")), id="no writer in between"),
+        pytest.param((W, curator("alice", 1, "READ"), X), id="one number: a newer Curator"),
+    ],
+)
+def test_s4_is_quiet_when(children: tuple[At, ...]) -> None:
+    """Nobody can get in (T31)."""
+    assert not found("S4", downgrade(*children))
+
+
+def robbed(*, ended: str = "released", cxid: int = 1, ago: int = 20 * SECOND) -> Examination:
+    """Alice's node vanished; her request counter was 1 a minute ago."""
+    tables = (
+        connected("alice", at=NOW - MINUTE, last_cxid=1),
+        connected("alice", last_cxid=cxid),
+    )
+    past = history(departures=(gone("alice", 90, ended, ago=ago),))
+    return look(k("bob", 1), tables=tables, past=past, sessions=sessions(*tables))
+
+
+def test_s5_fires_for_an_owner_whose_node_went_without_its_doing() -> None:
+    """It has made no request, so it released nothing: a hint."""
+    finding = only("S5", robbed())
+
+    assert "alice lost /locks/orders at" in finding.sentence
+    assert finding.confidence == "C1"
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param({"cxid": 2}, id="it made a request: its own release"),
+        pytest.param({"ended": "abandoned"}, id="it never owned"),
+        pytest.param({"ago": 20 * MINUTE}, id="long ago"),
+    ],
+)
+def test_s5_is_quiet_when(case: dict[str, object]) -> None:
+    """An ordinary release is the ordinary case."""
+    assert not found("S5", robbed(**case))
+
+
+def counter(following: int) -> Stat:
+    """The Stat of a root whose next sequential child gets this number."""
+    cversion = (2 * following - 1) & 0xFFFF_FFFF
+    signed = cversion - (1 << 32) if cversion >= 1 << 31 else cversion
+    return Stat(50, 50, 0, cversion=signed, num_children=1, pzxid=101)
+
+
+def test_s6_fires_for_negative_numbers_at_once() -> None:
+    """The order by czxid is the true one; the newest now sorts first (T32)."""
+    wrapped = At(k("c", 0).name[:-10] + "-2147483648", "c")
+    finding = only("S6", look(k("a", LAST - 1), k("b", LAST), wrapped))
+
+    assert (finding.severity, finding.confidence, finding.at_once) == ("critical", "C4", True)
+
+
+def test_s6_warns_before_the_end() -> None:
+    """Ten million numbers are left."""
+    finding = only("S6", look(k("a", 7), stat=counter(LAST - 9_000_000)))
+
+    assert (finding.severity, finding.confidence) == ("warning", "C4")
+    assert finding.sentence == f"{PATH} has 9000000 sequence numbers left."
+
+
+def test_s6_fires_for_a_rate_that_will_exhaust_it_in_a_month() -> None:
+    """Information only, because rates change."""
+    case = look(k("a", 7), stat=counter(LAST - 20_000_000), past=history(requests_per_s=100.0))
+
+    assert "about 2d07h at the present rate" in only("S6", case).sentence
+
+
+@pytest.mark.parametrize("rate", [None, 1.0])
+def test_s6_is_quiet_for_a_counter_with_room(rate: float | None) -> None:
+    """Two thousand million numbers are enough for one a second."""
+    case = look(k("a", 7), stat=counter(8), past=history(requests_per_s=rate))
+
+    assert not found("S6", case)
+    assert not all_rules(look(k("a", 7), stat=counter(8), past=history(requests_per_s=rate)))
+
+
+@pytest.mark.parametrize(
+    ("rule", "need"), [("S1", "watches"), ("S3", "connections"), ("S5", "connections")]
+)
+def test_a_missing_table_is_told_of_for_each_rule_that_needs_it(rule: str, need: str) -> None:
+    """Silence would look like health."""
+    case = look(plain("a", 1), tables=(no_watches(ZK1), no_connections(ZK1)))
+
+    assert (rule, need) in {(one.rule, one.need) for one in unseen(case.around)}

@@ -1,0 +1,139 @@
+"""R: the root of a lock and what is in it; each rule with a case that fires and a near miss."""
+
+import msgspec
+import pytest
+from model.builders import NOW, session
+from model.findings.cases import (
+    MINUTE,
+    PATH,
+    SECOND,
+    At,
+    all_rules,
+    answers,
+    curator,
+    found,
+    history,
+    k,
+    look,
+    only,
+    watching,
+)
+
+from zktop.model.facts import Denied, join
+from zktop.model.findings.examination import Examination, RootNews
+from zktop.model.findings.rule import Later
+from zktop.model.text import Text
+
+A, B = k("alice", 0), k("bob", 1)
+RECENTLY, LONG_AGO = NOW - SECOND, NOW - 11 * MINUTE
+
+
+def test_r1_fires_for_children_of_another_kind() -> None:
+    """With what that does to this lock's library."""
+    finding = only("R1", look(A, B, At("config", "")))
+
+    assert finding.sentence == f"{PATH} has 1 child of another kind: config."
+    assert finding.nodes == ("config",)
+    assert finding.severity == "info"
+
+
+def test_r1_warns_where_the_library_suffers() -> None:
+    """One child without a number breaks every Lock() of go-zookeeper."""
+    gopher = At("_c_" + "a" * 32 + "-lock-0000000001", "gopher")
+
+    assert only("R1", look(gopher, At("config", ""))).severity == "warning"
+
+
+def test_r1_is_quiet_for_contenders_alone() -> None:
+    """A lock with nothing else in it."""
+    assert not found("R1", look(A, B))
+
+
+CHANGES = {
+    "R2": lambda at: {"past": history(recreated_at=at)},
+    "R3": lambda at: {"past": history(reaped_at=at)},
+    "R5": lambda at: {"root": RootNews(access_at=at)},
+    "R7": lambda at: {"past": history(fell_at=(at, 3))},
+}
+SENTENCES = {
+    "R2": "was deleted and created again at 00:16:39Z.",
+    "R3": "vanished while it was empty at 00:16:39Z.",
+    "R5": f"The ACL of {PATH} was changed at 00:16:39Z.",
+    "R7": "vanished together with 3 places in its queue at 00:16:39Z.",
+}
+
+
+def changed(rule: str, at: int) -> Examination:
+    """A healthy lock with this in its past."""
+    return look(A, **CHANGES[rule](at))
+
+
+@pytest.mark.parametrize("rule", CHANGES)
+def test_r2_r3_r5_r7_fires_for_ten_minutes(rule: str) -> None:
+    """A change of the root is worth a line until its effects are over."""
+    finding = only(rule, changed(rule, RECENTLY))
+
+    assert finding.sentence.endswith(SENTENCES[rule])
+    assert answers(rule, changed(rule, RECENTLY))[0] == Later(RECENTLY + 10 * MINUTE + 1)
+    assert rule in all_rules(changed(rule, RECENTLY))
+
+
+@pytest.mark.parametrize("rule", CHANGES)
+def test_r2_r3_r5_r7_is_quiet_for_what_was_long_ago(rule: str) -> None:
+    """Or never happened."""
+    assert not found(rule, changed(rule, LONG_AGO))
+    assert not found(rule, look(A))
+
+
+def test_r5_fires_for_new_data_of_the_root() -> None:
+    """A semaphore keeps its size there."""
+    case = look(A, root=RootNews(content_at=RECENTLY))
+
+    assert "The data of" in only("R5", case).sentence
+
+
+def test_r4_fires_for_a_member_that_may_not_be_read() -> None:
+    """Its place is known, its owner is not; it is never called an orphan."""
+    hidden = Denied(path=join(PATH, B.name), what="read", zxid=2_000_000, at=NOW)
+    case = look(A, B, told=[hidden])
+
+    assert "1 member of /locks/orders may not be read" in only("R4", case).sentence
+    assert not found("B1", case)
+
+
+def test_r4_fires_for_a_lock_that_may_not_be_listed() -> None:
+    """The reason is the server's."""
+    case = look(A, lock={"error": "the ACL forbids it"})
+
+    assert only("R4", case).severity == "warning"
+
+
+def test_r4_is_quiet_for_a_readable_lock() -> None:
+    """Everything could be read."""
+    assert not found("R4", look(A, B))
+
+
+W = curator("alice", 5, "WRIT")
+
+
+def test_r6_fires_for_a_writer_that_reads_under_its_own_number() -> None:
+    """One owner, two nodes: no double request and no second holder (T31)."""
+    case = look(W, curator("alice", 5, "READ"), curator("bob", 6, "WRIT"), tables=[watching({})])
+    finding = only("R6", case)
+
+    assert finding.sentence.startswith("alice writes /locks/orders and reads it")
+    assert finding.sessions == (session("alice"),)
+    assert not found("S2", case)
+
+
+def test_r6_is_quiet_for_two_sessions() -> None:
+    """One number for two sessions is no re-entry."""
+    assert not found("R6", look(W, curator("bob", 5, "READ"), tables=[watching({})]))
+
+
+def test_texts_from_zookeeper_cannot_leave_a_sentence_as_commands() -> None:
+    """Whatever a rule writes passes the same door as all text."""
+    finding = only("R1", look(A, B, At("config", "")))
+    sly = msgspec.structs.replace(finding, sentence=Text("\x1b[2J\nred"))
+
+    assert sly.sentence == "␛[2J␊red"

@@ -1,0 +1,1 @@
+"""What is wrong, in one sentence each: the catalogue of findings and how it is applied."""

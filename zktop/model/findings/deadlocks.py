@@ -1,0 +1,300 @@
+"""D: deadlocks, those that only the watches show, and those that have not happened yet.
+
+The wait engine decides D1 to D6 and D8 to D10; here they become findings like all others.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from zktop.model.actors import session_of
+from zktop.model.facts import Session, session_text
+from zktop.model.findings.examination import Examination, Sighted
+from zktop.model.findings.finding import Severity
+from zktop.model.findings.rule import Answer, Reason, Rule, Subject, Verdict, rule
+from zktop.model.findings.surroundings import Survey
+from zktop.model.findings.words import count, several
+from zktop.model.locks.lock import Line
+from zktop.model.text import Text
+from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.evidence import Clue
+from zktop.model.waits.names import Names
+from zktop.model.waits.order_story import Inversion
+from zktop.model.waits.state import Kind, Queue, Request
+from zktop.model.waits.watches import watch_deadlocks
+
+NodeOf = tuple[Text, Text]  # a lock, and a node relative to it
+
+_KINDS: dict[str, Kind] = {"read-write": "read-write", "semaphore": "pool"}
+_PROCESS = "Stop one process, never delete a live session's node: its owner would go on working."
+
+
+def tangled(deadlocks: Iterable[Deadlock]) -> dict[NodeOf, str]:
+    """Give all places that the actors of deadlocks have, each with the deadlock's id."""
+    return {
+        (Text(place.lock), Text(place.node)): deadlock.id
+        for deadlock in deadlocks
+        for step in deadlock.steps
+        for place in (*step.holds, step.waits)
+    }
+
+
+def _verdict(deadlock: Deadlock, advice: str, severity: Severity | None = None) -> Verdict:
+    places = [place for step in deadlock.steps for place in (*step.holds, step.waits)]
+    sessions = (session_of(actor) for actor in deadlock.actors)
+    ways = several(f"stop {way.owner} ({way.why})" for way in deadlock.ways_out[:1])
+    closing = deadlock.steps[-1].waits.lock if deadlock.steps else None
+    return Verdict(
+        about=Subject(
+            Text(closing) if closing else None,
+            tuple(dict.fromkeys(Text(place.node) for place in places)),
+            tuple(session for session in sessions if session),
+            tuple(step.owner for step in deadlock.steps),
+            locks=tuple(map(Text, deadlock.locks)),
+        ),
+        sentence=deadlock.sentence + _crowd(deadlock.behind),
+        confidence=deadlock.confidence,
+        evidence=_reasons(deadlock.evidence),
+        advice=f"{advice} Cheapest: {ways}." if ways else advice,
+        since=deadlock.since_ms,
+        severity=severity,
+        id=deadlock.id,
+        signature=deadlock.signature,
+    )
+
+
+def _crowd(behind: int) -> str:
+    return f" {count(behind, 'more waits', 'more wait')} behind." if behind else ""
+
+
+def _reasons(clues: Iterable[Clue]) -> tuple[Reason, ...]:
+    return tuple((clue.supports, clue.text) for clue in clues)
+
+
+def _of(rule_id: str, advice: str, survey: Survey) -> Iterator[Answer]:
+    """Turn the deadlocks of one sort into verdicts; a mere hint is not worth an alarm."""
+    for deadlock in survey.deadlocks:
+        if deadlock.rule == rule_id:
+            is_hint = deadlock.confidence == "C1"
+            yield _verdict(deadlock, advice, "info" if is_hint else None)
+
+
+@rule(
+    "D1",
+    "deadlock",
+    "critical",
+    "whole",
+    needs=("names", "stats"),
+    means="Actors wait for each other in a ring; none of them can ever go on.",
+)
+def deadlock_cycle(survey: Survey) -> Iterator[Answer]:
+    """Take rings in which everybody waits for a holder."""
+    return _of("D1", f"{_PROCESS} For good: take locks in one order everywhere.", survey)
+
+
+@rule(
+    "D2",
+    "fairness-deadlock",
+    "critical",
+    "whole",
+    needs=("names", "stats"),
+    means="A ring that closes through somebody who only queues; without that one all would go on.",
+)
+def fairness(survey: Survey) -> Iterator[Answer]:
+    """Take rings with somebody in them who merely stands in the queue."""
+    advice = "Cancel a queued writer: it holds nothing. For good: no nested reads, or one order."
+    return _of("D2", advice, survey)
+
+
+@rule(
+    "D3",
+    "knot",
+    "critical",
+    "whole",
+    needs=("names", "stats", "leases"),
+    means="All leases of a pool are with actors that wait, in the end, for a lease of it.",
+)
+def knot(survey: Survey) -> Iterator[Answer]:
+    """Take pools out of which no lease can come back."""
+    advice = f"Check the number of leases that zktop shows. {_PROCESS}"
+    return _of("D3", advice, survey)
+
+
+@rule(
+    "D4",
+    "self-upgrade",
+    "critical",
+    "whole",
+    needs=("names", "stats"),
+    means="An actor that reads wants to write the same lock: it waits for itself.",
+)
+def self_upgrade(survey: Survey) -> Iterator[Answer]:
+    """Take readers that wait to write."""
+    return _of("D4", "Release the read lock before asking for the write lock.", survey)
+
+
+@rule(
+    "D5",
+    "two-upgraders",
+    "critical",
+    "whole",
+    needs=("names", "stats"),
+    means="Two readers both want to write: each waits for the other's read lock.",
+)
+def two_upgraders(survey: Survey) -> Iterator[Answer]:
+    """Take several readers that wait to write one lock."""
+    return _of("D5", "Let one of them give up its read lock.", survey)
+
+
+@rule(
+    "D6",
+    "double-request",
+    "critical",
+    "whole",
+    needs=("names", "stats"),
+    means="An actor asks again for a lock that it owns, and the lock is not re-entrant.",
+)
+def double_request(survey: Survey) -> Iterator[Answer]:
+    """Take owners that wait for themselves."""
+    advice = "Use a re-entrant lock, or one lock object for each path; threads are harmless."
+    return _of("D6", advice, survey)
+
+
+@rule(
+    "D7",
+    "watch-deadlock",
+    "critical",
+    "lock",
+    needs=("names", "stats", "watches"),
+    means="Sessions sleep on watches on each other's nodes: nothing will wake any of them.",
+    only_if=("several", "watches"),
+)
+def watch_deadlock(look: Examination) -> Iterator[Answer]:
+    """Find rings among the watches, and waiters that only watch who is behind them."""
+    for made in watch_knots(look):
+        verdict = _verdict(made, "Restart one of them; upgrade its client library (kazoo: 2.9.0).")
+        watched_at = (look.sight.watched_at(session) for session in verdict.about.sessions)
+        yield verdict.as_seen(min(filter(None, watched_at), default=None), look.thresholds.settle)
+
+
+def watch_knots(look: Examination) -> Iterator[Deadlock]:
+    """Give the deadlocks that the watch tables show in one lock.
+
+    Only sessions with a single place count: the watches of others belong to no place for sure.
+    """
+    suspects = (*look.astray, *(one for one in look.sighted if not look.is_waiting(one.member)))
+    if not any(_is_odd(look, one) for one in suspects):
+        return
+    watched = {
+        session_text(one.member.owner): {look.at_path[path].node for path in _members(look, one)}
+        for one in look.sighted
+        if one.is_sole
+    }
+    for line in look.lock.lines:
+        yield from watch_deadlocks(_queue(look, line), watched, _names(look))
+
+
+def _is_odd(look: Examination, one: Sighted) -> bool:
+    """Tell whether it watches somebody behind it, as nobody should."""
+    place = look.place[one.member.node]
+    behind = (look.place[look.at_path[path].node] > place for path in _members(look, one))
+    return one.is_sole and any(behind)
+
+
+def _members(look: Examination, one: Sighted) -> Iterator[Text]:
+    return (path for path in one.others if path in look.at_path)
+
+
+def _queue(look: Examination, line: Line) -> Queue:
+    requests = tuple(
+        Request(
+            node=member.node,
+            actor=session_text(member.owner),
+            mode=member.mode,
+            czxid=member.czxid,
+            since_ms=member.ctime,
+        )
+        for member in line.members
+    )
+    kind = _KINDS.get(look.lock.kind, "exclusive")
+    return Queue(look.path, kind, requests, look.lock.leases, seen_zxid=look.lock.seen_zxid)
+
+
+def _names(look: Examination) -> Names:
+    owners: Mapping[Session, str] = {one.owner: look.who(one) for one in look.members}
+    return Names({session_text(session): name for session, name in owners.items()})
+
+
+@rule(
+    "D8",
+    "election-entangled",
+    "critical",
+    "whole",
+    needs=("names", "stats"),
+    means="The leader waits for somebody who waits to become leader.",
+)
+def entangled_election(survey: Survey) -> Iterator[Answer]:
+    """Take rings that close through an election."""
+    advice = "Harmless if candidates do not block; mark the root `blocking: true` if they do."
+    return _of("D8", advice, survey)
+
+
+@rule(
+    "D9",
+    "lock-order-inversion",
+    "info",
+    "whole",
+    needs=("names", "stats", "history"),
+    means="Actors take the same locks in different orders: a deadlock that has not happened yet.",
+)
+def order_inversion(survey: Survey) -> Iterator[Answer]:
+    """Take rings in the order in which locks were taken so far."""
+    return _potential("D9", "Agree on one order of these locks.", survey)
+
+
+@rule(
+    "D10",
+    "unordered-nesting",
+    "info",
+    "whole",
+    needs=("names", "stats", "history"),
+    means="Several locks of one kind are taken together, in no fixed order.",
+)
+def unordered_nesting(survey: Survey) -> Iterator[Answer]:
+    """Take rings among the locks of one class."""
+    return _potential("D10", "Sort the keys before locking several of them.", survey)
+
+
+def _potential(rule_id: str, advice: str, survey: Survey) -> Iterator[Answer]:
+    for found in survey.inversions:
+        if found.rule == rule_id:
+            yield Verdict(
+                about=Subject(
+                    who=found.actors,
+                    locks=tuple(dict.fromkeys(Text(turn.lock) for turn in found.turns)),
+                    nodes=tuple(dict.fromkeys(Text(turn.node) for turn in found.turns)),
+                ),
+                sentence=found.sentence,
+                confidence=found.confidence,
+                evidence=_reasons(found.evidence),
+                advice=_with_majority(found, advice),
+                id=found.id,
+            )
+
+
+def _with_majority(found: Inversion, advice: str) -> str:
+    usual = f" Usual order: {found.majority}." if found.majority else ""
+    odd = f" Odd one out: {several(found.odd_one_out)}." if found.odd_one_out else ""
+    return advice + usual + odd
+
+
+RULES: tuple[Rule[Examination] | Rule[Survey], ...] = (
+    deadlock_cycle,
+    fairness,
+    knot,
+    self_upgrade,
+    two_upgraders,
+    double_request,
+    watch_deadlock,
+    entangled_election,
+    order_inversion,
+    unordered_nesting,
+)

@@ -1,0 +1,242 @@
+"""What a rule is given to look at: one lock, with what is known around it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import msgspec
+
+from zktop.model.facts import Millis, Session, Watches
+from zktop.model.findings.rule import Subject
+from zktop.model.findings.surroundings import Surroundings
+from zktop.model.findings.words import short
+from zktop.model.history.past import NO_HISTORY, LockHistory
+from zktop.model.locks.lock import Line, Lock, Member
+from zktop.model.settings import Thresholds
+from zktop.model.sight import Sight
+from zktop.model.text import Text
+from zktop.model.watching import absolute
+
+NOTHING: frozenset[Text] = frozenset()
+
+
+class RootNews(NamedTuple):
+    """When the root of a lock was seen to change, apart from its children."""
+
+    access_at: Millis | None = None  # its ACL
+    content_at: Millis | None = None  # its data
+
+
+NO_NEWS = RootNews()
+
+
+class Examination(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """One lock, with all that is known around it."""
+
+    lock: Lock
+    around: Surroundings
+    past: LockHistory = NO_HISTORY
+    root: RootNews = NO_NEWS
+
+    @property
+    def now_ms(self) -> Millis:
+        """The time of this look."""
+        return self.around.now_ms
+
+    @property
+    def sight(self) -> Sight:
+        """The joined server tables."""
+        return self.around.sight
+
+    @property
+    def path(self) -> Text:
+        """Where the lock is."""
+        return self.lock.path
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """From when on something is worth a line."""
+        return self.around.thresholds
+
+    @cached_property
+    def name(self) -> str:
+        """The path, as a sentence shows it."""
+        return short(self.path)
+
+    @cached_property
+    def line_of(self) -> dict[Text, Line]:
+        """In which queue a node stands."""
+        return {member.node: line for line in self.lock.lines for member in line.members}
+
+    @cached_property
+    def members(self) -> tuple[Member, ...]:
+        """Everybody, queue by queue."""
+        return tuple(self.lock.members)
+
+    @cached_property
+    def usual(self) -> tuple[int, int] | None:
+        """Median and 99th percentile of finished holds."""
+        return self.past.usual_hold
+
+    @property
+    def holders(self) -> Sequence[Member]:
+        """Whoever owns the lock by the rule of its own library."""
+        return self.lock.holders
+
+    @property
+    def waiters(self) -> Sequence[Member]:
+        """Whoever does not."""
+        return self.lock.waiters
+
+    @cached_property
+    def place(self) -> dict[Text, int]:
+        """The position of each node in its queue."""
+        return {
+            member.node: number
+            for line in self.lock.lines
+            for number, member in enumerate(line.members)
+        }
+
+    @cached_property
+    def at_path(self) -> dict[Text, Member]:
+        """Everybody by absolute path."""
+        return {self.path_of(member.node): member for member in self.members}
+
+    @cached_property
+    def owned(self) -> dict[Session, list[Member]]:
+        """The places of each session, in queue order."""
+        places: dict[Session, list[Member]] = {}
+        for member in self.members:
+            if member.owner:
+                places.setdefault(member.owner, []).append(member)
+        return places
+
+    @cached_property
+    def waiters_behind(self) -> dict[Text, int]:
+        """How many wait behind each node, in its queue."""
+        behind: dict[Text, int] = {}
+        for line in self.lock.lines:
+            waiting = {member.node for member in line.waiters}
+            number = 0
+            for member in reversed(line.members):
+                behind[member.node] = number
+                number += member.node in waiting
+        return behind
+
+    def path_of(self, node: str) -> Text:
+        """Give the absolute path of a node that is named relative to the lock."""
+        if "/" in node or node == ".":
+            return absolute(self.path, node)
+        return Text(self._below + node)
+
+    @cached_property
+    def _below(self) -> str:
+        return f"{self.path}/" if self.path != "/" else "/"
+
+    def who(self, member: Member) -> str:
+        """Name the owner of a place."""
+        return self.around.who(member.owner, member.label)
+
+    def names(self, members: Iterable[Member]) -> tuple[str, ...]:
+        """Name the owners of several places."""
+        return tuple(map(self.who, members))
+
+    def age(self, member: Member) -> int | None:
+        """How long the node has existed, by the leader's clock."""
+        created = member.ctime
+        return None if created is None else self.now_ms - created + self.around.skew_ms
+
+    def watched_here(self, session: Session) -> set[Text] | None:
+        """Give its watches that are about this lock; None when they cannot be seen."""
+        table = self.sight.watch_fact(session)
+        return None if table is None else self._here(table, session)
+
+    def _here(self, table: Watches, session: Session) -> set[Text]:
+        below, known = self._below, self.at_path
+        watched = (table.rows or {}).get(session, ())
+        return {path for path in watched if path.startswith(below) or path in known}
+
+    @cached_property
+    def sighted(self) -> tuple["Sighted", ...]:
+        """Give all places whose sessions' watches can be seen, by a table that knows them."""
+        if not self.around.shows_watches:
+            return ()
+        seen: list[Sighted] = []
+        for session, places in self.owned.items():
+            table = self.sight.watch_fact(session) if session != self.sight.own else None
+            if table is not None:
+                seen += self._sighted(table, session, places)
+        return tuple(seen)
+
+    def _sighted(
+        self, table: Watches, session: Session, places: list[Member]
+    ) -> Iterator["Sighted"]:
+        here = self._here(table, session)
+        others = here.difference([self.path_of(place.node) for place in places])
+        for place in places:
+            if table.zxid >= place.czxid:  # an older table cannot show a watch of this place
+                yield Sighted(place, here, others, self.targets(place), len(places) == 1)
+
+    @cached_property
+    def waiting(self) -> tuple["Sighted", ...]:
+        """Give those of the sighted that wait."""
+        return tuple(seen for seen in self.sighted if self.is_waiting(seen.member))
+
+    @cached_property
+    def astray(self) -> tuple["Sighted", ...]:
+        """Give those of the waiting that do not watch exactly what they should: mostly nobody."""
+        return tuple(seen for seen in self.waiting if seen.here != seen.expected)
+
+    def targets(self, member: Member) -> frozenset[Text]:
+        """Give the paths that this waiter's recipe watches visibly."""
+        known = self._expected.get(member.node)
+        return known[0] if known else NOTHING
+
+    @cached_property
+    def watching_children(self) -> frozenset[Text]:
+        """Give the nodes of waiters that, by their recipe, watch the children of the lock."""
+        return frozenset(node for node, (_, is_unseen) in self._expected.items() if is_unseen)
+
+    @cached_property
+    def _expected(self) -> dict[Text, tuple[frozenset[Text], bool]]:
+        """What the recipes of all waiters watch, and whether that is partly unseen; asked once."""
+        known = {}
+        for line in self.lock.lines:
+            for member in line.waiters:
+                targets = line.expected(member)
+                paths = frozenset(self.path_of(to.path) for to in targets if to.how != "children")
+                known[member.node] = paths, len(paths) < len(targets)
+        return known
+
+    def is_tangled(self, member: Member) -> bool:
+        """Tell whether it is part of a deadlock, which explains all else about it."""
+        return (self.path, member.node) in self.around.tangled
+
+    def is_waiting(self, member: Member) -> bool:
+        """Tell whether it does not own the lock."""
+        return member.node in self._waiting
+
+    @cached_property
+    def _waiting(self) -> set[Text]:
+        return {member.node for member in self.waiters}
+
+    def about(self, *members: Member, key: tuple[object, ...] = ()) -> Subject:
+        """Name these places as the subject of a verdict."""
+        return Subject(
+            self.path,
+            tuple(member.node for member in members),
+            tuple(dict.fromkeys(member.owner for member in members if member.owner)),
+            tuple(self.names(members)),
+            tuple(member.mode for member in members),
+            (self.path, *key) if key else (),
+        )
+
+
+class Sighted(NamedTuple):
+    """A place, and what its session watches in this lock."""
+
+    member: Member
+    here: set[Text]
+    others: set[Text]  # without its own nodes
+    expected: frozenset[Text]  # by its recipe, as far as tables can show it
+    is_sole: bool  # its session has no second place here: the watches are its own

@@ -1,0 +1,125 @@
+"""Applying the catalogue: to one lock, to one session, to everything else.
+
+Most locks are quiet and healthy, so what a lock shows at first sight decides which rules look at
+it at all; for a free or a calmly held lock that is a handful. A look at a crowded lock costs its
+whole queue: whoever calls this does so at most once a second for one of more than CROWDED members.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
+
+from zktop.model.facts import Millis
+from zktop.model.findings.catalogue import LOCK_RULES, RULES, SESSION_RULES, SURVEY_RULES, AnyRule
+from zktop.model.findings.examination import NO_NEWS, Examination
+from zktop.model.findings.finding import Blind, Finding
+from zktop.model.findings.rule import Lacking, Later, Rule, Sign, Verdict
+from zktop.model.findings.surroundings import Interview, Surroundings, Survey
+
+TABLE_AGE = 5_000  # how soon to look again for a table that is newer than the lock
+TABLE_PATIENCE = 60_000  # how long to hope for one
+
+CROWDED = 500  # members: a look costs 20 ms per thousand; have it at most once a second
+CROWD_PATIENCE = 5
+
+C = TypeVar("C")
+
+
+class Examined(NamedTuple):
+    """What the rules say, and when to ask them again although nothing has changed."""
+
+    findings: tuple[Finding, ...] = ()
+    blinds: tuple[Blind, ...] = ()
+    due_ms: Millis | None = None
+
+
+QUIET = Examined()
+
+
+def examine(look: Examination) -> Examined:
+    """Apply all rules to one lock that may find something there."""
+    said = _applied(_fitting(signs(look)), look, look.now_ms)
+    dues = (said.due_ms, _due_for_findings(look) if said.findings else None, _due_for_tables(look))
+    return said._replace(due_ms=min(filter(None, dues), default=None))
+
+
+def interview(talk: Interview) -> Examined:
+    """Apply all rules to one session."""
+    return _applied(SESSION_RULES, talk, talk.now_ms)
+
+
+def survey_all(survey: Survey) -> Examined:
+    """Apply the rules that concern no single lock or session, and say what nobody can see."""
+    said = _applied(SURVEY_RULES, survey, survey.now_ms)
+    return said._replace(blinds=(*unseen(survey.around), *said.blinds))
+
+
+def unseen(around: Surroundings, rules: Iterable[AnyRule] = RULES) -> tuple[Blind, ...]:
+    """Say which rules lack a server's table, and why; they still judge what the others show."""
+    return tuple(
+        rule.blind(lacking)
+        for rule in rules
+        for need in rule.needs
+        for lacking in around.lacking.get(need, ())
+    )
+
+
+def signs(look: Examination) -> frozenset[Sign]:
+    """Tell what a lock shows, at the price of a few attributes."""
+    lock, past, around, waiting = look.lock, look.past, look.around, len(look.waiters)
+    news = past.recreated_at or past.reaped_at or past.fell_at
+    shown: dict[Sign, object] = {
+        "several": waiting or len(look.holders) > 1 or len(lock.lines) > 1,
+        "waiters": waiting,
+        "queue": waiting >= look.thresholds.herd,
+        "warnings": lock.warnings,
+        "foreign": lock.foreign,
+        "news": news or look.root != NO_NEWS,
+        "departures": past.departures,
+        "attempts": past.attempts,
+        "watches": around.shows_watches,
+        "connections": around.shows_connections,
+        "lists": around.lists_sessions,
+        "read-write": lock.kind == "read-write",
+        "semaphore": lock.kind == "semaphore",
+    }
+    return frozenset(sign for sign, is_shown in shown.items() if is_shown)
+
+
+@lru_cache(maxsize=512)
+def _fitting(shown: frozenset[Sign]) -> tuple[Rule[Examination], ...]:
+    return tuple(rule for rule in LOCK_RULES if rule.only_if <= shown)
+
+
+def _applied(rules: Iterable[Rule[C]], context: C, now_ms: Millis) -> Examined:
+    findings: list[Finding] = []
+    blinds: list[Blind] = []
+    due: Millis | None = None
+    for rule in rules:
+        for answer in rule.answers(context):
+            match answer:
+                case Verdict():
+                    findings.append(rule.finding(answer, now_ms))
+                case Lacking():
+                    blinds.append(rule.blind(answer))
+                case Later(at):
+                    due = at if due is None else min(at, due)
+    return Examined(tuple(findings), tuple(dict.fromkeys(blinds)), due)
+
+
+def _due_for_findings(look: Examination) -> Millis:
+    """Look again soon at a lock in trouble; a crowd costs too much for that."""
+    patience = CROWD_PATIENCE if look.lock.size > CROWDED else 1
+    return look.now_ms + patience * look.thresholds.settle
+
+
+def _due_for_tables(look: Examination) -> Millis | None:
+    """Look again soon while some table is older than the lock: it may not show its waiters yet."""
+    changed, settle = look.lock.at, look.thresholds.settle
+    if look.now_ms - changed > TABLE_PATIENCE:
+        return None
+    for one in look.sight.witnesses:
+        for table in (one.tables.watches, one.tables.connections):
+            if table is not None and table.rows is not None and table.at < changed + settle:
+                return look.now_ms + TABLE_AGE
+    return None

@@ -1,0 +1,158 @@
+"""B2 to B4: clients that wait for a node of their own, from a retry or from an earlier life."""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from zktop.model.facts import split
+from zktop.model.findings.examination import Examination
+from zktop.model.findings.rule import Answer, Verdict, rule
+from zktop.model.findings.words import short
+from zktop.model.locks.lock import Member
+from zktop.model.waits.names import span
+
+RETRY_WINDOW = 10_000  # a create is retried at most this long after the new connection
+FAR_BEYOND = 20  # times the 99th percentile
+FEW = 2  # nodes; more of one session are a pool of threads
+
+_GUARD = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+@rule(
+    "B2",
+    "ghost",
+    "critical",
+    "lock",
+    needs=("names",),
+    means="A create was retried after a lost answer and made two nodes: the client waits for "
+    "itself.",
+    only_if=("several",),
+)
+def ghost(look: Examination) -> Iterator[Answer]:
+    """Find two nodes of one queue with the same guard against retries."""
+    for line in look.lock.lines:
+        tokens = [member.token for member in line.members]
+        if len(set(tokens)) == len(tokens):
+            continue
+        seen: dict[tuple[str, str], Member] = {}
+        for member in line.members:
+            if member.token is None or not _GUARD.fullmatch(member.token):
+                continue
+            earlier = seen.setdefault((split("/" + member.node)[0], member.token), member)
+            if earlier is not member:
+                yield _ghost(look, earlier, member)
+
+
+def _ghost(look: Examination, earlier: Member, later: Member) -> Verdict:
+    is_one_session = earlier.owner == later.owner
+    owner, first, second = look.who(later), short(earlier.node), short(later.node)
+    waits_for = f"{second} waits for its own ghost {first}"
+    return Verdict(
+        about=look.about(earlier, later),
+        sentence=f"{owner} has two nodes of one request in {look.name}: "
+        + (f"{waits_for}." if look.is_waiting(later) else f"{first} and {second}."),
+        confidence="C4",
+        evidence=(
+            (True, f"both names carry {short(later.token or '')}, made once for each request"),
+            (is_one_session or None, "one session owns both"),
+        ),
+        advice=f"Restart {owner}: its nodes go with its session. Then upgrade its client library.",
+        at_once=True,
+    )
+
+
+@rule(
+    "B3",
+    "ghost-without-guid",
+    "critical",
+    "lock",
+    needs=("stats", "watches", "connections"),
+    means="A session waits for its own earlier node, made just before its connection was "
+    "replaced.",
+    only_if=("several", "watches", "connections"),
+)
+def ghost_without_guid(look: Examination) -> Iterator[Answer]:
+    """Find a watch on an earlier node of one's own, with a reconnection in between."""
+    for session, places in look.owned.items():
+        if len(places) != FEW:
+            continue
+        for earlier, later in pairwise(places):
+            watched = look.watched_here(session) or ()
+            is_exclusive = "read" not in (earlier.mode, later.mode) and not earlier.token
+            is_own = look.path_of(earlier.node) in watched and look.is_waiting(later)
+            if is_exclusive and is_own and _reconnected_between(look, earlier, later):
+                yield _unguarded(look, earlier, later)
+
+
+def _reconnected_between(look: Examination, earlier: Member, later: Member) -> bool:
+    presence = look.sight.presence(later.owner)
+    made = presence.established if presence else None
+    first, second = earlier.ctime, later.ctime
+    if made is None or first is None or second is None:
+        return False
+    return first <= made <= second <= made + RETRY_WINDOW
+
+
+def _unguarded(look: Examination, earlier: Member, later: Member) -> Verdict:
+    owner, usual = look.who(later), look.usual
+    since, idle = look.past.granted(earlier.node).at, look.around.sessions.idle_since(later.owner)
+    is_old = bool(usual and since and look.now_ms - since > FAR_BEYOND * usual[1])
+    is_frozen = idle is not None and since is not None and idle - since < RETRY_WINDOW
+    return Verdict(
+        about=look.about(earlier, later),
+        sentence=f"{owner} waits in {look.name} for {short(earlier.node)}, which is its own: "
+        "its create was retried after a lost connection.",
+        confidence="C3" if is_old and is_frozen else "C2",
+        evidence=(
+            (True, f"it watches its own {short(earlier.node)}"),
+            (True, "its connection was replaced between the two creations"),
+            (is_frozen or None, "it has made no request since"),
+            (None, "no second thread of the same client made one of the two"),
+        ),
+        advice=f"Restart {owner}. Its library puts no guid into the name, so a retried create "
+        "cannot recognise itself.",
+        as_of=look.sight.watched_at(later.owner),
+    )
+
+
+@rule(
+    "B4",
+    "previous-life",
+    "critical",
+    "lock",
+    needs=("stats", "connections"),
+    means="A process came back with a new session and waits until its old one has expired.",
+    only_if=("waiters", "connections"),
+)
+def previous_life(look: Examination) -> Iterator[Answer]:
+    """Find a blocker with the label of a live waiter, whose session is connected nowhere."""
+    if not look.waiters:
+        return
+    waiting: dict[str, Member] = {
+        str(member.label): member for member in look.waiters if member.label is not None
+    }
+    for old in look.members:
+        new = waiting.get(str(old.label))
+        if new is None or not old.owner or new.owner in (0, old.owner):
+            continue
+        is_away = look.sight.connected(old.owner, old.czxid) is False
+        is_ahead = look.place[old.node] < look.place[new.node]
+        if is_away and is_ahead and look.sight.connected(new.owner):
+            yield _previous_life(look, old, new)
+
+
+def _previous_life(look: Examination, old: Member, new: Member) -> Verdict:
+    expires = look.sight.expires_in(old.owner, look.now_ms)
+    ending = f"it expires in at most {span(expires.high)}" if expires else "it must expire"
+    return Verdict(
+        about=look.about(old, new),
+        sentence=f"{look.who(new)} waits in {look.name} for its own previous session; {ending}.",
+        confidence="C3",
+        evidence=(
+            (True, f"both nodes are labelled {short(old.label or '')}"),
+            (True, "the old session is connected to no server"),
+            (None, "the label names one process, not several instances"),
+        ),
+        advice="Wait for the expiry. If this happens at each restart, let the process close its "
+        "session when it stops.",
+    )

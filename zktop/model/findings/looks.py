@@ -1,0 +1,66 @@
+"""Two looks before an alarm: what was seen once may be a race between two tables.
+
+The memory is one frozen value, folded over the looks: the same findings at the same times give
+the same alarms, live and in a replay. Time is counted by the facts behind a finding (`as_of`), not
+by looks: a table that was read once and looked at ten times proves nothing new.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from zktop.model.facts import Millis
+from zktop.model.findings.finding import Evidence, Finding
+from zktop.model.text import Text
+
+
+class Seen(NamedTuple):
+    """How long a finding has been there."""
+
+    since: Millis  # when the look was that first showed it
+    first: Millis  # the time of the facts that first showed it
+    last: Millis
+
+    @property
+    def lasted(self) -> int:
+        """How far apart the facts are that prove it."""
+        return self.last - self.first
+
+
+class Looks(msgspec.Struct, frozen=True):
+    """What was found at the looks up to now."""
+
+    seen: Mapping[str, Seen] = {}
+
+    def after(
+        self, found: Iterable[Finding], now_ms: Millis, settle_ms: int
+    ) -> tuple["Looks", tuple[Finding, ...]]:
+        """Give the memory after one more look, and the findings that are worth a line."""
+        seen: dict[str, Seen] = {}
+        shown: list[Finding] = []
+        for finding in found:
+            if finding.id in seen:  # several locks may tell of one and the same thing
+                continue
+            known = self.seen.get(finding.id) or Seen(now_ms, finding.as_of, finding.as_of)
+            known = known._replace(last=max(known.last, finding.as_of))
+            seen[finding.id] = known
+            if finding.at_once or known.lasted >= finding.patience_ms:
+                shown.append(_dated(finding, known, settle_ms))
+        return Looks(seen), tuple(shown)
+
+
+UNCONFIRMED = Evidence(None, Text("it will be there at a second look"))
+
+
+def _dated(finding: Finding, seen: Seen, settle_ms: int) -> Finding:
+    """Put in since when it has been seen; only what was seen twice is red."""
+    since = seen.since if finding.since is None else finding.since
+    if finding.severity != "critical" or finding.at_once or seen.lasted >= settle_ms:
+        return msgspec.structs.replace(finding, since=since)
+    return msgspec.structs.replace(
+        finding,
+        since=since,
+        severity="warning",
+        evidence=(*finding.evidence, UNCONFIRMED),
+    )

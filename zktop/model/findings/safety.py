@@ -1,0 +1,266 @@
+"""S: two owners at once, now or soon."""
+
+from collections.abc import Iterator
+
+from zktop.model.facts import Millis
+from zktop.model.findings.by_name import believers, lexicographic
+from zktop.model.findings.examination import Examination, Sighted
+from zktop.model.findings.finding import Severity
+from zktop.model.findings.overflow import sequence_overflow
+from zktop.model.findings.rule import Answer, Later, Verdict, rule
+from zktop.model.findings.surroundings import Interview
+from zktop.model.findings.words import clock, several, waits
+from zktop.model.history.event import Departure
+from zktop.model.locks.lock import Member
+from zktop.model.waits.names import span
+from zktop.model.witness import Presence
+
+CERTAIN_SESSIONS = 3  # that sort by name: no coincidence any more
+RECENT = 600_000
+WATCHFUL, GIVEN_UP, ALMOST_EXPIRED = 1 / 2, 2 / 3, 0.9  # of the session timeout
+
+
+@rule(
+    "S1",
+    "sorts-by-name",
+    "critical",
+    "lock",
+    needs=("names", "watches"),
+    means="A client orders the queue by whole names instead of numbers: two may own the lock.",
+    only_if=("waiters", "watches"),
+)
+def sorts_by_name(look: Examination) -> Iterator[Answer]:
+    """Find waiters that watch their neighbour by name, and who may therefore believe to own."""
+    # Where the whole queue goes by names, whoever does is not astray.
+    goes_astray = "order-disagrees-with-czxid" not in look.lock.warnings
+    wrong = [
+        seen
+        for seen in (look.astray if goes_astray else look.waiting)
+        if lexicographic(look, seen)
+    ]
+    for line in look.lock.lines:
+        here = [seen for seen in wrong if look.line_of[seen.member.node] is line]
+        if here:
+            yield _sorts_by_name(look, here, believers(line.members))
+
+
+def _sorts_by_name(look: Examination, wrong: list[Sighted], believing: list[Member]) -> Verdict:
+    watching = several(look.who(seen.member) for seen in wrong)
+    first, others = believing[0], believing[1:]
+    others_named = several(look.names(reversed(others)))
+    two = (
+        f"{look.name} may have two owners: {look.who(first)} (first by number) and "
+        f"{others_named} (first by name when it came, sorts wrongly)."
+    )
+    one = f"{look.who(wrong[0].member)} sorts {look.name} by name: two owners are possible."
+    return Verdict(
+        about=look.about(*believing, key=("by-name",)),
+        sentence=two if others else one,
+        confidence="C4" if len(wrong) >= CERTAIN_SESSIONS else "C3",
+        evidence=(
+            (True, f"{watching} watch the neighbour by name, not the one by number"),
+            (None, "every client of this lock sorts as they do"),
+        ),
+        advice="Stop one of the owners and check what both did. Then fix the client: compare the "
+        "number at the end, not the whole name.",
+        as_of=look.sight.watched_at(wrong[0].member.owner),
+        patience_ms=look.thresholds.settle,
+    )
+
+
+@rule(
+    "S2",
+    "blind-neighbours",
+    "critical",
+    "lock",
+    needs=("names",),
+    means="Two libraries use one lock and do not see each other's nodes.",
+    only_if=("several",),
+)
+def blind_neighbours(look: Examination) -> Iterator[Answer]:
+    """Find locks with several layouts, or one number twice, and several owners."""
+    if len(look.lock.lines) > 1:
+        heads = [line.holders[0] for line in look.lock.lines if line.holders]
+        yield _dual(look, heads) if _conflict(heads) else _mixed(look)
+        return
+    numbers = [member.sequence for member in look.holders if member.sequence is not None]
+    if len(set(numbers)) < len(numbers) and _conflict(list(look.holders)):
+        yield _dual(look, list(look.holders))
+
+
+def _conflict(heads: list[Member]) -> bool:
+    """Tell whether several sessions own what not all of them may share."""
+    shared = {"read", "lease"}
+    several_owners = len({head.owner for head in heads}) > 1
+    return several_owners and not all(head.mode in shared for head in heads)
+
+
+def _dual(look: Examination, heads: list[Member]) -> Verdict:
+    owners = several(f"{look.who(head)} (first for {head.layout})" for head in heads)
+    return Verdict(
+        about=look.about(*heads),
+        sentence=f"{look.name} may have several owners: {owners}.",
+        confidence="C3",
+        evidence=(
+            (True, "each of them is first by the rule of its own library"),
+            (None, "the clients are not configured to see each other's nodes"),
+        ),
+        advice="Use one library for each lock, or configure the name patterns of both.",
+    )
+
+
+def _mixed(look: Examination) -> Verdict:
+    layouts = sorted({line.members[0].layout for line in look.lock.lines if line.members})
+    return Verdict(
+        about=look.about(key=("mixed", *layouts)),
+        sentence=f"{look.name} is used by {several(layouts)} at once: they do not see each "
+        "other's nodes.",
+        confidence="C4",
+        evidence=((True, "its nodes are named by the rules of both"),),
+        advice="Use one library for each lock; sooner or later both will own it.",
+        severity="warning",
+    )
+
+
+@rule(
+    "S3",
+    "silent-holder",
+    "critical",
+    "session",
+    needs=("stats", "connections"),
+    means="The holder has not been heard of for most of its timeout: it may be paused or dead.",
+)
+def silent_holder(talk: Interview) -> Iterator[Answer]:
+    """Find sessions that hold a lock and were silent for long when their server was asked."""
+    presence = talk.presence
+    if not talk.held or presence is None or not presence.timeout_ms or presence.quiet_ms is None:
+        return
+    share = presence.quiet_ms / presence.timeout_ms
+    if share > WATCHFUL:
+        yield _silent(talk, presence, share)
+
+
+def _silent(talk: Interview, presence: Presence, share: float) -> Verdict:
+    place = talk.held[0]
+    expires = talk.around.sight.expires_in(talk.session, talk.now_ms)
+    freed = (
+        f"freed in {_interval(expires.low, expires.high)}" if expires else "freed when it expires"
+    )
+    silent = f"silent for {span(presence.quiet_ms or 0)} of {span(presence.timeout_ms or 0)}"
+    return Verdict(
+        about=talk.about(*talk.held),
+        sentence=f"{talk.name} holds {place.mode_and_lock}, {silent}; if dead, {freed}; "
+        f"{waits(talk.behind)}.",
+        confidence="C3",
+        evidence=(
+            (True, f"{presence.server} has had no packet of it for that long"),
+            (share > GIVEN_UP, "its client gives up a connection after two thirds of its timeout"),
+            (None, "it is paused, and wakes too late: then two will believe to own the lock"),
+        ),
+        advice="Look at its host: many silent sessions of one host are a pause, of one server a "
+        "network. Does the resource check a fencing number? The czxid of the node is one.",
+        severity=_severity(share),
+        as_of=presence.at,
+    )
+
+
+def _severity(share: float) -> Severity:
+    if share > ALMOST_EXPIRED:
+        return "critical"
+    return "warning" if share > GIVEN_UP else "info"
+
+
+def _interval(low: Millis, high: Millis) -> str:
+    return f"{low // 1000}..{-(-high // 1000)}s"
+
+
+@rule(
+    "S4",
+    "downgrade-overlap",
+    "critical",
+    "lock",
+    needs=("names", "stats"),
+    means="A writer also reads; when it stops writing, the next writer owns beside that reader.",
+    only_if=("several", "read-write"),
+)
+def downgrade_overlap(look: Examination) -> Iterator[Answer]:
+    """Find a session that holds a write and a later read lock, with a writer in between."""
+    for line in look.lock.lines if look.lock.kind == "read-write" else ():
+        holders = [member for member in line.holders if member.owner]
+        for read in (member for member in holders if member.mode == "read"):
+            write = next((m for m in holders if m.mode == "write" and m.owner == read.owner), None)
+            if write is None or write.sequence == read.sequence:
+                continue
+            start, end = look.place[write.node] + 1, look.place[read.node]
+            between = [m for m in line.members[start:end] if m.mode == "write"]
+            if between:
+                yield _overlap(look, write, read, between[0])
+
+
+def _overlap(look: Examination, write: Member, read: Member, following: Member) -> Verdict:
+    owner, other = look.who(read), look.who(following)
+    return Verdict(
+        about=look.about(write, read, following),
+        sentence=f"If {owner} releases its write lock of {look.name} now, {other} becomes writer "
+        f"beside reader {owner}.",
+        confidence="C3",
+        evidence=(
+            (True, f"{owner} owns a write lock and a later read lock"),
+            (True, f"{other} queued for writing between the two"),
+            (None, "the client is a Curator from before 5.5.0"),
+        ),
+        advice=f"Upgrade Curator in {owner} (CURATOR-621), or release the read lock first.",
+    )
+
+
+@rule(
+    "S5",
+    "robbed-owner",
+    "warning",
+    "lock",
+    needs=("stats", "connections", "history"),
+    means="Somebody else removed the holder's node, and its session goes on as if it owned.",
+    only_if=("departures", "connections"),
+)
+def robbed_owner(look: Examination) -> Iterator[Answer]:
+    """Find nodes that vanished although their live session has asked for nothing since before."""
+    for gone in look.past.departures:
+        if gone.ending == "abandoned" or look.now_ms - gone.gone_at > RECENT:
+            continue
+        presence = look.sight.presence(gone.session) if gone.session else None
+        idle = look.around.sessions.idle_since(gone.session)
+        if presence is None or idle is None or presence.at <= gone.gone_at:
+            continue
+        made = presence.established
+        if idle < gone.gone_at and (made is None or made < gone.gone_at):
+            yield _robbed(look, gone)
+            yield Later(gone.gone_at + RECENT + 1)
+
+
+def _robbed(look: Examination, gone: Departure) -> Verdict:
+    who = look.around.who(gone.session, gone.label)
+    about = look.about(key=(gone.node, gone.czxid))
+    return Verdict(
+        about=about._replace(
+            nodes=(gone.node,), sessions=(gone.session,), who=(who,), modes=(gone.mode,)
+        ),
+        sentence=f"{who} lost {look.name} at {clock(gone.gone_at)} without releasing it, and its "
+        "session lives on: it may still believe that it owns the lock.",
+        confidence="C1",
+        evidence=(
+            (True, "its node is gone, and it has sent nothing but pings since before that"),
+            (None, "who deleted a node is not recorded"),
+        ),
+        advice=f"Find out who deleted the node, and what {who} did after {clock(gone.gone_at)}.",
+        since=gone.gone_at,
+    )
+
+
+RULES = (
+    sorts_by_name,
+    blind_neighbours,
+    silent_holder,
+    downgrade_overlap,
+    robbed_owner,
+    sequence_overflow,
+)

@@ -1,0 +1,235 @@
+"""R: what happens to the root of a lock, and what is in it that should not be."""
+
+from collections.abc import Iterator
+
+from zktop.model.facts import Millis
+from zktop.model.findings.examination import Examination
+from zktop.model.findings.finding import Confidence
+from zktop.model.findings.rule import Answer, Later, Reason, Verdict, rule
+from zktop.model.findings.words import clock, count, several, short
+from zktop.model.locks.lock import Member
+
+RECENT = 600_000  # how long a change of the root stays worth a line
+
+_EFFECTS = (
+    ("go-", "every Lock() of go-zookeeper fails on it and leaves its own node behind"),
+    ("curator", "Curator sorts it into the queue by its name"),
+    ("zk-election", "every participant fails to read a number in it"),
+    ("zk-writelock-c", "a name without a dash crashes the C client"),
+    ("kazoo", "kazoo ignores it"),
+)
+
+
+@rule(
+    "R1",
+    "foreign-members",
+    "info",
+    "lock",
+    needs=("names",),
+    means="The lock has children that are no places in its queue.",
+    only_if=("foreign",),
+)
+def foreign_members(look: Examination) -> Iterator[Answer]:
+    """Find children that the layout does not know."""
+    foreign = look.lock.foreign
+    if not foreign:
+        return
+    effect = next((text for name, text in _EFFECTS if look.lock.layout.startswith(name)), None)
+    is_harmful = look.lock.layout.startswith(("go-", "zk-election", "zk-writelock-c"))
+    yield Verdict(
+        about=look.about(key=("foreign",))._replace(nodes=foreign),
+        sentence=f"{look.name} has {count(len(foreign), 'child', 'children')} of another kind: "
+        f"{several(map(short, foreign))}.",
+        confidence="C4",
+        evidence=(
+            (True, f"no name of the layout {look.lock.layout} looks like that"),
+            (None, effect or "the clients of this lock ignore them"),
+        ),
+        advice="Keep other nodes out of a lock's path.",
+        severity="warning" if is_harmful else "info",
+    )
+
+
+@rule(
+    "R2",
+    "root-recreated",
+    "warning",
+    "lock",
+    needs=("root stat", "history"),
+    means="The lock's node was deleted and created anew: its numbers begin again.",
+    only_if=("news",),
+)
+def root_recreated(look: Examination) -> Iterator[Answer]:
+    """Find roots that are another node than before."""
+    yield from _recently(
+        look,
+        look.past.recreated_at,
+        f"{look.name} was deleted and created again",
+        "Fencing by sequence number is broken, by czxid it is not. Clients that remember that "
+        "the path exists fail once.",
+        "C4",
+        ((True, "its node has another czxid than before"),),
+    )
+
+
+@rule(
+    "R3",
+    "reaped-container",
+    "info",
+    "lock",
+    needs=("root stat", "history"),
+    means="The lock's node vanished while it was empty, as containers do.",
+    only_if=("news",),
+)
+def reaped_container(look: Examination) -> Iterator[Answer]:
+    """Find roots that vanished without anybody in them."""
+    yield from _recently(
+        look,
+        look.past.reaped_at,
+        f"{look.name} vanished while it was empty",
+        "Normal for Curator, whose parents are containers.",
+        "C2",
+        ((True, "it had no children"), (None, "the server removed it, not a person")),
+    )
+
+
+@rule(
+    "R4",
+    "hidden-by-acl",
+    "warning",
+    "lock",
+    needs=("names",),
+    means="An ACL hides the lock or some of its members from zktop.",
+)
+def hidden_by_acl(look: Examination) -> Iterator[Answer]:
+    """Find locks that may not be listed and members that may not be read."""
+    hidden = [member for member in look.members if member.znode.hidden]
+    if look.lock.error is None and not hidden:
+        return
+    what = f"{count(len(hidden), 'member')} of {look.name} may not be read"
+    yield Verdict(
+        about=look.about(*hidden, key=("acl",)),
+        sentence=f"{look.name} may not be listed: {look.lock.error}."
+        if look.lock.error is not None
+        else f"{what}: who owns them is known only if a server's dump tells.",
+        confidence="C4",
+        evidence=((True, "the server refused: no READ permission"),),
+        advice="Give zktop an identity that may read the locks (--auth).",
+        severity="warning" if look.lock.error is not None else "info",
+    )
+
+
+@rule(
+    "R5",
+    "root-changed",
+    "info",
+    "lock",
+    needs=("root stat", "history"),
+    means="The ACL or the data of the lock's node changed.",
+    only_if=("news",),
+)
+def root_changed(look: Examination) -> Iterator[Answer]:
+    """Find roots whose ACL or data is another than before."""
+    yield from _recently(
+        look,
+        look.root.access_at,
+        f"The ACL of {look.name} was changed",
+        "Look whether all its users may still create and read there.",
+        "C4",
+        ((True, "its ACL version is another"), (None, "who did it is not recorded")),
+    )
+    yield from _recently(
+        look,
+        look.root.content_at,
+        f"The data of {look.name} was changed",
+        "A kazoo semaphore keeps its number of leases there: all users must agree on it.",
+        "C4",
+        ((True, "its data version is another"), (None, "who did it is not recorded")),
+    )
+
+
+@rule(
+    "R6",
+    "equal-sequences",
+    "info",
+    "lock",
+    needs=("names", "stats"),
+    means="A writer reads as well, under the number of its write lock: one owner, two nodes.",
+    only_if=("several", "read-write"),
+)
+def equal_sequences(look: Examination) -> Iterator[Answer]:
+    """Find the read node that shares the number of its own session's write node."""
+    for line in look.lock.lines if look.lock.kind == "read-write" else ():
+        writes = {m.sequence: m for m in line.holders if m.mode == "write"}
+        for read in line.holders:
+            write = writes.get(read.sequence) if read.mode == "read" else None
+            if write is not None and write.owner == read.owner:
+                yield _reentrant(look, write, read)
+
+
+def _reentrant(look: Examination, write: Member, read: Member) -> Verdict:
+    return Verdict(
+        about=look.about(write, read),
+        sentence=f"{look.who(write)} writes {look.name} and reads it under the same number: one "
+        "owner, W+R.",
+        confidence="C4",
+        evidence=((True, f"both nodes have the number {write.sequence} and the same session"),),
+        advice="Nothing to do: this is how Curator downgrades a write lock.",
+    )
+
+
+@rule(
+    "R7",
+    "fell-with-waiters",
+    "warning",
+    "lock",
+    needs=("root stat", "history"),
+    means="The lock vanished together with those who waited in it.",
+    only_if=("news",),
+)
+def fell_with_waiters(look: Examination) -> Iterator[Answer]:
+    """Find roots that vanished while somebody stood in the queue."""
+    fell = look.past.fell_at
+    if fell is None:
+        return
+    yield from _recently(
+        look,
+        fell[0],
+        f"{look.name} vanished together with {count(fell[1], 'place')} in its queue",
+        "A wave of session expiries, or a recursive delete: look at the servers' logs.",
+        "C3",
+        ((True, "a node with children cannot be deleted: they went first, all at once"),),
+    )
+
+
+def _recently(
+    look: Examination,
+    at: Millis | None,
+    what: str,
+    advice: str,
+    confidence: Confidence,
+    evidence: tuple[Reason, ...],
+) -> Iterator[Answer]:
+    """Report a change for as long as somebody may still wonder about its effects."""
+    if at is None or look.now_ms - at > RECENT:
+        return
+    yield Later(at + RECENT + 1)
+    yield Verdict(
+        about=look.about(key=(what, at)),
+        sentence=f"{what} at {clock(at)}.",
+        confidence=confidence,
+        evidence=evidence,
+        advice=advice,
+        since=at,
+    )
+
+
+RULES = (
+    foreign_members,
+    root_recreated,
+    reaped_container,
+    hidden_by_acl,
+    root_changed,
+    equal_sequences,
+    fell_with_waiters,
+)

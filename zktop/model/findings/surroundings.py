@@ -1,0 +1,147 @@
+"""What a rule is given besides a lock: the surroundings, one session, or everything at once."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import msgspec
+
+from zktop.model.contender import Naming, naming
+from zktop.model.facts import Link, Millis, Session
+from zktop.model.findings.finding import Need
+from zktop.model.findings.rule import Lacking, Subject
+from zktop.model.findings.words import session_name, short
+from zktop.model.history.sessions import Sessions
+from zktop.model.locks.lock import Lock, Member
+from zktop.model.settings import Settings, Thresholds
+from zktop.model.sight import Sight
+from zktop.model.text import Text
+from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.names import LETTER
+from zktop.model.waits.order_story import Inversion
+from zktop.model.witness import Presence
+from zktop.model.world import Tables
+
+TABLES: tuple[Need, ...] = ("watches", "connections", "expiry")
+
+
+class Surroundings(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
+    """What all rules share at one look."""
+
+    sight: Sight
+    sessions: Sessions  # what became of them, from table to table
+    settings: Settings
+    now_ms: Millis
+    tangled: Mapping[tuple[Text, Text], str] = {}  # (lock, node) in a deadlock -> its id
+    skew_ms: int = 0  # how far the leader's clock is ahead of ours, as far as that was measured
+    is_lock: Callable[[str], bool] = lambda _: False
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """From when on something is worth a line."""
+        return self.settings.thresholds
+
+    def who(self, session: Session, label: Text | None = None) -> str:
+        """Name a session as all of zktop does, or by its id."""
+        return short(self._naming(session, label) or session_name(session))
+
+    @cached_property
+    def _naming(self) -> Naming:
+        return naming(self.sight, self.settings.owners)
+
+    @cached_property
+    def shows_watches(self) -> bool:
+        """Tell whether any server gave its watch table."""
+        return any(one.watches is not None for one in self.sight.witnesses)
+
+    @cached_property
+    def shows_connections(self) -> bool:
+        """Tell whether any server gave its connection table."""
+        return any(one.connections is not None for one in self.sight.witnesses)
+
+    @cached_property
+    def lists_sessions(self) -> bool:
+        """Tell whether any server gave a list of all sessions."""
+        return any(one.sessions for one in self.sight.witnesses)
+
+    @cached_property
+    def lacking(self) -> dict[Need, tuple[Lacking, ...]]:
+        """Which kinds of tables are not complete, and whose fault that is."""
+        return {
+            need: tuple(Lacking(why, need) for why in self.sight.missing(need)) for need in TABLES
+        }
+
+
+class Place(NamedTuple):
+    """One place of a session."""
+
+    lock: Lock
+    member: Member
+    holds: bool
+    behind: int  # how many wait behind it
+
+    @property
+    def mode_and_lock(self) -> str:
+        """Name the lock with the mode in front: `W:/locks/orders`."""
+        return f"{LETTER[self.member.mode]}:{short(self.lock.path)}"
+
+
+class Interview(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """One session that has places in locks."""
+
+    session: Session
+    places: tuple[Place, ...]
+    around: Surroundings
+
+    @property
+    def now_ms(self) -> Millis:
+        """The time of this look."""
+        return self.around.now_ms
+
+    @cached_property
+    def presence(self) -> Presence | None:
+        """Where it is connected."""
+        return self.around.sight.presence(self.session)
+
+    @property
+    def held(self) -> tuple[Place, ...]:
+        """The places through which it owns a lock."""
+        return tuple(place for place in self.places if place.holds)
+
+    @property
+    def behind(self) -> int:
+        """How many wait behind its places."""
+        return sum(place.behind for place in self.places)
+
+    @cached_property
+    def name(self) -> str:
+        """What to call it."""
+        labels = (place.member.label for place in self.places)
+        return self.around.who(self.session, next(filter(None, labels), None))
+
+    def about(self, *places: Place, key: tuple[object, ...] = ()) -> Subject:
+        """Name this session as the subject of a verdict; the id is that of the session."""
+        return Subject(
+            places[0].lock.path if places else None,
+            tuple(place.member.node for place in places),
+            (self.session,),
+            (self.name,),
+            tuple(place.member.mode for place in places),
+            (self.session, *key),
+        )
+
+
+class Survey(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """Everything that concerns no single lock."""
+
+    around: Surroundings
+    tables: Mapping[Text, Tables] = {}
+    link: Link | None = None
+    deadlocks: Sequence[Deadlock] = ()
+    inversions: Sequence[Inversion] = ()
+    owners: Collection[Session] = ()  # of all places in locks
+
+    @property
+    def now_ms(self) -> Millis:
+        """The time of this look."""
+        return self.around.now_ms

@@ -1,0 +1,286 @@
+"""L1 to L6: waiters that nothing will wake, or that wake themselves."""
+
+from collections.abc import Iterator
+
+from zktop.model.facts import Session, join, split
+from zktop.model.findings.by_name import lexicographic
+from zktop.model.findings.examination import Examination, Sighted
+from zktop.model.findings.herds import (
+    herd_on_member,
+    herd_on_parent,
+    relinked,
+    rewatch_storm,
+    stale_watch,
+)
+from zktop.model.findings.rule import Answer, Lacking, Verdict, rule
+from zktop.model.findings.words import short, waits
+from zktop.model.locks.lock import Member
+from zktop.model.text import Text
+from zktop.model.waits.names import span
+
+POLLS = frozenset({"GETC", "EXIS", "GETD", "CREA", "DELE"})
+POLLING_FOR = 10_000
+
+
+@rule(
+    "L1",
+    "no-watch",
+    "critical",
+    "lock",
+    needs=("names", "stats", "watches"),
+    means="A waiter watches nothing in this lock, so nothing will wake it.",
+    only_if=("waiters", "watches"),
+)
+def no_watch(look: Examination) -> Iterator[Answer]:
+    """Find waiters that should have a visible watch in this lock, and have none."""
+    for seen in look.astray:
+        if seen.expected and not seen.here and not is_polling(look, seen.member.owner):
+            yield _no_watch(look, seen)
+
+
+def _no_watch(look: Examination, seen: Sighted) -> Verdict:
+    member, target = seen.member, min(seen.expected)
+    who = look.who(member)
+    return Verdict(
+        about=look.about(member, key=(member.node, target)),
+        sentence=f"{who} waits in {look.name} and watches nothing there: nothing will wake it "
+        f"when {short(split(target)[1])} goes.",
+        confidence="C3",
+        evidence=(
+            (True, f"its recipe watches {short(split(target)[1])}, and its session does not"),
+            (None, "its client does not poll, and is not just between two watches"),
+        ),
+        advice=f"Restart {who}; in its client look for a race between listing the queue and "
+        "setting the watch.",
+        as_of=look.sight.watched_at(member.owner),
+        patience_ms=look.thresholds.settle,
+    )
+
+
+@rule(
+    "L2",
+    "silent-head",
+    "critical",
+    "lock",
+    needs=("stats", "connections", "history"),
+    means="It has become first in the queue and has not noticed: its wake-up is lost.",
+    only_if=("connections",),
+)
+def silent_head(look: Examination) -> Iterator[Answer]:
+    """Find owners that waited before, and have sent no request since they could own."""
+    for head in look.holders:
+        since, certainty = look.past.granted(head.node)
+        presence = look.sight.presence(head.owner)
+        idle = look.around.sessions.idle_since(head.owner)
+        if since is None or certainty != "seen" or presence is None or idle is None:
+            continue
+        if idle <= since and presence.at > since + look.thresholds.settle:
+            yield _silent(look, head, since)
+
+
+def _silent(look: Examination, head: Member, since: int) -> Verdict:
+    who = look.who(head)
+    return Verdict(
+        about=look.about(head),
+        sentence=f"{who} has been first in {look.name} for {span(look.now_ms - since)} but has "
+        "sent no request since it became first.",
+        confidence="C4",
+        evidence=(
+            (True, "it must list the queue before it can know that it is first"),
+            (True, "its connection is up, and its request counter has stood still since before"),
+            (False, "it uses a persistent watch, which needs no further request"),
+        ),
+        advice=f"Restart {who}, or take its thread dump: its event thread is blocked or the "
+        f"wake-up got lost. {waits(look.waiters_behind[head.node])} behind it.",
+        since=since,
+    )
+
+
+@rule(
+    "L3",
+    "watch-into-the-void",
+    "critical",
+    "lock",
+    needs=("names", "watches"),
+    means="A session watches a numbered node that is gone: such a name never comes back.",
+    only_if=("waiters", "watches"),
+)
+def void_watch(look: Examination) -> Iterator[Answer]:
+    """Find watches of waiting sessions on members that are no more."""
+    foreign = {join(look.path, name) for name in look.lock.foreign}
+    for seen in look.astray:
+        unknown = (path for path in seen.others if path not in look.at_path)
+        gone = {path for path in unknown if path[-9:].isdecimal() and path not in foreign}
+        if gone:
+            yield _void(look, seen, min(gone), is_all=gone == seen.here)
+
+
+def _void(look: Examination, seen: Sighted, path: Text, *, is_all: bool) -> Verdict:
+    who, node = look.who(seen.member), short(split(path)[1])
+    waiting = f"{who} waits in {look.name} for {node}, which is already gone"
+    watching = f"{who} still watches {node} in {look.name}, which is gone"
+    return Verdict(
+        about=look.about(seen.member, key=(seen.member.node, path)),
+        sentence=f"{waiting}: its only watch will never fire."
+        if is_all
+        else f"{watching}; its other watches are in order.",
+        confidence="C4",
+        evidence=(
+            (True, f"{node} is no member, and numbers are not given twice"),
+            (is_all or None, "it is its only watch in this lock"),
+        ),
+        advice=f"Restart {who}: its predecessor vanished between the listing and the watch, and "
+        "its client did not list again."
+        if is_all
+        else "Harmless: it is left over from an earlier wait.",
+        severity="critical" if is_all else "info",
+        as_of=look.sight.watched_at(seen.member.owner),
+        patience_ms=look.thresholds.settle,
+    )
+
+
+@rule(
+    "L4",
+    "wrong-target",
+    "warning",
+    "lock",
+    needs=("names", "watches"),
+    means="A waiter watches another member than its library should.",
+    only_if=("waiters", "watches"),
+)
+def wrong_target(look: Examination) -> Iterator[Answer]:
+    """Find waiters whose only watches here are on members that they need not wait for first."""
+    for seen in look.astray:
+        members = [look.at_path[path] for path in seen.others if path in look.at_path]
+        is_wrong = seen.is_sole and seen.expected and not seen.others & seen.expected
+        if not is_wrong or not members or lexicographic(look, seen):
+            continue
+        place = look.place[seen.member.node]
+        if any(look.place[other.node] < place for other in members):
+            yield _wrong(look, seen, members)
+
+
+def _wrong(look: Examination, seen: Sighted, watched: list[Member]) -> Verdict:
+    member = seen.member
+    who, target = look.who(member), short(split(min(seen.expected))[1])
+    nearest = max(watched, key=lambda other: look.place[other.node])
+    return Verdict(
+        about=look.about(member, key=(member.node, nearest.node, target)),
+        sentence=f"{who} waits in {look.name} and watches {short(nearest.node)}; its library "
+        f"should watch {target}.",
+        confidence="C3",
+        evidence=(
+            (True, f"by the order of {member.layout}, {target} is what it waits for"),
+            (True, f"what it watches is {_described(look, member, nearest)}"),
+            (None, "the layout was recognised rightly"),
+        ),
+        advice="Either another library or another version made this node; tell zktop the layout "
+        "of this lock (--layout), or upgrade the client.",
+        as_of=look.sight.watched_at(member.owner),
+        patience_ms=look.thresholds.settle,
+    )
+
+
+def _described(look: Examination, member: Member, target: Member) -> str:
+    """Say which order the target would be right for."""
+    members = look.line_of[member.node].members
+    place, other = look.place[member.node], look.place[target.node]
+    writers = [number for number in range(place) if members[number].mode != "read"]
+    if other == place - 1:
+        return "the one right before it"
+    if other == 0:
+        return "the first of the queue"
+    if writers and other == writers[0]:
+        return "the first writer, as Curator's readers watch it"
+    if writers and other == writers[-1]:
+        return "the nearest writer, as kazoo's readers watch it"
+    return f"{place - other} places before it, as no known library does"
+
+
+@rule(
+    "L5",
+    "self-watch",
+    "warning",
+    "lock",
+    needs=("names", "watches"),
+    means="A waiter watches only its own node: it will wake when it gives up, not before.",
+    only_if=("waiters", "watches"),
+)
+def self_watch(look: Examination) -> Iterator[Answer]:
+    """Find waiters that watch nothing here but themselves."""
+    for seen in look.astray:
+        if seen.is_sole and seen.expected and seen.here and not seen.others:
+            who = look.who(seen.member)
+            yield Verdict(
+                about=look.about(seen.member),
+                sentence=f"{who} waits in {look.name} and watches only its own node: nothing "
+                "will wake it.",
+                confidence="C2",
+                evidence=(
+                    (True, "its session has one watch in this lock, on its own node"),
+                    (False, "it can be revoked, and does not need another watch"),
+                ),
+                advice=f"Restart {who}. The Java WriteLock does this when it finds its node "
+                "again after a lost connection.",
+                as_of=look.sight.watched_at(seen.member.owner),
+                patience_ms=look.thresholds.settle,
+            )
+
+
+@rule(
+    "L6",
+    "busy-poller",
+    "warning",
+    "lock",
+    needs=("stats", "watches", "connections", "history"),
+    means="A waiter asks again and again instead of watching.",
+    only_if=("waiters", "watches", "connections"),
+)
+def busy_poller(look: Examination) -> Iterator[Answer]:
+    """Find waiters without a watch here that keep asking."""
+    for seen in look.astray:
+        session = seen.member.owner
+        presence = None if seen.here else look.sight.presence(session)
+        if presence is None:
+            continue
+        if look.around.sessions.requests_per_s(session) is None:
+            yield Lacking("one connection table is not enough to know a request rate", "history")
+        elif is_polling(look, session) and presence.last_operation in POLLS:
+            yield _poller(look, seen.member, presence.at)
+
+
+def is_polling(look: Examination, session: Session) -> bool:
+    """Tell whether it makes more requests than a patient waiter would."""
+    rate = look.around.sessions.requests_per_s(session)
+    return rate is not None and rate > look.thresholds.busy_polls_per_second
+
+
+def _poller(look: Examination, member: Member, at: int) -> Verdict:
+    who, rate = look.who(member), look.around.sessions.requests_per_s(member.owner) or 0
+    return Verdict(
+        about=look.about(member),
+        sentence=f"{who} polls {look.name}: {rate:.0f} requests a second while it waits.",
+        confidence="C2",
+        evidence=(
+            (True, "it has no watch in this lock, and its last operation is a read or a try"),
+            (None, "its requests are about this lock"),
+        ),
+        advice="Let it watch its predecessor; every poll costs the whole ensemble.",
+        as_of=at,
+        patience_ms=POLLING_FOR,
+    )
+
+
+RULES = (
+    no_watch,
+    silent_head,
+    void_watch,
+    wrong_target,
+    self_watch,
+    busy_poller,
+    herd_on_member,
+    herd_on_parent,
+    rewatch_storm,
+    relinked,
+    stale_watch,
+)

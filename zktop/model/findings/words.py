@@ -1,0 +1,81 @@
+"""Words for three in the morning: short names, counts, and lists that stay readable."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from zktop.model.facts import Millis, Session, session_text
+from zktop.model.text import Text, clean
+from zktop.model.waits.order_classes import fold_name, fold_path
+
+LONGEST_NAME = 80
+
+_SECOND = 1000
+_DAY = 24 * 3600
+_TOKEN = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}")
+_NAMED = 3
+
+
+def short(name: str) -> Text:
+    """Give a node name without the bulk of the uuid in it.
+
+    >>> short("_c_d8e1f0a2-1111-4c3b-9a55-0f6b1b8f7a01-lock-0000000041")
+    '_c_d8e1…-lock-0000000041'
+    """
+    text = clean(_TOKEN.sub(lambda found: found[0][:4] + "…", name[: 4 * LONGEST_NAME]))
+    return text if len(text) <= LONGEST_NAME else Text("…" + text[1 - LONGEST_NAME :])
+
+
+def several(names: Iterable[str]) -> str:
+    """Name the first few and count the rest.
+
+    >>> several(["a"]), several("ab"), several("abcde")
+    ('a', 'a and b', 'a, b, c and 2 more')
+    """
+    shown = list(dict.fromkeys(names))
+    if len(shown) > _NAMED + 1:
+        shown = [*shown[:_NAMED], f"{len(shown) - _NAMED} more"]
+    head, tail = shown[:-1], shown[-1:]
+    return " and ".join([", ".join(head), *tail]) if head else "".join(tail)
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """Put a number before its noun.
+
+    >>> count(1, "actor"), count(4, "actor"), count(2, "request waits", "requests wait")
+    ('1 actor', '4 actors', '2 requests wait')
+    """
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def waits(number: int) -> str:
+    """Count who waits.
+
+    >>> waits(1), waits(4)
+    ('1 actor waits', '4 actors wait')
+    """
+    return count(number, "actor waits", "actors wait")
+
+
+def session_name(session: Session) -> str:
+    """Name a session that has no label."""
+    return session_text(session) if session else "nobody"
+
+
+def signature(rule: str, locks: Iterable[str], modes: Iterable[str], who: Sequence[str]) -> str:
+    """Put together what stays the same when the same trouble comes back.
+
+    >>> signature("B1", ["/locks/user/17"], ["write"], ["worker-3", "worker-4"])
+    'B1 /locks/user/* write worker-*'
+    """
+    parts = ({*map(fold_path, locks)}, {*modes}, {*map(fold_name, who)})
+    return " ".join([rule, *(",".join(sorted(part)) for part in parts if part)])
+
+
+def clock(at: Millis) -> str:
+    """Say the time of day, UTC.
+
+    >>> clock(1_767_225_600_123)
+    '00:00:00Z'
+    """
+    seconds = at // _SECOND % _DAY
+    return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}Z"
