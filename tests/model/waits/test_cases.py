@@ -196,3 +196,13 @@ def test_a_stuck_actor_that_asks_for_more_takes_others_along():
 
     assert "C" not in standings(graph("X x: A@1 B@8 ; Y x: B@2 A@7 ; Z x: Q@3 C@21"))
     assert standings(found)["C"] == "behind"
+
+
+def test_a_newcomer_to_an_election_that_is_entangled_takes_those_behind_it_along():
+    """It closes a ring while somebody else leaves the same election."""
+    found = graph("E elect!: L@1 F@2 ; X x: A@3 L@9 ; Y x: L@4 B@10")
+    len(found.residue.cores)
+    (later,) = queues("E elect!: L@1 A@11")
+    found.replaced("/E", later)
+
+    assert standings(found) == {"L": "core", "A": "core", "B": "behind"}

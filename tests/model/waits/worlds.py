@@ -70,6 +70,36 @@ def request(
     )
 
 
+def changed(
+    queue: Queue, number: int, chance: random.Random
+) -> tuple[Queue, tuple[Request, ...], tuple[Request, ...]]:
+    """Some members gone, some new at the tail, now and then another capacity."""
+    gone = {r.node for r in queue.requests if chance.random() < 0.2}
+    created = tuple(
+        _newcomer(queue, number * 10 + place, chance)
+        for place in range(chance.choice((0, 1, 1, 2)))
+    )
+    kept = tuple(request for request in queue.requests if request.node not in gone)
+    deleted = tuple(request for request in queue.requests if request.node in gone)
+    after = replace(queue, requests=kept + created)
+    if queue.kind == "pool" and chance.random() < 0.1:
+        after = replace(after, capacity=chance.choice((1, 2, None)))
+    return with_conflicts(after) if queue.kind == "conflict" else after, created, deleted
+
+
+def _newcomer(queue: Queue, number: int, chance: random.Random) -> Request:
+    is_orphan = chance.random() < 0.06
+    mode = chance.choice(MODES.get(queue.kind, ("exclusive",)))
+    return Request(
+        node=f"n-{number}",
+        actor=f"nobody:{queue.lock}/{number}" if is_orphan else chance.choice(ACTORS),
+        mode=mode,
+        czxid=number + 1,
+        exempt=mode != "write" and chance.random() < 0.06,
+        releases=not is_orphan,
+    )
+
+
 def is_granted(queue: Queue, live: tuple[Request, ...], place: int) -> bool:
     """By definition, from the members that are still there."""
     member, earlier = live[place], live[:place]

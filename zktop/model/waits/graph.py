@@ -180,7 +180,9 @@ class WaitGraph:
 
     def _judge(self, locks: Iterable[str], only: AbstractSet[str] | None = None) -> None:
         lines = [self._strand(lock) for lock in locks if lock in self._queues]
-        self._explain(stuck(lines, only))
+        left = stuck(lines, only)
+        # Newcomers to an election show up as well; whether they are stuck is judged for itself.
+        self._explain(left if only is None else left & only)
 
     def _explain(self, left: set[str]) -> None:
         nobody = self._places.nobody

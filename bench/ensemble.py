@@ -1,0 +1,40 @@
+"""A large ensemble as facts: ten thousand quiet locks, five contenders each."""
+
+import random
+from collections.abc import Iterator
+
+from zktop.model.facts import AnyFact, Children, Node, Stat, join
+from zktop.model.text import Text
+
+NOW = 1_800_000_000_000
+LOCKS, EACH = 10_000, 5
+SEEN = 10_000_000  # the zxid of the reading
+
+
+def facts(locks: int = LOCKS, each: int = EACH) -> Iterator[AnyFact]:
+    """Give what a source reads at its start."""
+    chance = random.Random(1)
+    for number in range(locks):
+        yield from lock(Text(f"/locks/l{number:05d}"), each, 100 + number * 20, chance)
+
+
+def lock(path: Text, each: int, czxid: int, chance: random.Random) -> Iterator[AnyFact]:
+    """Give one lock, written as kazoo writes it; the first has just acquired."""
+    names = tuple(kazoo_name(chance, sequence) for sequence in range(each))
+    root = Stat(czxid, czxid, NOW, cversion=each, num_children=each, pzxid=czxid + each)
+    yield Children(path=path, names=names, stat=root, zxid=SEEN, at=NOW)
+    for place, name in enumerate(names, start=1):
+        yield contender(join(path, name), czxid + place, chance, NOW)
+
+
+def contender(path: Text, czxid: int, chance: random.Random, at: int) -> Node:
+    """Give one contender with a session and a label of its own."""
+    owner = chance.getrandbits(62) | 1
+    stat = Stat(czxid, czxid, at, owner=owner, data_length=11, pzxid=czxid)
+    label = b"worker-%04d" % chance.randrange(10_000)
+    return Node(path=path, stat=stat, data=label, zxid=max(SEEN, czxid), at=at)
+
+
+def kazoo_name(chance: random.Random, sequence: int) -> Text:
+    """Name a node as kazoo does."""
+    return Text(f"{chance.getrandbits(128):032x}__lock__{sequence:010d}")

@@ -1,0 +1,106 @@
+"""The model at scale: a report from nothing, after one change, and what it weighs."""
+
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from statistics import median, quantiles
+
+from bench.ensemble import EACH, LOCKS, NOW, SEEN, contender, facts, kazoo_name, lock
+from bench.figure import Figure
+from zktop.model.examiner import Examiner
+from zktop.model.facts import AnyFact, Gone, join
+from zktop.model.text import Text
+from zktop.model.world import World
+
+CHANGES = 100
+LARGE = 10_000
+MEGABYTE = 1 << 20
+ROOM = 60 * MEGABYTE
+
+
+def figures() -> Iterator[Figure]:
+    """Measure all of it."""
+    chance = random.Random(2)
+    world = World().after(*facts(), *lock(Text("/locks/large"), LARGE, SEEN - LARGE - 1, chance))
+    examiner = Examiner()
+    started = time.perf_counter()
+    examiner.look(world, NOW + 1000)
+    nothing = (time.perf_counter() - started) * 1000
+    locks = f"{LOCKS + 1} locks"
+    yield Figure("report_from_nothing", nothing, "ms", nothing, f"itself, {locks}")
+    for name, path in (("small", "/locks/l00077"), ("large", "/locks/large")):
+        world, taken = _changed(examiner, world, Text(path), chance)
+        size = EACH if name == "small" else LARGE
+        most = nothing / 100
+        yield Figure(
+            f"report_after_a_change_{name}", median(taken), "ms", nothing, "from nothing", most
+        )
+        p99 = quantiles(taken, n=100)[98]
+        yield Figure(f"report_after_a_change_{name}_p99", p99, "ms", nothing, f"{size} members")
+    yield _memory()
+
+
+def _changed(
+    examiner: Examiner, world: World, path: Text, chance: random.Random
+) -> tuple[World, list[float]]:
+    """Let contenders of one lock go and come; time each new world and its report, in ms."""
+    taken = []
+    for step in range(CHANGES):
+        at = NOW + 2000 + 50 * step
+        fact = _change(world, path, step, at, chance)
+        started = time.perf_counter()
+        world = world.after(fact)
+        examiner.look(world, at, thorough=False)
+        taken.append((time.perf_counter() - started) * 1000)
+    return world, taken
+
+
+def _change(world: World, path: Text, step: int, at: int, chance: random.Random) -> AnyFact:
+    zxid = world.zxid + 1
+    if step % 2:
+        return contender(join(path, kazoo_name(chance, 100_000 + step)), zxid, chance, at)
+    holder = min(world.family(path), key=lambda znode: znode.name[-10:])
+    return Gone(path=join(path, holder.name), zxid=zxid, at=at)
+
+
+def _memory() -> Figure:
+    floor, whole = (
+        _resident(sys.executable, "-c", text) for text in (_FLOOR + _TELL, _FLOOR + _WHOLE + _TELL)
+    )
+    return Figure(
+        "memory_of_10000_locks",
+        whole / MEGABYTE,
+        "MB",
+        floor / MEGABYTE,
+        "python, kazoo and textual imported",
+        (floor + ROOM) / MEGABYTE,
+    )
+
+
+def _resident(*command: str) -> int:
+    ran = subprocess.run(command, check=True, capture_output=True, text=True)
+    return int(ran.stdout)
+
+
+_FLOOR = "import kazoo.client, textual.app, gc\n"
+_WHOLE = """
+from bench.ensemble import NOW, facts
+from zktop.model.examiner import Examiner
+from zktop.model.world import World
+world = World()
+batch = []
+for fact in facts():  # in batches, as a source reads them
+    batch.append(fact)
+    if len(batch) == 5000:
+        world, batch = world.after(*batch), []
+world = world.after(*batch)
+batch = []
+examiner = Examiner()
+report = examiner.look(world, NOW + 1000)
+"""
+_TELL = """
+gc.collect()
+print(next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if "VmRSS" in line))
+"""

@@ -1,0 +1,263 @@
+"""Reading an ensemble: the first complete reading, and from an event to a fact.
+
+Floors are what a few lines of kazoo need for the same, in the same run against the same server.
+"""
+
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import quantiles
+from typing import Any
+
+from kazoo.client import KazooClient
+from kazoo.protocol.serialization import int_struct, write_string
+from kazoo.protocol.states import ZnodeStat
+
+from bench.figure import Figure
+from zktop.model.facts import AnyFact, Gone, Link
+from zktop.zk import Access, Plan, Source, parse_hosts
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from servers import real_zookeeper
+
+CONTENDERS = 5
+EVENTS = 300
+_HEADER, _STAT = struct.Struct("!iBi"), struct.Struct("!qqqqiiiqiiq")
+
+
+def figures() -> Iterator[Figure]:
+    """Start a server, fill it, and measure."""
+    with real_zookeeper(memory_mb=512) as server:
+        if server is None:
+            return
+        client = KazooClient(server.address, timeout=30)
+        client.start()
+        try:
+            for count in (2_000, 10_000):
+                _fill(client, count)
+                yield from _first_reading(client, server.address, count)
+            for members in (10, 10_000):
+                yield from _event_to_fact(client, server.address, members)
+        finally:
+            client.stop()
+            client.close()
+
+
+def _first_reading(client: KazooClient, address: str, count: int) -> Iterator[Figure]:
+    name = f"first reading {count}x{CONTENDERS}"
+    root = f"/bench-{count}"
+    batched = min(_seconds(lambda: _bare_multi(client, root)) for _ in range(3))
+    ours = min(_read_by_source(address, root, persistent=True) for _ in range(3))
+    yield Figure(name, ours, "s", batched, "s bare MultiRead", 3 * batched)
+    singly = _seconds(lambda: _bare_async(client, root))
+    yield Figure(f"{name} against get_async", ours, "s", singly, "s bare get_async", singly / 15)
+    single = _read_by_source(address, root, persistent=False, batches=False)
+    yield Figure(f"{name} one-shot", single, "s", singly, "s bare get_async", 1.2 * singly)
+
+
+def _event_to_fact(client: KazooClient, address: str, members: int) -> Iterator[Figure]:
+    root = f"/bench-events-{members}"
+    client.ensure_path(root)
+    _create(client, [f"{root}/m-{i:010d}" for i in range(members)])
+    bare = _bare_events(client, address, root)
+    ours = _source_events(client, address, root)
+    for percent, most in ((50, 3.0), (99, 15.0)):
+        floor, value = (_percentile(times, percent) for times in (bare, ours))
+        yield Figure(
+            f"event to fact p{percent}, {members} members",
+            value,
+            "ms",
+            floor,
+            "ms bare recursive watch",
+            floor + most,
+        )
+
+
+def _read_by_source(address: str, root: str, *, persistent: bool, batches: bool = True) -> float:
+    """Time from the session to the last fact; connecting is measured elsewhere."""
+    access = Access(parse_hosts(address), session_timeout=30)
+    plan = Plan(roots=(f"{root}/*",), persistent=persistent, introspect=False)
+    source = Source(access, plan)
+    if not batches:
+        expected = source._expect  # noqa: SLF001
+
+        def old(probes: Any) -> None:
+            expected([probe._replace(version=(3, 5, 0)) for probe in probes])
+
+        source._expect = old  # type: ignore[method-assign]  # noqa: SLF001
+    begun: list[float] = []
+
+    def on_facts(facts: list[AnyFact]) -> None:
+        if begun or any(isinstance(fact, Link) and fact.state == "connected" for fact in facts):
+            begun.append(time.perf_counter())
+
+    try:
+        source.start(on_facts)
+        assert source.wait_until_read(120)  # noqa: S101
+        return begun[-1] - begun[0]
+    finally:
+        source.close()
+
+
+def _bare_multi(client: KazooClient, root: str) -> None:
+    locks = [f"{root}/{name}" for name in client.get_children(root)]
+    found = _multi(client, [(op, path) for path in locks for op in (4, 8)])
+    members = [
+        (4, f"{lock}/{name}")
+        for lock, names in zip(locks, found[1::2], strict=True)
+        for name in names
+    ]
+    _multi(client, members)
+
+
+def _multi(client: KazooClient, items: list[tuple[int, str]]) -> list[Any]:
+    asked = []
+    for start in range(0, len(items), 500):
+        result = client.handler.async_result()
+        client._call(_BareMulti(items[start : start + 500]), result)  # noqa: SLF001
+        asked.append(result)
+    return [one for result in asked for one in result.get(timeout=60)]
+
+
+class _BareMulti:
+    """Opcode 22 as shortly as it can be written."""
+
+    type = 22
+
+    def __init__(self, items: list[tuple[int, str]]) -> None:
+        self.items = items
+
+    def serialize(self) -> bytes:
+        parts = (_HEADER.pack(op, 0, -1) + write_string(path) + b"\0" for op, path in self.items)
+        return b"".join(parts) + _HEADER.pack(-1, 1, -1)
+
+    @staticmethod
+    def deserialize(answer: bytes, offset: int) -> list[Any]:
+        found: list[Any] = []
+        while True:
+            kind, done, _ = _HEADER.unpack_from(answer, offset)
+            offset += 9
+            if done:
+                return found
+            (length,) = int_struct.unpack_from(answer, offset)
+            offset += 4
+            if kind == 4:  # noqa: PLR2004
+                content = answer[offset : offset + length]
+                offset += max(length, 0)
+                found.append((content, ZnodeStat._make(_STAT.unpack_from(answer, offset))))
+                offset += 68
+                continue
+            names = []
+            for _ in range(length):
+                (size,) = int_struct.unpack_from(answer, offset)
+                names.append(answer[offset + 4 : offset + 4 + size].decode())
+                offset += 4 + size
+            found.append(names)
+
+
+def _bare_async(client: KazooClient, root: str) -> None:
+    locks = [f"{root}/{name}" for name in client.get_children(root)]
+    listed = [(lock, client.get_children_async(lock)) for lock in locks]
+    read = [
+        client.get_async(f"{lock}/{name}")
+        for lock, names in listed
+        for name in names.get(timeout=120)
+    ]
+    for one in read:
+        one.get(timeout=120)
+
+
+def _bare_events(client: KazooClient, address: str, root: str) -> list[float]:
+    from zktop.zk.requests import AddWatch, event  # noqa: PLC0415
+
+    watcher = KazooClient(address)
+    watcher.start()
+    seen = _Moments()
+    watcher._connection._read_watch_event = lambda message, offset: seen.note(  # noqa: SLF001
+        event(message, offset)[1]
+    )
+    added = watcher.handler.async_result()
+    watcher._call(AddWatch(root), added)  # noqa: SLF001
+    added.get(timeout=10)
+    try:
+        return _time_deletions(client, root, "bare", seen)
+    finally:
+        watcher.stop()
+        watcher.close()
+
+
+def _source_events(client: KazooClient, address: str, root: str) -> list[float]:
+    seen = _Moments()
+
+    def on_facts(facts: list[AnyFact]) -> None:
+        for fact in facts:
+            if isinstance(fact, Gone):
+                seen.note(fact.path)
+
+    source = Source(Access(parse_hosts(address)), Plan(roots=(root,), introspect=False))
+    source.start(on_facts)
+    try:
+        assert source.wait_until_read(60)  # noqa: S101
+        return _time_deletions(client, root, "ours", seen)
+    finally:
+        source.close()
+
+
+class _Moments:
+    """When each path was first noted."""
+
+    def __init__(self) -> None:
+        self.at: dict[str, float] = {}
+        self.awaited = ""
+        self.came = threading.Event()
+
+    def note(self, path: str) -> None:
+        if path == self.awaited:
+            self.at.setdefault(path, time.perf_counter())
+            self.came.set()
+
+
+def _time_deletions(client: KazooClient, root: str, who: str, seen: _Moments) -> list[float]:
+    """Give milliseconds from the end of each deletion; below zero when the event came first."""
+    taken = []
+    for number in range(EVENTS):
+        path = f"{root}/{who}-{number:010d}"
+        client.create(path)
+        time.sleep(0.002)
+        seen.came.clear()
+        seen.awaited = path
+        client.delete(path)
+        deleted = time.perf_counter()
+        assert seen.came.wait(10)  # noqa: S101
+        taken.append((seen.at[path] - deleted) * 1000)
+    return taken
+
+
+def _percentile(times: list[float], percent: int) -> float:
+    return quantiles(times, n=100)[percent - 1]
+
+
+def _fill(client: KazooClient, count: int) -> None:
+    root = f"/bench-{count}"
+    client.ensure_path(root)
+    locks = [f"{root}/lock-of-{number}" for number in range(count)]
+    _create(client, locks, b"")
+    names = [f"{'0123456789abcdef' * 2}__lock__{number:010d}" for number in range(CONTENDERS)]
+    _create(client, [f"{lock}/{name}" for lock in locks for name in names])
+
+
+def _create(client: KazooClient, paths: list[str], content: bytes = b"worker") -> None:
+    for start in range(0, len(paths), 500):
+        batch = client.transaction()
+        for path in paths[start : start + 500]:
+            batch.create(path, content)
+        batch.commit()
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started

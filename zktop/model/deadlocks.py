@@ -1,0 +1,238 @@
+"""Deadlocks over time: what the wait graph shows now, and how sure everything else makes it.
+
+The graph is told of changed locks alone. What a verdict needs besides, who was seen to act while
+it waited, who is idle, who watches what, is gathered for the few actors of a core, and only while
+there is one.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from zktop.model.actors import Actors, session_of
+from zktop.model.facts import Millis
+from zktop.model.history.attempts import identity_of
+from zktop.model.history.change import Change
+from zktop.model.history.chronicle import Chronicle
+from zktop.model.locks.lock import Lock, Member
+from zktop.model.requests import Known, Lined, names_of, path_of, queues
+from zktop.model.settings import Settings
+from zktop.model.sight import Sight
+from zktop.model.text import Text
+from zktop.model.waits.activity import Activity
+from zktop.model.waits.assess import assess
+from zktop.model.waits.deadlock import Deadlock, Place
+from zktop.model.waits.evidence import Evidence
+from zktop.model.waits.forest import Forest, Root
+from zktop.model.waits.grants import is_granted
+from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.names import Names
+from zktop.model.waits.order import OrderGraph
+from zktop.model.waits.order_samples import Asker
+from zktop.model.waits.order_story import Inversion, inversions
+from zktop.model.waits.state import Queue, Request
+from zktop.model.watching import Lookout
+
+RANK_EVERY: Final[Millis] = 1_000
+MANY: Final = 64  # members; a shorter queue is made anew as quickly
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """Deadlocks, mere hints at some, and the locks whose listing would decide about more."""
+
+    deadlocks: tuple[Deadlock, ...] = ()
+    hints: tuple[Deadlock, ...] = ()
+    relist: tuple[Text, ...] = ()
+    inversions: tuple[Inversion, ...] = ()
+    blockers: tuple[Root, ...] = ()
+
+
+class Deadlocks:
+    """A fold over changed locks; `judge` answers for the newest state."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Begin with no lock known."""
+        self.graph = WaitGraph()
+        self._settings = settings
+        self._actors = Actors(settings)
+        self._forest = Forest()
+        self._activity = Activity()
+        self._orders = OrderGraph()
+        self._members: dict[str, tuple[Member, ...]] = {}  # of long queues
+        self._unranked: dict[str, Queue | None] = {}
+        self._elections: set[str] = set()
+        self._ranked: tuple[Root, ...] = ()
+        self._ranked_at: Millis | None = None
+
+    def change(self, change: Change) -> None:
+        """Take note of one changed lock."""
+        lock = change.after
+        known = Known(self.graph.queues, self._members)
+        made = [] if lock is None else list(queues(lock, self._actors, known))
+        gone_at = lock.seen_zxid if lock else 0
+        for lined in made:
+            self._replace(lined, gone_at)
+            self._note_order(lined, change)
+            self._keep_members(lined)
+        for name in names_of(change.path, len(made)):
+            was = self.graph.queues.get(name)
+            if was is None:
+                break
+            self._note_gone(was, was.requests, gone_at)
+            self.graph.removed(name)
+            self._unranked[name] = None
+            self._members.pop(name, None)
+            self._elections.discard(name)
+
+    def judge(
+        self, sight: Sight, chronicle: Chronicle, locks: Mapping[Text, Lock], now_ms: Millis
+    ) -> Verdict:
+        """Say what is deadlocked now."""
+        more = self._activity.look(self.graph)
+        blockers = self._root_blockers(now_ms)
+        potential = inversions(self._orders) if self._orders.cycles else ()
+        if not self.graph.residue.cores and not self._elections:
+            return Verdict(relist=_paths(more), inversions=potential, blockers=blockers)
+        known = self._evidence(sight, chronicle, locks, now_ms)
+        found = assess(self.graph, known, self._names(locks))
+        return Verdict(
+            deadlocks=tuple(map(_of_locks, found.deadlocks)),
+            hints=tuple(map(_of_locks, found.hints)),
+            relist=_paths((*more, *found.relist)),
+            inversions=potential,
+            blockers=blockers,
+        )
+
+    def _root_blockers(self, now_ms: Millis) -> tuple[Root, ...]:
+        """Rank the root blockers, at most once a second: to add up all waits takes a while."""
+        if self._ranked_at is None or not 0 <= now_ms - self._ranked_at < RANK_EVERY:
+            for name, queue in self._unranked.items():
+                self._forest.replaced(name, queue)
+            self._unranked.clear()
+            self._ranked_at = now_ms
+            self._ranked = self._forest.roots(self.graph, now_ms)
+        return self._ranked
+
+    def _replace(self, lined: Lined, gone_at: int) -> None:
+        queue, created, deleted = lined.queue, lined.created, lined.deleted
+        before = self.graph.queues.get(queue.lock)
+        if before is not None:
+            self._note_gone(before, deleted, gone_at)
+        if before is not None and created and deleted:
+            self.graph.replaced(queue.lock, queue)  # the order of the others may have changed
+        else:
+            self.graph.replaced(queue.lock, queue, created, deleted)
+        self._unranked[queue.lock] = queue
+        if queue.kind == "election":
+            self._elections.add(queue.lock)
+
+    def _keep_members(self, lined: Lined) -> None:
+        if len(lined.members) > MANY:
+            self._members[lined.queue.lock] = lined.members
+        else:
+            self._members.pop(lined.queue.lock, None)
+
+    def _note_order(self, lined: Lined, change: Change) -> None:
+        """Learn in which order locks are taken, from who owns another one already."""
+        lock, queue = change.after, lined.queue
+        generation = {queue.lock: lock.stat.czxid} if lock and lock.stat else {}
+        for request in lined.created:
+            if request.actor in self.graph.tangled:
+                asker = Asker(
+                    identity=request.actor,
+                    owner=request.actor,
+                    is_concurrent=self._activity.is_concurrent(request.actor),
+                )
+                self._orders.asked(self.graph, queue, request, asker, generation)
+        for request in lined.deleted:
+            self._orders.ended(queue.lock, request.node, lock.at if lock else 0)
+
+    def _note_gone(self, queue: Queue, deleted: Iterable[Request], gone_at: int) -> None:
+        for request in deleted:
+            self._activity.deleted(request, queue.lock, there=queue.seen_zxid, gone=gone_at)
+
+    def _evidence(
+        self, sight: Sight, chronicle: Chronicle, locks: Mapping[Text, Lock], now_ms: Millis
+    ) -> Evidence:
+        """Gather what is known of the actors of all cores."""
+        actors = {actor for core in self.graph.residue.cores for actor in core.actors}
+        sessions = {actor: session_of(actor) for actor in actors}
+        idle = {
+            actor: since
+            for actor, session in sessions.items()
+            if session and (since := chronicle.sessions.idle_since(session)) is not None
+        }
+        places = list(self._places(actors, locks))
+        past = {lock.path: chronicle.of(lock.path, now_ms) for _, _, lock, _ in places}
+        usual = {path: history.usual_hold for path, history in past.items()}
+        tries = {
+            request.actor: past[lock.path].attempts.get(identity_of(member))
+            for _, request, lock, member in places
+        }
+        learned = {actor: one.learned_timeout_ms for actor, one in tries.items() if one}
+        return Evidence(
+            now_ms=now_ms,
+            settle_ms=self._settings.thresholds.settle,
+            concurrent=frozenset(filter(self._activity.is_concurrent, actors)),
+            threads=frozenset(a for a, session in sessions.items() if session is None),
+            still_since_ms=idle,
+            watched=frozenset(
+                (queue.lock, request.node)
+                for queue, request, lock, member in places
+                if not is_granted(queue, request)
+                and Lookout(lock, sight).of(member).verdict == "confirmed"
+            ),
+            usual_hold_ms={path: hold[1] for path, hold in usual.items() if hold is not None},
+            patience_ms={actor: ms for actor, ms in learned.items() if ms is not None},
+        )
+
+    def _places(
+        self, actors: Iterable[str], locks: Mapping[Text, Lock]
+    ) -> Iterator[tuple[Queue, Request, Lock, Member]]:
+        """Give all places of these actors, as the graph and as the locks know them."""
+        for actor in actors:
+            for queue, request in self.graph.places(actor):
+                lock = locks.get(Text(path_of(queue.lock)))
+                member = lock.member(request.node) if lock else None
+                if lock is not None and member is not None:
+                    yield queue, request, lock, member
+
+    def _names(self, locks: Mapping[Text, Lock]) -> Names:
+        """Call the actors of stuck queues by their labels, and lines by their locks."""
+        residue = self.graph.residue
+        names = [name for name in self.graph.queues if name in residue.locks]
+        return Names(
+            owners={
+                request.actor: label
+                for name in names
+                for request in self.graph.queues[name].requests
+                if (label := self._label(name, request, locks))
+            },
+            paths={name: path_of(name) for name in names if path_of(name) != name},
+        )
+
+    def _label(self, name: str, request: Request, locks: Mapping[Text, Lock]) -> str | None:
+        lock = locks.get(Text(path_of(name)))
+        member = lock.member(request.node) if lock else None
+        return member.label if member else None
+
+
+def _of_locks(deadlock: Deadlock) -> Deadlock:
+    """Name locks instead of the lines of locks."""
+    if not any(path_of(name) != name for name in deadlock.locks):
+        return deadlock
+    steps = tuple(
+        replace(step, holds=tuple(map(_of_lock, step.holds)), waits=_of_lock(step.waits))
+        for step in deadlock.steps
+    )
+    return replace(deadlock, locks=tuple(sorted(set(map(path_of, deadlock.locks)))), steps=steps)
+
+
+def _of_lock(place: Place) -> Place:
+    return replace(place, lock=path_of(place.lock))
+
+
+def _paths(names: Iterable[str]) -> tuple[Text, ...]:
+    return tuple(sorted({Text(path_of(name)) for name in names}))

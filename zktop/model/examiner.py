@@ -1,0 +1,164 @@
+"""From one world to the next report, at a cost that follows what changed.
+
+The examiner looks at worlds one after another and keeps what must be remembered between two
+looks: the locks as they were, their history, the wait graph, and how long each finding has lasted.
+It is a fold: the same worlds at the same times give the same reports.
+"""
+
+from collections.abc import Collection, Iterable
+
+from zktop.model.deadlocks import Deadlocks
+from zktop.model.facts import Millis, Session
+from zktop.model.family import NOBODY
+from zktop.model.history.change import Change
+from zktop.model.history.chronicle import Chronicle
+from zktop.model.inspection import AT_ONCE, Inspection, Scene
+from zktop.model.locks.door import lock_at
+from zktop.model.locks.lock import Lock, NotALock
+from zktop.model.locks.reach import may_be_lock, read_by
+from zktop.model.report import Cost, Part, Report
+from zktop.model.settings import Root, Settings
+from zktop.model.shelf import Shelf
+from zktop.model.sight import NO_SIGHT, Sight
+from zktop.model.text import Text
+from zktop.model.world import World
+
+
+class Examiner:
+    """Looks at the world again and again; each look gives a report."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        """Begin without having seen anything."""
+        self.settings = settings or Settings()
+        self._chronicle = Chronicle()
+        self._deadlocks = Deadlocks(self.settings)
+        self._inspection = Inspection(self.settings, self._chronicle)
+        self._world = World()
+        self._sight = NO_SIGHT
+        self._parts: Shelf[Text, Part] = Shelf()
+        self._locks: dict[Text, Lock] = {}
+        self._paths: tuple[Text, ...] = ()
+        self._due: dict[Text, Millis] = {}  # locks that the clock alone will change
+        self._asking: set[Text] = set()  # locks that watch tables can change
+
+    def look(
+        self,
+        world: World,
+        now: Millis,
+        *,
+        thorough: bool = True,
+        ours: Collection[Session] = frozenset(),
+        cost: Cost | None = None,
+    ) -> Report:
+        """Give the report on this world at this time.
+
+        A look that is not thorough leaves some examinations to the looks that follow: who looks
+        twenty times a second sees the locks at once, and the findings a moment later.
+        """
+        sight = Sight.of(world, now, self._sight)
+        changes = self._changes(world, now)
+        self._world, self._sight = world, sight
+        events = self._chronicle.after(changes, sight, now)
+        self._file(changes)
+        for change in changes:
+            self._deadlocks.change(change)
+        verdict = self._deadlocks.judge(sight, self._chronicle, self._locks, now)
+        found = self._inspection.look(
+            Scene(
+                world=world,
+                now=now,
+                sight=sight,
+                locks=self._locks,
+                changes=changes,
+                deadlocks=(*verdict.deadlocks, *verdict.hints),
+                inversions=verdict.inversions,
+                at_once=None if thorough else AT_ONCE,
+            )
+        )
+        return Report(
+            world=world,
+            now=now,
+            settings=self.settings,
+            sight=sight,
+            parts=self._parts,
+            paths=self._paths,
+            deadlocks=(*verdict.deadlocks, *found.deadlocks),
+            blockers=verdict.blockers,
+            findings=found.findings,
+            blind=found.blind,
+            events=tuple(events),
+            relist=verdict.relist,
+            ours=ours,
+            cost=cost,
+        )
+
+    def _changes(self, world: World, now: Millis) -> list[Change]:
+        """Make the locks again whose facts changed, and say how they differ."""
+        changed = world.changed_since(self._world)
+        paths: set[Text] = set()
+        for path in changed.paths:
+            before = self._world.families.get(path, NOBODY)
+            paths.update(read_by(path, before, world.families.get(path, NOBODY)))
+        paths.update(path for path, due in self._due.items() if due <= now)
+        if changed.servers:
+            paths |= self._asking
+        changes = (self._change(path, world, now) for path in sorted(paths))
+        return [change for change in changes if change is not None]
+
+    def _change(self, path: Text, world: World, now: Millis) -> Change | None:
+        before = self._locks.get(path)
+        root = self.settings.root_of(path)
+        if self.settings.roots and root is None:
+            return None
+        after: Lock | None = None
+        if may_be_lock(path, world, self.settings):
+            found = lock_at(path, world, self.settings, now, before)
+            after = found if isinstance(found, Lock) else _unknown(found, root, world)
+        return None if after is before else Change.between(path, before, after)
+
+    def _file(self, changes: Iterable[Change]) -> None:
+        """Keep the changed locks for the next look."""
+        parts: dict[Text, Part | None] = {}
+        for change in changes:
+            path, lock = change.path, change.after
+            if lock is None:
+                del self._locks[path]
+                parts[path] = None
+            else:
+                self._locks[path] = lock
+                parts[path] = Part(lock, self._chronicle.of(path))
+            self._mark(path, lock)
+        came_or_went = any((change.before is None) != (change.after is None) for change in changes)
+        self._parts = self._parts.with_changes(parts)
+        if came_or_went:
+            self._paths = tuple(sorted(self._locks))
+
+    def _mark(self, path: Text, lock: Lock | None) -> None:
+        """Note what else than its facts can change a lock."""
+        self._due.pop(path, None)
+        self._asking.discard(path)
+        if lock is not None and lock.until is not None:
+            self._due[path] = lock.until
+        if lock is not None and lock.asks_watches:
+            self._asking.add(path)
+
+
+def _unknown(found: NotALock, root: Root | None, world: World) -> Lock | None:
+    """Show what the user named although no lock was recognised there: he will wonder else."""
+    if root is None or (("*" in root.path) and found.error is None):
+        return None
+    family = world.family(found.path)
+    if not family.listed and not family.denied:
+        return None
+    return Lock(
+        path=found.path,
+        layout=found.kind,
+        kind=root.kind or "other",
+        lines=(),
+        stat=family.stat,
+        seen_zxid=family.listed_at,
+        at=family.told_at,
+        foreign=found.foreign,
+        error=found.error,
+        family=family,
+    )

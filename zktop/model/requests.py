@@ -1,0 +1,169 @@
+"""Locks in the terms of the wait graph: places become requests, lines become queues.
+
+A lock of several lines, as of two libraries that do not see each other, becomes several queues.
+They are told apart by a suffix that no path can have.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import compress, count
+from operator import is_not
+from typing import Final, NamedTuple
+
+import msgspec
+
+from zktop.model.actors import NOBODY, Actors, session_of
+from zktop.model.facts import session_text
+from zktop.model.locks.lock import Line, Lock, Member
+from zktop.model.locks.queue import Queue as Regular
+from zktop.model.waits.state import Kind, Queue, Request
+
+_LINE: Final = "\0"  # between a path and the number of a line
+
+_KINDS: Final[dict[str, Kind]] = {
+    "first": "exclusive",
+    "read-write": "read-write",
+    "first-n": "pool",
+}
+
+
+class Lined(NamedTuple):
+    """A queue of the wait graph, the members it was made of, and who came and went since."""
+
+    queue: Queue
+    members: tuple[Member, ...]
+    created: tuple[Request, ...]
+    deleted: tuple[Request, ...]
+
+
+class Known(NamedTuple):
+    """The queues as they are, and the members that the long ones were made of."""
+
+    queues: Mapping[str, Queue]
+    members: Mapping[str, tuple[Member, ...]]
+
+
+def queues(lock: Lock, actors: Actors, known: Known) -> Iterator[Lined]:
+    """Give the queues of a lock, each as the next version of the known one of its name."""
+    if lock.kind == "semaphore":
+        yield _pool(lock, actors, known)
+        return
+    for name, line in zip(names_of(lock.path), lock.lines, strict=False):
+        yield _queue(lock, line, name, actors, known)
+
+
+def names_of(path: str, first: int = 0) -> Iterator[str]:
+    """Give the names of a lock's queues, one after another, without end."""
+    return (f"{path}{_LINE}{number}" if number else path for number in count(first))
+
+
+def path_of(name: str) -> str:
+    """Give the lock that a queue belongs to.
+
+    >>> path_of("/locks/a"), path_of("/locks/a" + chr(0) + "1")
+    ('/locks/a', '/locks/a')
+    """
+    return name.partition(_LINE)[0]
+
+
+def _pool(lock: Lock, actors: Actors, known: Known) -> Lined:
+    """Holders first, then who waits: leases and the queue for them are one to the wait graph."""
+    capacity = lock.leases or len(lock.holders)
+    rules = Queue(
+        lock=lock.path,
+        kind="pool",
+        requests=(),
+        capacity=capacity or None,
+        capacity_is="known" if lock.leases_are == "known" else "inferred",
+        seen_zxid=lock.seen_zxid,
+        guessed=_is_guessed(lock),
+    )
+    return _filled(rules, lock, (*lock.holders, *lock.waiters), actors, known)
+
+
+def _queue(lock: Lock, line: Line, name: str, actors: Actors, known: Known) -> Lined:
+    kind = _kind(lock, line)
+    members = tuple(line.members)
+    conflicts: dict[str, tuple[str, ...]] | None = None
+    if kind == "single":
+        members = (*line.holders, *line.waiters)
+    if kind == "conflict":
+        conflicts = {
+            member.node: tuple(other.node for other in line.blocked_by(member))
+            for member in line.waiters
+        }
+    rules = Queue(
+        lock=name,
+        kind=kind,
+        requests=(),
+        blocking=lock.blocking,
+        seen_zxid=lock.seen_zxid,
+        conflicts=conflicts,
+        guessed=_is_guessed(lock),
+    )
+    return _filled(rules, lock, members, actors, known)
+
+
+def _kind(lock: Lock, line: Line) -> Kind:
+    """Choose the rule of the wait graph; pairwise conflicts serve where no simple one does."""
+    if lock.kind == "election":
+        return "election"
+    if lock.kind in ("single", "lease"):
+        return "single"
+    if isinstance(line, Regular) and line.regular:
+        return _KINDS[line.rule]
+    return "conflict"
+
+
+def _filled(
+    rules: Queue,
+    lock: Lock,
+    members: tuple[Member, ...],
+    actors: Actors,
+    known: Known,
+) -> Lined:
+    """Put the requests in. What stands before and behind all changes is taken over as it is."""
+    before = known.members.get(rules.lock, ())
+    queue = known.queues.get(rules.lock)
+    requests = queue.requests if queue else ()
+    head = _alike(before, members)
+    tail = _alike(before[head:][::-1], members[head:][::-1])
+    end = len(requests) - tail
+    old = {request.node: request for request in requests[head:end]}
+    exempt = frozenset(member.node for member in lock.holders if lock.is_exempt(member))
+    new = []
+    for member in members[head : len(members) - tail]:
+        made = _request(member, actors.of(lock, member), is_exempt=member.node in exempt)
+        same = old.get(member.node)
+        new.append(same if same == made else made)
+    stay = {id(request) for request in new}
+    was = {id(request) for request in old.values()}
+    return Lined(
+        msgspec.structs.replace(rules, requests=(*requests[:head], *new, *requests[end:])),
+        members,
+        tuple(request for request in new if id(request) not in was),
+        tuple(request for request in old.values() if id(request) not in stay),
+    )
+
+
+def _alike(one: Sequence[Member], other: Sequence[Member]) -> int:
+    """Count how many of the first members are the same objects, at the speed of C."""
+    differing = compress(count(), map(is_not, one, other))
+    return next(differing, min(len(one), len(other)))
+
+
+def _request(member: Member, actor: str, *, is_exempt: bool) -> Request:
+    is_session = not member.owner or session_of(actor) is not None
+    return Request(
+        node=member.node,
+        actor=actor,
+        mode=member.mode,
+        czxid=member.czxid,
+        since_ms=member.ctime,
+        exempt=is_exempt,
+        releases=not actor.startswith(NOBODY),
+        session=None if is_session else session_text(member.owner),
+    )
+
+
+def _is_guessed(lock: Lock) -> bool:
+    return "low-confidence" in lock.warnings
