@@ -1,0 +1,180 @@
+"""A recording gives back what was read, even from a file that was cut off."""
+
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zktop.errors import UsageError
+from zktop.model.facts import AnyFact, Children, Gone, Link, Node, Stat, Watches
+from zktop.model.text import Text
+from zktop.model.world import World
+from zktop.recording import (
+    LONGEST_DATA,
+    STATE_EVERY,
+    Header,
+    Look,
+    Recorder,
+    Recording,
+    State,
+    redacted,
+)
+
+HEADER = Header(tool="zktop 0.1.0", hosts="zk1:2181", roots=["/locks/**"])
+FIRST = 1_800_000_000_000
+
+
+def stat(czxid: int) -> Stat:
+    """A Stat of a znode created by that transaction."""
+    return Stat(czxid, czxid, FIRST, owner=7)
+
+
+def story(looks: int, every: int = 1000) -> list[AnyFact | Look]:
+    """A root whose members come and go, looked at once a second."""
+    root = Text("/locks/a")
+    lines: list[AnyFact | Look] = [
+        Link(state="connected", zxid=0, at=FIRST),
+        Children(path=root, names=(), stat=stat(1), zxid=1, at=FIRST),
+        Watches(server=Text("zk1:2181"), rows={7: (root,)}, zxid=1, at=FIRST),
+    ]
+    for n in range(looks):
+        at, zxid = FIRST + n * every, 10 + 2 * n
+        name = Text(f"/locks/a/lock-{n:010d}")
+        lines.append(Node(path=name, stat=stat(zxid), data=b"w", zxid=zxid, at=at))
+        if n > 2:
+            gone = Text(f"/locks/a/lock-{n - 2:010d}")
+            lines.append(Gone(path=gone, zxid=zxid + 1, at=at))
+        lines.append(Look(zxid=zxid + (n > 2), at=at))
+    return lines
+
+
+def recorded(path: Path, lines: list[AnyFact | Look]) -> Path:
+    """Write a story into a file, as a live run would."""
+    with path.open("wb") as file:
+        recorder = Recorder(file, HEADER)
+        for line in lines:
+            if isinstance(line, Look):
+                recorder.look(line.at)
+            else:
+                recorder.facts([line])
+        recorder.close()
+    return path
+
+
+def told(recording: Recording, offset: int = 0) -> list[AnyFact | Look]:
+    """The facts and looks of a recording, without what repeats the state."""
+    lines: list[AnyFact | Look] = []
+    repeating = 0
+    for line in recording.lines(offset):
+        if isinstance(line, State):
+            repeating = line.facts
+        elif repeating:
+            repeating -= 1
+        elif not isinstance(line, Header):
+            lines.append(line)
+    return lines
+
+
+def world(recording: Recording, offset: int = 0) -> World:
+    """The world after all facts from a place in the file on."""
+    facts = [f for f in recording.lines(offset) if not isinstance(f, Header | Look | State)]
+    return World().after(*facts)
+
+
+def test_what_was_read_comes_back(tmp_path: Path) -> None:
+    """Every fact and every look, in order, as they were."""
+    lines = story(50)
+    recording = Recording(recorded(tmp_path / "a.zktop", lines))
+
+    assert told(recording) == lines
+    assert recording.header == HEADER
+    assert not recording.cut_off
+
+
+def test_reading_can_start_at_any_minute(tmp_path: Path) -> None:
+    """From the newest start before a moment, the same world comes out as from the beginning."""
+    lines = story(200)
+    recording = Recording(recorded(tmp_path / "a.zktop", lines))
+    offset = recording.start_before(FIRST + 130_000)
+    state = next(iter(recording.lines(offset)))
+
+    assert len(recording.starts()) == 1 + 199_000 // STATE_EVERY
+    assert isinstance(state, State)
+    assert state.at == FIRST + 2 * STATE_EVERY
+    assert world(recording, offset).family("/locks/a").members == (
+        world(recording).family("/locks/a").members
+    )
+
+
+@given(st.data())
+def test_a_cut_off_file_is_good_up_to_its_last_whole_line(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """However a crash cut the file, what remains is a beginning of what was recorded."""
+    lines = story(100)
+    path = recorded(tmp_path_factory.mktemp("cut") / "a.zktop", lines)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: data.draw(st.integers(200, len(whole) - 1))])
+    recording = Recording(path)
+    remaining = told(recording)
+
+    assert remaining == lines[: len(remaining)]
+    assert recording.cut_off or recording.starts()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"not gzip",
+        gzip.compress(b"{}\n"),
+        gzip.compress(b'{"fact":"look","zxid":1,"at":2}\n'),
+    ],
+    ids=["empty", "text", "no fact", "no header"],
+)
+def test_a_file_that_is_no_recording_is_refused_with_a_sentence(
+    tmp_path: Path, content: bytes
+) -> None:
+    """The user is told that the file is the wrong one; there is no traceback."""
+    path = tmp_path / "other"
+    path.write_bytes(content)
+
+    with pytest.raises(UsageError, match="other"):
+        Recording(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    """A typing mistake in a file name reads like one."""
+    with pytest.raises(UsageError, match="No such file"):
+        Recording(tmp_path / "typo")
+
+
+def test_redacting_keeps_what_names_an_owner() -> None:
+    """Payloads stay at home; the short values of a JSON object, which name people, do not."""
+    payload = {"HostName": "h1", "UserName": "vt", "secret": "x" * 500, "nested": {"a": 1}}
+    node = Node(path=Text("/a"), stat=stat(1), data=json.dumps(payload).encode(), zxid=1, at=1)
+    kept = redacted(node)
+
+    assert isinstance(kept, Node)
+    assert json.loads(kept.data or b"") == {"HostName": "h1", "UserName": "vt"}
+
+
+@given(st.binary(min_size=LONGEST_DATA + 1, max_size=4000))
+def test_redacted_data_is_short(data: bytes) -> None:
+    """Whatever is in a large znode, only its beginning can be in a recording."""
+    kept = redacted(Node(path=Text("/a"), stat=stat(1), data=data, zxid=1, at=1))
+
+    assert isinstance(kept, Node)
+    assert len(kept.data or b"") <= LONGEST_DATA
+
+
+def test_nothing_read_is_an_honest_file() -> None:
+    """A recorder that was given nothing writes nothing."""
+    file = io.BytesIO()
+    Recorder(file, HEADER).close()
+
+    assert file.getvalue() == b""

@@ -1,0 +1,250 @@
+"""Facts to a file and back: what was read, not what was concluded.
+
+A recording is JSON lines in gzip. The first line says what it is, then comes one fact a line, and
+a line for every moment at which the live run looked at its world: a replay that looks at the same
+moments comes to the same verdicts. Once a minute a new gzip member begins with everything known at
+that time, so that a reader can start there. Each member carries its time in its header, where a
+search through the compressed bytes finds it.
+
+A file that was cut off, by a crash or a full disk, is good up to its last whole line.
+"""
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Annotated, Final, Literal
+
+import msgspec
+
+from zktop.errors import UsageError
+from zktop.model.facts import AnyFact, Children, Denied, Fact, Millis, Node, join
+from zktop.model.family import NEVER, Family, Znode
+from zktop.model.settings import Settings
+from zktop.model.text import Text, label
+from zktop.model.world import World
+
+SCHEMA: Final = "zktop.recording/1"
+STATE_EVERY: Millis = 60_000
+LONGEST_DATA = 256  # bytes of a znode's data that are kept when redacting
+LONGEST_VALUE = 64  # and characters of a value, where the data is a JSON object
+
+_MEMBER = re.compile(rb"\x1f\x8b\x08\x08.{6}zktop-(\d{13})\x00", re.DOTALL)
+_CHUNK = 1 << 16
+
+
+class Header(msgspec.Struct, frozen=True, tag_field="fact", tag="header", kw_only=True):
+    """The first line: which tool recorded what."""
+
+    schema: Literal["zktop.recording/1"] = SCHEMA
+    tool: str
+    hosts: str
+    roots: list[str]
+    redacted: bool = True
+    settings: Settings | None = None  # what the live run judged by
+
+
+class Look(Fact, frozen=True, tag="look"):
+    """The live run looked at its world at this moment, at everything or only at what changed."""
+
+    thorough: bool = True
+
+
+class State(Fact, frozen=True, tag="state"):
+    """So many facts follow that repeat everything known at this moment."""
+
+    facts: int
+
+
+Line = Annotated[
+    Header | Look | State | AnyFact, msgspec.Meta(description="one line of a recording")
+]
+
+_encoder = msgspec.json.Encoder()
+_decoder: msgspec.json.Decoder[Header | Look | State | AnyFact] = msgspec.json.Decoder(Line)
+
+
+class Recorder:
+    """Writes facts as they come; `look` marks the moments at which verdicts were made."""
+
+    def __init__(self, file: IO[bytes], header: Header) -> None:
+        """Begin a recording; the file is the caller's to open and to close."""
+        self._file = file
+        self._redacted = header.redacted
+        self._world = World()
+        self._state_at: Millis | None = None
+        self._header = header
+        self._member: gzip.GzipFile | None = None
+
+    def facts(self, facts: Iterable[AnyFact]) -> None:
+        """Write what was read."""
+        told = [redacted(fact) if self._redacted else fact for fact in facts]
+        if not told:
+            return
+        self._world = self._world.after(*told)
+        if self._member is None:
+            self._begin(told[0].at)
+            self._write(self._header)
+        for fact in told:
+            self._write(fact)
+
+    def look(self, at: Millis, *, thorough: bool = True) -> None:
+        """Mark a moment at which the world was looked at; begin a new member once a minute."""
+        if self._member is None:
+            self._begin(at)
+            self._write(self._header)
+        self._write(Look(zxid=self._world.zxid, at=at, thorough=thorough))
+        if self._state_at is not None and at - self._state_at >= STATE_EVERY:
+            self._begin(at)
+            facts = tuple(state(self._world))
+            for line in (State(zxid=self._world.zxid, at=at, facts=len(facts)), *facts):
+                self._write(line)
+        elif self._member is not None:
+            self._member.flush()  # what was looked at is on disk, whatever happens next
+
+    def close(self) -> None:
+        """Finish the last member; the file stays the caller's."""
+        if self._member is not None:
+            self._member.close()
+            self._member = None
+
+    def _begin(self, at: Millis) -> None:
+        self.close()
+        self._state_at = at
+        self._member = gzip.GzipFile(f"zktop-{at:013d}", "wb", 6, self._file, mtime=0)
+
+    def _write(self, line: Header | Look | State | AnyFact) -> None:
+        if self._member is not None:
+            self._member.write(_encoder.encode(line) + b"\n")
+
+
+class Recording:
+    """A recorded file: its header, its lines, and the places where reading can start."""
+
+    def __init__(self, path: Path) -> None:
+        """Open a recording; a file that is none is refused with a sentence."""
+        self.path = path
+        self.cut_off = False  # known when all lines were read
+        try:
+            first = next(self.lines(), None)
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
+        if not isinstance(first, Header):
+            raise UsageError(f"{path} is no zktop recording: it does not begin like one.")
+        self.header = first
+
+    def lines(self, offset: int = 0) -> Iterator[Header | Look | State | AnyFact]:
+        """Go through the lines from a member on; stop quietly where the file was cut off."""
+        self.cut_off = False
+        rest = b""
+        for chunk in self._unpacked(offset):
+            *whole, rest = (rest + chunk).split(b"\n")
+            yield from map(self._decoded, whole)
+        self.cut_off = self.cut_off or bool(rest)
+
+    def story(self) -> Iterator[Look | AnyFact]:
+        """Go through what was read and when it was looked at, without what repeats the state."""
+        repeated = 0
+        for line in self.lines():
+            match line:
+                case Header():
+                    pass
+                case State():
+                    repeated = line.facts
+                case _ if repeated:
+                    repeated -= 1
+                case _:
+                    yield line
+
+    def _decoded(self, line: bytes) -> Header | Look | State | AnyFact:
+        try:
+            return _decoder.decode(line)
+        except msgspec.MsgspecError as error:
+            raise UsageError(f"{self.path} holds a line that is no fact: {error}.") from error
+
+    def starts(self) -> list[tuple[Millis, int]]:
+        """Give the moments at which reading can start, each with its offset in the file."""
+        packed = self.path.read_bytes()
+        return [(int(found[1]), found.start()) for found in _MEMBER.finditer(packed)]
+
+    def start_before(self, at: Millis) -> int:
+        """Give the offset of the newest start that is not after this moment."""
+        offsets = [offset for moment, offset in self.starts() if moment <= at]
+        return offsets[-1] if offsets else 0
+
+    def _unpacked(self, offset: int) -> Iterator[bytes]:
+        with self.path.open("rb") as file:
+            file.seek(offset)
+            packed, unpacker = file.read(_CHUNK), _member()
+            while packed:
+                try:
+                    yield unpacker.decompress(packed)
+                except zlib.error:
+                    break
+                packed = unpacker.unused_data or file.read(_CHUNK)
+                if unpacker.eof:
+                    if not packed:
+                        return  # ended between two members: nothing is missing
+                    unpacker = _member()
+        self.cut_off = True
+
+
+def _member() -> "zlib._Decompress":
+    return zlib.decompressobj(wbits=31)  # gzip, not bare zlib
+
+
+def state(world: World) -> Iterator[AnyFact]:
+    """Give the facts that make this world again."""
+    for path, family in sorted(world.families.items()):
+        yield from _family_facts(path, family, world.at)
+    for tables in world.tables.values():
+        facts = (tables.server, tables.connections, tables.watches, tables.expiry)
+        yield from (fact for fact in facts if fact is not None)
+    if world.link is not None:
+        yield world.link
+
+
+def _family_facts(path: Text, family: Family, at: Millis) -> Iterator[AnyFact]:
+    if family.listed_at != NEVER and family.stat is not None:
+        names = sorted(n for n, z in family.members.items() if z.newest <= family.listed_at)
+        yield Children(
+            path=path,
+            names=tuple(names),
+            stat=family.stat,
+            zxid=family.listed_at,
+            at=family.at,
+        )
+    if family.denied:
+        yield Denied(path=path, what="list", zxid=family.denied_at, at=at)
+    for name, znode in family.members.items():
+        yield from _znode_facts(join(path, name), znode, at)
+
+
+def _znode_facts(path: Text, znode: Znode, at: Millis) -> Iterator[AnyFact]:
+    if znode.hidden:
+        yield Denied(path=path, what="read", zxid=znode.read_at, at=at)
+    elif znode.stat is not None:
+        yield Node(path=path, stat=znode.stat, data=znode.data, zxid=znode.read_at, at=at)
+    if znode.seen_at > znode.read_at:
+        yield Node(path=path, zxid=znode.seen_at, at=at)
+
+
+def redacted(fact: AnyFact) -> AnyFact:
+    """Keep of a znode's data what may name its owner: short data, or its beginning in one line."""
+    if not isinstance(fact, Node) or fact.data is None or len(fact.data) <= LONGEST_DATA:
+        return fact
+    return msgspec.structs.replace(fact, data=_without_payload(fact.data))
+
+
+def _without_payload(data: bytes) -> bytes:
+    """Keep what names an owner: of JSON the short scalars, of other data the first line."""
+    try:
+        told = json.loads(data)
+    except (ValueError, RecursionError):
+        return label(data.split(b"\n", 1)[0]).encode()[:LONGEST_DATA]
+    if not isinstance(told, dict):
+        return b""
+    short = {key: value for key, value in told.items() if len(json.dumps(value)) <= LONGEST_VALUE}
+    return json.dumps({k: v for k, v in short.items() if not isinstance(v, dict | list)}).encode()
