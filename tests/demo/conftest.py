@@ -1,0 +1,68 @@
+"""A server of each kind, and a stage on it."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+
+import pytest
+from demo.stage import Stage, Troupe
+from kazoo.client import KazooClient
+from kazoo.exceptions import NoNodeError
+from servers import has_real_zookeeper, real_zookeeper, sandbox_server
+
+from zktop.demo.chronicle import Chronicle
+from zktop.demo.crew import Crew
+
+TICK_MS = 200  # sessions of half a second and more, expired to the tick
+
+
+@pytest.fixture(
+    scope="session",
+    params=["sandbox", pytest.param("zookeeper", marks=pytest.mark.zookeeper)],
+)
+def hosts(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a server with short ticks."""
+    if request.param == "sandbox":
+        with sandbox_server("--tick-ms", str(TICK_MS)) as server:
+            yield server.address
+        return
+    if not has_real_zookeeper() and not os.environ.get("ZKTOP_REQUIRE_ZOOKEEPER"):
+        pytest.skip("no real ZooKeeper on this machine")
+    with real_zookeeper(tickTime=TICK_MS) as server:
+        assert server
+        yield server.address
+
+
+@pytest.fixture(scope="session")
+def zookeeper(hosts: str) -> Iterator[KazooClient]:
+    """A client that only looks."""
+    client = KazooClient(hosts)
+    client.start()
+    yield client
+    client.stop()
+    client.close()
+
+
+@pytest.fixture
+def stage(hosts: str, zookeeper: KazooClient) -> Iterator[Stage]:
+    """A stage for processes, empty again afterwards."""
+    chronicle = Chronicle()
+    with Crew(chronicle.hear) as crew:
+        yield Stage(hosts, crew, chronicle, zookeeper)
+        crew.kill_all()
+    sweep(zookeeper)
+
+
+@pytest.fixture
+def rehearsal(hosts: str, zookeeper: KazooClient) -> Iterator[Stage]:
+    """A stage for contenders that are threads of this process: quick, and cannot be killed."""
+    chronicle = Chronicle()
+    with Troupe(chronicle.hear) as troupe:
+        yield Stage(hosts, troupe, chronicle, zookeeper)
+    sweep(zookeeper)
+
+
+def sweep(zookeeper: KazooClient) -> None:
+    """Take away everything below the demo root, while killed contenders' sessions still expire."""
+    with contextlib.suppress(NoNodeError):
+        zookeeper.retry(zookeeper.delete, "/zktop-demo", recursive=True)

@@ -1,0 +1,128 @@
+"""A stage for contenders: a crew, what it told, and a folder of its own on a server."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Self
+
+from kazoo.client import KazooClient
+
+from zktop.demo.chronicle import Chronicle
+from zktop.demo.contender import Contender
+from zktop.demo.crew import Crew
+from zktop.demo.hand import Ended, Event, Hired, Told
+from zktop.demo.order import Claim, Connection, Order
+from zktop.model.text import Text
+
+_numbers = count()
+
+
+class Troupe:
+    """As much of a crew as can be had without processes: each contender is a thread."""
+
+    def __init__(self, tell: Callable[[Event], None]) -> None:
+        self._tell = tell
+        self._playing: dict[str, tuple[Contender, threading.Thread]] = {}
+
+    def __enter__(self) -> Self:
+        """Play for the length of a block."""
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Have everybody go."""
+        for contender, thread in self._playing.values():
+            contender.stop()
+            thread.join(2)
+            contender.hang_up()
+            thread.join()
+
+    def hire(self, order: Order) -> None:
+        """Start a contender."""
+        contender = Contender(order, lambda step: self._tell(Told(order.name, step)))
+        thread = threading.Thread(target=self._play, args=(contender,))
+        self._playing[order.name] = contender, thread
+        self._tell(Hired(order.name, 0))
+        thread.start()
+
+    def release(self, name: str) -> None:
+        """End its work."""
+        self._playing[name][0].release()
+
+    def cancel(self, name: str) -> None:
+        """Have it go."""
+        self._playing[name][0].stop()
+
+    def go(self, name: str) -> None:
+        """Open its gate."""
+        self._playing[name][0].go()
+
+    def cut(self, name: str, seconds: float) -> None:
+        """Cut its line."""
+        self._playing[name][0].cut(seconds)
+
+    def _play(self, contender: Contender) -> None:
+        code = contender.run()
+        self._tell(Ended(contender.order.name, 0, code, Text("")))
+
+
+@dataclass
+class Stage:
+    """A crew, what it told, and a folder of its own on the server."""
+
+    hosts: str
+    crew: Crew | Troupe
+    chronicle: Chronicle
+    zookeeper: KazooClient
+    path: str = field(default_factory=lambda: f"/zktop-demo/stage{next(_numbers)}")
+
+    def order(self, name: str, recipe: str = "predecessor", **wanted: object) -> Order:
+        """An order for one lock; options of the claim and of the order in one go."""
+        claim = {key: wanted.pop(key) for key in tuple(wanted) if key in Claim.__struct_fields__}
+        claims = wanted.pop("claims", (Claim(recipe, claim.pop("path", self.path), **claim),))
+        connection = Connection(self.hosts, wanted.pop("session_timeout_s", 2.0))
+        return Order(name, claims, connection, **wanted)
+
+    def hire(self, name: str, recipe: str = "predecessor", **wanted: object) -> None:
+        """Start one contender."""
+        self.crew.hire(self.order(name, recipe, **wanted))
+
+    def until(self, condition: Callable[[], bool], within_s: float = 15.0) -> None:
+        """Wait for something to be told; fails with what was told instead."""
+        happened = self.chronicle.until(condition, within_s)
+
+        assert happened, "\n".join(step.line() for step in tuple(self.chronicle.steps)[-40:])
+
+    def told(self, name: str, what: str, times: int = 1) -> None:
+        """Wait until a contender has told this."""
+        self.until(lambda: self.chronicle.count(name, what) >= times)
+
+    def ended(self, *names: str) -> None:
+        """Wait until these processes are gone."""
+        self.until(lambda: self.chronicle.ended.keys() >= set(names))
+
+    def holds(self, *names: str) -> None:
+        """Wait until exactly these contenders believe that they hold the lock."""
+        self.until(lambda: self.chronicle.believers(self.path) == set(names))
+
+    def queue_up(self, recipe: str, holder: str, *others: str, **wanted: object) -> None:
+        """Hire contenders one after the other: one gets the lock, the others wait."""
+        self.hire(holder, recipe, **wanted)
+        self.told(holder, "acquired")
+        for name in others:
+            self.hire(name, recipe, **wanted)
+            self.told(name, "decided" if recipe == "poll" else "watching")
+
+    def queue_up_behind(self, name: str, recipe: str = "predecessor", **wanted: object) -> None:
+        """Hire one who waits for somebody who is there."""
+        self.hire(name, recipe, **wanted)
+        self.told(name, "watching")
+
+    def nodes(self, path: str | None = None) -> list[str]:
+        """The children of the lock, as the server has them now."""
+        path = path or self.path
+        return sorted(self.zookeeper.get_children(path)) if self.zookeeper.exists(path) else []
+
+    def holders(self) -> set[str]:
+        """Who believes to hold the lock now."""
+        return set(self.chronicle.believers(self.path))

@@ -1,0 +1,119 @@
+"""One contender process: its words, its exit codes, ctrl-c, and where it refuses to write."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import msgspec
+import pytest
+from demo.stage import Stage
+from servers import sandbox_server
+
+from zktop.demo.order import Connection, Order
+
+# What processes do does not depend on the kind of server.
+pytestmark = pytest.mark.parametrize("hosts", ["sandbox"], indirect=True, scope="session")
+
+
+@contextmanager
+def contender(order: Order | str, *options: str):
+    """A contender that was started by hand, in a terminal as it were."""
+    text = order if isinstance(order, str) else msgspec.json.encode(order).decode()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "zktop.demo", *options, text],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        yield process
+        process.kill()
+
+
+def wait_for(process: subprocess.Popen, words: str) -> None:
+    """Read until a line has these words."""
+    assert process.stdout
+    assert any(words in line for line in process.stdout), words
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_releases_cleanly(stage: Stage, number: signal.Signals):
+    """The node goes at once, long before the session would have expired."""
+    with contender(stage.order("a", session_timeout_s=20.0)) as process:
+        wait_for(process, "works until told")
+        process.send_signal(number)
+        wait_for(process, f"released {stage.path}")
+
+        assert process.wait(5) == 130
+    assert stage.nodes() == []
+
+
+@pytest.mark.parametrize("recipe", ["poll", "predecessor", "kazoo-lock", "kazoo-semaphore"])
+def test_ctrl_c_leaves_the_queue(stage: Stage, recipe: str):
+    """A waiter that is interrupted leaves no node for others to wait for."""
+    stage.queue_up(recipe, "a")
+    queue = stage.path + ("-__lock__" if recipe == "kazoo-semaphore" else "")
+    before = stage.nodes(queue)
+    with contender(stage.order("b", recipe, session_timeout_s=20.0)) as process:
+        wait_for(process, "is smaller" if recipe == "poll" else "watches")
+        process.send_signal(signal.SIGINT)
+
+        assert process.wait(5) == 130
+    assert stage.nodes(queue) == before
+
+
+def test_it_ends_though_the_server_does_not_answer(stage: Stage):
+    """Two seconds after ctrl-c it is gone, released or not."""
+    with sandbox_server() as server:
+        connection = Connection(server.address, session_timeout_s=20.0)
+        order = msgspec.structs.replace(stage.order("a"), connection=connection)
+        with contender(order) as process:
+            wait_for(process, "works until told")
+            server.process.send_signal(signal.SIGSTOP)
+            process.send_signal(signal.SIGINT)
+            began = time.monotonic()
+
+            assert process.wait(5) == 130
+            assert time.monotonic() - began < 2
+        server.process.send_signal(signal.SIGCONT)
+
+
+def test_it_ends_when_its_stdin_closes(stage: Stage):
+    """A parent that is gone says nothing any more."""
+    with contender(stage.order("a"), "--until-stdin-closes") as process:
+        assert process.wait(5) == 130
+
+
+def test_with_json_each_step_is_an_object(stage: Stage):
+    """The same steps for programs: who, what, in words, when, and on which node."""
+    with contender(stage.order("a", hold_s=0), "--json") as process:
+        steps = [json.loads(line) for line in process.stdout]
+    created = next(step for step in steps if step["what"] == "created")
+
+    assert process.returncode == 0
+    assert created.pop("at").endswith("Z")
+    assert created == {
+        "who": "a",
+        "what": "created",
+        "says": "created lock-0000000000",
+        "lock": stage.path,
+        "node": f"{stage.path}/lock-0000000000",
+        "requests": 1,
+    }
+
+
+def test_elsewhere_only_when_told_explicitly(rehearsal: Stage):
+    """With `anywhere` the demo root is no limit."""
+    path = rehearsal.path.replace("/zktop-demo", "/zktop-elsewhere-")
+    rehearsal.hire("a", path=path, anywhere=True)
+    rehearsal.told("a", "acquired")
+
+    assert rehearsal.nodes(path) == ["lock-0000000000"]
+
+    rehearsal.crew.cancel("a")
+    rehearsal.ended("a")
+    rehearsal.zookeeper.delete(path, recursive=True)

@@ -1,0 +1,107 @@
+"""Mutual exclusion under crashes, freezes and broken lines, with the server itself as witness."""
+
+import contextlib
+
+from demo.stage import Stage
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kazoo.client import KazooClient
+
+from zktop.demo.chronicle import Chronicle
+from zktop.demo.crew import Crew
+from zktop.errors import UsageError
+
+CORRECT = (
+    "poll",
+    "parent-watch",
+    "predecessor",
+    "get-watch",
+    "single-node",
+    "rw",
+    "rw-herd-host",
+    "kazoo-lock",
+    "kazoo-rw",
+)
+NAMES = ("ann", "bob", "cid", "dot")
+DISTURBANCES = ("kill", "freeze", "thaw", "cut", "cancel")
+EXAMPLES = max(3, settings().max_examples // 20)  # each takes seconds: they are real processes
+
+troubles = st.lists(
+    st.tuples(st.sampled_from(DISTURBANCES), st.sampled_from(NAMES)), min_size=3, max_size=8
+)
+
+
+def acquisitions(stage: Stage) -> int:
+    """How often anybody has had the lock."""
+    return sum(told["acquired"] for told in stage.chronicle.tally().values())
+
+
+def somebody_gets_it(stage: Stage, times: int = 2) -> None:
+    """Wait until the lock has changed hands again: nothing is stuck."""
+    before = acquisitions(stage)
+    stage.until(lambda: acquisitions(stage) >= before + times)
+
+
+def enter(stage: Stage, name: str, recipe: str) -> None:
+    """One that comes again and again, for moments; of a read/write lock every other one reads."""
+    mode = ("read", "write")[NAMES.index(name) % 2] if "rw" in recipe else None
+    stage.hire(
+        name,
+        recipe,
+        mode=mode,
+        hold_s=0.01,
+        rounds=0,
+        pause_s=0.01,
+        poll_s=0.02,
+        session_timeout_s=1.0,
+        witness=f"{stage.path}-witness",
+    )
+
+
+def disturb(stage: Stage, trouble: str, name: str, recipe: str) -> None:
+    """Do something bad to a contender; who is gone is replaced."""
+    deaf = frozen(stage, name) and trouble != "kill"
+    with contextlib.suppress(UsageError):  # it may have ended by itself
+        if trouble == "cut":
+            stage.crew.cut(name, 0.2)
+        else:
+            getattr(stage.crew, trouble)(name)
+    if trouble in {"kill", "cancel"} and not deaf:
+        stage.ended(name)
+        enter(stage, name, recipe)
+
+
+def frozen(stage: Stage, name: str) -> bool:
+    """Whether it stands still, so that it does not even hear that it should go."""
+    return any(hand.name == name and hand.frozen for hand in stage.crew.hands())
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(recipe=st.sampled_from(CORRECT), troubles=troubles)
+def test_no_trouble_makes_two_holders(
+    hosts: str, zookeeper: KazooClient, recipe: str, troubles: list[tuple[str, str]]
+):
+    """Whoever dies, sleeps or loses its line: within live sessions nobody meets another inside."""
+    chronicle = Chronicle()
+    with Crew(chronicle.hear) as crew:
+        stage = Stage(hosts, crew, chronicle, zookeeper)
+        for name in NAMES:
+            enter(stage, name, recipe)
+        for trouble, name in troubles:
+            disturb(stage, trouble, name, recipe)
+            if not all(frozen(stage, name) for name in NAMES):
+                somebody_gets_it(stage)
+        for name in NAMES:
+            disturb(stage, "thaw", name, recipe)
+        somebody_gets_it(stage)
+        clashes = [step.line() for step in tuple(chronicle.steps) if step.what == "clash"]
+        crew.kill_all()
+
+    assert clashes == []
+
+
+def test_the_naive_one_is_caught_by_the_same_witness(stage: Stage):
+    """Left alone, without any trouble, reader and writer meet inside sooner or later."""
+    for name in NAMES:
+        enter(stage, name, "rw-naive")
+    stage.until(lambda: any(step.what == "clash" for step in tuple(stage.chronicle.steps)))

@@ -1,0 +1,89 @@
+"""What may be ordered, and in which sentence the rest is refused."""
+
+import subprocess
+import sys
+
+import msgspec
+import pytest
+
+from zktop.demo.contender import check
+from zktop.demo.order import Claim, Connection, Order, read_order
+from zktop.demo.recipes import RECIPES
+from zktop.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence"),
+    [
+        (Claim("poll", "/app/lock"), "contenders write only below /zktop-demo, and /app/lock"),
+        (Claim("poll", "/zktop-demo"), "contenders write only below /zktop-demo, and"),
+        (Claim("poll", "/zktop-demonstration/x"), "contenders write only below /zktop-demo, and"),
+        (Claim("poll", "/zktop-demo/../app"), "'/zktop-demo/../app' is no path of a lock"),
+        (Claim("poll", "/zktop-demo/x/"), "'/zktop-demo/x/' is no path of a lock"),
+        (Claim("poll", "x"), "'x' is no path of a lock"),
+        (Claim("pole", "/zktop-demo/x"), "there is no recipe 'pole'; there are: poll, "),
+        (
+            Claim("rw", "/zktop-demo/x", mode="lease"),
+            "recipe rw has no mode 'lease'; it has: read",
+        ),
+        (
+            Claim("poll", "/zktop-demo/x", flaw="y"),
+            "recipe poll has no flaw 'y'; it knows: failed",
+        ),
+        (
+            Claim("get-watch", "/zktop-demo/x", flaw="y"),
+            "recipe get-watch has no flaw 'y'; it kno",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(claim: Claim, sentence: str):
+    """Before anything is connected."""
+    with pytest.raises(UsageError) as refusal:
+        check(Order("a", (claim,)))
+
+    assert str(refusal.value).startswith(sentence)
+
+
+def test_a_refused_order_is_exit_code_2():
+    """One line on stderr, nothing on stdout, no traceback."""
+    order = msgspec.json.encode(Order("a", (Claim("poll", "/app/lock"),))).decode()
+    done = subprocess.run(
+        [sys.executable, "-m", "zktop.demo", order], capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("contenders write only below /zktop-demo")
+    assert done.stderr.count("\n") == 1
+
+
+def test_no_order_is_refused_in_a_sentence():
+    """What is no JSON is no order."""
+    with pytest.raises(UsageError, match="this is no order: JSON is malformed"):
+        read_order("work harder")
+
+
+def test_an_order_travels_as_json():
+    """Everything that was ordered arrives."""
+    order = Order(
+        "a",
+        (Claim("rw", "/zktop-demo/x", "write", timeout_s=1.5), Claim("poll", "/zktop-demo/y")),
+        Connection("zk1:2181/app", auth=(("digest", "me:sesame"),), sasl={"mechanism": "GSSAPI"}),
+        work="oversleep",
+        rounds=0,
+    )
+
+    assert read_order(msgspec.json.encode(order)) == order
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
+def test_every_recipe_tells_its_story(recipe: type):
+    """Where it comes from, what it does in one line, and what each flaw does."""
+    told = [recipe.story, recipe.source, *(flaw.does for flaw in recipe.flaws)]
+
+    assert all(told)
+    assert "\n" not in "".join(told)
+
+
+def test_recipes_have_names_of_their_own():
+    """Two of one name could not be told apart."""
+    assert len({recipe.name for recipe in RECIPES}) == len(RECIPES)

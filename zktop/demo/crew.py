@@ -1,0 +1,208 @@
+"""The crew: contenders as processes, started, told what to do, listened to, and never orphaned.
+
+One thread starts them, reads them and buries them. It must be the one that starts them: the kernel
+takes the end of the thread that started a process for the death of its parent.
+"""
+
+import contextlib
+import queue
+import selectors
+import signal
+import socket
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from types import TracebackType
+from typing import Self, TypeVar
+
+from zktop.demo.contender import check
+from zktop.demo.hand import Ended, Event, Hand, Hired, Process, Told
+from zktop.demo.order import Order
+from zktop.errors import UsageError
+
+MOST_HANDS = 64
+FAREWELL_S = 2.0  # what hands have for releasing their locks when the crew goes home
+
+Result = TypeVar("Result")
+
+
+class Crew:
+    """Contenders that run as processes; every method may be called from any thread."""
+
+    def __init__(self, tell: Callable[[Event], None], cap: int = MOST_HANDS) -> None:
+        """Start with nobody. `tell` is called in the crew's own thread and must not raise."""
+        self._tell = tell
+        self._cap = cap
+        self._processes: dict[str, Process] = {}
+        self._tasks: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._selector = selectors.DefaultSelector()
+        self._waker, self._wakened = socket.socketpair()
+        self._selector.register(self._wakened, selectors.EVENT_READ)
+        self._closing = False
+        self._door = threading.Lock()  # nothing is asked of a thread that will not see it
+        self._gone = False
+        self._thread = threading.Thread(target=self._run, name="crew", daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        """Be closed at the end of a block."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Send everybody home."""
+        self.close()
+
+    def hands(self) -> tuple[Hand, ...]:
+        """Everybody who is alive, in the order of hiring."""
+        return self._in_thread(lambda: tuple(one.hand for one in self._processes.values()))
+
+    def hire(self, order: Order) -> Hand:
+        """Start a contender; refuses what cannot be, in a sentence."""
+        check(order)
+        return self._in_thread(lambda: self._hire(order))
+
+    def go(self, name: str) -> None:
+        """Let a hand that waits at a gate go on."""
+        self._command(name, "go")
+
+    def release(self, name: str) -> None:
+        """Have a hand end its work and release its locks."""
+        self._command(name, "release")
+
+    def cancel(self, name: str) -> None:
+        """Have a hand give up whatever it waits for or holds, cleanly, and end."""
+        self._command(name, "stop")
+
+    def cut(self, name: str, seconds: float) -> None:
+        """Cut a hand's connection to the server for a while."""
+        self._command(name, f"cut {seconds:g}")
+
+    def freeze(self, name: str) -> None:
+        """Stop a hand in the middle of whatever it does (SIGSTOP)."""
+        self._signal(name, signal.SIGSTOP)
+
+    def thaw(self, name: str) -> None:
+        """Let a frozen hand go on (SIGCONT)."""
+        self._signal(name, signal.SIGCONT)
+
+    def kill(self, name: str) -> None:
+        """Kill a hand (SIGKILL); its session lives on until it expires."""
+        self._signal(name, signal.SIGKILL)
+
+    def kill_all(self) -> None:
+        """Kill every hand."""
+        with contextlib.suppress(UsageError):
+            self._in_thread(self._kill_all)
+
+    def close(self) -> None:
+        """Send everybody home: they release and end, and who does not is killed."""
+        with contextlib.suppress(UsageError):
+            self._submit(self._farewell)
+            self._thread.join(FAREWELL_S)
+            self._submit(self._kill_all)
+        self._thread.join()
+
+    def _command(self, name: str, word: str) -> None:
+        self._in_thread(lambda: self._one(name).command(word))
+
+    def _signal(self, name: str, number: signal.Signals) -> None:
+        self._in_thread(lambda: self._one(name).signal(number))
+
+    def _in_thread(self, act: Callable[[], Result]) -> Result:
+        """Do it in the crew's thread, and give the result here."""
+        if threading.current_thread() is self._thread:
+            return act()
+        answer: Future[Result] = Future()
+        self._submit(lambda: _fulfil(answer, act))
+        return answer.result()
+
+    def _submit(self, task: Callable[[], None]) -> None:
+        with self._door:
+            if self._gone:
+                raise UsageError("the crew has gone home")
+            self._tasks.put(task)
+            self._waker.send(b"!")
+
+    # What follows runs in the crew's thread.
+
+    def _run(self) -> None:
+        try:
+            while not self._closing or self._processes:
+                ready = dict.fromkeys(key.data for key, _ in self._selector.select())
+                if None in ready:
+                    self._wakened.recv(4096)
+                self._hear([process for process in ready if process is not None])
+                self._work_off()
+        finally:
+            with self._door:
+                self._gone = True
+            self._work_off()
+            self._kill_all()
+            self._selector.close()
+            self._waker.close()
+            self._wakened.close()
+
+    def _work_off(self) -> None:
+        while not self._tasks.empty():
+            self._tasks.get()()
+
+    def _one(self, name: str) -> Process:
+        try:
+            return self._processes[name]
+        except KeyError:
+            raise UsageError(f"nobody in the crew is called {name!r}") from None
+
+    def _hire(self, order: Order) -> Hand:
+        if self._closing:
+            raise UsageError("the crew is going home")
+        if order.name in self._processes:
+            raise UsageError(f"somebody in the crew is called {order.name!r} already")
+        if len(self._processes) >= self._cap:
+            raise UsageError(f"the crew is full: it has {self._cap} hands")
+        process = Process.start(order)
+        self._processes[order.name] = process
+        for pipe in process.pipes:
+            self._selector.register(pipe, selectors.EVENT_READ, process)
+        self._tell(Hired(order.name, process.hand.pid))
+        return process.hand
+
+    def _hear(self, speaking: list[Process]) -> None:
+        """Pass on what several have told, in the order in which it happened."""
+        told: list[Told] = []
+        for process in speaking:
+            for pipe in process.drain():
+                self._selector.unregister(pipe)
+                pipe.close()
+            told += [Told(process.hand.name, step) for step in process.take_steps()]
+        for event in sorted(told, key=lambda one: one.step.at):
+            self._tell(event)
+        for process in speaking:
+            if not process.pipes:
+                self._bury(process)
+
+    def _bury(self, process: Process) -> None:
+        del self._processes[process.hand.name]
+        code = process.bury()
+        self._tell(Ended(process.hand.name, process.hand.pid, code, process.last_words))
+
+    def _farewell(self) -> None:
+        self._closing = True
+        for process in self._processes.values():
+            process.signal(signal.SIGCONT)
+            process.hang_up()
+
+    def _kill_all(self) -> None:
+        for process in self._processes.values():
+            process.signal(signal.SIGKILL)
+
+
+def _fulfil(answer: "Future[Result]", act: Callable[[], Result]) -> None:
+    try:
+        answer.set_result(act())
+    except Exception as problem:  # noqa: BLE001  it is raised again where the result is awaited
+        answer.set_exception(problem)

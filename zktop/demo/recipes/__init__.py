@@ -1,0 +1,63 @@
+"""The recipes, in the order in which they are best looked at."""
+
+from zktop.demo.client import Client
+from zktop.demo.order import Claim
+from zktop.demo.recipes.library import KazooElection, KazooLock, KazooReadWrite, KazooSemaphore
+from zktop.demo.recipes.naive import NaiveReadWrite
+from zktop.demo.recipes.polling import Poll, WatchParent
+from zktop.demo.recipes.predecessor import WatchPredecessor, WatchPredecessorByGet
+from zktop.demo.recipes.read_write import (
+    ReadWrite,
+    ReadWriteHerd,
+    ReadWriteHerdHost,
+    ReadWriteHost,
+)
+from zktop.demo.recipes.recipe import Flaw, PlaceLostError, Recipe, flaw_of
+from zktop.demo.recipes.single import SingleNode
+from zktop.errors import UsageError
+
+RECIPES: tuple[type[Recipe], ...] = (
+    Poll,
+    WatchParent,
+    WatchPredecessor,
+    WatchPredecessorByGet,
+    SingleNode,
+    ReadWriteHerd,
+    ReadWriteHerdHost,
+    ReadWrite,
+    ReadWriteHost,
+    NaiveReadWrite,
+    KazooLock,
+    KazooReadWrite,
+    KazooSemaphore,
+    KazooElection,
+)
+_BY_NAME = {recipe.name: recipe for recipe in RECIPES}
+
+
+def recipe_for(claim: Claim) -> type[Recipe]:
+    """Find what a claim asks for, or say in a sentence why it cannot be.
+
+    >>> recipe_for(Claim("poll", "/zktop-demo/x")).__name__
+    'Poll'
+    >>> recipe_for(Claim("pole", "/zktop-demo/x"))
+    Traceback (most recent call last):
+    zktop.errors.UsageError: there is no recipe 'pole'; there are: poll, parent-watch, ...
+    """
+    recipe = _BY_NAME.get(claim.recipe)
+    if recipe is None:
+        raise UsageError(f"there is no recipe {claim.recipe!r}; there are: {', '.join(_BY_NAME)}")
+    if claim.mode is not None and claim.mode not in recipe.modes:
+        modes = ", ".join(recipe.modes)
+        raise UsageError(f"recipe {recipe.name} has no mode {claim.mode!r}; it has: {modes}")
+    if claim.flaw is not None:
+        flaw_of(recipe, claim.flaw)
+    return recipe
+
+
+def contending(client: Client, claim: Claim, owner: str) -> Recipe:
+    """Give the recipe that will contend as the claim says."""
+    return recipe_for(claim)(client, claim, owner)
+
+
+__all__ = ["RECIPES", "Flaw", "PlaceLostError", "Recipe", "contending", "recipe_for"]

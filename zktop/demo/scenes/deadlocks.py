@@ -1,0 +1,170 @@
+"""Scenes in which everybody waits for somebody who waits."""
+
+from zktop.demo.order import Claim, Mode
+from zktop.demo.scenes.scene import End, Heard, Hire, LockEnd, Move, Scene, Tell, behind, contends
+
+
+def _takes_two(name: str, had: Claim, wanted: Claim) -> Hire:
+    """Somebody who has one lock and asks for another when told."""
+    gated = Claim(wanted.recipe, wanted.path, wanted.mode, leases=wanted.leases, gate=True)
+    return Hire(name, (had, gated))
+
+
+def _has_first(says: str, *hires: Hire) -> Move:
+    """Everybody gets the first lock; who has one of its own need not wait for the others."""
+    locks = {hire.claims[0].path for hire in hires}
+    until = tuple(Heard(hire.name, "waiting") for hire in hires)
+    return Move(says, hires, until, together=len(locks) == len(hires))
+
+
+def _asks(name: str, says: str) -> Move:
+    return Move(says, (Tell(name, "go"),), (Heard(name, "watching"),))
+
+
+def _lock(path: str) -> Claim:
+    return Claim("predecessor", path)
+
+
+AB_BA = Scene(
+    "ab-ba",
+    "Two locks in two orders",
+    "One takes orders and then stock, the other stock and then orders: both wait for ever.",
+    (
+        _has_first(
+            "ann has orders, bob has stock",
+            _takes_two("ann", _lock("orders"), _lock("stock")),
+            _takes_two("bob", _lock("stock"), _lock("orders")),
+        ),
+        _asks("ann", "ann asks for stock, and waits for bob"),
+        _asks("bob", "bob asks for orders, and closes the circle"),
+        behind(
+            contends("cid", "predecessor", "stock"), "cid wants stock too, and is stuck behind"
+        ),
+    ),
+    "The circle ann, stock, bob, orders; cid is not part of it, only behind it.",
+    End(
+        {
+            "orders": LockEnd(("ann",), ("bob",)),
+            "stock": LockEnd(("bob",), ("ann", "cid")),
+        },
+        deadlocks=("cycle",),
+        findings=("D1",),
+    ),
+)
+
+_TABLE = ("plato", "hypatia", "kant", "arendt", "hume")
+
+
+def _philosopher(seat: int) -> Hire:
+    left, right = f"fork{seat}", f"fork{(seat + 1) % len(_TABLE)}"
+    return Hire(_TABLE[seat], (Claim("kazoo-lock", left), Claim("kazoo-lock", right, gate=True)))
+
+
+PHILOSOPHERS = Scene(
+    "philosophers",
+    "Five philosophers",
+    "Each takes the fork at its left and then the one at its right: a circle of five.",
+    (
+        _has_first("everybody takes the left fork", *(_philosopher(seat) for seat in range(5))),
+        *(_asks(name, f"{name} reaches for the right fork") for name in _TABLE),
+    ),
+    "Break it anywhere: one who puts its fork down lets four eat.",
+    End(
+        {
+            f"fork{seat}": LockEnd((_TABLE[seat],), (_TABLE[seat - 1],))
+            for seat in range(len(_TABLE))
+        },
+        deadlocks=("cycle",),
+        findings=("D1",),
+    ),
+)
+
+
+def _upgrader(name: str) -> Hire:
+    return _takes_two(name, Claim("rw", "catalogue", "read"), Claim("rw", "catalogue", "write"))
+
+
+UPGRADE = Scene(
+    "upgrade",
+    "Two readers want to write",
+    "Each keeps its read lock and waits for the other's to go.",
+    (
+        _has_first("ann and bob read", _upgrader("ann"), _upgrader("bob")),
+        _asks("ann", "ann wants to write, and keeps reading"),
+        _asks("bob", "bob wants to write as well"),
+    ),
+    "Both hold and wait in one lock. A read lock cannot be upgraded: give it back first.",
+    End(
+        {"catalogue": LockEnd(("ann", "bob"), ("ann", "bob"))},
+        deadlocks=("upgraders",),
+        findings=("D5",),
+    ),
+)
+
+
+def _reader_of_two(name: str, had: str, wanted: str) -> Hire:
+    return _takes_two(name, Claim("rw", had, "read"), Claim("rw", wanted, "read"))
+
+
+def _writer(name: str, lock: str, mode: Mode = "write") -> Move:
+    return behind(contends(name, "rw", lock, mode), f"{name} wants to write {lock}, and queues up")
+
+
+FAIRNESS = Scene(
+    "fairness",
+    "Readers that a queued writer locks out",
+    "Nobody who holds excludes anybody; the writers in the queues close the circle.",
+    (
+        _has_first(
+            "ann reads orders, bob reads stock",
+            _reader_of_two("ann", "orders", "stock"),
+            _reader_of_two("bob", "stock", "orders"),
+        ),
+        _writer("wim", "orders"),
+        _writer("wes", "stock"),
+        _asks("ann", "ann wants to read stock, but wes came first"),
+        _asks("bob", "bob wants to read orders, but wim came first"),
+    ),
+    "Take away either writer, who holds nothing, and everybody goes on.",
+    End(
+        {
+            "orders": LockEnd(("ann",), ("wim", "bob")),
+            "stock": LockEnd(("bob",), ("wes", "ann")),
+        },
+        deadlocks=("fairness",),
+        findings=("D2",),
+    ),
+)
+
+
+def _lease(pool: str) -> Claim:
+    return Claim("kazoo-semaphore", pool, leases=2)
+
+
+KNOT = Scene(
+    "knot",
+    "A knot of two pools",
+    "Two leases each; everybody who has one of the first waits for one of the second, and back.",
+    (
+        _has_first(
+            "ann and bob have gpu, cid and dot have disk",
+            _takes_two("ann", _lease("gpu"), _lease("disk")),
+            _takes_two("bob", _lease("gpu"), _lease("disk")),
+            _takes_two("cid", _lease("disk"), _lease("gpu")),
+            _takes_two("dot", _lease("disk"), _lease("gpu")),
+        ),
+        _asks("ann", "ann asks for disk: either lease would do"),
+        _asks("bob", "bob asks for disk"),
+        _asks("cid", "cid asks for gpu"),
+        _asks("dot", "dot asks for gpu, and now nobody is left who could return anything"),
+    ),
+    "A circle alone would not do here: every way out of it leads back.",
+    End(
+        {
+            "gpu": LockEnd(("ann", "bob"), ("cid", "dot")),
+            "disk": LockEnd(("cid", "dot"), ("ann", "bob")),
+        },
+        deadlocks=("knot",),
+        findings=("D3",),
+    ),
+)

@@ -1,0 +1,172 @@
+"""Scenes about order: queues, herds, readers and writers, and those who leave."""
+
+from msgspec import structs
+
+from zktop.demo.scenes.scene import (
+    End,
+    Heard,
+    LockEnd,
+    Move,
+    Scene,
+    Tell,
+    behind,
+    contends,
+    first,
+)
+
+QUEUE = Scene(
+    "queue",
+    "A queue",
+    "Each waiter watches only the one before it: the order is the numbers in the nodes' names.",
+    (
+        first(contends("ann", "predecessor", "Mutex")),
+        behind(contends("bob", "predecessor", "Mutex")),
+        behind(contends("cid", "predecessor", "Mutex")),
+        behind(contends("dot", "predecessor", "Mutex")),
+        Move(
+            "ann releases: only bob is notified",
+            (Tell("ann", "release"),),
+            (Heard("bob", "acquired"),),
+            ("ann",),
+        ),
+    ),
+    "The column of watched nodes: each name is that of the row above.",
+    End({"Mutex": LockEnd(("bob",), ("cid", "dot"))}, woken={"Mutex": 1}),
+)
+
+_FLOCK = ("bob", "cid", "dot", "eve", "fay")
+
+
+def _joins_the_herd(number: int) -> Move:
+    """One more comes, which wakes all who are there; wait until they sleep again."""
+    move = behind(contends(_FLOCK[number], "parent-watch", "Lock"))
+    again = tuple(Heard(name, "watching") for name in _FLOCK[:number])
+    return structs.replace(move, until=move.until + again)
+
+
+HERD = Scene(
+    "herd",
+    "The herd",
+    "Whoever watches the parent is woken by every change: five notifications for one release.",
+    (
+        first(contends("ann", "parent-watch", "Lock")),
+        *(_joins_the_herd(number) for number in range(len(_FLOCK))),
+        Move(
+            "ann releases: all five wake and list the children, four of them in vain",
+            (Tell("ann", "release"),),
+            (*(Heard(name, "notified") for name in _FLOCK), Heard("bob", "acquired")),
+            ("ann",),
+        ),
+    ),
+    "No watch shows in the tables: they do not list children watches. Count the notifications.",
+    End({"Lock": LockEnd(("bob",), _FLOCK[1:])}, woken={"Lock": 5}),
+)
+
+NO_HERD = Scene(
+    "no-herd",
+    "The herd, avoided",
+    "The same six contenders on watches of their predecessors: one notification for one release.",
+    (
+        first(contends("ann", "predecessor", "Lock")),
+        *(behind(contends(name, "predecessor", "Lock")) for name in _FLOCK),
+        Move(
+            "ann releases: bob alone wakes",
+            (Tell("ann", "release"),),
+            (Heard("bob", "notified"), Heard("bob", "acquired")),
+            ("ann",),
+        ),
+    ),
+    "Compare the notifications with those of the scene `herd`.",
+    End({"Lock": LockEnd(("bob",), _FLOCK[1:])}, woken={"Lock": 1}),
+)
+
+SINGLE_HERD = Scene(
+    "single-herd",
+    "One node that all watch",
+    "Without a queue there is no order: after a release everybody tries, and anybody may win.",
+    (
+        first(contends("ann", "single-node", "exclusive")),
+        *(behind(contends(name, "single-node", "exclusive")) for name in _FLOCK[:3]),
+    ),
+    "Three sessions watch one node, and have none of their own.",
+    End({"exclusive": LockEnd(("ann",), _FLOCK[:3])}),
+)
+
+READERS_AND_WRITERS = Scene(
+    "readers-and-writers",
+    "Readers and writers",
+    "Readers share. A writer waits for all before it, and a reader behind it waits for it.",
+    (
+        first(
+            contends("r1", "rw", "catalogue", "read"), contends("r2", "rw", "catalogue", "read")
+        ),
+        behind(
+            contends("w1", "rw", "catalogue", "write"), "w1 wants to write, and waits for both"
+        ),
+        behind(contends("r3", "rw", "catalogue", "read"), "r3 could share, but w1 came first"),
+        behind(contends("w2", "rw", "catalogue", "write"), "w2 waits for its direct predecessor"),
+    ),
+    "r3 watches w1, and w2 watches r3, though w2 has to wait for everybody.",
+    End({"catalogue": LockEnd(("r1", "r2"), ("w1", "r3", "w2"))}),
+)
+
+THREE_WINDOWS = Scene(
+    "three-windows",
+    "The second of three windows is closed",
+    "Who waited for the one that left has to look again, and to watch the one before that.",
+    (
+        first(contends("one", "get-watch", "lockKey_7")),
+        behind(contends("two", "get-watch", "lockKey_7")),
+        behind(contends("three", "get-watch", "lockKey_7")),
+        Move(
+            "ctrl-c in the second window: the third is notified, and links up with the first",
+            (Tell("two", "cancel"),),
+            (Heard("three", "notified"), Heard("three", "watching")),
+            ("two",),
+        ),
+    ),
+    "The watch of `three` moves from two's node to one's.",
+    End({"lockKey_7": LockEnd(("one",), ("three",))}, woken={"lockKey_7": 1}),
+)
+
+TIME_OUT = Scene(
+    "time-out",
+    "A time-out in the queue",
+    "Who gives up takes its node away; left behind, it would block everybody after it.",
+    (
+        first(contends("ann", "predecessor", "Mutex")),
+        behind(contends("bob", "predecessor", "Mutex", timeout_s=1.5)),
+        behind(contends("cid", "predecessor", "Mutex")),
+        Move(
+            "bob's time is over: it leaves, and cid moves up",
+            (),
+            (Heard("bob", "gave-up", ever=True),),
+            ("bob",),
+        ),
+    ),
+    "bob's node goes, and cid's watch moves on to ann's.",
+    End({"Mutex": LockEnd(("ann",), ("cid",))}),
+)
+
+_GUESTS = tuple(f"r{number}" for number in range(1, 11))
+
+STARVATION = Scene(
+    "starvation",
+    "A writer starves",
+    "Where readers always come first, a writer waits for as long as there is any reader.",
+    (
+        first(contends("r0", "rw-naive", "catalogue", "read")),
+        behind(contends("w", "rw-naive", "catalogue", "write"), "w wants to write, and waits"),
+        *(
+            Move(
+                f"{name} comes later than w, reads at once, and goes",
+                (contends(name, "rw-naive", "catalogue", "read", hold_s=0.1),),
+                (Heard(name, "acquired"),),
+                (name,),
+            )
+            for name in _GUESTS
+        ),
+    ),
+    "Ten readers were served after w had come, and w still waits.",
+    End({"catalogue": LockEnd(("r0",), ("w",))}, findings=("P8",)),
+)

@@ -1,0 +1,130 @@
+"""What a scene is made of: moves with narration, what to look at, and how it must end, as data."""
+
+from typing import Literal
+
+from msgspec import Struct, convert, structs
+
+from zktop.demo.narration import What
+from zktop.demo.order import Claim, Connection, Order, Style
+
+Command = Literal["go", "release", "cancel", "kill", "freeze", "thaw", "cut"]
+DeadlockKind = Literal["cycle", "fairness", "knot", "upgrade", "upgraders", "watches", "election"]
+
+
+class Hire(Struct, frozen=True, forbid_unknown_fields=True):
+    """A contender enters. The paths of its claims are names of locks in the scene's folder."""
+
+    name: str
+    claims: tuple[Claim, ...]
+    work: Style = "hold"
+    hold_s: float | None = None
+    sleep_sessions: float = 0.0  # how long it stands still, in session time-outs
+    rounds: int = 1
+    pause_s: float = 0.0
+
+    def order(self, folder: str, root: str, connection: Connection) -> Order:
+        """Give the order for a contender in this folder."""
+        return Order(
+            self.name,
+            tuple(_below(folder, claim) for claim in self.claims),
+            connection,
+            work=self.work,
+            hold_s=self.hold_s,
+            sleep_s=self.sleep_sessions * connection.session_timeout_s,
+            rounds=self.rounds,
+            pause_s=self.pause_s,
+            root=root,
+        )
+
+
+class Tell(Struct, frozen=True):
+    """A contender is told something, or something is done to it."""
+
+    name: str
+    command: Command
+    seconds: float = 0.0  # for a cut
+
+
+class Heard(Struct, frozen=True):
+    """What a contender has to tell during a move, and how often, before the next one comes."""
+
+    name: str
+    what: What
+    times: int = 1
+    ever: bool = False  # it counts since the contender came: time brings it, perhaps early
+
+
+class Move(Struct, frozen=True):
+    """One step of a scene."""
+
+    says: str
+    acts: tuple[Hire | Tell, ...] = ()
+    until: tuple[Heard, ...] = ()
+    ended: tuple[str, ...] = ()  # contenders whose processes are gone before the next move
+    together: bool = False  # contenders come all at once: their order is of no consequence
+
+
+class LockEnd(Struct, frozen=True):
+    """Who holds and who waits, by contenders' names, in the order of the queue."""
+
+    holders: tuple[str, ...] = ()
+    waiters: tuple[str, ...] = ()
+
+
+class End(Struct, frozen=True):
+    """How a scene ends: what a snapshot has to show, and what the contenders think.
+
+    `findings` are there once their thresholds have passed, beside others perhaps; `deadlocks` are
+    all there are. `believed` are the most contenders who thought at one time that they held the
+    lock; it is given where that is not what the queue says. `woken` is how many contenders the
+    last move notified.
+    """
+
+    locks: dict[str, LockEnd] = {}
+    deadlocks: tuple[DeadlockKind, ...] = ()
+    findings: tuple[str, ...] = ()
+    believed: dict[str, tuple[str, ...]] = {}
+    woken: dict[str, int] = {}
+    busy: tuple[str, ...] = ()  # contenders that ask the server without end
+
+
+class Scene(Struct, frozen=True):
+    """Contenders, steps and narration that set up one teachable situation."""
+
+    name: str
+    title: str
+    teaches: str
+    moves: tuple[Move, ...]
+    look_at: str
+    end: End
+
+
+def contends(name: str, recipe: str, lock: str, mode: object = None, **options: object) -> Hire:
+    """Hire one who wants one lock; what is no part of a claim belongs to the contender."""
+    own = {key: options.pop(key) for key in Hire.__struct_fields__ if key in options}
+    claim = {"recipe": recipe, "path": lock, "mode": mode} | options
+    return convert({"name": name, "claims": (claim,)} | own, Hire)
+
+
+def first(*hires: Hire) -> Move:
+    """Have contenders enter, each of whom gets what it wants at once."""
+    names = _list([hire.name for hire in hires])
+    return Move(
+        f"{names} asks, and has it" if len(hires) == 1 else f"{names} ask, and have it",
+        hires,
+        tuple(Heard(hire.name, "acquired") for hire in hires),
+    )
+
+
+def behind(hire: Hire, says: str | None = None) -> Move:
+    """Have a contender enter who has to wait."""
+    what: What = "decided" if hire.claims[0].recipe == "poll" else "watching"
+    return Move(says or f"{hire.name} asks, and has to wait", (hire,), (Heard(hire.name, what),))
+
+
+def _list(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _below(folder: str, claim: Claim) -> Claim:
+    return structs.replace(claim, path=f"{folder}/{claim.path}")
