@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 DEBIAN_JARS = Path("/usr/share/java")
+NEEDED = ("zookeeper", "servlet-api", "slf4j-simple", "netty-codec")  # they name the rest
 READY_WITHIN_S = 30.0
 JVM = ["-Xms16m", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
@@ -35,7 +36,9 @@ class RunningServer:
 
 
 @contextmanager
-def real_zookeeper(*, admin: bool = False, **settings: object) -> Iterator[RunningServer | None]:
+def real_zookeeper(
+    *, admin: bool = False, memory_mb: int = 64, **settings: object
+) -> Iterator[RunningServer | None]:
     """A real standalone server on a free port, with its own folder; None when there is none.
 
     The jars come from $ZOOKEEPER_HOME/lib or from Debian's packages. `settings` go into zoo.cfg.
@@ -47,7 +50,8 @@ def real_zookeeper(*, admin: bool = False, **settings: object) -> Iterator[Runni
     folder = Path(tempfile.mkdtemp(prefix="zktop-zookeeper-"))
     port, admin_port = free_port(), free_port() if admin else None
     config = _config(folder, port, admin_port, settings)
-    command = ["java", *JVM, QUIET, "-cp", classpath, MAIN, str(config)]
+    memory = f"-Xmx{memory_mb}m"
+    command = ["java", *JVM, memory, QUIET, "-cp", classpath, MAIN, str(config)]
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, text=True)
     try:
@@ -167,7 +171,7 @@ def _classpath() -> str | None:
     if home := os.environ.get("ZOOKEEPER_HOME"):
         lib = Path(home) / "lib"
         return str(lib / "*") if any(lib.glob("zookeeper*.jar")) else None
-    jars = [DEBIAN_JARS / f"{n}.jar" for n in ("zookeeper", "servlet-api", "slf4j-simple")]
+    jars = [DEBIAN_JARS / f"{n}.jar" for n in NEEDED]
     return ":".join(map(str, jars)) if jars[0].exists() else None
 
 

@@ -1,0 +1,94 @@
+"""What the tests look through: a source whose facts are folded into a world."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from zktop.model.facts import AnyFact
+from zktop.model.world import World
+from zktop.zk import Access, Plan, Source, parse_hosts
+
+PATIENCE_S = 20.0
+
+
+class Eye:
+    """A source, its facts so far, and the world that they make."""
+
+    def __init__(self, hosts: str, plan: Plan, **access: object) -> None:
+        self.source = Source(Access(parse_hosts(hosts), **access), plan)  # type: ignore[arg-type]  # a test's keywords
+        self.world = World()
+        self.facts: list[AnyFact] = []
+        self.threads: set[str] = set()
+        self._came = threading.Condition()
+
+    def take(self, facts: list[AnyFact]) -> None:
+        """Fold in what the source tells."""
+        with self._came:
+            self.threads.add(threading.current_thread().name)
+            self.facts += facts
+            self.world = self.world.after(*facts)
+            self._came.notify_all()
+
+    def until(self, condition: Callable[[World], object], seconds: float = PATIENCE_S) -> World:
+        """The first world in which this is so; the newest is shown when none comes."""
+        with self._came:
+            if not self._came.wait_for(lambda: condition(self.world), seconds):
+                raise AssertionError(f"never so: {picture(self.world, '/')}, {self.log()}")
+            return self.world
+
+    def until_told(self, condition: Callable[[AnyFact], object]) -> AnyFact:
+        """The first fact of which this is so."""
+        self.until(lambda _world: any(map(condition, self.facts)))
+        return next(fact for fact in self.facts if condition(fact))
+
+    def log(self) -> list[str]:
+        """What kazoo and the source complained of."""
+        return [line for _, line in self.source.recent_log.lines]
+
+
+@contextmanager
+def looking(
+    hosts: str,
+    *roots: str,
+    introspect: bool = False,
+    access: dict[str, object] | None = None,
+    **plan: object,
+) -> Iterator[Eye]:
+    """An eye that has read all its roots once."""
+    given = Plan(roots=roots, introspect=introspect, **plan)  # type: ignore[arg-type]  # a test's keywords
+    eye = Eye(hosts, given, **(access or {}))
+    eye.source.start(eye.take)
+    try:
+        assert eye.source.wait_until_read(PATIENCE_S), eye.log()
+        yield eye
+    finally:
+        eye.source.close()
+    failed = [line for line in eye.log() if "a job of the observer failed" in line]
+    assert not failed
+
+
+def picture(world: World, root: str) -> dict[str, dict[str, tuple[int, bytes] | None]]:
+    """What is known below a path: each listed znode's children, with owner and data."""
+    found = {}
+    for path in world.families:
+        family = world.family(path)
+        if family.listed and (root in ("/", path) or path.startswith(root + "/")):
+            found[str(path)] = {
+                str(one.name): (one.stat.owner, one.data) if one.stat else None  # type: ignore[misc]  # data of a read node
+                for one in family
+            }
+    return found
+
+
+def names(world: World, path: str) -> set[str]:
+    """The names of the children of a path."""
+    return {str(name) for name in world.family(path).members}
+
+
+def eventually(condition: Callable[[], object], seconds: float = PATIENCE_S) -> None:
+    """Wait for something that nobody announces."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "never so"
+        time.sleep(0.01)

@@ -1,0 +1,66 @@
+"""Sockets that answer in all the wrong ways."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from zktop.zk.hosts import Address
+
+Behaviour = Callable[[socket.socket], None]
+
+
+@contextmanager
+def listener(behave: Behaviour) -> Iterator[Address]:
+    """Something that listens on a port of its own and treats each caller like this."""
+    door = socket.create_server(("127.0.0.1", 0))
+    kept: list[socket.socket] = []
+
+    def serve() -> None:
+        while True:
+            try:
+                line, _ = door.accept()
+            except OSError:
+                return
+            kept.append(line)
+            try:
+                behave(line)
+            except OSError:
+                line.close()
+
+    threading.Thread(target=serve, daemon=True).start()
+    try:
+        yield Address("127.0.0.1", door.getsockname()[1])
+    finally:
+        door.shutdown(socket.SHUT_RDWR)
+        door.close()
+        for line in kept:
+            line.close()
+
+
+def answers(text: bytes) -> Behaviour:
+    """Read a question, answer this, and close."""
+
+    def behave(line: socket.socket) -> None:
+        line.recv(1000)
+        line.sendall(text)
+        line.shutdown(socket.SHUT_WR)
+        line.close()
+
+    return behave
+
+
+def silent(line: socket.socket) -> None:
+    """Say nothing and stay."""
+
+
+def hangs_up(line: socket.socket) -> None:
+    """Close at once, as a TLS port does when it reads no TLS."""
+    line.recv(5)
+    line.close()
+
+
+def dribbles(line: socket.socket) -> None:
+    """Begin to answer, and never come to an end."""
+    line.recv(1000)
+    line.sendall(b"Zookeeper version: 3.8.0\n")

@@ -1,0 +1,69 @@
+"""When a member of an ensemble dies, the session moves to another one and nothing is lost."""
+
+from collections.abc import Iterator
+
+import pytest
+from kazoo.client import KazooClient
+from servers import RunningServer, real_ensemble, started_again
+from zk.eye import Eye, eventually, looking, names, picture
+
+from zktop.model.facts import Link
+
+pytestmark = pytest.mark.zookeeper
+
+
+@pytest.fixture
+def ensemble() -> Iterator[list[RunningServer]]:
+    """Three members of its own, because they are killed."""
+    with real_ensemble(3) as members:
+        if members is None:
+            pytest.skip("no ZooKeeper on this machine")
+        yield members
+
+
+def test_members_may_die_one_after_the_other_and_all_at_once(
+    ensemble: list[RunningServer],
+) -> None:
+    """After each, the picture is that of a fresh look; the history of the link is told."""
+    hosts = ",".join(member.address for member in ensemble)
+    client = KazooClient(hosts, timeout=20)
+    client.start()
+    client.create("/locks/l/m-0000000000", b"0", makepath=True)
+    with looking(hosts, "/locks/*", access={"session_timeout": 20.0}) as eye:
+        mine = next(member for member in ensemble if member.address == _server(eye))
+        _kill([mine])
+        eventually(lambda: _server(eye) not in (None, mine.address))
+        client.retry(client.create, "/locks/l/m-0000000001", b"1")
+        eye.until(lambda world: len(names(world, "/locks/l")) == 2)
+
+        _kill([member for member in ensemble if member is not mine])
+        eventually(lambda: eye.source.link and eye.source.link.state == "suspended")
+        again = [started_again(member) for member in ensemble]
+        try:
+            client.retry(client.create, "/locks/l/m-0000000002", b"2")
+            eye.until(lambda world: len(names(world, "/locks/l")) == 3)
+            _equals_a_fresh_look(eye, hosts)
+        finally:
+            client.stop()
+            client.close()
+            _kill(again)
+
+    links = [fact for fact in eye.facts if isinstance(fact, Link) and fact.state == "connected"]
+    assert len({link.session for link in links}) == 1
+
+
+def _equals_a_fresh_look(eye: Eye, hosts: str) -> None:
+    with looking(hosts, "/locks/*") as fresh:
+        eventually(lambda: picture(eye.world, "/") == picture(fresh.world, "/"))
+
+
+def _kill(members: list[RunningServer]) -> None:
+    for member in members:
+        member.process.kill()
+    for member in members:
+        member.process.wait()
+
+
+def _server(eye: Eye) -> str | None:
+    link = eye.source.link
+    return str(link.server) if link and link.server else None

@@ -1,0 +1,140 @@
+"""After every fault the picture is that of a fresh look, and nothing was invented meanwhile."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+from kazoo.client import KazooClient
+from kazoo.protocol.states import KazooState
+from servers import RunningServer, ask, real_zookeeper, started_again
+from zk.cable import Cable
+from zk.eye import Eye, eventually, looking, names, picture
+
+from zktop.model.facts import Link, session_id
+
+SOON_S = 5.0  # sooner than an audit would find it
+Way = dict[str, object]  # what a plan says about how to watch
+
+pytestmark = [
+    pytest.mark.zookeeper,
+    pytest.mark.parametrize(
+        "way", [{"persistent": True}, {"persistent": False}], ids=["persistent", "one-shot"]
+    ),
+]
+
+
+def test_a_lost_connection_is_suspended_and_then_made_good(
+    zookeeper: RunningServer, cable: Cable, client: KazooClient, root: str, way: Way
+) -> None:
+    """What changed while nobody could look is there afterwards, and so is what comes later."""
+    client.create(f"{root}/l/m-0000000000", makepath=True)
+    with _looking(cable.address, root, way) as eye:
+        cable.cut()
+        eye.until_told(lambda fact: isinstance(fact, Link) and fact.state == "suspended")
+        client.create(f"{root}/l/m-0000000001", b"x")
+        client.delete(f"{root}/l/m-0000000000")
+        cable.mend()
+        eye.until(lambda world: names(world, f"{root}/l") == {"m-0000000001"}, SOON_S)
+        client.create(f"{root}/l/m-0000000002", b"x")
+        eye.until(
+            lambda world: names(world, f"{root}/l") == {"m-0000000001", "m-0000000002"}, SOON_S
+        )
+        _equals_a_fresh_look(eye, zookeeper.address, root)
+
+    links = [fact.state for fact in eye.facts if isinstance(fact, Link)]
+    assert links == ["connecting", "connected", "suspended", "connected", "closed"]
+    assert len({fact.session for fact in eye.facts if isinstance(fact, Link) and fact.server}) == 1
+
+
+def test_an_expired_session_is_replaced(
+    zookeeper: RunningServer, cable: Cable, client: KazooClient, root: str, way: Way
+) -> None:
+    """Cut off for longer than the session lasts, it comes back as another one."""
+    client.create(f"{root}/l/m-0000000000", makepath=True)
+    with _looking(cable.address, root, way) as eye:
+        first = eye.source.link
+        assert first is not None
+        assert first.session is not None
+        cable.cut()
+        client.delete(f"{root}/l/m-0000000000")
+        eventually(lambda: hex(first.session or 0) not in ask(zookeeper.port, "dump"))
+        client.create(f"{root}/l/m-0000000001", b"x")
+        cable.mend()
+        eye.until(lambda world: names(world, f"{root}/l") == {"m-0000000001"})
+        _equals_a_fresh_look(eye, zookeeper.address, root)
+
+    assert [f.why for f in eye.facts if isinstance(f, Link) and f.state == "lost"] == [
+        "the session expired"
+    ]
+    last = next(f for f in reversed(eye.facts) if isinstance(f, Link) and f.session)
+    assert last.session not in (None, first.session)
+
+
+def test_a_server_that_is_killed_and_started_again(way: Way) -> None:
+    """The ephemerals of clients that did not come back are gone, and that is seen."""
+    with real_zookeeper() as server, ExitStack() as stack:
+        if server is None:
+            pytest.skip("no ZooKeeper on this machine")
+        client = KazooClient(server.address, timeout=4)
+        client.start()
+        client.create("/locks/l/m-0000000000", makepath=True)
+        client.create("/locks/l/m-0000000001", ephemeral=True)
+        with _looking(server.address, "/locks", way) as eye:
+            assert len(names(eye.world, "/locks/l")) == 2
+            client.stop()
+            client.close()
+            server.process.kill()
+            server.process.wait()
+            eye.until_told(lambda fact: isinstance(fact, Link) and fact.state == "suspended")
+            again = started_again(server)
+            stack.callback(again.process.wait)
+            stack.callback(again.process.kill)
+            eye.until(lambda world: names(world, "/locks/l") == {"m-0000000000"})
+            writer = KazooClient(server.address)
+            writer.start()
+            writer.create("/locks/l/m-0000000002")
+            eye.until(lambda world: len(names(world, "/locks/l")) == 2)
+            writer.stop()
+            writer.close()
+
+
+def test_a_holder_that_dies_is_gone_when_its_session_is(
+    zookeeper: RunningServer,
+    clients: Callable[[], KazooClient],
+    root: str,
+    way: Way,
+) -> None:
+    """Its node stays for as long as the server waits for it, and is Gone after that."""
+    holder = clients()
+    lock = holder.Lock(f"{root}/l", "holder")
+    lock.acquire()
+    lost = threading.Event()
+    holder.add_listener(lambda state: lost.set() if state == KazooState.LOST else None)
+    with _looking(zookeeper.address, root, way) as eye:
+        (contender,) = eye.world.family(f"{root}/l")
+        assert contender.stat
+        assert contender.stat.owner == session_id(holder.client_id[0])
+        holder.stop()
+        eye.until(lambda world: not names(world, f"{root}/l"))
+    assert lost.is_set()
+
+
+@contextmanager
+def _looking(address: str, root: str, way: Way) -> Iterator[Eye]:
+    access: dict[str, object] = {"session_timeout": 4.0}
+    with looking(address, f"{root}/*", access=access, **way) as eye:
+        yield eye
+
+
+def _equals_a_fresh_look(eye: Eye, address: str, root: str) -> None:
+    with looking(address, f"{root}/*") as fresh:
+        eventually(lambda: picture(eye.world, root) == picture(fresh.world, root))
+
+
+@pytest.fixture
+def cable(zookeeper: RunningServer) -> Iterator[Cable]:
+    """A way to the server that can be cut."""
+    cable = Cable(zookeeper.port)
+    yield cable
+    cable.close()

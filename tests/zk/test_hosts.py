@@ -1,0 +1,63 @@
+"""Connection strings, and what is said about the wrong ones."""
+
+import pytest
+
+from zktop.errors import UsageError
+from zktop.zk.hosts import Address, Hosts, parse_hosts
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("zk1", Hosts((Address("zk1", 2181),))),
+        ("zk1:2182", Hosts((Address("zk1", 2182),))),
+        (" zk1 , zk2:5 ", Hosts((Address("zk1", 2181), Address("zk2", 5)))),
+        ("zk1:2181/", Hosts((Address("zk1", 2181),))),
+        ("zk1:2181,zk2:2181/a/b", Hosts((Address("zk1", 2181), Address("zk2", 2181)), "/a/b")),
+        ("[::1]:2182", Hosts((Address("::1", 2182),))),
+        ("[fe80::1%eth0]/x", Hosts((Address("fe80::1%eth0", 2181),), "/x")),
+        ("zk1,zk1:2181", Hosts((Address("zk1", 2181),))),
+    ],
+)
+def test_hosts_are_read(text: str, expected: Hosts) -> None:
+    """Names, IPv4, IPv6 in brackets, default port, chroot."""
+    assert parse_hosts(text) == expected
+    assert parse_hosts(str(expected)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "host missing"),
+        ("zk1,", "host missing"),
+        ("::1", "brackets, as in '[::1]:2181'"),
+        ("zk1:2181/a,zk2:2181", "after the last host"),
+        ("zk1:99999", "1 to 65535"),
+        ("zk1:0", "1 to 65535"),
+        ("zk1:port", "not a host and a port"),
+        ("zk://zk1:2181", "leave the scheme out"),
+        ("zk1/a//b", "no path"),
+        ("zk1/a/../b", "no path"),
+    ],
+)
+def test_a_mistake_is_named(text: str, said: str) -> None:
+    """The sentence quotes what was given and shows what to write."""
+    with pytest.raises(UsageError, match=said.replace("[", r"\[")):
+        parse_hosts(text)
+
+
+@pytest.mark.parametrize(
+    ("chroot", "inside", "full"),
+    [("", "/", "/"), ("", "/a", "/a"), ("/app", "/", "/app"), ("/app", "/a", "/app/a")],
+)
+def test_paths_go_in_and_out_of_a_chroot(chroot: str, inside: str, full: str) -> None:
+    """What the server calls `/app/a` is `/a` to clients inside `/app`."""
+    hosts = Hosts((), chroot)
+
+    assert hosts.full(inside) == full
+    assert hosts.inside(full) == inside
+
+
+def test_a_path_outside_the_chroot_has_no_name_inside() -> None:
+    """Also when it begins with the same letters."""
+    assert Hosts((), "/app").inside("/apple") is None

@@ -1,0 +1,220 @@
+"""What the servers tell of themselves becomes facts, and each refusal a named blind spot."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from kazoo.client import KazooClient
+from servers import RunningServer, free_port, real_ensemble, real_zookeeper
+from zk.eye import Eye, looking
+from zk.listeners import listener, silent
+
+from zktop.model.facts import session_id
+from zktop.model.world import Tables
+from zktop.zk.access import Admin
+from zktop.zk.hosts import Address
+
+pytestmark = pytest.mark.zookeeper
+
+
+@pytest.fixture(scope="module")
+def ensemble() -> Iterator[list[RunningServer]]:
+    """Three members."""
+    with real_ensemble(3) as members:
+        if members is None:
+            pytest.skip("no ZooKeeper on this machine")
+        yield members
+
+
+@pytest.fixture(scope="module")
+def waiter(ensemble: list[RunningServer]) -> Iterator[KazooClient]:
+    """A client of the second member that owns a znode and watches another one."""
+    client = KazooClient(ensemble[1].address, timeout=8)
+    client.start()
+    client.create("/locks/l/m-0000000000", makepath=True)
+    client.create("/locks/l/m-0000000001", ephemeral=True)
+    client.get("/locks/l/m-0000000000", watch=lambda _event: None)
+    yield client
+    client.stop()
+    client.close()
+
+
+@pytest.fixture(params=["admin", "4lw"])
+def channel(request: pytest.FixtureRequest) -> str:
+    """The way the servers are asked."""
+    return str(request.param)
+
+
+def test_all_members_are_found_and_asked(
+    ensemble: list[RunningServer], waiter: KazooClient, channel: str
+) -> None:
+    """One is given; the others are in the ensemble's own configuration."""
+    session = session_id(waiter.client_id[0])
+    with _sampled(ensemble[0].address, _admin(ensemble, channel)) as eye:
+        eye.until(lambda world: len(world.tables) == 3)
+        tables = eye.world.tables
+        by_address = {str(server): tables[server] for server in tables}
+
+    assert set(by_address) == {server.address for server in ensemble}
+    theirs = by_address[ensemble[1].address]
+    assert theirs.server
+    assert theirs.server.channel == channel
+    assert theirs.server.version == "3.8.0"
+    assert theirs.connections
+    assert [row.timeout_ms for row in theirs.connections.rows or () if row.session == session] == [
+        8000
+    ]
+    assert theirs.watches
+    assert (theirs.watches.rows or {})[session] == ("/locks/l/m-0000000000",)
+    assert {t.server.mode for t in by_address.values() if t.server} == {"leader", "follower"}
+
+
+def test_the_leader_tells_when_sessions_expire(
+    ensemble: list[RunningServer], waiter: KazooClient, channel: str
+) -> None:
+    """Between two ticks more than the time-out and nothing; and who owns which ephemeral."""
+    session = session_id(waiter.client_id[0])
+    with _sampled(ensemble[0].address, _admin(ensemble, channel)) as eye:
+        world = eye.until(lambda world: len(world.tables) == 3)
+        expiry = [t.expiry for t in world.tables.values() if t.expiry]
+    left = [one.expires_in_ms[session] for one in expiry if one.expires_in_ms]
+
+    assert len(left) == 1
+    assert 0 <= left[0] <= 8000 + 2 * 2000
+    assert {one.tick_ms for one in expiry} == {2000}
+    assert all((one.ephemerals or {})[session] == ("/locks/l/m-0000000001",) for one in expiry)
+    timeouts = [one.timeouts_ms[session] for one in expiry if one.timeouts_ms]
+    assert timeouts == ([] if channel == "admin" else [8000, 8000])
+
+
+def test_an_admin_server_of_another_member_is_not_believed(
+    ensemble: list[RunningServer],
+) -> None:
+    """On one machine, port 8080 belongs to one of them."""
+    admin = Admin(port=ensemble[1].admin_port or 0)
+    with _sampled(ensemble[0].address, admin) as eye:
+        world = eye.until(lambda world: len(world.tables) == 3)
+        channels = {s: t.server.channel for s, t in world.tables.items() if t.server}
+
+    assert {str(s): c for s, c in channels.items()} == {
+        ensemble[0].address: "4lw",
+        ensemble[1].address: "admin",
+        ensemble[2].address: "4lw",
+    }
+
+
+def test_a_locked_down_server_is_a_named_blind_spot() -> None:
+    """It tells what it is, and that it tells no more."""
+    with real_zookeeper(**{"4lw.commands.whitelist": "srvr"}) as server:
+        if server is None:
+            pytest.skip("no ZooKeeper on this machine")
+        with _sampled(server.address, Admin(port=free_port())) as eye:
+            (tables,) = eye.world.tables.values()
+
+    assert tables.server
+    assert (tables.server.mode, tables.server.version) == ("standalone", "3.8.0")
+    for table in (tables.connections, tables.watches, tables.expiry):
+        assert table
+        assert table.why
+        assert "whitelist" in table.why
+        assert "AdminServer on port" in table.why
+    assert tables.connections
+    assert tables.connections.rows is None
+
+
+def test_a_large_watch_table_is_not_asked_for_by_word(
+    zookeeper: RunningServer, clients: Callable[[], KazooClient], root: str
+) -> None:
+    """A stalled reader of it would freeze the server; the AdminServer and the user may."""
+    client = clients()
+    watched = [client.get_async("/", watch=lambda _event: None)]
+    watched += [client.exists_async(f"{root}/{n}", watch=lambda _e: None) for n in range(900)]
+    for one in watched:
+        one.get(timeout=10)
+    nobody = Admin(port=free_port())
+    with _sampled(zookeeper.address, nobody) as eye:
+        (careful,) = eye.world.tables.values()
+    with _sampled(zookeeper.address, nobody, large_tables=True) as eye:
+        (told_to,) = eye.world.tables.values()
+    with _sampled(zookeeper.address, Admin(port=zookeeper.admin_port or 0)) as eye:
+        (admin,) = eye.world.tables.values()
+
+    session = session_id(client.client_id[0])
+    assert _watched(careful, session) is None
+    assert careful.watches
+    assert "freezes the server" in (careful.watches.why or "")
+    assert _watched(told_to, session) == _watched(admin, session) == 901
+
+
+def test_watched_paths_are_those_inside_the_chroot(
+    zookeeper: RunningServer, clients: Callable[[], KazooClient], root: str
+) -> None:
+    """The tables know full paths; what lies outside has no name in here."""
+    client = clients()
+    client.exists(f"{root}/inside", watch=lambda _event: None)
+    client.exists(f"{root}x", watch=lambda _event: None)
+    with _sampled(zookeeper.address + root, Admin(port=zookeeper.admin_port or 0)) as eye:
+        (tables,) = eye.world.tables.values()
+
+    assert tables.watches
+    assert (tables.watches.rows or {})[session_id(client.client_id[0])] == ("/inside",)
+
+
+def test_tables_are_not_newer_than_what_was_told_before_them(
+    zookeeper: RunningServer, client: KazooClient, root: str
+) -> None:
+    """A table is handed over after everything that happened before it was read."""
+    client.create(f"{root}/before")
+    with _sampled(zookeeper.address, Admin(port=zookeeper.admin_port or 0)) as eye:
+        (tables,) = eye.world.tables.values()
+
+    assert tables.watches
+    assert tables.watches.zxid <= eye.world.zxid
+    assert tables.server
+    assert tables.watches.zxid <= (tables.server.server_zxid or 0)
+
+
+def test_a_server_that_never_answers_does_not_hold_up_the_others(
+    zookeeper: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is given up after the deadline, and named."""
+    monkeypatch.setattr("zktop.zk.sampling.SECONDS", 0.3)
+    with listener(silent) as mute:
+        hosts = f"{mute},{zookeeper.address}"
+        with _sampled(hosts, Admin(port=free_port())) as eye:
+            world = eye.until(lambda world: len(world.tables) == 2)
+            told = {str(server): tables for server, tables in world.tables.items()}
+
+    silence = told[str(mute)]
+    assert silence.server
+    assert silence.server.channel == "none"
+    assert "no answer within 0.3 s" in (silence.server.why or "")
+    assert told[zookeeper.address].connections
+
+
+def _watched(tables: Tables, session: int) -> int | None:
+    rows = tables.watches.rows if tables.watches else None
+    return None if rows is None else len(rows[session])
+
+
+def _admin(ensemble: list[RunningServer], channel: str) -> Admin:
+    if channel == "4lw":
+        return Admin(port=free_port())
+    ports = {Address("127.0.0.1", one.port): one.admin_port or 0 for one in ensemble}
+    return Admin(ports=ports)
+
+
+class _sampled:  # noqa: N801  used like a function
+    """An eye whose servers have been asked once."""
+
+    def __init__(self, hosts: str, admin: Admin, **plan: object) -> None:
+        self._looking = looking(
+            hosts, "/nothing", introspect=True, admin=admin, sample_every=0.2, **plan
+        )
+
+    def __enter__(self) -> Eye:
+        eye = self._looking.__enter__()
+        assert eye.source.wait_until_sampled(20), eye.log()
+        return eye
+
+    def __exit__(self, *problem: object) -> None:
+        self._looking.__exit__(*problem)  # type: ignore[arg-type]  # handed on as it is

@@ -1,0 +1,89 @@
+"""How far a root reaches."""
+
+import pytest
+
+from zktop.zk.reach import Reach, looks_like_a_place, reaches_of
+
+
+@pytest.mark.parametrize(
+    ("root", "base", "inside", "outside"),
+    [
+        (
+            "/locks/a",
+            "/locks/a",
+            ["/locks/a", "/locks/a/x/y"],
+            ["/locks", "/locks/b", "/locks/ab"],
+        ),
+        ("/locks/*", "/locks", ["/locks", "/locks/a", "/locks/a/x"], ["/", "/other"]),
+        ("/locks/app-*", "/locks", ["/locks", "/locks/app-1/x"], ["/locks/other"]),
+        ("/a/*/locks", "/a", ["/a", "/a/x", "/a/x/locks/y/z"], ["/a/x/other"]),
+        ("/a/**", "/a", ["/a", "/a/x", "/a/x/y/z"], ["/b"]),
+        ("/a/x*/**", "/a", ["/a", "/a/x1", "/a/x1/y/z"], ["/a/y", "/a/y/z"]),
+        ("/**", "/", ["/", "/a", "/a/b"], ["/zookeeper", "/zookeeper/config"]),
+        ("/zookeeper/x", "/zookeeper/x", ["/zookeeper/x/y"], ["/zookeeper"]),
+    ],
+)
+def test_paths_inside_and_outside(
+    root: str, base: str, inside: list[str], outside: list[str]
+) -> None:
+    """A path counts that is a lock of the root, leads to one, or lies within one."""
+    reach = Reach(root)
+
+    assert reach.base == base
+    assert [path for path in inside if not reach.covers(path)] == []
+    assert [path for path in outside if reach.covers(path)] == []
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "contained"),
+    [
+        ("/locks/*", "/locks/a", True),
+        ("/locks/**", "/locks/a/b", True),
+        ("/locks/*", "/locks/*", True),
+        ("/a/*/locks", "/a/b", False),
+        ("/locks/a", "/locks/*", False),
+        ("/locks/a", "/locks/b", False),
+    ],
+)
+def test_one_reach_may_contain_another(outer: str, inner: str, *, contained: bool) -> None:
+    """Then the inner one needs no watch of its own."""
+    assert Reach(outer).contains(Reach(inner)) is contained
+
+
+@pytest.mark.parametrize(
+    ("root", "wide"), [("/**", True), ("/*", True), ("/*/locks", True), ("/a/**", False)]
+)
+def test_a_root_whose_watch_would_be_on_everything_is_wide(root: str, *, wide: bool) -> None:
+    """Such a root is searched instead of watched."""
+    assert Reach(root).wide is wide
+
+
+@pytest.mark.parametrize(
+    ("roots", "paths"),
+    [
+        ((), ["/**"]),
+        (("/",), ["/**"]),
+        (("/a/",), ["/a", "/a-__lock__"]),
+        (("/a/*",), ["/a/*"]),
+    ],
+)
+def test_roots_as_a_user_writes_them(roots: tuple[str, ...], paths: list[str]) -> None:
+    """None means everything; beside an exact one a semaphore's queue may stand."""
+    assert [reach.path for reach in reaches_of(roots)] == paths
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("lock-0000000007", True),
+        ("lock--000000007", True),
+        ("9f1c0e6a7b8c4d5e9f1c0e6a7b8c4d5e", True),
+        ("_c_0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f-lease-x", True),
+        ("orders", False),
+        ("leases", False),
+        ("shard-12", False),
+    ],
+)
+def test_a_place_in_a_queue_is_told_from_a_folder(name: str, *, place: bool) -> None:
+    """By a sequence number at its end, or a uuid."""
+    assert looks_like_a_place(name) is place

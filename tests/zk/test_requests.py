@@ -1,0 +1,69 @@
+"""What goes over the wire, byte for byte where kazoo does not do it for us."""
+
+import pytest
+from kazoo.client import KazooClient
+from kazoo.protocol.serialization import write_string
+
+from zktop.zk import requests
+from zktop.zk.requests import GET_CHILDREN, GET_DATA, NO_NODE, MultiRead
+
+pytestmark = pytest.mark.zookeeper
+
+
+def _ask(client: KazooClient, request: object) -> tuple[bytes, int]:
+    result = client.handler.async_result()
+    client._call(request, result)
+    answer: tuple[bytes, int] = result.get(timeout=5)
+    return answer
+
+
+def test_many_reads_in_one(client: KazooClient, root: str) -> None:
+    """Each has a result of its own: data with Stat, names, or an error."""
+    client.create(f"{root}/ä", b"x")
+    client.create(f"{root}/empty", b"")
+    items = [
+        (GET_DATA, f"{root}/ä"),
+        (GET_DATA, f"{root}/nobody"),
+        (GET_CHILDREN, root),
+        (GET_CHILDREN, f"{root}/ä"),
+        (GET_DATA, f"{root}/empty"),
+    ]
+
+    data, missing, names, none, empty = requests.results(_ask(client, MultiRead(items)))
+
+    content, stat = client.get(f"{root}/ä")
+    assert isinstance(data, tuple)
+    assert isinstance(names, tuple)
+    assert isinstance(empty, tuple)
+    assert data[0] == content == b"x"
+    assert (data[1].czxid, data[1].ctime, data[1].pzxid) == (stat.czxid, stat.ctime, stat.pzxid)
+    assert missing == NO_NODE
+    assert set(names) == {"ä", "empty"}
+    assert none == ()
+    assert empty[0] == b""
+
+
+def test_our_reads_are_kazoo_s(client: KazooClient, root: str) -> None:
+    """The same Stat, field by field, and the same names."""
+    client.create(f"{root}/x", b"abc", ephemeral=True)
+    client.set(root, b"data")
+    names, listed = requests.children(_ask(client, requests.ListChildren(root)))
+    content, read = requests.data(_ask(client, requests.GetData(root)))
+    looked = requests.stat(_ask(client, requests.Exists(root)))
+    stat = client.exists(root)
+
+    assert names == ("x",)
+    assert content == b"data"
+    assert listed == read == looked
+    assert read.cversion == stat.cversion
+    assert (read.version, read.aversion, read.num_children) == (1, 0, 1)
+    assert requests.stat(_ask(client, requests.Exists(f"{root}/x"))).owner == client.client_id[0]
+    client.delete(f"{root}/x")
+
+
+def test_an_event_carries_type_path_and_transaction() -> None:
+    """Servers before 3.9 write -1 for the transaction."""
+    header = (-1).to_bytes(4, "big", signed=True) + (77).to_bytes(8, "big") + bytes(4)
+    body = (3).to_bytes(4, "big") + (3).to_bytes(4, "big") + write_string("/ä")
+
+    assert requests.event(header + body, 16) == (3, "/ä", 77)

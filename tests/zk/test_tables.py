@@ -1,0 +1,331 @@
+"""What servers print, from recorded samples of 3.4 to 3.9, and from nobody in particular."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zktop.model.facts import Connection
+from zktop.zk import admin_tables, tables
+from zktop.zk.tables import Member
+
+_REST = ",lzxid=0x23,lresp={},llat=0,minlat=0,avglat=1,maxlat=7)\n"
+CONS = "".join(
+    (
+        " /127.0.0.1:57326[1](queued=2,recved=6,sent=7,sid=0x1000008ed7b0002,lop=PING,",
+        "est=1795219104533,to=20000,lcxid=0x4" + _REST.format(1077422),
+        " /127.0.0.1:44438[0](queued=0,recved=1,sent=0)\n",
+        " /[0:0:0:0:0:0:0:1]:34886[1](queued=0,recved=1,sent=1,sid=0xc80000194ba0000,lop=SESS,",
+        "est=1795219104533,to=4000,lcxid=0x0" + _REST.format(1077000),
+        " worker-3/10.0.1.11:51022[1](queued=0,recved=1,sent=1,sid=0x3,lop=NA,",
+        "est=1,to=4000,lcxid=0xffffffffffffffff" + _REST.format(1077422),
+        "\n",
+    )
+)
+WCHC = """0xc800001194ba0001
+	/locks/rw/399bd80f0bb64fdf8f87a42c73aad471__rlock__0000000001
+0x1000008ed7b0002
+	/locks/orders/3f73ba0823334d80b724b205db8e67bc__lock__0000000000
+	/locks/ä b
+
+"""
+WCHP = """/locks/a
+	0x1
+	0xc800001194ba0001
+/locks/b
+	0x1
+
+"""
+DUMP_LEADER = """SessionTracker dump:
+Session Sets (5)/(17):
+0 expire at Sat Nov 21 00:00:07 UTC 2026:
+3 expire at Sat Nov 21 00:00:13 UTC 2026:
+	0x100001194990001
+	0xc800001194ba0000
+1 expire at Sat Nov 21 00:00:15 UTC 2026:
+	0x3
+ephemeral nodes dump:
+Sessions with Ephemerals (2):
+0x100001194990001:
+	/locks/rw/399bd80f0bb64fdf8f87a42c73aad471__rlock__0000000001
+	/locks/single:
+0x3:
+	/x
+Connections dump:
+Connections Sets (3)/(8):
+4 expire at Sat Nov 21 00:00:13 UTC 2026:
+	ip: /127.0.0.1:53830 sessionId: 0x100001194990000
+"""
+DUMP_FOLLOWER = """SessionTracker dump:
+Global Sessions(2):
+0xc800001194ba0000	20000ms
+0x100001194990000	4000ms
+ephemeral nodes dump:
+Sessions with Ephemerals (0):
+Connections dump:
+Connections Sets (1)/(1):
+1 expire at Sat Nov 21 02:04:15 UTC 2026:
+	ip: /127.0.0.1:45324 sessionId: 0x1000021805b0000
+"""
+DUMP_LOCAL = """SessionTracker dump:
+Local Session Sets (1)/(1):
+1 expire at Sat Nov 21 00:00:09 UTC 2026:
+	0x7
+Global Session Sets (1)/(1):
+1 expire at Sat Nov 21 00:00:11 UTC 2026:
+	0x8
+ephemeral nodes dump:
+Sessions with Ephemerals (0):
+"""
+DUMP_34_FOLLOWER = """SessionTracker dump:
+org.apache.zookeeper.server.quorum.LearnerSessionTracker@5e91993f
+ephemeral nodes dump:
+Sessions with Ephemerals (1):
+0x1:
+	/x
+"""
+SRVR = """Zookeeper version: 3.8.0-${mvngit.commit.id}, built on 2024-12-29 17:54 UTC
+Latency min/avg/max: 0/0.6629/7
+Received: 11
+Sent: 11
+Connections: 2
+Outstanding: 0
+Zxid: 0x100000023
+Mode: leader
+Node count: 23
+Proposal sizes last/min/max: 48/48/156
+"""
+CONFIG = """server.1=zk1:2888:3888:participant;0.0.0.0:2181
+server.2=10.0.0.2:2888:3888:observer;10.0.9.2:2182
+server.3=[fd00::3]:2888:3888:participant;[0:0:0:0:0:0:0:0]:2181
+server.4=zk4:2888:3888
+server.5=zk5:2888:3888|zk5b:2889:3889:participant;2185
+version=100000000
+"""
+
+
+def test_cons_lists_sessions_with_address_and_age() -> None:
+    """Who asked has no session and is no row; ages count from the newest answer."""
+    rows = tables.connections(CONS)
+
+    assert rows[0] == Connection(
+        0x1000008ED7B0002, "127.0.0.1:57326", 20000, 6, 7, 2, "PING", 4, 1795219104533, 0
+    )
+    assert [row.client for row in rows] == ["127.0.0.1:57326", "[::1]:34886", "10.0.1.11:51022"]
+    assert [row.quiet_ms for row in rows] == [0, 422, 0]
+    assert tables.newest_answer(CONS) == 1077422
+
+
+def test_watch_tables_read_the_same_from_both_sides() -> None:
+    """By session and by path; names may hold blanks and letters of any language."""
+    assert tables.watched(WCHC) == {
+        0xC800001194BA0001: ("/locks/rw/399bd80f0bb64fdf8f87a42c73aad471__rlock__0000000001",),
+        0x1000008ED7B0002: (
+            "/locks/orders/3f73ba0823334d80b724b205db8e67bc__lock__0000000000",
+            "/locks/ä b",
+        ),
+    }
+    assert tables.watched_by_path(WCHP) == {
+        1: ("/locks/a", "/locks/b"),
+        0xC800001194BA0001: ("/locks/a",),
+    }
+
+
+@pytest.mark.parametrize("empty", ["\n", "\n\n", ""])
+def test_an_empty_watch_table_is_empty(empty: str) -> None:
+    """A server with no watch prints a newline."""
+    assert tables.watched(empty) == {} == tables.watched_by_path(empty)
+
+
+def test_the_sum_of_watches_is_read() -> None:
+    """It decides whether the table itself may be asked for."""
+    assert tables.watches_in_all("8 connections watching 8 paths\nTotal watches:80\n") == 80
+    assert tables.watches_in_all("nonsense") is None
+
+
+def test_a_leader_dumps_expiry_buckets_and_ephemerals() -> None:
+    """The list of connections has buckets too, which are no sessions' expiry."""
+    found = tables.dump(DUMP_LEADER)
+
+    assert found.buckets == (
+        ("Sat Nov 21 00:00:07 UTC 2026", ()),
+        ("Sat Nov 21 00:00:13 UTC 2026", (0x100001194990001, 0xC800001194BA0000)),
+        ("Sat Nov 21 00:00:15 UTC 2026", (3,)),
+    )
+    assert found.timeouts_ms is None
+    assert found.ephemerals == {
+        0x100001194990001: (
+            "/locks/rw/399bd80f0bb64fdf8f87a42c73aad471__rlock__0000000001",
+            "/locks/single:",
+        ),
+        3: ("/x",),
+    }
+
+
+def test_a_follower_dumps_the_timeout_of_every_session() -> None:
+    """Of the whole ensemble, and no expiry."""
+    found = tables.dump(DUMP_FOLLOWER)
+
+    assert found.buckets == ()
+    assert found.timeouts_ms == {0xC800001194BA0000: 20000, 0x100001194990000: 4000}
+    assert found.ephemerals == {}
+
+
+def test_local_sessions_are_sessions_too() -> None:
+    """They stand in a part of their own."""
+    assert [sessions for _, sessions in tables.dump(DUMP_LOCAL).buckets] == [(7,), (8,)]
+
+
+def test_an_old_follower_dumps_the_name_of_an_object() -> None:
+    """3.4 tells the ephemerals all the same."""
+    found = tables.dump(DUMP_34_FOLLOWER)
+
+    assert (found.buckets, found.timeouts_ms, found.ephemerals) == ((), None, {1: ("/x",)})
+
+
+def test_srvr_tells_version_mode_and_figures() -> None:
+    """Debian's build has a placeholder where others have a hash."""
+    assert tables.version_of(SRVR) == (3, 8, 0)
+    assert tables.mode_of(SRVR) == "leader"
+    assert tables.figures(SRVR)["Zxid"] == "0x100000023"
+
+
+@pytest.mark.parametrize(
+    ("text", "mode"),
+    [
+        ("Mode: standalone\n", "standalone"),
+        ("Mode: read-only\n", "read-only"),
+        ("READ-ONLY mode; serving only read-only clients\n", "read-only"),
+        ("This ZooKeeper instance is not currently serving requests\n", None),
+    ],
+)
+def test_the_mode_is_what_the_server_says(text: str, mode: str | None) -> None:
+    """None while it serves nobody."""
+    assert tables.mode_of(text) == mode
+
+
+def test_mntr_and_conf_are_pairs() -> None:
+    """A tab stands between the ones, an equals sign between the others."""
+    assert tables.pairs("zk_watch_count\t12\nzk_version\t3.8\n", "\t")["zk_watch_count"] == "12"
+    assert tables.pairs("tickTime=2000\nmembership: \n", "=") == {"tickTime": "2000"}
+
+
+def test_members_are_found_in_the_configuration() -> None:
+    """A client port is there only where somebody wrote it; 0.0.0.0 means the host itself."""
+    assert tables.members(CONFIG) == (
+        Member("zk1", 2181),
+        Member("10.0.9.2", 2182),
+        Member("fd00::3", 2181),
+        Member("zk4", None),
+        Member("zk5", 2185),
+    )
+
+
+def test_the_admin_server_says_the_same_in_json() -> None:
+    """Numbers instead of text, sessions as signed decimals, some of them negative."""
+    entry = {
+        "remote_socket_address": "127.0.0.1:40782",
+        "outstanding_requests": 0,
+        "packets_received": 18,
+        "packets_sent": 19,
+        "session_id": -4035225190614302720,
+        "last_operation": "PING",
+        "established": 1795219159400,
+        "session_timeout": 20000,
+        "last_cxid": 16,
+        "last_response_time": 1132384,
+    }
+    secure = entry | {"session_id": 5, "last_response_time": 1132000}
+    told = {"connections": [entry], "secure_connections": [secure]}
+
+    rows = admin_tables.connections(told)
+
+    assert rows[0] == Connection(
+        0xC800001194BA0000, "127.0.0.1:40782", 20000, 18, 19, 0, "PING", 16, 1795219159400, 0
+    )
+    assert (rows[1].session, rows[1].quiet_ms) == (5, 384)
+    assert admin_tables.newest_answer(told) == 1132384
+
+
+def test_the_admin_server_s_tables_have_sessions_for_keys() -> None:
+    """As strings, because JSON has no other keys."""
+    watches = {"session_id_to_watched_paths": {"-4035225190614302720": ["/a", "/b"]}}
+    dump = {
+        "expiry_time_to_session_ids": {"2206000": [], "2208000": [-4035225190614302720, 5]},
+        "session_id_to_ephemeral_paths": {"5": ["/x"]},
+    }
+
+    assert admin_tables.watched(watches) == {0xC800001194BA0000: ("/a", "/b")}
+    assert admin_tables.expiry(dump) == {2206000: (), 2208000: (0xC800001194BA0000, 5)}
+    assert admin_tables.ephemerals(dump) == {5: ("/x",)}
+
+
+def test_watch_details_are_believed_only_when_they_are_whole() -> None:
+    """Child watches are in them too, and belong to another table."""
+    entries = [
+        {"path": "/a", "session_id": 1, "watch_kind": ["data"]},
+        {"path": "/b", "session_id": 1, "watch_kind": ["children"]},
+        {"path": "/c", "session_id": -1, "watch_kind": ["data", "children"]},
+    ]
+    whole = {"watches": entries, "truncated": False}
+
+    assert admin_tables.watched_in_detail(whole, "data") == {1: ("/a",), 2**64 - 1: ("/c",)}
+    assert admin_tables.watched_in_detail(whole, "children") == {1: ("/b",), 2**64 - 1: ("/c",)}
+    assert admin_tables.watched_in_detail(whole | {"truncated": True}, "data") is None
+
+
+PARSERS = [
+    tables.connections,
+    tables.newest_answer,
+    tables.watched,
+    tables.watched_by_path,
+    tables.watches_in_all,
+    tables.dump,
+    tables.version_of,
+    tables.mode_of,
+    tables.figures,
+    tables.members,
+    tables.hexadecimal,
+    tables.number,
+    tables.decimal,
+]
+SAMPLES = (CONS, WCHC, WCHP, DUMP_LEADER, DUMP_FOLLOWER, SRVR, CONFIG)
+LIKELY = st.sampled_from([line for sample in SAMPLES for line in sample.splitlines()])
+GARBAGE = st.text() | st.lists(LIKELY | st.text(max_size=20), max_size=8).map("\n".join)
+
+
+@pytest.mark.parametrize("parse", PARSERS, ids=lambda parse: parse.__name__)
+@given(text=GARBAGE)
+def test_garbage_never_raises(parse: object, text: str) -> None:
+    """Whatever a server, or what only looks like one, may answer."""
+    parse(text)  # type: ignore[operator]  # a parser it is
+
+
+_KEYS = """1 -1 connections secure_connections session_id session_id_to_watched_paths watches
+    expiry_time_to_session_ids session_id_to_ephemeral_paths truncated path watch_kind
+    last_response_time remote_socket_address"""
+KEYS = st.sampled_from(_KEYS.split())
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | KEYS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=20,
+)
+ADMIN_PARSERS = [
+    admin_tables.connections,
+    admin_tables.newest_answer,
+    admin_tables.watched,
+    admin_tables.ephemerals,
+    admin_tables.expiry,
+]
+
+
+@pytest.mark.parametrize("parse", ADMIN_PARSERS, ids=lambda parse: parse.__name__)
+@given(told=st.dictionaries(KEYS, JSON, max_size=5))
+def test_json_garbage_never_raises(parse: object, told: dict[str, object]) -> None:
+    """Any object may come back from any port."""
+    parse(told)  # type: ignore[operator]  # a parser it is
+
+
+@given(told=st.dictionaries(KEYS, JSON, max_size=5))
+def test_garbled_details_never_raise(told: dict[str, object]) -> None:
+    """A proposal may become anything."""
+    admin_tables.watched_in_detail(told | {"truncated": False}, "data")

@@ -1,0 +1,85 @@
+"""Questions to one server: only those that read, answers always to their end, never for long."""
+
+import pytest
+from zk.listeners import Behaviour, answers, dribbles, hangs_up, listener, silent
+
+from zktop.zk import admin, words
+from zktop.zk.words import RefusedError
+
+
+@pytest.mark.parametrize("word", ["crst", "srst", "stmk", "kill", "ruok\n", "wchp ", ""])
+def test_words_that_change_something_are_never_sent(word: str) -> None:
+    """Not even a connection is made for them."""
+    sent = []
+    with (
+        listener(lambda line: sent.append(line.recv(10))) as address,
+        pytest.raises(ValueError, match="only read"),
+    ):
+        words.ask(address, word)
+
+    assert sent == []
+
+
+@pytest.mark.parametrize(
+    "name", ["connection_stat_reset", "stat_reset", "set_trace_mask", "restore", "../x"]
+)
+def test_commands_that_change_something_are_never_sent(name: str) -> None:
+    """They are plain GETs on the server's side."""
+    with pytest.raises(ValueError, match="only read"):
+        admin.command(("127.0.0.1", 1), name)  # type: ignore[arg-type]  # it must not come that far
+
+
+def test_a_large_answer_is_read_to_its_end() -> None:
+    """Kazoo's own client stops after 8 kB."""
+    with listener(answers(b"x" * 5_000_000)) as address:
+        assert len(words.ask(address, "wchc")) == 5_000_000
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "said"),
+    [
+        (answers(b"wchc is not executed because it is not in the whitelist.\n"), "whitelist"),
+        (answers(b"This ZooKeeper instance is not currently serving requests\n"), "no quorum"),
+        (answers(b""), "does not know it"),
+        (hangs_up, "does not know it"),
+        (silent, "no answer within 0.2 s"),
+        (dribbles, "no answer within 0.2 s"),
+    ],
+    ids=["whitelist", "no-quorum", "unknown", "hang-up", "silent", "endless"],
+)
+def test_a_refusal_says_why(behaviour: Behaviour, said: str) -> None:
+    """Each becomes a named blind spot."""
+    with listener(behaviour) as address, pytest.raises(RefusedError, match=said):
+        words.ask(address, "wchc", seconds=0.2)
+
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+
+
+def test_an_admin_server_answers_an_object() -> None:
+    """The bytes that it took are counted."""
+    counted: list[int] = []
+    with listener(answers(OK + b'{"a": 1, "error": null}')) as address:
+        told = admin.command(address, "watches", tally=counted.append)
+
+    assert told == {"a": 1, "error": None}
+    assert counted == [len(OK) + 23]
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "said"),
+    [
+        (answers(OK + b'{"error": "Unknown command: x"}'), "Unknown command"),
+        (answers(OK + b"<html>"), "no AdminServer"),
+        (answers(OK + b"[1]"), "no AdminServer"),
+        (answers(b"HTTP/1.1 401 Unauthorized\r\n\r\n{}"), "401 Unauthorized"),
+        (answers(b"hello"), "no HTTP"),
+        (answers(b""), "no HTTP"),
+        (silent, "no answer within 0.2 s"),
+    ],
+    ids=["unknown", "html", "list", "unauthorized", "text", "nothing", "silent"],
+)
+def test_what_is_no_admin_server_is_refused(behaviour: Behaviour, said: str) -> None:
+    """Port 8080 may belong to anybody."""
+    with listener(behaviour) as address, pytest.raises(RefusedError, match=said):
+        admin.command(address, "watches", seconds=0.2)

@@ -1,0 +1,7 @@
+"""The only place that reads ZooKeeper: it turns a live ensemble into facts and cannot write."""
+
+from zktop.zk.access import Access, Admin, Tls
+from zktop.zk.hosts import Address, Hosts, parse_hosts
+from zktop.zk.source import Cost, Plan, Source
+
+__all__ = ["Access", "Address", "Admin", "Cost", "Hosts", "Plan", "Source", "Tls", "parse_hosts"]

@@ -1,0 +1,91 @@
+"""Connection strings such as `zk1:2181,[::1]:2182/chroot`, and a sentence for each wrong one.
+
+kazoo reads these too, but turns `h:1/c,h2:2` into one host with a strange chroot and answers the
+rest with "bad hostname"; here every mistake is named before anything is connected.
+"""
+
+import re
+from typing import NamedTuple
+
+from zktop.errors import UsageError
+
+DEFAULT_PORT = 2181
+_LAST_PORT = 65535
+
+_HOST = re.compile(
+    r"(?:\[(?P<six>[0-9A-Fa-f:.]+(?:%\w+)?)\]|(?P<name>[^\s:/\[\]]+))(?::(?P<port>\d*))?"
+)
+
+
+class Address(NamedTuple):
+    """A host name or an IP address, and a port."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        """Write it the way it is typed."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+class Hosts(NamedTuple):
+    """Where an ensemble is, and the path that its clients take for the root ("" for none)."""
+
+    addresses: tuple[Address, ...]
+    chroot: str = ""
+
+    def __str__(self) -> str:
+        """Write it as a connection string with every port."""
+        return ",".join(map(str, self.addresses)) + self.chroot
+
+    def full(self, path: str) -> str:
+        """Give the path as the server knows it."""
+        if not self.chroot:
+            return path
+        return self.chroot if path == "/" else self.chroot + path
+
+    def inside(self, full: str) -> str | None:
+        """Give the path as our clients know it; None when it is outside the chroot."""
+        if not self.chroot:
+            return full
+        if full == self.chroot:
+            return "/"
+        return full[len(self.chroot) :] if full.startswith(self.chroot + "/") else None
+
+
+def parse_hosts(text: str) -> Hosts:
+    """Read a connection string, or say what is wrong with it.
+
+    >>> str(parse_hosts("zk1, [::1]:2182/app"))
+    'zk1:2181,[::1]:2182/app'
+    """
+    listed, slash, rest = text.strip().partition("/")
+    if "://" in text:
+        raise UsageError(f"{text!r}: leave the scheme out, as in {text.partition('://')[2]!r}.")
+    if "," in rest:
+        raise UsageError(
+            f"{text!r}: the chroot stands once, after the last host: 'zk1:2181,zk2:2181/app'."
+        )
+    addresses = tuple(_address(part.strip(), text) for part in listed.split(","))
+    return Hosts(tuple(dict.fromkeys(addresses)), _chroot(slash + rest, text))
+
+
+def _address(part: str, text: str) -> Address:
+    if not part:
+        raise UsageError(f"{text!r}: there is a host missing before or after a comma.")
+    if part.count(":") > 1 and not part.startswith("["):
+        raise UsageError(f"{part!r}: write an IPv6 address in brackets, as in '[{part}]:2181'.")
+    found = _HOST.fullmatch(part)
+    if found is None:
+        raise UsageError(f"{part!r} is not a host and a port, as in 'zk1:2181'.")
+    port = int(found["port"] or DEFAULT_PORT)
+    if not 0 < port <= _LAST_PORT:
+        raise UsageError(f"{part!r}: a port is a number from 1 to {_LAST_PORT}.")
+    return Address(found["six"] or found["name"], port)
+
+
+def _chroot(path: str, text: str) -> str:
+    trimmed = path.rstrip("/")
+    if "//" in trimmed or "/./" in f"{trimmed}/" or "/../" in f"{trimmed}/":
+        raise UsageError(f"{text!r}: {path!r} is no path of a znode.")
+    return trimmed

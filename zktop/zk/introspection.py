@@ -1,0 +1,131 @@
+"""Asks every ensemble member for its tables, slowly, on a thread that waits for nothing else.
+
+One server at a time, and a server that is slow is asked less often: what this costs an ensemble
+must not depend on how well the ensemble is. The thread hands tables over and never waits for
+anybody to look at them, so that it can always read an answer to its end.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from zktop.model.facts import ServerFact
+from zktop.model.text import clean
+from zktop.zk.access import Access, Admin
+from zktop.zk.ensemble import Ensemble
+from zktop.zk.expiry import ServerClock
+from zktop.zk.hosts import Address
+from zktop.zk.sampling import Stamp, Told, Way, by_admin, by_words, facts, unreached
+from zktop.zk.words import RefusedError
+
+SLOW_S = 1.0
+LONGEST_REST_S = 60.0
+ADMIN_AGAIN_S = 60.0  # when a server had no AdminServer
+
+
+class Rest:
+    """How long one server is left in peace, and what is remembered of it."""
+
+    def __init__(self) -> None:
+        self.clock = ServerClock()
+        self.due = 0.0
+        self.admin_due = 0.0
+        self.why_no_admin = ""
+        self._pause = 0.0
+
+    def after(self, took: float, every: float) -> None:
+        """Set when it is asked again: later and later while it is slow."""
+        if took > SLOW_S:
+            self._pause = min(LONGEST_REST_S, max(2 * self._pause, every))
+        else:
+            self._pause = 0.0
+        self.due = time.monotonic() + self._pause
+
+
+class Introspection:
+    """The sampling of all servers."""
+
+    def __init__(
+        self,
+        access: Access,
+        admin: Admin,
+        deliver: Callable[[Sequence[ServerFact]], None],
+        seen: Callable[[], int],
+        *,
+        every: float,
+        large_tables: bool,
+    ) -> None:
+        self._access, self._admin, self._large_tables = access, admin, large_tables
+        self._deliver, self._seen, self._every = deliver, seen, every
+        self._context = access.tls.context() if access.tls else None
+        self._admin_context = admin.tls.context() if admin.tls else None
+        self._rests: dict[str, Rest] = {}
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="zktop-introspection", daemon=True)
+        self.ensemble = Ensemble(access.hosts.addresses)
+        self.on_round: Callable[[], None] = lambda: None
+        self.asked = self.bytes_in = 0
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the answer that is being read; nobody waits for that."""
+        self._stopped.set()
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            for name, address in self.ensemble.servers().items():
+                rest = self._rests.setdefault(name, Rest())
+                if self._stopped.is_set():
+                    return
+                if rest.due <= time.monotonic():
+                    self._sample(name, address, rest)
+            self._tell_of_unasked()
+            self.on_round()
+            self._stopped.wait(self._every)
+
+    def _tell_of_unasked(self) -> None:
+        why = "/zookeeper/config does not tell its client port: add it to --hosts"
+        for name in self.ensemble.unasked():
+            stamp = Stamp(clean(name), self._seen(), time.time_ns() // 1_000_000)
+            self._deliver(facts(unreached(why), stamp, self._access.hosts))
+
+    def _tally(self, count: int) -> None:
+        self.bytes_in += count
+
+    def _sample(self, name: str, address: Address, rest: Rest) -> None:
+        seen, begun = self._seen(), time.monotonic()
+        told = self._told(address, rest)
+        rest.after(time.monotonic() - begun, self._every)
+        self.asked += told.asked
+        at = time.time_ns() // 1_000_000
+        # A server that lags shows an earlier moment than the one that we know of.
+        zxid = seen if told.zxid is None else min(seen, told.zxid)
+        self._deliver(facts(told, Stamp(clean(name), zxid, at), self._access.hosts))
+
+    def _told(self, address: Address, rest: Rest) -> Told:
+        way = Way(
+            address,
+            self._access.hosts,
+            self._context,
+            self._admin,
+            self._admin_context,
+            self._large_tables,
+            self._tally,
+        )
+        if rest.admin_due <= time.monotonic():
+            try:
+                return by_admin(way, rest.clock)
+            except RefusedError as refusal:
+                rest.admin_due = time.monotonic() + ADMIN_AGAIN_S
+                rest.why_no_admin = str(refusal)
+        try:
+            told = by_words(way, rest.clock)
+        except RefusedError as refusal:
+            rest.clock.forget()
+            return unreached(f"{refusal}; {rest.why_no_admin}")
+        for table, why in told.why.items():
+            told.why[table] = f"{why}; {rest.why_no_admin}"
+        return told

@@ -1,0 +1,69 @@
+"""Znodes that were told of and not read yet.
+
+In calm weather they are read at once. When znodes come and go fast, most are gone before an
+answer could arrive, so then they are read when they have lived for a while.
+"""
+
+import time
+
+from zktop.zk.reach import Scope
+
+GROWN_UP_S = 0.05
+CALM_PER_S = 200
+
+
+class Newcomers:
+    """Paths to read, oldest first."""
+
+    def __init__(self) -> None:
+        self._since: dict[str, tuple[float, Scope]] = {}
+        self._window = 0.0
+        self._in_window = 0
+        self._busy_until = 0.0
+
+    def __len__(self) -> int:
+        """Count them."""
+        return len(self._since)
+
+    def __contains__(self, path: object) -> bool:
+        """Tell whether one is still to be read."""
+        return path in self._since
+
+    def add(self, path: str, scope: Scope) -> None:
+        """Note a znode that was created or changed."""
+        now = time.monotonic()
+        if now - self._window > GROWN_UP_S:
+            self._window, self._in_window = now, 0
+        self._in_window += 1
+        if self._in_window > CALM_PER_S * GROWN_UP_S:
+            self._busy_until = now + 1.0
+        if path not in self._since:
+            self._since[path] = (now, scope)
+
+    def forget(self, path: str) -> None:
+        """Drop a znode that is gone."""
+        self._since.pop(path, None)
+
+    def clear(self) -> None:
+        """Drop all."""
+        self._since.clear()
+
+    def grown_up(self) -> dict[Scope, list[str]]:
+        """Take out those that it is time to read."""
+        now = time.monotonic()
+        oldest_to_wait = now - GROWN_UP_S if now < self._busy_until else now
+        ready: dict[Scope, list[str]] = {}
+        for path, (since, scope) in self._since.items():
+            if since > oldest_to_wait:
+                break
+            ready.setdefault(scope, []).append(path)
+        for paths in ready.values():
+            for path in paths:
+                del self._since[path]
+        return ready
+
+    def wait_s(self) -> float | None:
+        """Give how long until the next one has grown up; None when there is none."""
+        for since, _ in self._since.values():
+            return max(0.005, since + GROWN_UP_S - time.monotonic())
+        return None

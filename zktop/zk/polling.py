@@ -1,0 +1,103 @@
+"""Looks at Stats where no watch tells: beyond the watch budget, after a flood, behind ACLs.
+
+A listing is repeated only when the Stat of its znode says that children came or went. The same
+rounds look slowly over everything else that is listed, because an ACL that changes makes no event
+and silences those that would follow.
+"""
+
+from collections.abc import Sequence
+
+from zktop.model.facts import Stat
+from zktop.zk.observer import Observer
+from zktop.zk.reach import Scope
+from zktop.zk.reader import Answer, Item, Reader, Result
+from zktop.zk.requests import GET_DATA
+
+EVERY_S = 1.0  # what has no watch
+DENIED_AT_ONCE = 50  # an ACL that opens is met by trying again
+AUDITED_AT_ONCE = 1_000
+
+
+class Polling:
+    """Rounds over the branches of a survey."""
+
+    def __init__(
+        self, reader: Reader, observer: Observer, items_per_s: int, audit_every: float
+    ) -> None:
+        self._reader, self._observer = reader, observer
+        self._items_per_s = items_per_s
+        self._rounds_per_audit = max(1, round(audit_every / EVERY_S))
+        self._rounds = 0
+        self._next_polled = self._next_denied = self._next_audited = 0
+        self._going = False
+
+    def start(self) -> None:
+        """Begin; a connection that is lost leaves out rounds and nothing else."""
+        if not self._going:
+            self._going = True
+            self._reader.stream.after(EVERY_S, self._round)
+
+    def _round(self) -> None:
+        self._reader.stream.after(EVERY_S, self._round)
+        if not self._reader.idle:
+            return  # the first reading comes first
+        self._rounds += 1
+        survey = self._observer.survey
+        self._next_polled, due = _turn(self._polled(), self._next_polled, self._items_per_s)
+        self._look_at(due)
+        for scope in self._observer.all_scopes():
+            if scope.polled and scope.base not in survey.branches:
+                survey.open(scope, [scope.base])
+        self._next_denied, due = _turn(list(survey.denied), self._next_denied, DENIED_AT_ONCE)
+        for path in due:
+            survey.open(survey.denied[path], [path])
+        if self._rounds % self._rounds_per_audit == 0:
+            listed = list(survey.branches)
+            self._next_audited, due = _turn(listed, self._next_audited, AUDITED_AT_ONCE)
+            self._look_at(due)
+
+    def polled_count(self) -> int:
+        """Count the znodes whose children are followed by polling."""
+        return len(self._polled())
+
+    def _polled(self) -> list[str]:
+        survey = self._observer.survey
+        if not any(scope.polled for scope in self._observer.all_scopes()):
+            return list(survey.polled)
+        branches = survey.branches.values()
+        return [one.path for one in branches if one.scope.polled or one.path in survey.polled]
+
+    def _look_at(self, paths: Sequence[str]) -> None:
+        if paths:
+            self._reader.read([(GET_DATA, path) for path in paths], self._looked_at)
+
+    def _looked_at(self, batch: Sequence[Item], results: list[Result], _answer: Answer) -> None:
+        survey = self._observer.survey
+        changed: dict[Scope, list[str]] = {}
+        for (_, path), result in zip(batch, results, strict=True):
+            branch = survey.branches.get(path)
+            if branch is None or path in self._observer.unconfirmed:
+                continue  # gone meanwhile, or about to be listed anyway
+            if isinstance(result, int) or _differs(branch.stat, result[1]):
+                changed.setdefault(branch.scope, []).append(path)
+        for scope, paths in changed.items():
+            survey.open(scope, paths)
+
+
+def _differs(known: Stat | None, found: Stat) -> bool:
+    if known is None:
+        return True
+    return (known.pzxid, known.cversion, known.num_children, known.aversion, known.mzxid) != (
+        found.pzxid,
+        found.cversion,
+        found.num_children,
+        found.aversion,
+        found.mzxid,
+    )
+
+
+def _turn(paths: list[str], start: int, count: int) -> tuple[int, list[str]]:
+    """Give the next slice of a round and where the one after it begins."""
+    if start >= len(paths):
+        start = 0
+    return start + count, paths[start : start + count]

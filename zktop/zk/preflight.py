@@ -1,0 +1,140 @@
+"""Ask each host what it is before connecting, because a ZooKeeper client only says "time-out".
+
+Every address is asked `srvr` at the same time. The newline behind it is there for a port that
+speaks TLS: it waits for five bytes before it notices that this is no TLS.
+"""
+
+import queue
+import socket
+import ssl
+import threading
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from zktop.zk.access import Tls
+from zktop.zk.hosts import Address
+from zktop.zk.tables import mode_of, version_of
+from zktop.zk.wire import Deadline, connect, drained
+
+CAP_S = 2.0
+QUESTION = b"srvr\n"
+
+Outcome = Literal["ok", "not-serving", "unreachable", "unknown-host", "tls", "not-zookeeper"]
+Version = tuple[int, int, int]
+
+
+class Probe(NamedTuple):
+    """What one address turned out to be."""
+
+    address: Address
+    outcome: Outcome
+    sentence: str
+    version: Version | None = None
+    mode: str | None = None
+    peer: str | None = None  # the numeric address behind the name
+
+    @property
+    def usable(self) -> bool:
+        """Tell whether a client may find a server here, now or once it has a quorum."""
+        return self.outcome in ("ok", "not-serving")
+
+
+def preflight(
+    addresses: Sequence[Address], tls: Tls | None = None, seconds: float = CAP_S
+) -> list[Probe]:
+    """Ask all addresses at once; the slowest decides, and it gets no more than `seconds`."""
+    context = tls.context() if tls else None
+    answers: queue.SimpleQueue[Probe] = queue.SimpleQueue()
+    for address in addresses:
+        # A name server cannot be given a deadline: who waits for one is left behind.
+        threading.Thread(
+            target=lambda where=address: answers.put(probe(where, context, seconds)),
+            name=f"zktop-preflight-{address}",
+            daemon=True,
+        ).start()
+    found = {address: _slow_name(address, seconds) for address in addresses}
+    deadline = Deadline(seconds + 0.2)
+    try:
+        for _ in addresses:
+            answer = answers.get(timeout=deadline.left())
+            found[answer.address] = answer
+    except (queue.Empty, TimeoutError):
+        pass
+    return list(found.values())
+
+
+def probe(
+    address: Address, context: ssl.SSLContext | None = None, seconds: float = CAP_S
+) -> Probe:
+    """Ask one address what it is; whatever it does, the answer is a Probe."""
+    deadline = Deadline(seconds)
+    try:
+        with connect(address, context, deadline) as line:
+            peer = Address(*line.getpeername()[:2])
+            line.sendall(QUESTION)
+            found = _judged(address, b"".join(drained(line, deadline)), context)
+            return found._replace(peer=str(peer))
+    except socket.gaierror as problem:
+        said = f"{address.host}: no such host name ({problem.strerror or problem})."
+        return Probe(address, "unknown-host", said)
+    except ssl.SSLError as problem:
+        return Probe(address, "tls", _tls_sentence(address, problem))
+    except (ConnectionResetError, BrokenPipeError):
+        return _hung_up(address, context)
+    except (OSError, ValueError) as problem:  # ValueError: a name that IDNA cannot encode
+        return Probe(address, "unreachable", _unreached(address, problem, seconds))
+
+
+def _judged(address: Address, answer: bytes, context: ssl.SSLContext | None) -> Probe:
+    text = answer.decode("utf-8", "replace")
+    if not text:
+        return _hung_up(address, context)
+    mode, version = mode_of(text), version_of(text)
+    if mode is not None:
+        return Probe(address, "ok", f"{address} is a ZooKeeper server.", version, mode)
+    if "not currently serving requests" in text:
+        said = f"{address} is a ZooKeeper server without a quorum: it serves nobody at the moment."
+        return Probe(address, "not-serving", said, version)
+    if "not in the whitelist" in text:
+        return Probe(address, "ok", f"{address} is a ZooKeeper server.", version)
+    if text.startswith("HTTP/"):
+        said = f"{address} speaks HTTP, not ZooKeeper: is this the AdminServer's port?"
+        return Probe(address, "not-zookeeper", said)
+    return Probe(address, "not-zookeeper", f"{address} answers, but not as ZooKeeper does.")
+
+
+def _hung_up(address: Address, context: ssl.SSLContext | None) -> Probe:
+    if context is None:
+        said = f"{address} hangs up at once: a port for TLS? Then give --tls-ca."
+    else:
+        said = f"{address} hangs up: it wants another client certificate, or is not ZooKeeper."
+    return Probe(address, "tls", said)
+
+
+def _unreached(address: Address, problem: Exception, seconds: float) -> str:
+    if isinstance(problem, ConnectionRefusedError):
+        return f"{address} refuses connections: is ZooKeeper running there, on this port?"
+    if isinstance(problem, TimeoutError):
+        reasons = "a firewall, a wrong port, or a server that hangs"
+        return f"{address} gives no answer within {seconds:g} s: {reasons}."
+    return f"{address} cannot be reached: {getattr(problem, 'strerror', None) or problem}."
+
+
+def _slow_name(address: Address, seconds: float) -> Probe:
+    said = f"{address.host}: the name was not resolved within {seconds:g} s."
+    return Probe(address, "unknown-host", said)
+
+
+def _tls_sentence(address: Address, problem: ssl.SSLError) -> str:
+    reason = problem.reason or str(problem)
+    if isinstance(problem, ssl.SSLCertVerificationError):
+        why = f"has a certificate that is not trusted ({problem.verify_message}): see --tls-ca."
+    elif "WRONG_VERSION" in reason or "RECORD_LAYER" in reason:
+        why = "does not speak TLS: leave the --tls options out, or use its secure port."
+    elif "CERTIFICATE" in reason or "HANDSHAKE_FAILURE" in reason:
+        why = f"refuses our certificate ({reason}): see --tls-cert and --tls-key."
+    elif "EOF" in reason:
+        why = "hangs up on TLS: does this port speak it?"
+    else:
+        why = f"and we do not agree on TLS ({reason})."
+    return f"{address} {why}"

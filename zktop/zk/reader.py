@@ -1,0 +1,179 @@
+"""Sends reads and hands back the answers, on our thread, in the order of the wire.
+
+At most `WINDOW` requests are under way and the rest wait here: kazoo prefers sending to
+receiving, and would send a large reading whole before it looked at the first answer.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from kazoo.exceptions import UnimplementedError
+
+from zktop.model.facts import Millis
+from zktop.zk import requests
+from zktop.zk.client import ReadOnlyClient
+from zktop.zk.clock import Clock
+from zktop.zk.hosts import Hosts
+from zktop.zk.ordered import Stream
+from zktop.zk.requests import GET_CHILDREN, GET_DATA, NO_AUTH, NO_NODE
+
+WINDOW = 1_000
+BATCH = 500  # items of a MultiRead
+LARGE_ANSWER = 2_000_000  # bytes; the server builds an answer whole before it sends it
+ENOUGH_TO_LEARN = 10  # items; the one listing of a large root says nothing about its children
+UNKNOWN_BYTES = 8_000.0  # of one item, before the first answer shows better
+LARGEST_REQUEST = 500_000  # bytes; a server takes 1 MB unless told otherwise
+
+Item = tuple[int, str]  # GET_DATA or GET_CHILDREN, and a path
+Result = Any  # what `requests.results` yields
+
+
+class Answer(NamedTuple):
+    """What came back, the transaction it was read at, and when it arrived."""
+
+    value: Any
+    error: Exception | None
+    zxid: int
+    at: int
+
+    @property
+    def code(self) -> int:
+        """Give the server's error code, 0 when there was none."""
+        return getattr(self.error, "code", -1) if self.error is not None else 0
+
+
+Then = Callable[[Answer], None]
+ThenAll = Callable[[Sequence[Item], list[Result], Answer], None]
+
+
+def now_ms() -> Millis:
+    """Give the wall clock."""
+    return time.time_ns() // 1_000_000
+
+
+class _Reply:
+    """What kazoo takes for an AsyncResult; it may be set twice, and only the first counts."""
+
+    __slots__ = ("_reader", "_then", "_turn")
+
+    def __init__(self, reader: "Reader", then: Then, turn: int) -> None:
+        self._reader, self._turn = reader, turn
+        self._then: Then | None = then
+
+    def set(self, value: object = None) -> None:
+        """Take an answer, on kazoo's thread."""
+        self._pass_on(value, None)
+
+    def set_exception(self, error: Exception) -> None:
+        """Take a failure, on kazoo's thread or on ours."""
+        self._pass_on(None, error)
+
+    def _pass_on(self, value: object, error: Exception | None) -> None:
+        then, self._then = self._then, None
+        if then is not None:
+            reader = self._reader
+            answer = Answer(value, error, reader.client.last_zxid, now_ms())
+            reader.stream.post(reader.arrived, answer, then, self._turn)
+
+
+class Reader:
+    """The reads of one client."""
+
+    def __init__(self, client: ReadOnlyClient, hosts: Hosts, stream: Stream, clock: Clock) -> None:
+        self.client, self.hosts, self.stream, self.clock = client, hosts, stream, clock
+        self.log = client.logger
+        self.batches = True  # whether the servers know MultiRead
+        self.turn = 0  # counts connections; answers of an earlier one are not passed on
+        self.asked = 0
+        self.connected = False  # what is asked meanwhile is dropped: all is read again afterwards
+        self._bytes_each = UNKNOWN_BYTES
+        self._under_way = 0
+        self._waiting: deque[tuple[Any, Then]] = deque()
+
+    @property
+    def idle(self) -> bool:
+        """Tell whether every answer has come."""
+        return self._under_way == 0 and not self._waiting
+
+    def next_turn(self, *, connected: bool) -> None:
+        """Forget what was asked on an earlier connection."""
+        self.turn += 1
+        self.connected = connected
+        self._under_way = 0
+        self._waiting.clear()
+
+    def ask(self, request: object, then: Then) -> None:
+        """Send a request as soon as there is room for it."""
+        if not self.connected:
+            return
+        if self._under_way < WINDOW:
+            self._send(request, then)
+        else:
+            self._waiting.append((request, then))
+
+    def _send(self, request: object, then: Then) -> None:
+        self._under_way += 1
+        self.asked += 1
+        self.client._call(request, _Reply(self, then, self.turn))  # noqa: SLF001  see requests.py
+
+    def arrived(self, answer: Answer, then: Then, turn: int) -> None:
+        """Hand on an answer, on our thread."""
+        if turn != self.turn:
+            return
+        self._under_way -= 1
+        if answer.code in _NO_CONNECTION:
+            return  # the connection tells so itself, and everything will be read again
+        then(answer._replace(zxid=self.clock.answered(answer.zxid)))
+        while self._waiting and self._under_way < WINDOW:
+            self._send(*self._waiting.popleft())
+
+    def read(self, items: Sequence[Item], then: ThenAll) -> None:
+        """Read many things; `then` gets them in batches, each with the results in its order."""
+        if not self.batches:
+            for item in items:
+                self._read_one(item, then)
+            return
+        for batch in self._batches(items):
+            sent = [(operation, self.hosts.full(path)) for operation, path in batch]
+            self.ask(requests.MultiRead(sent), partial(self._many, batch, then))
+
+    def _many(self, batch: Sequence[Item], then: ThenAll, answer: Answer) -> None:
+        if isinstance(answer.error, UnimplementedError):
+            self.batches = False  # an old server; it closes the connection after that
+            return
+        if answer.error is None:
+            if len(batch) >= ENOUGH_TO_LEARN:
+                size = len(answer.value[0]) / len(batch)
+                self._bytes_each = max(1.0, size, (self._bytes_each + size) / 2)
+            then(batch, list(requests.results(answer.value)), answer)
+        else:
+            self.log.warning("%d reads failed: %r", len(batch), answer.error)
+
+    def _read_one(self, item: Item, then: ThenAll) -> None:
+        operation, path = item
+        kind = requests.GetData if operation == GET_DATA else requests.ListChildren
+
+        def one(answer: Answer) -> None:
+            if answer.error is None:
+                then([item], [_PARSE[operation](answer.value)], answer)
+            elif answer.code in (NO_NODE, NO_AUTH):
+                then([item], [answer.code], answer)
+
+        self.ask(kind(self.hosts.full(path)), one)
+
+    def _batches(self, items: Sequence[Item]) -> list[Sequence[Item]]:
+        longest = max((len(path) for _, path in items), default=0) + len(self.hosts.chroot)
+        asked = LARGEST_REQUEST // (longest * 4 + 14)
+        answered = int(LARGE_ANSWER / self._bytes_each)
+        size = max(2, min(BATCH, asked, answered)) // 2 * 2  # even, because some come in pairs
+        return [items[start : start + size] for start in range(0, len(items), size)]
+
+
+_NO_CONNECTION = {-4, -112, -115}  # lost, expired or closed, not authenticated
+_PARSE: dict[int, Callable[[Any], Any]] = {
+    GET_DATA: requests.data,
+    GET_CHILDREN: lambda payload: requests.children(payload)[0],
+}

@@ -1,0 +1,241 @@
+"""The requests that zktop sends, and every private name of kazoo that it leans on.
+
+kazoo has no persistent watches, no batched reads, and registers a callback for each one-shot
+watch. These request classes are all it takes to do without: an answer is kept as bytes and read
+by whoever wants it, in our thread and not in the one that must answer the server's pings.
+"""
+
+import inspect
+import struct
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from kazoo.client import KazooClient
+from kazoo.protocol.connection import ConnectionHandler
+from kazoo.protocol.serialization import write_string
+from kazoo.version import __version__ as kazoo_version
+
+from zktop.errors import ZktopError
+from zktop.model.facts import Stat, session_id
+
+GET_DATA: Final = 4
+GET_CHILDREN: Final = 8
+
+NO_NODE: Final = -101
+NO_AUTH: Final = -102
+
+Payload = tuple[bytes, int]  # an answer as it came, and where in it the body begins
+Read = tuple[bytes | None, Stat]
+Names = tuple[str, ...]
+
+_INT = struct.Struct("!i")
+_STAT = struct.Struct("!qqqqiiiqiiq")
+_HEADER = struct.Struct("!iBi")
+_EVENT = struct.Struct("!ii")
+_REPLY = struct.Struct("!iqi")
+_MULTI_END = _HEADER.pack(-1, 1, -1)
+_MULTI_ITEM = {op: _HEADER.pack(op, 0, -1) for op in (GET_DATA, GET_CHILDREN)}
+
+_LEANED_ON = {
+    KazooClient: {"_call": ["self", "request", "async_object"]},
+    ConnectionHandler: {
+        "_submit": ["self", "request", "timeout", "xid"],
+        "_read_header": ["self", "timeout"],
+        "_read_watch_event": ["self", "buffer", "offset"],
+    },
+}
+
+
+def check_kazoo() -> None:
+    """Refuse a kazoo whose private parts are not those that this module was written for."""
+    for owner, methods in _LEANED_ON.items():
+        for name, expected in methods.items():
+            method = getattr(owner, name, None)
+            if method is None or list(inspect.signature(method).parameters) != expected:
+                raise ZktopError(
+                    f"kazoo {kazoo_version} has no {owner.__name__}.{name}({', '.join(expected)}) "
+                    "that zktop leans on: install kazoo 2.11."
+                )
+
+
+class _Question(NamedTuple):
+    path: str
+    watch: bool = False
+
+
+class _AboutPath(_Question):
+    """A path and a flag on the wire; the answer is kept as it came."""
+
+    __slots__ = ()
+    type: int
+
+    def serialize(self) -> bytes:
+        return _text(self.path) + (b"\1" if self.watch else b"\0")
+
+    @staticmethod
+    def deserialize(answer: bytes, offset: int) -> Payload:
+        return answer, offset
+
+
+class ListChildren(_AboutPath):
+    """Names of the children and the Stat of their parent; with `watch`, one event of a change."""
+
+    __slots__ = ()
+    type = 12
+
+
+class GetData(_AboutPath):
+    """Data and Stat."""
+
+    __slots__ = ()
+    type = GET_DATA
+
+
+class Exists(_AboutPath):
+    """Stat alone; with `watch`, one event when it is created, changed or deleted."""
+
+    __slots__ = ()
+    type = 3
+
+
+class Sync(_AboutPath):
+    """Have the server catch up with the leader first."""
+
+    __slots__ = ()
+    type = 9
+
+    def serialize(self) -> bytes:
+        """Write the path alone."""
+        return _text(self.path)
+
+
+class AddWatch(_AboutPath):
+    """One event for every change of a znode and of all below it, until removed; 3.6 and later."""
+
+    __slots__ = ()
+    type = 106
+
+    def serialize(self) -> bytes:
+        """Write the path and the mode: 1 is recursive."""
+        return _text(self.path) + _INT.pack(1)
+
+
+class RemoveWatches(_AboutPath):
+    """Take all our watches off one path; 3.5 and later."""
+
+    __slots__ = ()
+    type = 18
+
+    def serialize(self) -> bytes:
+        """Write the path and the kind: 3 is any."""
+        return _text(self.path) + _INT.pack(3)
+
+
+class MultiRead:
+    """Many reads in one request, each with a result of its own; 3.6 and later, no watches."""
+
+    type = 22
+
+    def __init__(self, items: Sequence[tuple[int, str]]) -> None:
+        self.items = items  # GET_DATA or GET_CHILDREN, and the path
+
+    def serialize(self) -> bytes:
+        """Write each item as header, path and "no watch"."""
+        parts: list[bytes] = []
+        for operation, path in self.items:
+            name = path.encode("utf-8")
+            parts += (_MULTI_ITEM[operation], _INT.pack(len(name)), name, b"\0")
+        parts.append(_MULTI_END)
+        return b"".join(parts)
+
+    @staticmethod
+    def deserialize(answer: bytes, offset: int) -> Payload:
+        """Keep the answer as it came."""
+        return answer, offset
+
+
+def results(payload: Payload) -> Iterator[Read | Names | int]:
+    """Read the answer of a MultiRead: data with Stat, names, or an error code, item by item."""
+    answer, offset = payload
+    header, unpack_int = _HEADER.unpack_from, _INT.unpack_from
+    while True:
+        operation, done, _ = header(answer, offset)
+        offset += 9
+        if done:
+            return
+        if operation == GET_DATA:
+            (length,) = unpack_int(answer, offset)
+            offset += 4
+            end = offset + max(length, 0)
+            yield (None if length < 0 else answer[offset:end]), stat_of(answer, end)
+            offset = end + 68
+        elif operation == GET_CHILDREN:
+            names, offset = _names(answer, offset)
+            yield names
+        else:
+            yield unpack_int(answer, offset)[0]
+            offset += 4
+
+
+def children(payload: Payload) -> tuple[Names, Stat]:
+    """Read the answer of ListChildren."""
+    names, offset = _names(*payload)
+    return names, stat_of(payload[0], offset)
+
+
+def data(payload: Payload) -> Read:
+    """Read the answer of GetData."""
+    answer, offset = payload
+    (length,) = _INT.unpack_from(answer, offset)
+    end = offset + 4 + max(length, 0)
+    return (None if length < 0 else answer[offset + 4 : end]), stat_of(answer, end)
+
+
+def stat(payload: Payload) -> Stat:
+    """Read the answer of Exists."""
+    return stat_of(*payload)
+
+
+def stat_of(answer: bytes, offset: int) -> Stat:
+    """Read a Stat; the time of the last change has no use here."""
+    czxid, mzxid, ctime, _, *versions, owner, length, count, pzxid = _STAT.unpack_from(
+        answer, offset
+    )
+    version, cversion, aversion = versions
+    return Stat(
+        czxid,
+        mzxid,
+        ctime,
+        version,
+        cversion,
+        aversion,
+        owner if owner >= 0 else session_id(owner),
+        length,
+        count,
+        pzxid,
+    )
+
+
+def event(message: bytes, offset: int) -> tuple[int, str, int]:
+    """Read a watch event: its type, the full path, and its zxid; -1 before server 3.9."""
+    kind, _ = _EVENT.unpack_from(message, offset)
+    (length,) = _INT.unpack_from(message, offset + 8)
+    path = message[offset + 12 : offset + 12 + length].decode("utf-8", "replace")
+    return kind, path, _REPLY.unpack_from(message, 0)[1]
+
+
+def _names(answer: bytes, offset: int) -> tuple[Names, int]:
+    unpack_int = _INT.unpack_from
+    (count,) = unpack_int(answer, offset)
+    offset += 4
+    names: list[str] = []
+    for _ in range(count):
+        begin = offset + 4
+        offset = begin + unpack_int(answer, offset)[0]
+        names.append(answer[begin:offset].decode("utf-8", "replace"))
+    return tuple(names), offset
+
+
+def _text(path: str) -> bytes:
+    written: Any = write_string(path)
+    return bytes(written)

@@ -1,0 +1,235 @@
+"""One live ensemble as a stream of facts: the door to everything in this package."""
+
+import importlib.util
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from zktop.errors import NoConnectionError, UsageError
+from zktop.model.facts import AnyFact, Link
+from zktop.zk.access import Access, Admin
+from zktop.zk.client import ring_log
+from zktop.zk.clock import Clock
+from zktop.zk.connection import CLOSING_S, Connection
+from zktop.zk.discovery import Discovery, LooksLikeALock, might_be_a_lock
+from zktop.zk.hosts import Address
+from zktop.zk.introspection import Introspection
+from zktop.zk.observer import Observer
+from zktop.zk.ordered import Stream
+from zktop.zk.polling import Polling
+from zktop.zk.preflight import Probe, preflight
+from zktop.zk.reach import reaches_of
+from zktop.zk.reader import Answer
+from zktop.zk.requests import Exists, GetData, check_kazoo, data
+from zktop.zk.tables import members
+
+PERSISTENT_SINCE = (3, 6, 0)
+MEMBERS_EVERY_S = 60.0
+CONFIG = "/zookeeper/config"
+
+OnFacts = Callable[[list[AnyFact]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to look at, and how much that may cost."""
+
+    roots: tuple[str, ...] = ()  # none: discover from `/`
+    looks_like_a_lock: LooksLikeALock = might_be_a_lock
+    introspect: bool = True
+    sample_every: float = 5.0  # seconds between two looks at the servers' tables
+    large_tables: bool = False  # read watch tables by four-letter words whatever their size
+    admin: Admin = field(default_factory=Admin)
+    watch_budget: int = 20_000
+    requests_per_second: int = 500  # znodes looked at by polling and by the search for locks
+    flood_per_second: int = 20_000  # events of one root; more, and less of it is watched
+    audit_every: float = 10.0  # seconds between two looks at what watches may have missed
+    persistent: bool = True  # use persistent watches where the servers have them
+
+
+class Cost(NamedTuple):
+    """What watching takes from the ensemble: watches now, the rest since the start."""
+
+    watches: int
+    requests: int
+    bytes_in: int
+
+
+class Source:
+    """Reads an ensemble until it is closed; facts come in lists, on one thread, in wire order."""
+
+    def __init__(self, access: Access, plan: Plan | None = None) -> None:
+        self.access, self.plan = access, plan or Plan()
+        self.log, self.recent_log = ring_log()
+        self._facts: list[AnyFact] = []
+        self._on_facts: OnFacts = lambda _facts: None
+        self._read, self._sampled = threading.Event(), threading.Event()
+        self._stream = Stream(self._after_batch, self.log)
+        self._clock = Clock()
+        self._connection = Connection(access, self._stream, self._clock, self._emit, self.log)
+        self._reader = self._connection.reader
+        self._observe()
+        self._introspect()
+
+    def _observe(self) -> None:
+        reader, plan = self._reader, self.plan
+        self._observer = Observer(
+            reader,
+            self._emit,
+            watch_budget=plan.watch_budget,
+            flood_per_s=plan.flood_per_second,
+        )
+        reaches = reaches_of(plan.roots)
+        wide = [reach for reach in reaches if reach.wide]
+        self._discovery = Discovery(
+            reader, self._observer, wide, plan.looks_like_a_lock, plan.requests_per_second
+        )
+        self._polling = Polling(reader, self._observer, plan.requests_per_second, plan.audit_every)
+        self._observer.on_flood = self._discovery.take_over
+        for reach in reaches:
+            if not reach.wide:
+                self._observer.add(reach, start=False)
+        self._connection.on_event = self._observer.event
+        self._connection.on_ready = self._ready
+
+    def _introspect(self) -> None:
+        self._introspection = Introspection(
+            self.access,
+            self.plan.admin,
+            lambda facts: self._stream.post(self._after_an_answer, self._facts_of_tables, facts),
+            lambda: self._clock.seen,
+            every=self.plan.sample_every,
+            large_tables=self.plan.large_tables,
+        )
+        self._introspection.on_round = lambda: self._stream.post(
+            self._after_an_answer, self._stream.after, 0.0, self._sampled.set
+        )
+
+    # The life of a source
+
+    def start(self, on_facts: OnFacts) -> None:
+        """Connect and begin to read; NoConnectionError says in a sentence why it cannot be."""
+        check_kazoo()
+        if self.access.sasl and importlib.util.find_spec("puresasl") is None:
+            raise UsageError("SASL needs the package pure-sasl: pip install pure-sasl.")
+        deadline = time.monotonic() + self.access.connect_timeout
+        self._on_facts = on_facts
+        self._expect(preflight_of(self.access))
+        self._stream.start()
+        try:
+            self._connection.open(max(0.1, deadline - time.monotonic()))
+        except NoConnectionError:
+            self.close(0.0)  # kazoo may take long to end a try to connect
+            raise
+        if self.plan.introspect:
+            self._introspection.start()
+
+    def close(self, seconds: float = CLOSING_S) -> None:
+        """Stop reading and close the session, waiting no longer than this for its end."""
+        self._introspection.stop()
+        self._connection.close(seconds)
+        self._stream.stop()
+
+    def wait_until_read(self, seconds: float) -> bool:
+        """Wait for the first complete reading of all roots; False when it was not in time."""
+        return self._read.wait(seconds)
+
+    def wait_until_sampled(self, seconds: float) -> bool:
+        """Wait until every known server was asked for its tables once."""
+        return not self.plan.introspect or self._sampled.wait(seconds)
+
+    def relist(self, paths: Iterable[str]) -> None:
+        """Have these listed once more; any thread may ask, the facts come as all others do."""
+        self._stream.post(self._observer.relist, tuple(paths))
+
+    @property
+    def link(self) -> Link | None:
+        """Give the newest state of the connection."""
+        return self._connection.link
+
+    def cost(self) -> Cost:
+        """Give the cost so far."""
+        return Cost(
+            self._observer.watches(),
+            self._reader.asked + self._introspection.asked,
+            self._connection.bytes_in + self._introspection.bytes_in,
+        )
+
+    def degraded(self) -> tuple[str, ...]:
+        """Say what is followed less closely than it should be, and why."""
+        said: list[str] = []
+        if polled := self._polling.polled_count():
+            said.append(
+                f"{polled} znodes are polled once a second instead of watched: "
+                "the watch budget is used up, they change too fast, or an ACL hides their events"
+            )
+        if self._discovery.cut_short:
+            said.append("the search for locks leaves out the largest folders: give --root")
+        if self._connection.note:
+            said.append(self._connection.note)
+        return tuple(said)
+
+    # What happens on the stream's thread
+
+    def _expect(self, probes: Sequence[Probe]) -> None:
+        """Choose the way of watching by the oldest server that was met."""
+        versions = [probe.version for probe in probes if probe.version]
+        recent = all(version >= PERSISTENT_SINCE for version in versions)
+        self._reader.batches = recent
+        self._observer.persistent = recent and self.plan.persistent
+        names = {probe.peer: str(probe.address) for probe in probes if probe.peer}
+        self._connection.names = names
+        self._connection.prefer([probe.address for probe in probes if probe.usable])
+
+    def _emit(self, fact: AnyFact) -> None:
+        self._facts.append(fact)
+
+    def _after_batch(self) -> None:
+        self._observer.after_batch()
+        if self._facts:
+            facts, self._facts = self._facts, []
+            self._on_facts(facts)
+        if self._connection.ready and self._discovery.done_once and self._observer.settled:
+            self._read.set()
+
+    def _ready(self) -> None:
+        self._observer.connected()
+        self._discovery.start()
+        self._polling.start()
+        if self.plan.introspect:
+            self._ask_for_members(self._reader.turn)
+
+    def _ask_for_members(self, turn: int) -> None:
+        if turn == self._reader.turn:
+            self._reader.ask(GetData(CONFIG), self._members)
+            self._stream.after(MEMBERS_EVERY_S, self._ask_for_members, turn)
+
+    def _members(self, answer: Answer) -> None:
+        if answer.error is None:
+            text = (data(answer.value)[0] or b"").decode("utf-8", "replace")
+            self._introspection.ensemble.members = members(text)
+
+    def _after_an_answer(self, job: Callable[..., None], *arguments: object) -> None:
+        """Do this once everything that happened until now has been told.
+
+        A table must not be judged by a picture that is older than it.
+        """
+        if self._connection.ready:
+            question = Exists(self.access.hosts.full("/"))
+            self._reader.ask(question, lambda _answer: job(*arguments))
+        else:
+            job(*arguments)
+
+    def _facts_of_tables(self, facts: Sequence[AnyFact]) -> None:
+        self._facts.extend(facts)
+
+
+def preflight_of(access: Access) -> list[Probe]:
+    """Ask all hosts what they are; NoConnectionError when no client could use any of them."""
+    addresses: Sequence[Address] = access.hosts.addresses
+    probes = preflight(addresses, access.tls, min(2.0, access.connect_timeout))
+    if not any(probe.usable for probe in probes):
+        raise NoConnectionError(" ".join(probe.sentence for probe in probes[:3]))
+    return probes

@@ -1,0 +1,248 @@
+"""What the four-letter words answer, read into rows; servers from 3.4 on.
+
+Pure functions of a text. A server, or something that only looks like one, may answer anything:
+a line that makes no sense is passed over, and nothing here raises.
+"""
+
+import ipaddress
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from zktop.model.facts import Connection, Session
+from zktop.model.text import Text, clean
+
+Version = tuple[int, int, int]
+Paths = dict[Session, tuple[Text, ...]]
+
+_VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})\.(\d{1,4})")
+_CONNECTION = re.compile(r"\s*[^/\s]*/(?P<client>\S+?)\[\d+\]\((?P<fields>[^()]*)\)\s*")
+_SESSION = re.compile(r"0x([0-9a-fA-F]{1,16})")
+_BUCKET = re.compile(r"\d+ expire at (?P<when>.{1,60}):")
+_TIMEOUT = re.compile(r"\s*0x([0-9a-fA-F]{1,16})\s+(\d{1,10})ms")
+_MEMBER = re.compile(
+    r"server\.\d+=[^;\n]*?(?P<host>\[[0-9A-Fa-f:.%]+\]|[^:;\n\[\]]+):\d+:\d+"
+    r"(?::(?P<role>participant|observer))?"
+    r"(?:\|[^;\n]*)?(?:;(?:(?P<own>\[[0-9A-Fa-f:.%]+\]|[^:;\n]*):)?(?P<port>\d{1,5}))?\s*"
+)
+
+
+def version_of(text: str) -> Version | None:
+    """Find the version in `srvr`, `stat` or the AdminServer's word for it.
+
+    >>> version_of("Zookeeper version: 3.8.0-${mvngit.commit.id}, built on 2024-12-29")
+    (3, 8, 0)
+    """
+    found = _VERSION.search(text.partition("\n")[0])
+    return (int(found[1]), int(found[2]), int(found[3])) if found else None
+
+
+def mode_of(srvr: str) -> str | None:
+    """Find the mode in `srvr`: standalone, leader, follower, observer or read-only."""
+    for line in srvr.splitlines():
+        if line.startswith("Mode:"):
+            return line[5:].strip() or None
+        if line.startswith("READ-ONLY mode"):
+            return "read-only"
+    return None
+
+
+def figures(srvr: str) -> dict[str, str]:
+    """Give the `Name: value` lines of `srvr` by name."""
+    pairs = (line.partition(":") for line in srvr.splitlines() if ":" in line)
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def pairs(text: str, separator: str) -> dict[str, str]:
+    """Give the lines of `mntr` (a tab between) or `conf` (an equals sign) by name."""
+    parts = (line.partition(separator) for line in text.splitlines() if separator in line)
+    return {name.strip(): value.strip() for name, _, value in parts}
+
+
+def connections(cons: str) -> tuple[Connection, ...]:
+    """Read `cons`; connections without a session, such as the one that asked, are left out."""
+    rows = [row for row in map(_connection, cons.splitlines()) if row is not None]
+    return aged([row for row, _ in rows], [answered for _, answered in rows])
+
+
+def newest_answer(cons: str) -> int | None:
+    """Give the newest `lresp`: about now, by the server's monotonic clock."""
+    return max(map(int, re.findall(r"\blresp=(\d{1,18})\b", cons)), default=None)
+
+
+def aged(rows: list[Connection], answered: list[int | None]) -> tuple[Connection, ...]:
+    """Fill in how long each was quiet: the newest answer among all of them counts as now.
+
+    The servers print their monotonic clock, which means nothing to anybody else.
+    """
+    now = max((moment for moment in answered if moment is not None), default=0)
+    return tuple(
+        Connection(
+            row.session,
+            row.client,
+            row.timeout_ms,
+            row.received,
+            row.sent,
+            row.queued,
+            row.last_operation,
+            row.last_cxid,
+            row.established,
+            None if moment is None else now - moment,
+        )
+        for row, moment in zip(rows, answered, strict=True)
+    )
+
+
+def _connection(line: str) -> tuple[Connection, int | None] | None:
+    found = _CONNECTION.fullmatch(line)
+    if found is None:
+        return None
+    told = dict(field.partition("=")[::2] for field in found["fields"].split(","))
+    session = hexadecimal(told.get("sid", ""))
+    if not session:
+        return None
+    row = Connection(
+        session,
+        client_address(found["client"]),
+        number(told.get("to")),
+        number(told.get("recved")) or 0,
+        number(told.get("sent")) or 0,
+        number(told.get("queued")) or 0,
+        clean(told["lop"]) if "lop" in told else None,
+        hexadecimal(told.get("lcxid", "")),
+        number(told.get("est")),
+    )
+    return row, number(told.get("lresp"))
+
+
+def client_address(text: str) -> Text:
+    """Write a client's address shortly, whatever way the server wrote it.
+
+    >>> client_address("worker-3/10.0.1.11:51022"), client_address("[0:0:0:0:0:0:0:1]:34886")
+    ('10.0.1.11:51022', '[::1]:34886')
+    """
+    host, colon, port = text.rpartition("/")[2].rpartition(":")
+    try:
+        host = ipaddress.ip_address(host.strip("[]")).compressed
+    except ValueError:
+        return clean(text.rpartition("/")[2])
+    return Text(f"[{host}]{colon}{port}" if ":" in host else f"{host}{colon}{port}")
+
+
+def watched(wchc: str) -> Paths:
+    """Read `wchc`: session at the margin, its paths indented."""
+    paths: dict[Session, list[Text]] = {}
+    for head, member in indented(wchc):
+        session = hexadecimal(head)
+        if session and member.startswith("/"):
+            paths.setdefault(session, []).append(clean(member))
+    return {session: tuple(found) for session, found in paths.items()}
+
+
+def watched_by_path(wchp: str) -> Paths:
+    """Read `wchp`, the same table the other way round."""
+    paths: dict[Session, list[Text]] = {}
+    for head, member in indented(wchp):
+        session = hexadecimal(member)
+        if session and head.startswith("/"):
+            paths.setdefault(session, []).append(clean(head))
+    return {session: tuple(found) for session, found in paths.items()}
+
+
+def indented(text: str) -> Iterator[tuple[str, str]]:
+    """Pair each indented line with the line at the margin above it."""
+    head = ""
+    for line in text.split("\n"):  # splitlines would also part a name at U+2028
+        if line.startswith("\t"):
+            yield head, line[1:]
+        elif line:
+            head = line
+
+
+def watches_in_all(wchs: str) -> int | None:
+    """Read `Total watches:` from `wchs`."""
+    found = re.search(r"Total watches:\s*(\d{1,12})", wchs)
+    return int(found[1]) if found else None
+
+
+class Dump(NamedTuple):
+    """What `dump` tells; a leader prints expiry buckets, a follower every session's time-out."""
+
+    buckets: tuple[tuple[str, tuple[Session, ...]], ...] = ()  # when, as it was printed
+    timeouts_ms: dict[Session, int] | None = None
+    ephemerals: Paths | None = None
+
+
+def dump(text: str) -> Dump:
+    """Read any of the three shapes of `dump`; its list of connections is passed over."""
+    sessions, _, rest = text.partition("ephemeral nodes dump:")
+    nodes = rest.partition("Connections dump:")[0]
+    timeouts = {
+        int(found[1], 16): int(found[2])
+        for found in map(_TIMEOUT.fullmatch, sessions.split("\n"))
+        if found
+    }
+    return Dump(_buckets(sessions), timeouts or None, watched_with_colon(nodes) if rest else None)
+
+
+def watched_with_colon(text: str) -> Paths:
+    """Read the ephemerals of `dump`: like `wchc`, with a colon behind each session."""
+    return watched(
+        "\n".join(line.rstrip(":") if line[:2] == "0x" else line for line in _lines(text))
+    )
+
+
+def _lines(text: str) -> Iterable[str]:
+    return text.split("\n")
+
+
+def _buckets(text: str) -> tuple[tuple[str, tuple[Session, ...]], ...]:
+    buckets: list[tuple[str, list[Session]]] = []
+    for line in text.split("\n"):
+        if found := _BUCKET.fullmatch(line.strip()):
+            buckets.append((found["when"], []))
+        elif buckets and line.startswith("\t") and (session := hexadecimal(line)):
+            buckets[-1][1].append(session)
+    return tuple((when, tuple(sessions)) for when, sessions in buckets)
+
+
+class Member(NamedTuple):
+    """One server of the ensemble, as the ensemble's own configuration names it."""
+
+    host: str
+    port: int | None  # the client port, which an administrator may leave out
+
+
+def members(config: str) -> tuple[Member, ...]:
+    """Read `/zookeeper/config`, or `membership` in `conf`.
+
+    >>> members("server.1=zk1:2888:3888:participant;0.0.0.0:2181")
+    (Member(host='zk1', port=2181),)
+    """
+    found = (_MEMBER.fullmatch(line) for line in config.split("\n"))
+    return tuple(_member(one) for one in found if one)
+
+
+def _member(found: re.Match[str]) -> Member:
+    own = (found["own"] or "").strip("[]")
+    host = found["host"].strip("[]") if own in ("", "0.0.0.0", "::", "0:0:0:0:0:0:0:0") else own  # noqa: S104  compared, not bound
+    return Member(host, int(found["port"]) if found["port"] else None)
+
+
+def hexadecimal(text: str) -> int | None:
+    """Read `0x1f`; None when it is something else."""
+    found = _SESSION.fullmatch(text.strip())
+    return int(found[1], 16) if found else None
+
+
+def number(text: str | None) -> int | None:
+    """Read a decimal number; None when it is something else."""
+    text = (text or "").strip()
+    plain = text.removeprefix("-")
+    return int(text) if plain.isascii() and plain.isdigit() and len(plain) < 20 else None  # noqa: PLR2004  64 bits
+
+
+def decimal(text: str | None) -> float | None:
+    """Read a number that may have a fraction; servers before 3.5 print an average without one."""
+    found = re.fullmatch(r"-?\d{1,18}(?:\.\d{1,18})?", (text or "").strip())
+    return float(found[0]) if found else None

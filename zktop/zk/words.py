@@ -1,0 +1,50 @@
+"""Four-letter words, the read-only ones, over plain TCP or TLS.
+
+kazoo's own client for them reads 8 kB and stops. That truncates, and a `wchp` left half read can
+freeze the server: it holds the lock of its watch table while it writes.
+"""
+
+import ssl
+from collections.abc import Callable
+
+from zktop.zk.hosts import Address
+from zktop.zk.wire import exchange
+
+READ_ONLY_WORDS = frozenset(
+    {"conf", "cons", "dump", "isro", "mntr", "srvr", "stat", "wchc", "wchp", "wchs"}
+)
+
+
+class RefusedError(Exception):
+    """A server did not tell; the text says why, in words for a report."""
+
+
+def ask(
+    address: Address,
+    word: str,
+    context: ssl.SSLContext | None = None,
+    seconds: float = 2.0,
+    tally: Callable[[int], None] = lambda _bytes: None,
+) -> str:
+    """Give the whole answer to a word, or raise RefusedError with the reason."""
+    if word not in READ_ONLY_WORDS:  # crst, srst and stmk change the server
+        raise ValueError(f"{word!r} is not among the words that only read")
+    try:
+        answer = exchange(address, word.encode("ascii"), context=context, seconds=seconds)
+    except TimeoutError:
+        raise RefusedError(f"{word}: no answer within {seconds:g} s") from None
+    except OSError as problem:
+        raise RefusedError(f"{word}: {problem.strerror or problem}") from problem
+    tally(len(answer))
+    return _told(word, answer.decode("utf-8", "replace"))
+
+
+def _told(word: str, text: str) -> str:
+    if not text:
+        raise RefusedError(f"{word}: this server does not know it")
+    beginning = text[:200]
+    if "is not in the whitelist" in beginning:
+        raise RefusedError(f"{word} is not in this server's 4lw.commands.whitelist")
+    if "not currently serving requests" in beginning:
+        raise RefusedError("the server has no quorum and serves nobody")
+    return text
