@@ -6,6 +6,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from servers import has_real_zookeeper
 
+collect_ignore = ["sandbox/kazoo_on_sandbox.py"]  # a runner for a process of its own
+
 _SLOW_MACHINE = [HealthCheck.too_slow]
 
 settings.register_profile("default", max_examples=60, deadline=None)

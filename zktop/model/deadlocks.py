@@ -162,7 +162,7 @@ class Deadlocks:
         idle = {
             actor: since
             for actor, session in sessions.items()
-            if session and (since := chronicle.sessions.idle_since(session)) is not None
+            if session and (since := chronicle.sessions.last_active(session)) is not None
         }
         places = list(self._places(actors, locks))
         past = {lock.path: chronicle.of(lock.path, now_ms) for _, _, lock, _ in places}

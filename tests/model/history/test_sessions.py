@@ -60,7 +60,15 @@ def test_pings_are_no_requests() -> None:
     )
 
     assert sessions.idle_since(ALICE) == NOW + 1_000
+    assert sessions.last_active(ALICE) == NOW
     assert sessions.heard_since(ALICE) == NOW + 2_000
+
+
+def test_who_was_idle_from_the_first_table_on_may_have_been_busy_before() -> None:
+    """Nobody can say when its last request was."""
+    sessions = seen(table(0, last_cxid=7), table(1_000, last_cxid=7))
+
+    assert sessions.last_active(ALICE) is None
 
 
 def test_without_transaction_ids_idleness_is_unknown() -> None:

@@ -34,6 +34,7 @@ class _Record:
         "gap_turned",
         "heard_at",
         "idle_since",
+        "last_active",
         "moves",
         "row",
         "server",
@@ -43,6 +44,7 @@ class _Record:
     def __init__(self, server: Text, row: Connection, at: Millis) -> None:
         self.server, self.row, self.at = server, row, at
         self.heard_at = self.idle_since = self.gap_turned = at
+        self.last_active: Millis | None = None
         self.gap: int | None = row.quiet_ms
         self.gap_before: int | None = None
         self.moves: tuple[Millis, ...] = ()
@@ -78,6 +80,15 @@ class Sessions:
         """Give the time of the first table since which it made no request but pings."""
         known = self._records.get(session)
         return known.idle_since if known and known.row.last_cxid is not None else None
+
+    def last_active(self, session: Session) -> Millis | None:
+        """Give the time of the last table after which it was seen to make a request.
+
+        Its last request came between that table and the next one; None when it was idle from
+        the first table on, so that nobody can say.
+        """
+        known = self._records.get(session)
+        return known.last_active if known and known.row.last_cxid is not None else None
 
     def heard_since(self, session: Session) -> Millis | None:
         """Give the time of the first table since which no packet of it was counted."""
@@ -148,7 +159,7 @@ def _take(known: _Record, row: Connection, at: Millis, server: Text) -> None:
     if row.received != known.row.received or server != known.server:
         known.heard_at = at
     if row.last_cxid != known.row.last_cxid or server != known.server:
-        known.idle_since = at
+        known.idle_since, known.last_active = at, known.at
     if at - known.gap_turned >= HOUR_MS:
         known.gap_before, known.gap, known.gap_turned = known.gap, None, at
     gaps = (known.gap, row.quiet_ms, at - known.heard_at)

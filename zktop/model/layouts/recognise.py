@@ -112,7 +112,7 @@ def _contends(ground: Ground, by_layout: Sorted, name: str) -> bool:
 
 
 def _is_queue(ground: Ground, places: list[Place]) -> bool:
-    """Tell whether named numbers are those of a queue: counted by the parent, and contended for."""
+    """Tell whether named numbers are a queue: counted by the parent, and contended for."""
     stat = ground.family.stat
     if stat is not None and stat.cversion:
         after = stat.next_sequence & 0xFFFF_FFFF
