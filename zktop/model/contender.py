@@ -12,7 +12,7 @@ from zktop.model.layouts.layout import Mode
 from zktop.model.locks.lock import Lock, Member, State, Target
 from zktop.model.sight import Sight
 from zktop.model.text import Text, clean
-from zktop.model.watching import Lookout, Watching
+from zktop.model.watching import Lookout, Watching, absolute
 
 SinceIs = How
 Naming = Callable[[Session, Text | None], Text | None]
@@ -83,7 +83,8 @@ class View(msgspec.Struct, frozen=True, eq=False):
 
     def _watcher(self, session: Session) -> Contender:
         holders = self.lock.holders
-        watched = tuple(Target(member.node, "exists") for member in holders)
+        path = self.lock.path
+        watched = tuple(Target(absolute(path, member.node), "exists") for member in holders)
         since: Since = UNKNOWN_SINCE
         return Contender(
             node=None,
@@ -97,7 +98,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
             state="standby" if self.lock.kind == "election" else "waits",
             blocked_by=tuple(member.node for member in holders),
             expected=watched,
-            actual=tuple(member.node for member in holders),
+            actual=tuple(target.path for target in watched),
             verdict="confirmed",
             ours=session in self.ours,
         )
