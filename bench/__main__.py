@@ -19,7 +19,7 @@ def main() -> int:
     figures = []
     for name in names:
         for figure in importlib.import_module(f"bench.{name}").figures():
-            print(figure, flush=True)  # noqa: T201  printing is what this is for
+            print(figure, flush=True)
             figures.append({**asdict(figure), "ratio": figure.ratio, "holds": figure.holds})
     Path("bench.json").write_text(json.dumps(figures, indent=1) + "\n")
     return 0 if all(figure["holds"] for figure in figures) else 1

@@ -96,7 +96,7 @@ def _read_by_source(address: str, root: str, *, persistent: bool, batches: bool 
 
     try:
         source.start(on_facts)
-        assert source.wait_until_read(120)  # noqa: S101
+        assert source.wait_until_read(120)
         return begun[-1] - begun[0]
     finally:
         source.close()
@@ -200,7 +200,7 @@ def _source_events(client: KazooClient, address: str, root: str) -> list[float]:
     source = Source(Access(parse_hosts(address)), Plan(roots=(root,), introspect=False))
     source.start(on_facts)
     try:
-        assert source.wait_until_read(60)  # noqa: S101
+        assert source.wait_until_read(60)
         return _time_deletions(client, root, "ours", seen)
     finally:
         source.close()
@@ -231,7 +231,7 @@ def _time_deletions(client: KazooClient, root: str, who: str, seen: _Moments) ->
         seen.awaited = path
         client.delete(path)
         deleted = time.perf_counter()
-        assert seen.came.wait(10)  # noqa: S101
+        assert seen.came.wait(10)
         taken.append((seen.at[path] - deleted) * 1000)
     return taken
 

@@ -1,0 +1,390 @@
+"""The live commands: contenders in processes of their own, and zktop in another one."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import jsonschema
+import msgspec
+import pytest
+from cli.live import PATIENCE_S, Line, Worker, new_root, worker, zktop_process
+from servers import RunningServer, ask, real_zookeeper, sandbox_server
+
+from zktop.commands.access import access_of, plan_of
+from zktop.commands.replayed import Replay
+from zktop.commands.schema import _schema
+from zktop.commands.watch import Watch
+from zktop.config.shape import Config
+from zktop.headless.events import Teller
+from zktop.headless.snapshot import snapshot
+from zktop.model.facts import session_id, session_text
+from zktop.model.report import Report
+from zktop.recording import Header, Recorder
+
+Zktop = Callable[..., tuple[int, str, str]]
+
+
+def _real() -> Iterator[RunningServer]:
+    with real_zookeeper() as server:
+        if server is None:
+            pytest.skip("no ZooKeeper on this machine")
+        yield server
+
+
+def _sandbox() -> Iterator[RunningServer]:
+    with sandbox_server() as server:
+        yield server
+
+
+@pytest.fixture(
+    scope="module", params=["sandbox", pytest.param("real", marks=pytest.mark.zookeeper)]
+)
+def server(request: pytest.FixtureRequest) -> Iterator[RunningServer]:
+    """Our own server, and a real one."""
+    yield from _real() if request.param == "real" else _sandbox()
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[RunningServer]:
+    """Our own server, where it makes no difference."""
+    yield from _sandbox()
+
+
+@pytest.fixture
+def root() -> str:
+    """A place of the test's own."""
+    return new_root()
+
+
+@pytest.fixture
+def workers() -> Iterator[Callable[[str, str], Worker]]:
+    """Contenders that are gone after the test."""
+    with ExitStack() as stack:
+        yield lambda hosts, name: stack.enter_context(worker(hosts, name))
+
+
+Hire = Callable[[str, str], Worker]
+
+
+def ab_ba(server: RunningServer, root: str, hire: Hire) -> tuple[Worker, Worker]:
+    """Alice holds orders and wants stock; bob the other way round."""
+    alice, bob = hire(server.address, "alice"), hire(server.address, "bob")
+    alice.acquire(f"{root}/orders")
+    bob.acquire(f"{root}/stock")
+    alice.ask(f"{root}/stock")
+    bob.ask(f"{root}/orders")
+    return alice, bob
+
+
+def test_a_snapshot_is_the_truth(
+    zktop: Zktop, server: RunningServer, root: str, workers: Hire
+) -> None:
+    """Holders, waiters, whom they wait for, what they watch, and the deadlock."""
+    alice, bob = ab_ba(server, root, workers)
+
+    code, out, err = zktop("snapshot", "--hosts", server.address, "--root", f"{root}/*")
+
+    taken = json.loads(out)
+    orders, stock = taken["locks"]
+    ids = [session_text(session_id(one.session)) for one in (alice, bob)]
+    assert (code, err) == (0, "")
+    jsonschema.validate(taken, _schema("snapshot"))
+    assert [lock["path"] for lock in taken["locks"]] == [f"{root}/orders", f"{root}/stock"]
+    assert [_who(orders), _who(stock)] == [(["alice"], ["bob"]), (["bob"], ["alice"])]
+    assert [lock["layout"] for lock in taken["locks"]] == ["kazoo-lock"] * 2
+    for lock in (orders, stock):
+        (holder,), (waiter,) = lock["holders"], lock["waiters"]
+        assert waiter["blocked_by"] == [holder["node"]]
+        assert waiter["watch"]["actual"] == [f"{lock['path']}/{holder['node']}"]
+        assert waiter["watch"]["verdict"] == "confirmed"
+    assert [one["rule"] for one in taken["deadlocks"]] == ["D1"]
+    assert sorted(taken["deadlocks"][0]["actors"]) == sorted(ids)
+    assert taken["sessions"][ids[0]]["holds"] == [f"{root}/orders"]
+    assert taken["source"]["hosts"] == server.address
+    assert taken["cost"]["watches"] == 1
+
+
+def _who(lock: Line) -> tuple[list[str], list[str]]:
+    return (
+        [one["owner"] for one in lock["holders"]],
+        [one["owner"] for one in lock["waiters"]],
+    )
+
+
+@pytest.mark.parametrize("form", ["text", "dot", "mermaid"])
+def test_a_snapshot_comes_in_other_forms(
+    zktop: Zktop, sandbox: RunningServer, root: str, workers: Hire, form: str
+) -> None:
+    """All of them name the lock and who is in it."""
+    workers(sandbox.address, "alice").acquire(f"{root}/a")
+    workers(sandbox.address, "bob").ask(f"{root}/a")
+    where = ("--hosts", sandbox.address, "--root", f"{root}/*")
+
+    code, out, err = zktop("snapshot", *where, "--format", form)
+
+    assert (code, err) == (0, "")
+    assert all(text in out for text in (f"{root}/a", "alice", "bob"))
+
+
+def test_events_list_exactly_what_happened(
+    server: RunningServer, root: str, workers: Hire
+) -> None:
+    """One line for each thing, at once, in order; and each fits its schema."""
+    alice, bob = workers(server.address, "alice"), workers(server.address, "bob")
+    alice.acquire(f"{root}/first")
+    args = ("--hosts", server.address, "--root", f"{root}/*")
+    with zktop_process("events", *args) as zktop:
+        zktop.until(lambda line: line["event"] == "connection")
+        bob.ask(f"{root}/first")
+        zktop.until(lambda line: line["event"] == "queued")
+        alice.release(f"{root}/first")
+        zktop.until(lambda line: line["event"] == "acquired")
+        alice.acquire(f"{root}/second")
+        zktop.until(lambda line: line["event"] == "acquired" and line["lock"].endswith("second"))
+        alice.ask(f"{root}/first")
+        zktop.until(lambda line: line["event"] == "queued" and line["owner"] == "alice")
+        bob.ask(f"{root}/second")
+        lines = zktop.until(lambda line: line["event"] == "deadlock")
+
+    for line in lines:
+        jsonschema.validate(line, _schema("events"))
+    happened = [line for line in lines if line["event"] != "finding"]
+    assert [_brief(line, root) for line in happened] == [
+        ("connection", None, None),
+        ("queued", "first", "bob"),
+        ("released", "first", "alice"),
+        ("acquired", "first", "bob"),
+        ("lock-appeared", "second", None),
+        ("queued", "second", "alice"),
+        ("acquired", "second", "alice"),
+        ("queued", "first", "alice"),
+        ("queued", "second", "bob"),
+        ("deadlock", "second", None),
+    ]
+
+
+def _brief(line: Line, root: str) -> tuple[str, str | None, str | None]:
+    lock = line.get("lock")
+    return line["event"], lock and lock.removeprefix(f"{root}/"), line.get("owner")
+
+
+def test_a_replay_comes_to_the_same_verdicts(
+    sandbox: RunningServer, root: str, workers: Hire, tmp_path: Path
+) -> None:
+    """Look by look, byte by byte: snapshots and events of the live run and of its recording."""
+    config = Config(hosts=sandbox.address, roots=(f"{root}/**",))
+    file = tmp_path / "run.zktop"
+    with Watch(access_of(config), plan_of(config, 0.3), config.settings()) as watch:
+        assert watch.read()
+        with file.open("wb") as out:
+            watch.recorder = Recorder(out, _header(watch))
+            live = [msgspec.structs.replace(next(watch.reports()), cost=None)]
+            ab_ba(sandbox, root, workers)
+            for report in watch.reports(PATIENCE_S):
+                live.append(msgspec.structs.replace(report, cost=None))
+                if report.deadlocks and len(live) > 6:
+                    break
+            watch.recorder.close()
+
+    replayed = list(Replay(file).reports())
+
+    assert live[-1].deadlocks
+    assert [_line(report) for report in live] == [_line(report) for report in replayed]
+    assert _events(live) == _events(replayed)
+
+
+def _header(watch: Watch) -> Header:
+    return Header(tool="zktop", hosts=watch.hosts, roots=[], settings=watch.settings)
+
+
+def _line(report: Report) -> bytes:
+    return msgspec.json.encode(snapshot(report))
+
+
+def _events(reports: list[Report]) -> list[bytes]:
+    teller = Teller()
+    return [msgspec.json.encode(line) for report in reports for line in teller.events(report)]
+
+
+def test_a_recording_can_be_looked_at(
+    zktop: Zktop, sandbox: RunningServer, root: str, workers: Hire, tmp_path: Path
+) -> None:
+    """By every command that takes --from."""
+    ab_ba(sandbox, root, workers)
+    file = str(tmp_path / "run.zktop")
+    where = ("--hosts", sandbox.address, "--root", f"{root}/*")
+
+    code, out, err = zktop("record", *where, "-o", file, "--duration", "2.2s")
+    taken, events, check = (
+        zktop(name, "--from", file) for name in ("snapshot", "events", "check")
+    )
+
+    assert (code, out) == (0, "")
+    assert "2 locks, 1 deadlock at the end" in err
+    assert [lock["path"] for lock in json.loads(taken[1])["locks"]] == [
+        f"{root}/orders",
+        f"{root}/stock",
+    ]
+    assert '"event":"deadlock"' in events[1]
+    assert check[0] == 1
+    assert check[1].startswith("D1 ")
+
+
+def test_check_finds_a_live_deadlock(
+    zktop: Zktop, server: RunningServer, root: str, workers: Hire
+) -> None:
+    """Seen twice, two seconds apart."""
+    ab_ba(server, root, workers)
+
+    code, out, err = zktop("check", "--hosts", server.address, "--root", f"{root}/*")
+
+    assert (code, err) == (1, "")
+    assert out.startswith("D1 deadlock (C")
+    assert "alice" in out
+
+
+def test_check_is_fine_with_a_queue(
+    zktop: Zktop, sandbox: RunningServer, root: str, workers: Hire
+) -> None:
+    """Waiting is no fault."""
+    workers(sandbox.address, "alice").acquire(f"{root}/a")
+    workers(sandbox.address, "bob").ask(f"{root}/a")
+
+    code, out, err = zktop("check", "--hosts", sandbox.address, "--root", f"{root}/*")
+
+    assert (code, err) == (0, "")
+    assert out.startswith("OK: 1 lock, 0 deadlocks\n")
+
+
+@pytest.mark.parametrize("command", ["snapshot", "check"])
+def test_nothing_to_look_at(zktop: Zktop, sandbox: RunningServer, command: str) -> None:
+    """No root matched: code 4, and what was looked for."""
+    code, _, err = zktop(command, "--hosts", sandbox.address, "--root", "/nothing/here")
+
+    assert code == 4
+    assert err.startswith("No lock was found at /nothing/here.")
+
+
+@pytest.fixture(scope="module")
+def stranger() -> Iterator[str]:
+    """A port where something else than ZooKeeper answers."""
+    code = "import http.server as h; s=h.HTTPServer(('127.0.0.1',0),h.SimpleHTTPRequestHandler);"
+    code += "print(s.server_port, flush=True); s.serve_forever()"
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout
+        yield f"127.0.0.1:{process.stdout.readline().strip()}"
+        process.kill()
+
+
+@pytest.mark.parametrize("command", ["snapshot", "events", "check", "record"])
+@pytest.mark.parametrize(
+    ("hosts", "sentence"),
+    [
+        ("127.0.0.1:1", "127.0.0.1:1 refuses connections: is ZooKeeper running there"),
+        ("no-such-host.invalid:2181", "no-such-host.invalid: no such host name"),
+        ("", "not as ZooKeeper does"),
+    ],
+    ids=["closed", "unknown", "stranger"],
+)
+def test_no_connection_is_a_sentence(
+    zktop: Zktop, stranger: str, tmp_path: Path, command: str, hosts: str, sentence: str
+) -> None:
+    """Code 3, on stderr, and nothing on stdout."""
+    more = ("-o", str(tmp_path / "a.zktop")) if command == "record" else ()
+    where = ("--hosts", hosts or stranger, "--connect-timeout", "3s")
+
+    code, out, err = zktop(command, *where, *more)
+
+    assert (code, out) == (3, "")
+    assert sentence in err
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_events_with_130(sandbox: RunningServer, number: int) -> None:
+    """Quietly, and its session is closed."""
+    with zktop_process("events", "--hosts", sandbox.address) as zktop:
+        (line,) = zktop.until(lambda line: line["event"] == "connection")
+        zktop.process.send_signal(number)
+        ended = zktop.ended()
+
+    assert ended == (130, "")
+    assert line["session"] not in ask(sandbox.port, "dump")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_recording_that_is_whole(
+    zktop: Zktop, sandbox: RunningServer, tmp_path: Path, number: int
+) -> None:
+    """Nothing is cut off."""
+    file = tmp_path / "a.zktop"
+    with zktop_process("record", "--hosts", sandbox.address, "-o", str(file)) as running:
+        assert running.process.stderr
+        assert running.process.stderr.readline() == "recording; ctrl-c ends it\n"
+        running.process.send_signal(number)
+        code, err = running.ended()
+
+    assert code == 130
+    assert err.startswith(f"{file}: ")
+    code, out, err = zktop("events", "--from", str(file))
+    assert (code, err) == (0, "")
+    assert json.loads(out.splitlines()[0])["state"] == "connected"
+
+
+def test_a_reader_that_goes_away_ends_events(sandbox: RunningServer) -> None:
+    """Even if nothing happens that could not be written."""
+    reader, writer = os.pipe()
+    command = [sys.executable, "-m", "zktop", "events", "--hosts", sandbox.address]
+    with subprocess.Popen(command, stdout=writer, stderr=subprocess.PIPE, text=True) as process:
+        os.close(writer)
+        os.read(reader, 1)
+        os.close(reader)
+        code = process.wait(PATIENCE_S)
+        assert process.stderr
+        err = process.stderr.read()
+
+    assert (code, err) == (0, "")
+
+
+def test_a_lost_ensemble_is_told_and_costs_the_exit_code() -> None:
+    """It is an event, and 3 when it is not back at the end."""
+    with sandbox_server() as server:
+        args = ("events", "--hosts", server.address, "--duration", "4s")
+        with zktop_process(*args) as zktop:
+            zktop.until(lambda line: line["event"] == "connection")
+            server.process.kill()
+            lines = zktop.until(lambda line: line.get("state") == "suspended")
+            code, err = zktop.ended()
+
+    assert [line["state"] for line in lines] == ["connected", "suspended"]
+    assert code == 3
+    assert f"The connection to {server.address} was lost" in err
+
+
+def test_the_sandbox_serves_until_it_is_interrupted() -> None:
+    """Its address is the first thing it prints."""
+    with zktop_process("sandbox", "--port", "0") as zktop:
+        assert zktop.process.stdout
+        address = json.loads(f'"{zktop._came.get(timeout=PATIENCE_S).strip()}"')
+        answer = ask(int(address.rpartition(":")[2]), "ruok")
+        zktop.process.send_signal(signal.SIGTERM)
+        code, _ = zktop.ended()
+
+    assert answer == "imok"
+    assert code == 130
+
+
+def test_at_needs_a_recording(zktop: Zktop) -> None:
+    """Nobody knows what an ensemble was like."""
+    code, out, err = zktop("snapshot", "--at", "+3s")
+
+    assert (code, out) == (2, "")
+    assert "--at needs --from" in err

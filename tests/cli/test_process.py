@@ -1,0 +1,142 @@
+"""What only shows in a process of its own: what is imported, and how streams end."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from zktop.commands import COMMANDS
+
+Process = Callable[..., "subprocess.CompletedProcess[str]"]
+
+DRAWS = {"demo", "replay"}  # the commands that open a screen
+LOADED = "import sys; print(*sys.modules)"
+
+
+def loaded_by(process: Process, code: str) -> set[str]:
+    """Give the modules, by their first names and their full ones, that this code imports."""
+    ran = process("-c", f"{code}\nimport sys; print(*sys.modules)")
+    assert ran.returncode == 0, ran.stderr
+    names = ran.stdout.splitlines()[-1].split()
+    return {*names, *(name.partition(".")[0] for name in names)}
+
+
+def test_help_imports_next_to_nothing(process: Process) -> None:
+    """Neither what reads ZooKeeper nor what draws, nor the config."""
+    code = "from zktop.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass"
+
+    loaded = loaded_by(process, code)
+
+    assert not loaded & {"kazoo", "textual", "rich", "yaml", "msgspec", "zktop.config.effective"}
+
+
+@pytest.mark.parametrize("entry", COMMANDS, ids=[entry.name for entry in COMMANDS])
+def test_no_headless_command_imports_textual(
+    process: Process, entry: tuple[str, str, str]
+) -> None:
+    """Whatever a command imports when it is looked up."""
+    if entry[0] not in DRAWS:
+        assert not loaded_by(process, f"import {entry[1]}") & {"textual", "rich"}
+
+
+def test_a_run_without_a_config_file_imports_no_yaml(process: Process) -> None:
+    """Most runs have none, and YAML is slow to import."""
+    code = "from zktop.cli import main\ntry: main(['--show-config'])\nexcept SystemExit: pass"
+
+    assert not loaded_by(process, code) & {"yaml", "kazoo", "textual"}
+
+
+def test_the_model_imports_no_door_to_the_world(process: Process) -> None:
+    """Every module of it, against what msgspec imports alone."""
+    everything = (
+        "import importlib, pkgutil, zktop.model\n"
+        "for module in pkgutil.walk_packages(zktop.model.__path__, 'zktop.model.'):\n"
+        "    importlib.import_module(module.name)"
+    )
+
+    doors = {"kazoo", "textual", "rich", "click", "yaml", "asyncio", "threading", "socket"}
+    doors |= {"subprocess", "select", "ssl", "selectors"}
+    base = loaded_by(process, "import msgspec, re, collections, functools, heapq, hashlib, bisect")
+    loaded = loaded_by(process, everything)
+    assert "zktop.model.world" in loaded
+    assert not (loaded - base) & doors
+    assert not {name for name in loaded if name.startswith("zktop.")} & {
+        "zktop.cli",
+        "zktop.config",
+        "zktop.zk",
+        "zktop.headless",
+        "zktop.demo",
+        "zktop.sandbox",
+    }
+
+
+def test_python_m_zktop_is_zktop(process: Process) -> None:
+    """Also in what it calls itself."""
+    ran = process("-m", "zktop", "--help")
+
+    assert ran.returncode == 0
+    assert ran.stdout.startswith("Usage: zktop [OPTIONS]")
+
+
+@pytest.mark.parametrize("args", [["layouts"], ["schema", "config"], ["--help"]])
+def test_a_reader_that_goes_away_is_no_error(process: Process, args: list[str]) -> None:
+    """As in `zktop layouts | head -1`."""
+    reader, writer = os.pipe()
+    os.close(reader)
+
+    ran = process("-m", "zktop", *args, stdout=writer)
+
+    os.close(writer)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("args", [["layouts"], ["--help"]])
+def test_a_full_disk_is_a_sentence(process: Process, args: list[str]) -> None:
+    """Nothing was written, and that is said."""
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        ran = process("-m", "zktop", *args, stdout=full)
+
+    assert (ran.returncode, ran.stderr) == (
+        2,
+        "Reading or writing failed: No space left on device.\n",
+    )
+
+
+def test_a_poor_terminal_gets_what_it_can_show(process: Process) -> None:
+    """A locale without UTF-8 is no reason to fail."""
+    ran = process(
+        "-c",
+        "import sys; sys.stderr.reconfigure(encoding='ascii')\n"
+        "from zktop.cli import main; main(['\\x1b'])",
+    )
+
+    assert (ran.returncode, ran.stderr) == (
+        2,
+        'There is no command "\\u241b". See `zktop --help`.\n',
+    )
+
+
+def test_a_name_that_is_no_text_is_cleaned(process: Process) -> None:
+    """An argument may be any bytes."""
+    ran = process("-m", "zktop", os.fsdecode(b"\xff"))
+
+    assert ran.returncode == 2
+    assert ran.stderr == 'There is no command "\ufffd". See `zktop --help`.\n'
+
+
+def test_an_interrupt_ends_with_130(tmp_path: Path) -> None:
+    """Quietly: whoever pressed ctrl-c knows."""
+    pipe = tmp_path / "config.yaml"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "zktop", "--config", str(pipe), "--show-config"]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with running:
+        with pipe.open("wb"):  # opens when the other side reads
+            running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=30)  # the closed pipe ends a read that missed it
+
+    assert (running.returncode, out, err) == (130, b"", b"")

@@ -1,0 +1,107 @@
+"""Wrong usage ends in one or two sentences on stderr, and nothing else."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+WRONG = [
+    ([], 2, "Nothing was asked for. `zktop --help` lists the commands."),
+    (["layuots"], 2, 'There is no command "layuots". Did you mean layouts? See `zktop --help`.'),
+    (["xyz"], 2, 'There is no command "xyz". See `zktop --help`.'),
+    (
+        ["zk1:2181"],
+        2,
+        'There is no command "zk1:2181". Did you mean --hosts zk1:2181? See `zktop --help`.',
+    ),
+    (["\x1b[2J"], 2, 'There is no command "␛[2J". See `zktop --help`.'),
+    (["--hots", "a"], 2, 'There is no option "--hots". Did you mean --hosts? See `zktop --help`.'),
+    (["layouts", "--nope"], 2, 'There is no option "--nope". See `zktop layouts --help`.'),
+    (["--hosts"], 2, "Option '--hosts' requires an argument. See `zktop --help`."),
+    (
+        ["schema", "snapshit"],
+        2,
+        (
+            "Invalid value for '{snapshot|events|recording|config}': 'snapshit' is not one of "
+            "'snapshot', 'events', 'recording', 'config'. See `zktop schema --help`."
+        ),
+    ),
+    (["--show-config", "--root", "locks"], 2, '--root: the root must start with /, got "locks"'),
+    (
+        ["--show-config", "--session-timeout", "soon"],
+        2,
+        '--session-timeout: expected a duration like 2s, 500ms or 5m, got "soon"',
+    ),
+    (
+        ["--show-config", "--watch-budget", "0"],
+        2,
+        "--watch-budget: must be at least 1, got 0",
+    ),
+    (
+        ["--show-config", "--introspect", "on"],
+        2,
+        '--introspect: expected auto or off, got "on"',
+    ),
+    (
+        ["--show-config", "--auth", "s3cret"],
+        2,
+        "--auth: expected scheme:credentials, like digest:user:password",
+    ),
+    (
+        ["--show-config", "--sasl", "PLAIN:me"],
+        2,
+        "--sasl: PLAIN needs a username and a password",
+    ),
+    (
+        ["--show-config", "--tls-key", "a.key"],
+        2,
+        "--tls-key: needs a certificate (cert or --tls-cert)",
+    ),
+    (
+        ["--show-config", "--layout", "/locks"],
+        2,
+        '--layout: expected ROOT=NAME, like /locks/**=kazoo-lock, got "/locks"',
+    ),
+    (
+        ["--show-config", "--cluster", "prod"],
+        2,
+        '--cluster: there is no cluster "prod"; a config file must define it',
+    ),
+    (
+        ["--show-config", "--config", "nope.yaml"],
+        2,
+        "nope.yaml: cannot be read: No such file or directory",
+    ),
+    (
+        ["layouts", "orders", "stock"],
+        4,
+        (
+            'No known layout writes "orders" or "stock". '
+            "Describe one of your own under `layouts` in the config file."
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("args", "code", "sentence"), WRONG)
+def test_the_sentence_names_what_was_given(
+    zktop: Callable[..., tuple[int, str, str]], args: list[str], code: int, sentence: str
+) -> None:
+    """Stdout stays empty, so that a pipe never takes a complaint for data."""
+    assert zktop(*args) == (code, "", f"{sentence}\n")
+
+
+def test_every_mistake_of_a_config_is_a_line(
+    zktop: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    """Also for a command that needs only a part of it."""
+    (tmp_path / "c.yaml").write_text("ui: { refresh: 0 }\nrots: []\n", encoding="utf-8")
+
+    assert zktop("layouts", "--config", "c.yaml") == (
+        2,
+        "",
+        (
+            "c.yaml:1: ui.refresh: must be at least 1, got 0\n"
+            "c.yaml:2: rots: unknown key (did you mean roots?)\n"
+        ),
+    )

@@ -1,0 +1,247 @@
+"""Command line over environment over config file over default, and every origin is known."""
+
+from pathlib import Path
+
+import pytest
+
+from zktop.config.asked import COMMAND_LINE, Asked, Given
+from zktop.config.effective import Effective, effective
+from zktop.config.shape import Config
+from zktop.config.shown import rows
+from zktop.config.tree import ConfigError, Origin
+from zktop.model.settings import Root, Settings, Thresholds
+
+pytestmark = pytest.mark.usefixtures("in_folder")
+
+FILE = """
+hosts: file:1
+tls: { ca: file.pem, verify: false }
+roots: [/file, { path: /pool, leases: 4 }]
+budget: { watches: 7 }
+auth: ["digest:me:s3cret"]
+sasl: { username: me, password: s3cret }
+clusters:
+  prod: { hosts: "prod:1/app", tls: { ca: prod.pem } }
+"""
+
+
+def typed(key: str, *texts: str, is_list: bool = False) -> Given:
+    """Give a setting on the command line."""
+    return Given(key, texts, Origin(COMMAND_LINE, option=f"--{key}"), is_list)
+
+
+def environ(key: str, text: str) -> Given:
+    """Give a setting in the environment."""
+    return Given(key, (text,), Origin("environment ZKTOP_HOSTS", option="ZKTOP_HOSTS"))
+
+
+def joined(
+    *settings: Given,
+    file: str | None = FILE,
+    cluster: str | None = None,
+    layouts: tuple[str, ...] = (),
+) -> Effective:
+    """Join these settings with a config file."""
+    if file is not None:
+        Path("config.yaml").write_text(file, encoding="utf-8")
+    asked = Asked(
+        file=None if file is None else typed("config", "config.yaml"),
+        cluster=None if cluster is None else typed("cluster", cluster),
+        layouts=typed("layout", *layouts) if layouts else None,
+        settings=settings,
+    )
+    return effective(asked, {"XDG_CONFIG_HOME": "nowhere"})
+
+
+@pytest.mark.parametrize(
+    ("settings", "file", "cluster", "hosts", "origin"),
+    [
+        ((), None, None, "127.0.0.1:2181", "default"),
+        ((), FILE, None, "file:1", "config.yaml:2"),
+        ((environ("hosts", "env:1"),), FILE, None, "env:1", "environment ZKTOP_HOSTS"),
+        ((typed("hosts", "typed:1"),), FILE, None, "typed:1", "command line"),
+        (
+            (typed("hosts", "typed:1"), environ("hosts", "env:1")),
+            FILE,
+            None,
+            "typed:1",
+            "command line",
+        ),
+        ((), FILE, "prod", "prod:1/app", "config.yaml:9"),
+        ((environ("hosts", "env:1"),), FILE, "prod", "prod:1/app", "config.yaml:9"),
+        ((typed("hosts", "typed:1"),), FILE, "prod", "typed:1", "command line"),
+    ],
+)
+def test_the_stronger_source_wins(
+    settings: tuple[Given, ...],
+    file: str | None,
+    cluster: str | None,
+    hosts: str,
+    origin: str,
+) -> None:
+    """A cluster is named on the command line, so it is stronger than the environment."""
+    found = joined(*settings, file=file, cluster=cluster)
+
+    assert (found.config.hosts, str(found.origin("hosts"))) == (hosts, origin)
+
+
+def test_sections_are_merged_key_by_key() -> None:
+    """A cluster's CA does not undo what the file says about verifying."""
+    found = joined(typed("tls.cert", "me.pem"), cluster="prod")
+
+    tls = found.config.tls
+    assert tls is not None
+    assert (tls.ca, tls.verify, tls.cert) == ("prod.pem", False, "me.pem")
+    assert [str(found.origin(f"tls.{key}")) for key in ("ca", "verify", "cert", "key")] == [
+        "config.yaml:9",
+        "config.yaml:3",
+        "command line",
+        "default",
+    ]
+
+
+def test_lists_are_replaced() -> None:
+    """Roots of the command line are all the roots there are."""
+    found = joined(typed("roots", "/a", "/b/**", is_list=True))
+
+    assert found.config.roots == ("/a", "/b/**")
+    assert str(found.origin("roots[1]")) == "command line"
+
+
+def test_a_layout_is_given_to_a_root_or_makes_one() -> None:
+    """What else the file knows about the root stays."""
+    found = joined(layouts=("/file=kazoo-lock", "/pool=zktools", "/new=go-lock"))
+
+    assert found.config.settings().roots == (
+        Root("/file", layout="kazoo-lock"),
+        Root("/pool", layout="zktools", leases=4),
+        Root("/new", layout="go-lock"),
+    )
+
+
+def test_numbers_of_the_command_line_are_numbers() -> None:
+    """And texts that look like numbers are texts."""
+    found = joined(typed("budget.watches", "12"), typed("sasl.password", "0123"))
+
+    assert found.config.budget.watches == 12
+    assert found.config.sasl is not None
+    assert found.config.sasl.password == "0123"
+
+
+def test_mistakes_of_every_source_come_together() -> None:
+    """Options are called by their names, lines by their numbers."""
+    with pytest.raises(ConfigError) as error:
+        joined(
+            typed("roots", "/fine", "locks", is_list=True),
+            environ("hosts", "a:b"),
+            file="ui: { refresh: 0 }",
+            cluster="prod",
+            layouts=("/a", "/b=go-lok"),
+        )
+
+    assert str(error.value).splitlines() == [
+        '--layout: expected ROOT=NAME, like /locks/**=kazoo-lock, got "/a"',
+        '--cluster: there is no cluster "prod"; a config file must define it',
+        '--layout: there is no layout "go-lok" (did you mean go-lock?)',
+        'ZKTOP_HOSTS: the port of "a:b" must be a number from 1 to 65535',
+        '--roots: the root must start with /, got "locks"',
+        "config.yaml:1: ui.refresh: must be at least 1, got 0",
+    ]
+
+
+def test_an_unknown_cluster_names_the_nearest() -> None:
+    """The file's clusters are known."""
+    with pytest.raises(ConfigError, match=r'there is no cluster "prd" \(did you mean prod\?\)'):
+        joined(cluster="prd")
+
+
+def test_the_users_own_file_is_found(in_folder: Path) -> None:
+    """In $XDG_CONFIG_HOME/zktop, when no other is named."""
+    home = in_folder / "zktop"
+    home.mkdir()
+    (home / "config.yaml").write_text("hosts: mine:1", encoding="utf-8")
+
+    found = effective(Asked(), {"XDG_CONFIG_HOME": str(in_folder)})
+
+    assert found.config.hosts == "mine:1"
+    assert str(found.origin("hosts")) == f"{home}/config.yaml:1"
+
+
+def test_the_users_own_themes_are_known(in_folder: Path) -> None:
+    """They lie beside the config file."""
+    themes = in_folder / "zktop" / "themes"
+    themes.mkdir(parents=True)
+    (themes / "mine.yaml").touch()
+    Path("config.yaml").write_text("ui: { theme: mine }", encoding="utf-8")
+
+    found = effective(
+        Asked(file=typed("config", "config.yaml")), {"XDG_CONFIG_HOME": str(in_folder)}
+    )
+
+    assert found.config.ui.theme == "mine"
+
+
+def test_no_secret_is_shown() -> None:
+    """Neither the ones that hold nor those of a cluster that was not asked for."""
+    file = FILE.replace("prod: {", 'prod: { auth: ["digest:me:s3cret"],')
+
+    shown = rows(joined(file=file))
+
+    table = {row.key: row.value for row in shown}
+    assert not any("s3cret" in value for value in table.values())
+    assert table["auth[0]"] == "digest:****"
+    assert table["sasl.password"] == "****"
+    assert table["clusters.prod.auth[0]"] == "digest:****"
+
+
+def test_every_setting_is_shown_with_its_origin() -> None:
+    """The values read as they are written."""
+    table = {row.key: (row.value, row.origin) for row in rows(joined())}
+
+    assert table["config"] == ("config.yaml", "command line")
+    assert table["tls.verify"] == ("false", "config.yaml:3")
+    assert table["thresholds.settle"] == ("2s", "default")
+    assert table["roots[1].leases"] == ("4", "config.yaml:4")
+
+
+@pytest.mark.parametrize(
+    ("actors", "identity", "pattern"),
+    [
+        ("{}", "session", None),
+        ("{ identity: session }", "session", None),
+        ("{ identity: owner }", "owner", ".+"),
+        ("{ owner: '^([^:]+)' }", "owner", "^([^:]+)"),
+    ],
+)
+def test_the_model_is_told_who_is_an_actor(
+    actors: str, identity: str, pattern: str | None
+) -> None:
+    """A pattern over labels, or the whole label, or the session."""
+    settings = joined(file=f"actors: {actors}").config.settings()
+
+    assert (settings.identity, settings.identity_pattern) == (identity, pattern)
+
+
+def test_the_model_gets_what_it_knows() -> None:
+    """A config that says nothing changes nothing."""
+    assert Config().settings() == Settings()
+    assert joined(file="thresholds: { settle: 500ms }").config.settings() == Settings(
+        thresholds=Thresholds(settle=500)
+    )
+
+
+def test_keys_of_mappings_are_the_users_own_words() -> None:
+    """A session id is not a number, and `on` is not a truth value."""
+    found = joined(file="owners: { 0x10: a, 10.0.1.11: b, on: c }")
+
+    assert found.config.owners == {"0x10": "a", "10.0.1.11": "b", "on": "c"}
+
+
+def test_an_alias_stands_for_what_it_names() -> None:
+    """Two clusters may share a section."""
+    file = "tls: &tls { ca: a.pem }\nclusters: { a: { hosts: a, tls: *tls } }"
+
+    tls = joined(file=file, cluster="a").config.tls
+
+    assert tls is not None
+    assert tls.ca == "a.pem"

@@ -1,0 +1,99 @@
+"""config.example.yaml shows every setting, with its default."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import jsonschema
+import msgspec
+import pytest
+import yaml
+from msgspec import inspect
+
+from zktop.config.effective import load
+from zktop.config.schema import config_schema
+from zktop.config.shape import Config
+
+EXAMPLE = Path(__file__).parents[2] / "config.example.yaml"
+LINES = EXAMPLE.read_text(encoding="utf-8").splitlines()
+MORE = "\n".join(line.removeprefix("#: ") for line in LINES if line.startswith("#: "))
+
+
+def test_the_example_is_the_defaults() -> None:
+    """Copied as it is, it changes nothing."""
+    assert load(str(EXAMPLE)) == Config()
+
+
+def test_what_is_commented_out_is_right_as_well(tmp_path: Path) -> None:
+    """Every line that begins with `#:` loads when the two characters are gone."""
+    file = tmp_path / "more.yaml"
+    file.write_text(MORE, encoding="utf-8")
+
+    assert load(str(file)) != Config()
+
+
+def test_every_key_is_shown() -> None:
+    """Those that have a value at once in plain sight, all others in the commented lines."""
+    plain = set(_keys_of(yaml.safe_load("\n".join(LINES))))
+    shown = plain | set(_keys_of(yaml.safe_load(MORE)))
+
+    known = set(_keys(inspect.type_info(Config)))
+    top = {key for key in known if "." not in key and "[" not in key}
+    assert top <= plain
+    assert {key for key in known if key.split(".")[0] in _SECTIONS} <= plain
+    assert {key for key in known if not key.startswith("clusters.")} <= shown
+
+
+_SECTIONS = {"admin", "actors", "thresholds", "budget", "demo", "ui"}
+
+
+def test_every_setting_has_a_comment() -> None:
+    """One comment a line, and no line is longer than a screen is wide."""
+    settings = [line for line in LINES if line and not line.startswith("#")]
+
+    assert all("#" in line for line in settings)
+    assert max(map(len, LINES)) < 100
+
+
+def test_the_example_fits_the_schema() -> None:
+    """An editor with `zktop schema config` agrees with the loader."""
+    schema = config_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+
+    jsonschema.validate(yaml.safe_load("\n".join(LINES)), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"thresholds": {"settle": "2x"}}, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"layuots": []}, schema)
+
+
+def test_the_schema_shows_the_defaults_as_they_are_written() -> None:
+    """A duration is 2s there, not 2000."""
+    thresholds = config_schema()["$defs"]["Thresholds"]["properties"]
+
+    assert thresholds["settle"]["default"] == "2s"
+    assert thresholds["herd"]["default"] == 5
+    assert msgspec.json.encode(config_schema())
+
+
+def _keys(kind: inspect.Type, key: str = "") -> Iterator[str]:
+    match kind:
+        case inspect.StructType(fields=fields):
+            for field in fields:
+                inner = f"{key}.{field.encode_name}" if key else field.encode_name
+                yield inner
+                yield from _keys(field.type, inner)
+        case inspect.UnionType(types=types):
+            for each in types:
+                yield from _keys(each, key)
+        case inspect.VarTupleType(item_type=item):
+            yield from _keys(item, f"{key}[]")
+
+
+def _keys_of(value: object, key: str = "") -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield f"{key}.{name}" if key else name
+            yield from _keys_of(inner, f"{key}.{name}" if key else name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _keys_of(inner, f"{key}[]")

@@ -1,0 +1,125 @@
+"""Worlds known by construction, and recordings of them, from one line of text each.
+
+`X x: A B ; L rw: A.R B.W ; P sem(2): A C ; E elect: L F` says who stands in which queue, in order.
+Everybody has a session; the znodes are those that real libraries would have written.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from model.builders import NOW, ZK1, connections, kazoo_name, own, row, session, watches
+
+from zktop.headless.schema import Snapshot
+from zktop.headless.snapshot import snapshot
+from zktop.model.examiner import Examiner
+from zktop.model.facts import AnyFact, Children, Node, Stat, join
+from zktop.model.layouts.layout import Layout
+from zktop.model.report import Report
+from zktop.model.settings import Root, Settings
+from zktop.model.text import Text
+from zktop.model.world import World
+from zktop.recording import Header, Recorder
+
+LATER = NOW + 60_000
+SETTLE = 2_000
+LAYOUTS = (
+    Layout(name="pool", pattern="^pool-{SEQ}$", mode="lease"),
+    Layout(name="post", pattern="^post-{SEQ}$", mode="candidate"),
+)
+_QUEUE = re.compile(r"(?P<name>\w+) (?P<kind>x|rw|sem|elect)(?:\((?P<leases>\d)\))?: (?P<who>.*)")
+_NAMES = {"sem": "pool-{:010d}", "elect": "post-{:010d}"}
+
+
+def settings(story: str) -> Settings:
+    """What the user would have to say for this story."""
+    roots = [root for made in _queues(story) for root in _root(made)]
+    return Settings(roots=(*roots, Root("/locks/**")), layouts=LAYOUTS)
+
+
+def _root(made: re.Match[str]) -> Iterator[Root]:
+    path = f"/locks/{made['name'].lower()}"
+    if made["kind"] == "sem":
+        yield Root(path, layout="pool", leases=int(made["leases"]))
+    if made["kind"] == "elect":
+        yield Root(path, layout="post", blocking=True)
+
+
+def facts(story: str, at: int = NOW, zxid: int = 100) -> list[AnyFact]:
+    """All locks of a story, read at once; everybody came in order, first to the front places."""
+    queues = [(f"/locks/{q['name'].lower()}", q["kind"], q["who"].split()) for q in _queues(story)]
+    order = sorted((n, path) for path, _, who in queues for n in range(len(who)))
+    czxids = {place: zxid + number for number, place in enumerate(order, start=1)}
+    newest = zxid + len(order)
+    told: list[AnyFact] = [own(at=at)]
+    for path, kind, who in queues:
+        names = tuple(_name(kind, place, number) for number, place in enumerate(who))
+        count = len(names)
+        root = Stat(10, 10, 0, cversion=count, num_children=count, pzxid=newest)
+        told.append(Children(path=Text(path), names=names, stat=root, zxid=newest, at=at))
+        for number, (place, name) in enumerate(zip(who, names, strict=True)):
+            czxid, owner = czxids[number, path], place.partition(".")[0]
+            stat = Stat(czxid, czxid, at - 30_000, owner=session(owner))
+            node = join(path, name)
+            told.append(Node(path=node, stat=stat, data=owner.encode(), zxid=newest, at=at))
+    return told
+
+
+def tables(names: Iterable[str], watched: dict[str, tuple[str, ...]], at: int) -> list[AnyFact]:
+    """What one server tells: everybody is connected and quiet, and these watches are set."""
+    rows = [row(name, quiet_ms=100) for name in names]
+    return [connections(ZK1, *rows, at=at), watches(ZK1, watched, at=at)]
+
+
+def recorded(
+    file: Path,
+    *moments: tuple[int, Iterable[AnyFact]],
+    judged_by: Settings | None = None,
+) -> Path:
+    """Record a run that was told these facts and looked at each of these moments."""
+    known = judged_by or Settings()
+    header = Header(tool="zktop", hosts="zk1:2181/app", roots=[], settings=known)
+    with file.open("wb") as out:
+        recorder = Recorder(out, header)
+        for at, told in moments:
+            recorder.facts(told)
+            recorder.look(at)
+        recorder.close()
+    return file
+
+
+def recorded_story(file: Path, story: str, *more: AnyFact) -> Path:
+    """Record a story that nothing happens in, looked at for long enough to be believed."""
+    return recorded(
+        file,
+        (LATER, [*facts(story), *more]),
+        (LATER + SETTLE, []),
+        judged_by=settings(story),
+    )
+
+
+def _name(kind: str, place: str, number: int) -> Text:
+    owner, _, mode = place.partition(".")
+    if kind in _NAMES:
+        return Text(_NAMES[kind].format(number))
+    return kazoo_name(f"{owner}{number}", number, "rlock" if mode == "R" else "lock")
+
+
+def _queues(story: str) -> Iterator[re.Match[str]]:
+    for part in story.split(" ; "):
+        made = _QUEUE.fullmatch(part)
+        assert made, part
+        yield made
+
+
+def report(story: str, *more: AnyFact, judged_by: Settings | None = None) -> Report:
+    """The report on a story that was looked at twice."""
+    examiner = Examiner(judged_by or settings(story))
+    world = World().after(*facts(story), *more)
+    examiner.look(world, LATER)
+    return examiner.look(world, LATER + SETTLE)
+
+
+def shot(story: str, *more: AnyFact, judged_by: Settings | None = None) -> Snapshot:
+    """The snapshot of a story."""
+    return snapshot(report(story, *more, judged_by=judged_by), "zk1:2181,zk2:2181", "/app")

@@ -1,0 +1,74 @@
+"""From the settings that hold to what the source of facts is told."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from zktop.config.shape import Config
+from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.names import read
+from zktop.model.settings import SECOND
+from zktop.zk import Access, Plan, parse_hosts
+from zktop.zk.access import Admin, Tls
+from zktop.zk.discovery import might_be_a_lock
+
+
+def access_of(config: Config) -> Access:
+    """Tell how to get in."""
+    return Access(
+        hosts=parse_hosts(config.hosts),
+        auth=tuple(_login(text) for text in config.auth),
+        sasl=_sasl(config),
+        tls=_tls(config),
+        session_timeout=config.session_timeout / SECOND,
+        connect_timeout=config.connect_timeout / SECOND,
+    )
+
+
+def plan_of(config: Config, sample_every: float | None = None) -> Plan:
+    """Tell what to look at, and what that may cost."""
+    is_secure = config.admin.scheme == "https"
+    plan = Plan(
+        roots=tuple(root.path for root in config.settings().roots),
+        looks_like_a_lock=looks_like_a_lock(config.layouts),
+        introspect=config.introspect == "auto",
+        admin=Admin(config.admin.port, (_tls(config) or Tls()) if is_secure else None),
+        watch_budget=config.budget.watches,
+        requests_per_second=config.budget.requests_per_second,
+    )
+    return replace(plan, sample_every=sample_every) if sample_every else plan
+
+
+def looks_like_a_lock(own: Sequence[Layout]) -> Callable[[str, Sequence[str]], bool]:
+    """Give the test of the search for locks: names that any lock has, or a layout of the config.
+
+    It sees names alone, and what it lets pass the model recognises; so it may be generous, and
+    must not miss what only the user's own layouts write.
+    """
+    if not own:
+        return might_be_a_lock
+    return lambda path, names: (
+        might_be_a_lock(path, names)
+        or any(read(layout, name) is not None for name in names for layout in own)
+    )
+
+
+def _login(text: str) -> tuple[str, str]:
+    scheme, _, credentials = text.partition(":")
+    return scheme, credentials
+
+
+def _sasl(config: Config) -> dict[str, str] | None:
+    if config.sasl is None:
+        return None
+    given = {
+        "mechanism": config.sasl.mechanism,
+        "service": config.sasl.service,
+        "username": config.sasl.username,
+        "password": config.sasl.password,
+    }
+    return {name: text for name, text in given.items() if text is not None}
+
+
+def _tls(config: Config) -> Tls | None:
+    tls = config.tls
+    return Tls(tls.ca, tls.cert, tls.key, verify=tls.verify) if tls else None

@@ -1,0 +1,162 @@
+"""The options that say where the ensemble is and what to look at; the same for every command."""
+
+import functools
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+from click.core import ParameterSource
+
+from zktop.config.asked import COMMAND_LINE, Asked, Given
+from zktop.config.tree import Origin
+
+if TYPE_CHECKING:
+    from zktop.config.effective import Effective
+
+
+class Option(NamedTuple):
+    """An option and the place in the config file where its value would stand."""
+
+    flag: str
+    key: str
+    metavar: str
+    help: str
+    env: str | None = None
+    many: bool = False
+
+    @property
+    def parameter(self) -> str:
+        """The name that click gives it."""
+        return self.flag.removeprefix("--").replace("-", "_")
+
+    def click(self) -> Callable[..., Any]:
+        """Make the click option."""
+        if self.metavar:
+            return click.option(
+                self.flag,
+                metavar=self.metavar,
+                help=self.help,
+                envvar=self.env,
+                show_envvar=self.env is not None,
+                multiple=self.many,
+            )
+        return click.option(self.flag, is_flag=True, help=self.help)
+
+
+CONFIG = Option(
+    "--config",
+    "config",
+    "FILE",
+    "Config file; ~/.config/zktop/config.yaml if any.",
+    "ZKTOP_CONFIG",
+)
+CLUSTER = Option("--cluster", "cluster", "NAME", "A cluster that the config file names.")
+LAYOUT = Option(
+    "--layout",
+    "layout",
+    "ROOT=NAME",
+    "Read the locks of ROOT by this layout; repeatable.",
+    many=True,
+)
+SASL = Option("--sasl", "sasl", "MECHANISM[:USER:PASSWORD]", "Log in with SASL, like GSSAPI.")
+NO_VERIFY = Option("--tls-no-verify", "tls.verify", "", "Accept any server certificate.")
+
+OPTIONS = (
+    Option(
+        "--hosts",
+        "hosts",
+        "H:P,...[/CHROOT]",
+        "Ensemble; 127.0.0.1:2181 if not given.",
+        "ZKTOP_HOSTS",
+    ),
+    CONFIG,
+    CLUSTER,
+    Option(
+        "--root",
+        "roots",
+        "PATH",
+        "Lock path or pattern: * one level, ** any; repeatable.",
+        many=True,
+    ),
+    LAYOUT,
+    Option("--auth", "auth", "SCHEME:CREDENTIALS", "Add credentials; repeatable.", many=True),
+    SASL,
+    Option("--tls-ca", "tls.ca", "FILE", "Speak TLS; trust this CA (PEM)."),
+    Option("--tls-cert", "tls.cert", "FILE", "Speak TLS with this client certificate (PEM)."),
+    Option("--tls-key", "tls.key", "FILE", "The client certificate's key (PEM)."),
+    NO_VERIFY,
+    Option("--session-timeout", "session_timeout", "TIME", "Session timeout, like 10s or 500ms."),
+    Option(
+        "--connect-timeout", "connect_timeout", "TIME", "Give up connecting after this, like 10s."
+    ),
+    Option("--introspect", "introspect", "auto|off", "Ask the servers for sessions and watches."),
+    Option("--watch-budget", "budget.watches", "N", "Most watches to set."),
+    Option("--request-budget", "budget.requests_per_second", "N", "Most requests a second."),
+)
+
+
+class Wanted(NamedTuple):
+    """What a command was asked to connect to."""
+
+    asked: Asked
+
+    def effective(self) -> "Effective":
+        """Join it with the environment and the config file."""
+        from zktop.config.effective import effective  # noqa: PLC0415  --help needs no config
+
+        return effective(self.asked, os.environ)
+
+
+def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command all these options; it takes what comes of them as `wanted`."""
+    return _options(OPTIONS, command)
+
+
+def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command that connects to nothing the config file, as `wanted`."""
+    return _options((CONFIG,), command)
+
+
+def _options(options: tuple[Option, ...], command: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(command)
+    def with_options(**values: Any) -> Any:
+        context = click.get_current_context()
+        own = _asked(context, [(option, values.pop(option.parameter)) for option in options])
+        before = context.obj if isinstance(context.obj, Wanted) else Wanted(Asked())
+        context.obj = Wanted(own.over(before.asked))
+        return command(wanted=context.obj, **values)
+
+    for option in reversed(options):
+        with_options = option.click()(with_options)
+    return with_options
+
+
+def _asked(context: click.Context, values: list[tuple[Option, Any]]) -> Asked:
+    given = {
+        option: Given(option.key, _texts(option, value), _origin(context, option), option.many)
+        for option, value in values
+        if value not in (None, (), False)
+    }
+    file, cluster, layouts = (given.pop(option, None) for option in (CONFIG, CLUSTER, LAYOUT))
+    sasl = given.pop(SASL, None)
+    parts = _sasl(sasl) if sasl else ()
+    return Asked(file, cluster, layouts, (*given.values(), *parts))
+
+
+def _texts(option: Option, value: Any) -> tuple[str, ...]:
+    if option is NO_VERIFY:
+        return ("false",)
+    return value if option.many else (value,)
+
+
+def _origin(context: click.Context, option: Option) -> Origin:
+    if context.get_parameter_source(option.parameter) is ParameterSource.ENVIRONMENT:
+        return Origin(f"environment {option.env}", option=option.env)
+    return Origin(COMMAND_LINE, option=option.flag)
+
+
+def _sasl(given: Given) -> Iterator[Given]:
+    names = ("mechanism", "username", "password")
+    for name, text in zip(names, given.texts[-1].split(":", 2), strict=False):
+        yield given._replace(key=f"sasl.{name}", texts=(text,))

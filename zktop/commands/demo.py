@@ -1,0 +1,161 @@
+"""`zktop demo`: a server, contenders and a deadlock that forms before your eyes.
+
+As long as it is asked to: the scene is played, looked at for a while, taken down, and played
+again. On a terminal the picture is redrawn in place; elsewhere it is printed when it changes.
+"""
+
+import contextlib
+import shutil
+import sys
+import threading
+from collections import deque
+from typing import Self
+
+import click
+from msgspec.structs import replace
+
+from zktop.commands.access import access_of, plan_of
+from zktop.commands.connection import Wanted, connection_options
+from zktop.commands.demo_connection import demo_connection
+from zktop.commands.output import WIDTH, narrate, put
+from zktop.commands.sandboxed import sandbox
+from zktop.commands.times import DURATION
+from zktop.commands.watch import Watch
+from zktop.config.shape import Config
+from zktop.config.tree import DEFAULT
+from zktop.demo.chronicle import Chronicle
+from zktop.demo.crew import Crew
+from zktop.demo.player import Line, Player
+from zktop.demo.scenes import scene_named
+from zktop.errors import ZktopError
+from zktop.headless.snapshot import snapshot
+from zktop.headless.text import lines
+from zktop.model.facts import Millis
+from zktop.model.report import Report
+from zktop.model.settings import SECOND, Root
+
+_EXAMPLES = """\b
+Examples:
+  zktop demo
+  zktop demo --scene philosophers
+  zktop demo --scene ab-ba --hosts zk1:2181
+  zktop scene --list
+"""
+_SHOWN_S = 12.0  # how long the end of the scene stays
+_PACE_S = 2.0
+_HOME_AND_CLEAR = "\x1b[H\x1b[J"
+
+
+@click.command("demo", epilog=_EXAMPLES)
+@click.option("--scene", "name", default="ab-ba", metavar="NAME", help="ab-ba if not given.")
+@click.option("--duration", type=DURATION, help="End after this; at ctrl-c if not given.")
+@connection_options
+def command(wanted: Wanted, name: str, duration: Millis | None) -> None:
+    """Play a scene and watch it: by default on a sandbox server, which needs nothing installed.
+
+    With --hosts the contenders write on that ensemble, below the demo root alone.
+    """
+    scene_named(name)
+    effective = wanted.effective()
+    with contextlib.ExitStack() as stack:
+        hosts = None
+        if effective.origin("hosts") == DEFAULT:
+            hosts = stack.enter_context(sandbox())
+            narrate(f"a sandbox server for this demo is on {hosts}; nothing in it is kept")
+        config = _seen(effective.config, hosts)
+        stage = stack.enter_context(_Stage(config, name, hosts))
+        watch = stack.enter_context(
+            Watch(access_of(config), plan_of(config, 1.0), config.settings())
+        )
+        screen = _Screen()
+        for report in watch.reports(None if duration is None else duration / SECOND):
+            stage.insist()
+            screen.show(report, watch.hosts, stage.said)
+
+
+def _seen(config: Config, hosts: str | None) -> Config:
+    """Look at the scene alone, wherever it is played."""
+    roots = (Root(f"{config.demo.root}/**"),)
+    return replace(config, roots=roots, hosts=hosts or config.hosts)
+
+
+class _Stage:
+    """The scene, played again and again by a thread of its own."""
+
+    def __init__(self, config: Config, name: str, hosts: str | None) -> None:
+        self.said: deque[str] = deque(maxlen=6)
+        self._name, self._root = name, config.demo.root
+        self._connection = demo_connection(config, hosts)
+        self._chronicle = Chronicle()
+        self._crew = Crew(self._chronicle.hear, config.demo.max_contenders)
+        self._player: Player | None = None
+        self._over = threading.Event()
+        self._failed: ZktopError | None = None
+        self._thread = threading.Thread(target=self._run, name="stage", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._over.set()
+        if self._player is not None:
+            self._player.stop()
+        self._thread.join()
+        self._crew.close()
+
+    def insist(self) -> None:
+        """Pass on what went wrong on the stage."""
+        if self._failed is not None:
+            raise self._failed
+
+    def _run(self) -> None:
+        try:
+            while not self._over.is_set():
+                self._play()
+        except ZktopError as error:
+            self._failed = error
+
+    def _play(self) -> None:
+        scene = scene_named(self._name)
+        player = Player(
+            scene, self._crew, self._chronicle, self._connection, self._hear, root=self._root
+        )
+        self._player = player
+        try:
+            player.play(_PACE_S)
+            self._over.wait(_SHOWN_S)
+        finally:
+            player.clean_up()
+
+    def _hear(self, line: Line) -> None:
+        if not line.number:
+            self.said.clear()
+        self.said.append(f"[{line.number}/{line.of}] {line.says}" if line.number else line.says)
+
+
+class _Screen:
+    """The newest picture, with what the stage said above it."""
+
+    def __init__(self) -> None:
+        self._shown: tuple[object, ...] | None = None
+
+    def show(self, report: Report, hosts: str, said: deque[str]) -> None:
+        """Redraw a terminal; elsewhere print the picture when something happened."""
+        if sys.stdout.isatty():
+            width, height = shutil.get_terminal_size()
+            picture = _picture(report, hosts, said, width)[: height - 1]
+            sys.stdout.write(_HOME_AND_CLEAR + "\n".join(picture))
+        elif (news := _news(report, said)) != self._shown:
+            self._shown = news
+            for line in (*_picture(report, hosts, said, WIDTH), ""):
+                put(line)
+        sys.stdout.flush()
+
+
+def _picture(report: Report, hosts: str, said: deque[str], width: int) -> list[str]:
+    return [*(line[:width] for line in list(said)), "", *lines(snapshot(report, hosts), width)]
+
+
+def _news(report: Report, said: deque[str]) -> tuple[object, ...]:
+    return (*report.parts.values(), *(one.id for one in report.deadlocks), *said)

@@ -1,0 +1,40 @@
+"""A click group that knows its subcommands by a table and imports only the one that runs."""
+
+from importlib import import_module
+
+import click
+
+from zktop.commands import COMMANDS
+from zktop.config.tree import nearest, quoted
+
+
+class Commands(click.Group):
+    """The subcommands of the table."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Give the names in the order of the table."""
+        return [entry.name for entry in COMMANDS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the module of this subcommand."""
+        for entry in COMMANDS:
+            if entry.name == cmd_name:
+                command: click.Command = import_module(entry.module).command
+                return command
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the subcommands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(entry.name, entry.summary) for entry in COMMANDS])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the subcommand, or say what was probably meant."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
+            meant = nearest(name, self.list_commands(ctx)) or (":" in name and f"--hosts {name}")
+            hint = f" Did you mean {meant}?" if meant else ""
+            raise click.UsageError(f"There is no command {quoted(name)}.{hint}", ctx=ctx)
+        return super().resolve_command(ctx, args)

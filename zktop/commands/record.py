@@ -1,0 +1,97 @@
+"""`zktop record`: what is read, into a file; every other command reads it again with --from."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import click
+
+from zktop.commands.connection import Wanted, connection_options
+from zktop.commands.origin import tell_notes, watching
+from zktop.commands.output import narrate
+from zktop.commands.times import DURATION
+from zktop.errors import UsageError
+from zktop.model.settings import SECOND
+
+if TYPE_CHECKING:
+    from zktop.commands.watch import Watch
+    from zktop.model.facts import Millis
+    from zktop.model.report import Report
+    from zktop.recording import Recorder
+
+_EXAMPLES = """\b
+Examples:
+  zktop record -o incident.zktop --duration 5m
+  zktop snapshot --from incident.zktop --at +90s --format text
+"""
+
+
+@click.command("record", epilog=_EXAMPLES)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="FILE",
+    help="File to write; one that is there is replaced.",
+)
+@click.option("--duration", type=DURATION, metavar="TIME", help="End after this: 60, 5m.")
+@click.option(
+    "--redact/--no-redact",
+    default=True,
+    help="Leave out what is in znodes of more than 256 bytes, but for the owner's name.",
+)
+@connection_options
+def command(wanted: Wanted, output: Path, duration: "Millis | None", *, redact: bool) -> None:
+    """Record everything that is read, until ctrl-c or for a --duration.
+
+    The file is good up to its last line whatever ends the recording.
+    """
+    with watching(wanted) as watch, _opened(output) as file:
+        watch.recorder = _recorder(file, watch, redact=redact)
+        try:
+            watch.read()
+            narrate("recording; ctrl-c ends it")
+            for _ in watch.reports(None if duration is None else duration / SECOND):
+                pass
+        finally:
+            report = watch.look(thorough=True)
+            watch.recorder.close()
+            narrate(f"{output}: {_summary(report)} at the end")
+            tell_notes(watch.notes)
+        watch.insist(patience=0.0)
+
+
+def _summary(report: "Report") -> str:
+    from zktop.model.findings.words import count  # noqa: PLC0415  looked up without need for it
+
+    locks, deadlocks = len(report.paths), len(report.deadlocks)
+    return f"{count(locks, 'lock')}, {count(deadlocks, 'deadlock')}"
+
+
+def _recorder(file: IO[bytes], watch: "Watch", *, redact: bool) -> "Recorder":
+    from importlib.metadata import version  # noqa: PLC0415  looked up without need for it
+
+    from zktop.recording import Header, Recorder  # noqa: PLC0415
+
+    return Recorder(
+        file,
+        Header(
+            tool=f"zktop {version('zktop')}",
+            hosts=str(watch.access.hosts),
+            roots=[root.path for root in watch.settings.roots],
+            redacted=redact,
+            settings=watch.settings,
+        ),
+    )
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    try:
+        file = path.open("wb")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}.") from error
+    with file:
+        yield file

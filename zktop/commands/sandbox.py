@@ -1,0 +1,31 @@
+"""`zktop sandbox`: the embedded server, for one's own clients."""
+
+import click
+
+from zktop.errors import ExitCode
+
+LAST_PORT = 65535
+_EXAMPLES = """\b
+Examples:
+  zktop sandbox
+  zktop sandbox --port 0 --host 0.0.0.0
+"""
+
+
+@click.command("sandbox", epilog=_EXAMPLES)
+@click.option(
+    "--port",
+    type=click.IntRange(0, LAST_PORT),
+    default=2181,
+    show_default=True,
+    help="Client port; 0 takes a free one.",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+def command(port: int, host: str) -> int:
+    """Run a ZooKeeper server in memory until ctrl-c; nothing is kept.
+
+    Its address is printed once clients may come.
+    """
+    from zktop.sandbox.process import serve  # noqa: PLC0415  looked up without need for it
+
+    return serve(host, port) or ExitCode.INTERRUPTED  # nothing else ends it

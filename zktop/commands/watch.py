@@ -1,0 +1,182 @@
+"""A live ensemble as a stream of reports: where the source of facts meets the examiner.
+
+Facts come in on the source's thread and are only put into a queue there. Everything else happens
+on the thread that asks for reports: facts are folded into the world, and the examiner looks. It
+looks at once after a quiet time, at most `LOOKS_PER_S` times a second, and at least once a second,
+because time alone changes verdicts.
+"""
+
+import queue
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Self
+
+from zktop.errors import NoConnectionError
+from zktop.model.examiner import Examiner
+from zktop.model.facts import AnyFact, Millis
+from zktop.model.report import Cost, Report
+from zktop.model.settings import Settings
+from zktop.model.text import Text
+from zktop.model.world import World
+from zktop.zk import Access, Plan, Source
+
+if TYPE_CHECKING:
+    from zktop.recording import Recorder
+
+LOOKS_PER_S = 20
+LONGEST_REST_S = 1.0
+THOROUGH_AFTER_S = 0.5  # without a look: then there is time to examine everything that is due
+ASK_AGAIN_S = 1.0  # for a listing that would prove or kill a suspicion
+COUNT_COST_S = 1.0
+FIRST_READING_S = 60.0  # more than a hundred thousand znodes can be read in
+FIRST_SAMPLE_S = 5.0
+ALIVE = ("connected", "read-only")
+
+
+class Watch:
+    """Looks at one ensemble until it is closed."""
+
+    def __init__(self, access: Access, plan: Plan, settings: Settings) -> None:
+        """Prepare everything; nothing is connected before the `with` block begins."""
+        self.access = access
+        self.recorder: Recorder | None = None
+        self.settings = settings
+        self.waiting: Callable[[], AbstractContextManager[None]] = (
+            nullcontext  # where to interrupt
+        )
+        self.world = World()
+        self._source = Source(access, plan)
+        self._examiner = Examiner(settings)
+        self._came: queue.SimpleQueue[list[AnyFact]] = queue.SimpleQueue()
+        self._told: list[AnyFact] = []
+        self._now: Millis = 0
+        self._looked: float | None = None
+        self._asked_again: dict[Text, float] = {}
+        self._cost: Cost | None = None
+        self._counted = 0.0
+
+    def __enter__(self) -> Self:
+        """Connect; NoConnectionError says in a sentence why that cannot be."""
+        try:
+            with self.waiting():
+                self._source.start(self._came.put)
+        except BaseException:
+            self._source.close(0.0)
+            raise
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """End the session."""
+        self._source.close()
+
+    @property
+    def hosts(self) -> str:
+        """Where the ensemble is, without the chroot."""
+        return ",".join(map(str, self.access.hosts.addresses))
+
+    @property
+    def chroot(self) -> str:
+        """What its clients take for the root."""
+        return self.access.hosts.chroot
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say what is followed less closely than it should be."""
+        return self._source.degraded()
+
+    def read(self) -> bool:
+        """Wait for the first complete reading and the first tables; False when it took too long.
+
+        NoConnectionError when the connection was lost and did not come back in time.
+        """
+        deadline = time.monotonic() + FIRST_READING_S
+        with self.waiting():
+            while not self._source.wait_until_read(0.1):
+                self.insist()
+                if time.monotonic() > deadline:
+                    return False
+            self._source.wait_until_sampled(FIRST_SAMPLE_S)
+        return True
+
+    def insist(self, patience: float | None = None) -> None:
+        """Raise NoConnectionError when the ensemble is gone for longer than the time-out."""
+        gone_s = self.gone_s()
+        if gone_s > (self.access.connect_timeout if patience is None else patience):
+            raise NoConnectionError(
+                f"The connection to {self.access.hosts} was lost {gone_s:.0f} s ago "
+                "and is not back."
+            )
+
+    def gone_s(self) -> float:
+        """Say for how long there has been no connection; 0 while there is one."""
+        link = self._source.link
+        if link is None or link.state in ALIVE:
+            return 0.0
+        return max(0.001, (time.time_ns() // 1_000_000 - link.at) / 1000)
+
+    def reports(self, seconds: float | None = None) -> Iterator[Report]:
+        """Give a report whenever something happened, and once a second; the last one is late."""
+        end = float("inf") if seconds is None else time.monotonic() + seconds
+        yield self.look()
+        while time.monotonic() < end:
+            self._rest(end)
+            yield self.look(thorough=True if time.monotonic() >= end else None)
+
+    def look(self, *, thorough: bool | None = None) -> Report:
+        """Look at everything that came until now."""
+        self._take_all()
+        began = time.monotonic()
+        if thorough is None:
+            thorough = self._looked is None or began - self._looked > THOROUGH_AFTER_S
+        self._now = max(self._now, time.time_ns() // 1_000_000)
+        told, self._told = self._told, []
+        if told:
+            self.world = self.world.after(*told)
+        if self.recorder:
+            self.recorder.facts(told)
+            self.recorder.look(self._now, thorough=thorough)
+        report = self._examiner.look(self.world, self._now, thorough=thorough, cost=self._costs())
+        self._looked = began
+        self._ask_again(report.relist)
+        return report
+
+    def _rest(self, end: float) -> None:
+        """Wait for something to look at, not too briefly and not too long."""
+        looked = self._looked or 0.0
+        if self._take(min(end, looked + LONGEST_REST_S)):
+            while self._take(min(end, looked + 1 / LOOKS_PER_S)):
+                pass
+
+    def _take(self, until: float) -> bool:
+        """Wait for one list of facts until then."""
+        try:
+            with self.waiting():
+                self._told += self._came.get(timeout=max(0.0, until - time.monotonic()))
+        except queue.Empty:
+            return False
+        return True
+
+    def _take_all(self) -> None:
+        for _ in range(self._came.qsize()):
+            self._told += self._came.get()
+
+    def _ask_again(self, paths: Sequence[Text]) -> None:
+        """Have the source list these again, each no more often than makes sense."""
+        now = time.monotonic()
+        due = [path for path in paths if now - self._asked_again.get(path, 0.0) > ASK_AGAIN_S]
+        self._asked_again = {path: self._asked_again.get(path, now) for path in paths}
+        self._asked_again.update(dict.fromkeys(due, now))
+        if due:
+            self._source.relist(due)
+
+    def _costs(self) -> Cost | None:
+        """Count what watching costs, now and then."""
+        now = time.monotonic()
+        if self._cost is None or now - self._counted >= COUNT_COST_S:
+            watches, requests, bytes_in = self._source.cost()
+            rate = None
+            if self._cost is not None:
+                rate = round((requests - self._cost.requests) / (now - self._counted), 1)
+            self._cost, self._counted = Cost(watches, requests, bytes_in, rate), now
+        return self._cost

@@ -1,0 +1,173 @@
+"""A tree and a type make a value; every mistake on the way is noted, none stops the reading.
+
+The types decide everything: known keys, required keys, bounds, choices, and through `form` how a
+text is read. A part that is wrong becomes `WRONG`, and so does everything that contains it.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from msgspec import inspect
+
+from zktop.config import scalars
+from zktop.config.forms import Form
+from zktop.config.scalars import SCALARS, is_null, sort
+from zktop.config.tree import Items, Mapping, Mistake, Origin, Scalar, Tree, nearest
+
+WRONG: Final = object()
+
+# What is wrong inside a finished value: the key, or "" for the whole of it, and the sentence.
+Check = Callable[[Any], Iterable[tuple[str, str]]]
+Struct = inspect.StructType
+
+
+class Reader:
+    """Reads trees; keeps the mistakes, and where each value comes from."""
+
+    def __init__(self, forms: dict[str, Form], checks: dict[type, Check]) -> None:
+        """Take the forms of texts, and the checks of finished values by their type."""
+        self.mistakes: list[Mistake] = []
+        self.origins: dict[str, Origin] = {}
+        self._forms = forms
+        self._checks = checks
+
+    def read(self, kind: inspect.Type, tree: Tree, key: str = "") -> object:
+        """Give the value that this type makes of the tree, or WRONG."""
+        self.origins[key] = tree.origin
+        composite = _COMPOSITES.get(type(kind))
+        if composite is not None:
+            return composite(self, kind, tree, key)
+        try:
+            return SCALARS[type(kind)](kind, tree)
+        except ValueError as error:
+            return self._wrong(tree, key, str(error))
+
+    def formed(self, kind: inspect.Metadata, tree: Tree, key: str) -> object:
+        """Read a value that is written down in a form of its own."""
+        form = (kind.extra or {}).get("form")
+        if form is None:
+            return self.read(kind.type, tree, key)
+        try:
+            is_text = isinstance(kind.type, inspect.StrType)
+            written = scalars.text(tree) if is_text else scalars.scalar(tree).text
+            return self._forms[form](written)
+        except ValueError as error:
+            return self._wrong(tree, key, str(error))
+
+    def either(self, kind: inspect.UnionType, tree: Tree, key: str) -> object:
+        """Read whichever type of several has the shape of the tree."""
+        kinds = [each for each in kind.types if not isinstance(each, inspect.NoneType)]
+        if len(kinds) < len(kind.types) and is_null(tree):
+            return None
+        fitting = [each for each in kinds if _shape(each) is type(tree)]
+        if fitting or len(kinds) == 1:
+            return self.read((fitting or kinds)[0], tree, key)
+        wanted = " or ".join(_WANTED[_shape(each)] for each in kinds)
+        return self._wrong(tree, key, f"expected {wanted}, got {sort(tree)}")
+
+    def several(self, kind: inspect.VarTupleType, tree: Tree, key: str) -> object:
+        """Read a list."""
+        if not isinstance(tree, Items):
+            return self._wrong(tree, key, f"expected a list, got {sort(tree)}")
+        items = tuple(
+            self.read(kind.item_type, item, f"{key}[{index}]")
+            for index, item in enumerate(tree.items)
+        )
+        return WRONG if _any_wrong(items) else items
+
+    def named(self, kind: inspect.DictType, tree: Tree, key: str) -> object:
+        """Read a mapping whose keys are the user's own words, whatever YAML takes them for."""
+        if not isinstance(tree, Mapping):
+            return self._wrong(tree, key, f"expected a mapping (key: value), got {sort(tree)}")
+        values = {}
+        for name, value in self._unique(tree, key):
+            try:
+                values[scalars.printable(name)] = self.read(
+                    kind.value_type, value, below(key, name.text)
+                )
+            except ValueError as error:
+                values[""] = self._wrong(name, key, f"a key {error}")
+        return WRONG if _any_wrong(values.values()) else values
+
+    def record(self, kind: Struct, tree: Tree, key: str) -> object:
+        """Read a mapping whose keys are known."""
+        if not isinstance(tree, Mapping):
+            return self._wrong(tree, key, f"expected a mapping (key: value), got {sort(tree)}")
+        fields = {field.encode_name: field for field in kind.fields}
+        values: dict[str, object] = {}
+        for name, value in self._unique(tree, key):
+            inner = below(key, name.text)
+            field = fields.get(name.text)
+            if field is None:
+                self._wrong(name, inner, f"unknown key ({_hint(name.text, list(fields))})")
+            elif field.required or not is_null(value):
+                values[field.name] = self.read(field.type, value, inner)
+            else:  # nothing was written: the default stays
+                self.origins[inner] = value.origin
+        return self._made(kind, values, tree, key)
+
+    def _made(self, kind: Struct, values: dict[str, object], tree: Tree, key: str) -> object:
+        missing = [each.name for each in kind.fields if each.required and each.name not in values]
+        for name in missing:
+            self._wrong(tree, key, f"the key {name} is missing")
+        if missing or _any_wrong(values.values()):
+            return WRONG
+        made = kind.cls(**values)
+        for name, what in self._checks.get(kind.cls, _no_check)(made):
+            inner = below(key, name) if name else key
+            self.mistakes.append(Mistake(self.origins.get(inner, tree.origin), inner, what))
+        return made
+
+    def _unique(self, tree: Mapping, key: str) -> list[tuple[Scalar, Tree]]:
+        first: dict[str, tuple[Scalar, Tree]] = {}
+        for name, value in tree.pairs:
+            earlier = first.setdefault(name.text, (name, value))[0]
+            if earlier is not name:
+                line = earlier.origin.line
+                self._wrong(name, below(key, name.text), f"given twice (first in line {line})")
+        return list(first.values())
+
+    def _wrong(self, tree: Tree, key: str, what: str) -> object:
+        self.mistakes.append(Mistake(tree.origin, key, what))
+        return WRONG
+
+
+def below(key: str, name: str) -> str:
+    """Write the path of a key inside another.
+
+    >>> below("", "ui"), below("ui", "theme")
+    ('ui', 'ui.theme')
+    """
+    return f"{key}.{name}" if key else name
+
+
+_COMPOSITES: dict[type, Callable[..., object]] = {
+    inspect.Metadata: Reader.formed,
+    inspect.UnionType: Reader.either,
+    inspect.VarTupleType: Reader.several,
+    inspect.DictType: Reader.named,
+    inspect.StructType: Reader.record,
+}
+_SHAPES = {inspect.StructType: Mapping, inspect.DictType: Mapping, inspect.VarTupleType: Items}
+_WANTED = {Scalar: "text", Items: "a list", Mapping: "a mapping"}
+
+
+def _shape(kind: inspect.Type) -> type:
+    return (
+        _shape(kind.type)
+        if isinstance(kind, inspect.Metadata)
+        else _SHAPES.get(type(kind), Scalar)
+    )
+
+
+def _hint(name: str, known: list[str]) -> str:
+    meant = nearest(name, known)
+    return f"did you mean {meant}?" if meant else f"known: {', '.join(known)}"
+
+
+def _any_wrong(values: Iterable[object]) -> bool:
+    return any(value is WRONG for value in values)
+
+
+def _no_check(_: object) -> tuple[()]:
+    return ()

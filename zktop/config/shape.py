@@ -1,0 +1,129 @@
+"""What can be set: the config file as frozen types, with every default.
+
+The types are all there is: which keys are known, what they take, which are secret, the JSON Schema
+and the text of `--show-config` follow from them. All times are milliseconds.
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from zktop.model.layouts.layout import Layout
+from zktop.model.settings import Root, RootPath, Settings, Thresholds
+
+Timeout = Annotated[
+    int, Meta(extra={"form": "timeout"}, extra_json_schema={"format": "zktop-duration"})
+]
+Hosts = Annotated[str, Meta(extra={"form": "hosts"})]
+Login = Annotated[str, Meta(extra={"form": "login", "secret": True})]
+Secret = Annotated[str, Meta(extra={"secret": True})]
+Word = Annotated[str, Meta(extra={"form": "word"})]
+Port = Annotated[int, Meta(ge=1, le=65535)]
+Positive = Annotated[int, Meta(ge=1)]
+
+
+class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A mapping of the config file that knows all its keys."""
+
+
+class Tls(Section, frozen=True):
+    """How to speak TLS; the paths are files in PEM form."""
+
+    ca: Word | None = None
+    cert: Word | None = None
+    key: Word | None = None
+    verify: bool = True
+
+
+class Sasl(Section, frozen=True):
+    """How to log in with SASL."""
+
+    mechanism: Literal["DIGEST-MD5", "GSSAPI", "PLAIN"] = "DIGEST-MD5"
+    username: Word | None = None
+    password: Secret | None = None
+    service: Word = "zookeeper"
+
+
+class Admin(Section, frozen=True):
+    """Where the AdminServer of each member answers."""
+
+    port: Port = 8080
+    scheme: Literal["http", "https"] = "http"
+
+
+class Connection(Section, frozen=True):
+    """How to reach an ensemble."""
+
+    hosts: Hosts = "127.0.0.1:2181"
+    auth: tuple[Login, ...] = ()
+    sasl: Sasl | None = None
+    tls: Tls | None = None
+    session_timeout: Timeout = 10_000
+    connect_timeout: Timeout = 10_000
+    introspect: Literal["auto", "off"] = "auto"
+    admin: Admin = Admin()
+
+
+class Cluster(Connection, frozen=True):
+    """A named ensemble; what it leaves out is taken from the top of the file."""
+
+    hosts: Hosts
+
+
+class Actors(Section, frozen=True):
+    """Who can be blocked: a session, or what several sessions of one owner make up."""
+
+    identity: Literal["session", "owner"] = "session"
+    owner: Annotated[str, Meta(extra={"form": "expression"})] | None = None
+
+
+class Budget(Section, frozen=True):
+    """What watching may cost the ensemble."""
+
+    watches: Positive = 20_000
+    requests_per_second: Positive = 500
+
+
+class Demo(Section, frozen=True):
+    """Where contenders may write, and how many there may be."""
+
+    root: Annotated[str, Meta(extra={"form": "path"})] = "/zktop-demo"
+    max_contenders: Annotated[int, Meta(ge=1, le=1000)] = 64
+
+
+class Ui(Section, frozen=True):
+    """How the terminal UI looks and answers."""
+
+    theme: Annotated[str, Meta(extra={"form": "theme"})] = "zktop-dark"
+    refresh: Annotated[int, Meta(ge=1, le=60)] = 20  # repaints per second at most
+    keys: dict[str, Word] = {}  # action -> keys, with commas between them
+    bell: bool = False
+    command: Word | None = None
+
+
+class Config(Connection, frozen=True):
+    """The whole config file."""
+
+    clusters: dict[str, Cluster] = {}
+    roots: tuple[RootPath | Root, ...] = ()
+    layouts: tuple[Layout, ...] = ()
+    actors: Actors = Actors()
+    owners: dict[str, Word] = {}
+    thresholds: Thresholds = Thresholds()
+    budget: Budget = Budget()
+    demo: Demo = Demo()
+    ui: Ui = Ui()
+
+    def settings(self) -> Settings:
+        """Give what the model has to know."""
+        whole_label = ".+" if self.actors.identity == "owner" else None
+        pattern = self.actors.owner or whole_label
+        return Settings(
+            roots=tuple(Root(root) if isinstance(root, str) else root for root in self.roots),
+            layouts=self.layouts,
+            identity="owner" if pattern else "session",
+            identity_pattern=pattern,
+            owners=self.owners,
+            thresholds=self.thresholds,
+        )

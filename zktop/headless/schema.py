@@ -1,0 +1,260 @@
+"""The public shapes: what a snapshot and an event line look like from outside.
+
+These words are a contract. Fields may be added; none is renamed or given another meaning without
+a new schema number. Unknown is null, never 0 or "".
+"""
+
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+
+SNAPSHOT: Final = "zktop.snapshot/1"
+EVENT: Final = "zktop.event/1"
+
+Confidence = Literal["C1", "C2", "C3", "C4"]
+Time = Annotated[str, msgspec.Meta(description="ISO-8601, UTC, milliseconds")]
+SessionId = Annotated[str, msgspec.Meta(description="0x and hex, unsigned 64 bits, no padding")]
+Zxid = Annotated[str, msgspec.Meta(description="0x and hex")]
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """A JSON object of the contract."""
+
+
+class WatchTarget(Shape, frozen=True, kw_only=True):
+    """A watch that a recipe sets."""
+
+    path: str
+    how: Literal["data", "exists", "children"]
+
+
+class Watch(Shape, frozen=True, kw_only=True):
+    """What a contender should watch, and what it does watch."""
+
+    expected: list[WatchTarget]
+    actual: list[str] | None
+    verdict: Literal["confirmed", "elsewhere", "missing", "invisible", "unknown", "none-needed"]
+
+
+class Contender(Shape, frozen=True, kw_only=True):
+    """One place in a lock; `node` is null for a waiter known only by its watch."""
+
+    node: str | None
+    mode: Literal["exclusive", "read", "write", "lease", "candidate"]
+    sequence: int | None
+    session: SessionId | None
+    owner: str | None
+    created: Time | None
+    since: Time | None
+    since_is: Literal["seen", "at-least", "at-most", "unknown"]
+    state: Literal["holds", "waits", "standby", "pending"]
+    blocked_by: list[str]
+    watch: Watch
+    ours: bool
+
+
+class Lock(Shape, frozen=True, kw_only=True):
+    """One lock; holders and waiters in queue order."""
+
+    path: str
+    layout: str
+    kind: Literal["mutex", "read-write", "semaphore", "election", "single", "lease", "other"]
+    leases: int | None
+    next_sequence: int | None
+    error: str | None
+    holders: list[Contender]
+    waiters: list[Contender]
+    foreign: list[str]
+    warnings: list[str]
+
+
+class Server(Shape, frozen=True, kw_only=True):
+    """One ensemble member."""
+
+    address: str
+    mode: str | None
+    version: str | None
+    connections: int | None
+    watches: int | None
+    latency_ms: tuple[float, float, float] | None
+    outstanding: int | None
+    znodes: int | None
+    channel: Literal["4lw", "admin", "none"]
+    error: str | None
+
+
+class Sees(Shape, frozen=True, kw_only=True):
+    """How much of the ensemble's tables could be read."""
+
+    sessions: Literal["all", "some", "none"]
+    watches: Literal["all", "some", "none"]
+    expiry: Literal["all", "none"]
+
+
+class Source(Shape, frozen=True, kw_only=True):
+    """Where the facts come from."""
+
+    hosts: str | None
+    chroot: str
+    state: str
+    zxid: Zxid | None
+    session: SessionId | None
+    sees: Sees
+    servers: list[Server]
+
+
+class Session(Shape, frozen=True, kw_only=True):
+    """One session that has to do with a lock."""
+
+    client: str | None
+    server: str | None
+    timeout_ms: int | None
+    last_contact_s: float | None
+    expires_in_s: tuple[float, float] | None
+    owner: str | None
+    holds: list[str]
+    waits: list[str]
+
+
+class Held(Shape, frozen=True, kw_only=True):
+    """A place that an actor of a deadlock holds."""
+
+    lock: str
+    node: str
+    mode: str
+
+
+class Step(Shape, frozen=True, kw_only=True):
+    """What one actor of a deadlock holds and waits for."""
+
+    actor: str
+    owner: str | None
+    holds: list[Held]
+    waits: Held
+    waits_for: str = msgspec.field(name="for")
+    edge: Literal["hard", "soft"]
+    closing: bool
+
+
+class WayOut(Shape, frozen=True, kw_only=True):
+    """An actor whose end would let the others go on."""
+
+    actor: str
+    why: str
+    frees: int
+
+
+class Deadlock(Shape, frozen=True, kw_only=True):
+    """One independent deadlock."""
+
+    id: str
+    rule: str
+    kind: Literal["cycle", "fairness", "knot", "upgrade", "upgraders", "watches", "election"]
+    confidence: Confidence
+    since: Time | None
+    coexistence_proven: bool
+    actors: list[str]
+    steps: list[Step]
+    behind: int
+    sentence: str
+    ways_out: list[WayOut]
+
+
+class Evidence(Shape, frozen=True, kw_only=True):
+    """A reason for or against; null where it is an assumption."""
+
+    supports: bool | None
+    text: str
+
+
+class Finding(Shape, frozen=True, kw_only=True):
+    """One diagnosed state."""
+
+    id: str
+    rule: str
+    name: str
+    severity: Literal["critical", "warning", "info"]
+    confidence: Confidence
+    lock: str | None
+    nodes: list[str]
+    sessions: list[SessionId]
+    since: Time | None
+    sentence: str
+    evidence: list[Evidence]
+    advice: str
+
+
+class Blind(Shape, frozen=True, kw_only=True):
+    """A rule that could not look, and why."""
+
+    rule: str
+    why: str
+
+
+class Cost(Shape, frozen=True, kw_only=True):
+    """What watching costs the ensemble."""
+
+    watches: int
+    requests: int
+    bytes_in: int
+    requests_per_s: float | None
+
+
+class Snapshot(Shape, frozen=True, kw_only=True):
+    """Everything zktop knows at one moment."""
+
+    schema: Literal["zktop.snapshot/1"] = SNAPSHOT
+    taken_at: Time
+    source: Source
+    locks: list[Lock]
+    sessions: dict[SessionId, Session]
+    deadlocks: list[Deadlock]
+    findings: list[Finding]
+    blind: list[Blind]
+    cost: Cost | None
+
+
+class Event(Shape, frozen=True, kw_only=True, omit_defaults=True):
+    """One line of `zktop events`."""
+
+    schema: Literal["zktop.event/1"]  # no default: defaults are left out of the line
+    at: Time
+    event: Literal[
+        "queued",
+        "acquired",
+        "released",
+        "abandoned",
+        "expired",
+        "reordered",
+        "lock-appeared",
+        "lock-vanished",
+        "missed",
+        "deadlock",
+        "deadlock-resolved",
+        "finding",
+        "finding-cleared",
+        "connection",
+    ]
+    zxid: Zxid | None = None
+    lock: str | None = None
+    node: str | None = None
+    session: SessionId | None = None
+    owner: str | None = None
+    mode: str | None = None
+    waited_s: float | None = None
+    waited_is: Literal["exact", "at-least"] | None = None
+    held_s: float | None = None
+    held_is: Literal["exact", "at-least"] | None = None
+    creates: int | None = None
+    deletes: int | None = None
+    id: str | None = None
+    rule: str | None = None
+    confidence: Confidence | None = None
+    sentence: str | None = None
+    state: str | None = None
+
+
+SCHEMAS: dict[str, Any] = {
+    "snapshot": Snapshot,
+    "events": Event,
+}
