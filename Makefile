@@ -1,0 +1,41 @@
+# Every target sets itself up: `make demo` and `make test` are all that a new machine needs.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN     = $(VENV)/bin
+READY   = $(VENV)/.ready
+TOOLS   = $(VENV)/.tools
+PIP     = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test check bench clean
+
+demo: $(READY)  ## a moving deadlock, nothing else installed
+	@$(BIN)/zktop demo
+
+test: $(TOOLS)  ## everything; says what it could not run
+	@tests/get-zookeeper || echo "no real ZooKeeper could be had; what needs one is left out" >&2
+	@$(BIN)/pytest -q $(TESTS)
+
+check: $(TOOLS)  ## format, lint, types, import directions
+	@$(BIN)/ruff format --check --quiet . || { echo "run: $(BIN)/ruff format ."; exit 1; }
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports --no-logo > $(VENV)/imports.txt || { cat $(VENV)/imports.txt; exit 1; }
+
+bench: $(TOOLS)  ## the budgets, one line a figure
+	@$(BIN)/python -m bench
+
+clean:
+	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(f"zktop needs Python 3.11 or newer; $(PYTHON) is {v[0]}.{v[1]}. Try: make PYTHON=python3.12 ..." if v < (3, 11) else 0)'
+	@echo "setting up $(VENV) ..." >&2
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) --upgrade 'pip>=25.1'
+	@$(PIP) --editable .
+	@touch $@
+
+$(TOOLS): $(READY)
+	@$(PIP) --group test --group lint
+	@touch $@
