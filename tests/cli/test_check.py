@@ -96,6 +96,19 @@ def test_what_was_seen_once_does_not_count(zktop: Run, tmp_path: Path) -> None:
     assert out.splitlines()[1].startswith("seen too briefly: D1 deadlock (C2): ")
 
 
+@pytest.mark.parametrize(("apart", "code"), [(SETTLE, 1), (SETTLE - 1, 0)])
+def test_every_rule_must_last(zktop: Run, tmp_path: Path, apart: int, code: int) -> None:
+    """Also one that is never critical, when the user makes it count."""
+    story = " ; ".join(f"L{number} x: A" for number in range(6))
+    moments = (LATER, facts(story)), (LATER + apart, [])
+    file = recorded(tmp_path / "a.zktop", *moments, judged_by=settings(story))
+
+    got, out, _ = zktop("check", "--from", str(file), "--fail-on", "P5")
+
+    assert got == code
+    assert ("seen too briefly: P5 blast-radius" in out) is (not code)
+
+
 def test_at_shows_the_time_before(zktop: Run, tmp_path: Path) -> None:
     """A recording is judged as of a moment in it."""
     story, quiet = facts(AB_BA), facts("X x: A B")

@@ -53,7 +53,7 @@ def _live(wanted: Wanted, duration: "Millis | None") -> "Iterator[Report]":
         watch.read()
         for report in watch.reports(None if duration is None else duration / 1000):
             yield report
-            if False:
+            if _reader_is_gone():
                 return
         tell_notes(watch.notes)
         watch.insist(patience=0.0)
