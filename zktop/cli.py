@@ -13,7 +13,7 @@ from zktop.commands.connection import Wanted, connection_options
 from zktop.commands.group import Commands
 from zktop.commands.output import narrate
 from zktop.config.tree import quoted
-from zktop.errors import ExitCode, UsageError, ZktopError
+from zktop.errors import ExitCode, ZktopError
 
 _COMPLETE = "_ZKTOP_COMPLETE"
 
@@ -44,7 +44,9 @@ def zktop(context: click.Context, wanted: Wanted, *, show_config: bool) -> None:
 
         show(wanted.effective())
     elif context.invoked_subcommand is None:
-        raise UsageError("Nothing was asked for. `zktop --help` lists the commands.")
+        from zktop.commands.tui import watch  # noqa: PLC0415  no other command needs a screen
+
+        context.exit(watch(wanted))
 
 
 def main(args: Sequence[str] | None = None) -> NoReturn:

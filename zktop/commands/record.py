@@ -49,7 +49,7 @@ def command(wanted: Wanted, output: Path, duration: "Millis | None", *, redact: 
     The file is good up to its last line whatever ends the recording.
     """
     with watching(wanted) as watch, _opened(output) as file:
-        watch.recorder = _recorder(file, watch, redact=redact)
+        watch.recorder = recorder_of(file, watch, redact=redact)
         try:
             watch.read()
             narrate("recording; ctrl-c ends it")
@@ -70,7 +70,8 @@ def _summary(report: "Report") -> str:
     return f"{count(locks, 'lock')}, {count(deadlocks, 'deadlock')}"
 
 
-def _recorder(file: IO[bytes], watch: "Watch", *, redact: bool) -> "Recorder":
+def recorder_of(file: IO[bytes], watch: "Watch", *, redact: bool) -> "Recorder":
+    """Give the recorder for what this watch sees."""
     from importlib.metadata import version  # noqa: PLC0415  looked up without need for it
 
     from zktop.recording import Header, Recorder  # noqa: PLC0415

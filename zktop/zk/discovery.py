@@ -14,7 +14,9 @@ from zktop.zk.reach import Reach, Scope, looks_like_a_place
 from zktop.zk.reader import Answer, Item, Reader, Result
 from zktop.zk.requests import GET_CHILDREN
 
-AGAIN_S = 30.0
+AGAIN_S = 30.0  # between two walks of a large tree ...
+SOONER_S = 2.0  # ... and of a small one, which costs next to nothing
+WALKED_PER_S = 50  # on average: a tree of a hundred znodes is walked every other second
 MOST_WALKED = 200_000  # znodes of one walk
 MOST_CHILDREN = 10_000  # of one znode that is no lock: more, and it is a table of data
 STEP = 500
@@ -135,7 +137,8 @@ class Discovery:
         for root in self._watched.keys() - chosen:
             if self._watched[root].base not in self._observer.survey.branches:
                 self._observer.drop(self._watched.pop(root))
-        self._reader.stream.after(AGAIN_S, self._walk, turn)
+        pause = min(AGAIN_S, max(SOONER_S, self._walked / WALKED_PER_S))
+        self._reader.stream.after(pause, self._walk, turn)
 
 
 def _narrowest(found: dict[str, list[str]], children: dict[str, int]) -> list[str]:

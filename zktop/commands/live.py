@@ -1,0 +1,129 @@
+"""A live ensemble as a feed of the UI: one thread that connects, reads, and never gives up."""
+
+import queue
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+from zktop.commands.record import recorder_of
+from zktop.commands.watch import Watch
+from zktop.errors import NoConnectionError, ZktopError
+from zktop.headless.durations import spoken
+from zktop.model.report import Report
+from zktop.model.settings import Settings
+from zktop.recording import state
+from zktop.ui.ports import Frame, Status, Tell
+from zktop.zk import Access, Plan
+
+TRY_AGAIN_S = 2.0
+STOPPED_WITHIN_S = 3.0  # the session is closed by then, or expires by itself
+
+
+class LiveFeed:
+    """Tells of one ensemble until it is stopped."""
+
+    is_live = True
+
+    def __init__(self, name: str, access: Access, plan: Plan, settings: Settings) -> None:
+        self.name = name
+        self.access, self._plan, self._settings = access, plan, settings
+        self.notes: Sequence[str] = ()
+        self._watch: Watch | None = None
+        self._over = threading.Event()
+        self._wanted: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
+        self._file: IO[bytes] | None = None
+        self._status: Status | None = None
+        self._tell: Tell = lambda _news: None
+        self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
+
+    def start(self, tell: Tell) -> None:
+        """Begin to connect."""
+        self._tell = tell
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the session, and wait until it is closed."""
+        self._over.set()
+        if self._watch is not None:
+            self._watch.wake()
+        if self._thread.is_alive():
+            self._thread.join(STOPPED_WITHIN_S)
+
+    def record(self, path: Path | None) -> None:
+        """Write into this file from the next look on; None ends that."""
+        self._wanted.put(path)
+        if self._watch is not None:
+            self._watch.wake()
+
+    def _run(self) -> None:
+        while not self._over.is_set():
+            hosts, patience = self.access.hosts, spoken(self.access.connect_timeout)
+            self._say(Status("connecting", f"Connecting to {hosts}, for at most {patience}."))
+            try:
+                with Watch(self.access, self._plan, self._settings) as self._watch:
+                    self._follow(self._watch)
+            except NoConnectionError as error:
+                self._say(Status("failed", f"{error} Trying again."))
+            except ZktopError as error:
+                self._say(Status("failed", str(error)))
+                return
+            finally:
+                self._end_recording()
+            self._over.wait(TRY_AGAIN_S)
+
+    def _follow(self, watch: Watch) -> None:
+        """Read everything once, then tell whatever happens."""
+        for read in watch.reading():
+            if self._over.is_set():
+                return
+            self._say(Status("reading", f"Connected. {read} znodes were read so far."))
+        for report in watch.reports():
+            if self._over.is_set():
+                return
+            self.notes = watch.notes
+            self._say(self._status_of(report, watch))
+            self._tell(Frame(report, report.events))
+            self._obey(watch)
+
+    def _status_of(self, report: Report, watch: Watch) -> Status:
+        link = report.world.link
+        if link is not None and link.state == "read-only":
+            return Status(
+                "read-only", "The server is cut off from the others and serves reads alone."
+            )
+        gone_s = watch.gone_s()
+        if gone_s:
+            why = f" ({link.why})" if link is not None and link.why else ""
+            return Status(
+                "lost",
+                f"The connection to {self.access.hosts} was lost {spoken(gone_s)} ago{why}: "
+                "this picture is of the past. Trying again.",
+            )
+        return Status("live")
+
+    def _say(self, status: Status) -> None:
+        if status != self._status:
+            self._status = status
+            self._tell(status)
+
+    # Recording
+
+    def _obey(self, watch: Watch) -> None:
+        """Begin or end a recording, between two looks."""
+        while not self._wanted.empty():
+            path = self._wanted.get()
+            self._end_recording()
+            if path is None:
+                continue
+            self._file = path.open("wb")
+            watch.recorder = recorder_of(self._file, watch, redact=True)
+            watch.recorder.facts(tuple(state(watch.world)))
+
+    def _end_recording(self) -> None:
+        if self._watch is not None and self._watch.recorder is not None:
+            self._watch.recorder.close()
+            self._watch.recorder = None
+        if self._file is not None:
+            self._file.close()
+            self._file = None

@@ -1,0 +1,58 @@
+"""The terminal UI on a live ensemble: joins the feed, the stage and the screens."""
+
+import os
+import sys
+
+from zktop.commands.access import access_of, plan_of
+from zktop.commands.connection import Wanted
+from zktop.commands.live import LiveFeed
+from zktop.config.shape import Config
+from zktop.errors import UsageError
+from zktop.ui.app import Look, Zktop
+from zktop.ui.ports import Feed, Stage
+
+SAMPLE_EVERY_S = 2.0
+
+
+def watch(wanted: Wanted) -> int:
+    """Show an ensemble until the user has seen enough."""
+    insist_on_a_terminal("zktop snapshot")
+    config = wanted.effective().config
+    feed = LiveFeed(
+        config.hosts, access_of(config), plan_of(config, SAMPLE_EVERY_S), config.settings()
+    )
+    return run(feed, None, config)
+
+
+def run(feed: Feed, stage: Stage | None, config: Config) -> int:
+    """Run the UI; afterwards nothing of it is left."""
+    app = Zktop(feed, stage, None, look_of(config))
+    try:
+        code = app.run()
+    finally:
+        feed.stop()
+        if stage is not None:
+            stage.close()
+    return code if code is not None else app.return_code or 0
+
+
+def look_of(config: Config) -> Look:
+    """Tell how the UI looks."""
+    ui = config.ui
+    encoding = (getattr(sys.__stderr__, "encoding", "") or "").casefold()
+    return Look(
+        theme=ui.theme,
+        refresh=ui.refresh,
+        keys=dict(ui.keys),
+        bell=ui.bell,
+        command=ui.command,
+        is_ascii="utf" not in encoding,
+    )
+
+
+def insist_on_a_terminal(instead: str) -> None:
+    """Refuse to paint into a file or a pipe."""
+    streams = (sys.__stdin__, sys.__stdout__, sys.__stderr__)
+    is_terminal = all(stream is not None and stream.isatty() for stream in streams)
+    if not is_terminal or os.environ.get("TERM", "") in ("", "dumb"):
+        raise UsageError(f"The terminal UI needs a terminal; `{instead}` writes text or JSON.")
