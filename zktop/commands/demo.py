@@ -1,11 +1,10 @@
 """`zktop demo`: a server, contenders and a deadlock that forms before your eyes.
 
-As long as it is asked to: the scene is played, looked at for a while, taken down, and played
-again. On a terminal the picture is redrawn in place; elsewhere it is printed when it changes.
+On a terminal that is the terminal UI with the scene on. With --text, or without a terminal, it is
+lines of text: the scene is played, looked at for a while, taken down, and played again.
 """
 
 import contextlib
-import shutil
 import sys
 import threading
 from collections import deque
@@ -39,18 +38,19 @@ Examples:
   zktop demo
   zktop demo --scene philosophers
   zktop demo --scene ab-ba --hosts zk1:2181
+  zktop demo --text --duration 30s
   zktop scene --list
 """
 _SHOWN_S = 12.0  # how long the end of the scene stays
 _PACE_S = 2.0
-_HOME_AND_CLEAR = "\x1b[H\x1b[J"
 
 
 @click.command("demo", epilog=_EXAMPLES)
 @click.option("--scene", "name", default="ab-ba", metavar="NAME", help="ab-ba if not given.")
 @click.option("--duration", type=DURATION, help="End after this; at ctrl-c if not given.")
+@click.option("--text", is_flag=True, help="Print lines of text; no terminal UI.")
 @connection_options
-def command(wanted: Wanted, name: str, duration: Millis | None) -> None:
+def command(wanted: Wanted, name: str, duration: Millis | None, *, text: bool) -> int:
     """Play a scene and watch it: by default on a sandbox server, which needs nothing installed.
 
     With --hosts the contenders write on that ensemble, below the demo root alone.
@@ -63,10 +63,21 @@ def command(wanted: Wanted, name: str, duration: Millis | None) -> None:
             hosts = stack.enter_context(sandbox())
             narrate(f"a sandbox server for this demo is on {hosts}; nothing in it is kept")
         config = _seen(effective.config, hosts)
-        stage = stack.enter_context(_Stage(config, name, hosts))
-        watch = stack.enter_context(
-            Watch(access_of(config), plan_of(config, 1.0), config.settings())
-        )
+        if text or not sys.stdout.isatty():
+            _tell(config, name, hosts, duration)
+            return 0
+        from zktop.commands.tui import perform  # noqa: PLC0415  text needs no screen
+
+        return perform(config, name, hosts, duration)
+
+
+def _tell(config: Config, name: str, hosts: str | None, duration: Millis | None) -> None:
+    """Play and print, again and again."""
+    plan = plan_of(config, 1.0)
+    with (
+        _Stage(config, name, hosts) as stage,
+        Watch(access_of(config), plan, config.settings()) as watch,
+    ):
         screen = _Screen()
         for report in watch.reports(None if duration is None else duration / SECOND):
             stage.insist()
@@ -141,16 +152,12 @@ class _Screen:
         self._shown: tuple[object, ...] | None = None
 
     def show(self, report: Report, hosts: str, said: deque[str]) -> None:
-        """Redraw a terminal; elsewhere print the picture when something happened."""
-        if sys.stdout.isatty():
-            width, height = shutil.get_terminal_size()
-            picture = _picture(report, hosts, said, width)[: height - 1]
-            sys.stdout.write(_HOME_AND_CLEAR + "\n".join(picture))
-        elif (news := _news(report, said)) != self._shown:
+        """Print the picture when something happened."""
+        if (news := _news(report, said)) != self._shown:
             self._shown = news
             for line in (*_picture(report, hosts, said, WIDTH), ""):
                 put(line)
-        sys.stdout.flush()
+            sys.stdout.flush()
 
 
 def _picture(report: Report, hosts: str, said: deque[str], width: int) -> list[str]:

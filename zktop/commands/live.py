@@ -2,7 +2,7 @@
 
 import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -10,6 +10,7 @@ from zktop.commands.record import recorder_of
 from zktop.commands.watch import Watch
 from zktop.errors import NoConnectionError, ZktopError
 from zktop.headless.durations import spoken
+from zktop.model.facts import Session
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.recording import state
@@ -25,9 +26,17 @@ class LiveFeed:
 
     is_live = True
 
-    def __init__(self, name: str, access: Access, plan: Plan, settings: Settings) -> None:
+    def __init__(
+        self,
+        name: str,
+        access: Access,
+        plan: Plan,
+        settings: Settings,
+        ours: Callable[[], Collection[Session]] = frozenset,
+    ) -> None:
         self.name = name
         self.access, self._plan, self._settings = access, plan, settings
+        self._ours = ours
         self.notes: Sequence[str] = ()
         self._watch: Watch | None = None
         self._over = threading.Event()
@@ -74,6 +83,7 @@ class LiveFeed:
 
     def _follow(self, watch: Watch) -> None:
         """Read everything once, then tell whatever happens."""
+        watch.ours = self._ours
         for read in watch.reading():
             if self._over.is_set():
                 return

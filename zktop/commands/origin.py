@@ -1,7 +1,6 @@
 """Where a command's reports come from: a live ensemble, or a recording of one."""
 
 import functools
-import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zktop.commands.connection import Wanted
+from zktop.commands.garbage import uncollected
 from zktop.commands.interrupts import Interrupts
 from zktop.commands.output import narrate
 from zktop.commands.times import MOMENT, At
@@ -49,7 +49,7 @@ def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @contextmanager
 def watching(wanted: Wanted, sample_every: float | None = None) -> "Iterator[Watch]":
     """Watch the ensemble that was asked for, until the block ends or somebody interrupts it."""
-    with _uncollected():
+    with uncollected():
         from zktop.commands.access import access_of, plan_of  # noqa: PLC0415  a recording needs no kazoo
         from zktop.commands.watch import Watch  # noqa: PLC0415
 
@@ -78,17 +78,6 @@ def tell_notes(notes: tuple[str, ...]) -> None:
     """Say on stderr what is followed less closely than it should be."""
     for note in notes:
         narrate(f"note: {note}")
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Import without the garbage collector: what is imported stays, and is worth no look."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 def _says_how_to_judge(wanted: Wanted) -> bool:

@@ -3,11 +3,16 @@
 import os
 import sys
 
+from msgspec.structs import replace
+
 from zktop.commands.access import access_of, plan_of
 from zktop.commands.connection import Wanted
 from zktop.commands.live import LiveFeed
+from zktop.commands.troupe import Troupe
 from zktop.config.shape import Config
 from zktop.errors import UsageError
+from zktop.model.facts import Millis
+from zktop.model.settings import SECOND, Root
 from zktop.ui.app import Look, Zktop
 from zktop.ui.ports import Feed, Stage
 
@@ -18,15 +23,43 @@ def watch(wanted: Wanted) -> int:
     """Show an ensemble until the user has seen enough."""
     insist_on_a_terminal("zktop snapshot")
     config = wanted.effective().config
-    feed = LiveFeed(
-        config.hosts, access_of(config), plan_of(config, SAMPLE_EVERY_S), config.settings()
+    troupe = Troupe(config)
+    return run(live_feed(config, troupe), troupe, config)
+
+
+def perform(config: Config, scene: str, hosts: str | None, duration: Millis | None) -> int:
+    """Show an ensemble with a scene on it; without a length of time until the user leaves."""
+    insist_on_a_terminal("zktop demo --text")
+    troupe = Troupe(config, hosts)
+    troupe.put_on(scene)
+    return run(live_feed(config, troupe), troupe, config, page="demo", duration=duration)
+
+
+def live_feed(config: Config, troupe: Troupe) -> LiveFeed:
+    """Give the feed of an ensemble in which contenders of ours may be.
+
+    Whoever names roots sees those, and what contenders of ours do below the demo root.
+    """
+    if config.roots:
+        config = replace(config, roots=(*config.roots, Root(f"{config.demo.root}/**")))
+    plan = plan_of(config, SAMPLE_EVERY_S)
+    return LiveFeed(
+        config.hosts, access_of(config), plan, config.settings(), lambda: troupe.sessions
     )
-    return run(feed, None, config)
 
 
-def run(feed: Feed, stage: Stage | None, config: Config) -> int:
+def run(
+    feed: Feed,
+    stage: Stage | None,
+    config: Config,
+    *,
+    page: str = "locks",
+    duration: Millis | None = None,
+) -> int:
     """Run the UI; afterwards nothing of it is left."""
-    app = Zktop(feed, stage, None, look_of(config))
+    leave_after_s = None if duration is None else duration / SECOND
+    look = replace(look_of(config), page=page, leave_after_s=leave_after_s)
+    app = Zktop(feed, stage, None, look)
     try:
         code = app.run()
     finally:

@@ -8,20 +8,22 @@ because time alone changes verdicts.
 
 import queue
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Self
 
+from zktop.commands.garbage import uncollected
 from zktop.errors import NoConnectionError
-from zktop.model.examiner import Examiner
-from zktop.model.facts import AnyFact, Millis
-from zktop.model.report import Cost, Report
+from zktop.model.cost import Cost
+from zktop.model.facts import AnyFact, Millis, Session
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world import World
 from zktop.zk import Access, Plan, Source
 
 if TYPE_CHECKING:
+    from zktop.model.examiner import Examiner
+    from zktop.model.report import Report
     from zktop.recording import Recorder
 
 LOOKS_PER_S = 20
@@ -42,12 +44,13 @@ class Watch:
         self.access = access
         self.recorder: Recorder | None = None
         self.settings = settings
+        self.ours: Callable[[], Collection[Session]] = frozenset  # sessions of demo contenders
         self.waiting: Callable[[], AbstractContextManager[None]] = (
             nullcontext  # where to interrupt
         )
         self.world = World()
         self._source = Source(access, plan)
-        self._examiner = Examiner(settings)
+        self._examiner: Examiner
         self._came: queue.SimpleQueue[list[AnyFact]] = queue.SimpleQueue()
         self._told: list[AnyFact] = []
         self._now: Millis = 0
@@ -64,6 +67,10 @@ class Watch:
         except BaseException:
             self._source.close(0.0)
             raise
+        with uncollected():
+            from zktop.model.examiner import Examiner  # noqa: PLC0415  while the source reads
+
+        self._examiner = Examiner(self.settings)
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -99,6 +106,17 @@ class Watch:
             self._source.wait_until_sampled(FIRST_SAMPLE_S)
         return True
 
+    def reading(self) -> Iterator[int]:
+        """Wait for the first complete reading; tell how many facts there are so far."""
+        while not self._source.wait_until_read(0.1):
+            yield len(self._told)
+            self._take_all()
+            self.insist()
+
+    def wake(self) -> None:
+        """Have `reports` look now; may be called from another thread."""
+        self._came.put([])
+
     def insist(self, patience: float | None = None) -> None:
         """Raise NoConnectionError when the ensemble is gone for longer than the time-out."""
         gone_s = self.gone_s()
@@ -115,7 +133,7 @@ class Watch:
             return 0.0
         return max(0.001, (time.time_ns() // 1_000_000 - link.at) / 1000)
 
-    def reports(self, seconds: float | None = None) -> Iterator[Report]:
+    def reports(self, seconds: float | None = None) -> "Iterator[Report]":
         """Give a report whenever something happened, and once a second; the last one is late."""
         end = float("inf") if seconds is None else time.monotonic() + seconds
         yield self.look()
@@ -123,7 +141,7 @@ class Watch:
             self._rest(end)
             yield self.look(thorough=True if time.monotonic() >= end else None)
 
-    def look(self, *, thorough: bool | None = None) -> Report:
+    def look(self, *, thorough: bool | None = None) -> "Report":
         """Look at everything that came until now."""
         self._take_all()
         began = time.monotonic()
@@ -136,7 +154,9 @@ class Watch:
         if self.recorder:
             self.recorder.facts(told)
             self.recorder.look(self._now, thorough=thorough)
-        report = self._examiner.look(self.world, self._now, thorough=thorough, cost=self._costs())
+        report = self._examiner.look(
+            self.world, self._now, thorough=thorough, ours=self.ours(), cost=self._costs()
+        )
         self._looked = began
         self._ask_again(report.relist)
         return report

@@ -1,0 +1,61 @@
+"""The UI in a real terminal, on real servers, with real contenders: read from the screen."""
+
+from collections.abc import Iterator
+
+import pytest
+from cli.live import new_root, worker
+from servers import RunningServer, real_zookeeper, sandbox_server
+from tmux import ZKTOP, Terminal, terminal
+
+DEADLOCK_WITHIN_S = 3.0
+
+
+@pytest.fixture(
+    scope="module", params=["sandbox", pytest.param("real", marks=pytest.mark.zookeeper)]
+)
+def server(request: pytest.FixtureRequest) -> Iterator[RunningServer]:
+    """Our own server, and a real one."""
+    if request.param == "sandbox":
+        with sandbox_server() as server:
+            yield server
+        return
+    with real_zookeeper() as server:
+        if server is None:
+            pytest.skip("no ZooKeeper on this machine")
+        yield server
+
+
+def says_deadlock(text: str) -> bool:
+    """Whether the sentence of a deadlock of ann and bob is on the screen."""
+    words = " ".join(text.split())
+    return "waits for" in words and "1 DEADLOCK" in words
+
+
+def test_shows_a_deadlock_within_three_seconds_and_takes_it_down(server: RunningServer) -> None:
+    """The sentence is there soon after the closing request, and gone after the resolution."""
+    root = new_root()
+    orders, stock = f"{root}/orders", f"{root}/stock"
+    with (
+        terminal(*ZKTOP, "--hosts", server.address, "--root", f"{root}/*") as screen,
+        worker(server.address, "ann") as ann,
+        worker(server.address, "bob") as bob,
+    ):
+        screen.until("LIVE")
+        ann.acquire(orders)
+        bob.acquire(stock)
+        ann.ask(stock)
+        screen.until("2 locks")
+        bob.ask(orders)
+
+        screen.until(says_deadlock, DEADLOCK_WITHIN_S)
+
+        bob.release(stock)
+
+        screen.until(lambda text: "DEADLOCK" not in text, DEADLOCK_WITHIN_S)
+        leave(screen)
+
+
+def leave(screen: Terminal) -> None:
+    """Quit, as users do."""
+    screen.press("q")
+    screen.until(lambda _text: screen.exit_code == 0)

@@ -1,0 +1,87 @@
+"""A real terminal: programs run in tmux, keys are sent to them, and their screen is read."""
+
+import contextlib
+import shlex
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+
+ZKTOP = (sys.executable, "-m", "zktop")
+PATIENCE_S = 20.0
+CLEARED = ("NO_COLOR", "COLUMNS", "LINES", "COLORTERM", "TEXTUAL_THEME")
+
+
+class Terminal:
+    """One tmux window with one program in it."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def text(self) -> str:
+        """Everything that is on the screen now."""
+        return self._tmux("capture-pane", "-p", "-t", "0")
+
+    def coloured(self) -> str:
+        """The same, with its colour codes."""
+        return self._tmux("capture-pane", "-p", "-e", "-t", "0")
+
+    def press(self, *keys: str) -> None:
+        """Press keys, by tmux's names for them."""
+        self._tmux("send-keys", "-t", "0", *keys)
+
+    def resize(self, columns: int, lines: int) -> None:
+        """Make the window another size."""
+        self._tmux("resize-window", "-t", "0", "-x", str(columns), "-y", str(lines))
+
+    def until(self, is_there: str | Callable[[str], bool], within_s: float = PATIENCE_S) -> float:
+        """Wait until something is on the screen; say how many seconds that took."""
+        begin = time.monotonic()
+        test = is_there if callable(is_there) else lambda text: is_there in text
+        while not test(text := self.text()):
+            assert time.monotonic() - begin < within_s, (
+                f"{is_there!r} is not on the screen:\n{text}"
+            )
+            time.sleep(0.02)  # between two looks at a condition
+        return time.monotonic() - begin
+
+    @property
+    def pid(self) -> int:
+        """The process in the window."""
+        return int(self._tmux("display-message", "-p", "-t", "0", "#{pane_pid}"))
+
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code of the program once it has ended; None while it runs."""
+        said = self._tmux("display-message", "-p", "-t", "0", "#{pane_dead} #{pane_dead_status}")
+        is_dead, _, code = said.strip().partition(" ")
+        return int(code) if is_dead == "1" and code else None
+
+    def _tmux(self, *words: str) -> str:
+        return _tmux(self._name, *words)
+
+
+@contextlib.contextmanager
+def terminal(
+    *command: str,
+    columns: int = 120,
+    lines: int = 36,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[Terminal]:
+    """A terminal in which this runs; it stays readable when the program has ended."""
+    name = f"zktop-test-{uuid.uuid4().hex[:8]}"
+    variables = {"TERM": "xterm-256color", "LANG": "C.UTF-8"} | dict(environment or {})
+    settings = [f"{key}={value}" for key, value in variables.items()]
+    words = shlex.join(["env", *(f"-u{name}" for name in CLEARED), *settings, *command])
+    size = ["-x", str(columns), "-y", str(lines)]
+    _tmux(name, "new-session", "-d", *size, words, ";", "set", "remain-on-exit", "on")
+    try:
+        yield Terminal(name)
+    finally:
+        _tmux(name, "kill-server")
+
+
+def _tmux(name: str, *words: str) -> str:
+    command = ["tmux", "-L", name, "-f", "/dev/null", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout

@@ -1,0 +1,66 @@
+"""A feed that tells what a test has it tell: frames made by the real examiner from facts."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from zktop.model.examiner import Examiner
+from zktop.model.facts import AnyFact, Millis
+from zktop.model.settings import Settings
+from zktop.model.world import World
+from zktop.ui.app import Look, Zktop
+from zktop.ui.ports import Frame, News, Status, Tell
+
+Moment = tuple[Millis, Iterable[AnyFact]]
+
+
+def frames(*moments: Moment, settings: Settings | None = None) -> list[Frame]:
+    """Look at a world at these moments, after it was told these facts."""
+    return list(_looks(moments, settings))
+
+
+def _looks(moments: Sequence[Moment], settings: Settings | None) -> Iterator[Frame]:
+    examiner, world = Examiner(settings or Settings()), World()
+    for at, facts in moments:
+        world = world.after(*facts)
+        report = examiner.look(world, at)
+        yield Frame(report, report.events)
+
+
+class ToldFeed:
+    """Tells what it was given when the app begins; a test may tell more at any time."""
+
+    def __init__(self, *news: News, name: str = "test", is_live: bool = True) -> None:
+        self.name, self.is_live = name, is_live
+        self.notes: Sequence[str] = ()
+        self.news = list(news)
+        self.recorded: list[Path | None] = []
+        self.tell: Tell = self.news.append
+
+    def start(self, tell: Tell) -> None:
+        """Tell all that there is."""
+        self.tell = tell
+        tell(Status("live" if self.is_live else "replay"))
+        for one in self.news:
+            tell(one)
+
+    def stop(self) -> None:
+        """Nothing runs."""
+
+    def record(self, path: Path | None) -> None:
+        """Remember what was asked for."""
+        self.recorded.append(path)
+
+
+def app_of(*news: News, page: str = "locks", is_live: bool = True) -> Zktop:
+    """Give the UI on a feed that tells this."""
+    return Zktop(ToldFeed(*news, is_live=is_live), look=Look(page=page))
+
+
+async def settled(pilot: Pilot[int]) -> list[str]:
+    """Wait until nothing more is to be drawn, and give what is on the screen, line by line."""
+    await pilot.pause()
+    await pilot.pause()
+    compositor = pilot.app.screen._compositor  # the only way to the text
+    return [strip.text.rstrip() for strip in compositor.render_strips()]

@@ -1,0 +1,224 @@
+"""Screen 6, and the keys that have contenders of ours do something."""
+
+import pytest
+from ui.feeds import ToldFeed, frames, settled
+from ui.stages import AB_BA, Asked
+
+from zktop.ui.actions.contending import chosen
+from zktop.ui.app import Look, Zktop
+from zktop.ui.moment import Subject
+from zktop.ui.ports import Hand, Said, Showing, Wish
+
+ANN = Hand(
+    "ann", "poll", "/zktop-demo/x/orders", "exclusive", "holds", 0xA, ("/zktop-demo/x/orders",)
+)
+BOB = Hand("bob", "poll", "/zktop-demo/x/orders", "exclusive", "waits", 0xB)
+CID = Hand("cid", "poll", "/zktop-demo/x/stock", "exclusive", "frozen", 0xC)
+DEAD = Hand("dan", "poll", "/zktop-demo/x/orders", "exclusive", "ended", 0xD, is_gone=True)
+PLAYING = Showing("playing", AB_BA, "/zktop-demo/ab-ba", played=1, is_moving=True)
+
+
+def app_with(stage: Asked, *, page: str = "demo") -> Zktop:
+    """The UI with this stage, and one lock of somebody."""
+    return Zktop(ToldFeed(*frames()), stage, look=Look(page=page))
+
+
+async def asked_after(stage: Asked, *keys: str) -> list[tuple[object, ...]]:
+    """What the stage was asked for by these keys."""
+    app = app_with(stage)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press(*keys)
+        await settled(pilot)
+    return stage.asked
+
+
+async def shown(stage: Asked, size: tuple[int, int] = (120, 36)) -> str:
+    """What the page shows."""
+    app = app_with(stage)
+    async with app.run_test(size=size) as pilot:
+        return "\n".join(await settled(pilot))
+
+
+async def test_lists_scenes_and_recipes() -> None:
+    """The programme has everything that can be played or started."""
+    text = await shown(Asked())
+
+    assert all(name in text for name in ("queue", "ab-ba", "poll", "rw"))
+
+
+async def test_shows_the_moves_of_the_scene_that_is_on() -> None:
+    """Moves that were played, the one being played, and its title."""
+    text = await shown(Asked(showing=PLAYING))
+
+    assert "Two locks in two orders" in text
+    assert "✓  1 first" in text
+    assert "▶  2 second" in text
+    assert "PLAYING" in text
+
+
+async def test_shows_contenders_and_their_words() -> None:
+    """Who is there, in which state, and what was told last."""
+    text = await shown(Asked(hands=[ANN, DEAD], lines=[Said(1000, "ann", "acquired it")]))
+
+    assert "ann" in text
+    assert "holds" in text
+    assert "ended" in text
+    assert "00:00:01 ann acquired it" in text
+
+
+async def test_follows_what_is_told() -> None:
+    """The newest line is in sight, however many there are."""
+    lines = [Said(1000, "ann", f"line {number}") for number in range(200)]
+
+    assert "line 199" in await shown(Asked(lines=lines))
+
+
+async def test_says_why_there_is_no_stage_in_a_recording() -> None:
+    """Without a live ensemble there is nobody to play."""
+    app = Zktop(ToldFeed(is_live=False), look=Look(page="demo"))
+    async with app.run_test() as pilot:
+        assert "Contenders need a live ensemble" in "\n".join(await settled(pilot))
+
+
+async def test_enter_plays_the_scene_under_the_cursor() -> None:
+    """The first line is the first scene."""
+    assert await asked_after(Asked(), "enter") == [("put on", "queue", False)]
+
+
+async def test_down_goes_to_the_next_scene() -> None:
+    """And enter plays that one."""
+    assert await asked_after(Asked(), "j", "enter") == [("put on", "ab-ba", False)]
+
+
+@pytest.mark.parametrize(
+    ("showing", "key", "asked"),
+    [
+        (PLAYING, "space", [("steer", "pause")]),
+        (Showing("paused", AB_BA), "space", [("steer", "play")]),
+        (Showing("paused", AB_BA), "right_square_bracket", [("steer", "step")]),
+        (Showing(), "right_square_bracket", [("put on", "queue", True), ("steer", "step")]),
+        (PLAYING, "E", [("steer", "stop")]),
+    ],
+)
+async def test_scenes_are_steered_by_keys(
+    showing: Showing, key: str, asked: list[tuple[object, ...]]
+) -> None:
+    """Space plays and pauses, ] steps, E ends."""
+    assert await asked_after(Asked(showing=showing), key) == asked
+
+
+@pytest.mark.parametrize(
+    ("key", "asked"),
+    [
+        ("U", ("release", "ann")),
+        ("C", ("cancel", "ann")),
+        ("K", ("kill", "ann")),
+        ("Z", ("freeze", "ann")),
+    ],
+)
+async def test_keys_act_on_the_contender_under_the_cursor(
+    key: str, asked: tuple[object, ...]
+) -> None:
+    """The first contender is under the cursor until another one is."""
+    assert await asked_after(Asked(hands=[ANN, BOB]), key) == [asked]
+
+
+async def test_a_frozen_contender_is_thawed_by_the_same_key() -> None:
+    """Z undoes what Z did."""
+    assert await asked_after(Asked(hands=[CID]), "Z") == [("thaw", "cid")]
+
+
+@pytest.mark.parametrize(
+    ("subject", "act", "name"),
+    [
+        (Subject(hand="bob"), "kill", "bob"),
+        (Subject(session=0xB), "kill", "bob"),
+        (Subject(session=0xEE), "kill", None),
+        (Subject(hand="dan"), "kill", None),
+        (Subject(path="/zktop-demo/x/orders"), "release", "ann"),
+        (Subject(path="/zktop-demo/x/orders"), "cancel", "bob"),
+        (Subject(path="/zktop-demo/x/stock"), "freeze", "cid"),
+        (Subject(path="/locks/of/others"), "kill", None),
+    ],
+)
+def test_finds_the_contender_that_is_meant(subject: Subject, act: str, name: str | None) -> None:
+    """By name, by session, or the one in the lock whom it makes most sense for."""
+    found = chosen([ANN, BOB, CID, DEAD], subject, act)  # type: ignore[arg-type]  # a table of words
+
+    assert (found.name if found else None) == name
+
+
+async def test_capital_s_plays_the_chosen_scene() -> None:
+    """The dialog narrows while one types."""
+    assert await asked_after(Asked(), "S", *"ab-", "enter") == [("put on", "ab-ba", False)]
+
+
+async def test_capital_s_and_escape_play_nothing() -> None:
+    """Leaving a dialog does nothing."""
+    assert await asked_after(Asked(), "S", "escape") == []
+
+
+async def test_capital_n_starts_what_the_form_says() -> None:
+    """The form begins with the first recipe below the demo root."""
+    ((_, wish, anywhere),) = await asked_after(Asked(), "N", "enter")
+
+    assert wish == Wish("poll", "/zktop-demo/lock", "exclusive")
+    assert not anywhere
+
+
+async def test_capital_n_says_what_is_wrong_with_the_form() -> None:
+    """A path that is none is refused in a sentence, and the form stays."""
+    stage = Asked()
+    app = app_with(stage)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("N", "end", "/", "enter")
+        text = "\n".join(await settled(pilot))
+
+    assert "The path has to look like /zktop-demo/name." in text
+    assert stage.asked == []
+
+
+async def test_outside_the_demo_root_it_asks_first() -> None:
+    """Real programs may use that lock; a hasty enter is a no, y is a yes, and is asked once."""
+    stage = Asked(root="/elsewhere", hands=[ANN], joins={("", "exclusive"): ("poll", "exclusive")})
+    app = app_with(stage)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("X", "enter")
+        await settled(pilot)
+        assert stage.asked == []
+
+        await pilot.press("X", "y")
+        await pilot.press("X")
+        await settled(pilot)
+
+    assert [anywhere for _, _, anywhere in stage.asked] == [True, True]
+
+
+@pytest.mark.parametrize(("key", "mode"), [("R", "read"), ("W", "write"), ("X", "exclusive")])
+async def test_one_more_contender_joins_the_lock(key: str, mode: str) -> None:
+    """By a recipe whose contenders fit into a lock of this layout."""
+    stage = Asked(hands=[ANN], joins={("", mode): ("rw", mode)})
+
+    assert await asked_after(stage, key) == [("spawn", Wish("rw", ANN.path, mode), False)]
+
+
+async def test_says_so_when_no_recipe_fits() -> None:
+    """A mutex has no readers."""
+    app = app_with(Asked(hands=[ANN]))
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await settled(pilot)
+        await pilot.press("R")
+        assert "No recipe of ours is a read contender" in "\n".join(await settled(pilot))
+
+
+async def test_tells_what_went_wrong() -> None:
+    """A complaint of the stage is shown, whichever thread it comes from."""
+    stage = Asked()
+    app = app_with(stage)
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await settled(pilot)
+        stage.complain("The crew is full.")
+        assert "The crew is full." in "\n".join(await settled(pilot))

@@ -1,0 +1,15 @@
+"""What keys do that no page does by itself: one function for each entry of the table of keys."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from zktop.ui.actions import contending, keeping, looking
+
+if TYPE_CHECKING:
+    from zktop.ui.app import Zktop
+
+ACTIONS: "Final[dict[str, Callable[[Zktop], None]]]" = {
+    **looking.ACTIONS,
+    **keeping.ACTIONS,
+    **contending.ACTIONS,
+}

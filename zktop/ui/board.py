@@ -1,0 +1,181 @@
+"""All locks as rows: a fold over reports that makes anew only the rows that changed.
+
+Ten thousand locks are put into an order a few times a second, by numbers that every row has ready.
+Everything else follows what changed.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import msgspec
+
+from zktop.model.facts import Millis
+from zktop.model.findings.finding import Finding
+from zktop.model.locks.lock import Lock
+from zktop.model.report import Part, Report
+from zktop.model.shelf import Shelf
+from zktop.model.text import Text
+from zktop.model.waits.deadlock import Deadlock
+from zktop.ui.draw.marks import Mark, mark_of, mark_of_deadlock, mark_without
+from zktop.ui.filters import NO_FILTER, Filter
+from zktop.ui.row import Fields, Row
+
+MOURNED_MS: Final[Millis] = 5_000  # how long the row under the cursor outlives its lock
+
+Ordering = Callable[[list[Row]], list[Row]]
+
+
+class Board:
+    """One row for each lock of the newest report it was told of."""
+
+    def __init__(self) -> None:
+        """Begin with no lock."""
+        self.rows: dict[Text, Row] = {}
+        self.report: Report | None = None
+        self.kept: Text | None = None  # whose row stays for a while when its lock is gone
+        self._parts: Shelf[Text, Part] = Shelf()
+        self._marks: dict[Text, Mark] = {}
+        self._told: tuple[object, object] = ((), ())
+        self._singles: set[Text] = set()
+        self._filter = NO_FILTER
+        self._tested: dict[Text, tuple[Row, bool]] = {}
+
+    def update(self, report: Report) -> set[Text]:
+        """Take the next report, or an earlier one; give the paths whose rows are others now."""
+        before, self.report = self.report, report
+        if before is report:
+            return set()
+        changed = report.parts.changed_since(self._parts)
+        changed |= self._judged(report) | self._watched(before, report) | self._forgotten(report)
+        self._parts = report.parts
+        for path in changed:
+            self._set(path, report)
+        return changed
+
+    def ordered(self, wanted: Filter = NO_FILTER, order: Ordering | None = None) -> list[Row]:
+        """Give the rows that pass, the worst first or in the order asked for."""
+        if self.report is None:
+            return []
+        rows = [row for path in self.report.paths if (row := self.rows.get(path))]
+        rows += [row for row in self.rows.values() if row.gone_at] if self._has_ghost else []
+        rows = self.passing(rows, wanted)
+        return worst_first(rows, self.report.now) if order is None else order(rows)
+
+    def passing(self, rows: list[Row], wanted: Filter) -> list[Row]:
+        """Leave out what does not pass; a row is tested once."""
+        if not wanted:
+            return rows
+        if wanted.text != self._filter.text:
+            self._filter, self._tested = wanted, {}
+        return [row for row in rows if self._passes(row)]
+
+    def _passes(self, row: Row) -> bool:
+        known = self._tested.get(row.path)
+        if known is None or known[0] is not row:
+            naming = self.report.naming if self.report else None
+            passes = naming is not None and self._filter.passes(Fields(row, naming))
+            known = self._tested[row.path] = row, passes
+        return known[1]
+
+    @property
+    def _has_ghost(self) -> bool:
+        row = self.rows.get(self.kept) if self.kept else None
+        return row is not None and row.gone_at is not None
+
+    def _judged(self, report: Report) -> set[Text]:
+        """Name the locks whose state is another one now, by what was found."""
+        known = tuple((one.id, one.confidence) for one in report.deadlocks)
+        if report.findings is self._told[0] and known == self._told[1]:
+            return set()
+        before, self._told = self._marks, (report.findings, known)
+        self._marks = marks_of(report.findings, report.deadlocks)
+        either = before.keys() | self._marks.keys()
+        return {path for path in either if before.get(path) != self._marks.get(path)}
+
+    def _watched(self, before: Report | None, report: Report) -> set[Text]:
+        """Name the locks whose waiters are known by their watches alone, when tables are new."""
+        if before is not None and before.sight.witnesses == report.sight.witnesses:
+            return set()
+        return {path for path in self._singles if self._crowd(path, report) != self._waits(path)}
+
+    def _forgotten(self, report: Report) -> set[Text]:
+        """Name the row that was mourned long enough."""
+        row = self.rows.get(self.kept) if self.kept else None
+        if row is None or row.gone_at is None:
+            return set()
+        is_over = not row.gone_at <= report.now < row.gone_at + MOURNED_MS
+        return {row.path} if is_over else set()
+
+    def _set(self, path: Text, report: Report) -> None:
+        part = report.parts.get(path)
+        if part is None:
+            self._take_away(path, report.now)
+            return
+        lock = part.lock
+        if lock.kind == "single":
+            self._singles.add(path)
+        mark = self._marks.get(path) or mark_without(lock)
+        waiting = _waiters(lock) if lock.kind != "single" else self._crowd(path, report)
+        self.rows[path] = Row(lock=lock, history=part.history, mark=mark, waiting=waiting)
+
+    def _take_away(self, path: Text, now: Millis) -> None:
+        row = self.rows.pop(path, None)
+        self._singles.discard(path)
+        self._tested.pop(path, None)
+        if row is not None and row.gone_at is None and path == self.kept:
+            self.rows[path] = msgspec.structs.replace(row, gone_at=now)
+
+    def _crowd(self, path: Text, report: Report) -> int | None:
+        """Count who waits by a watch alone; None when no watch table was read."""
+        view = report.view(path)
+        if view is None or report.sight.sees.watches == "none":
+            return None
+        return len(view.lock.waiters) + len(view.lookout.crowd)
+
+    def _waits(self, path: Text) -> int | None:
+        row = self.rows.get(path)
+        return row.waiting if row else None
+
+
+def _waiters(lock: Lock) -> int | None:
+    return sum(len(line.waiters) for line in lock.lines) if lock.error is None else None
+
+
+def worst_first(rows: list[Row], now: Millis) -> list[Row]:
+    """Put rows in the usual order: what is wrong, then who has blocked most, then by path."""
+    keyed = [(row, row.blocked_ms(now)) for row in rows]
+    keyed.sort(key=_blocked, reverse=True)  # sorting is stable: rows come in the order of paths
+    keyed.sort(key=_rank)
+    return [row for row, _ in keyed]
+
+
+def _blocked(keyed: tuple[Row, int | None]) -> int:
+    return -1 if keyed[1] is None else keyed[1]
+
+
+def _rank(keyed: tuple[Row, int | None]) -> int:
+    return keyed[0].mark.rank
+
+
+def marks_of(
+    findings: Iterable[Finding], deadlocks: Iterable[Deadlock] = ()
+) -> dict[Text, Mark]:
+    """Give the worst state of each lock; a mere consequence counts where nothing else does."""
+    marks: dict[Text, Mark] = {}
+    for deadlock in deadlocks:
+        for path in deadlock.locks:
+            marks.setdefault(Text(path), mark_of_deadlock(deadlock))
+    for finding in sorted(findings, key=lambda one: one.cause is not None):
+        mark = mark_of(finding)
+        for path in _about(finding):
+            known = marks.get(path)
+            if known is None or (mark.rank < known.rank and finding.cause is None):
+                marks[path] = mark
+    return marks
+
+
+def _about(finding: Finding) -> tuple[Text, ...]:
+    """Name the locks that it says something bad about; news of sessions is none of theirs."""
+    if finding.severity == "info" and finding.lock is None:
+        return ()
+    return finding.locks

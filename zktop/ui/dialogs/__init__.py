@@ -1,0 +1,1 @@
+"""Dialogs: small screens above the page, which goes on living below them."""

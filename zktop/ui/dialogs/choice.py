@@ -1,0 +1,118 @@
+"""One out of many: a list that narrows while something is typed, and words about what is on it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from textual.app import ComposeResult
+from textual.widgets import Input
+
+from zktop.ui.dialogs.dialog import Box, Dialog
+from zktop.ui.filters import parsed
+from zktop.ui.ink import Line, Run, fitted, wrapped
+from zktop.ui.widgets.sheet import Sheet
+
+NAME_WIDTH = 20
+WIDEST = 94  # of what is told of an option
+
+
+class Option(NamedTuple):
+    """What can be chosen: its name, its title, and what there is to say of it."""
+
+    name: str
+    title: str
+    about: tuple[str, ...] = ()
+
+
+class Choice(Dialog[str]):
+    """Gives the name of the chosen one."""
+
+    DEFAULT_CSS = """
+    Choice Sheet { height: auto; max-height: 16; background: $surface; }
+    Choice #about { max-height: 10; border-top: solid $panel; }
+    Choice Input { border: none; height: 1; padding: 0; background: $surface; }
+    """
+
+    def __init__(self, title: str, options: Sequence[Option], chosen: str | None = None) -> None:
+        super().__init__()
+        self._title, self._options, self._first = title, options, chosen
+
+    def compose(self) -> ComposeResult:
+        """Give the list, and what is told of the line under the cursor."""
+        box = Box()
+        box.border_title, box.border_subtitle = self._title, "enter choose   esc leave"
+        with box:
+            yield Input(placeholder="type to narrow the list", compact=True)
+            yield Listed(id="options")
+            yield Sheet(id="about")
+
+    def on_mount(self) -> None:
+        """Begin with all of them."""
+        sheet = self.query_one("#options", Listed)
+        sheet.target = self._first
+        self._narrow("")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Narrow the list."""
+        self._narrow(event.value)
+
+    def do_up(self) -> None:
+        """Go one up."""
+        self.query_one("#options", Listed).move(-1)
+
+    def do_down(self) -> None:
+        """Go one down."""
+        self.query_one("#options", Listed).move(1)
+
+    def do_page_up(self) -> None:
+        """Go up a page."""
+        self.query_one("#options", Listed).do_page_up()
+
+    def do_page_down(self) -> None:
+        """Go down a page."""
+        self.query_one("#options", Listed).do_page_down()
+
+    def action_accept(self) -> None:
+        """Choose the line under the cursor."""
+        target = self.query_one("#options", Listed).target
+        self.dismiss(target if isinstance(target, str) else None)
+
+    def on_input_submitted(self) -> None:
+        """Choose the line under the cursor."""
+        self.action_accept()
+
+    def on_listed_rests(self) -> None:
+        """Tell of the line under the cursor."""
+        self._tell()
+
+    def _narrow(self, text: str) -> None:
+        wanted = parsed(text)
+        kept = [one for one in self._options if wanted.passes({"": f"{one.name} {one.title}"})]
+        lines = [_drawn(one) for one in kept]
+        sheet = self.query_one("#options", Listed)
+        sheet.styles.height = max(1, min(16, len(lines)))
+        sheet.show(lines, [one.name for one in kept])
+        self._tell()
+
+    def _tell(self) -> None:
+        target = self.query_one("#options", Listed).target
+        option = next((one for one in self._options if one.name == target), None)
+        sheet = self.query_one("#about", Sheet)
+        width = max(20, min(WIDEST, self.app.size.width * 9 // 10 - 5))
+        about = option.about if option else ("Nothing is called so.",)
+        lines = [line for text in about for line in wrapped(text, width)]
+        sheet.styles.height = max(1, len(lines)) + 1
+        sheet.show(lines)
+
+
+class Listed(Sheet):
+    """A list whose cursor tells where it rests."""
+
+    def moved(self) -> None:
+        """Pass it on."""
+        super().moved()
+        if isinstance(self.screen, Choice):
+            self.screen.on_listed_rests()
+
+
+def _drawn(option: Option) -> Line:
+    return (*fitted((Run(option.name, "strong"),), NAME_WIDTH), Run(f" {option.title}"))

@@ -1,0 +1,53 @@
+"""What every dialog is: a box with a title, that escape closes without having done anything."""
+
+from typing import ClassVar, Generic, TypeVar
+
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from zktop.ui.keys import KEYS
+
+T = TypeVar("T")
+MOVES = ("up", "down", "page_up", "page_down")
+
+
+class Box(Vertical):
+    """The visible part of a dialog."""
+
+
+class Dialog(ModalScreen[T | None], Generic[T]):
+    """Gives None when it was left, and what was chosen when it was accepted.
+
+    Letters belong to what is typed, so only keys that no text needs move the cursor.
+    """
+
+    BINDINGS: ClassVar = [
+        Binding("escape", "leave", "Leave", show=True),
+        Binding("enter", "accept", "OK", show=True),
+        Binding("ctrl+c,ctrl+q", "app.ask('quit')", "Quit", show=False),
+        *(
+            Binding(
+                ",".join(n for n in key.names if len(n) > 1), f"app.ask('{key.id}')", show=False
+            )
+            for key in KEYS
+            if key.id in MOVES
+        ),
+    ]
+    DEFAULT_CSS = """
+    Dialog { align: center middle; background: $background 60%; }
+    Box {
+        width: 90%; max-width: 100; height: auto; max-height: 90%;
+        background: $surface; border: round $primary; padding: 0 1;
+        border-title-color: $primary; border-title-style: bold;
+        border-subtitle-color: $secondary;
+    }
+    """
+
+    def action_leave(self) -> None:
+        """Close it; nothing was chosen."""
+        self.dismiss(None)
+
+    def action_accept(self) -> None:
+        """Close it with what was chosen."""
+        raise NotImplementedError

@@ -1,0 +1,1 @@
+"""Drawings: pure functions from the model to lines of inks."""

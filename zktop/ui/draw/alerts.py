@@ -1,0 +1,144 @@
+"""What is wrong now, numbered, the worst first: a line each, and the sentence of the worst."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final, NamedTuple
+
+from zktop.model.facts import Millis
+from zktop.model.findings.finding import Finding
+from zktop.model.findings.words import several
+from zktop.model.report import Report
+from zktop.model.waits.deadlock import Deadlock
+from zktop.ui.draw.marks import SURE, ink_of
+from zktop.ui.draw.times import running
+from zktop.ui.ink import Ink, Line, Run, joined, line, wrapped
+
+SHOWN: Final = 50
+SENTENCE: Final = 2  # lines
+
+
+class Alert(NamedTuple):
+    """One thing that is wrong; what merely follows from it is counted, not told."""
+
+    case: str
+    title: str
+    ink: Ink
+    severity: str
+    where: str
+    since: Millis | None
+    sentence: str
+    more: str = ""
+    is_sure: bool = True
+
+
+def alerts(report: Report) -> Iterator[Alert]:
+    """Give everything that is wrong, the worst first; deadlocks from their first moment on."""
+    told = {finding.id: finding for finding in report.findings}
+    for deadlock in report.deadlocks:
+        yield _deadlock(deadlock, told.get(deadlock.id))
+    dead = {deadlock.id for deadlock in report.deadlocks}
+    for finding in report.findings:
+        if finding.id not in dead and finding.cause is None:
+            yield _finding(finding)
+
+
+def _deadlock(deadlock: Deadlock, finding: Finding | None) -> Alert:
+    is_sure = deadlock.confidence in SURE
+    behind = f"{deadlock.behind} more behind" if deadlock.behind else ""
+    return Alert(
+        case=deadlock.id,
+        title="DEADLOCK",
+        ink="critical" if is_sure else "warning",
+        severity="critical",
+        where=several(deadlock.locks),
+        since=deadlock.since_ms,
+        sentence=finding.sentence if finding else deadlock.sentence,
+        more=behind,
+        is_sure=is_sure,
+    )
+
+
+def _finding(finding: Finding) -> Alert:
+    follow = f"{finding.folded} more follow from it" if finding.folded else ""
+    return Alert(
+        case=finding.id,
+        title=finding.name.replace("-", " ").upper(),
+        ink=ink_of(finding),
+        severity=finding.severity,
+        where=finding.lock or several(finding.locks),
+        since=finding.since,
+        sentence=finding.sentence,
+        more=follow,
+        is_sure=finding.confidence in SURE,
+    )
+
+
+def summary(found: Sequence[Alert], width: int) -> Line:
+    """Count what is wrong in one line."""
+    counts = Counter(one.severity for one in found)
+    inks: dict[str, Ink] = {"critical": "critical", "warning": "warning", "info": "info"}
+    words = {"critical": "critical", "warning": "warning", "info": "worth knowing"}
+    told = [
+        line((f"{counts[severity]} {words[severity]}", ink))
+        for severity, ink in inks.items()
+        if counts[severity]
+    ]
+    hint = line(("n next   tab, enter open", "dim")) if width >= 100 else ()  # noqa: PLR2004  else there is no room for hints
+    return joined([line((" ALERTS", "title")), *told, hint])
+
+
+def alert_lines(
+    found: Sequence[Alert], now: Millis, width: int
+) -> tuple[list[Line], list[str | None]]:
+    """Draw one line for each, the worst with its sentence; and the case that a line opens."""
+    lines: list[Line] = []
+    cases: list[str | None] = []
+    for number, alert in enumerate(islice(found, SHOWN), start=1):
+        lines.append(_head(number, alert, now, is_told=number > 1))
+        cases.append(alert.case)
+        if number == 1:
+            sentence = _cut(wrapped(alert.sentence, width - 4, indent="   "))
+            lines += sentence
+            cases += [None] * len(sentence)
+    if len(found) > SHOWN:
+        lines.append(line((f"   and {len(found) - SHOWN} more: see screen 3", "dim")))
+        cases.append(None)
+    return lines, cases
+
+
+def _head(number: int, alert: Alert, now: Millis, *, is_told: bool) -> Line:
+    since = "" if alert.since is None else f"for {running(max(0, now - alert.since))}"
+    sure = "" if alert.is_sure else "probably"
+    return joined(
+        [
+            line((f"{number:>2}", "strong")),
+            line((alert.title, alert.ink)),
+            line((sure, "dim")) if sure else (),
+            line((since, "plain")) if since else (),
+            line((alert.more, "warning")) if alert.more else (),
+            line(alert.sentence if is_told else (alert.where, "strong")),
+        ],
+        " " if is_told else "  ",
+    )
+
+
+def _cut(sentence: list[Line]) -> list[Line]:
+    """Leave out what would push the table away; screen 3 has it all."""
+    if len(sentence) <= SENTENCE:
+        return sentence
+    *kept, last = sentence[:SENTENCE]
+    return [*kept, (*last, Run(" …", "dim"))]
+
+
+def calm(report: Report, *, is_now: bool) -> Line:
+    """Say that nothing is wrong, and how far that can be known."""
+    if not is_now:
+        return line((" Nothing was wrong then that could be seen.", "dim"))
+    if report.blind:
+        blind = len({one.rule for one in report.blind})
+        return line(
+            (" ✓ Nothing is wrong that can be seen.", "good"),
+            (f"  {blind} of its checks could not look: screen 3 says why.", "unknown"),
+        )
+    return line((" ✓ Nothing is wrong: no deadlock, no other finding.", "good"))

@@ -1,0 +1,137 @@
+"""The cells of a row in the table of all locks, as they look at one moment."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from zktop.headless.durations import spoken
+from zktop.model.facts import session_text
+from zktop.model.locks.lock import Lock, Member
+from zktop.model.report import Report
+from zktop.ui.draw.spark import sparkline
+from zktop.ui.draw.times import age
+from zktop.ui.ink import Ink, Line, Run, line
+from zktop.ui.row import LETTERS, Row
+
+KINDS: Final = {"read-write": "rw", "election": "elect", "semaphore": "sem"}
+NOTHING: Final = line(("-", "dim"))
+UNKNOWN: Final = line(("?", "unknown"))
+SPARK: Final = 10
+MOST_SECONDS: Final = 9_999_999  # that fit into the column
+
+
+class Cells(NamedTuple):
+    """Draws rows beside one report."""
+
+    report: Report
+    is_ascii: bool = False
+
+    def state(self, row: Row) -> Line:
+        """Say in three letters how it is."""
+        if row.gone_at is not None:
+            return line(("gone", "dim"))
+        return line((row.mark.code, row.mark.ink))
+
+    def path(self, row: Row) -> Line:
+        """Name the lock; quiet ones are less bright."""
+        ink: Ink = "dim" if row.gone_at is not None or row.mark.code == "free" else "plain"
+        return line((row.path, "strong" if row.mark.case else ink))
+
+    def kind(self, row: Row) -> Line:
+        """Say what sort of lock it is."""
+        lock = row.lock
+        kind = KINDS.get(lock.kind, lock.kind)
+        leases = f" {lock.leases or '?'}" if lock.kind == "semaphore" else ""
+        return line((f"{kind}{leases}", "dim"))
+
+    def holder(self, row: Row) -> Line:
+        """Name the first holder, and count the others."""
+        lock = row.lock
+        if row.gone_at is not None:
+            return NOTHING
+        if lock.error is not None:
+            return line((lock.error, "unknown"))
+        holders = lock.holders
+        if not holders:
+            return NOTHING
+        if lock.kind == "semaphore":
+            return self._leases(lock, holders)
+        more = f" +{len(holders) - 1}" if len(holders) > 1 else ""
+        return self._one(holders[0], more)
+
+    def _one(self, holder: Member, more: str) -> Line:
+        letter = Run(LETTERS[holder.mode] + " ", "dim")
+        if holder.znode.stat is None and not holder.label:
+            return (letter, Run(f"?{more}", "unknown"))
+        name = self.report.naming(holder.owner, holder.label)
+        if not holder.owner and not holder.releases:
+            said = f"nobody ({name})" if name else "nobody (persistent)"
+            return (letter, Run(said + more, "warning"))
+        ink: Ink = "ours" if holder.owner in self.report.ours else "holds"
+        return (letter, Run((name or session_text(holder.owner)) + more, ink))
+
+    def _leases(self, lock: Lock, holders: Sequence[Member]) -> Line:
+        held = f"{len(holders)}/{lock.leases or '?'} leases"
+        return line((held, "holds"))
+
+    def held(self, row: Row) -> Line:
+        """Say for how long it has been held."""
+        since = None if row.gone_at is not None else row.held
+        if since is None:
+            return NOTHING
+        return _age(age(since.at, since.how, self.report.now, is_ascii=self.is_ascii))
+
+    def queue(self, row: Row) -> Line:
+        """Count who waits."""
+        if row.waiting is None:
+            return UNKNOWN
+        ink: Ink = "standby" if row.lock.kind == "election" else "waits"
+        return line((str(row.waiting), ink if row.waiting else "dim"))
+
+    def mix(self, row: Row) -> Line:
+        """Say who wants what, in the order of the queue."""
+        return line(row.mix)
+
+    def oldest(self, row: Row) -> Line:
+        """Say how long the oldest of the waiters has waited."""
+        since = None if row.gone_at is not None else row.waited
+        if since is None:
+            return UNKNOWN if row.waiting or row.waiting is None else NOTHING
+        return _age(age(since.at, since.how, self.report.now, is_ascii=self.is_ascii))
+
+    def blocked(self, row: Row) -> Line:
+        """Add up the seconds that all have waited together."""
+        blocked = row.blocked_ms(self.report.now)
+        if blocked is None:
+            return NOTHING if row.lock.kind == "election" else UNKNOWN
+        seconds = blocked // 1000
+        if not seconds:
+            return line(("0", "dim"))
+        if seconds > MOST_SECONDS:
+            return line(f"{seconds / 1_000_000:.0f}M")
+        return line(f"{seconds:,}".replace(",", " "))
+
+    def holds(self, row: Row) -> Line:
+        """Say how long it is usually held: the median, and all but one in a hundred."""
+        usual = row.history.usual_hold
+        if usual is None:
+            return NOTHING
+        return line("/".join(spoken(ms / 1000) for ms in usual))
+
+    def rate(self, row: Row) -> Line:
+        """Say how many ask for it, a second."""
+        rate = row.rate(self.report.now)
+        if rate is None or row.gone_at is not None:
+            return NOTHING
+        return line(f"{rate:.0f}" if rate >= 10 else f"{rate:.1f}")  # noqa: PLR2004  tenths say nothing more
+
+    def minute(self, row: Row) -> Line:
+        """Draw the queue of the last minute."""
+        if row.gone_at is not None:
+            return ()
+        now = self.report.now
+        drawn = sparkline(row.recent(now), now, SPARK, is_ascii=self.is_ascii)
+        return line((drawn, "waits" if row.waiting else "dim"))
+
+
+def _age(text: str) -> Line:
+    return UNKNOWN if text == "?" else line(text)

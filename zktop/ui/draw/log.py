@@ -1,0 +1,101 @@
+"""What happened lately, a line each, the newest first."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import merge
+from itertools import islice
+from typing import Final, NamedTuple
+
+from zktop.headless.durations import spoken
+from zktop.model.contender import Naming
+from zktop.model.facts import Millis, session_text
+from zktop.model.findings.words import count, several, short
+from zktop.model.history.event import Event, EventKind, Span
+from zktop.ui.draw.clock import exact
+from zktop.ui.ink import Ink, Line, line
+from zktop.ui.moment import Subject
+from zktop.ui.tape import Case
+
+SIGNS: Final[dict[EventKind, tuple[str, str, Ink]]] = {
+    "lock-appeared": ("+", "the lock is new", "info"),
+    "queued": ("+", "queued", "waits"),
+    "acquired": ("*", "got it", "holds"),
+    "released": ("-", "released it", "plain"),
+    "abandoned": ("-", "gave up waiting", "warning"),
+    "expired": ("x", "is gone: its session expired", "warning"),
+    "reordered": ("~", "lost its place to a lower number", "warning"),
+    "missed": ("?", "too quick to be seen:", "unknown"),
+    "lock-vanished": ("-", "the lock is gone", "info"),
+}
+PATH: Final = 24
+GLIMPSE: Final = 2_000  # events that are looked through, at most, for the newest before a moment
+
+
+class Entry(NamedTuple):
+    """One thing that happened, and what it leads to."""
+
+    at: Millis
+    drawn: Line
+    page: str
+    subject: Subject
+
+
+def entries(
+    events: Sequence[Event], cases: Iterable[Case], now: Millis, naming: Naming, at_most: int
+) -> list[Entry]:
+    """Give the newest of what had happened by this moment."""
+    seen = (one for one in islice(reversed(events), GLIMPSE) if one.at <= now)
+    told = (_entry(one, naming) for one in seen)
+    rings = sorted(_of_cases(cases, now), key=lambda one: one.at, reverse=True)
+    both = merge(told, rings, key=lambda one: one.at, reverse=True)
+    return list(islice(both, at_most))
+
+
+def _entry(event: Event, naming: Naming) -> Entry:
+    sign, what, ink = SIGNS[event.event]
+    path = event.lock if len(event.lock) <= PATH else "…" + event.lock[1 - PATH :]
+    drawn = line(
+        (f" {exact(event.at)}  ", "dim"),
+        (f"{sign}  ", ink),
+        f"{path:<{PATH}}  ",
+        (_who(event, naming), "strong"),
+        (what, ink),
+        _more(event),
+    )
+    return Entry(event.at, drawn, "lock", Subject(path=event.lock, node=event.node))
+
+
+def _who(event: Event, naming: Naming) -> str:
+    if event.node is None:
+        return ""
+    name = naming(event.session or 0, event.owner)
+    name = name or (session_text(event.session) if event.session else short(event.node))
+    return f"{name} "
+
+
+def _more(event: Event) -> str:
+    if event.event == "missed":
+        creates = count(event.creates or 0, "place was", "places were") + " made"
+        return f" {creates}, {event.deletes or 0} taken away"
+    if event.held is not None:
+        return f" after {_span(event.held)}"
+    if event.waited is not None and event.event != "queued":
+        return f" after {_span(event.waited)} of waiting"
+    return ""
+
+
+def _span(span: Span) -> str:
+    return ("" if span.measure == "exact" else "at least ") + spoken(span.ms / 1000)
+
+
+def _of_cases(cases: Iterable[Case], now: Millis) -> Iterator[Entry]:
+    """Tell of deadlocks: when they were seen for the first time, and when they were over."""
+    for case in cases:
+        where, subject = several(case.deadlock.locks), Subject(case=case.deadlock.id)
+        told: tuple[tuple[Millis | None, str, str, Ink], ...] = (
+            (case.frame.at, "!!", "DEADLOCK seen: ", "critical"),
+            (case.over_at, "ok", "deadlock is over: ", "good"),
+        )
+        for at, sign, what, ink in told:
+            if at is not None and at <= now:
+                drawn = line((f" {exact(at)}  ", "dim"), (f"{sign:<3}", ink), (what, ink), where)
+                yield Entry(at, drawn, "findings", subject)

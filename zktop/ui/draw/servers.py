@@ -1,0 +1,141 @@
+"""The members of the ensemble, a row each: what they tell of themselves, and what they hide."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from zktop.model.facts import Server
+from zktop.model.report import Report
+from zktop.model.sight import Sight
+from zktop.model.text import Text
+from zktop.model.witness import TABLE_NAMES, Table, Witness
+from zktop.ui.draw.clock import per_second
+from zktop.ui.ink import Ink, Line, line
+from zktop.ui.roster import Rates
+from zktop.ui.widgets.table import Column
+
+EPOCH: Final = 32  # bits of a zxid that count within the term of one leader
+SHORT: Final[dict[Table, str]] = {"watches": "watch", "connections": "conn", "expiry": "expiry"}
+
+
+class ServerRow(msgspec.Struct, frozen=True, eq=False):
+    """One server, beside the others."""
+
+    witness: Witness
+    figures: Server
+    lag: int | None  # transactions behind the newest of all; None: not told, or another term
+    rates: tuple[float, float] | None  # packets received and sent a second
+    missing: tuple[tuple[Table, Text], ...]  # tables that it did not give, and why
+
+    @property
+    def name(self) -> Text:
+        """Its address."""
+        return self.witness.server
+
+
+def server_rows(report: Report, rates: Rates) -> list[ServerRow]:
+    """Give the servers, the leader first."""
+    sight = report.sight
+    newest = max((one.server_zxid or 0 for one in sight.servers), default=0)
+    rows = [_row(one, newest, rates, sight) for one in sight.witnesses]
+    return sorted(rows, key=lambda row: (_is_led(row), row.name))
+
+
+def _row(witness: Witness, newest: int, rates: Rates, sight: Sight) -> ServerRow:
+    figures = witness.figures
+    zxid = figures.server_zxid
+    known = zxid is not None and zxid >> EPOCH == newest >> EPOCH
+    blind = tuple(
+        (one.table, one.why) for one in sight.blind_spots if one.server == witness.server
+    )
+    return ServerRow(
+        witness=witness,
+        figures=figures,
+        lag=newest - zxid if known and zxid is not None else None,
+        rates=rates.total(witness.server),
+        missing=blind,
+    )
+
+
+def _is_led(row: ServerRow) -> bool:
+    return row.figures.mode not in ("leader", "standalone")
+
+
+def _told(value: object, ink: Ink = "plain") -> Line:
+    return line(("?", "unknown")) if value is None else line((str(value), ink))
+
+
+def _mode(row: ServerRow) -> Line:
+    mode = row.figures.mode
+    return _told(mode.upper() if mode == "leader" else mode, "strong" if mode else "plain")
+
+
+def _watches(row: ServerRow) -> Line:
+    shown = "?" if row.witness.watches is None else str(row.witness.watches.total)
+    every = "?" if row.figures.watches is None else str(row.figures.watches)
+    return line(f"{shown}/{every}")
+
+
+def _latency(row: ServerRow) -> Line:
+    told = row.figures.latency_ms
+    return _told("/".join(f"{value:.3g}" for value in told) if told else None)
+
+
+def _rate(row: ServerRow, place: int) -> Line:
+    return line(per_second(row.rates[place] if row.rates else None))
+
+
+def _tables(row: ServerRow) -> Line:
+    hidden = {table for table, _ in row.missing}
+    given = [name for table, name in SHORT.items() if table not in hidden]
+    return line(" ".join(given)) if given else line(("none", "unknown"))
+
+
+def _note(row: ServerRow) -> Line:
+    if row.figures.why:
+        return line((f"gives no figures: {row.figures.why}", "warning"))
+    hidden = [f"no {TABLE_NAMES[table]}: {why}" for table, why in row.missing]
+    return line(("; ".join(hidden), "unknown")) if hidden else line(("-", "dim"))
+
+
+def _number(value: float | None) -> float:
+    return -1 if value is None else value
+
+
+COLUMNS: Final[Sequence[Column[ServerRow]]] = (
+    Column("SERVER", 15, lambda row: line((row.name, "strong")), lambda row: row.name, share=1),
+    Column("MODE", 10, _mode, lambda row: row.figures.mode or ""),
+    Column("LAG", 5, lambda row: _told(row.lag), lambda row: _number(row.lag), at_right=True,
+           rank=3, descending=True),
+    Column("CONNS", 6, lambda row: _told(row.figures.connections),
+           lambda row: _number(row.figures.connections), at_right=True, descending=True),
+    Column("WATCHES", 9, _watches, lambda row: _number(row.figures.watches), at_right=True,
+           rank=1, descending=True),
+    Column("RECV/s", 6, lambda row: _rate(row, 0),
+           lambda row: _number(row.rates[0] if row.rates else None), at_right=True, rank=5,
+           descending=True),
+    Column("SENT/s", 6, lambda row: _rate(row, 1),
+           lambda row: _number(row.rates[1] if row.rates else None), at_right=True, rank=6,
+           descending=True),
+    Column("MIN/AVG/MAX ms", 14, _latency,
+           lambda row: _number(row.figures.latency_ms[2] if row.figures.latency_ms else None),
+           at_right=True, rank=2, descending=True),
+    Column("OUTST", 6, lambda row: _told(row.figures.outstanding),
+           lambda row: _number(row.figures.outstanding), at_right=True, rank=7, descending=True),
+    Column("ZNODES", 7, lambda row: _told(row.figures.znodes),
+           lambda row: _number(row.figures.znodes), at_right=True, rank=8, descending=True),
+    Column("VERSION", 8, lambda row: _told(_version(row.figures.version)),
+           lambda row: row.figures.version or "", rank=9),
+    Column("TABLES", 17, _tables, lambda row: len(row.missing), rank=4),
+    Column("NOTE", 6, _note, None, rank=10, share=2),
+)  # fmt: skip
+
+
+def _version(told: str | None) -> str | None:
+    """Give the number alone.
+
+    >>> _version("3.8.0-5a02a05, built on 2022-02-25")
+    '3.8.0'
+    """
+    return told.split(",")[0].split("-")[0] if told else None

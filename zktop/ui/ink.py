@@ -1,0 +1,131 @@
+"""Lines of text in inks: what a drawing is made of before a theme gives it colours.
+
+Drawings are pure functions from the model to lines. An ink names what a piece of text means, never
+how it looks, so a drawing is tested without a terminal, and a theme can change it all.
+"""
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple, get_args
+
+from rich.cells import cell_len, set_cell_size
+
+Ink = Literal[
+    "plain",
+    "dim",  # less important, or only assumed
+    "strong",
+    "title",
+    "key",  # a key to press
+    "holds",
+    "waits",
+    "standby",
+    "critical",  # proven to be wrong: C3 and C4
+    "warning",  # may be wrong: C2
+    "info",
+    "good",
+    "unknown",  # could not be seen
+    "ours",  # a contender of the demo
+    "selected",
+    "paused",  # nobody must miss it
+]
+INKS: tuple[Ink, ...] = get_args(Ink)
+
+
+class Run(NamedTuple):
+    """A piece of text in one ink; `link` is the action that a click on it does."""
+
+    text: str
+    ink: Ink = "plain"
+    link: str | None = None
+
+
+Line = tuple[Run, ...]
+NOTHING: Line = ()
+
+
+def line(*pieces: str | Run | tuple[str, Ink]) -> Line:
+    """Make a line of texts and runs.
+
+    >>> line("a", ("b", "strong"))
+    (Run(text='a', ink='plain', link=None), Run(text='b', ink='strong', link=None))
+    """
+    return tuple(Run(piece) if isinstance(piece, str) else Run(*piece) for piece in pieces)
+
+
+def text_of(drawn: Line) -> str:
+    """Give the text alone: for copying, and for tests."""
+    return "".join(run.text for run in drawn)
+
+
+def width_of(drawn: Line) -> int:
+    """Count the cells of the terminal that it takes."""
+    return sum(cell_len(run.text) for run in drawn)
+
+
+def fitted(drawn: Line, width: int, ink: Ink = "plain") -> Line:
+    """Cut or pad it to exactly this many cells.
+
+    >>> text_of(fitted(line("holder"), 8)), text_of(fitted(line("hold", "er"), 5))
+    ('holder  ', 'hold…')
+    """
+    room, kept = width, []
+    total = width_of(drawn)
+    if total > width > 0:
+        room -= 1
+    for run in drawn:
+        if room <= 0:
+            break
+        cells = cell_len(run.text)
+        if cells <= room:
+            kept.append(run)
+        else:
+            kept.append(run._replace(text=set_cell_size(run.text, room)))
+        room -= min(cells, room)
+    if total > width > 0:
+        kept.append(Run("…", kept[-1].ink if kept else ink))
+    elif room > 0:
+        kept.append(Run(" " * room, ink))
+    return tuple(kept)
+
+
+def right(drawn: Line, width: int) -> Line:
+    """Put it at the right end of this many cells.
+
+    >>> text_of(right(line("12"), 4))
+    '  12'
+    """
+    room = width - width_of(drawn)
+    return (Run(" " * room), *drawn) if room > 0 else fitted(drawn, width)
+
+
+def joined(lines: Iterable[Line], between: str = "  ") -> Line:
+    """Put pieces of a line next to each other; empty ones leave no gap."""
+    made: list[Run] = []
+    for piece in lines:
+        if piece and made:
+            made.append(Run(between))
+        made.extend(piece)
+    return tuple(made)
+
+
+def wrapped(text: str, width: int, ink: Ink = "plain", indent: str = "") -> list[Line]:
+    """Fold a sentence between words; what is longer than a line is broken.
+
+    >>> [text_of(one) for one in wrapped("a sentence of words", 11, indent="  ")]
+    ['  a', '  sentence', '  of words']
+    """
+    lines: list[Line] = []
+    row = ""
+    for word in text.split():
+        while cell_len(word) > max(1, width - len(indent)):
+            head = set_cell_size(word, max(1, width - len(indent))).rstrip()
+            lines += [(Run(indent + row, ink),)] if row else []
+            lines.append((Run(indent + head, ink),))
+            row, word = "", word[len(head) :]  # noqa: PLW2901  the rest of it is the next word
+        if row and cell_len(row) + 1 + cell_len(word) > width - len(indent):
+            lines.append((Run(indent + row, ink),))
+            row = word
+        else:
+            row = f"{row} {word}" if row else word
+    if row:
+        lines.append((Run(indent + row, ink),))
+    return lines

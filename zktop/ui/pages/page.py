@@ -1,0 +1,39 @@
+"""What every page is: a name in the header, and a way to show a moment."""
+
+from typing import ClassVar
+
+from textual.containers import Vertical
+
+from zktop.ui.keys import bindings
+from zktop.ui.messages import Tell
+from zktop.ui.moment import Moment, Subject
+
+
+class Page(Vertical):
+    """One of the numbered screens; it draws from the moment alone."""
+
+    NAME: ClassVar[str]  # in the table of keys
+    TITLE: ClassVar[str]  # in the header
+    HELP: ClassVar[str | None] = ""  # what it shows, for the help
+
+    def __init_subclass__(cls, **options: object) -> None:
+        """Give each page the keys that the table has for it."""
+        cls.BINDINGS = list(bindings(cls.NAME))
+        super().__init_subclass__(**options)  # type: ignore[arg-type]  # Textual's own options
+
+    def show(self, moment: Moment) -> None:
+        """Draw this moment; called when something changed while the page is in sight."""
+        raise NotImplementedError
+
+    @property
+    def subject(self) -> Subject:
+        """Give what is under the cursor, for everything that acts on it."""
+        return Subject()
+
+    def copied(self) -> str:
+        """Give what is under the cursor as text for somebody else."""
+        return ""
+
+    def say(self, sentence: str, *, is_wrong: bool = False) -> None:
+        """Tell the user something."""
+        self.post_message(Tell(sentence, is_wrong=is_wrong))

@@ -1,0 +1,170 @@
+"""One lock as a row of the table: what is needed to sort it, filter it and find it.
+
+A row is made once for each change of its lock. What few readers need is worked out when somebody
+asks, and kept: a row that is never looked at costs a few numbers.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import groupby, islice
+from typing import Final
+
+import msgspec
+
+from zktop.model.contender import Naming
+from zktop.model.facts import Millis, session_text
+from zktop.model.history.event import UNKNOWN_SINCE, Since
+from zktop.model.history.minute import MINUTE_MS, SECOND_MS, SECONDS
+from zktop.model.history.past import LockHistory
+from zktop.model.locks.lock import Lock, Member
+from zktop.model.text import Text
+from zktop.ui.draw.marks import Mark
+
+LOOKED_AT: Final = 64  # contenders among whom the oldest is looked for; they come in order
+MIXED_AT: Final = 2_000  # places whose modes are told apart
+RUNS: Final = 8
+LETTERS: Final = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}
+Queue = tuple[int | None, ...]
+
+
+class Row(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
+    """One lock, its state, and how many wait for it: None where that cannot be told."""
+
+    lock: Lock
+    history: LockHistory
+    mark: Mark
+    waiting: int | None
+    gone_at: Millis | None = None  # it was there a moment ago
+
+    @property
+    def path(self) -> Text:
+        """The name of the row."""
+        return self.lock.path
+
+    def blocked_ms(self, now: Millis) -> int | None:
+        """Add up all waiting since we look; candidates of an election wait for nothing."""
+        if self.waiting is None or self.lock.kind == "election":
+            return None
+        end = now if self.gone_at is None else self.gone_at
+        return self.history.blocked_ms + self.waiting * max(0, end - self._known_at)
+
+    def recent(self, now: Millis) -> Queue:
+        """Give the queue of the last sixty seconds, oldest first; None where we did not look."""
+        past, waiting = self.history, self.waiting
+        passed = max(0, now // SECOND_MS - self._known_at // SECOND_MS)
+        if past.changed_at is None:
+            known = min(SECONDS, passed + 1) if past.first_look else 0
+            return (None,) * (SECONDS - known) + (waiting,) * known
+        return past.queue[passed:] + (waiting,) * min(SECONDS, passed)
+
+    def rate(self, now: Millis) -> float | None:
+        """Say how many a second asked for it in the last minute: nobody since the last change."""
+        past, first = self.history, self.history.first_look
+        if past.requests_per_s is None or first is None:
+            return None
+        passed, window = max(0, now - past.at), min(MINUTE_MS, past.at - first.at)
+        if passed >= MINUTE_MS:
+            return 0.0
+        return past.requests_per_s * window / max(1, window + passed)
+
+    @property
+    def _known_at(self) -> Millis:
+        """When the history ends; from then on nothing has changed."""
+        past = self.history
+        first = past.first_look
+        return past.at if past.changed_at is not None or first is None else first.at
+
+    @cached_property
+    def held(self) -> Since | None:
+        """Since when the oldest of the holders holds; None when nobody does."""
+        return self._oldest(self.lock.holders[:LOOKED_AT], holds=True)
+
+    @cached_property
+    def waited(self) -> Since | None:
+        """Since when the oldest of the waiters waits; None when nobody does."""
+        return self._oldest(self.lock.waiters[:LOOKED_AT], holds=False)
+
+    def _oldest(self, members: Sequence[Member], *, holds: bool) -> Since | None:
+        since = [self.history.since(member, holds=holds) for member in members]
+        known = [one for one in since if one.at is not None]
+        if not known:
+            return UNKNOWN_SINCE if since else None
+        return min(known, key=lambda one: one.at or 0)
+
+    @cached_property
+    def mix(self) -> str:
+        """Write the modes of the queue as runs: `W.R5.W.R21`."""
+        waiters, lock = self.lock.waiters, self.lock
+        if not waiters:
+            return f"watch {self.waiting}" if self.waiting else ""
+        if lock.kind != "read-write":
+            return _run(waiters[0].mode, len(waiters))
+        runs = groupby(member.mode for member in waiters[:MIXED_AT])
+        told = [_run(mode, sum(1 for _ in run)) for mode, run in islice(runs, RUNS)]
+        is_all = len(told) < RUNS and len(waiters) <= MIXED_AT
+        return ".".join(told) + ("" if is_all else "..")
+
+    def owners(self, naming: Naming) -> str:
+        """Name all who have a place, for a filter; kept, because names hardly ever change."""
+        known = self._names
+        if not known:
+            members = self.lock.members
+            known.append(" ".join(filter(None, (naming(m.owner, m.label) for m in members))))
+        return known[0]
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return []
+
+    @property
+    def states(self) -> str:
+        """Say what it is like, in words that a filter may ask for."""
+        lock = self.lock
+        return " ".join(
+            (
+                self.mark.words,
+                "waiting" if self.waiting else "",
+                "held" if any(line.holders for line in lock.lines) else "free",
+                *lock.warnings,
+            )
+        )
+
+
+class Fields(Mapping[str, str]):
+    """What a filter may look at in a row; each field is made when it is asked for."""
+
+    def __init__(self, row: Row, naming: Naming) -> None:
+        """Look at this row."""
+        self._row, self._naming = row, naming
+
+    def __getitem__(self, name: str) -> str:
+        """Give one field."""
+        row, lock = self._row, self._row.lock
+        match name:
+            case "":
+                return f"{lock.path} {row.owners(self._naming)}"
+            case "path" | "lock":
+                return lock.path
+            case "state":
+                return row.states
+            case "kind":
+                return lock.kind
+            case "layout":
+                return lock.layout
+            case "owner":
+                return row.owners(self._naming)
+            case "session":
+                return " ".join(session_text(m.owner) for m in lock.members if m.owner)
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        """Name the fields."""
+        return iter(("", "path", "state", "kind", "layout", "owner", "session"))
+
+    def __len__(self) -> int:
+        """Count them."""
+        return sum(1 for _ in self)
+
+
+def _run(mode: str, number: int) -> str:
+    return f"{LETTERS[mode]}{number if number > 1 else ''}"

@@ -1,0 +1,232 @@
+"""A scrolling view of lines that writes to the terminal only the lines that changed.
+
+Stock tables draw themselves anew for every changed cell. Here each visible line is drawn as inks,
+compared with what the terminal shows, and written only when it differs. What is not visible is
+never drawn, so it does not matter how long the view is.
+"""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from zktop.ui.ink import NOTHING, Ink, Line, Run, fitted
+from zktop.ui.messages import Ask
+from zktop.ui.palette import Palette
+
+
+class Canvas(ScrollView, can_focus=True):
+    """The base: who inherits says how many lines there are, and draws one of them."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    Canvas {
+        height: 1fr; background: $background;
+        overflow-x: hidden; scrollbar-size: 1 1; scrollbar-gutter: stable;
+    }
+    """
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  Textual's names
+        super().__init__(id=id, classes=classes)
+        self._shown: list[tuple[Line, bool]] = []
+        self._top = -1
+        self._palette: Palette | None = None
+        self.cursor: int | None = None  # the line under the cursor, if this view has one
+
+    # What a view is
+
+    @property
+    def count(self) -> int:
+        """How many lines there are below the heads."""
+        return 0
+
+    def heads(self, width: int) -> Sequence[Line]:
+        """Draw the lines that stay at the top."""
+        return ()
+
+    def draw(self, index: int, width: int) -> Line:
+        """Draw one line."""
+        return NOTHING
+
+    # What the terminal shows
+
+    @property
+    def room(self) -> Size:
+        """The cells that can be drawn on."""
+        return self.scrollable_content_region.size
+
+    def lines_in_sight(self) -> int:
+        """Count the lines that fit below the heads."""
+        return max(0, self.room.height - len(self.heads(self.room.width)))
+
+    def repaint(self) -> None:
+        """Draw what is visible, and have written what differs from what is there."""
+        if not self.is_mounted or not self.room.height:
+            return
+        self.measure()
+        before, self._shown = self._shown, self._window()
+        if len(before) != len(self._shown):
+            self.refresh()
+            return
+        for y, (old, new) in enumerate(zip(before, self._shown, strict=True)):
+            if old != new:
+                self.refresh(Region(0, y, self.size.width, 1))
+
+    def measure(self) -> None:
+        """Tell Textual how long the view is, which bounds how far it can be scrolled."""
+        wanted = Size(self.room.width, self.count + len(self.heads(self.room.width)))
+        if wanted != self.virtual_size:
+            self.virtual_size = wanted
+
+    def _window(self) -> list[tuple[Line, bool]]:
+        width, height = self.room.width, self.room.height
+        heads = [(fitted(head, width), False) for head in self.heads(width)]
+        self._top = int(self.scroll_offset.y)
+        lines = [
+            (fitted(self.draw(index, width), width), index == self.cursor)
+            for index in range(self._top, min(self.count, self._top + height - len(heads)))
+        ]
+        blank = [(fitted(NOTHING, width), False)] * (height - len(heads) - len(lines))
+        return [*heads, *lines, *blank][:height]
+
+    def render_line(self, y: int) -> Strip:
+        """Give one line of the screen to Textual."""
+        if not self._shown or self._top != int(self.scroll_offset.y):
+            self._shown = self._window()
+        if y >= len(self._shown):
+            return Strip.blank(self.size.width, self.rich_style)
+        drawn, is_under_cursor = self._shown[y]
+        cursor = self.palette.cursor if is_under_cursor and self.shows_cursor else None
+        segments = [
+            Segment("".join(run.text for run in runs), self._style(ink, link, cursor))
+            for (ink, link), runs in groupby(drawn, key=_look)
+        ]
+        return Strip(segments).adjust_cell_length(self.size.width, self.rich_style)
+
+    def _style(self, ink: Ink, link: str | None, cursor: Style | None) -> Style:
+        style = self.rich_style + self.palette.style(ink)
+        if cursor is not None:
+            style += cursor
+        return style + Style(meta={"@click": link}) if link else style
+
+    @property
+    def shows_cursor(self) -> bool:
+        """Tell whether the line under the cursor looks different now."""
+        return self.has_focus or self.keeps_cursor
+
+    keeps_cursor = True  # show the cursor even when another pane has the focus
+
+    @property
+    def palette(self) -> Palette:
+        """The styles of the theme that is on."""
+        if self._palette is None:
+            self._palette = Palette(
+                self.app.theme_variables, colours=not self.app.native_ansi_color
+            )
+        return self._palette
+
+    def notify_style_update(self) -> None:
+        """Forget the colours: the theme or the focus has changed."""
+        super().notify_style_update()
+        self._palette = None
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Draw the part that came into sight."""
+        super().watch_scroll_y(old_value, new_value)
+        self._shown = []
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Draw for the new width."""
+        self._shown = []
+        self.repaint()
+
+    # The cursor
+
+    def move(self, by: int) -> None:
+        """Move the cursor, or scroll where there is none."""
+        if self.cursor is None:
+            self.scroll_relative(y=by, animate=False, immediate=True)
+        elif self.count:
+            self.go_to(min(max(self._start(by) + by, 0), self.count - 1))
+
+    def _start(self, by: int) -> int:
+        """Go on from what is in sight, where the wheel has left the cursor behind."""
+        top, room = int(self.scroll_offset.y), self.lines_in_sight()
+        at = self.cursor or 0
+        if top <= at < top + room or abs(by) >= self.count:
+            return at
+        return top - 1 if by > 0 else top + room
+
+    def go_to(self, index: int) -> None:
+        """Put the cursor on a line, and that line in sight."""
+        if self.cursor is not None:
+            self.cursor = index
+            self.moved()
+        self._reveal(index)
+        self.repaint()
+
+    def moved(self) -> None:
+        """Take note of the cursor's new place."""
+
+    def _reveal(self, index: int) -> None:
+        top, room = int(self.scroll_offset.y), self.lines_in_sight()
+        if index < top:
+            self.scroll_to(y=index, animate=False, immediate=True)
+        elif room and index >= top + room:
+            self.scroll_to(y=index - room + 1, animate=False, immediate=True)
+
+    def do_up(self) -> None:
+        """One line up."""
+        self.move(-1)
+
+    def do_down(self) -> None:
+        """One line down."""
+        self.move(1)
+
+    def do_page_up(self) -> None:
+        """One page up."""
+        self.move(-max(1, self.lines_in_sight() - 1))
+
+    def do_page_down(self) -> None:
+        """One page down."""
+        self.move(max(1, self.lines_in_sight() - 1))
+
+    def do_first(self) -> None:
+        """To the first line."""
+        self.move(-self.count)
+
+    def do_last(self) -> None:
+        """To the last line."""
+        self.move(self.count)
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor where the mouse points; a second click opens."""
+        if event.style.meta.get("@click"):
+            return
+        heads = len(self.heads(self.room.width))
+        index = int(event.y + self.scroll_offset.y) - heads
+        if event.y < heads:
+            self.head_clicked(event.x)
+        elif self.cursor is not None and 0 <= index < self.count and self.can_rest(index):
+            is_second = (index == self.cursor and self.is_cursor_placed) or event.chain > 1
+            self.go_to(index)
+            if is_second:
+                self.post_message(Ask("open"))
+
+    is_cursor_placed = True  # by the user; else a first click on it opens nothing yet
+
+    def can_rest(self, index: int) -> bool:
+        """Tell whether the cursor may stay on this line."""
+        return True
+
+    def head_clicked(self, x: int) -> None:
+        """Take a click on a column's name."""
+
+
+def _look(run: Run) -> tuple[Ink, str | None]:
+    return run.ink, run.link

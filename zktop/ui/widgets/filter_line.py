@@ -1,0 +1,60 @@
+"""The line at the bottom where a filter is typed; it works while it is being typed."""
+
+from textual import events
+from textual.message import Message
+from textual.widgets import Input
+
+
+class FilterLine(Input):
+    """Enter keeps the filter, escape takes it away."""
+
+    DEFAULT_CSS = """
+    FilterLine { display: none; height: 1; border: none; padding: 0 1; background: $panel; }
+    FilterLine.-open { display: block; }
+    FilterLine:focus { border: none; }
+    """
+
+    class Filtered(Message):
+        """The filter is this now."""
+
+        def __init__(self, text: str, *, is_done: bool) -> None:
+            self.text, self.is_done = text, is_done
+            super().__init__()
+
+    def __init__(self) -> None:
+        super().__init__(
+            placeholder="filter: text  !text  /pattern/  state:waiting  owner:name",
+            id="filter",
+            compact=True,
+        )
+        self.cursor_blink = False
+
+    def open(self, text: str) -> None:
+        """Let the user type."""
+        self.value = text
+        self.add_class("-open")
+        self.focus()
+
+    def close(self) -> None:
+        """Go out of the way."""
+        self.remove_class("-open")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Filter while typing."""
+        event.stop()
+        if self.has_class("-open"):
+            self.post_message(self.Filtered(event.value, is_done=False))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Keep it."""
+        event.stop()
+        self.close()
+        self.post_message(self.Filtered(event.value, is_done=True))
+
+    def on_key(self, event: events.Key) -> None:
+        """Take it away."""
+        if event.key == "escape":
+            event.stop()
+            event.prevent_default()
+            self.close()
+            self.post_message(self.Filtered("", is_done=True))

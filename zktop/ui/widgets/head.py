@@ -1,0 +1,144 @@
+"""The head of every screen: where we are, how current the picture is, and the pages."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from textual.geometry import Size
+
+from zktop.headless.durations import spoken
+from zktop.model.findings.words import count
+from zktop.model.sight import Sight
+from zktop.ui.ink import Ink, Line, Run, fitted, joined, line, width_of
+from zktop.ui.moment import Moment
+from zktop.ui.pages import PAGES
+from zktop.ui.widgets.canvas import Canvas
+
+WORDS: dict[str, tuple[str, Ink]] = {
+    "connecting": ("CONNECTING", "warning"),
+    "reading": ("READING", "warning"),
+    "live": ("LIVE", "good"),
+    "read-only": ("READ-ONLY", "warning"),
+    "lost": ("LOST", "critical"),
+    "failed": ("NO CONNECTION", "critical"),
+    "replay": ("REPLAY", "info"),
+}
+
+
+class Head(Canvas, can_focus=False):
+    """Two lines, and a third where there is something to say about the connection."""
+
+    DEFAULT_CSS = """
+    Head { height: auto; max-height: 4; background: $panel; overflow: hidden; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="head")
+        self._lines: Sequence[Line] = ((), ())
+
+    def show(self, moment: Moment, page: str, recording: str = "") -> None:
+        """Show where we are."""
+        width = self.app.size.width
+        lines = [
+            _between(_where(moment), _when(moment, recording), width),
+            _between(_tabs(page, width), _filter(moment), width),
+            *([fitted(line((f" {said}", "warning")), width)] if (said := _said(moment)) else []),
+        ]
+        is_taller = len(lines) != len(self._lines)
+        self._lines = lines
+        if is_taller:
+            self.refresh(layout=True)
+        self.repaint()
+
+    @property
+    def count(self) -> int:
+        """How many lines it has."""
+        return len(self._lines)
+
+    def draw(self, index: int, width: int) -> Line:
+        """Give one of them."""
+        return self._lines[index]
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Take as many lines as there are."""
+        return len(self._lines)
+
+
+def clock(at: int) -> str:
+    """Write a time of day, in UTC like everything else here.
+
+    >>> clock(1769860800123)
+    '12:00:00'
+    """
+    return f"{datetime.fromtimestamp(at / 1000, UTC):%H:%M:%S}"
+
+
+def _between(left: Line, at_right: Line, width: int) -> Line:
+    room = width - width_of(at_right)
+    return (
+        (*fitted(left, max(0, room - 1)), Run(" "), *at_right) if room > 1 else fitted(left, width)
+    )
+
+
+def _where(moment: Moment) -> Line:
+    pieces = [line((" zktop", "title")), line((moment.feed.name, "strong"))]
+    frame = moment.frame
+    if frame is not None:
+        report = frame.report
+        pieces.append(line(count(len(report.paths), "lock")))
+        pieces.append(line(_servers(report.sight)))
+        bad = [one for one in report.findings if one.severity == "critical" and not one.cause]
+        if report.deadlocks:
+            pieces.append(line((count(len(report.deadlocks), "deadlock").upper(), "critical")))
+        elif bad:
+            pieces.append(line((f"{len(bad)} CRITICAL", "critical")))
+        if any(one.need not in ("history", "leases") for one in report.blind):
+            pieces.append(line(("BLIND SPOTS", "unknown")))
+    return joined(pieces)
+
+
+def _servers(sight: Sight) -> str:
+    servers = sight.servers
+    if not servers:
+        return "servers not asked"
+    return f"{sum(one.why is None for one in servers)}/{len(servers)} servers"
+
+
+def _when(moment: Moment, recording: str) -> Line:
+    word, ink = WORDS[moment.status.word]
+    pieces: list[Line] = []
+    if recording:
+        pieces.append(line(("● REC", "critical")))
+    frame = moment.frame
+    if moment.is_newest or frame is None:
+        pieces.append(line((word, ink)))
+    elif not moment.feed.is_live:
+        how = f"PLAYING {moment.speed:g}x" if moment.is_playing else "PAUSED"
+        pieces.append(line((word, ink), " ", (f" {how} ", "good" if moment.is_playing else "paused")))
+    else:
+        newest = moment.tape.last
+        ago = spoken((newest.at - frame.at) / 1000) if newest else "?"
+        what = "PAUSED" if moment.is_paused else "IN THE PAST"
+        pieces.append(line((f" {what}, {ago} behind ", "paused"), " ", (word, ink)))
+    if frame is not None:
+        pieces.append(line((f"{clock(frame.at)}Z ", "strong")))
+    return joined(pieces)
+
+
+def _tabs(page: str, width: int) -> Line:
+    runs: list[Run] = []
+    for number, entry in enumerate(PAGES, start=1):
+        ink: Ink = "selected" if entry.name == page else "dim"
+        mark = "[" if entry.name == page else " ", "]" if entry.name == page else " "
+        title = entry.title if width >= 72 or entry.name == page else entry.title[:4]  # noqa: PLR2004  six titles fit
+        runs.append(Run(f"{mark[0]}{number} {title}{mark[1]}", ink, f"app.ask('page_{number}')"))
+    return tuple(runs)
+
+
+def _filter(moment: Moment) -> Line:
+    return line((f"/{moment.filter.text} ", "selected")) if moment.filter else ()
+
+
+def _said(moment: Moment) -> str:
+    if moment.status.says:
+        return moment.status.says
+    return "; ".join(moment.feed.notes) if moment.status.word == "live" else ""

@@ -1,0 +1,84 @@
+"""A view of ready-made lines: sentences, drawings, logs."""
+
+from collections.abc import Sequence
+
+from zktop.ui.ink import Line
+from zktop.ui.widgets.canvas import Canvas
+
+
+class Sheet(Canvas):
+    """Shows lines that somebody else has drawn; some of them may be opened.
+
+    `targets` gives what each line stands for, where it stands for something. With targets the
+    sheet has a cursor, which rests on lines that have one.
+    """
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  Textual's names
+        super().__init__(id=id, classes=classes)
+        self._lines: Sequence[Line] = ()
+        self._heads: Sequence[Line] = ()
+        self._targets: Sequence[object | None] = ()
+        self.target: object | None = None
+
+    @property
+    def count(self) -> int:
+        """How many lines there are."""
+        return len(self._lines)
+
+    def heads(self, width: int) -> Sequence[Line]:
+        """Give the lines that stay."""
+        return self._heads
+
+    def draw(self, index: int, width: int) -> Line:
+        """Give one of the lines."""
+        return self._lines[index]
+
+    def show(
+        self,
+        lines: Sequence[Line],
+        targets: Sequence[object | None] = (),
+        heads: Sequence[Line] = (),
+    ) -> None:
+        """Show these lines from now on; the cursor stays on its target, wherever that is now."""
+        self._lines, self._targets, self._heads = lines, targets, heads
+        at = next(
+            (i for i, one in enumerate(targets) if one is not None and one == self.target), None
+        )
+        if at is None:
+            at = self._nearest(self.cursor or 0, 1)
+        self.cursor = at
+        self.target = None if at is None else targets[at]
+        self.repaint()
+
+    def move(self, by: int) -> None:
+        """Move to the next line in this direction that stands for something."""
+        if self.cursor is None or abs(by) > 1:
+            super().move(by)
+            if self.cursor is None:
+                return
+            by = 1 if by < 0 else -1  # at an end: back to the nearest that can be opened
+            at = self._nearest(self.cursor, by)
+        else:
+            at = self._nearest(self.cursor + by, by)
+        if at is None:  # nothing more this way: show what is beyond
+            self.scroll_relative(y=by, animate=False, immediate=True)
+            self.repaint()
+        else:
+            self.go_to(at)
+
+    def moved(self) -> None:
+        """Remember what the cursor is on."""
+        if self.cursor is not None and self.cursor < len(self._targets):
+            self.target = self._targets[self.cursor]
+
+    def can_rest(self, index: int) -> bool:
+        """Rest on what can be opened."""
+        return index < len(self._targets) and self._targets[index] is not None
+
+    def _nearest(self, start: int, by: int) -> int | None:
+        index = start
+        while 0 <= index < len(self._targets):
+            if self._targets[index] is not None:
+                return index
+            index += by
+        return None

@@ -1,0 +1,250 @@
+"""The live table: ten thousand rows, of which only the visible ones are ever drawn."""
+
+from collections.abc import Callable, Hashable, Sequence
+from time import perf_counter
+from typing import Generic, NamedTuple, TypeVar
+
+from textual.message import Message
+
+from zktop.ui.ink import Line, Run, fitted, right, text_of, width_of
+from zktop.ui.widgets.canvas import Canvas
+
+R = TypeVar("R")
+GAP = 1
+
+
+class Column(NamedTuple, Generic[R]):
+    """One column: its name, how wide it is, and how a row is drawn in it.
+
+    Where the terminal is too narrow, columns with the highest `rank` go first. What room is left
+    over goes to the columns with a `share` of it.
+    """
+
+    name: str
+    width: int
+    draw: Callable[[R], Line]
+    key: Callable[[R], object] | None = None  # to sort by; None: cannot be sorted
+    at_right: bool = False
+    rank: int = 0
+    share: int = 0
+    descending: bool = False  # the order in which it is most useful
+    needs: int = 0  # cells of the whole table; in a narrower one it is not shown
+    keeps_end: bool = False  # what does not fit loses its beginning: the end of a path says more
+
+
+class Table(Canvas, Generic[R]):
+    """Rows in columns; the cursor stays on its row, on the same line of the screen."""
+
+    class Sorted(Message):
+        """The user wants another order of the rows."""
+
+    class Picked(Message):
+        """The user has put the cursor on another row."""
+
+    def __init__(
+        self,
+        columns: Sequence[Column[R]],
+        name_of: Callable[[R], Hashable],
+        *,
+        id: str | None = None,  # noqa: A002  Textual's name
+        mark: Callable[[R], Run] | None = None,
+    ) -> None:
+        super().__init__(id=id)
+        self.columns, self._name_of, self._mark = columns, name_of, mark
+        self.rows: Sequence[R] = ()
+        self.note: Sequence[Line] = ()  # what is said where there are no rows
+        self.chosen: Hashable | None = None  # the name of the row under the cursor
+        self.held = False  # the user has moved the cursor: keep its row where it is
+        self.moved_at = 0.0  # by the clock of `perf_counter`
+        self.sorted_by: str | None = None
+        self.reversed = False
+        self.cursor = None
+        self._widths: tuple[int, list[tuple[Column[R], int]]] = (0, [])
+
+    # Rows
+
+    @property
+    def count(self) -> int:
+        """How many lines there are below the heads."""
+        return len(self.rows) or len(self.note)
+
+    @property
+    def row(self) -> R | None:
+        """The row under the cursor."""
+        at = self.cursor
+        return self.rows[at] if at is not None and at < len(self.rows) else None
+
+    def show(self, rows: Sequence[R], note: Sequence[Line] = ()) -> None:
+        """Show these rows, in this order, from now on; where there are none, the note."""
+        line = None if self.cursor is None else self.cursor - int(self.scroll_offset.y)
+        self.rows, self.note = rows, note
+        if self.is_mounted and self.room.height:
+            self.measure()
+        self._find(line)
+        self.repaint()
+
+    def choose(self, name: Hashable) -> None:
+        """Put the cursor on the row of this name, now or as soon as there is one."""
+        self.chosen, self.held = name, True
+        at = self._index(name)
+        if at is not None:
+            self.cursor = at
+            self._reveal(at)
+            self.repaint()
+
+    def _find(self, line: int | None) -> None:
+        """Follow the chosen row to where it is now."""
+        if not self.rows:
+            self.cursor = None
+            return
+        if not self.held:
+            self.cursor = 0
+            self.chosen = self._name_of(self.rows[0])
+            return
+        at = self._index(self.chosen)
+        if at is None:  # it is gone: who took its place is next to be looked at
+            self.cursor = min(self.cursor or 0, len(self.rows) - 1)
+            self.chosen = self._name_of(self.rows[self.cursor])
+            return
+        self.cursor = at
+        room = self.lines_in_sight()
+        if line is None:
+            self._reveal(at)
+        elif 0 <= line < room:
+            top = followed(at, line, len(self.rows), room)
+            self.scroll_to(y=top, animate=False, immediate=True)
+
+    def _index(self, name: Hashable) -> int | None:
+        at = self.cursor
+        if at is not None and at < len(self.rows) and self._name_of(self.rows[at]) == name:
+            return at
+        return next((i for i, row in enumerate(self.rows) if self._name_of(row) == name), None)
+
+    def moved(self) -> None:
+        """Remember which row it is, for it may move."""
+        if self.row is not None:
+            self.chosen, self.held = self._name_of(self.row), True
+            self.moved_at = perf_counter()
+            self.post_message(self.Picked())
+
+    def can_rest(self, index: int) -> bool:
+        """Rest on rows, not on what is said in place of them."""
+        return bool(self.rows)
+
+    @property
+    def is_cursor_placed(self) -> bool:
+        """Tell whether the user has put the cursor where it is."""
+        return self.held
+
+    def release(self) -> None:
+        """Let the cursor go back to the top, where the worst is."""
+        self.held = False
+        self.scroll_to(y=0, animate=False, immediate=True)
+        self.show(self.rows, self.note)
+
+    # Columns
+
+    def heads(self, width: int) -> Sequence[Line]:
+        """Draw the names of the columns; the one it is sorted by has an arrow."""
+        if not self.rows and self.note:
+            return ()
+        runs: list[Run] = [Run(" " * self._margin)]
+        for column, cells in self._fitting(width):
+            name = column.name
+            if name == self.sorted_by:
+                arrow = "↑" if self.reversed != column.descending else "↓"
+                name = name[: cells - 1] + arrow
+            drawn = (Run(name, "title"),)
+            runs += right(drawn, cells) if column.at_right else fitted(drawn, cells)
+            runs.append(Run(" " * GAP))
+        return (tuple(runs),)
+
+    def draw(self, index: int, width: int) -> Line:
+        """Draw one row."""
+        if not self.rows:
+            return self.note[index]
+        row = self.rows[index]
+        runs: list[Run] = [self._mark(row)] if self._mark else []
+        for column, cells in self._fitting(width):
+            runs += _cell(column, column.draw(row), cells)
+            runs.append(Run(" " * GAP))
+        return tuple(runs)
+
+    @property
+    def _margin(self) -> int:
+        return 1 if self._mark else 0
+
+    def _fitting(self, width: int) -> list[tuple[Column[R], int]]:
+        """Choose the columns that there is room for, and how wide each is."""
+        if self._widths[0] != width:
+            self._widths = width, _fitting(self.columns, width - self._margin)
+        return self._widths[1]
+
+    # Order
+
+    def head_clicked(self, x: int) -> None:
+        """Sort by the column that was clicked on."""
+        left = self._margin
+        for column, cells in self._fitting(self.room.width):
+            if left <= x < left + cells and column.key:
+                self.sort_by(column.name)
+            left += cells + GAP
+
+    def sort_by(self, name: str | None) -> None:
+        """Sort by this column from now on; a second time turns the order around."""
+        self.reversed = not self.reversed if name == self.sorted_by else False
+        self.sorted_by = name
+        self._reorder()
+
+    def do_sort(self) -> None:
+        """Sort by the next of the columns in sight; after the last, in the usual order again."""
+        in_sight = [column for column, _ in self._fitting(self.room.width)]
+        names = [column.name for column in in_sight if column.key is not None]
+        at = names.index(self.sorted_by) + 1 if self.sorted_by in names else 0
+        self.sort_by(names[at] if at < len(names) else None)
+
+    def do_reverse(self) -> None:
+        """Turn the order around."""
+        self.reversed = not self.reversed
+        self._reorder()
+
+    def _reorder(self) -> None:
+        """Put what is there into the new order; whoever fills the table may know a better one."""
+        self.show(self.ordered(self.rows), self.note)
+        self.post_message(self.Sorted())
+
+    def ordered(self, rows: Sequence[R]) -> Sequence[R]:
+        """Give rows in the order that the user chose; without one as they are."""
+        column = next((one for one in self.columns if one.name == self.sorted_by), None)
+        if column is None or column.key is None:
+            return rows
+        return sorted(rows, key=column.key, reverse=self.reversed != column.descending)  # type: ignore[arg-type]  # keys of one column are alike
+
+
+def followed(index: int, line: int, count: int, room: int) -> int:
+    """Give the first row in sight that leaves the row at `index` on this line of the screen.
+
+    >>> followed(40, 3, 100, 20), followed(1, 3, 100, 20), followed(99, 3, 100, 20)
+    (37, 0, 80)
+    """
+    return max(0, min(index - line, count - room))
+
+
+def _cell(column: Column[R], drawn: Line, cells: int) -> Line:
+    if column.keeps_end and (over := width_of(drawn) - cells) > 0:
+        text = text_of(drawn)
+        drawn = (Run("…" + text[over + 1 :], drawn[0].ink),)
+    return right(drawn, cells) if column.at_right else fitted(drawn, cells)
+
+
+def _fitting(columns: Sequence[Column[R]], width: int) -> list[tuple[Column[R], int]]:
+    kept = [one for one in columns if one.needs <= width]
+    while len(kept) > 1 and sum(one.width + GAP for one in kept) - GAP > width:
+        kept.remove(max(kept, key=lambda one: (one.rank, kept.index(one))))
+    spare = width - sum(one.width + GAP for one in kept) + GAP
+    shares = sum(one.share for one in kept)
+    widths = []
+    for column in kept:
+        more = max(0, spare) * column.share // shares if shares else 0
+        widths.append((column, column.width + more))
+    return widths
