@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 DEBIAN_JARS = Path("/usr/share/java")
 NEEDED = ("zookeeper", "servlet-api", "slf4j-simple", "netty-codec")  # they name the rest
@@ -125,12 +126,13 @@ def _started(member: _Member, classpath: str, settings: dict[str, object]) -> Ru
 
 
 @contextmanager
-def sandbox_server(*arguments: str) -> Iterator[RunningServer]:
-    """The sandbox as a process of its own, on a free port."""
+def sandbox_server(*arguments: str, errors: IO[str] | None = None) -> Iterator[RunningServer]:
+    """The sandbox as a process of its own, on a free port; its complaints go to `errors`."""
     process = subprocess.Popen(
         [sys.executable, "-m", "zktop.sandbox", "--port", "0", "--until-stdin-closes", *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=errors,
         text=True,
     )
     assert process.stdin

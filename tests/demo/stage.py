@@ -42,7 +42,7 @@ class Troupe:
         contender = Contender(order, lambda step: self._tell(Told(order.name, step)))
         thread = threading.Thread(target=self._play, args=(contender,))
         self._playing[order.name] = contender, thread
-        self._tell(Hired(order.name, 0))
+        self._tell(Hired(order.name, 0, order))
         thread.start()
 
     def release(self, name: str) -> None:

@@ -171,7 +171,7 @@ def test_last_words_say_why_a_hand_could_not_start(stage: Stage):
 
 def test_frozen_and_thawed(stage: Stage):
     """A frozen holder loses its session; thawed, it finds out before it does anything else."""
-    stage.queue_up("predecessor", "a", "b", session_timeout_s=1.0)
+    stage.queue_up("predecessor", "a", "b", session_timeout_s=2.0)
     stage.crew.freeze("a")
 
     assert [hand.frozen for hand in stage.crew.hands()] == [True, False]

@@ -29,7 +29,7 @@ def test_an_early_release_counts(rehearsal: Stage):
 
 def test_an_oversleeper_believes_until_it_looks(stage: Stage):
     """Its session expires while it stands still: for a while two believe."""
-    stage.hire("a", work="oversleep", sleep_s=4.0, session_timeout_s=1.0)
+    stage.hire("a", work="oversleep", sleep_s=2.5, session_timeout_s=1.0)
     stage.told("a", "working")
     stage.hire("b")
     stage.told("b", "acquired")

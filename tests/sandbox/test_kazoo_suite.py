@@ -18,6 +18,7 @@ GROUPS = {
     "watchers and caches": (["watchers", "cache", "interrupt", "counter"], ""),
     "locks": (["lock", "barrier", "party", "queue", "election", "lease"], ""),
     "partitioner and connection": (["partitioner", "connection"], ""),
+    "the slow ones": (["watchers", "partitioner"], "SLOW"),
 }
 LEFT_OUT = {
     # needs a server that is stopped and started again: the sandbox has then forgotten all
@@ -35,7 +36,8 @@ LEFT_OUT = {
     "test_delete_operation": "cache",
     # wants the connection to drop before the answer is there: a race that a fast server may win
     "test_connection_dropped": "connection",
-    # waits seven seconds and more by design, and asks nothing of the server that others do not
+}
+SLOW = {  # they wait for many seconds by design: a group of their own, beside the others
     "test_child_watcher_remove_session_watcher": "watchers",
     "test_race_condition_new_partitioner_during_the_lock": "partitioner",
     "test_race_condition_new_partitioner_steals_the_lock": "partitioner",
@@ -56,7 +58,11 @@ def runs():
 def start(group, chosen, address):
     """A pytest of its own, with kazoo's cluster replaced by one sandbox."""
     wanted = [f"not {name}" for name, module in LEFT_OUT.items() if module in group]
-    wanted += [chosen] if chosen else []
+    if chosen == "SLOW":
+        wanted.append(f"({' or '.join(SLOW)})")
+    else:
+        wanted += [f"not {name}" for name, module in SLOW.items() if module in group]
+        wanted += [chosen] if chosen else []
     options = ["-c", os.devnull, "-q", "--tb=short", "--timeout=60", "-W", "ignore"]
     options += ["-k", " and ".join(wanted)]
     plugins = ["-p", "pytest_timeout", "-p", "sandbox.kazoo_on_sandbox", "-p", "no:cacheprovider"]
@@ -85,10 +91,11 @@ def test_kazoo(runs, group):
 
 
 def test_what_is_left_out_exists():
-    """The list of exclusions names tests that are there, so it cannot rot."""
+    """The lists name tests that are there, so they cannot rot."""
     folder = Path(kazoo.tests.__file__).parent
+    named = LEFT_OUT | SLOW
     sources = {
-        module: (folder / f"test_{module}.py").read_text() for module in set(LEFT_OUT.values())
+        module: (folder / f"test_{module}.py").read_text() for module in set(named.values())
     }
 
-    assert [name for name, module in LEFT_OUT.items() if f" {name}(" not in sources[module]] == []
+    assert [name for name, module in named.items() if f" {name}(" not in sources[module]] == []

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from textwrap import shorten
+from textwrap import fill
 from typing import Any, Final, get_args
 
 import click
@@ -19,28 +19,55 @@ from zktop.demo.hand import Event, Told
 from zktop.demo.narration import Say, Step
 from zktop.demo.order import Claim, Mode, Order, Style
 from zktop.demo.process import contend
-from zktop.demo.recipes import RECIPES
+from zktop.demo.recipes import RECIPES, Recipe
 from zktop.errors import ExitCode
 from zktop.model.facts import Millis
 from zktop.model.settings import SECOND
 
 REST_S: Final = 0.2
-_LISTED = "\n".join(
-    f"  {recipe.name:<16} {shorten(recipe.story, 56, placeholder=' ...')}" for recipe in RECIPES
-)
+_LISTED = "\n".join(f"  {recipe.name:<15} {recipe.brief}" for recipe in RECIPES)
 _EXAMPLES = f"""\b
-Recipes:
+Recipes; --list tells more, and which flaws each of them has:
 {_LISTED}
 
 \b
 Examples:
-  zktop contend predecessor /zktop-demo/lock --id one --hold 13s
-  zktop contend predecessor /zktop-demo/lock --id two --timeout 20s
+  zktop contend get-watch /zktop-demo/lockKey_7 --id one --hold 13s
+  zktop contend get-watch /zktop-demo/lockKey_7 --id two --timeout 20s
+  zktop contend predecessor /zktop-demo/Mutex --work oversleep --sleep 30s
   zktop contend kazoo-lock /zktop-demo/lock --count 5 --hold 2s
 """
+OVERSLEEPS = 3  # session time-outs, when nothing else is asked for
+WIDTH = 79
+
+
+def _list(context: click.Context, _option: click.Parameter, is_asked: bool) -> None:  # noqa: FBT001  click's form
+    """Tell about every recipe, and end."""
+    if is_asked:
+        for recipe in RECIPES:
+            for line in _told(recipe):
+                put(line)
+        context.exit()
+
+
+def _told(recipe: type[Recipe]) -> list[str]:
+    """Tell what a recipe does, whose it is, and what can be wrong with it."""
+    lines = [recipe.story, f"Modes: {', '.join(recipe.modes)}."]
+    lines += [f"BROKEN: {recipe.broken}."] if recipe.broken else []
+    lines += [f"--flaw {flaw.name}: {flaw.does}." for flaw in recipe.flaws]
+    indented = (fill(line, WIDTH, initial_indent="  ", subsequent_indent="    ") for line in lines)
+    return [f"{recipe.name}: {recipe.source}", *"\n".join(indented).splitlines(), ""]
 
 
 @click.command("contend", epilog=_EXAMPLES)
+@click.option(
+    "--list",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list,
+    help="Tell about all recipes, and end.",
+)
 @click.argument("recipe", type=click.Choice([recipe.name for recipe in RECIPES]), metavar="RECIPE")
 @click.argument("path")
 @click.option("--mode", type=click.Choice(get_args(Mode)), help="What to ask for.")
@@ -51,7 +78,15 @@ Examples:
 @click.option("--rounds", type=click.IntRange(0), default=1, help="How often; 0 is for ever.")
 @click.option("--leases", type=click.IntRange(1), default=1, help="Of a semaphore.")
 @click.option("--flaw", metavar="NAME", help="A mistake that was made in real life.")
-@click.option("--work", type=click.Choice(get_args(Style)), default="hold", help="How it ends.")
+@click.option(
+    "--work",
+    type=click.Choice(get_args(Style)),
+    default="hold",
+    help="What it does with the lock; raise, die, never: when --hold is over.",
+)
+@click.option(
+    "--sleep", type=DURATION, help="How long oversleep stands still; 3 sessions if not given."
+)
 @click.option("--anywhere", is_flag=True, help="Write outside the demo root, too.")
 @click.option("--json", "as_json", is_flag=True, help="Tell every step as a line of JSON.")
 @connection_options
@@ -81,11 +116,13 @@ def _order(name: str, config: Config, asked: Mapping[str, Any]) -> Order:
         timeout_s=_seconds(asked["timeout"]),
         leases=asked["leases"],
     )
+    connection = demo_connection(config)
     return Order(
         name,
         (claim,),
-        demo_connection(config),
+        connection,
         work=asked["work"],
+        sleep_s=_seconds(asked["sleep"]) or OVERSLEEPS * connection.session_timeout_s,
         hold_s=_seconds(asked["hold"]),
         rounds=asked["rounds"],
         root=config.demo.root,

@@ -24,7 +24,9 @@ Examples:
 def command(port: int, host: str) -> int:
     """Run a ZooKeeper server in memory until ctrl-c; nothing is kept.
 
-    Its address is printed once clients may come.
+    It is for demos and tests, and not for anything that matters: one server, no disk, no quotas,
+    no SASL, no TLS, no AdminServer, no reconfiguration. Whoever reaches its port may do anything
+    that ACLs do not forbid. Its address is printed once clients may come.
     """
     from zktop.sandbox.process import serve  # noqa: PLC0415  looked up without need for it
 

@@ -4,14 +4,19 @@ import threading
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 
-from zktop.demo.hand import Ended, Event, Hired, Told
+from msgspec.structs import replace
+
+from zktop.demo.hand import Ended, Event, Froze, Hired, Told
 from zktop.demo.narration import Step, What
+from zktop.demo.standing import Standing
+from zktop.model.facts import Session
 
 REMEMBERED = 10_000  # steps
+REMEMBERED_NAMES = 1_000  # of contenders that have ended, and as many sessions
 
 
 class Chronicle:
-    """Fed by a crew, read by anybody.
+    """Fed by a crew, read by anybody from any thread; only `until` waits.
 
     A belief is not a fact of ZooKeeper's: it is what a contender said, between `acquired` and
     whatever ended it. Two believers of one exclusive lock are what the flawed recipes are about.
@@ -25,7 +30,9 @@ class Chronicle:
         self.told: dict[str, Counter[What]] = defaultdict(Counter)
         self.requests: dict[str, int] = {}
         self.ended: dict[str, Ended] = {}
-        self._believing: dict[str, set[str]] = defaultdict(set)
+        self._standings: dict[str, Standing] = {}
+        self._sessions: dict[Session, str] = {}
+        self._believing: dict[str, frozenset[str]] = {}
         self._most: dict[str, frozenset[str]] = {}
 
     def hear(self, event: Event) -> None:
@@ -34,17 +41,37 @@ class Chronicle:
             match event:
                 case Hired():
                     self._forget(event.name)
+                    standing = Standing(event.name, event.pid, event.order)
+                    self._standings[event.name] = standing
                 case Told():
                     self._heard(event.step)
+                    self._stands(event)
+                case Froze():
+                    standing = self._standings[event.name]
+                    self._standings[event.name] = replace(standing, frozen=event.frozen)
                 case Ended():
-                    self.ended[event.name] = event
-                    self._disbelieve(event.name)
+                    self._bury(event)
             self._news.notify_all()
 
     def until(self, condition: Callable[[], bool], within_s: float) -> bool:
         """Wait until a condition on this chronicle holds; False when it did not in time."""
         with self._news:
             return self._news.wait_for(condition, within_s)
+
+    def standings(self) -> tuple[Standing, ...]:
+        """Give how everybody stands who lives, in the order of hiring."""
+        with self._news:
+            return tuple(self._standings.values())
+
+    def sessions(self) -> dict[Session, str]:
+        """Give whose the sessions are, those included that outlive a killed contender."""
+        with self._news:
+            return dict(self._sessions)
+
+    def last(self, count: int) -> tuple[Step, ...]:
+        """Give the newest steps of all, the oldest of them first."""
+        with self._news:
+            return tuple(self.steps)[-count:] if count else ()
 
     def tally(self) -> dict[str, Counter[What]]:
         """Give what everybody has told so far, and how often."""
@@ -58,7 +85,7 @@ class Chronicle:
 
     def believers(self, lock: str) -> frozenset[str]:
         """Who thinks that it holds this lock now."""
-        return frozenset(self._believing[lock])
+        return self._believing.get(lock, frozenset())
 
     def most_believers(self, lock: str) -> frozenset[str]:
         """Give the largest set of contenders who thought so at the same time."""
@@ -66,12 +93,29 @@ class Chronicle:
 
     def count(self, name: str, what: What) -> int:
         """How often a contender told this since it was hired."""
-        return self.told[name][what]
+        with self._news:
+            return self.told[name][what] if name in self.told else 0
 
     def _forget(self, name: str) -> None:
         """Somebody of this name starts anew."""
         for known in (self.ended, self.told, self.latest, self.requests):
             known.pop(name, None)
+
+    def _bury(self, event: Ended) -> None:
+        self._standings.pop(event.name, None)
+        self._disbelieve(event.name)
+        self.ended[event.name] = event
+        if len(self.ended) > REMEMBERED_NAMES:
+            self._forget(next(iter(self.ended)))
+
+    def _stands(self, event: Told) -> None:
+        if (before := self._standings.get(event.name)) is None:
+            return
+        self._standings[event.name] = standing = before.after(event.step)
+        if event.step.what == "connected" and standing.session:
+            self._sessions[standing.session] = event.name
+            if len(self._sessions) > REMEMBERED_NAMES:
+                del self._sessions[next(iter(self._sessions))]
 
     def _heard(self, step: Step) -> None:
         self.steps.append(step)
@@ -79,16 +123,14 @@ class Chronicle:
         self.told[step.who][step.what] += 1
         self.requests[step.who] = step.requests
         if step.what == "acquired" and step.lock:
-            self._believing[step.lock].add(step.who)
-            if len(now := frozenset(self._believing[step.lock])) > len(
-                self.most_believers(step.lock)
-            ):
+            now = self.believers(step.lock) | {step.who}
+            self._believing[step.lock] = now
+            if len(now) > len(self.most_believers(step.lock)):
                 self._most[step.lock] = now
         elif step.what == "releasing" and step.lock:
-            self._believing[step.lock].discard(step.who)
+            self._believing[step.lock] = self.believers(step.lock) - {step.who}
         elif step.what == "lost":
             self._disbelieve(step.who)
 
     def _disbelieve(self, name: str) -> None:
-        for believing in self._believing.values():
-            believing.discard(name)
+        self._believing = {lock: who - {name} for lock, who in self._believing.items()}

@@ -18,6 +18,7 @@ from zktop.demo.bell import Bell
 from zktop.demo.narration import Narrator
 from zktop.demo.order import Connection
 from zktop.errors import NoConnectionError, UsageError
+from zktop.model.facts import session_id, session_text
 
 NOBODY_LISTENS = [("127.0.0.1", 1)]
 ONGOING = {"max_tries": -1, "delay": 0.05, "max_delay": 0.3, "ignore_expire": False}
@@ -151,9 +152,8 @@ class Client(KazooClient):  # type: ignore[misc]  # kazoo has no types
         if self._ends:
             return
         if state == KazooState.CONNECTED:
-            self.narrator.tell(
-                "connected", f"connected, session {self.session & (1 << 64) - 1:#x}"
-            )
+            session = session_text(session_id(self.session))
+            self.narrator.tell("connected", f"connected, session {session}", session=session)
         elif state == KazooState.SUSPENDED:
             self.narrator.tell("suspended", "the connection is gone; the session may still live")
         else:

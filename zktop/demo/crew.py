@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from zktop.demo.contender import check
-from zktop.demo.hand import Ended, Event, Hand, Hired, Process, Told
+from zktop.demo.hand import Ended, Event, Froze, Hand, Hired, Process, Told
 from zktop.demo.order import Order
 from zktop.errors import UsageError
 
@@ -27,16 +27,21 @@ Result = TypeVar("Result")
 
 
 class Crew:
-    """Contenders that run as processes; every method may be called from any thread."""
+    """Contenders that run as processes; every method may be called from any thread.
+
+    Most methods wait for the crew's thread. Who must not wait asks for the same with `soon`.
+    """
 
     def __init__(self, tell: Callable[[Event], None], cap: int = MOST_HANDS) -> None:
         """Start with nobody. `tell` is called in the crew's own thread and must not raise."""
         self._tell = tell
         self._cap = cap
         self._processes: dict[str, Process] = {}
+        self._hands: tuple[Hand, ...] = ()
         self._tasks: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._selector = selectors.DefaultSelector()
         self._waker, self._wakened = socket.socketpair()
+        self._waker.settimeout(0)
         self._selector.register(self._wakened, selectors.EVENT_READ)
         self._closing = False
         self._door = threading.Lock()  # nothing is asked of a thread that will not see it
@@ -58,8 +63,20 @@ class Crew:
         self.close()
 
     def hands(self) -> tuple[Hand, ...]:
-        """Everybody who is alive, in the order of hiring."""
-        return self._in_thread(lambda: tuple(one.hand for one in self._processes.values()))
+        """Everybody who is alive, in the order of hiring; never waits."""
+        return self._hands
+
+    def soon(self, act: Callable[[], Result]) -> Future[Result]:
+        """Have this done in the crew's thread, and do not wait for it.
+
+        `crew.soon(partial(crew.kill, "ann"))`: a refusal is the exception of what is returned.
+        """
+        answer: Future[Result] = Future()
+        try:
+            self._submit(lambda: _fulfil(answer, act))
+        except UsageError as refusal:
+            answer.set_exception(refusal)
+        return answer
 
     def hire(self, order: Order) -> Hand:
         """Start a contender; refuses what cannot be, in a sentence."""
@@ -111,22 +128,21 @@ class Crew:
         self._in_thread(lambda: self._one(name).command(word))
 
     def _signal(self, name: str, number: signal.Signals) -> None:
-        self._in_thread(lambda: self._one(name).signal(number))
+        self._in_thread(lambda: self._signalled(name, number))
 
     def _in_thread(self, act: Callable[[], Result]) -> Result:
         """Do it in the crew's thread, and give the result here."""
         if threading.current_thread() is self._thread:
             return act()
-        answer: Future[Result] = Future()
-        self._submit(lambda: _fulfil(answer, act))
-        return answer.result()
+        return self.soon(act).result()
 
     def _submit(self, task: Callable[[], None]) -> None:
         with self._door:
             if self._gone:
                 raise UsageError("the crew has gone home")
             self._tasks.put(task)
-            self._waker.send(b"!")
+            with contextlib.suppress(BlockingIOError):  # it was woken often enough
+                self._waker.send(b"!")
 
     # What follows runs in the crew's thread.
 
@@ -168,8 +184,20 @@ class Crew:
         self._processes[order.name] = process
         for pipe in process.pipes:
             self._selector.register(pipe, selectors.EVENT_READ, process)
-        self._tell(Hired(order.name, process.hand.pid))
+        self._count_hands()
+        self._tell(Hired(order.name, process.hand.pid, order))
         return process.hand
+
+    def _signalled(self, name: str, number: signal.Signals) -> None:
+        process = self._one(name)
+        before = process.hand
+        process.signal(number)
+        if process.hand != before:
+            self._count_hands()
+            self._tell(Froze(name, process.hand.frozen))
+
+    def _count_hands(self) -> None:
+        self._hands = tuple(process.hand for process in self._processes.values())
 
     def _hear(self, speaking: list[Process]) -> None:
         """Pass on what several have told, in the order in which it happened."""
@@ -188,6 +216,7 @@ class Crew:
     def _bury(self, process: Process) -> None:
         del self._processes[process.hand.name]
         code = process.bury()
+        self._count_hands()
         self._tell(Ended(process.hand.name, process.hand.pid, code, process.last_words))
 
     def _farewell(self) -> None:

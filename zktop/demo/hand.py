@@ -33,6 +33,7 @@ class Hired(msgspec.Struct, frozen=True):
 
     name: str
     pid: int
+    order: Order
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -40,6 +41,13 @@ class Told(msgspec.Struct, frozen=True):
 
     name: str
     step: Step
+
+
+class Froze(msgspec.Struct, frozen=True):
+    """A contender's process was stopped in the middle of what it did, or goes on."""
+
+    name: str
+    frozen: bool
 
 
 class Ended(msgspec.Struct, frozen=True):
@@ -51,7 +59,7 @@ class Ended(msgspec.Struct, frozen=True):
     last_words: Text  # the last line of its stderr
 
 
-Event = Hired | Told | Ended
+Event = Hired | Told | Froze | Ended
 
 
 class Process:

@@ -43,6 +43,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     lock: Text | None = None
     node: Text | None = None  # what was created, watched, notified or released
     requests: int = 0  # that this contender has sent so far, for locks
+    session: Text | None = None  # told when it is connected, as in a report: 0x and hex
 
     def line(self) -> str:
         """Give the step as one line for people."""
@@ -71,7 +72,13 @@ class Narrator:
         self.requests = 0
 
     def tell(
-        self, what: What, says: str, *, lock: str | None = None, node: str | None = None
+        self,
+        what: What,
+        says: str,
+        *,
+        lock: str | None = None,
+        node: str | None = None,
+        session: str | None = None,
     ) -> None:
         """Tell one step."""
         if what not in REPEATABLE:
@@ -80,7 +87,8 @@ class Narrator:
             return
         at = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
         step = Step(self._who, what, clean(says), at, requests=self.requests)
-        names = {name: clean(raw) for name, raw in (("lock", lock), ("node", node)) if raw}
+        given = {"lock": lock, "node": node, "session": session}
+        names = {name: clean(raw) for name, raw in given.items() if raw}
         self._say(msgspec.structs.replace(step, **names))
 
     def _just_said(self, what: str, says: str) -> bool:

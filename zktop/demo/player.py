@@ -85,6 +85,7 @@ class Player:
             self._say(0, f"{self.scene.title}. {self.scene.teaches}")
         move = self.scene.moves[self.played]
         self._say(self.played + 1, move.says)
+        self._chronicle.until(lambda: self._stopped, move.rest_s)
         self._perform(move)
         self.played += 1
         if self.over and not self._stopped:

@@ -24,7 +24,11 @@ class KazooLock(Recipe):
 
     name = "kazoo-lock"
     source = "kazoo.recipe.lock.Lock"
-    story = "<uuid>__lock__ nodes; a get watch on the nearest lock node before"
+    brief = "kazoo's Lock: watches the nearest lock node before its own"
+    creates = "an ephemeral <uuid>__lock__<number> node with its name in it"
+    lists = "the queue, and again whenever it is woken"
+    decides = "the smallest number has the lock"
+    watches = "the nearest lock node before its own, by reading it (get)"
     flaws: ClassVar[tuple[Flaw, ...]] = (PERSISTENT,)
 
     def __init__(self, client: Client, claim: Claim, owner: str) -> None:
@@ -68,7 +72,11 @@ class KazooReadWrite(KazooLock):
 
     name = "kazoo-rw"
     source = "kazoo.recipe.lock.ReadLock and WriteLock"
-    story = "<uuid>__rlock__ and __lock__ nodes; a get watch on the nearest node that excludes"
+    brief = "kazoo's ReadLock and WriteLock: readers share"
+    creates = "an ephemeral <uuid>__rlock__<number> node to read, or __lock__ to write"
+    lists = "the queue, and again whenever it is woken"
+    decides = "a reader goes in when no writer is before it, a writer when nobody is"
+    watches = "the nearest node before its own that excludes it, by reading it (get)"
     modes = ("read", "write")
     flaws: ClassVar[tuple[Flaw, ...]] = ()
 
@@ -82,7 +90,14 @@ class KazooSemaphore(KazooLock):
 
     name = "kazoo-semaphore"
     source = "kazoo.recipe.lock.Semaphore"
-    story = "a queue beside the pool of leases; its first one watches the children of the pool"
+    brief = "kazoo's Semaphore: so many may hold at once"
+    creates = (
+        "a place in a queue beside the pool and, once it is first there, an ephemeral <uuid> "
+        "node in the pool: its lease"
+    )
+    lists = "the leases in the pool, while it is first in the queue"
+    decides = "who is first in the queue gets a lease while the pool has fewer than its maximum"
+    watches = "the one before it in the queue; once it is first there, the children of the pool"
     modes = ("lease",)
     flaws: ClassVar[tuple[Flaw, ...]] = ()
 
@@ -102,7 +117,11 @@ class KazooElection(KazooLock):
 
     name = "kazoo-election"
     source = "kazoo.recipe.election.Election"
-    story = "a kazoo lock whose holder leads; the others stand by"
+    brief = "kazoo's Election: the holder leads, the others stand by"
+    creates = "an ephemeral <uuid>__lock__<number> node: an election is a lock for ever"
+    lists = "the queue, and again whenever it is woken"
+    decides = "the smallest number leads until it ends or dies"
+    watches = "the nearest node before its own, by reading it (get)"
     modes = ("candidate",)
     flaws: ClassVar[tuple[Flaw, ...]] = ()
 

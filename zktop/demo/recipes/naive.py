@@ -13,13 +13,20 @@ class NaiveReadWrite(QueueRecipe):
     """Sort the names and look who is first: broken, and here to show how."""
 
     name = "rw-naive"
-    source = "article 4, Python on kazoo: read- and write- nodes"
-    story = "read- and write- nodes sorted by their whole names: readers come first, always"
+    source = "article 4, Python on kazoo: read- and write- nodes, sorted by name"
+    brief = "BROKEN: whole names are sorted, so readers come first"
+    creates = "an ephemeral read-<number> or write-<number> node below the lock"
+    lists = "the queue, and again whenever it is woken"
+    decides = (
+        "a reader goes in unless the first of all names is a writer's, a writer when its own name "
+        "is first; but read- sorts before write-"
+    )
+    watches = "the first of all names (exists)"
     modes = ("read", "write")
     flaws = (SPIN,)
     broken = (
-        "it sorts by the whole name, so every reader believes that it is before every writer: "
-        "a reader gets in while a writer holds the lock"
+        "it sorts whole names, so every reader believes that it is before every writer, "
+        "and goes in while a writer holds the lock"
     )
     pattern = "read-|write-"
 

@@ -7,8 +7,8 @@ from zktop.demo.recipes.recipe import Flaw, QueueRecipe
 
 FAILED_POLL_HOLDS = Flaw(
     "failed-poll-holds",
-    "takes a poll that failed for a list without anybody smaller, and so for the lock: "
-    "two holders after a restart of the server",
+    "takes a poll that failed for an empty list, and so for the lock: two holders after a "
+    "restart of the server",
 )
 
 
@@ -16,8 +16,12 @@ class Poll(QueueRecipe):
     """Create a `lock-` node; the smallest name has the lock, the others ask again and again."""
 
     name = "poll"
-    source = "article 1, C: mylock -s host -p /Lock"
-    story = "a lock- node each; the smallest name wins, the loser lists the children every second"
+    source = "article 1, C: the program mylock, which polls"
+    brief = "the smallest lock- node wins; all others ask once a second"
+    creates = "an ephemeral lock-<number> node below the lock"
+    lists = "the queue, once a second until it has the lock"
+    decides = "the smallest number has the lock"
+    watches = "nothing: it only asks again"
     pattern = "lock-"
     flaws = (FAILED_POLL_HOLDS,)
 
@@ -63,8 +67,12 @@ class WatchParent(QueueRecipe):
     """Create a `lock-` node and watch the parent's children: every change wakes everybody."""
 
     name = "parent-watch"
-    source = "article 1, C: the idea of watching the parent's children"
-    story = "a lock- node each; all watch the children of the lock, so each release wakes the herd"
+    source = "article 1, C: the better idea, to watch the parent node"
+    brief = "lock- nodes; all watch the children: a herd"
+    creates = "an ephemeral lock-<number> node below the lock"
+    lists = "the queue, and again whenever it is woken"
+    decides = "the smallest number has the lock"
+    watches = "the children of the lock, so every change wakes everybody: a herd"
     pattern = "lock-"
 
     def acquire(self, timeout: float | None = None) -> bool:

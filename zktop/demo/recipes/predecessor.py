@@ -13,28 +13,38 @@ MICROSECONDS = Flaw(
 )
 NO_RECHECK = Flaw(
     "no-recheck",
-    "looks only once, when it was notified: if the lock was not its own then, it neither lists "
-    "nor watches again, so killing the middle one of three hangs the last for good",
+    "looks only once, when it is notified: if the lock is not its own then, it never lists or "
+    "watches again, so killing the middle one of three hangs the last one for good",
 )
 VOID_WATCH = Flaw(
     "void-watch",
-    "ignores that the node before it went between listing and watching, and waits for a node "
-    "that never comes back (it dawdles there, to make the race certain)",
+    "sets its watch without looking whether the node before it is still there, and then waits "
+    "for a node that never comes back (it dawdles, to make the race certain)",
 )
 BLIND_RETRY = Flaw(
     "blind-retry",
-    "loses the answer to its create with the connection and creates again without a look: "
-    "it queues behind its own ghost",
+    "loses its connection before the answer to its create comes, and creates again without "
+    "looking: it queues behind its own ghost",
 )
-PERSISTENT = Flaw("persistent", "its node is not ephemeral: it outlives a client that dies")
+PERSISTENT = Flaw(
+    "persistent",
+    "its node is not ephemeral, so it stays when the client dies, and blocks everybody",
+)
 
 
 class WatchPredecessor(QueueRecipe):
     """Watch the next smaller node; start again, up to ten times, when our own node was lost."""
 
     name = "predecessor"
-    source = "article 2, Java on ZkClient: /Mutex with lock- nodes"
-    story = "a lock- node each; watch the next smaller one, with time-out, retries and clean-up"
+    source = "article 2, Java on ZkClient: /Mutex, with time-out and retries"
+    brief = "lock- nodes; each watches only the one before it"
+    creates = (
+        "an ephemeral lock-<number> node below the lock, and a new one, up to ten times, when "
+        "that was lost"
+    )
+    lists = "the queue, and again whenever it is woken"
+    decides = "the smallest number has the lock; who runs out of time takes its node away"
+    watches = "the node right before its own (exists), so a release wakes one"
     pattern = "lock-"
     flaws = (MICROSECONDS, NO_RECHECK, VOID_WATCH, BLIND_RETRY, PERSISTENT)
 
@@ -107,7 +117,14 @@ class WatchPredecessorByGet(QueueRecipe):
 
     name = "get-watch"
     source = "article 5, PHP, method 2: /lockKey_<id>/lock_ nodes"
-    story = "a lock_ node each; a get watch on the one before, retried when that has just gone"
+    brief = "lock_ nodes; each reads and watches the one before it"
+    creates = "an ephemeral lock_<number> node below the lock"
+    lists = (
+        "the queue, and again whenever it is woken, or the node before it went too early to be "
+        "watched"
+    )
+    decides = "the smallest number has the lock"
+    watches = "the node right before its own, by reading it (get)"
     pattern = "lock_"
 
     def acquire(self, timeout: float | None = None) -> bool:

@@ -11,8 +11,12 @@ class ReadWrite(QueueRecipe):
     """Version 2: a reader watches the last smaller writer, a writer the one before it."""
 
     name = "rw"
-    source = "article 3, version 2, with read- and write- names"
-    story = "read- and write- nodes; readers wait for the last writer before them, writers for all"
+    source = "article 3, read/write version 2: read- and write- nodes"
+    brief = "a reader watches the last writer, a writer the one before"
+    creates = "an ephemeral read-<number> or write-<number> node below the lock"
+    lists = "the queue, and again whenever it is woken"
+    decides = "a reader goes in when no writer is before it, a writer when nobody is"
+    watches = "the last writer before it (a reader) or the node right before it (a writer)"
     modes = ("read", "write")
     pattern = PLAIN_NAMES
 
@@ -43,10 +47,9 @@ class ReadWriteHost(ReadWrite):
     """Version 2 with the host's name in front of the mode."""
 
     name = "rw-host"
-    source = "article 3, version 2, with host-R- and host-W- names"
-    story = (
-        "host-R- and host-W- nodes; readers wait for the last writer, writers for the one before"
-    )
+    source = "article 3, read/write version 2: host1-W- and host2-R- nodes"
+    brief = "the same as rw, with the host in the nodes' names"
+    creates = "an ephemeral <host>-R-<number> or <host>-W-<number> node below the lock"
     pattern = HOST_NAMES
 
     def _prefix(self) -> str:
@@ -60,8 +63,9 @@ class ReadWriteHerd(ReadWrite):
     """Version 1: everybody watches the children of the lock."""
 
     name = "rw-herd"
-    source = "article 3, version 1, with read- and write- names"
-    story = "read- and write- nodes; all watch the children of the lock, so each change wakes all"
+    source = "article 3, read/write version 1: read- and write- nodes"
+    brief = "readers share; all watch the children: a herd"
+    watches = "the children of the lock, so every change wakes everybody: a herd"
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Look again whenever anything under the lock changes."""
@@ -84,5 +88,6 @@ class ReadWriteHerdHost(ReadWriteHerd, ReadWriteHost):
     """Version 1 with the host's name in front of the mode."""
 
     name = "rw-herd-host"
-    source = "article 3, version 1, with host-R- and host-W- names"
-    story = "host-R- and host-W- nodes; all watch the children of the lock: a herd"
+    source = "article 3, read/write version 1: host1-W- and host2-R- nodes"
+    brief = "the same as rw-herd, with the host in the nodes' names"
+    creates = "an ephemeral <host>-R-<number> or <host>-W-<number> node below the lock"

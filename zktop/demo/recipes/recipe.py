@@ -32,10 +32,23 @@ class Recipe:
 
     name: ClassVar[str]
     source: ClassVar[str]
-    story: ClassVar[str]
+    brief: ClassVar[str]  # one short line, for a list of recipes
+    creates: ClassVar[str]
+    lists: ClassVar[str]
+    decides: ClassVar[str]
+    watches: ClassVar[str]
+    story: ClassVar[str] = ""  # the four of them in sentences
     modes: ClassVar[tuple[Mode, ...]] = ("exclusive",)
     flaws: ClassVar[tuple[Flaw, ...]] = ()
     broken: ClassVar[str | None] = None  # what is wrong with it, when it never was right
+
+    def __init_subclass__(cls) -> None:
+        """Put the story together."""
+        if hasattr(cls, "creates"):
+            cls.story = (
+                f"Creates {cls.creates}. Lists {cls.lists}. "
+                f"Decides: {cls.decides}. Watches {cls.watches}."
+            )
 
     def __init__(self, client: Client, claim: Claim, owner: str) -> None:
         """Prepare to contend; nothing is written yet."""

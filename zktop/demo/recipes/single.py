@@ -12,8 +12,12 @@ class SingleNode(Recipe):
     """Who can create the node has the lock; who cannot watches it, and all try at once."""
 
     name = "single-node"
-    source = "article 3, exclusive lock; article 5, PHP, method 1"
-    story = "the lock is one ephemeral node; all others watch it: a herd, and no queue"
+    source = "article 3, the exclusive lock; article 5, PHP, method 1"
+    brief = "one ephemeral node is the lock; all others watch it: a herd"
+    creates = "the lock itself, as one ephemeral node"
+    lists = "nothing: there is no queue"
+    decides = "whoever manages to create the node has the lock"
+    watches = "the lock node (exists); when it goes, all wake and try, and anybody may win"
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Try to create the node whenever it is gone."""

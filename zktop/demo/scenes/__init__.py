@@ -1,7 +1,15 @@
 """The scenes, in the order in which they are best seen."""
 
 from zktop.demo.scenes.deadlocks import AB_BA, FAIRNESS, KNOT, PHILOSOPHERS, UPGRADE
-from zktop.demo.scenes.failures import CRASH, ELECTION, GHOST, LOST_WAKE_UP, ORPHAN, OVERSLEEP
+from zktop.demo.scenes.failures import (
+    CRASH,
+    ELECTION,
+    GHOST,
+    LOST_WAKE_UP,
+    ORPHAN,
+    OVERSLEEP,
+    WORK_FAILS,
+)
 from zktop.demo.scenes.mistakes import (
     BUSY_TIME_OUT,
     FAILED_POLL,
@@ -13,7 +21,9 @@ from zktop.demo.scenes.mistakes import (
 from zktop.demo.scenes.queues import (
     HERD,
     NO_HERD,
+    POLLING,
     QUEUE,
+    READ_WRITE_HERD,
     READERS_AND_WRITERS,
     SINGLE_HERD,
     STARVATION,
@@ -27,11 +37,14 @@ from zktop.errors import UsageError
 SCENES: tuple[Scene, ...] = (
     QUEUE,
     THREE_WINDOWS,
+    POLLING,
     HERD,
     NO_HERD,
     SINGLE_HERD,
     READERS_AND_WRITERS,
+    READ_WRITE_HERD,
     TIME_OUT,
+    WORK_FAILS,
     CRASH,
     OVERSLEEP,
     ELECTION,

@@ -63,7 +63,7 @@ def _philosopher(seat: int) -> Hire:
 PHILOSOPHERS = Scene(
     "philosophers",
     "Five philosophers",
-    "Each takes the fork at its left and then the one at its right: a circle of five.",
+    "Each takes the fork on its left and then the one on its right: a circle of five.",
     (
         _has_first("everybody takes the left fork", *(_philosopher(seat) for seat in range(5))),
         *(_asks(name, f"{name} reaches for the right fork") for name in _TABLE),
@@ -87,7 +87,7 @@ def _upgrader(name: str) -> Hire:
 UPGRADE = Scene(
     "upgrade",
     "Two readers want to write",
-    "Each keeps its read lock and waits for the other's to go.",
+    "Each keeps its read lock, and waits for the other's to go: neither ever will.",
     (
         _has_first("ann and bob read", _upgrader("ann"), _upgrader("bob")),
         _asks("ann", "ann wants to write, and keeps reading"),
@@ -144,7 +144,7 @@ def _lease(pool: str) -> Claim:
 KNOT = Scene(
     "knot",
     "A knot of two pools",
-    "Two leases each; everybody who has one of the first waits for one of the second, and back.",
+    "Two pools of two leases: who has one of gpu waits for one of disk, and the other way round.",
     (
         _has_first(
             "ann and bob have gpu, cid and dot have disk",
@@ -158,7 +158,7 @@ KNOT = Scene(
         _asks("cid", "cid asks for gpu"),
         _asks("dot", "dot asks for gpu, and now nobody is left who could return anything"),
     ),
-    "A circle alone would not do here: every way out of it leads back.",
+    "No single circle explains it: there are several ways out, and every one of them leads back.",
     End(
         {
             "gpu": LockEnd(("ann", "bob"), ("cid", "dot")),

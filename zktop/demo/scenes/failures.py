@@ -15,7 +15,7 @@ from zktop.demo.scenes.scene import (
 CRASH = Scene(
     "crash",
     "The holder is killed",
-    "Its session outlives it: the lock is free only when the session has expired.",
+    "Its session outlives it: the lock is free only once the session has expired.",
     (
         first(contends("ann", "predecessor", "Mutex")),
         behind(contends("bob", "predecessor", "Mutex")),
@@ -31,7 +31,7 @@ CRASH = Scene(
 OVERSLEEP = Scene(
     "oversleep",
     "The holder oversleeps its session",
-    "A pause longer than the session: the lock goes to the next while the first still believes.",
+    "After a pause longer than its session, the holder still believes in a lock it has lost.",
     (
         Move(
             "ann has the lock, and then everything in it stands still, heartbeats and all",
@@ -50,27 +50,45 @@ OVERSLEEP = Scene(
             ("ann",),
         ),
     ),
-    "Two believe at once: what they write to needs a fencing number, such as the node's czxid.",
+    "For a while both believed. What they write to should check a fencing number (the czxid).",
     End({"Mutex": LockEnd(("bob",))}, believed={"Mutex": ("ann", "bob")}),
+)
+
+WORK_FAILS = Scene(
+    "work-fails",
+    "The work raises an exception",
+    "A lock must be released whatever becomes of the work: `finally`, or a `with` block.",
+    (
+        first(contends("one", "get-watch", "lockKey_7", work="raise")),
+        behind(contends("two", "get-watch", "lockKey_7")),
+        Move(
+            "the work of the first raises; its lock is released all the same",
+            (Tell("one", "release"),),
+            (Heard("one", "failed"), Heard("two", "acquired")),
+            ("one",),
+        ),
+    ),
+    "two has the lock at once: nothing had to expire, as it does when a holder dies.",
+    End({"lockKey_7": LockEnd(("two",))}, woken={"lockKey_7": 1}),
 )
 
 ORPHAN = Scene(
     "orphan",
     "A node that nobody owns",
-    "A node that is not ephemeral outlives its client, and everybody waits for nobody.",
+    "A node that is not ephemeral stays when its client dies, and everybody waits for nobody.",
     (
         first(contends("ann", "kazoo-lock", "import", flaw="persistent")),
         Move("ann is killed, and her node stays", (Tell("ann", "kill"),), (), ("ann",)),
         behind(contends("bob", "kazoo-lock", "import")),
     ),
-    "The holder has no session: nothing will ever expire.",
+    "The holder has no session, so nothing will expire. After a minute it is called an orphan.",
     End({"import": LockEnd(("ann",), ("bob",))}, findings=("B1",), believed={"import": ("ann",)}),
 )
 
 GHOST = Scene(
     "ghost",
     "A ghost after a lost answer",
-    "The create arrived, its answer did not; who creates again queues behind itself.",
+    "The create arrived, but its answer did not; whoever creates again queues behind itself.",
     (
         behind(
             contends("ann", "predecessor", "Mutex", flaw="blind-retry"),
@@ -85,23 +103,25 @@ GHOST = Scene(
 LOST_WAKE_UP = Scene(
     "lost-wake-up",
     "A lost wake-up",
-    "The one before went between listing and watching: the watch is on a node that is no more.",
+    "Between listing the queue and setting the watch, the one in front leaves: the watch is on a "
+    "node that is gone for good, and will never fire.",
     (
         first(contends("ann", "predecessor", "Mutex")),
+        behind(contends("bob", "predecessor", "Mutex")),
         Move(
-            "bob has listed the queue, and dawdles before it sets its watch",
-            (contends("bob", "predecessor", "Mutex", flaw="void-watch"),),
-            (Heard("bob", "decided"),),
+            "cid has listed the queue and has seen bob, but dawdles before it sets its watch",
+            (contends("cid", "predecessor", "Mutex", flaw="void-watch"),),
+            (Heard("cid", "decided"),),
         ),
         Move(
-            "ann releases just now: bob watches a node that will never come back",
-            (Tell("ann", "release"),),
-            (Heard("bob", "watching"),),
-            ("ann",),
+            "bob gives up just now: cid watches a node that will never come back",
+            (Tell("bob", "cancel"),),
+            (Heard("cid", "watching"),),
+            ("bob",),
         ),
     ),
-    "bob is first in the queue, and does not know it.",
-    End({"Mutex": LockEnd(("bob",))}, findings=("L3",), believed={"Mutex": ("ann",)}),
+    "cid is next in line, but nobody will wake it when ann releases. Release ann, and see.",
+    End({"Mutex": LockEnd(("ann",), ("cid",))}, findings=("L3",)),
 )
 
 ELECTION = Scene(

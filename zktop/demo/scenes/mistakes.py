@@ -19,21 +19,25 @@ NAIVE_SORT = Scene(
     (
         first(contends("w", "rw-naive", "catalogue", "write")),
         Move(
-            "r wants to read; by its name it is first",
+            "r asks to read; by its name it is first, and so it goes in",
             (contends("r", "rw-naive", "catalogue", "read"),),
             (Heard("r", "acquired"),),
         ),
     ),
-    "By number r has to wait; r thinks that it holds.",
-    End({"catalogue": LockEnd(("w",), ("r",))}, believed={"catalogue": ("r", "w")}),
+    "By its number r has to wait, but r thinks that it holds. A report can only hint at that.",
+    End(
+        {"catalogue": LockEnd(("w",), ("r",))},
+        findings=("S1",),
+        believed={"catalogue": ("r", "w")},
+    ),
 )
 
 MIXED = Scene(
     "mixed-libraries",
     "Two libraries in one lock",
-    "Each looks only at nodes of its own form: they queue in one place and do not exclude.",
+    "Each looks only at names of its own kind: they meet in one lock, and do not exclude.",
     (first(contends("ann", "kazoo-lock", "jobs"), contends("bob", "get-watch", "jobs")),),
-    "Two families of names below one lock, and two holders.",
+    "Two kinds of names below one lock, and two holders at once.",
     End(
         {"jobs": LockEnd(("ann", "bob"))},
         findings=("S2",),
@@ -44,7 +48,7 @@ MIXED = Scene(
 FAILED_POLL = Scene(
     "failed-poll",
     "A poll that failed, taken for the lock",
-    "No answer is not an empty answer: one who cannot see anybody is not alone.",
+    "No answer is not an empty answer: whoever cannot see anybody is not alone.",
     (
         first(contends("ann", "poll", "Lock", poll_s=0.3)),
         behind(contends("bob", "poll", "Lock", poll_s=0.3, flaw="failed-poll-holds")),
@@ -54,7 +58,7 @@ FAILED_POLL = Scene(
             (Heard("bob", "acquired"), Heard("bob", "connected")),
         ),
     ),
-    "ann holds, bob thinks so too, and both sessions live.",
+    "ann holds, and bob thinks so too. ZooKeeper shows nothing wrong: the error is in bob.",
     End({"Lock": LockEnd(("ann",), ("bob",))}, believed={"Lock": ("ann", "bob")}),
 )
 
@@ -91,7 +95,7 @@ SPIN = Scene(
 NO_RECHECK = Scene(
     "no-recheck",
     "A notification that rechecks nothing",
-    "The middle one of three goes, and the last sleeps for good, though it is first in the end.",
+    "The middle one of three goes, and the last sleeps for good, even when it is first.",
     (
         first(contends("one", "predecessor", "Mutex")),
         behind(contends("two", "predecessor", "Mutex")),
@@ -102,8 +106,14 @@ NO_RECHECK = Scene(
             (Heard("three", "notified"), Heard("three", "decided")),
             ("two",),
         ),
-        Move("the first releases, and nobody hears it", (Tell("one", "release"),), (), ("one",)),
+        Move(
+            "the first releases after a while, and nobody hears it",
+            (Tell("one", "release"),),
+            (),
+            ("one",),
+            rest_s=4.0,
+        ),
     ),
-    "The only one in the queue, and it does not hold.",
+    "three is alone in the queue and could have the lock, but does not know it.",
     End({"Mutex": LockEnd(("three",))}, findings=("L2",), believed={"Mutex": ("one",)}),
 )

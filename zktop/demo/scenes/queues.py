@@ -5,6 +5,7 @@ from msgspec import structs
 from zktop.demo.scenes.scene import (
     End,
     Heard,
+    Hire,
     LockEnd,
     Move,
     Scene,
@@ -17,7 +18,7 @@ from zktop.demo.scenes.scene import (
 QUEUE = Scene(
     "queue",
     "A queue",
-    "Each waiter watches only the one before it: the order is the numbers in the nodes' names.",
+    "The numbers in the nodes' names are the order, and each waiter watches only the one before.",
     (
         first(contends("ann", "predecessor", "Mutex")),
         behind(contends("bob", "predecessor", "Mutex")),
@@ -30,7 +31,7 @@ QUEUE = Scene(
             ("ann",),
         ),
     ),
-    "The column of watched nodes: each name is that of the row above.",
+    "Each waiter watches the node of the row above it, and nothing else.",
     End({"Mutex": LockEnd(("bob",), ("cid", "dot"))}, woken={"Mutex": 1}),
 )
 
@@ -47,7 +48,7 @@ def _joins_the_herd(number: int) -> Move:
 HERD = Scene(
     "herd",
     "The herd",
-    "Whoever watches the parent is woken by every change: five notifications for one release.",
+    "All watch the children of the lock, so every change wakes all: five woken by one release.",
     (
         first(contends("ann", "parent-watch", "Lock")),
         *(_joins_the_herd(number) for number in range(len(_FLOCK))),
@@ -58,7 +59,7 @@ HERD = Scene(
             ("ann",),
         ),
     ),
-    "No watch shows in the tables: they do not list children watches. Count the notifications.",
+    "No watch is shown, as servers do not list watches on children: count who is notified.",
     End({"Lock": LockEnd(("bob",), _FLOCK[1:])}, woken={"Lock": 5}),
 )
 
@@ -85,11 +86,11 @@ SINGLE_HERD = Scene(
     "One node that all watch",
     "Without a queue there is no order: after a release everybody tries, and anybody may win.",
     (
-        first(contends("ann", "single-node", "exclusive")),
-        *(behind(contends(name, "single-node", "exclusive")) for name in _FLOCK[:3]),
+        first(contends("ann", "single-node", "exclusive_lock")),
+        *(behind(contends(name, "single-node", "exclusive_lock")) for name in _FLOCK[:3]),
     ),
-    "Three sessions watch one node, and have none of their own.",
-    End({"exclusive": LockEnd(("ann",), _FLOCK[:3])}),
+    "Three sessions watch one node, and have no node of their own.",
+    End({"exclusive_lock": LockEnd(("ann",), _FLOCK[:3])}),
 )
 
 READERS_AND_WRITERS = Scene(
@@ -113,7 +114,7 @@ READERS_AND_WRITERS = Scene(
 THREE_WINDOWS = Scene(
     "three-windows",
     "The second of three windows is closed",
-    "Who waited for the one that left has to look again, and to watch the one before that.",
+    "Whoever waited for the one that left must look again, and watch the one before that.",
     (
         first(contends("one", "get-watch", "lockKey_7")),
         behind(contends("two", "get-watch", "lockKey_7")),
@@ -132,7 +133,7 @@ THREE_WINDOWS = Scene(
 TIME_OUT = Scene(
     "time-out",
     "A time-out in the queue",
-    "Who gives up takes its node away; left behind, it would block everybody after it.",
+    "Whoever gives up takes its node away: left behind, it would block everybody after it.",
     (
         first(contends("ann", "predecessor", "Mutex")),
         behind(contends("bob", "predecessor", "Mutex", timeout_s=1.5)),
@@ -148,7 +149,59 @@ TIME_OUT = Scene(
     End({"Mutex": LockEnd(("ann",), ("cid",))}),
 )
 
-_GUESTS = tuple(f"r{number}" for number in range(1, 11))
+POLLING = Scene(
+    "polling",
+    "Asking again and again",
+    "Without watches, a release is noticed only when somebody asks the next time.",
+    (
+        first(contends("ann", "poll", "Lock", poll_s=0.5)),
+        behind(contends("bob", "poll", "Lock", poll_s=0.5)),
+        behind(contends("cid", "poll", "Lock", poll_s=0.5)),
+        Move(
+            "ann releases, and nobody is told: bob finds out when it asks",
+            (Tell("ann", "release"),),
+            (Heard("bob", "acquired"),),
+            ("ann",),
+        ),
+    ),
+    "cid watches nothing, and keeps asking for as long as it waits.",
+    End({"Lock": LockEnd(("bob",), ("cid",))}, findings=("L6",)),
+)
+
+_HOSTS = ("host3", "host4", "host5")
+
+
+def _host(name: str, mode: str) -> Hire:
+    return contends(name, "rw-herd-host", "catalogue", mode)
+
+
+def _joins_the_hosts(number: int, mode: str) -> Move:
+    move = behind(_host(_HOSTS[number], mode))
+    again = tuple(Heard(name, "watching") for name in _HOSTS[:number])
+    return structs.replace(move, until=move.until + again)
+
+
+READ_WRITE_HERD = Scene(
+    "read-write-herd",
+    "Readers and writers in a herd",
+    "Version 1 of the read/write lock: all watch the children, so all wake when one reader goes.",
+    (
+        first(_host("host1", "read"), _host("host2", "read")),
+        _joins_the_hosts(0, "write"),
+        _joins_the_hosts(1, "read"),
+        _joins_the_hosts(2, "write"),
+        Move(
+            "host1 stops reading: the three who wait are woken, and none of them can go on",
+            (Tell("host1", "release"),),
+            tuple(Heard(name, what) for name in _HOSTS for what in ("notified", "watching")),
+            ("host1",),
+        ),
+    ),
+    "host1-R-, host3-W-: each name says who wants what. Compare with `readers-and-writers`.",
+    End({"catalogue": LockEnd(("host2",), _HOSTS)}, woken={"catalogue": 3}),
+)
+
+_GUESTS = tuple(f"r{number}" for number in range(1, 13))
 
 STARVATION = Scene(
     "starvation",
@@ -167,6 +220,6 @@ STARVATION = Scene(
             for name in _GUESTS
         ),
     ),
-    "Ten readers were served after w had come, and w still waits.",
+    "Twelve readers came after w and were served, and w still waits.",
     End({"catalogue": LockEnd(("r0",), ("w",))}, findings=("P8",)),
 )

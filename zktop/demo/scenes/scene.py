@@ -62,6 +62,7 @@ class Move(Struct, frozen=True):
     until: tuple[Heard, ...] = ()
     ended: tuple[str, ...] = ()  # contenders whose processes are gone before the next move
     together: bool = False  # contenders come all at once: their order is of no consequence
+    rest_s: float = 0.0  # nothing happens for so long before it: seen idle, one is known to be
 
 
 class LockEnd(Struct, frozen=True):
@@ -110,7 +111,7 @@ def first(*hires: Hire) -> Move:
     """Have contenders enter, each of whom gets what it wants at once."""
     names = _list([hire.name for hire in hires])
     return Move(
-        f"{names} asks, and has it" if len(hires) == 1 else f"{names} ask, and have it",
+        f"{names} {_wishes(hires[0], len(hires))}, and {'has' if len(hires) == 1 else 'have'} it",
         hires,
         tuple(Heard(hire.name, "acquired") for hire in hires),
     )
@@ -119,7 +120,14 @@ def first(*hires: Hire) -> Move:
 def behind(hire: Hire, says: str | None = None) -> Move:
     """Have a contender enter who has to wait."""
     what: What = "decided" if hire.claims[0].recipe == "poll" else "watching"
-    return Move(says or f"{hire.name} asks, and has to wait", (hire,), (Heard(hire.name, what),))
+    says = says or f"{hire.name} {_wishes(hire)}, and has to wait"
+    return Move(says, (hire,), (Heard(hire.name, what),))
+
+
+def _wishes(hire: Hire, number: int = 1) -> str:
+    claim = hire.claims[0]
+    to = {"read": "to read", "write": "to write"}.get(claim.mode or "", "for")
+    return f"{'asks' if number == 1 else 'ask'} {to} {claim.path}"
 
 
 def _list(names: list[str]) -> str:

@@ -1,0 +1,192 @@
+"""How contenders stand, by what they told: what a UI lists beside the locks."""
+
+from concurrent.futures import Future
+from functools import partial
+
+import pytest
+from demo.stage import Stage
+
+from zktop.demo.chronicle import REMEMBERED_NAMES, Chronicle
+from zktop.demo.hand import Ended, Event, Froze, Hired, Told
+from zktop.demo.narration import Step, What
+from zktop.demo.order import Claim, Order
+from zktop.demo.standing import Standing
+from zktop.errors import UsageError
+from zktop.model.text import Text
+
+X, Y = "/zktop-demo/x", "/zktop-demo/y"
+ORDER = Order("ann", (Claim("poll", X), Claim("rw", Y, "write", gate=True)))
+
+
+def told(what: What, lock: str | None = None, session: str | None = None) -> Told:
+    """One step of ann's."""
+    return Told("ann", Step("ann", what, f"says {what}", "", lock=lock, session=session))
+
+
+def standing(*events: Event) -> Standing:
+    """How ann stands after that."""
+    chronicle = Chronicle()
+    for event in (Hired("ann", 7, ORDER), *events):
+        chronicle.hear(event)
+    return chronicle.standings()[0]
+
+
+CONNECTED = told("connected", session="0xffff000000000001")
+HAS_X = (CONNECTED, told("created", X), told("decided", X), told("acquired", X))
+
+
+@pytest.mark.parametrize(
+    ("events", "state"),
+    [
+        ((), "starting"),
+        ((CONNECTED,), "ready"),
+        ((CONNECTED, told("created", X)), "waits"),
+        ((CONNECTED, told("watching", X)), "waits"),
+        (HAS_X, "holds"),
+        ((*HAS_X, told("waiting", Y)), "at-gate"),
+        ((*HAS_X, told("watching", Y)), "waits"),
+        ((*HAS_X, told("suspended")), "suspended"),
+        ((*HAS_X, told("suspended"), CONNECTED), "holds"),
+        ((*HAS_X, told("lost")), "lost"),
+        ((*HAS_X, told("lost"), CONNECTED), "ready"),
+        ((*HAS_X, told("releasing", X)), "releases"),
+        ((*HAS_X, told("releasing", X), told("released", X)), "ready"),
+        ((*HAS_X, told("gave-up", Y)), "ready"),
+        ((*HAS_X, Froze("ann", frozen=True)), "frozen"),
+        ((*HAS_X, Froze("ann", frozen=True), Froze("ann", frozen=False)), "holds"),
+        ((*HAS_X, told("ended")), "leaves"),
+    ],
+    ids=str,
+)
+def test_the_state_in_one_word(events: tuple[Event, ...], state: str):
+    """What it told last, unless something graver is the matter."""
+    assert standing(*events).state == state
+
+
+def test_the_session_is_the_one_of_the_reports():
+    """Unsigned; a new one after the old one was lost."""
+    assert standing(CONNECTED).session == 0xFFFF000000000001
+
+
+@pytest.mark.parametrize(
+    ("events", "holds"),
+    [
+        (HAS_X, (X,)),
+        ((*HAS_X, told("acquired", Y)), (X, Y)),
+        ((*HAS_X, told("acquired", X), told("releasing", X)), (X,)),
+        ((*HAS_X, told("acquired", Y), told("releasing", Y)), (X,)),
+        ((*HAS_X, told("lost")), ()),
+    ],
+    ids=str,
+)
+def test_what_it_believes_to_hold(events: tuple[Event, ...], holds: tuple[str, ...]):
+    """The same lock may be held twice, to read and to write."""
+    assert standing(*events).holds == holds
+
+
+def test_what_it_asks_for_now():
+    """The first claim until that is had, then the next one, and the last one stays."""
+    claims = [standing(*events).claim.path for events in ((), HAS_X, (*HAS_X, *HAS_X))]
+
+    assert claims == [X, Y, Y]
+
+
+def test_its_last_words():
+    """In its own words."""
+    assert [standing().says, standing(*HAS_X).says] == ["starting", "says acquired"]
+
+
+def ended(name: str) -> Ended:
+    """Somebody is gone."""
+    return Ended(name, 7, 0, Text(""))
+
+
+def test_who_has_ended_stands_nowhere_but_the_session_is_known():
+    """It may live on until it expires, and a report still shows it."""
+    chronicle = Chronicle()
+    for event in (Hired("ann", 7, ORDER), *HAS_X, ended("ann")):
+        chronicle.hear(event)
+
+    assert chronicle.standings() == ()
+    assert chronicle.sessions() == {0xFFFF000000000001: "ann"}
+    assert chronicle.believers(X) == set()
+
+
+def test_what_is_remembered_of_the_dead_is_bounded():
+    """A UI may run for weeks."""
+    chronicle = Chronicle()
+    for number in range(REMEMBERED_NAMES + 10):
+        name = f"n{number}"
+        step = Step(name, "connected", "", "", session=hex(number + 1))
+        for event in (Hired(name, 7, ORDER), Told(name, step), ended(name)):
+            chronicle.hear(event)
+
+    assert len(chronicle.ended) == len(chronicle.told) == REMEMBERED_NAMES
+    assert len(chronicle.sessions()) == REMEMBERED_NAMES
+    assert chronicle.ended.keys() == chronicle.latest.keys()
+
+
+def test_the_newest_steps():
+    """In the order in which they were told."""
+    chronicle = Chronicle()
+    for event in (Hired("ann", 7, ORDER), *HAS_X):
+        chronicle.hear(event)
+
+    assert [step.what for step in chronicle.last(2)] == ["decided", "acquired"]
+    assert chronicle.last(0) == ()
+
+
+@pytest.mark.parametrize("hosts", ["sandbox"], indirect=True)
+class TestLive:
+    """With processes."""
+
+    def test_a_hand_stands_as_it_told(self, stage: Stage):
+        """Its session is that of its node."""
+        stage.queue_up("predecessor", "a", "b")
+        a, b = stage.chronicle.standings()
+        owner = stage.zookeeper.exists(f"{stage.path}/{stage.nodes()[1]}").ephemeralOwner
+
+        assert (a.state, a.holds, b.state) == ("holds", (stage.path,), "waits")
+        assert b.session == owner
+
+    def test_a_caller_need_not_wait(self, stage: Stage):
+        """What is asked soon is done in the crew's thread, in the order of asking."""
+        order = stage.order("a")
+        hired = stage.crew.soon(partial(stage.crew.hire, order))
+        frozen = stage.crew.soon(partial(stage.crew.freeze, "a"))
+        killed = stage.crew.soon(partial(stage.crew.kill, "a"))
+
+        assert hired.result(15).order == order
+        assert [frozen.result(15), killed.result(15)] == [None, None]
+        stage.ended("a")
+
+    @pytest.mark.parametrize("prepare", ["hands", "close"])
+    def test_a_refusal_comes_with_the_answer(self, stage: Stage, prepare: str):
+        """Also of a crew that has gone home."""
+        getattr(stage.crew, prepare)()
+        answer = stage.crew.soon(partial(stage.crew.kill, "nobody"))
+
+        with pytest.raises(UsageError):
+            answer.result(15)
+
+    def test_asking_a_busy_crew_does_not_wait(self, stage: Stage):
+        """Thousands of wishes fit in, though the crew looks at none of them yet."""
+        answers: list[Future[int]] = []
+
+        def busy() -> int:
+            answers.extend(stage.crew.soon(lambda: 1) for _ in range(5_000))
+            return 0
+
+        assert stage.crew.soon(busy).result(15) == 0
+        assert sum(answer.result(15) for answer in answers) == 5_000
+
+    def test_frozen_hands_are_known_to_be(self, stage: Stage):
+        """The crew says so, because they cannot."""
+        stage.queue_up("predecessor", "a")
+        stage.crew.freeze("a")
+
+        assert stage.chronicle.standings()[0].state == "frozen"
+
+        stage.crew.thaw("a")
+
+        assert stage.chronicle.standings()[0].state == "holds"
