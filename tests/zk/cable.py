@@ -15,6 +15,10 @@ class Cable:
         self._door = socket.create_server((HOST, 0))
         self._whole = threading.Event()
         self._whole.set()
+        self._flows = threading.Event()
+        self._flows.set()
+        self._stops_after: int | None = None
+        self.stopped = threading.Event()
         self._lines: list[socket.socket] = []
         self.address = f"{HOST}:{self._door.getsockname()[1]}"
         threading.Thread(target=self._serve, daemon=True).start()
@@ -28,10 +32,20 @@ class Cable:
     def mend(self) -> None:
         """Let callers through again."""
         self._whole.set()
+        self._flows.set()
+
+    def silence(self) -> None:
+        """Hang up on nobody and pass nothing on, as a network does whose packets are dropped."""
+        self._flows.clear()
+
+    def stop_after(self, size: int) -> None:
+        """Fall silent in the middle of an answer: when so many bytes more came from the server."""
+        self._stops_after = size
 
     def close(self) -> None:
         """Cut it for good."""
         self.cut()
+        self._flows.set()
         with suppress(OSError):
             self._door.shutdown(socket.SHUT_RDWR)
         self._door.close()
@@ -50,10 +64,20 @@ class Cable:
         for one, other in ((near, far), (far, near)):
             threading.Thread(target=self._pump, args=(one, other), daemon=True).start()
 
+    def _count(self, size: int) -> None:
+        self._stops_after = (self._stops_after or 0) - size
+        if self._stops_after <= 0:
+            self._stops_after = None
+            self._flows.clear()
+            self.stopped.set()
+
     def _pump(self, source: socket.socket, sink: socket.socket) -> None:
         with suppress(OSError):
             while self._whole.is_set() and (data := source.recv(65536)):
+                self._flows.wait()
                 sink.sendall(data)
+                if self._stops_after is not None and source in self._lines[1::2]:
+                    self._count(len(data))
         _hang_up(source, sink)
 
 

@@ -7,17 +7,44 @@ from pathlib import Path
 
 import pytest
 from kazoo.client import KazooClient
-from servers import RunningServer, real_zookeeper
+from servers import RunningServer, real_zookeeper, sandbox_server
 
 _numbers = itertools.count()
 
 
+# What these state holds for the sandbox as for the real one; the others ask a real server for
+# what the sandbox does not have, or break it in ways that cost time.
+ON_BOTH = ("test_client", "test_newcomers", "test_observer", "test_requests")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run the tests of some modules on both servers in turn."""
+    module = metafunc.module.__name__.rpartition(".")[2]
+    if module in ON_BOTH and "zookeeper" in metafunc.fixturenames:
+        servers = (pytest.param("real", marks=pytest.mark.zookeeper), "sandbox")
+        metafunc.parametrize("zookeeper", servers, indirect=True, scope="session")
+
+
 @pytest.fixture(scope="session")
-def zookeeper() -> Iterator[RunningServer]:
-    """A standalone server with everything switched on."""
+def zookeeper(request: pytest.FixtureRequest) -> RunningServer:
+    """A standalone server with everything switched on, or the sandbox."""
+    server: RunningServer = request.getfixturevalue(getattr(request, "param", "real"))
+    return server
+
+
+@pytest.fixture(scope="session")
+def real() -> Iterator[RunningServer]:
+    """A real server."""
     with real_zookeeper(admin=True) as server:
         if server is None:
             pytest.skip("no ZooKeeper on this machine")
+        yield server
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> Iterator[RunningServer]:
+    """Our own."""
+    with sandbox_server() as server:
         yield server
 
 

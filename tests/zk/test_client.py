@@ -13,8 +13,6 @@ from zktop.errors import ZktopError
 from zktop.zk import Access, parse_hosts, requests
 from zktop.zk.client import READING, ReadOnlyClient, WritingError, ring_log
 
-pytestmark = pytest.mark.zookeeper
-
 
 class Deaf:
     """Nobody listens."""

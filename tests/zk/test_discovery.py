@@ -4,23 +4,27 @@ from collections.abc import Iterator
 
 import pytest
 from kazoo.client import KazooClient
-from servers import RunningServer, real_zookeeper
+from servers import RunningServer, real_zookeeper, sandbox_server
 from zk.eye import eventually, looking, names
 
 from zktop.zk import discovery
 from zktop.zk.discovery import might_be_a_lock
 from zktop.zk.reach import looks_like_a_place
 
-pytestmark = pytest.mark.zookeeper
-
 OFTEN = 200
 EVENTS_BYTES = OFTEN * 50  # that many events take so much at the least
 
 
-@pytest.fixture(scope="module")
-def busy() -> Iterator[RunningServer]:
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(real_zookeeper, marks=pytest.mark.zookeeper, id="real"),
+        pytest.param(sandbox_server, id="sandbox"),
+    ],
+)
+def busy(request: pytest.FixtureRequest) -> Iterator[RunningServer]:
     """A server with two folders of locks, a lock at the top, and a lot of other things."""
-    with real_zookeeper() as server:
+    with request.param() as server:
         if server is None:
             pytest.skip("no ZooKeeper on this machine")
         client = KazooClient(server.address)

@@ -13,12 +13,9 @@ from zktop.model.facts import Denied, Gone, Link, Node, session_id
 
 Way = dict[str, object]  # what a plan says about how to watch
 
-pytestmark = [
-    pytest.mark.zookeeper,
-    pytest.mark.parametrize(
-        "way", [{"persistent": True}, {"persistent": False}], ids=["persistent", "one-shot"]
-    ),
-]
+pytestmark = pytest.mark.parametrize(
+    "way", [{"persistent": True}, {"persistent": False}], ids=["persistent", "one-shot"]
+)
 
 
 def test_a_queue_of_kazoo_locks_is_read(

@@ -1,13 +1,10 @@
 """What goes over the wire, byte for byte where kazoo does not do it for us."""
 
-import pytest
 from kazoo.client import KazooClient
 from kazoo.protocol.serialization import write_string
 
 from zktop.zk import requests
 from zktop.zk.requests import GET_CHILDREN, GET_DATA, NO_NODE, MultiRead
-
-pytestmark = pytest.mark.zookeeper
 
 
 def _ask(client: KazooClient, request: object) -> tuple[bytes, int]:

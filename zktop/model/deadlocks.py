@@ -22,11 +22,9 @@ from zktop.model.settings import Settings
 from zktop.model.sight import Sight
 from zktop.model.text import Text
 from zktop.model.waits.activity import Activity
-from zktop.model.waits.assess import assess
 from zktop.model.waits.deadlock import Deadlock, Place
 from zktop.model.waits.evidence import Evidence
 from zktop.model.waits.forest import Forest, Root
-from zktop.model.waits.grants import is_granted
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.names import Names
 from zktop.model.waits.order import OrderGraph
@@ -36,6 +34,7 @@ from zktop.model.waits.state import Queue, Request
 from zktop.model.watching import Lookout
 
 RANK_EVERY: Final[Millis] = 1_000
+RANK_AGAIN: Final[Millis] = 10_000  # where no queue changed, and time alone adds up the waits
 MANY: Final = 64  # members; a shorter queue is made anew as quickly
 
 
@@ -95,6 +94,8 @@ class Deadlocks:
         potential = inversions(self._orders) if self._orders.cycles else ()
         if not self.graph.residue.cores and not self._elections:
             return Verdict(relist=_paths(more), inversions=potential, blockers=blockers)
+        from zktop.model.waits.assess import assess  # noqa: PLC0415  most ensembles need none
+
         known = self._evidence(sight, chronicle, locks, now_ms)
         found = assess(self.graph, known, self._names(locks))
         return Verdict(
@@ -107,12 +108,16 @@ class Deadlocks:
 
     def _root_blockers(self, now_ms: Millis) -> tuple[Root, ...]:
         """Rank the root blockers, at most once a second: to add up all waits takes a while."""
-        if self._ranked_at is None or not 0 <= now_ms - self._ranked_at < RANK_EVERY:
-            for name, queue in self._unranked.items():
-                self._forest.replaced(name, queue)
-            self._unranked.clear()
-            self._ranked_at = now_ms
-            self._ranked = self._forest.roots(self.graph, now_ms)
+        age = None if self._ranked_at is None else now_ms - self._ranked_at
+        if age is not None and 0 <= age < (RANK_EVERY if self._unranked else RANK_AGAIN):
+            if not self._unranked:
+                self._ranked = self._forest.aged(self.graph, now_ms)
+            return self._ranked
+        for name, queue in self._unranked.items():
+            self._forest.replaced(name, queue)
+        self._unranked.clear()
+        self._ranked_at = now_ms
+        self._ranked = self._forest.roots(self.graph, now_ms)
         return self._ranked
 
     def _replace(self, lined: Lined, gone_at: int) -> None:
@@ -138,8 +143,10 @@ class Deadlocks:
         """Learn in which order locks are taken, from who owns another one already."""
         lock, queue = change.after, lined.queue
         generation = {queue.lock: lock.stat.czxid} if lock and lock.stat else {}
+        tangled = {request.actor for request in lined.created} & self.graph.tangled
+        nesting = {actor for actor in tangled if len(set(self.graph.locks(actor))) > 1}
         for request in lined.created:
-            if request.actor in self.graph.tangled:
+            if request.actor in nesting:
                 asker = Asker(
                     identity=request.actor,
                     owner=request.actor,
@@ -166,6 +173,7 @@ class Deadlocks:
         }
         places = list(self._places(actors, locks))
         past = {lock.path: chronicle.of(lock.path, now_ms) for _, _, lock, _ in places}
+        lookouts = {lock.path: Lookout(lock, sight) for _, _, lock, _ in places}
         usual = {path: history.usual_hold for path, history in past.items()}
         tries = {
             request.actor: past[lock.path].attempts.get(identity_of(member))
@@ -181,8 +189,8 @@ class Deadlocks:
             watched=frozenset(
                 (queue.lock, request.node)
                 for queue, request, lock, member in places
-                if not is_granted(queue, request)
-                and Lookout(lock, sight).of(member).verdict == "confirmed"
+                if not self.graph.holds(queue, request)
+                and lookouts[lock.path].of(member).verdict == "confirmed"
             ),
             usual_hold_ms={path: hold[1] for path, hold in usual.items() if hold is not None},
             patience_ms={actor: ms for actor, ms in learned.items() if ms is not None},

@@ -24,6 +24,7 @@ from zktop.zk.requests import NO_AUTH, NO_NODE, Exists, Sync
 
 REVIVE_S = 5.0
 CLOSING_S = 2.0
+WANTS_SASL = -124  # what a server answers that lets nobody in without it
 AHEAD = 1_000  # transactions that our own count of them may be ahead
 
 State = Literal["connecting", "connected", "suspended", "lost", "read-only", "closed"]
@@ -50,6 +51,7 @@ class Connection:
         self.link: Link | None = None
         self.note: str | None = None
         self.ready = False
+        self._order = access.hosts.addresses
         self._ever_ready = False
         self._closing = False
         self._begun = threading.Event()
@@ -66,8 +68,13 @@ class Connection:
     def prefer(self, addresses: Sequence[Address]) -> None:
         """Try these first, in any order: a host that hangs costs a good part of the time-out."""
         first = random.sample(addresses, len(addresses))
-        order = dict.fromkeys([*first, *self._access.hosts.addresses])
-        self._client.set_hosts(",".join(map(str, order)), randomize_hosts=False)
+        self._order = tuple(dict.fromkeys([*first, *self._access.hosts.addresses]))
+        self._client.set_hosts(",".join(map(str, self._order)), randomize_hosts=False)
+
+    def extend(self, addresses: Sequence[Address]) -> None:
+        """Try these as well, after those that were given; the list of earlier ones is replaced."""
+        more = dict.fromkeys([*self._order, *addresses])
+        self._client.set_hosts(",".join(map(str, more)), randomize_hosts=False)
 
     def open(self, seconds: float) -> None:
         """Connect and read something; NoConnectionError when that takes longer, or cannot be."""
@@ -130,7 +137,9 @@ class Connection:
 
     def _ended(self, state: str) -> None:
         self._session = self._server = None
-        why = _ENDS.get(state, "the client gave up")
+        why = _ENDS.get(state, _ENDS["closed"])
+        if state == "closed" and self._access.sasl and not self._ever_ready:
+            why = _ENDS["auth-failed"]  # kazoo dies of that, and says nothing else
         if state != "expired":  # kazoo makes a new session after that one, and only then
             self._refuse(f"{self._access.hosts}: {why}.")
             self._stream.after(REVIVE_S, self._revive)
@@ -142,13 +151,17 @@ class Connection:
         self._bytes_before += self._client.bytes_in
         threading.Thread(target=self._close, args=(self._client,), daemon=True).start()
         self._client = self.reader.client = ReadOnlyClient(self._access, self, self._log)
+        self.prefer(self._order)
         self._client.start_async()
 
     def _begin(self, state: State) -> None:
         known = self._clock.seen
         root = self._access.hosts.full("/")
 
-        def synced(_answer: Answer) -> None:  # a read-only server cannot, and that is all right
+        def synced(answer: Answer) -> None:  # a read-only server cannot, and that is all right
+            if answer.code == WANTS_SASL:
+                self._refuse(f"{self._access.hosts}: nobody is let in without SASL (see --sasl).")
+                return
             self.reader.ask(Exists(root), lambda answer: self._first_read(state, known, answer))
 
         self.reader.ask(Sync(root), synced)

@@ -16,11 +16,13 @@ from zktop.zk.ensemble import Ensemble
 from zktop.zk.expiry import ServerClock
 from zktop.zk.hosts import Address
 from zktop.zk.sampling import Stamp, Told, Way, by_admin, by_words, facts, unreached
+from zktop.zk.tables import Member
 from zktop.zk.words import RefusedError
 
 SLOW_S = 1.0
 LONGEST_REST_S = 60.0
 ADMIN_AGAIN_S = 60.0  # when a server had no AdminServer
+MEMBERS_WITHIN_S = 1.0  # longer the first round does not wait to learn who else there is
 
 
 class Rest:
@@ -60,7 +62,7 @@ class Introspection:
         self._context = access.tls.context() if access.tls else None
         self._admin_context = admin.tls.context() if admin.tls else None
         self._rests: dict[str, Rest] = {}
-        self._stopped = threading.Event()
+        self._stopped, self._introduced = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="zktop-introspection", daemon=True)
         self.ensemble = Ensemble(access.hosts.addresses)
         self.on_round: Callable[[], None] = lambda: None
@@ -70,11 +72,18 @@ class Introspection:
         """Begin."""
         self._thread.start()
 
+    def introduce(self, members: tuple[Member, ...] | None) -> None:
+        """Tell who else is in the ensemble; None when that is not to be had."""
+        if members is not None:
+            self.ensemble.members = members
+        self._introduced.set()
+
     def stop(self) -> None:
         """End after the answer that is being read; nobody waits for that."""
         self._stopped.set()
 
     def _run(self) -> None:
+        self._introduced.wait(MEMBERS_WITHIN_S)
         while not self._stopped.is_set():
             for name, address in self.ensemble.servers().items():
                 rest = self._rests.setdefault(name, Rest())

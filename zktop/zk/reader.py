@@ -26,6 +26,8 @@ LARGE_ANSWER = 2_000_000  # bytes; the server builds an answer whole before it s
 ENOUGH_TO_LEARN = 10  # items; the one listing of a large root says nothing about its children
 UNKNOWN_BYTES = 8_000.0  # of one item, before the first answer shows better
 LARGEST_REQUEST = 500_000  # bytes; a server takes 1 MB unless told otherwise
+UTF_8, HEADER = 4, 14  # bytes of a character at most, and of an item's frame
+SMALLEST_REQUEST = 1_000  # bytes; no server could do with less
 
 Item = tuple[int, str]  # GET_DATA or GET_CHILDREN, and a path
 Result = Any  # what `requests.results` yields
@@ -90,6 +92,9 @@ class Reader:
         self.asked = 0
         self.connected = False  # what is asked meanwhile is dropped: all is read again afterwards
         self._bytes_each = UNKNOWN_BYTES
+        self._largest_request = LARGEST_REQUEST
+        self._unanswered: deque[int] = deque()  # how large the batches under way are
+        self._largest_taken = 0  # bytes that a server has taken at once
         self._under_way = 0
         self._waiting: deque[tuple[Any, Then]] = deque()
 
@@ -100,6 +105,10 @@ class Reader:
 
     def next_turn(self, *, connected: bool) -> None:
         """Forget what was asked on an earlier connection."""
+        largest = max(self._unanswered, default=0)
+        if largest > self._largest_taken:  # perhaps the server hangs up on what is so large
+            self._largest_request = max(SMALLEST_REQUEST, largest // 4)
+        self._unanswered.clear()
         self.turn += 1
         self.connected = connected
         self._under_way = 0
@@ -123,9 +132,9 @@ class Reader:
         """Hand on an answer, on our thread."""
         if turn != self.turn:
             return
-        self._under_way -= 1
         if answer.code in _NO_CONNECTION:
-            return  # the connection tells so itself, and everything will be read again
+            return  # still under way: the connection tells so itself, and all is read again then
+        self._under_way -= 1
         then(answer._replace(zxid=self.clock.answered(answer.zxid)))
         while self._waiting and self._under_way < WINDOW:
             self._send(*self._waiting.popleft())
@@ -138,13 +147,17 @@ class Reader:
             return
         for batch in self._batches(items):
             sent = [(operation, self.hosts.full(path)) for operation, path in batch]
+            if self.connected:
+                self._unanswered.append(_size(sent))
             self.ask(requests.MultiRead(sent), partial(self._many, batch, then))
 
     def _many(self, batch: Sequence[Item], then: ThenAll, answer: Answer) -> None:
+        sent = self._unanswered.popleft()
         if isinstance(answer.error, UnimplementedError):
             self.batches = False  # an old server; it closes the connection after that
             return
         if answer.error is None:
+            self._largest_taken = max(self._largest_taken, sent)
             if len(batch) >= ENOUGH_TO_LEARN:
                 size = len(answer.value[0]) / len(batch)
                 self._bytes_each = max(1.0, size, (self._bytes_each + size) / 2)
@@ -166,10 +179,14 @@ class Reader:
 
     def _batches(self, items: Sequence[Item]) -> list[Sequence[Item]]:
         longest = max((len(path) for _, path in items), default=0) + len(self.hosts.chroot)
-        asked = LARGEST_REQUEST // (longest * 4 + 14)
+        asked = self._largest_request // (longest * UTF_8 + HEADER)
         answered = int(LARGE_ANSWER / self._bytes_each)
         size = max(2, min(BATCH, asked, answered)) // 2 * 2  # even, because some come in pairs
         return [items[start : start + size] for start in range(0, len(items), size)]
+
+
+def _size(batch: Sequence[Item]) -> int:
+    return sum(len(path) * UTF_8 + HEADER for _, path in batch)
 
 
 _NO_CONNECTION = {-4, -112, -115}  # lost, expired or closed, not authenticated

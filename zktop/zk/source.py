@@ -23,7 +23,7 @@ from zktop.zk.preflight import Probe, preflight
 from zktop.zk.reach import reaches_of
 from zktop.zk.reader import Answer
 from zktop.zk.requests import Exists, GetData, check_kazoo, data
-from zktop.zk.tables import members
+from zktop.zk.tables import Member, members
 
 PERSISTENT_SINCE = (3, 6, 0)
 MEMBERS_EVERY_S = 60.0
@@ -67,6 +67,7 @@ class Source:
         self._on_facts: OnFacts = lambda _facts: None
         self._read, self._sampled = threading.Event(), threading.Event()
         self._stream = Stream(self._after_batch, self.log)
+        self._others: list[Address] = []  # members that are not in --hosts
         self._clock = Clock()
         self._connection = Connection(access, self._stream, self._clock, self._emit, self.log)
         self._reader = self._connection.reader
@@ -207,9 +208,24 @@ class Source:
             self._stream.after(MEMBERS_EVERY_S, self._ask_for_members, turn)
 
     def _members(self, answer: Answer) -> None:
+        told = None
         if answer.error is None:
-            text = (data(answer.value)[0] or b"").decode("utf-8", "replace")
-            self._introspection.ensemble.members = members(text)
+            told = members((data(answer.value)[0] or b"").decode("utf-8", "replace"))
+            self._look_for_others(told)
+        self._introspection.introduce(told)
+
+    def _look_for_others(self, told: tuple[Member, ...]) -> None:
+        """Have the client try the members as well that are not in --hosts, when one is needed."""
+        addresses = {Address(one.host, one.port) for one in told if one.port}
+        others = sorted(addresses - {*self.access.hosts.addresses})
+        if self.access.tls is None and others != self._others:  # the ports told are plain ones
+            self._others = others
+            threading.Thread(target=self._meet, args=(others,), daemon=True).start()
+
+    def _meet(self, others: Sequence[Address]) -> None:
+        """Ask them what they are first: one that hangs would cost a good part of every try."""
+        usable = [probe.address for probe in preflight(others) if probe.usable]
+        self._stream.post(self._connection.extend, usable)
 
     def _after_an_answer(self, job: Callable[..., None], *arguments: object) -> None:
         """Do this once everything that happened until now has been told.

@@ -14,7 +14,7 @@ from zktop.model.text import Text
 
 QUEUE_OF_SEMAPHORE: Final = "-__lock__"
 LEDGER: Final = re.compile(r"urL\d{10}")  # BookKeeper: the number is that of a ledger
-_HEX: Final = re.compile(MACROS["{H32}"])
+_HEX: Final = MACROS["{H32}"]
 _HEX_LENGTH: Final = 32
 _TELLING: Final = frozenset(
     (
@@ -75,10 +75,10 @@ def _curator_semaphore(ground: Ground) -> bool:
 
 
 def _kazoo_semaphore(ground: Ground) -> bool:
-    names = ground.family.members
-    if names and not any(map(_HEX.fullmatch, names)):
+    if ground.beside(QUEUE_OF_SEMAPHORE) is None:
         return False
-    return ground.beside(QUEUE_OF_SEMAPHORE) is not None
+    names = ground.family.members
+    return not names or any(re.fullmatch(_HEX, name) for name in names)
 
 
 def _kazoo_lease(ground: Ground) -> bool:

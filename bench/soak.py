@@ -1,0 +1,232 @@
+"""Hours of a busy ensemble in minutes: zktop watches churn at full speed and must not grow.
+
+`python -m bench.soak 600` runs a real server, contenders that take and let go of locks as fast as
+they can, and zktop's own watch beside them. Every few seconds it notes memory, threads, sockets,
+and what the server itself counts for our session. It ends with 1 and a line for each figure that
+grew, and with 2 where there is no server to run.
+
+Each `Part` is a thing that must not grow while everything else goes on; there is room for more.
+"""
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from zktop.commands.watch import Watch
+from zktop.model.facts import session_text
+from zktop.model.settings import Root, Settings
+from zktop.zk import Access, Plan, parse_hosts
+from zktop.zk.access import Admin
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from servers import RunningServer, ask, real_zookeeper
+
+DEFAULT_S = 600.0
+NOTES = 40  # at least so many rows of figures, whatever the length
+WARM = 0.3  # of the run: what grows until then is a cache that fills
+MAY_GROW_MB = 2.0
+MAY_GROW_BY = 0.02  # of the memory after warming up
+LOCKS, WORKERS = 50, 4
+CHURN = """
+import sys, time
+from kazoo.client import KazooClient
+client = KazooClient(sys.argv[1]); client.start()
+path, number, locks = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+while True:
+    lock = client.Lock(f"{path}/lock-{number % locks:03}", sys.argv[3])
+    with lock:
+        number += 1
+        if number % 100 == 0:
+            print(number, flush=True)
+"""
+
+
+class Note(NamedTuple):
+    """The figures at one moment."""
+
+    at: float
+    memory_mb: float
+    threads: int
+    sockets: int
+    watches: int  # that the server keeps for our session
+    connections: int  # that the server has, all in all
+    events: int
+
+
+Part = Callable[[], object]  # called again and again from its own thread until the soak is over
+
+
+class Soak:
+    """A watch, the thread that looks at its reports, and the notes."""
+
+    def __init__(self, server: RunningServer, watch: Watch) -> None:
+        self._server, self._watch = server, watch
+        self.events = self.looks = self.seen = self.missed = 0
+        self.notes: list[Note] = []
+        self.failures: list[str] = []
+
+    def run(self, seconds: float, parts: Sequence[Part] = ()) -> None:
+        """Look on for so long, with these parts beside it, and note the figures."""
+        begin, every = time.monotonic(), min(5.0, seconds / NOTES)
+        over = threading.Event()
+        threads = [threading.Thread(target=_again, args=(part, over, self)) for part in parts]
+        for thread in threads:
+            thread.start()
+        next_note = begin
+        for report in self._watch.reports(seconds):
+            self.looks += 1
+            self.events += len(report.events)
+            self.seen += sum(event.event == "queued" for event in report.events)
+            self.missed += sum(event.creates or 0 for event in report.events)
+            if time.monotonic() >= next_note:
+                next_note += every
+                self.notes.append(self._note(begin))
+        over.set()
+        for thread in threads:
+            thread.join()
+
+    def _note(self, begin: float) -> Note:
+        gc.collect()
+        return Note(
+            time.monotonic() - begin,
+            memory_mb(),
+            threading.active_count(),
+            sockets(),
+            self._own_watches(),
+            self._connections(),
+            self.events,
+        )
+
+    def _own_watches(self) -> int:
+        """Count what the server's own table says that we watch."""
+        link = self._watch.world.link
+        own = session_text(link.session) if link and link.session else "none"
+        owned, count = False, 0
+        for line in ask(self._server.port, "wchc").splitlines():
+            owned = line.strip() == own if line[:1] != "\t" else owned
+            count += owned and line[:1] == "\t"
+        return count
+
+    def _connections(self) -> int:
+        return sum("sid=" in line for line in ask(self._server.port, "cons").splitlines())
+
+
+def _again(part: Part, over: threading.Event, soak: Soak) -> None:
+    while not over.is_set():
+        try:
+            part()
+        except Exception as failure:  # noqa: BLE001  one that fails must end the soak with 1
+            soak.failures.append(f"{part}: {failure!r}")
+            return
+
+
+def memory_mb() -> float:
+    """Measure what of us is in memory."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def sockets() -> int:
+    """Count the sockets that we have open."""
+    count = 0
+    for one in Path("/proc/self/fd").iterdir():
+        try:
+            count += str(one.readlink()).startswith("socket:")
+        except OSError:
+            continue  # the listing's own descriptor
+    return count
+
+
+def judged(notes: Sequence[Note], seconds: float) -> list[str]:
+    """Say what grew after warming up; nothing may."""
+    settled = [note for note in notes if note.at >= WARM * seconds]
+    if len(settled) < 4:  # noqa: PLR2004  two to compare with two
+        return [f"only {len(settled)} notes after warming up: the watch hardly looked"]
+    half = len(settled) // 2
+    early, late = settled[:half], settled[half:]
+    before, after = (_middle([one.memory_mb for one in part]) for part in (early, late))
+    said = []
+    if after - before > max(MAY_GROW_MB, MAY_GROW_BY * before):
+        said.append(f"memory grew from {before:.1f} to {after:.1f} MB")
+    for name in ("threads", "sockets", "watches", "connections"):
+        then, now = (min(getattr(one, name) for one in part) for part in (early, late))
+        if now > then:  # the least there is: a question to the server is a socket for a moment
+            said.append(f"{name} grew from {then} to {now}")
+    if late[-1].watches != 1:
+        said.append(f"the server keeps {late[-1].watches} watches for us instead of 1")
+    if late[-1].events <= early[0].events:
+        said.append("nothing was seen: there was no churn")
+    return said
+
+
+def _middle(figures: list[float]) -> float:
+    return sorted(figures)[len(figures) // 2]
+
+
+@contextmanager
+def churn(hosts: str, path: str) -> Iterator[None]:
+    """Contenders in processes of their own, until the block ends."""
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", CHURN, hosts, path, str(number), str(LOCKS)],
+            stdout=subprocess.DEVNULL,
+        )
+        for number in range(WORKERS)
+    ]
+    try:
+        yield
+        dead = [worker.args for worker in workers if worker.poll() is not None]
+        if dead:
+            raise RuntimeError(f"{len(dead)} contenders died under way")
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+
+
+@contextmanager
+def soaked() -> Iterator[Soak | None]:
+    """Give a server with churn and a watch that has read everything; None without a server."""
+    with ExitStack() as stack:
+        server = stack.enter_context(real_zookeeper(admin=True, memory_mb=256))
+        if server is None:
+            yield None
+            return
+        access = Access(parse_hosts(server.address))
+        plan = Plan(roots=("/soak/*",), sample_every=1.0, admin=Admin(server.admin_port or 0))
+        stack.enter_context(churn(server.address, "/soak"))
+        watch = stack.enter_context(Watch(access, plan, Settings(roots=(Root("/soak/*"),))))
+        watch.read()
+        yield Soak(server, watch)
+
+
+def main(seconds: float = DEFAULT_S, parts: Sequence[Part] = ()) -> int:
+    """Soak, print the figures, and tell by the exit code how it went."""
+    with soaked() as soak:
+        if soak is None:
+            sys.stderr.write("soak: no ZooKeeper on this machine\n")
+            return 2
+        soak.run(seconds, parts)
+    for note in soak.notes[:: max(1, len(soak.notes) // 20)]:
+        print(
+            f"{note.at:6.0f} s  {note.memory_mb:7.1f} MB  {note.threads:2} threads  "
+            f"{note.sockets:2} sockets  {note.watches} watches  {note.connections} connections  "
+            f"{note.events} events"
+        )
+    seen = f"{soak.seen} arrivals seen, {soak.missed} counted as missed"
+    print(f"{soak.looks} looks, {soak.events} events, {seen}")
+    failures = soak.failures + judged(soak.notes, seconds)
+    for failure in failures:
+        print(f"FAILED: {failure}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(float, sys.argv[1:2])))

@@ -1,0 +1,116 @@
+"""A real ensemble whose members are killed, paused and started again."""
+
+import itertools
+import signal
+from collections.abc import Callable, Iterator
+
+import pytest
+from faults.crowd import Crowd, crowd
+from faults.witness import Place
+from servers import RunningServer, ask, real_ensemble, real_zookeeper, started_again
+from zk.eye import eventually
+
+from zktop.zk.hosts import Address
+
+TICK_MS = 500  # sessions, elections and leaders that are given up: all goes by this
+_numbers = itertools.count()
+
+
+class Ensemble:
+    """Three members by address; what is done to them can be undone."""
+
+    def __init__(self, members: list[RunningServer]) -> None:
+        self._members = members
+        self.hosts = ",".join(member.address for member in members)
+
+    @property
+    def admin(self) -> dict[Address, int]:
+        """The ports of their AdminServers."""
+        return {
+            Address("127.0.0.1", member.port): member.admin_port or 0 for member in self._members
+        }
+
+    def leader(self) -> str:
+        """Who leads."""
+        return next(m.address for m in self._members if "leader" in ask(m.port, "srvr"))
+
+    def kill(self, *addresses: str) -> None:
+        """End these at once."""
+        dying = [member for member in self._members if member.address in addresses]
+        for member in dying:
+            member.process.kill()
+        for member in dying:
+            member.process.wait()
+
+    def start(self, *addresses: str) -> None:
+        """Start killed ones again."""
+        for place, member in enumerate(self._members):
+            if member.address in addresses:
+                self._members[place] = started_again(member)
+
+    def pause(self, address: str) -> None:
+        """Stop a process: its sockets stay open and nothing answers any more."""
+        self._signal(address, signal.SIGSTOP)
+
+    def resume(self, address: str) -> None:
+        """Let it go on."""
+        self._signal(address, signal.SIGCONT)
+
+    def serves(self) -> bool:
+        """Whether every member has its place."""
+        try:
+            return all("Mode:" in ask(member.port, "srvr", 1.0) for member in self._members)
+        except OSError:
+            return False
+
+    def _signal(self, address: str, what: signal.Signals) -> None:
+        next(m for m in self._members if m.address == address).process.send_signal(what)
+
+
+@pytest.fixture(scope="module")
+def _ensemble() -> Iterator[Ensemble]:
+    with real_ensemble(3, tickTime=TICK_MS, maxSessionTimeout=60_000) as members:
+        if members is None:
+            pytest.skip("no ZooKeeper on this machine")
+        yield Ensemble(members)
+
+
+@pytest.fixture
+def ensemble(_ensemble: Ensemble) -> Ensemble:
+    """All three serve, whatever the test before did."""
+    eventually(_ensemble.serves)
+    return _ensemble
+
+
+@pytest.fixture
+def crowd_at_work(ensemble: Ensemble) -> Iterator[Crowd]:
+    """Contenders in a deadlock, and others who wait for the signal to begin."""
+    with crowd(ensemble.hosts, f"/faults-{next(_numbers)}") as one:
+        yield one
+
+
+@pytest.fixture
+def place(ensemble: Ensemble, crowd_at_work: Crowd) -> Place:
+    """Where to look at them."""
+    return Place(ensemble.hosts, f"{crowd_at_work.root}/*", ensemble.admin)
+
+
+@pytest.fixture(scope="module")
+def zookeeper() -> Iterator[RunningServer]:
+    """One server, where an ensemble would add nothing."""
+    with real_zookeeper(admin=True, memory_mb=256, tickTime=TICK_MS) as server:
+        if server is None:
+            pytest.skip("no ZooKeeper on this machine")
+        yield server
+
+
+@pytest.fixture
+def root() -> str:
+    """A place of the test's own."""
+    return f"/faults-{next(_numbers)}"
+
+
+@pytest.fixture
+def jvm(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Give the next server an option of the virtual machine."""
+    return lambda option: monkeypatch.setenv("JDK_JAVA_OPTIONS", option)

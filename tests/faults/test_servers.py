@@ -1,0 +1,116 @@
+"""Servers die, hang and come back while contenders are at work."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from faults.conftest import Ensemble
+from faults.crowd import Crowd
+from faults.witness import Place, Witness, agrees_soon, invented_nothing, witness
+
+pytestmark = pytest.mark.zookeeper
+
+ALIVE = "connected"
+
+
+@pytest.fixture
+def looker(place: Place, crowd_at_work: Crowd) -> Iterator[Witness]:
+    """A witness who saw the contenders begin."""
+    with _at_work(place, crowd_at_work) as one:
+        yield one
+
+
+@contextmanager
+def _at_work(place: Place, crowd: Crowd) -> Iterator[Witness]:
+    with witness(place) as one:
+        crowd.work()
+        crowd.goes_on()
+        yield one
+
+
+def _recovers(looker: Witness, place: Place, crowd: Crowd, *others: Witness) -> None:
+    """Work goes on and we are connected: two seconds later all must be as if nothing had been."""
+    crowd.goes_on()
+    for one in (looker, *others):
+        one.until_state(ALIVE)
+    crowd.goes_on()
+    counts, recovered = crowd.rest(), time.monotonic()
+    for one in (looker, *others):
+        agrees_soon(one, place, recovered)
+        invented_nothing(one, counts)
+
+
+def test_nothing_happens(looker: Witness, place: Place, crowd_at_work: Crowd) -> None:
+    """Then the report is a fresh one, with the deadlock in it, and all was seen or counted."""
+    _recovers(looker, place, crowd_at_work)
+
+    assert [one.rule for one in looker.report.deadlocks] == ["D1"]
+    assert [link.state for link in looker.links] == [ALIVE]
+
+
+def test_the_connected_server_is_killed(
+    looker: Witness, place: Place, crowd_at_work: Crowd, ensemble: Ensemble
+) -> None:
+    """The session moves to another server."""
+    mine = looker.server
+    assert mine is not None
+    ensemble.kill(mine)
+    try:
+        looker.until(lambda _report: looker.server not in (None, mine))
+        _recovers(looker, place, crowd_at_work)
+    finally:
+        ensemble.start(mine)
+
+    assert len({link.session for link in looker.links if link.state == ALIVE}) == 1
+
+
+@pytest.mark.parametrize("persistent", [True, False], ids=["persistent", "one-shot"])
+def test_all_servers_are_killed_and_started_again(
+    place: Place, crowd_at_work: Crowd, ensemble: Ensemble, *, persistent: bool
+) -> None:
+    """Sessions outlive that, ours too."""
+    all_of_them = ensemble.hosts.split(",")
+    place = place._replace(plan={"persistent": persistent})
+    with _at_work(place, crowd_at_work) as looker:
+        ensemble.kill(*all_of_them)
+        looker.until_state("suspended")
+        ensemble.start(*all_of_them)
+        _recovers(looker, place, crowd_at_work)
+
+    assert [one.rule for one in looker.report.deadlocks] == ["D1"]
+    sessions = {link.session for link in looker.links if link.state == ALIVE}
+    assert len(sessions) == 1
+
+
+def test_the_leader_is_paused(crowd_at_work: Crowd, ensemble: Ensemble, place: Place) -> None:
+    """Who is connected to it and who is not: both follow the others, who choose a new leader.
+
+    The old one wakes up and finds that it leads no more.
+    """
+    leader = ensemble.leader()
+    with (
+        _connected(place, leader, connected=True) as near,
+        _connected(place, leader, connected=False) as far,
+    ):
+        crowd_at_work.work()
+        crowd_at_work.goes_on()
+        ensemble.pause(leader)
+        try:
+            crowd_at_work.goes_on()
+            near.until(lambda _report: near.server not in (None, leader))
+            crowd_at_work.goes_on()
+        finally:
+            ensemble.resume(leader)
+        _recovers(near, place, crowd_at_work, far)
+    assert ensemble.leader() != leader
+
+
+@contextmanager
+def _connected(place: Place, server: str, *, connected: bool) -> Iterator[Witness]:
+    """A witness that is connected to this server, or to another one; which, is left to chance."""
+    while True:
+        with witness(place) as one:
+            if (one.server == server) == connected:
+                yield one
+                return

@@ -1,0 +1,54 @@
+"""The soak in little, and that it would tell of anything that grows."""
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SECONDS = 20.0
+
+
+@pytest.fixture
+def soak(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The module; it is no part of the package."""
+    monkeypatch.syspath_prepend(ROOT)
+    return importlib.import_module("bench.soak")
+
+
+@pytest.mark.zookeeper
+def test_twenty_seconds_of_churn() -> None:
+    """It ends with 0: nothing grew."""
+    command = [sys.executable, "-m", "bench.soak", f"{SECONDS:g}"]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("grows", "said"),
+    [
+        ({"memory_mb": 1.0}, "memory grew"),
+        ({"threads": 1}, "threads grew"),
+        ({"sockets": 1}, "sockets grew"),
+        ({"watches": 1}, "watches grew"),
+        ({"connections": 1}, "connections grew"),
+    ],
+    ids=lambda one: str(*one) if isinstance(one, dict) else "",
+)
+def test_what_grows_is_told(soak: ModuleType, grows: dict[str, float], said: str) -> None:
+    """And nothing else is."""
+    notes = [_note(soak, at, grows) for at in range(int(SECONDS))]
+
+    (failure, *_) = soak.judged(notes, SECONDS)
+    assert failure.startswith(said)
+    assert soak.judged([_note(soak, at, {}) for at in range(int(SECONDS))], SECONDS) == []
+
+
+def _note(soak: ModuleType, at: int, grows: dict[str, float]) -> object:
+    steady = {"memory_mb": 30.0, "threads": 4, "sockets": 3, "watches": 1, "connections": 5}
+    now = {name: one + at * grows.get(name, 0) for name, one in steady.items()}
+    return soak.Note(at=at, events=at, **now)

@@ -1,0 +1,85 @@
+"""zktop is stopped, as ctrl-z does it, in the middle of a read: nobody else may notice."""
+
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+from cli.live import zktop_process
+from faults.test_large import TOKEN, create, holders
+from kazoo.client import KazooClient
+from servers import RunningServer, ask
+from zk.cable import Cable
+
+pytestmark = pytest.mark.zookeeper
+
+SESSION_S = 4.0
+LOCKS = 2_000
+MIDDLE = 60_000  # bytes of about half a million
+OUTSTANDING = 10
+SLOWER_AT_MOST = 4.0
+LOCK_EVENTS = {"queued", "acquired", "released", "abandoned", "expired", "missed", "lock-appeared"}
+
+
+@pytest.fixture
+def cable(zookeeper: RunningServer) -> Iterator[Cable]:
+    """A way to the server that stops in the middle of an answer."""
+    one = Cable(zookeeper.port)
+    one.stop_after(MIDDLE)
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def bystander(zookeeper: RunningServer) -> Iterator[KazooClient]:
+    """Somebody else, who must not notice."""
+    client = KazooClient(zookeeper.address)
+    client.start()
+    yield client
+    client.stop()
+    client.close()
+
+
+def test_zktop_stopped_in_the_middle_of_a_read(
+    zookeeper: RunningServer, cable: Cable, bystander: KazooClient, root: str
+) -> None:
+    """The server keeps its pace, expires the session, and zktop goes on with a new one."""
+    paths = [f"{root}/lock-of-{number:04}" for number in range(LOCKS)]
+    bystander.ensure_path(root)
+    create(bystander, paths, ephemeral=False)
+    usual, _ = _pace(bystander, zookeeper, 1.0)
+    command = ("events", "--hosts", cable.address, "--root", f"{root}/*")
+    with (
+        holders(zookeeper.address, paths, sessions=20),
+        zktop_process(*command, "--session-timeout", f"{SESSION_S:g}s") as zktop,
+    ):
+        assert cable.stopped.wait(20)
+        zktop.process.send_signal(signal.SIGSTOP)
+        cable.mend()
+        slowed, outstanding = _pace(bystander, zookeeper, SESSION_S + 1.0)
+        zktop.process.send_signal(signal.SIGCONT)
+        zktop.until(lambda line: line["event"] == "connection" and line["state"] == "connected")
+        for path in paths[7], paths[11]:
+            bystander.delete(f"{path}/{TOKEN}__lock__0000000000")
+        last = {"event": "released", "lock": paths[11]}
+        lines = zktop.until(lambda line: last.items() <= line.items())
+
+    told = [(line["event"], line["lock"]) for line in lines if line["event"] in LOCK_EVENTS]
+    assert told == [("released", paths[7]), ("released", paths[11])]
+    assert slowed <= SLOWER_AT_MOST * usual
+    assert outstanding <= OUTSTANDING
+
+
+def _pace(client: KazooClient, server: RunningServer, seconds: float) -> tuple[float, int]:
+    """How long a write and a read of somebody else take in the middle, and what piles up."""
+    took, most = [], 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        begin = time.monotonic()
+        client.set("/", b"x")
+        client.get("/")
+        took.append(time.monotonic() - begin)
+        if len(took) % 20 == 0:
+            lines = ask(server.port, "srvr").splitlines()
+            most = max(most, *(int(one.split()[1]) for one in lines if one.startswith("Outst")))
+    return sorted(took)[len(took) // 2], most

@@ -1,0 +1,201 @@
+"""zktop at work beside a fault: everything that it told, and what a fresh look would tell."""
+
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import msgspec
+
+from zktop.commands.watch import Watch
+from zktop.headless.snapshot import snapshot
+from zktop.model.facts import Link
+from zktop.model.history.event import Event
+from zktop.model.report import Report
+from zktop.model.settings import Root, Settings
+from zktop.zk import Access, Plan, parse_hosts
+from zktop.zk.access import Admin
+from zktop.zk.hosts import Address
+
+PATIENCE_S = 40.0
+SOON_S = 2.0
+SAMPLE_EVERY_S = 0.5
+ENDINGS = ("released", "abandoned", "expired")
+
+Condition = Callable[[Report], object]
+Essence = dict[str, Any]
+
+
+class Told(NamedTuple):
+    """A report, and when it was given."""
+
+    at: float
+    report: Report
+
+
+class Place(NamedTuple):
+    """Where to look, and how."""
+
+    hosts: str
+    root: str
+    admin: dict[Address, int] = {}  # noqa: RUF012  never changed
+    session_timeout: float = 10.0
+    plan: dict[str, Any] = {}  # noqa: RUF012  never changed
+
+    def watch(self) -> Watch:
+        """Make one that is not connected yet."""
+        access = Access(parse_hosts(self.hosts), session_timeout=self.session_timeout)
+        given = {"sample_every": SAMPLE_EVERY_S, "admin": Admin(ports=self.admin)} | self.plan
+        plan = Plan(roots=(self.root,), **given)
+        return Watch(access, plan, Settings(roots=(Root(self.root),)))
+
+
+class Witness:
+    """Looks on, on a thread of its own."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self._came = threading.Condition()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self.told: list[Told] = []
+        self.events: list[Event] = []
+        self.links: list[Link] = []
+        self._thread.start()
+
+    @property
+    def report(self) -> Report:
+        """The newest."""
+        return self.told[-1].report
+
+    @property
+    def server(self) -> str | None:
+        """Where it is connected."""
+        link = self.report.world.link
+        return str(link.server) if link and link.server else None
+
+    def until(self, condition: Condition, seconds: float = PATIENCE_S) -> Report:
+        """The first report from now on of which this is so."""
+        with self._came:
+            found = self._came.wait_for(lambda: self.told and condition(self.report), seconds)
+            assert found, f"never so: {self.links}, {list(self._watch._source.recent_log.lines)}"
+            return self.report
+
+    def until_state(self, *states: str) -> Report:
+        """The first report in which the connection is in one of these states."""
+        return self.until(lambda report: report.world.link and report.world.link.state in states)
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._over.set()
+        self._thread.join(PATIENCE_S)
+
+    def _run(self) -> None:
+        for report in self._watch.reports():
+            with self._came:
+                self.told.append(Told(time.monotonic(), report))
+                self.events += report.events
+                if (link := report.world.link) and link not in self.links[-1:]:
+                    self.links.append(link)
+                self._came.notify_all()
+            if self._over.is_set():
+                return
+
+
+@contextmanager
+def witness(place: Place) -> Iterator[Witness]:
+    """Somebody who has read everything once."""
+    with place.watch() as watch:
+        assert watch.read()
+        one = Witness(watch)
+        try:
+            one.until(lambda _report: True)
+            yield one
+        finally:
+            one.stop()
+    failed = [
+        line for _, line in watch._source.recent_log.lines if "of the observer failed" in line
+    ]
+    assert not failed
+
+
+def agrees_soon(one: Witness, place: Place, recovered: float) -> None:
+    """Within two seconds of the recovery the witness said what a fresh look says now."""
+    with place.watch() as watch:
+        assert watch.read()
+        fresh = essence(watch.look(thorough=True))
+    late = recovered + SOON_S
+    one.until(lambda _report: time.monotonic() > late or _agreement(one, fresh, recovered))
+    at = _agreement(one, fresh, recovered)
+    assert at is not None, _difference(essence(one.report), fresh)
+    assert at <= late, f"only {at - recovered:.2f} s after the recovery"
+
+
+def _agreement(one: Witness, fresh: Essence, recovered: float) -> float | None:
+    since = [told for told in one.told if told.at >= recovered]
+    return next((told.at for told in since if essence(told.report) == fresh), None)
+
+
+def _difference(ours: Essence, fresh: Essence) -> str:
+    return "; ".join(
+        f"{part}: {ours[part]} is not {fresh[part]}" for part in fresh if ours[part] != fresh[part]
+    )
+
+
+def essence(report: Report) -> Essence:
+    """What two lookers must agree on, whenever they began to look."""
+    told = msgspec.to_builtins(snapshot(report))
+    for lock in told["locks"]:
+        for contender in (*lock["holders"], *lock["waiters"]):
+            for name in ("since", "since_is", "ours"):
+                contender.pop(name)
+    named = sorted((one["rule"], one["lock"], one["nodes"]) for one in told["findings"])
+    return {
+        "locks": told["locks"],
+        "sessions": {
+            session: {name: one[name] for name in ("client", "server", "owner", "holds", "waits")}
+            for session, one in told["sessions"].items()
+            if one["holds"] or one["waits"]
+        },
+        "deadlocks": [(one["id"], sorted(one["actors"])) for one in told["deadlocks"]],
+        "findings": [one for one in named if one[0] not in BY_HISTORY],
+        "sees": told["source"]["sees"],
+        "blind": told["blind"],
+    }
+
+
+BY_HISTORY = {"P4", "R5"}  # a long hold, an ACL that changed: who saw it before can tell
+
+
+def invented_nothing(one: Witness, counts: dict[str, tuple[int, int]]) -> None:
+    """Every place came, was served and went at most once, in this order, and all are counted.
+
+    `counts` has the creates and deletes in each lock since the witness began, by the lock's own
+    counters: what was not seen must have been told as missed.
+    """
+    _in_order(one)
+    for lock, (creates, deletes) in counts.items():
+        mine = [event for event in one.events if event.lock == lock]
+        kinds = [str(event.event) for event in mine]
+        missed = [event for event in mine if event.event == "missed"]
+        came = kinds.count("queued"), sum(event.creates or 0 for event in missed)
+        went = sum(map(kinds.count, ENDINGS)), sum(event.deletes or 0 for event in missed)
+        assert (sum(came), sum(went)) == (creates, deletes), (lock, came, went, counts)
+
+
+def _in_order(one: Witness) -> None:
+    lives: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    served: defaultdict[str, list[str]] = defaultdict(list)
+    for event in one.events:
+        if event.node is not None:
+            lives[event.lock, event.node].append(str(event.event))
+        if event.event == "acquired":
+            served[event.lock].append(str(event.node)[-10:])
+    stages = {"queued": 0, "acquired": 1} | dict.fromkeys(ENDINGS, 2)
+    for place, life in lives.items():
+        order = [stages[stage] for stage in life]
+        assert order == sorted(set(order)), (place, life)
+    for lock, sequences in served.items():
+        assert sequences == sorted(sequences), lock  # first come, first served
