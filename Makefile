@@ -9,9 +9,9 @@ PIP     = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # A process each: threads that a client leaves behind must not disturb what comes next.
 PURE   ?= zktop,tests/model,tests/config,tests/headless,tests/test_recording.py
-SUITES ?= tests/cli tests/sandbox tests/zk tests/demo tests/whole
+SUITES ?= tests/cli tests/clients tests/sandbox tests/zk tests/faults tests/demo tests/whole
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench soak clean
 
 demo: $(READY)  ## a moving deadlock, nothing else installed
 	@$(BIN)/zktop demo
@@ -30,6 +30,11 @@ check: $(TOOLS)  ## format, lint, types, import directions
 
 bench: $(TOOLS)  ## the budgets, one line a figure
 	@$(BIN)/python -m bench
+
+SOAK ?= 600
+
+soak: $(TOOLS)  ## SOAK seconds of churn at full speed: nothing may grow
+	@$(BIN)/python -m bench.soak $(SOAK)
 
 clean:
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import bench
 
-PLUMBING = {"__main__", "figure"}
+PLUMBING = {"__main__", "crowd", "ensemble", "figure", "follower", "painted", "soak"}
 
 
 def main() -> int:

@@ -27,6 +27,7 @@ COMMANDS = (
         "Exit with 1 when there is a deadlock or another serious finding.",
     ),
     Entry("record", "zktop.commands.record", "Write what is read into a file, to look at later."),
+    Entry("replay", "zktop.commands.replay", "The screens on a recording: play, step, seek."),
     Entry("sandbox", "zktop.commands.sandbox", "A ZooKeeper server in memory, for your clients."),
     Entry(
         "layouts",

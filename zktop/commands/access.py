@@ -21,6 +21,7 @@ def access_of(config: Config) -> Access:
         tls=_tls(config),
         session_timeout=config.session_timeout / SECOND,
         connect_timeout=config.connect_timeout / SECOND,
+        read_only=config.read_only_servers,
     )
 
 

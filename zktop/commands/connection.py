@@ -60,6 +60,9 @@ LAYOUT = Option(
     many=True,
 )
 SASL = Option("--sasl", "sasl", "MECHANISM[:USER:PASSWORD]", "Log in with SASL, like GSSAPI.")
+READ_ONLY = Option(
+    "--read-only-servers", "read_only_servers", "", "Use a server that is cut off, too."
+)
 NO_VERIFY = Option("--tls-no-verify", "tls.verify", "", "Accept any server certificate.")
 
 OPTIONS = (
@@ -90,6 +93,7 @@ OPTIONS = (
     Option(
         "--connect-timeout", "connect_timeout", "TIME", "Give up connecting after this, like 10s."
     ),
+    READ_ONLY,
     Option("--introspect", "introspect", "auto|off", "Ask the servers for sessions and watches."),
     Option("--watch-budget", "budget.watches", "N", "Most watches to set."),
     Option("--request-budget", "budget.requests_per_second", "N", "Most requests a second."),
@@ -147,6 +151,8 @@ def _asked(context: click.Context, values: list[tuple[Option, Any]]) -> Asked:
 def _texts(option: Option, value: Any) -> tuple[str, ...]:
     if option is NO_VERIFY:
         return ("false",)
+    if option is READ_ONLY:
+        return ("true",)
     return value if option.many else (value,)
 
 

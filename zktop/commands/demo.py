@@ -68,7 +68,7 @@ def command(wanted: Wanted, name: str, duration: Millis | None, *, text: bool) -
             return 0
         from zktop.commands.tui import perform  # noqa: PLC0415  text needs no screen
 
-        return perform(config, name, hosts, duration)
+        return perform(effective, config, name, hosts, duration)
 
 
 def _tell(config: Config, name: str, hosts: str | None, duration: Millis | None) -> None:

@@ -41,6 +41,8 @@ def command(wanted: Wanted, duration: "Millis | None", file: Path | None, at: At
     for report in _recorded(wanted, file, at) if file else _live(wanted, duration):
         for event in teller.events(report):
             put_json_line(event)
+    for event in teller.rest():
+        put_json_line(event)
 
 
 def _recorded(wanted: Wanted, file: Path, at: At | None) -> "Iterator[Report]":

@@ -4,8 +4,9 @@ import queue
 import threading
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
+from zktop.commands.guarded import Guarded
 from zktop.commands.record import recorder_of
 from zktop.commands.watch import Watch
 from zktop.errors import NoConnectionError, ZktopError
@@ -14,7 +15,7 @@ from zktop.model.facts import Session
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.recording import state
-from zktop.ui.ports import Frame, Status, Tell
+from zktop.ui.ports import Complaint, Frame, Status, Tell
 from zktop.zk import Access, Plan
 
 TRY_AGAIN_S = 2.0
@@ -41,7 +42,7 @@ class LiveFeed:
         self._watch: Watch | None = None
         self._over = threading.Event()
         self._wanted: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
-        self._file: IO[bytes] | None = None
+        self._file: Guarded | None = None
         self._status: Status | None = None
         self._tell: Tell = lambda _news: None
         self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
@@ -78,6 +79,9 @@ class LiveFeed:
                 self._say(Status("failed", str(error)))
                 return
             finally:
+                if self._file is not None and not self._over.is_set():
+                    says = "The recording has ended with the connection."
+                    self._tell(Complaint(says, ends_recording=True))
                 self._end_recording()
             self._over.wait(TRY_AGAIN_S)
 
@@ -126,9 +130,22 @@ class LiveFeed:
             self._end_recording()
             if path is None:
                 continue
-            self._file = path.open("wb")
-            watch.recorder = recorder_of(self._file, watch, redact=True)
-            watch.recorder.facts(tuple(state(watch.world)))
+            try:
+                self._begin_recording(path, watch)
+            except OSError as error:
+                self._give_up_recording(path, error)
+
+    def _begin_recording(self, path: Path, watch: Watch) -> None:
+        file = Guarded(path, self._give_up_recording)
+        self._file = file
+        watch.recorder = recorder_of(cast("IO[bytes]", file), watch, redact=True)
+        watch.recorder.facts(tuple(state(watch.world)))
+
+    def _give_up_recording(self, path: Path, error: OSError) -> None:
+        """Say so, and go on watching."""
+        why = error.strerror or str(error)
+        says = f"{path} cannot be written: {why}. Nothing more is recorded."
+        self._tell(Complaint(says, ends_recording=True))
 
     def _end_recording(self) -> None:
         if self._watch is not None and self._watch.recorder is not None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from zktop.model.report import Report
     from zktop.recording import Recorder
 
+SAMPLE_EVERY_S = 2.0  # as the terminal UI does: verdicts rest on how still sessions are
 _EXAMPLES = """\b
 Examples:
   zktop record -o incident.zktop --duration 5m
@@ -48,7 +49,7 @@ def command(wanted: Wanted, output: Path, duration: "Millis | None", *, redact: 
 
     The file is good up to its last line whatever ends the recording.
     """
-    with watching(wanted) as watch, _opened(output) as file:
+    with watching(wanted, SAMPLE_EVERY_S) as watch, _opened(output) as file:
         watch.recorder = recorder_of(file, watch, redact=redact)
         try:
             watch.read()

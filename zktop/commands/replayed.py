@@ -24,7 +24,18 @@ class Replay:
         self.hosts, slash, chroot = header.hosts.partition("/")
         self.chroot = slash + chroot
         self.begin = min((at for at, _ in self._recording.starts()), default=0)
+        self.narrates = True  # a screen says for itself that a file was cut off
         self.settings = settings or header.settings or _settings(header)
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._recording.path
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Tell whether the end of the file is missing; known when it was read to its end."""
+        return self._recording.cut_off
 
     def reports(self, until: Millis | None = None) -> Iterator[Report]:
         """Give every report of the live run up to this moment."""
@@ -38,7 +49,7 @@ class Replay:
             else:
                 world, told = world.after(*told) if told else world, []
                 yield examiner.look(world, line.at, thorough=line.thorough)
-        if self._recording.cut_off:
+        if self._recording.cut_off and self.narrates:
             narrate(f"{self._recording.path} was cut off: it is read up to its last whole line.")
 
     def last(self, until: Millis | None = None) -> Report:

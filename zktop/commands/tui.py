@@ -7,13 +7,17 @@ from msgspec.structs import replace
 
 from zktop.commands.access import access_of, plan_of
 from zktop.commands.connection import Wanted
+from zktop.commands.exports import Shapes
 from zktop.commands.live import LiveFeed
+from zktop.commands.looks import look_of
 from zktop.commands.troupe import Troupe
+from zktop.config.effective import Effective
 from zktop.config.shape import Config
 from zktop.errors import UsageError
 from zktop.model.facts import Millis
 from zktop.model.settings import SECOND, Root
-from zktop.ui.app import Look, Zktop
+from zktop.ui.app import Zktop
+from zktop.ui.look import Look
 from zktop.ui.ports import Feed, Stage
 
 SAMPLE_EVERY_S = 2.0
@@ -22,17 +26,23 @@ SAMPLE_EVERY_S = 2.0
 def watch(wanted: Wanted) -> int:
     """Show an ensemble until the user has seen enough."""
     insist_on_a_terminal("zktop snapshot")
-    config = wanted.effective().config
+    effective = wanted.effective()
+    config, look = effective.config, look_of(effective, os.environ)
     troupe = Troupe(config)
-    return run(live_feed(config, troupe), troupe, config)
+    return run(live_feed(config, troupe), troupe, config, look)
 
 
-def perform(config: Config, scene: str, hosts: str | None, duration: Millis | None) -> int:
+def perform(
+    effective: Effective, config: Config, scene: str, hosts: str | None, duration: Millis | None
+) -> int:
     """Show an ensemble with a scene on it; without a length of time until the user leaves."""
     insist_on_a_terminal("zktop demo --text")
+    look = look_of(effective, os.environ)
+    leave_after_s = None if duration is None else duration / SECOND
     troupe = Troupe(config, hosts)
     troupe.put_on(scene)
-    return run(live_feed(config, troupe), troupe, config, page="demo", duration=duration)
+    look = replace(look, page="demo", leave_after_s=leave_after_s)
+    return run(live_feed(config, troupe), troupe, config, look)
 
 
 def live_feed(config: Config, troupe: Troupe) -> LiveFeed:
@@ -48,39 +58,19 @@ def live_feed(config: Config, troupe: Troupe) -> LiveFeed:
     )
 
 
-def run(
-    feed: Feed,
-    stage: Stage | None,
-    config: Config,
-    *,
-    page: str = "locks",
-    duration: Millis | None = None,
-) -> int:
+def run(feed: Feed, stage: Stage | None, config: Config, look: Look) -> int:
     """Run the UI; afterwards nothing of it is left."""
-    leave_after_s = None if duration is None else duration / SECOND
-    look = replace(look_of(config), page=page, leave_after_s=leave_after_s)
-    app = Zktop(feed, stage, None, look)
+    hosts, slash, chroot = config.hosts.partition("/")
+    app = Zktop(feed, stage, Shapes(hosts, slash + chroot), look)
     try:
         code = app.run()
     finally:
         feed.stop()
         if stage is not None:
             stage.close()
+        if look.herald is not None:
+            look.herald.close()
     return code if code is not None else app.return_code or 0
-
-
-def look_of(config: Config) -> Look:
-    """Tell how the UI looks."""
-    ui = config.ui
-    encoding = (getattr(sys.__stderr__, "encoding", "") or "").casefold()
-    return Look(
-        theme=ui.theme,
-        refresh=ui.refresh,
-        keys=dict(ui.keys),
-        bell=ui.bell,
-        command=ui.command,
-        is_ascii="utf" not in encoding,
-    )
 
 
 def insist_on_a_terminal(instead: str) -> None:

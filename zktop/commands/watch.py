@@ -3,7 +3,8 @@
 Facts come in on the source's thread and are only put into a queue there. Everything else happens
 on the thread that asks for reports: facts are folded into the world, and the examiner looks. It
 looks at once after a quiet time, at most `LOOKS_PER_S` times a second, and at least once a second,
-because time alone changes verdicts.
+because time alone changes verdicts. A look that examines everything that is due may take a while,
+with nobody looking at what happens meanwhile; so each examines a part, and the rest comes soon.
 """
 
 import queue
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from zktop.recording import Recorder
 
 LOOKS_PER_S = 20
+SHORTEST_REST_S = 1 / LOOKS_PER_S
 LONGEST_REST_S = 1.0
-THOROUGH_AFTER_S = 0.5  # without a look: then there is time to examine everything that is due
 ASK_AGAIN_S = 1.0  # for a listing that would prove or kill a suspicion
 COUNT_COST_S = 1.0
 FIRST_READING_S = 60.0  # more than a hundred thousand znodes can be read in
@@ -53,6 +54,7 @@ class Watch:
         self._examiner: Examiner
         self._came: queue.SimpleQueue[list[AnyFact]] = queue.SimpleQueue()
         self._told: list[AnyFact] = []
+        self._learned = 0
         self._now: Millis = 0
         self._looked: float | None = None
         self._asked_again: dict[Text, float] = {}
@@ -98,20 +100,23 @@ class Watch:
         NoConnectionError when the connection was lost and did not come back in time.
         """
         deadline = time.monotonic() + FIRST_READING_S
+        for _ in self.reading():
+            if time.monotonic() > deadline:
+                return False
         with self.waiting():
-            while not self._source.wait_until_read(0.1):
-                self.insist()
-                if time.monotonic() > deadline:
-                    return False
             self._source.wait_until_sampled(FIRST_SAMPLE_S)
         return True
 
     def reading(self) -> Iterator[int]:
         """Wait for the first complete reading; tell how many facts there are so far."""
-        while not self._source.wait_until_read(0.1):
-            yield len(self._told)
-            self._take_all()
+        while not self._is_read():
+            self._learn()
             self.insist()
+            yield self._learned
+
+    def _is_read(self) -> bool:
+        with self.waiting():
+            return self._source.wait_until_read(0.1)
 
     def wake(self) -> None:
         """Have `reports` look now; may be called from another thread."""
@@ -136,37 +141,46 @@ class Watch:
     def reports(self, seconds: float | None = None) -> "Iterator[Report]":
         """Give a report whenever something happened, and once a second; the last one is late."""
         end = float("inf") if seconds is None else time.monotonic() + seconds
-        yield self.look()
+        yield self.look(thorough=end <= time.monotonic())
         while time.monotonic() < end:
             self._rest(end)
-            yield self.look(thorough=True if time.monotonic() >= end else None)
+            yield self.look(thorough=time.monotonic() >= end)
 
-    def look(self, *, thorough: bool | None = None) -> "Report":
+    def look(self, *, thorough: bool = True) -> "Report":
         """Look at everything that came until now."""
-        self._take_all()
         began = time.monotonic()
-        if thorough is None:
-            thorough = self._looked is None or began - self._looked > THOROUGH_AFTER_S
-        self._now = max(self._now, time.time_ns() // 1_000_000)
-        told, self._told = self._told, []
-        if told:
-            self.world = self.world.after(*told)
-        if self.recorder:
-            self.recorder.facts(told)
-            self.recorder.look(self._now, thorough=thorough)
-        report = self._examiner.look(
-            self.world, self._now, thorough=thorough, ours=self.ours(), cost=self._costs()
-        )
+        with uncollected() if self._looked is None else nullcontext():
+            report = self._look(thorough=thorough)
         self._looked = began
         self._ask_again(report.relist)
         return report
 
+    def _learn(self) -> None:
+        """Fold what came until now into the world: what waits unfolded takes twice the room."""
+        self._take_all()
+        told, self._told = self._told, []
+        self._learned += len(told)
+        if told:
+            self.world = self.world.after(*told)
+        if told and self.recorder:
+            self.recorder.facts(told)
+
+    def _look(self, *, thorough: bool) -> "Report":
+        self._learn()
+        self._now = max(self._now, time.time_ns() // 1_000_000)
+        if self.recorder:
+            self.recorder.look(self._now, thorough=thorough)
+        return self._examiner.look(
+            self.world, self._now, thorough=thorough, ours=self.ours(), cost=self._costs()
+        )
+
     def _rest(self, end: float) -> None:
         """Wait for something to look at, not too briefly and not too long."""
         looked = self._looked or 0.0
-        if self._take(min(end, looked + LONGEST_REST_S)):
-            while self._take(min(end, looked + 1 / LOOKS_PER_S)):
-                pass
+        longest = SHORTEST_REST_S if self._examiner.is_behind else LONGEST_REST_S
+        if self._take(min(end, looked + longest)):
+            with self.waiting():  # not for each of many facts: to be woken costs more than they do
+                time.sleep(max(0.0, min(end, looked + SHORTEST_REST_S) - time.monotonic()))
 
     def _take(self, until: float) -> bool:
         """Wait for one list of facts until then."""

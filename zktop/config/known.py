@@ -16,9 +16,20 @@ def layout_names() -> set[str]:
 
 def theme_names(environ: Mapping[str, str]) -> set[str]:
     """Give the names of the themes: ours, and the user's own beside the config file."""
-    folders = (_PACKAGE / "themes", _PACKAGE.parent / "themes", config_folder(environ) / "themes")
-    files = (file for folder in folders if folder.is_dir() for file in folder.glob("*.yaml"))
-    return {Ui().theme, *(file.stem for file in files)}
+    return {Ui().theme, *theme_files(environ)}
+
+
+def theme_files(environ: Mapping[str, str]) -> dict[str, Path]:
+    """Find the file of every theme by its name; the user's own come before ours."""
+    installed = _PACKAGE / "themes"
+    ours = installed if installed.is_dir() else _PACKAGE.parent / "themes"  # a checkout
+    folders = (ours, config_folder(environ) / "themes")
+    return {
+        file.stem: file
+        for folder in folders
+        if folder.is_dir()
+        for file in sorted(folder.glob("*.yaml"))
+    }
 
 
 def config_folder(environ: Mapping[str, str]) -> Path:

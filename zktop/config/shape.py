@@ -61,6 +61,7 @@ class Connection(Section, frozen=True):
     tls: Tls | None = None
     session_timeout: Timeout = 10_000
     connect_timeout: Timeout = 10_000
+    read_only_servers: bool = False  # also use one that is cut off from the others
     introspect: Literal["auto", "off"] = "auto"
     admin: Admin = Admin()
 

@@ -1,11 +1,15 @@
 """What happens, one event after the other: what two reports in a row differ in.
 
 What happened to locks a report knows itself. Deadlocks, findings and our own connection are
-states, and it is their beginning and their end that is told.
+states, and it is their beginning and their end that is told. A look may come between the news of a
+znode and the answer to who made it: then what happened to it is told a moment later, and by whom.
 """
 
+from collections import deque
 from collections.abc import Iterator
-from typing import Literal, TypeVar
+from typing import Final, Literal, TypeVar
+
+from msgspec.structs import replace
 
 from zktop.headless.durations import iso
 from zktop.headless.schema import EVENT, Event
@@ -17,6 +21,8 @@ from zktop.model.waits.deadlock import Deadlock
 
 Told = TypeVar("Told")
 
+PATIENCE_MS: Final = 1000  # with a newcomer that has not been read; then it is nobody's
+
 
 class Teller:
     """Told of every report, in order; says what is new."""
@@ -26,13 +32,26 @@ class Teller:
         self._link: Link | None = None
         self._deadlocks: dict[str, Deadlock] = {}
         self._findings: dict[str, Finding] = {}
+        self._held: deque[history.Event] = deque()
 
     def events(self, report: Report) -> Iterator[Event]:
         """Give the events since the report before."""
         yield from self._connection(report)
-        yield from map(lock_event, report.events)
+        yield from self._of_locks(report)
         yield from self._of_deadlocks(report)
         yield from self._of_findings(report)
+
+    def rest(self) -> Iterator[Event]:
+        """Give what was held back, when no report comes any more."""
+        while self._held:
+            yield lock_event(self._held.popleft())
+
+    def _of_locks(self, report: Report) -> Iterator[Event]:
+        """Give what happened in its order, up to a newcomer that will be known in a moment."""
+        self._held.extend(report.events)
+        while self._held and (event := _introduced(self._held[0], report)) is not None:
+            self._held.popleft()
+            yield lock_event(event)
 
     def _connection(self, report: Report) -> Iterator[Event]:
         link, before = report.world.link, self._link
@@ -65,6 +84,20 @@ class Teller:
                 yield _finding("finding-cleared", finding, report)
         for finding in _missing_in(before, now):
             yield _finding("finding", finding, report)
+
+
+def _introduced(event: history.Event, report: Report) -> history.Event | None:
+    """Put in whose place it is, if that was not known yet; None while it may still be."""
+    if event.session or event.event not in ("queued", "acquired"):
+        return event
+    view = report.view(event.lock)
+    member = view.lock.member(event.node) if view and event.node else None
+    if member is None or report.now - event.at > PATIENCE_MS:
+        return event
+    if member.znode.stat is None:
+        return None
+    zxid = event.zxid if event.event == "acquired" else member.czxid
+    return replace(event, session=member.owner or None, owner=member.label, zxid=zxid)
 
 
 def lock_event(event: history.Event) -> Event:

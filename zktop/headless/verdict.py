@@ -85,8 +85,10 @@ class Judge:
         )
 
     def _has_lasted(self, finding: Finding, report: Report) -> bool:
+        """Tell whether it was seen twice, so far apart; some are shown only after that."""
         since = self._since.get(finding.id, report.now)
-        return finding.at_once or report.now - since >= self._settle
+        is_shown_late = finding.patience_ms >= self._settle
+        return finding.at_once or is_shown_late or report.now - since >= self._settle
 
     def _may_count_later(self, finding: Finding, report: Report) -> bool:
         if not self._bar.is_sure(finding) or not self._bar.names(finding):

@@ -27,6 +27,11 @@ class Actors:
         pattern = settings.identity_pattern
         self._pattern = re.compile(pattern) if pattern and settings.identity == "owner" else None
 
+    @property
+    def are_sessions(self) -> bool:
+        """Tell whether whatever a session owns is that session's own doing."""
+        return self._pattern is None
+
     def of(self, lock: Lock, member: Member) -> str:
         """Name the actor behind one place."""
         named = self.named(member)

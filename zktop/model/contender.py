@@ -57,7 +57,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     def waiters(self) -> Iterator[Contender]:
         """Give those who wait, in queue order; behind them who only watches."""
         yield from map(self.contender, self.lock.waiters)
-        yield from map(self._watcher, self.lookout.crowd)
+        yield from map(self.watcher, self.lookout.crowd)
 
     def contender(self, member: Member) -> Contender:
         """Put together what is known of one place."""
@@ -81,7 +81,8 @@ class View(msgspec.Struct, frozen=True, eq=False):
             ours=member.owner in self.ours,
         )
 
-    def _watcher(self, session: Session) -> Contender:
+    def watcher(self, session: Session) -> Contender:
+        """Put together what is known of somebody who only watches: the wait is all there is."""
         holders = self.lock.holders
         path = self.lock.path
         watched = tuple(Target(absolute(path, member.node), "exists") for member in holders)

@@ -7,6 +7,7 @@ It is a fold: the same worlds at the same times give the same reports.
 
 from collections.abc import Collection, Iterable
 
+from zktop.model.cost import Cost
 from zktop.model.deadlocks import Deadlocks
 from zktop.model.facts import Millis, Session
 from zktop.model.family import NOBODY
@@ -16,7 +17,7 @@ from zktop.model.inspection import AT_ONCE, Inspection, Scene
 from zktop.model.locks.door import lock_at
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.reach import may_be_lock, read_by
-from zktop.model.report import Cost, Part, Report
+from zktop.model.report import Part, Report
 from zktop.model.settings import Root, Settings
 from zktop.model.shelf import Shelf
 from zktop.model.sight import NO_SIGHT, Sight
@@ -40,6 +41,11 @@ class Examiner:
         self._paths: tuple[Text, ...] = ()
         self._due: dict[Text, Millis] = {}  # locks that the clock alone will change
         self._asking: set[Text] = set()  # locks that watch tables can change
+
+    @property
+    def is_behind(self) -> bool:
+        """Tell whether a look that was not thorough left examinations to the next one."""
+        return self._inspection.is_behind
 
     def look(
         self,

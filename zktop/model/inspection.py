@@ -3,13 +3,16 @@
 To look at everything at every event would cost more than all the rest. A lock is examined when it
 changed, when a table says something new about its sessions, when a rule asked for the clock to
 strike, and when it had a finding before; a session when it changed place or when its row in a
-table is odd. A lock of many members is examined at most once a second, and one look examines no
-more than `AT_ONCE` of what is due, changed locks first: the rest follows with the next looks.
+table is odd. A lock of many members is examined the more seldom the more there are, and one look
+examines no more than `AT_ONCE` of what is due, changed locks first: the rest follows with the
+next looks. When many locks change at once they are examined half a second later, once for
+several changes: a finding must last for longer than that to be shown.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from heapq import heappop, heappush
+from itertools import chain, count
 from typing import Final
 
 import msgspec
@@ -36,7 +39,11 @@ from zktop.model.world import World
 
 MANY: Final = 500  # members of a lock that is not examined at every event
 PAUSE: Final[Millis] = 1_000
-AT_ONCE: Final = 200
+PAUSE_FOR: Final = 250  # so many members: looking at ten thousand keeps everything else waiting
+AT_ONCE: Final = 150
+CALM: Final = 10  # changed locks in a look; where there are more, most will change again soon
+DEBOUNCE: Final[Millis] = 500
+NEVER: Final[Millis] = 1 << 62
 
 Key = Text | Session
 WHOLE: Final[Key] = Text("")  # what is said of no lock and no session
@@ -89,11 +96,18 @@ class Inspection:
         self._blind: Counter[Blind] = Counter()
         self._knots: dict[Text, tuple[Deadlock, ...]] = {}
         self._due: dict[Key, Millis] = {}
+        self._dates: list[tuple[Millis, int, Key]] = []  # a heap; some are out of date
+        self._turn = count()
         self._waiting: dict[Key, None] = {}  # to be examined, the longest waiting first
         self._examined_at: dict[Text, Millis] = {}
         self._sight = NO_SIGHT
         self._tangled: frozenset[Text] = frozenset()
         self._answer: Inspected | None = None
+
+    @property
+    def is_behind(self) -> bool:
+        """Tell whether the last look left something to the next one."""
+        return bool(self._waiting)
 
     def look(self, scene: Scene) -> Inspected:
         """Say what is wrong now."""
@@ -123,17 +137,32 @@ class Inspection:
         """Choose what to examine in this look; what does not fit in goes on waiting."""
         changed = dict.fromkeys(self._changed(scene.changes))
         dead = frozenset(Text(lock) for one in scene.deadlocks for lock in one.locks)
+        if scene.at_once is not None and len(scene.changes) > CALM:
+            for path in (one.path for one in scene.changes if one.before and one.after):
+                del changed[path]
+                self._set_due(path, min(self._due.get(path, NEVER), scene.now + DEBOUNCE))
         changed.update(dict.fromkeys(sorted(dead ^ self._tangled)))
         self._tangled = dead
         self._waiting.update(dict.fromkeys(self._told_by_tables(scene, around)))
-        self._waiting.update(
-            dict.fromkeys(key for key, due in self._due.items() if due <= scene.now)
-        )
+        self._waiting.update(dict.fromkeys(self._fallen_due(scene.now)))
         self._waiting = {**changed, **self._waiting}
         keys = list(self._waiting)[: scene.at_once]
         for key in keys:
             del self._waiting[key]
         return keys
+
+    def _fallen_due(self, now: Millis) -> Iterator[Key]:
+        """Name what asked to be examined by now."""
+        while self._dates and self._dates[0][0] <= now:
+            date, _, key = heappop(self._dates)
+            if self._due.get(key) == date:
+                del self._due[key]
+                yield key
+
+    def _set_due(self, key: Key, date: Millis) -> None:
+        if self._due.get(key) != date:
+            self._due[key] = date
+            heappush(self._dates, (date, next(self._turn), key))
 
     def _changed(self, changes: Iterable[Change]) -> Iterator[Key]:
         """Keep the index of places; name the locks that changed, and sessions in many locks."""
@@ -189,8 +218,9 @@ class Inspection:
             return
         if lock.size > MANY:
             last = self._examined_at.get(path)
-            if last is not None and scene.now < last + PAUSE:
-                self._due[path] = last + PAUSE
+            pause = PAUSE * lock.size // PAUSE_FOR
+            if last is not None and scene.now < last + pause:
+                self._set_due(path, last + pause)
                 return
             self._examined_at[path] = scene.now
         past = self._chronicle.of(path, scene.now)
@@ -224,7 +254,7 @@ class Inspection:
         if said.due_ms is None:
             self._due.pop(key, None)
         elif key != WHOLE:
-            self._due[key] = said.due_ms
+            self._set_due(key, said.due_ms)
         before = self._said.get(key, _NOTHING)
         looks, shown = before.looks.after(said.findings, now, self._settings.thresholds.settle)
         if looks.seen:

@@ -10,6 +10,7 @@ from functools import cached_property
 import msgspec
 
 from zktop.model.contender import Naming, View, naming
+from zktop.model.cost import Cost
 from zktop.model.facts import Millis, Session
 from zktop.model.findings.finding import Blind, Finding
 from zktop.model.history.event import Event
@@ -43,15 +44,6 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     timeout_ms: int | None
     holds: tuple[Text, ...]
     waits: tuple[Text, ...]
-
-
-class Cost(msgspec.Struct, frozen=True):
-    """What watching costs the ensemble, as the source counts it."""
-
-    watches: int
-    requests: int
-    bytes_in: int
-    requests_per_s: float | None = None
 
 
 class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):

@@ -1,12 +1,13 @@
 """Locks in the terms of the wait graph: places become requests, lines become queues.
 
 A lock of several lines, as of two libraries that do not see each other, becomes several queues.
-They are told apart by a suffix that no path can have.
+They are told apart by a suffix that no path can have. Where one library counts the nodes of the
+other, waits cross the lines, and all of them become one queue.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import compress, count
-from operator import is_not
+from operator import attrgetter, is_not
 from typing import Final, NamedTuple
 
 import msgspec
@@ -15,6 +16,7 @@ from zktop.model.actors import NOBODY, Actors, session_of
 from zktop.model.facts import session_text
 from zktop.model.locks.lock import Line, Lock, Member
 from zktop.model.locks.queue import Queue as Regular
+from zktop.model.locks.queue import counts_others
 from zktop.model.waits.state import Kind, Queue, Request
 
 _LINE: Final = "\0"  # between a path and the number of a line
@@ -24,6 +26,9 @@ _KINDS: Final[dict[str, Kind]] = {
     "read-write": "read-write",
     "first-n": "pool",
 }
+
+
+_SHARED: Final = ("mutex", "read-write")
 
 
 class Lined(NamedTuple):
@@ -46,6 +51,9 @@ def queues(lock: Lock, actors: Actors, known: Known) -> Iterator[Lined]:
     """Give the queues of a lock, each as the next version of the known one of its name."""
     if lock.kind == "semaphore":
         yield _pool(lock, actors, known)
+        return
+    if lock.kind in _SHARED and any(map(counts_others, lock.lines)):
+        yield _together(lock, actors, known)
         return
     for name, line in zip(names_of(lock.path), lock.lines, strict=False):
         yield _queue(lock, line, name, actors, known)
@@ -80,6 +88,24 @@ def _pool(lock: Lock, actors: Actors, known: Known) -> Lined:
     return _filled(rules, lock, (*lock.holders, *lock.waiters), actors, known)
 
 
+def _together(lock: Lock, actors: Actors, known: Known) -> Lined:
+    """Make one queue of several lines, in which each waits by the rule of its own line."""
+    members = tuple(sorted(lock.members, key=attrgetter("czxid")))
+    rules = Queue(
+        lock=lock.path,
+        kind="conflict",
+        requests=(),
+        seen_zxid=lock.seen_zxid,
+        conflicts=_conflicts(lock, lock.waiters),
+        guessed=_is_guessed(lock),
+    )
+    return _filled(rules, lock, members, actors, known)
+
+
+def _conflicts(lock: Lock, waiters: Iterable[Member]) -> dict[str, tuple[str, ...]]:
+    return {one.node: tuple(other.node for other in lock.blocked_by(one)) for one in waiters}
+
+
 def _queue(lock: Lock, line: Line, name: str, actors: Actors, known: Known) -> Lined:
     kind = _kind(lock, line)
     members = tuple(line.members)
@@ -87,10 +113,7 @@ def _queue(lock: Lock, line: Line, name: str, actors: Actors, known: Known) -> L
     if kind == "single":
         members = (*line.holders, *line.waiters)
     if kind == "conflict":
-        conflicts = {
-            member.node: tuple(other.node for other in line.blocked_by(member))
-            for member in line.waiters
-        }
+        conflicts = _conflicts(lock, line.waiters)
     rules = Queue(
         lock=name,
         kind=kind,
@@ -132,9 +155,11 @@ def _filled(
     exempt = frozenset(member.node for member in lock.holders if lock.is_exempt(member))
     new = []
     for member in members[head : len(members) - tail]:
-        made = _request(member, actors.of(lock, member), is_exempt=member.node in exempt)
-        same = old.get(member.node)
-        new.append(same if same == made else made)
+        same, is_exempt = old.get(member.node), member.node in exempt
+        if same is None or not (actors.are_sessions and _is_of(same, member, is_exempt=is_exempt)):
+            made = _request(member, actors.of(lock, member), is_exempt=is_exempt)
+            same = same if same == made else made
+        new.append(same)
     stay = {id(request) for request in new}
     was = {id(request) for request in old.values()}
     return Lined(
@@ -152,7 +177,8 @@ def _alike(one: Sequence[Member], other: Sequence[Member]) -> int:
 
 
 def _request(member: Member, actor: str, *, is_exempt: bool) -> Request:
-    is_session = not member.owner or session_of(actor) is not None
+    session = session_text(member.owner) if member.owner else None
+    is_session = session is None or actor == session or session_of(actor) is not None
     return Request(
         node=member.node,
         actor=actor,
@@ -161,7 +187,17 @@ def _request(member: Member, actor: str, *, is_exempt: bool) -> Request:
         since_ms=member.ctime,
         exempt=is_exempt,
         releases=not actor.startswith(NOBODY),
-        session=None if is_session else session_text(member.owner),
+        session=None if is_session else session,
+    )
+
+
+def _is_of(request: Request, member: Member, *, is_exempt: bool) -> bool:
+    """Tell whether a session's request needs not be made again; its znode never changes owner."""
+    return (
+        member.owner != 0
+        and request.czxid == member.czxid
+        and request.mode == member.mode
+        and request.exempt == is_exempt
     )
 
 

@@ -4,23 +4,29 @@ A world of ten thousand locks changes one lock at a time. Copying a dictionary o
 entries for that would make every event pay for all locks. A `Shelf` is a large dictionary that
 nobody changes any more (the base), seen through a small one that is copied (the recent changes).
 When the small one has grown to its limit, both are poured into a new base: a copy at C speed,
-shared by a few dozen changes.
+shared by a few dozen changes. A base remembers what was poured into it and into the ones before
+it, so that the difference to a recent version is found without looking at everything.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Generic, TypeVar, overload
+from collections.abc import Set as AbstractSet
+from typing import Generic, TypeVar, cast, overload
 
 K = TypeVar("K")
 V = TypeVar("V")
 T = TypeVar("T")
 
 RECENT_LIMIT = 64
+POURS_REMEMBERED = 8
+
+# Stands for one base; the base itself would be kept alive by whoever remembers it.
+Mark = object
 
 
 class Shelf(Mapping[K, V], Generic[K, V]):
     """A persistent mapping: `with_changes` leaves this one as it is and gives the next one."""
 
-    __slots__ = ("base", "length", "recent")
+    __slots__ = ("base", "length", "mark", "poured_in", "recent")
 
     def __init__(
         self,
@@ -32,6 +38,9 @@ class Shelf(Mapping[K, V], Generic[K, V]):
         self.base: Mapping[K, V] = {} if base is None else base
         self.recent: Mapping[K, V | None] = {} if recent is None else recent  # None: taken away
         self.length = len(self.base) if length is None else length
+        self.mark: Mark = self.base
+        # Newest first: what differs from the base of that mark.
+        self.poured_in: tuple[tuple[Mark, AbstractSet[K]], ...] = ()
 
     def with_changes(self, changes: Mapping[K, V | None]) -> "Shelf[K, V]":
         """Give the mapping with these entries set; None takes an entry away."""
@@ -39,25 +48,46 @@ class Shelf(Mapping[K, V], Generic[K, V]):
             return self
         came = sum((value is not None) - (key in self) for key, value in changes.items())
         following = Shelf(self.base, {**self.recent, **changes}, self.length + came)
+        following.mark, following.poured_in = self.mark, self.poured_in
         return following if len(following.recent) <= RECENT_LIMIT else following.poured()
 
     def changed_since(self, before: "Shelf[K, V]") -> set[K]:
         """Give the keys whose values are not the same objects as in the earlier version.
 
-        It looks at recent changes alone while both versions share their base.
+        It looks at recent changes alone unless the earlier version is from long ago.
         """
         if before is self:
             return set()
-        if before.base is self.base:
-            keys = before.recent.keys() | self.recent.keys()
-        else:
+        since = self._poured_since(before.mark)
+        if since is None:
             keys = before.keys() | self.keys()
+        else:
+            keys = before.recent.keys() | self.recent.keys()
+            keys = keys.union(*since)
         return {key for key in keys if self.get(key) is not before.get(key)}
+
+    def _poured_since(self, mark: Mark) -> list[AbstractSet[K]] | None:
+        """Give what was poured in since that base; None when that is not remembered."""
+        found: list[AbstractSet[K]] = []
+        if mark is self.mark:
+            return found
+        for earlier, keys in self.poured_in:
+            found.append(keys)
+            if earlier is mark:
+                return found
+        return None
 
     def poured(self) -> "Shelf[K, V]":
         """Give the same entries with nothing on top of them."""
         entries = {**self.base, **self.recent}
-        return Shelf({key: value for key, value in entries.items() if value is not None})
+        for key, value in self.recent.items():
+            if value is None:
+                del entries[key]
+        poured = Shelf(cast("dict[K, V]", entries))
+        poured.mark = Mark()
+        remembered = self.poured_in[: POURS_REMEMBERED - 1]
+        poured.poured_in = ((self.mark, self.recent.keys()), *remembered)
+        return poured
 
     @overload
     def get(self, key: K, /) -> V | None: ...

@@ -17,7 +17,7 @@ LEASES_SINCE = 2
 BEYOND, FAR_BEYOND = 10, 20  # times the 99th percentile
 NO_USUAL = Lacking("too few finished holds were seen to know what is usual", "history")
 
-_SEQUENTIAL = re.compile(r".*\d{10}", re.DOTALL)
+_SEQUENTIAL = r"(?s).*\d{10}"
 
 
 @rule(
@@ -249,7 +249,7 @@ def hidden_wait(look: Examination) -> Iterator[Answer]:
 def hidden_waits(look: Examination, session: Session) -> Iterator[Text]:
     """Give the nodes outside of all known locks that this session may be waiting for."""
     for path in sorted(look.sight.watched(session) or ()):
-        if not _SEQUENTIAL.fullmatch(path) or path in look.at_path:
+        if not re.fullmatch(_SEQUENTIAL, path) or path in look.at_path:
             continue
         parent = split(path)[0]
         is_known = look.around.is_lock(parent) or look.around.is_lock(split(parent)[0])

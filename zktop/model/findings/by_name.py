@@ -41,6 +41,19 @@ def believers(members: Sequence[Member]) -> list[Member]:
     return found
 
 
+def may_believe(look: Examination) -> list[Member]:
+    """Give the waiters that watch nothing here and are first of all by their whole names."""
+    unwatching = {seen.member.node for seen in look.astray if seen.expected and not seen.here}
+    if not unwatching:
+        return []
+    return [
+        member
+        for line in look.lock.lines
+        for member in believers(line.members)
+        if member.node in unwatching
+    ]
+
+
 def _before(look: Examination, order: str) -> dict[str, Member]:
     """Give everybody's neighbour in one order; worked out once a look."""
     known: dict[str, dict[str, Member]] = look.__dict__.setdefault("neighbours", {})

@@ -15,7 +15,7 @@ RETRY_WINDOW = 10_000  # a create is retried at most this long after the new con
 FAR_BEYOND = 20  # times the 99th percentile
 FEW = 2  # nodes; more of one session are a pool of threads
 
-_GUARD = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_GUARD = r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 @rule(
@@ -36,7 +36,7 @@ def ghost(look: Examination) -> Iterator[Answer]:
             continue
         seen: dict[tuple[str, str], Member] = {}
         for member in line.members:
-            if member.token is None or not _GUARD.fullmatch(member.token):
+            if member.token is None or not re.fullmatch(_GUARD, member.token):
                 continue
             earlier = seen.setdefault((split("/" + member.node)[0], member.token), member)
             if earlier is not member:

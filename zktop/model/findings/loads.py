@@ -137,28 +137,33 @@ def writer_starvation(look: Examination) -> Iterator[Answer]:
     """Find writers that were overtaken by many readers that came after them."""
     if look.lock.kind != "read-write":
         return
-    served = [
-        gone.czxid
-        for gone in look.past.departures
-        if gone.mode == "read" and gone.ending == "released"
-    ]
-    for writer in look.waiters:
-        overtaken = sum(czxid > writer.czxid for czxid in served)
+    bound = look.thresholds.starved_readers
+    for writer in look.waiters if all(holder.mode == "read" for holder in look.holders) else ():
+        later = [
+            gone.ending == "released"
+            for gone in look.past.departures
+            if gone.mode == "read" and gone.czxid > writer.czxid
+        ]
         age = look.age(writer) or 0
-        if writer.mode == "read" or overtaken < look.thresholds.starved_readers:
+        if writer.mode == "read" or len(later) < bound:
             continue
         if age > look.thresholds.long_hold:
-            yield _starved_writer(look, writer, overtaken, age)
+            yield _starved_writer(look, writer, later, age)
+        else:
+            yield Later(look.now_ms + look.thresholds.long_hold - age + 1)
 
 
-def _starved_writer(look: Examination, writer: Member, overtaken: int, age: int) -> Verdict:
+def _starved_writer(look: Examination, writer: Member, later: list[bool], age: int) -> Verdict:
+    overtaken, is_known = len(later), sum(later) >= look.thresholds.starved_readers
     return Verdict(
         about=look.about(writer),
         sentence=f"{look.who(writer)} has waited {span(age)} to write {look.name} while "
-        f"{count(overtaken, 'reader')} that came later were served.",
-        confidence="C2",
+        f"{count(overtaken, 'reader')} that came later "
+        f"{'were served' if is_known else 'have come and gone'}.",
+        confidence="C2" if is_known else "C1",
+        severity="warning" if is_known else "info",
         evidence=(
-            (True, "these readers queued after the writer and owned the lock before it"),
+            (is_known or None, "these readers queued after it and owned the lock before it"),
             (None, "they did own it, and did not just cancel"),
         ),
         advice="This lock prefers readers. Use a fair recipe, in which a waiting writer stops "

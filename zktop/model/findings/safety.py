@@ -3,15 +3,18 @@
 from collections.abc import Iterator
 
 from zktop.model.facts import Millis
-from zktop.model.findings.by_name import believers, lexicographic
+from zktop.model.findings.by_name import believers, lexicographic, may_believe
+from zktop.model.findings.downgrade import downgrade_overlap
 from zktop.model.findings.examination import Examination, Sighted
 from zktop.model.findings.finding import Severity
 from zktop.model.findings.overflow import sequence_overflow
+from zktop.model.findings.owners import may_own_beside_readers
 from zktop.model.findings.rule import Answer, Later, Verdict, rule
 from zktop.model.findings.surroundings import Interview
-from zktop.model.findings.words import clock, several, waits
+from zktop.model.findings.words import clock, count, several, waits
 from zktop.model.history.event import Departure
 from zktop.model.locks.lock import Member
+from zktop.model.locks.queue import counts_others
 from zktop.model.waits.names import span
 from zktop.model.witness import Presence
 
@@ -42,6 +45,8 @@ def sorts_by_name(look: Examination) -> Iterator[Answer]:
         here = [seen for seen in wrong if look.line_of[seen.member.node] is line]
         if here:
             yield _sorts_by_name(look, here, believers(line.members))
+    if not wrong and (believing := may_believe(look)):
+        yield _may_sort_by_name(look, believing)
 
 
 def _sorts_by_name(look: Examination, wrong: list[Sighted], believing: list[Member]) -> Verdict:
@@ -68,17 +73,40 @@ def _sorts_by_name(look: Examination, wrong: list[Sighted], believing: list[Memb
     )
 
 
+def _may_sort_by_name(look: Examination, believing: list[Member]) -> Verdict:
+    who = several(look.names(believing))
+    return Verdict(
+        about=look.about(*believing, key=("may-sort-by-name",)),
+        sentence=f"{who} must wait in {look.name} by number, but is first by name: "
+        "a client that sorts names would believe that it owns.",
+        confidence="C1",
+        evidence=(
+            (True, "it watches nothing here that a table shows, as if it did not wait"),
+            (False, "it watches the list of children, which no table shows"),
+        ),
+        advice=f"Look how the client of {who} sorts: by the number at the end, or whole names?",
+        severity="info",
+        patience_ms=look.thresholds.settle,
+        as_of=look.sight.watched_at(believing[0].owner),
+    )
+
+
 @rule(
     "S2",
     "blind-neighbours",
     "critical",
     "lock",
     needs=("names",),
-    means="Two libraries use one lock and do not see each other's nodes.",
+    means="Two libraries, or two recipes, use one lock and do not see each other's nodes.",
     only_if=("several",),
 )
 def blind_neighbours(look: Examination) -> Iterator[Answer]:
     """Find locks with several layouts, or one number twice, and several owners."""
+    for seen in look.astray:
+        if may_own_beside_readers(look, seen):
+            yield _beside_readers(look, seen.member)
+    if len(look.lock.lines) > 1 and all(map(counts_others, look.lock.lines)):
+        return
     if len(look.lock.lines) > 1:
         heads = [line.holders[0] for line in look.lock.lines if line.holders]
         yield _dual(look, heads) if _conflict(heads) else _mixed(look)
@@ -86,6 +114,25 @@ def blind_neighbours(look: Examination) -> Iterator[Answer]:
     numbers = [member.sequence for member in look.holders if member.sequence is not None]
     if len(set(numbers)) < len(numbers) and _conflict(list(look.holders)):
         yield _dual(look, list(look.holders))
+
+
+def _beside_readers(look: Examination, member: Member) -> Verdict:
+    owner = look.who(member)
+    readers = look.line_of[member.node].members[: look.place[member.node]]
+    return Verdict(
+        about=look.about(member, *readers),
+        sentence=f"{owner} may own {look.name} beside {count(len(readers), 'reader')}: a plain "
+        "Lock of kazoo does not see readers.",
+        confidence="C2",
+        evidence=(
+            (True, f"{owner} watches nobody, as if it had the lock"),
+            (None, "it is a Lock and no WriteLock; their nodes look the same"),
+            (False, "it waits and has lost its watch: then nothing will wake it"),
+        ),
+        advice="Use WriteLock wherever others use ReadLock.",
+        as_of=look.sight.watched_at(member.owner),
+        patience_ms=look.thresholds.settle,
+    )
 
 
 def _conflict(heads: list[Member]) -> bool:
@@ -175,45 +222,6 @@ def _interval(low: Millis, high: Millis) -> str:
 
 
 @rule(
-    "S4",
-    "downgrade-overlap",
-    "critical",
-    "lock",
-    needs=("names", "stats"),
-    means="A writer also reads; when it stops writing, the next writer owns beside that reader.",
-    only_if=("several", "read-write"),
-)
-def downgrade_overlap(look: Examination) -> Iterator[Answer]:
-    """Find a session that holds a write and a later read lock, with a writer in between."""
-    for line in look.lock.lines if look.lock.kind == "read-write" else ():
-        holders = [member for member in line.holders if member.owner]
-        for read in (member for member in holders if member.mode == "read"):
-            write = next((m for m in holders if m.mode == "write" and m.owner == read.owner), None)
-            if write is None or write.sequence == read.sequence:
-                continue
-            start, end = look.place[write.node] + 1, look.place[read.node]
-            between = [m for m in line.members[start:end] if m.mode == "write"]
-            if between:
-                yield _overlap(look, write, read, between[0])
-
-
-def _overlap(look: Examination, write: Member, read: Member, following: Member) -> Verdict:
-    owner, other = look.who(read), look.who(following)
-    return Verdict(
-        about=look.about(write, read, following),
-        sentence=f"If {owner} releases its write lock of {look.name} now, {other} becomes writer "
-        f"beside reader {owner}.",
-        confidence="C3",
-        evidence=(
-            (True, f"{owner} owns a write lock and a later read lock"),
-            (True, f"{other} queued for writing between the two"),
-            (None, "the client is a Curator from before 5.5.0"),
-        ),
-        advice=f"Upgrade Curator in {owner} (CURATOR-621), or release the read lock first.",
-    )
-
-
-@rule(
     "S5",
     "robbed-owner",
     "warning",
@@ -228,16 +236,15 @@ def robbed_owner(look: Examination) -> Iterator[Answer]:
         if gone.ending == "abandoned" or look.now_ms - gone.gone_at > RECENT:
             continue
         presence = look.sight.presence(gone.session) if gone.session else None
-        idle = look.around.sessions.idle_since(gone.session)
-        if presence is None or idle is None or presence.at <= gone.gone_at:
+        if presence is None or presence.at <= gone.gone_at:
             continue
-        made = presence.established
-        if idle < gone.gone_at and (made is None or made < gone.gone_at):
-            yield _robbed(look, gone)
+        idle = look.around.sessions.idle_before(gone.session, gone.gone_at)
+        if idle and (presence.established or 0) < gone.gone_at:
+            yield _robbed(look, gone, presence.at)
             yield Later(gone.gone_at + RECENT + 1)
 
 
-def _robbed(look: Examination, gone: Departure) -> Verdict:
+def _robbed(look: Examination, gone: Departure, at: Millis) -> Verdict:
     who = look.around.who(gone.session, gone.label)
     about = look.about(key=(gone.node, gone.czxid))
     return Verdict(
@@ -253,6 +260,8 @@ def _robbed(look: Examination, gone: Departure) -> Verdict:
         ),
         advice=f"Find out who deleted the node, and what {who} did after {clock(gone.gone_at)}.",
         since=gone.gone_at,
+        as_of=at,
+        patience_ms=look.thresholds.settle,  # the table may be from just before it released
     )
 
 

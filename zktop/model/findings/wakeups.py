@@ -12,7 +12,9 @@ from zktop.model.findings.herds import (
     rewatch_storm,
     stale_watch,
 )
-from zktop.model.findings.rule import Answer, Lacking, Verdict, rule
+from zktop.model.findings.owners import may_own
+from zktop.model.findings.rule import Answer, Lacking, Later, Verdict, rule
+from zktop.model.findings.unlisted import ASLEEP_FOR, is_awake, may_wake
 from zktop.model.findings.words import short, waits
 from zktop.model.locks.lock import Member
 from zktop.model.text import Text
@@ -34,8 +36,12 @@ POLLING_FOR = 10_000
 def no_watch(look: Examination) -> Iterator[Answer]:
     """Find waiters that should have a visible watch in this lock, and have none."""
     for seen in look.astray:
-        if seen.expected and not seen.here and not is_polling(look, seen.member.owner):
-            yield _no_watch(look, seen)
+        is_asleep = not is_polling(look, seen.member.owner)
+        if seen.expected and not seen.here and is_asleep and not may_own(look, seen):
+            if not may_wake(look, seen.member):
+                yield _no_watch(look, seen)
+            elif is_awake(look, seen.member):
+                yield Later(look.now_ms + ASLEEP_FOR)
 
 
 def _no_watch(look: Examination, seen: Sighted) -> Verdict:
@@ -70,11 +76,11 @@ def silent_head(look: Examination) -> Iterator[Answer]:
     """Find owners that waited before, and have sent no request since they could own."""
     for head in look.holders:
         since, certainty = look.past.granted(head.node)
-        presence = look.sight.presence(head.owner)
-        idle = look.around.sessions.idle_since(head.owner)
-        if since is None or certainty != "seen" or presence is None or idle is None:
+        came, presence = look.past.queued(head).at, look.sight.presence(head.owner)
+        if since is None or certainty != "seen" or came is None or presence is None:
             continue
-        if idle <= since and presence.at > since + look.thresholds.settle:
+        idle = look.around.sessions.idle_before(head.owner, since)
+        if came < since and idle and presence.at > since + look.thresholds.settle:
             yield _silent(look, head, since)
 
 
@@ -251,8 +257,11 @@ def busy_poller(look: Examination) -> Iterator[Answer]:
 
 def is_polling(look: Examination, session: Session) -> bool:
     """Tell whether it makes more requests than a patient waiter would."""
-    rate = look.around.sessions.requests_per_s(session)
-    return rate is not None and rate > look.thresholds.busy_polls_per_second
+    sessions = look.around.sessions
+    rate, step = sessions.requests_per_s(session), sessions.step(session)
+    if rate is None or step is None or rate <= look.thresholds.busy_polls_per_second:
+        return False
+    return step.requests > 0 or sessions.idle_since(session) is None  # else it only pings
 
 
 def _poller(look: Examination, member: Member, at: int) -> Verdict:

@@ -11,7 +11,7 @@ LONGEST_NAME = 80
 
 _SECOND = 1000
 _DAY = 24 * 3600
-_TOKEN = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}")
+_UUID = r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}"
 _NAMED = 3
 
 
@@ -21,7 +21,7 @@ def short(name: str) -> Text:
     >>> short("_c_d8e1f0a2-1111-4c3b-9a55-0f6b1b8f7a01-lock-0000000041")
     '_c_d8e1…-lock-0000000041'
     """
-    text = clean(_TOKEN.sub(lambda found: found[0][:4] + "…", name[: 4 * LONGEST_NAME]))
+    text = clean(re.sub(_UUID, lambda found: found[0][:4] + "…", name[: 4 * LONGEST_NAME]))
     return text if len(text) <= LONGEST_NAME else Text("…" + text[1 - LONGEST_NAME :])
 
 

@@ -1,12 +1,12 @@
 """Who gave up waiting, how often and after how long: what ZooKeeper never tells of time-outs."""
 
-from statistics import median
 from typing import Final
 
 import msgspec
 
 from zktop.model.facts import session_text
 from zktop.model.locks.lock import Member
+from zktop.model.median import median
 
 IDENTITIES: Final = 64  # of one lock; who tried longest ago is forgotten first
 WAITS: Final = 8
@@ -34,7 +34,7 @@ class Attempts(msgspec.Struct, frozen=True, gc=False):
         """After how long it usually gives up; None before it did so twice."""
         if len(self.waits_ms) < ENOUGH_TO_LEARN:
             return None
-        return round(median(self.waits_ms))
+        return median(self.waits_ms)
 
 
 class Register:

@@ -72,6 +72,8 @@ def _apart(before: Sequence[Member], after: Sequence[Member]) -> tuple[list[Memb
     A queue keeps its order, so two looks at it mostly agree in long runs, and a run of the same
     objects compares at C speed. Whatever is out of step is compared by name in the end.
     """
+    if not before or not after:
+        return sorted(after, key=_arrival), sorted(before, key=_arrival)
     came: dict[Text, Member] = {}
     went: dict[Text, Member] = {}
     here = there = 0
@@ -108,6 +110,8 @@ def _is_same(one: Member, other: Member) -> bool:
 
 def _without(members: list[Member], names: tuple[Text, ...]) -> tuple[Member, ...]:
     """Leave out those that were there all the time and only changed their meaning."""
+    if not names:
+        return tuple(members)
     known = frozenset(names)
     return tuple(member for member in members if member.node not in known)
 

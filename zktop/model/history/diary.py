@@ -68,6 +68,7 @@ class Diary:
         "_origin",
         "_register",
         "_stays",
+        "_told",
         "_waiting",
         "_waits",
     )
@@ -87,11 +88,13 @@ class Diary:
         self._register = Register()
         self._departures: tuple[Departure, ...] = ()
         self._stays: Shelf[Text, Stay] = Shelf()
+        self._told: LockHistory | None = None
 
     def fold(self, change: Change, look: Look) -> list[Event]:
         """Take note of one change, and tell what happened."""
         look = look._replace(now_ms=max(look.now_ms, self._at))
         self._pass_time(look.now_ms)
+        self._told = None
         zxid = deletion_zxid(change) if len(change.deleted) == 1 else None
         events = list(self._left(change, look, zxid))
         events += self._came(change, look)
@@ -110,6 +113,11 @@ class Diary:
     def history(self, now_ms: Millis) -> LockHistory:
         """Give all that is known at this moment."""
         now_ms = max(now_ms, self._at)
+        if self._told is None or self._told.at != now_ms:
+            self._told = self._summed_up(now_ms)
+        return self._told
+
+    def _summed_up(self, now_ms: Millis) -> LockHistory:
         picture = self._minute.picture(now_ms)
         counters = self._counters
         return LockHistory(

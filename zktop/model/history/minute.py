@@ -36,16 +36,17 @@ class Minute:
 
     def advance(self, now_ms: Millis) -> None:
         """Let the time pass in which nothing changed."""
+        if now_ms <= self._at:
+            return
         start = max(self._at, now_ms - MINUTE_MS)
-        while start < now_ms:
-            second = start // SECOND_MS
-            end = min(now_ms, (second + 1) * SECOND_MS)
+        first, last = start // SECOND_MS, now_ms // SECOND_MS
+        if self._held:
+            self._add(_BUSY, first % SECONDS, min(now_ms, (first + 1) * SECOND_MS) - start)
+        for second in range(first + 1, last + 1):
+            self._open(second)
             if self._held:
-                self._add(_BUSY, second % SECONDS, end - start)
-            if end % SECOND_MS == 0:
-                self._open(end // SECOND_MS)
-            start = end
-        self._at = max(self._at, now_ms)
+                self._cells[_BUSY + second % SECONDS] = min(SECOND_MS, now_ms - second * SECOND_MS)
+        self._at = now_ms
 
     def change(self, *, waiting: int, held: bool, arrivals: int = 0, releases: int = 0) -> None:
         """Take note of what is different from now on."""
@@ -61,21 +62,26 @@ class Minute:
         self.advance(now_ms)
         last = self._at // SECOND_MS
         first = max(self._from // SECOND_MS, last - SECONDS + 1)
-        known = [second % SECONDS for second in range(first, last + 1)]
-        unknown: tuple[None, ...] = (None,) * (SECONDS - len(known))
-        queue = tuple(self._cells[_QUEUE + column] for column in known)
+        unknown: tuple[None, ...] = (None,) * (SECONDS - (last - first + 1))
         window = min(self._at - self._from, self._at - first * SECOND_MS)
         return Picture(
-            unknown + queue,
-            self._rate(_ARRIVALS, known, window),
-            self._rate(_RELEASES, known, window),
-            self._rate(_BUSY, known, window, per=1) if not unknown else None,
+            (*unknown, *self._row(_QUEUE, first, last)),
+            self._rate(_ARRIVALS, first, last, window),
+            self._rate(_RELEASES, first, last, window),
+            self._rate(_BUSY, first, last, window, per=1) if not unknown else None,
         )
 
-    def _rate(self, row: int, known: list[int], window: int, per: int = SECOND_MS) -> float | None:
-        if window < SECOND_MS:
-            return None
-        return per * sum(self._cells[row + column] for column in known) / window
+    def _rate(
+        self, row: int, first: int, last: int, window: int, per: int = SECOND_MS
+    ) -> float | None:
+        return per * sum(self._row(row, first, last)) / window if window >= SECOND_MS else None
+
+    def _row(self, row: int, first: int, last: int) -> "array[int]":
+        """Give the cells of one row from one second to another, that included."""
+        begin, end = row + first % SECONDS, row + last % SECONDS + 1
+        if begin < end:
+            return self._cells[begin:end]
+        return self._cells[begin : row + SECONDS] + self._cells[row:end]
 
     def _add(self, row: int, column: int, amount: int) -> None:
         self._cells[row + column] = min(MOST, self._cells[row + column] + amount)

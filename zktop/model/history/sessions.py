@@ -12,6 +12,7 @@ HOUR_MS: Final = 3_600_000
 MOVES_WITHIN_MS: Final = 600_000
 MOVES: Final = 16
 FORGOTTEN_MS: Final = 600_000
+LAG_MS: Final = 1_000  # between what happens and our hearing of it, at the worst
 SPARE: Final = 1_000  # records beyond the sessions of the day that are worth a clean-up
 
 
@@ -80,6 +81,15 @@ class Sessions:
         """Give the time of the first table since which it made no request but pings."""
         known = self._records.get(session)
         return known.idle_since if known and known.row.last_cxid is not None else None
+
+    def idle_before(self, session: Session, moment: Millis) -> bool:
+        """Tell whether it made its last request well before this moment.
+
+        Just before proves nothing: we hear of what happens a little later than it does, and a
+        table that was read meanwhile may show already what the client did then.
+        """
+        idle = self.idle_since(session)
+        return idle is not None and idle < moment - LAG_MS
 
     def last_active(self, session: Session) -> Millis | None:
         """Give the time of the last table after which it was seen to make a request.

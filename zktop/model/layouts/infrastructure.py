@@ -45,7 +45,7 @@ SERVERS: Final = (
     ),
     Layout(
         name="solr-election",
-        pattern=r"^-?\d{1,19}-(?P<id>.+)-n_(?P<seq>\d{10})$",
+        pattern=r"^-?\d{1,19}-(?P<id>.+?)-n_(?P<seq>\d{10})$",
         kind="election",
         ties="name",
         about="Solr: overseer and shard leader election",

@@ -28,13 +28,13 @@ REVOKED: Final = frozenset((b"__REVOKE__", b"unlock"))  # somebody asked the own
 _CONSTANTS: Final = {
     b"lock", b"0", b"1", b"unlock", b"__REVOKE__", b"ACQUIRED", b"\x12\x34", b"UP",
 }  # fmt: skip
-_BYTES_REPR: Final = re.compile(r"""b(['"])(.*)\1""", re.DOTALL)
-_DATE: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*")
-_BOOKIE: Final = re.compile(r'bookieId:\s*"([^"]*)"')
-_FATE: Final = re.compile(r"(?:READ|WRITE):(\S+)")
-_PHRASE: Final = re.compile(rb"[\x20-\x7e]{3,}")
-_PID: Final = re.compile(r"(.+)\.PID\.(\d+)")
-_NODE_OF_FATE: Final = re.compile(r"FATE:\w+:(\S+)")
+# Few labels need these, so nothing is compiled before one does.
+_BYTES_REPR: Final = r"""(?s)b(['"])(.*)\1"""
+_DATE: Final = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*"
+_BOOKIE: Final = r'bookieId:\s*"([^"]*)"'
+_FATE: Final = r"(?:READ|WRITE):(\S+)"
+_PHRASE: Final = rb"[\x20-\x7e]{3,}"
+_PID: Final = r"(.+)\.PID\.(\d+)"
 
 
 @lru_cache(maxsize=1024)
@@ -55,7 +55,7 @@ def label_in_name(layout: Layout, name: Name) -> Text | None:
         return None
     if name.id is None:
         return Text(name.group.rstrip("-_")) or None if layout.grouped else None
-    process = _PID.fullmatch(name.id) if layout.name == "zooit" else None
+    process = re.fullmatch(_PID, name.id) if layout.name == "zooit" else None
     return Text(f"{process[1]} pid {process[2]}" if process else name.id)
 
 
@@ -65,7 +65,7 @@ def _plainly(data: bytes) -> str | None:
     text = data[: 4 * 1024].decode("utf-8", "replace")
     if not text.isprintable() and _is_binary(data[:1024]):
         return _phrase(data)
-    quoted = _BYTES_REPR.fullmatch(text) if text[0] == "b" else None
+    quoted = re.fullmatch(_BYTES_REPR, text) if text[0] == "b" else None
     return quoted[2] if quoted else text
 
 
@@ -76,7 +76,7 @@ def _is_binary(data: bytes) -> bool:
 def _phrase(data: bytes) -> str | None:
     """Find the longest printable stretch of a protobuf, which is a host or a name mostly."""
     phrases = [
-        found.decode("ascii") for found in _PHRASE.findall(data[:1024].replace(b"PBUF", b""))
+        found.decode("ascii") for found in re.findall(_PHRASE, data[:1024].replace(b"PBUF", b""))
     ]
     return max(phrases, key=len, default=None)
 
@@ -152,7 +152,7 @@ def _unless_digits(data: bytes) -> str | None:
 
 
 def _fate(data: bytes) -> str | None:
-    found = _FATE.fullmatch(data.decode("utf-8", "replace"))
+    found = re.fullmatch(_FATE, data.decode("utf-8", "replace"))
     return found[1] if found else _plainly(data)
 
 
@@ -161,7 +161,7 @@ def _hive(data: bytes) -> str | None:
 
 
 def _bookie(data: bytes) -> str | None:
-    found = _BOOKIE.search(data[:4096].decode("utf-8", "replace"))
+    found = re.search(_BOOKIE, data[:4096].decode("utf-8", "replace"))
     return found[1] if found else _plainly(data)
 
 
@@ -171,7 +171,7 @@ def _clickhouse(data: bytes) -> str | None:
 
 def _unless_date(data: bytes) -> str | None:
     text = data[:64].decode("utf-8", "replace").strip()
-    return None if _DATE.fullmatch(text) else _plainly(data)
+    return None if re.fullmatch(_DATE, text) else _plainly(data)
 
 
 _SAID: Final[dict[str, Callable[[bytes], str | None]]] = {

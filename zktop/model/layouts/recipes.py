@@ -32,7 +32,7 @@ ELECTION: Final = Layout(
 
 GUID_LOCK: Final = Layout(
     name="guid-lock",
-    pattern="^(?P<id>.+)-lock-{SEQ}$",
+    pattern="^(?P<id>.+?)-lock-{SEQ}$",
     how="exists",
     about="The recipe of ZooKeeper's documentation; zktools: ZkAsyncLock (Python)",
 )

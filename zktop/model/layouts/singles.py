@@ -17,7 +17,8 @@ def is_single(ground: Ground) -> bool:
     stat = ground.stat
     if stat is not None and stat.owner:
         return _stands_alone(ground)
-    return bool(single_children(ground.family, ground.path))
+    children = single_children(ground.family, ground.path)
+    return bool(children) and not _stand_alone(ground, children)
 
 
 def single_children(family: Family, path: str) -> tuple[Znode, ...]:
@@ -45,6 +46,15 @@ def _stands_alone(ground: Ground) -> bool:
         return True
     name = ground.path.rpartition("/")[2]
     return is_lockish(name) and not _NUMBERED.fullmatch(name)
+
+
+def _stand_alone(ground: Ground, children: tuple[Znode, ...]) -> bool:
+    """Tell whether the children are the locks, and what they are in is just a folder."""
+    is_named = ground.told is not None and ground.told.path == ground.path
+    if is_named or is_lockish(ground.path.rpartition("/")[2]):
+        return False
+    names = [child.name for child in children]
+    return all(is_lockish(name) and not _NUMBERED.fullmatch(name) for name in names)
 
 
 def is_lock_of_its_parent(parent: Ground, name: str) -> bool:

@@ -8,18 +8,16 @@ from zktop.model.family import Family, Znode
 from zktop.model.layouts.names import MACROS
 
 _H32, _U36 = MACROS["{H32}"], MACROS["{U36}"]
-_HEX: Final = re.compile(_H32)
-_UUID: Final = re.compile(_U36)
-_HOST_PID: Final = re.compile(rb".+-\d+")
+_HOST_PID: Final = rb".+-\d+"
 
 # Name pattern -> what it is. One such child decides, where no contender is around.
 _NAMES: Final = {
-    re.compile(rf"{_H32}__party__"): "kazoo-party",
-    re.compile(rf"{_H32}-(?!.*-n_\d{{10}}$)(?!(?:lock|read|write)-).*"): "kazoo-shallow-party",
-    re.compile(r"(?:condition|party|countDownLatch)-.*"): "menagerie-other",
-    re.compile(rf"{_U36}(?::{_U36}:.*)?\|.*\d{{10}}"): "ignite-discovery",
+    rf"{_H32}__party__": "kazoo-party",
+    rf"{_H32}-(?!.*-n_\d{{10}}$)(?!(?:lock|read|write)-).*": "kazoo-shallow-party",
+    r"(?:condition|party|countDownLatch)-.*": "menagerie-other",
+    rf"{_U36}(?::{_U36}:.*)?\|.*\d{{10}}": "ignite-discovery",
 }
-_QUEUE: Final = re.compile(r"(?:qn-|queue-|entry-\d{3}-|message|config_change_)-?\d{9,10}")
+_QUEUE: Final = r"(?:qn-|queue-|entry-\d{3}-|message|config_change_)-?\d{9,10}"
 
 
 def barrier(family: Family) -> str | None:
@@ -27,14 +25,16 @@ def barrier(family: Family) -> str | None:
     names = family.members.keys()
     if "ready" not in names:
         return None
-    if any(map(_HEX.fullmatch, names)):
+    if any(re.fullmatch(_H32, name) for name in names):
         return "kazoo-double-barrier"
-    return "curator-double-barrier" if any(map(_UUID.fullmatch, names)) else None
+    return "curator-double-barrier" if any(re.fullmatch(_U36, name) for name in names) else None
 
 
 def entering(family: Family) -> str | None:
     """Tell whether these look like a double barrier that is not open yet."""
-    hosts = [z for z in family if _HEX.fullmatch(z.name) and _HOST_PID.fullmatch(z.data or b"")]
+    hosts = [
+        z for z in family if re.fullmatch(_H32, z.name) and re.fullmatch(_HOST_PID, z.data or b"")
+    ]
     return "kazoo-double-barrier" if hosts and len(hosts) == len(family.members) else None
 
 
@@ -47,10 +47,10 @@ def stranger(znodes: Iterable[Znode]) -> str | None:
     """Name what else these children are, when none of them contends for a lock."""
     sampled = list(znodes)[:64]
     for znode in sampled:
-        if _QUEUE.fullmatch(znode.name) and not (znode.stat and znode.stat.owner):
+        if re.fullmatch(_QUEUE, znode.name) and not (znode.stat and znode.stat.owner):
             return "queue"
         for pattern, kind in _NAMES.items():
-            if pattern.fullmatch(znode.name):
+            if re.fullmatch(pattern, znode.name):
                 return kind
-    held = [z for z in sampled if _UUID.fullmatch(z.name) and z.stat and z.stat.owner]
+    held = [z for z in sampled if re.fullmatch(_U36, z.name) and z.stat and z.stat.owner]
     return "flink-state-handles" if held and len(held) == len(sampled) else None

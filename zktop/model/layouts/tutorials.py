@@ -63,7 +63,7 @@ SHORT: Final = (
     ),
     Layout(
         name="rust-latch",
-        pattern="^latch-(?P<id>.+)-{SEQ}$",
+        pattern="^latch-(?P<id>.+?)-{SEQ}$",
         how="exists",
         order="magnitude",
         kind="election",
@@ -80,7 +80,7 @@ SHORT: Final = (
 LONG: Final = (
     Layout(
         name="rw-host",
-        pattern="^(?P<id>.+)-(?P<mode>[RW])-{SEQ}$",
+        pattern="^(?P<id>.+?)-(?P<mode>[RW])-{SEQ}$",
         modes=_LETTERS,
         watch="nearest",
         how="exists",
@@ -92,7 +92,7 @@ LONG: Final = (
 PLAIN: Final = (
     Layout(
         name="plain-lock-id",
-        pattern="^lock_(?P<id>.+)_{SEQ}$",
+        pattern="^lock_(?P<id>.+?)_{SEQ}$",
         watch="children",
         order="text",
         about="ZKDLock, ZKLockGuard (C++); tutorials with an id in the name",
@@ -139,3 +139,7 @@ NAMED: Final = Layout(
     about="Net::ZooKeeper::Lock (Perl), zk-ultralight, zoo-lock, zookeeper-node-shared-lock "
     "(Node), tutorials: the text before the number tells locks of one parent apart",
 )
+
+# Names that anybody gives: they do not tell whether a waiter watches as it usually would, watches
+# the list of children instead, or asks again and again.
+ANYBODYS: Final = frozenset(layout.name for layout in (*SHORT, *LONG, *PLAIN, NAMED))

@@ -16,7 +16,7 @@ from msgspec import Struct
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.names import compiled
 from zktop.model.locks import order
-from zktop.model.locks.lock import Member, Target
+from zktop.model.locks.lock import Line, Member, Target
 from zktop.model.locks.notes import Notes
 from zktop.model.locks.targets import targets
 from zktop.model.text import Text
@@ -123,7 +123,7 @@ class Queue:
         if self.rule == "first-n":
             return self._pool_before(ahead)
         if member.mode == "read":
-            return self._run_before(self.wall_before(ahead))
+            return self._writers_before(self.wall_before(ahead))
         return self._readers_before(ahead)
 
     def expected(self, member: Member) -> tuple[Target, ...]:
@@ -201,11 +201,12 @@ class Queue:
         last = self.seen[ahead - 1]
         if self.regular or self.layout.ties != "share":
             return (last,)
-        first = self.ahead(last)
-        same = self.seen[first:ahead]
-        if self.rule == "read-write":
-            same = tuple(member for member in same if self.bars_readers(member)) or same
-        return same
+        return self.seen[self.ahead(last) : ahead]
+
+    def _writers_before(self, ahead: int) -> tuple[Member, ...]:
+        """Give the same without the readers among them: they bar no reader."""
+        before = self._run_before(ahead)
+        return tuple(member for member in before if self.bars_readers(member)) or before
 
     def _readers_before(self, ahead: int) -> tuple[Member, ...]:
         """Give the readers right before this place, and what stands before them."""
@@ -218,6 +219,11 @@ class Queue:
         if self.seen is self.members and self.find(self.seen[ahead - 1].node) in self.holders:
             return tuple(self.holders)
         return (self.seen[ahead - 1],)
+
+
+def counts_others(line: Line) -> bool:
+    """Tell whether members of other families count in this queue."""
+    return isinstance(line, Queue) and len(line.seen) > len(line.members)
 
 
 def _counted(layout: Layout, members: tuple[Member, ...], notes: Notes) -> tuple[Member, ...]:

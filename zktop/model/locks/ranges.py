@@ -20,7 +20,7 @@ Range = tuple[Row, Row]  # the first row is excluded, the last one included
 
 _FIRST: Final[Row] = (-1, b"")
 _LAST: Final[Row] = (1, b"")
-_ROWS: Final = re.compile(r".*~(N|P[A-Za-z0-9_=-]*)~(N|P[A-Za-z0-9_=-]*)#\d+")
+_ROWS: Final = r".*~(N|P[A-Za-z0-9_=-]*)~(N|P[A-Za-z0-9_=-]*)#\d+"
 
 
 class Ranges:
@@ -123,7 +123,7 @@ def range_of(node: str) -> Range:
     >>> range_of("flock#WRITE~FATE:USER:6f9e2c1a-0001-4a4a-8a8a-000000000001~N~PbQ==#0000000007")
     ((-1, b''), (0, b'm'))
     """
-    found = _ROWS.fullmatch(node)
+    found = re.fullmatch(_ROWS, node)
     if found is None:
         return _FIRST, _LAST
     return _row(found[1], _FIRST), _row(found[2], _LAST)

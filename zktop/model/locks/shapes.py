@@ -66,7 +66,8 @@ def shape_of(site: Site) -> Shape:
 def _kazoo_semaphore(site: Site) -> Shape:
     ground, family = site.ground, site.ground.family
     by_layout = sort_out(family, (site.layout,))
-    leases = members_of(site.layout, by_layout.families.get(site.layout.name, ()), site.known)
+    listed = members_of(site.layout, by_layout.families.get(site.layout.name, ()), site.known)
+    leases = order.in_order(site.layout, listed)
     beside = ground.beside(QUEUE_OF_SEMAPHORE) or Family()
     below = f"../{split(ground.path)[1]}{QUEUE_OF_SEMAPHORE}/"
     gate, rest = _gate(KAZOO_LOCK, beside, site, below)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from zktop.model.waits.grants import is_granted
 from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.residue import NOTHING_STUCK, Residue
 from zktop.model.waits.state import Queue, Request
 
 
@@ -30,6 +30,7 @@ class Activity:
         self._identity = identity
         self._concurrent: set[str] = set()
         self._gone: list[_Gone] = []
+        self._looked_at: _Stuck = NOTHING_STUCK, []
 
     def is_concurrent(self, actor: str) -> bool:
         """Whether somebody of this identity was seen to be more than one thread."""
@@ -60,12 +61,25 @@ class Activity:
 
     def _note_takers(self, graph: WaitGraph) -> None:
         """Find who holds a node that is younger than a wait of its own."""
-        for actor in graph.residue.stuck:
+        residue = graph.residue
+        looked_at = residue, [graph.queues[lock] for lock in sorted(residue.locks)]
+        if _is_same(looked_at, self._looked_at):
+            return
+        self._looked_at = looked_at
+        for actor in residue.stuck:
             waits = list(_waits(graph, actor))
-            taken = [r.czxid for q, r in graph.places(actor) if is_granted(q, r) and not r.exempt]
+            taken = [r.czxid for q, r in graph.places(actor) if graph.holds(q, r) and not r.exempt]
             if any(r.czxid < czxid <= q.seen_zxid for q, r in waits for czxid in taken):
                 self._concurrent.add(self._identity(actor))
 
 
+_Stuck = tuple[Residue, list[Queue]]
+
+
+def _is_same(one: _Stuck, other: _Stuck) -> bool:
+    """Tell whether the same are stuck in the same versions of the same queues."""
+    return one[0] is other[0] and all(a is b for a, b in zip(one[1], other[1], strict=True))
+
+
 def _waits(graph: WaitGraph, actor: str) -> Iterator[tuple[Queue, Request]]:
-    return ((q, r) for q, r in graph.places(actor) if not is_granted(q, r))
+    return ((q, r) for q, r in graph.places(actor) if not graph.holds(q, r))

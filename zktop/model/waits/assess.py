@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from msgspec import Struct
 
@@ -34,8 +33,7 @@ class Assessment(Struct, frozen=True, gc=False):
     relist: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _View:
+class _View(Struct, frozen=True):
     graph: WaitGraph
     known: Evidence
     names: Names

@@ -5,9 +5,10 @@ C2: likely. C1: a hint.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
+
+from msgspec import Struct
 
 from zktop.model.waits.evidence import Case, Clue, Evidence
 from zktop.model.waits.kinds import Rule, doubles
@@ -23,8 +24,7 @@ def confidence(case: Case, known: Evidence) -> tuple[Confidence, tuple[Clue, ...
     return min(scales.level(), cap()), tuple(scales.clues())
 
 
-@dataclass(frozen=True, slots=True)
-class _Scales:
+class _Scales(Struct, frozen=True):
     case: Case
     known: Evidence
 

@@ -8,7 +8,6 @@ from zktop.model.waits.confidence import Confidence
 from zktop.model.waits.cores import Core
 from zktop.model.waits.evidence import Clue
 from zktop.model.waits.exits import WayOut
-from zktop.model.waits.grants import is_granted
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.kinds import Kind, Rule
 from zktop.model.waits.names import LETTER, Names
@@ -82,7 +81,7 @@ def _step(graph: WaitGraph, edge: Edge, names: Names, *, closes: bool) -> Step:
 
 def holdings(graph: WaitGraph, actor: str) -> tuple[Place, ...]:
     """All that the actor holds right now, by lock."""
-    return tuple(_place(q.lock, r) for q, r in graph.places(actor) if is_granted(q, r))
+    return tuple(_place(q.lock, r) for q, r in graph.places(actor) if graph.holds(q, r))
 
 
 def _place(lock: str, request: Request) -> Place:

@@ -6,7 +6,6 @@ whose holder waits to lead is worth a hint, and more where identities name threa
 
 from msgspec.structs import replace
 
-from zktop.model.waits.grants import is_granted
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.state import Queue
 
@@ -32,5 +31,5 @@ def entangled(graph: WaitGraph) -> WaitGraph | None:
 def _may_entangle(graph: WaitGraph, queue: Queue) -> bool:
     """Whether a candidate holds something while another one before it waits for something."""
     actors = [request.actor for request in queue.requests]
-    waits = (not is_granted(q, r) for actor in actors[:-1] for q, r in graph.places(actor))
+    waits = (not graph.holds(q, r) for actor in actors[:-1] for q, r in graph.places(actor))
     return any(graph.locks(actor) for actor in actors[1:]) and any(waits)

@@ -9,7 +9,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zktop.model.waits.cores import Core
-from zktop.model.waits.grants import is_granted
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.names import Names
 from zktop.model.waits.reduction import stuck
@@ -65,7 +64,7 @@ def _tried(found: Ring) -> list[tuple[str, int]]:
 
 
 def _held(graph: WaitGraph, actor: str) -> int:
-    return sum(is_granted(queue, request) for queue, request in graph.places(actor))
+    return sum(graph.holds(queue, request) for queue, request in graph.places(actor))
 
 
 def _why(held: int, *, is_youngest: bool) -> str:

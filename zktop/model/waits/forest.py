@@ -9,7 +9,7 @@ from heapq import nlargest
 
 from msgspec import Struct
 
-from zktop.model.waits.grants import is_granted
+from zktop.model.waits.grants import granted
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.state import Queue, Request
 from zktop.model.waits.strand import Strand
@@ -65,6 +65,7 @@ class Forest:
         """Start without rows."""
         self._rows: dict[str, _Row] = {}
         self._waits: dict[str, tuple[Strand, tuple[Request, ...]]] = {}
+        self._worst: list[tuple[str | int, _Row]] = []
 
     def replaced(self, lock: str, queue: Queue | None) -> None:
         """Take the newest queue of a lock; None when it is gone."""
@@ -88,8 +89,15 @@ class Forest:
                 key = climb.root(self._rows[lock].head.actor)
                 totals[key] = totals[key].plus(_Row(request, 0, 0, 0))
                 totals[key].add(request, -1)
-        worst = nlargest(at_most, totals.items(), key=lambda item: item[1].blocked_ms(now_ms))
-        return tuple(_root(graph, key, total, now_ms) for key, total in worst)
+        self._worst = nlargest(
+            at_most, totals.items(), key=lambda item: item[1].blocked_ms(now_ms)
+        )
+        return self.aged(graph, now_ms)
+
+    def aged(self, graph: WaitGraph, now_ms: int) -> tuple[Root, ...]:
+        """Give the same root blockers at a later time, as long as nothing else has changed."""
+        roots = (_root(graph, key, total, now_ms) for key, total in self._worst)
+        return tuple(sorted(roots, key=lambda root: -root.blocked_ms))
 
     def _main_waits(self, graph: WaitGraph) -> tuple[dict[str, str], list[tuple[str, Request]]]:
         """For actors in several queues: the lock of the oldest wait, and all their other waits."""
@@ -100,7 +108,7 @@ class Forest:
             lock = line.queue.lock
             known = self._waits.get(lock)
             if known is None or known[0] is not line:
-                known = line, _waits(line)
+                known = line, _waits(graph, line)
             kept[lock] = known
             for request in known[1]:
                 main = mains.setdefault(request.actor, (lock, request))
@@ -116,8 +124,8 @@ def _age(wait: tuple[str, Request]) -> tuple[int, str, str]:
     return wait[1].czxid, wait[0], wait[1].node
 
 
-def _waits(line: Strand) -> tuple[Request, ...]:
-    return tuple(member for member in line.members if not is_granted(line.queue, member))
+def _waits(graph: WaitGraph, line: Strand) -> tuple[Request, ...]:
+    return tuple(member for member in line.members if not graph.holds(line.queue, member))
 
 
 class _Climb:
@@ -151,16 +159,17 @@ def _row(queue: Queue) -> _Row | None:
     """Count the waiters of a queue; None when there are none."""
     if not queue.requests or not queue.binds:
         return None
-    row = _Row(queue.requests[0], 0, 0, 0)
-    for request in _waiters(queue):
-        row.add(request)
+    since = [request.since_ms for request in _waiters(queue)]
+    dated = [at for at in since if at is not None]
+    row = _Row(queue.requests[0], len(since), sum(dated), len(since) - len(dated))
     return row if row.waiting else None
 
 
 def _waiters(queue: Queue) -> Iterator[Request]:
     requests = queue.requests
     if queue.kind == "conflict":
-        return (request for request in requests if not is_granted(queue, request))
+        holding = granted(queue)
+        return (request for request in requests if request.node not in holding)
     first = queue.room
     if queue.kind == "read-write" and requests[0].reads:
         writers = (place for place, request in enumerate(requests) if not request.reads)

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from zktop.model.waits.ahead import Walk
 from zktop.model.waits.behind import Crowd, crowd
 from zktop.model.waits.difference import difference, is_tail
+from zktop.model.waits.grants import granted, is_granted
 from zktop.model.waits.places import Places
 from zktop.model.waits.reduction import stuck
 from zktop.model.waits.residue import NOTHING_STUCK, Residue, residue
@@ -28,6 +29,8 @@ class WaitGraph:
         self._queues: dict[str, Queue] = {}
         self._places = Places()
         self._strands: dict[str, Strand] = {}
+        self._granted: dict[str, tuple[Queue, frozenset[str]]] = {}
+        self._standings: dict[str, tuple[Strand, dict[str, list[Request]]]] = {}
         self._residue = NOTHING_STUCK
         self._suspects: list[tuple[Queue, Request]] = []
         self._is_thawing = False
@@ -54,10 +57,31 @@ class WaitGraph:
         found = []
         for lock in sorted(set(self._places.locks(actor))):
             queue = self._queues[lock]
-            is_tangled = actor in self._places.tangled
-            members = self._strand(lock).members if is_tangled else queue.requests
-            found += [(queue, member) for member in members if member.actor == actor]
+            if actor in self._places.tangled:
+                found += [(queue, member) for member in self._standing(lock)[actor]]
+            else:
+                found += [(queue, member) for member in queue.requests if member.actor == actor]
         return found
+
+    def _standing(self, lock: str) -> Mapping[str, list[Request]]:
+        """Sort the tangled members of a queue by actor, once: a core may ask for all of them."""
+        line = self._strand(lock)
+        known = self._standings.get(lock)
+        if known is None or known[0] is not line:
+            by_actor: dict[str, list[Request]] = {}
+            for member in line.members:
+                by_actor.setdefault(member.actor, []).append(member)
+            known = self._standings[lock] = line, by_actor
+        return known[1]
+
+    def holds(self, queue: Queue, request: Request) -> bool:
+        """Tell whether this member of one of its queues holds; all of a queue may be asked for."""
+        if queue.kind not in ("read-write", "conflict"):
+            return is_granted(queue, request)
+        known = self._granted.get(queue.lock)
+        if known is None or known[0] is not queue:
+            known = self._granted[queue.lock] = queue, granted(queue)
+        return request.node in known[1]
 
     def strands(self) -> Iterator[Strand]:
         """Thin out every queue in which a tangled actor stands to these; the same while it is."""
@@ -93,6 +117,8 @@ class WaitGraph:
             self._apply(old, None, (), old.requests)
             del self._queues[lock]
             self._strands.pop(lock, None)
+            self._standings.pop(lock, None)
+            self._granted.pop(lock, None)
 
     def replaced(
         self,

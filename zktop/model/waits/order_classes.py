@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 
 # A part of a path is variable when it is an id (hex, a number) or ends in one.
-_ID = re.compile(r"(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|0x[0-9a-f]+|[0-9a-f]{16,}|\d+)")
+_ID = r"(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|0x[0-9a-f]+|[0-9a-f]{16,}|\d+)"
 
 
 def fold_name(name: str) -> str:
@@ -13,7 +13,7 @@ def fold_name(name: str) -> str:
     >>> fold_name("worker-17@10.0.0.3"), fold_name("worker-a")
     ('worker-*@*', 'worker-a')
     """
-    return re.sub(r"\*(?:[.:-]\*)+", "*", _ID.sub("*", name))
+    return re.sub(r"\*(?:[.:-]\*)+", "*", re.sub(_ID, "*", name))
 
 
 @lru_cache(maxsize=65_536)

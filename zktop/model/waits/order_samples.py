@@ -1,7 +1,6 @@
 """What the lock-order graph remembers of an acquisition: who asked for what while owning what."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 from msgspec import Struct
 
@@ -43,8 +42,7 @@ class Owned(Struct, frozen=True, gc=False):
 Gates = frozenset[tuple[str, bool]]
 
 
-@dataclass(slots=True, eq=False)
-class Sample:
+class Sample(Struct, eq=False):
     """One distinct way in which somebody nested two locks; updated when it happens again."""
 
     asker: Asker
@@ -70,15 +68,14 @@ class Sample:
         return self.held.lock < self.wanted.lock
 
 
-@dataclass(slots=True, eq=False)
-class OrderEdge:
+class OrderEdge(Struct, eq=False):
     """All that is known of `held -> wanted` between two classes of locks."""
 
     held: str
     wanted: str
     count: int = 0
-    by_owner: dict[str, int] = field(default_factory=dict)
-    samples: dict[tuple[object, ...], Sample] = field(default_factory=dict)
+    by_owner: dict[str, int] = {}
+    samples: dict[tuple[object, ...], Sample] = {}
 
     def add(self, sample: Sample, czxid: int, at_ms: int | None) -> Sample | None:
         """Count an acquisition; answer with the sample when it is one not seen before."""

@@ -1,6 +1,6 @@
 """After how long an identity gives up waiting: ZooKeeper never shows a client's time-out."""
 
-from statistics import median
+from zktop.model.median import median
 
 _IDENTITIES_AT_MOST = 4_096
 _AGES_AT_MOST = 16
@@ -31,4 +31,4 @@ class Patience:
         (None, 10100)
         """
         ages = self._ages.get(identity, ())
-        return round(median(ages)) if len(ages) >= _ENOUGH else None
+        return median(ages) if len(ages) >= _ENOUGH else None

@@ -1,8 +1,9 @@
 """The part of the world that can never go on, explained: cores, and who leads to them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from zktop.model.waits.behind import reach
 from zktop.model.waits.cores import Core, cores, edges
@@ -13,8 +14,7 @@ from zktop.model.waits.strand import Strand
 Standing = Literal["free", "core", "behind", "dead-end", "standby"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Residue:
+class Residue(Struct, frozen=True, eq=False):
     """Who is stuck among the tangled actors, and why; compared by identity.
 
     `reach` names for an actor the numbers of the cores that it is in or behind; one more number,

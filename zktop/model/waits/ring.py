@@ -5,8 +5,9 @@ all have gone on who can: that picture stays the same for as long as the deadloc
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from zktop.model.waits.cores import Core
 from zktop.model.waits.remnant import Remnant, blockers, sparse_edges
@@ -17,8 +18,7 @@ _PAIRS_AT_MOST = 2_000
 _STEPS_AT_MOST = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True, gc=False):
     """A request that cannot go on before another one is gone."""
 
     queue: Queue

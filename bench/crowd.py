@@ -1,0 +1,139 @@
+"""Many sessions for little: sockets that speak just enough ZooKeeper to stand in a queue.
+
+A client library with its threads for each of fifty thousand contenders would need more machine
+than the server that they contend on. A session whose socket is closed lives on until it expires.
+"""
+
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import count
+
+CONNECT = struct.Struct("!iqiqi16sb")
+TIMEOUT_MS = 600_000  # nobody sends pings
+CREATE, DELETE, EPHEMERAL = 1, 2, 1
+ANYBODY = struct.pack("!iii5si6s", 1, 31, 5, b"world", 6, b"anyone")  # may do everything
+AT_ONCE = 40  # a server lets no more than fifty wait at its door
+
+
+class Contender:
+    """One session, which stands in at most one place."""
+
+    def __init__(self, address: str) -> None:
+        host, _, port = address.rpartition(":")
+        self._socket = socket.create_connection((host, int(port)))
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._send(CONNECT.pack(0, 0, TIMEOUT_MS, 0, 16, bytes(16), 0))
+        self._sent = 0
+        self.place = ""
+
+    def queue(self, path: str, label: bytes = b"worker") -> None:
+        """Stand in this place; the answer is not waited for."""
+        self.place = path
+        self._ask(CREATE, _text(path), _text(label), ANYBODY, struct.pack("!i", EPHEMERAL))
+
+    def leave(self) -> None:
+        """Give the place up."""
+        self._ask(DELETE, _text(self.place), struct.pack("!i", -1))
+        self.place = ""
+
+    def answers(self, count: int) -> None:
+        """Wait for so many answers; that to the connection is one."""
+        for _ in range(count):
+            self._read(struct.unpack("!i", self._read(4))[0])
+
+    def drain(self) -> None:
+        """Throw away what has come."""
+        with suppress(BlockingIOError):
+            while self._socket.recv(65536, socket.MSG_DONTWAIT):
+                pass
+
+    def vanish(self) -> None:
+        """Close the socket; the session stays."""
+        self._socket.close()
+
+    def _ask(self, kind: int, *parts: bytes) -> None:
+        self._sent += 1
+        self._send(b"".join((struct.pack("!ii", self._sent, kind), *parts)))
+
+    def _send(self, payload: bytes) -> None:
+        self._socket.sendall(struct.pack("!i", len(payload)) + payload)
+
+    def _read(self, count: int) -> bytes:
+        read = b""
+        while len(read) < count:
+            more = self._socket.recv(count - len(read))
+            assert more, "the server closed the connection"
+            read += more
+        return read
+
+
+def queue_up(address: str, paths: Iterable[str]) -> None:
+    """Have a session of its own stand in each of these places, until it expires."""
+    for several in _several(paths):
+        crowd = [Contender(address) for _ in several]
+        for number, (contender, path) in enumerate(zip(crowd, several, strict=True)):
+            contender.queue(path, b"worker-%d" % number)
+        for contender in crowd:
+            contender.answers(2)
+            contender.vanish()
+
+
+@contextmanager
+def churn(address: str, locks: Sequence[str], per_second: int) -> Iterator[list[int]]:
+    """Let sessions queue, and give up a fifth of a second later; count the changes they make."""
+    made, over = [0], threading.Event()
+    thread = threading.Thread(target=_come_and_go, args=(address, locks, per_second, made, over))
+    thread.start()
+    try:
+        yield made
+    finally:
+        over.set()
+        thread.join()
+
+
+def _come_and_go(
+    address: str, locks: Sequence[str], per_second: int, made: list[int], over: threading.Event
+) -> None:
+    crowd = [Contender(address) for _ in range(per_second // 10)]
+    begun = time.perf_counter()
+    for turn in count():
+        if over.is_set() and turn % (2 * len(crowd)) == 0:
+            break
+        _take_turn(crowd[turn % len(crowd)], locks[turn % len(locks)], turn)
+        made[0] = turn + 1
+        time.sleep(max(0.0, begun + turn / per_second - time.perf_counter()))
+    time.sleep(0.2)
+    for contender in crowd:
+        contender.vanish()
+
+
+def _take_turn(contender: Contender, lock: str, turn: int) -> None:
+    if contender.place:
+        contender.leave()
+    else:
+        contender.queue(f"{lock}/{member(100_000 + turn)}")
+    contender.drain()
+
+
+def member(number: int) -> str:
+    """Name a place as kazoo does."""
+    return f"{number:032x}__lock__{number:010d}"
+
+
+def _several(paths: Iterable[str]) -> Iterator[Sequence[str]]:
+    several: list[str] = []
+    for path in paths:
+        several.append(path)
+        if len(several) == AT_ONCE:
+            yield several
+            several = []
+    yield several
+
+
+def _text(text: str | bytes) -> bytes:
+    data = text.encode() if isinstance(text, str) else text
+    return struct.pack("!i", len(data)) + data

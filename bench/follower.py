@@ -1,0 +1,115 @@
+"""One process that follows a root for a while, and says what that cost it.
+
+Ours follows as the UI does: every report is made, and dropped. The bare one keeps a persistent
+recursive watch and counts the events. Run by the bench beside it; JSON goes to stdout, a line when
+everything is read and one at the end, and the end comes when stdin closes.
+"""
+
+import json
+import os
+import queue
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from kazoo.client import KazooClient
+
+from zktop.commands.watch import Watch
+from zktop.model.facts import Gone, Node
+from zktop.model.settings import Root, Settings
+from zktop.zk import Access, Plan, parse_hosts
+from zktop.zk.requests import AddWatch
+
+WHAT, ADDRESS, ROOT = sys.argv[1:4]
+
+
+def main() -> None:
+    """Follow until stdin closes."""
+    over = threading.Event()
+    threading.Thread(target=lambda: (sys.stdin.read(), over.set()), daemon=True).start()
+    {"ours": follow, "bare": watch}[WHAT](over)
+
+
+def follow(over: threading.Event) -> None:
+    """Make reports of everything, as long as it lasts."""
+    seen: Counter[str] = Counter()
+    plan = Plan(roots=(f"{ROOT}/*/*",), introspect=False)
+    settings = Settings(roots=(Root(f"{ROOT}/*/*"),))
+    live = Watch(Access(parse_hosts(ADDRESS), session_timeout=30), plan, settings)
+    told = live._came = _Counted()  # noqa: SLF001  what the source tells goes in here
+    source = live._source  # noqa: SLF001
+    with live:
+        assert live.read()
+        live.look()
+        for number, report in enumerate(live.reports()):
+            if not number:
+                told.told.clear()
+                begin = _now()
+                cost = source.cost()
+                say(locks=len(report.paths), watches=cost.watches)
+            else:
+                for event in report.events:
+                    seen[event.event] += 1
+                    seen["missed"] += (event.creates or 0) + (event.deletes or 0)
+            if over.is_set():
+                break
+        more = source.cost().requests - cost.requests
+        say(**_spent(begin), looks=number, seen=seen, told=len(told.told), requests=more)
+
+
+class _Counted(queue.SimpleQueue):  # type: ignore[type-arg]  # of facts
+    """Notes which znodes came and went, as the source tells it."""
+
+    def __init__(self) -> None:
+        self.told: set[tuple[str, str]] = set()
+
+    def put(self, facts: list[Any]) -> None:
+        """Pass them on."""
+        self.told.update(
+            (type(fact).__name__, fact.path)
+            for fact in facts
+            if isinstance(fact, Gone) or (isinstance(fact, Node) and fact.stat is None)
+        )
+        super().put(facts)
+
+
+def watch(over: threading.Event) -> None:
+    """Count events, with the few lines that this needs."""
+    count = 0
+
+    def one(*_event: object) -> None:
+        nonlocal count
+        count += 1
+
+    client = KazooClient(ADDRESS, timeout=30)
+    client.start()
+    client._connection._read_watch_event = one  # noqa: SLF001
+    added = client.handler.async_result()
+    client._call(AddWatch(ROOT), added)  # noqa: SLF001
+    added.get(timeout=10)
+    begin = _now()
+    say(locks=0)
+    over.wait()
+    say(**_spent(begin), seen={"events": count})
+    client.stop()
+
+
+def say(**values: object) -> None:
+    """Tell the bench."""
+    print(json.dumps(values), flush=True)
+
+
+def _now() -> tuple[float, float]:
+    return time.monotonic(), time.process_time()
+
+
+def _spent(begin: tuple[float, float]) -> dict[str, float]:
+    wall, cpu = (now - then for now, then in zip(_now(), begin, strict=True))
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return {"seconds": wall, "cpu": cpu, "resident": pages * os.sysconf("SC_PAGE_SIZE")}
+
+
+main()

@@ -1,0 +1,172 @@
+"""Watching a real server: how long until the first report, and from an event to a report.
+
+Ten thousand locks of five sessions each, and two more of ten and of ten thousand members. Leave
+the machine alone meanwhile.
+"""
+
+import random
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from kazoo.client import KazooClient
+
+from bench.crowd import member, queue_up
+from bench.figure import Figure
+from bench.reading import _bare_async, _bare_events, _bare_multi, _create, _percentile, _seconds
+from zktop.commands.watch import Watch
+from zktop.model.settings import Root, Settings
+from zktop.model.text import Text
+from zktop.zk import Access, Plan, parse_hosts
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from servers import real_zookeeper
+
+COUNTS = (2_000, 10_000)
+CONTENDERS = 5
+SIZES = (10, 10_000)
+RELEASES = 200
+
+
+def figures() -> Iterator[Figure]:
+    """Start a server, let sessions queue up, and measure."""
+    with crowded(COUNTS) as crowd:
+        if crowd is None:
+            return
+        client, address = crowd
+        for count in COUNTS:
+            yield from _first_report(client, address, count)
+        for size in SIZES:
+            yield from _event_to_report(client, address, size)
+
+
+@contextmanager
+def crowded(counts: tuple[int, ...]) -> Iterator[tuple[KazooClient, str] | None]:
+    """Give a real server with so many locks; the greatest folder has two more of other sizes."""
+    with real_zookeeper(
+        memory_mb=1024, maxSessionTimeout=3_600_000, maxClientCnxns=0, forceSync="no"
+    ) as server:
+        if server is None:
+            yield None
+            return
+        client = KazooClient(server.address, timeout=30)
+        client.start()
+        try:
+            for count in counts:
+                _fill(client, server.address, count)
+            for size in SIZES:
+                lock = f"/bench-{counts[-1]}/sizes/of-{size}"
+                client.ensure_path(lock)
+                queue_up(server.address, (f"{lock}/{member(number)}" for number in range(size)))
+            yield client, server.address
+        finally:
+            client.stop()
+            client.close()
+
+
+def _fill(client: KazooClient, address: str, count: int) -> None:
+    client.ensure_path(f"/bench-{count}/locks")
+    locks = [f"/bench-{count}/locks/lock-of-{number}" for number in range(count)]
+    _create(client, locks, b"")
+    queue_up(
+        address, (f"{lock}/{member(number)}" for lock in locks for number in range(CONTENDERS))
+    )
+
+
+# The first report
+
+
+def _first_report(client: KazooClient, address: str, count: int) -> Iterator[Figure]:
+    name, root = f"first report {count}x{CONTENDERS}", f"/bench-{count}/locks"
+    batched = min(_seconds(lambda: _bare_multi(client, root)) for _ in range(3))
+    ours = min(_report(address, root, count, persistent=True) for _ in range(3))
+    yield Figure(name, ours, "s", batched, "s bare MultiRead", 3 * batched)
+    singly = _seconds(lambda: _bare_async(client, root))
+    yield Figure(f"{name} against get_async", ours, "s", singly, "s bare get_async", singly / 15)
+    single = _report(address, root, count, persistent=False)
+    yield Figure(f"{name} one-shot", single, "s", singly, "s bare get_async", 1.2 * singly)
+
+
+def _report(address: str, root: str, count: int, *, persistent: bool) -> float:
+    """Time from the session to the first complete report."""
+    with _watch(address, f"{root}/*", persistent=persistent) as watch:
+        begun = time.perf_counter()
+        assert watch.read()
+        report = next(watch.reports())
+        taken = time.perf_counter() - begun
+        assert len(report.paths) == count, len(report.paths)
+        return taken
+
+
+@contextmanager
+def _watch(address: str, root: str, *, persistent: bool = True) -> Iterator[Watch]:
+    plan = Plan(roots=(root,), persistent=persistent, introspect=False)
+    watch = Watch(Access(parse_hosts(address), session_timeout=30), plan, Settings((Root(root),)))
+    if not persistent:  # as if the server were an old one
+        source: Any = watch._source  # noqa: SLF001
+        expect = source._expect  # noqa: SLF001
+        source._expect = lambda probes: expect([p._replace(version=(3, 5, 0)) for p in probes])  # noqa: SLF001
+    with watch:
+        yield watch
+
+
+# From an event to a report
+
+
+def _event_to_report(client: KazooClient, address: str, size: int) -> Iterator[Figure]:
+    root = f"/bench-{COUNTS[-1]}"
+    bare = _bare_events(client, address, root)
+    with _watch(address, f"{root}/*/*") as watch:
+        assert watch.read()
+        holders = _Holders(watch, f"{root}/sizes/of-{size}")
+        holders.start()
+        ours = []
+        for number in range(RELEASES):
+            ours.append(holders.released(client, member(number)))
+            queue_up(address, [f"{holders.path}/{member(size + number)}"])
+        holders.over.set()
+        holders.join()
+    for percent, most in ((50, 3.0), (99, 15.0)):
+        floor, value = (_percentile(taken, percent) for taken in (bare, ours))
+        name = f"event to report p{percent}, {size} members"
+        yield Figure(name, value, "ms", floor, "ms bare recursive watch", floor + most)
+
+
+class _Holders(threading.Thread):
+    """Looks as the UI does, and notes when a report no longer shows a holder."""
+
+    def __init__(self, watch: Watch, path: str) -> None:
+        super().__init__(daemon=True)
+        self.watch, self.path, self.node = watch, Text(path), ""
+        self.at = 0.0
+        self.came, self.ready, self.over = (threading.Event() for _ in range(3))
+
+    def run(self) -> None:
+        """Follow the reports."""
+        for number, report in enumerate(self.watch.reports()):
+            part = report.parts.get(self.path)
+            if self.node and part is not None and part.lock.member(self.node) is None:
+                self.at, self.node = time.perf_counter(), ""
+                self.came.set()
+            if number > SETTLED and not self.watch._examiner.is_behind:  # noqa: SLF001
+                self.ready.set()
+            if self.over.is_set():
+                return
+
+    def released(self, client: KazooClient, node: str) -> float:
+        """Let the holder go after a quiet moment; give milliseconds from the end of that."""
+        assert self.ready.wait(60)
+        time.sleep(random.uniform(0.08, 0.3))  # in no step with the looks
+        self.came.clear()
+        self.node = node
+        client.delete(f"{self.path}/{node}")
+        deleted = time.perf_counter()
+        assert self.came.wait(10)
+        return (self.at - deleted) * 1000
+
+
+SETTLED = 5  # reports; the first ones still examine what was there before

@@ -1,0 +1,130 @@
+"""The UI on a world of ten thousand locks, of which some change: what `bench.screen` looks at.
+
+`python -m bench.painted RATE [FILE]`: so many changes a second for some seconds; when each change
+was told and when a report had it goes into the file.
+"""
+
+import json
+import random
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench.ensemble import facts
+from zktop.model.examiner import Examiner
+from zktop.model.facts import Gone, Link, Node, Stat, join
+from zktop.model.text import Text
+from zktop.model.world import World
+from zktop.ui.app import Zktop
+from zktop.ui.ports import Frame, Status, Tell
+
+SECONDS = 10.0
+SETTLES_S = 3.0
+LOOKS_PER_S = 20
+LOCK = Text("/locks/l00077")
+
+
+class Painted:
+    """A feed of a made-up world, in which contenders come and go at a given rate."""
+
+    name, is_live = "bench", True
+    notes: Sequence[str] = ()
+
+    def __init__(self, rate: float, file: Path | None) -> None:
+        self._rate, self._file = rate, file
+        self._over = threading.Event()
+        self.told: dict[int, float] = {}
+        self.reported: dict[int, float] = {}
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self, tell: Tell) -> None:
+        """Begin."""
+        self._tell = tell
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End."""
+        self._over.set()
+        self._thread.join(5)
+
+    def record(self, _path: Path | None) -> None:
+        """Nothing is recorded."""
+
+    def _run(self) -> None:
+        self._examiner, self._chance = Examiner(), random.Random(7)
+        now = _now()
+        link = Link(zxid=0, at=now, state="connected", session=1)
+        self._world = World().after(*facts(), link)
+        self._tell(Status("live"))
+        self._look()
+        self._rest(SETTLES_S)
+        begun = time.monotonic()
+        number = 0
+        while not self._over.is_set():
+            if not self._rate:
+                self._rest(1.0)
+                continue
+            if time.monotonic() - begun > SECONDS:
+                break
+            due = int((time.monotonic() - begun) * self._rate)
+            if number >= due:
+                self._over.wait(max(0.0, begun + (number + 1) / self._rate - time.monotonic()))
+                due = number + 1
+            fresh = range(number + 1, due + 1)
+            number = due
+            self._change(fresh)
+        if self._file:
+            self._finish()
+
+    def _change(self, numbers: range) -> None:
+        """Let contenders come, each with its number for a name, and those before them go."""
+        told: list[Node | Gone] = []
+        for number in numbers:
+            zxid, at = self._world.zxid + 1 + len(told), _now()
+            name = f"{'0' * 26}{number:06d}__lock__{number:010d}"
+            stat = Stat(zxid, zxid, at, owner=0x10000 + number % 50, data_length=7, pzxid=zxid)
+            data = b"w%06d" % number
+            told.append(
+                Node(path=join(LOCK, Text(name)), zxid=zxid, at=at, data=data, stat=stat)
+            )
+            if number > 5:
+                gone = f"{'0' * 26}{number - 5:06d}__lock__{number - 5:010d}"
+                told.append(Gone(path=join(LOCK, Text(gone)), zxid=zxid + 1, at=at))
+            self.told[number] = time.monotonic()
+        self._world = self._world.after(*told)
+        self._look()
+        now = time.monotonic()
+        self.reported |= dict.fromkeys(numbers, now)
+        self._rest(1 / LOOKS_PER_S if self._rate > LOOKS_PER_S else 0.0)
+
+    def _look(self) -> None:
+        report = self._examiner.look(self._world, _now(), thorough=not self._rate)
+        self._tell(Frame(report, report.events))
+
+    def _rest(self, seconds: float) -> None:
+        """Look once a second, as a watch does."""
+        end = time.monotonic() + seconds
+        while not self._over.is_set() and (left := end - time.monotonic()) > 0:
+            if not self._over.wait(min(1.0, left)) and left >= 1.0:
+                self._look()
+
+    def _finish(self) -> None:
+        self._rest(1.0)
+        floor = [1000 * (self.reported[one] - self.told[one]) for one in self.reported]
+        assert self._file
+        self._file.write_text(json.dumps({"reported": self.reported, "floor": floor}))
+        app.call_from_thread(app.exit)
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+if __name__ == "__main__":
+    file = Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    feed = Painted(float(sys.argv[1]), file)
+    app = Zktop(feed)
+    app.run()
+    feed.stop()

@@ -1,0 +1,167 @@
+"""The commands themselves, as processes: what they tell of clients that really are at it."""
+
+import json
+import queue
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from cli.live import Line, Zktop, zktop_process
+from clients.commands import zktop
+from clients.glance import PATIENCE_S, Glance, Told, held, waiting, watching
+from clients.people import Stage
+
+from zktop.headless.events import Teller
+
+pytestmark = pytest.mark.zookeeper
+
+
+def test_a_snapshot(stage: Stage) -> None:
+    """By name and number alone: nothing but --hosts and --root."""
+    orders, page = f"{stage.root}/orders", f"{stage.root}/page"
+    ann, bob = stage.kazoo("ann", "bob")
+    cem, dee = stage.curator("cem", "dee")
+    a, c = ann.acquire("Lock", orders), cem.acquire("ReadLock", page)
+    b, d = bob.ask("Lock", orders), dee.ask("WriteLock", page)
+
+    ran = zktop("snapshot", "--hosts", stage.server.address, "--root", f"{stage.root}/**")
+
+    seen = Glance(json.loads("".join(ran.lines)))
+    assert (ran.code, ran.err) == (0, "")
+    assert seen.paths == [orders, page]
+    assert seen.lock(orders) == Told("kazoo-lock", "mutex", [held(a)], [waiting(b, a)])
+    assert seen.lock(page) == Told(
+        "curator-rw", "read-write", [held(c, "read")], [waiting(d, c, mode="write")]
+    )
+    assert seen.of(a.session)["holds"] == [orders]
+    assert seen.of(d.session)["waits"] == [page]
+
+
+def test_the_events_of_a_known_run(stage: Stage) -> None:
+    """Exactly what happened, in its order: nothing is left out, and nothing is made up."""
+    orders, stock = f"{stage.root}/orders", f"{stage.root}/stock"
+    (ann, bob), (cem, dee) = stage.kazoo("ann", "bob"), stage.curator("cem", "dee")
+    ann.acquire("Lock", orders)
+    with _events(stage) as told:
+        bob.ask("Lock", orders)
+        told.until("queued", "bob")
+        ann.release("Lock", orders)
+        told.until("acquired", "bob")
+        cem.acquire("InterProcessMutex", stock)
+        told.until("acquired", "cem")
+        dee.ask("InterProcessMutex", stock)
+        told.until("queued", "dee")
+        dee.cancel("InterProcessMutex", stock)
+        told.until("abandoned", "dee")
+        cem.release("InterProcessMutex", stock)
+        told.until("released", "cem")
+
+    assert told.brief(stage.root) == [
+        ("connection", None, None),
+        ("queued", "orders", "bob"),
+        ("released", "orders", "ann"),
+        ("acquired", "orders", "bob"),
+        ("lock-appeared", "stock", None),
+        ("queued", "stock", "cem"),
+        ("acquired", "stock", "cem"),
+        ("queued", "stock", "dee"),
+        ("abandoned", "stock", "dee"),
+        ("released", "stock", "cem"),
+    ]
+
+
+def test_an_expiry_is_told_apart(stage: Stage) -> None:
+    """Somebody is killed who holds one lock and waits for another; a third one only gives up.
+
+    Servers do not say why a node went. Their tables do: who had no connection before it went.
+    """
+    orders, stock = f"{stage.root}/orders", f"{stage.root}/stock"
+    (ann,), (bob, cem) = stage.kazoo("ann", timeout_s=2.0), stage.kazoo("bob", "cem")
+    ann.acquire("Lock", stock)
+    cem.acquire("Lock", orders)
+    ann.ask("Lock", orders)
+    bob.ask("Lock", orders)
+    teller, told = Teller(), set()
+    with watching(stage, [f"{stage.root}/*"]) as watch:
+        assert watch.read()
+        list(teller.events(watch.look()))
+        ann.kill()
+        bob.cancel("Lock", orders)
+        for report in watch.reports(PATIENCE_S):
+            told |= {(line.event, line.lock, line.owner) for line in teller.events(report)}
+            if {("expired", path, "ann") for path in (orders, stock)} <= told:
+                break
+
+    assert {line for line in told if line[0] in ("released", "abandoned", "expired")} == {
+        ("abandoned", orders, "bob"),
+        ("expired", orders, "ann"),
+        ("expired", stock, "ann"),
+    }
+
+
+def test_what_was_too_quick_to_be_seen_is_counted(stage: Stage) -> None:
+    """Each create and each delete of a busy client is told of, or counted as missed."""
+    path, rounds = f"{stage.root}/orders", 60
+    ann, bob = stage.curator("ann", "bob")
+    ann.acquire("InterProcessMutex", path)
+    ann.release("InterProcessMutex", path)
+    with _events(stage) as told:
+        for _ in range(rounds):
+            ann.acquire("InterProcessMutex", path)
+            ann.release("InterProcessMutex", path)
+        bob.acquire("InterProcessMutex", path)
+        told.until_counted(rounds + 1, rounds)
+
+    assert told.counted == (rounds + 1, rounds)
+    assert any(line["event"] == "missed" for line in told.lines)
+
+
+class Tape:
+    """The lines of `zktop events`."""
+
+    def __init__(self, zktop: Zktop) -> None:
+        self._zktop = zktop
+
+    @property
+    def lines(self) -> list[Line]:
+        """All of them but findings, which are another test's matter."""
+        return [line for line in self._zktop.lines if not line["event"].startswith("finding")]
+
+    @property
+    def counted(self) -> tuple[int, int]:
+        """How many nodes were made and removed, told of one by one or only as a number."""
+        lines = self.lines
+        events = [line["event"] for line in lines]
+        creates = events.count("queued") + sum(line.get("creates", 0) for line in lines)
+        return creates, events.count("released") + sum(line.get("deletes", 0) for line in lines)
+
+    def until(self, event: str, owner: str | None) -> None:
+        """Wait for something that somebody did."""
+        wanted = event, owner
+        try:
+            self._zktop.until(lambda line: (line["event"], line.get("owner")) == wanted)
+        except queue.Empty as nothing:
+            raise AssertionError(f"never {wanted}: {self._zktop.lines}") from nothing
+
+    def until_counted(self, creates: int, deletes: int) -> None:
+        """Wait until so many are accounted for, or more."""
+        self._zktop.until(lambda _line: self.counted[0] >= creates and self.counted[1] >= deletes)
+
+    def brief(self, root: str) -> list[tuple[str, str | None, str | None]]:
+        """What happened, where and to whom."""
+        lines = self.lines
+        locks = [(line.get("lock") or "").removeprefix(f"{root}/") or None for line in lines]
+        return [
+            (line["event"], lock, line.get("owner"))
+            for line, lock in zip(lines, locks, strict=True)
+        ]
+
+
+@contextmanager
+def _events(stage: Stage) -> Iterator[Tape]:
+    """The command, from the moment on at which it looks."""
+    roots = ("--root", f"{stage.root}/*")
+    with zktop_process("events", "--hosts", stage.server.address, *roots) as process:
+        told = Tape(process)
+        told.until("connection", None)
+        yield told

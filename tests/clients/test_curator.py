@@ -1,0 +1,128 @@
+"""Curator's recipes, used by Curator: a snapshot tells what the clients say themselves."""
+
+import pytest
+from clients.glance import Told, eventually, glance, glance_when, held, waiting, watched_by_server
+from clients.people import Stage
+
+pytestmark = pytest.mark.zookeeper
+
+
+@pytest.mark.parametrize(
+    ("recipe", "layout"),
+    [("InterProcessMutex", "curator-mutex"), ("LeaderSelector", "curator-mutex")],
+)
+def test_a_queue(stage: Stage, recipe: str, layout: str) -> None:
+    """One has it, and everybody watches who is in front; a selector is a mutex."""
+    path = f"{stage.root}/orders"
+    ann, bob, cem = stage.curator("ann", "bob", "cem")
+    a, b, c = ann.acquire(recipe, path), bob.ask(recipe, path), cem.ask(recipe, path)
+
+    seen = glance(stage, path)
+
+    assert seen.lock(path) == Told(layout, "mutex", [held(a)], [waiting(b, a), waiting(c, b)])
+    assert c.watches == watched_by_server(stage, c) == [f"{path}/{b.node}"]
+
+
+def test_a_latch(stage: Stage) -> None:
+    """One leads, and the others stand by, each behind the one before."""
+    path = f"{stage.root}/leader"
+    ann, bob, cem = stage.curator("ann", "bob", "cem")
+    a, b, c = (
+        ann.acquire("LeaderLatch", path),
+        bob.ask("LeaderLatch", path),
+        cem.ask("LeaderLatch", path),
+    )
+
+    seen = glance(stage, path)
+
+    assert seen.lock(path) == Told(
+        "curator-latch",
+        "election",
+        [held(a)],
+        [waiting(b, a, state="standby"), waiting(c, b, state="standby")],
+    )
+
+
+def test_readers_and_writers(stage: Stage) -> None:
+    """A reader waits for the nearest writer and watches the first; a writer, who is in front."""
+    path = f"{stage.root}/page"
+    ann, bob, cem, dee, eve, fay = stage.curator("ann", "bob", "cem", "dee", "eve", "fay")
+    a, b = ann.acquire("ReadLock", path), bob.acquire("ReadLock", path)
+    c, d = cem.ask("WriteLock", path), dee.ask("ReadLock", path)
+    e, f = eve.ask("WriteLock", path), fay.ask("ReadLock", path)
+
+    seen = glance(stage, path)
+
+    assert seen.lock(path) == Told(
+        "curator-rw",
+        "read-write",
+        [held(a, "read"), held(b, "read")],
+        [
+            waiting(c, a, b, mode="write"),
+            waiting(d, c, mode="read"),
+            waiting(e, c, d, mode="write"),
+            waiting(f, e, mode="read"),
+        ],
+    )
+    assert f.watches == [f"{path}/{c.node}"]
+
+
+def test_a_writer_may_read(stage: Stage) -> None:
+    """Curator lets the thread that writes read too, although its read stands behind the write."""
+    path = f"{stage.root}/page"
+    ann, bob = stage.curator("ann", "bob")
+    ann.acquire("WriteLock", path)
+    a = ann.acquire("ReadLock", path)
+    b = bob.ask("WriteLock", path)
+
+    told = glance(stage, path).lock(path)
+
+    assert [(one["node"], one["mode"]) for one in told.holders] == [
+        (node, "read" if "READ" in node else "write") for node in a.nodes
+    ]
+    assert [one["node"] for one in told.waiters] == b.nodes
+    assert told.waiters[0]["watch"] == "confirmed"
+
+
+def test_a_semaphore(stage: Stage) -> None:
+    """Two have leases, the third has made its lease too early, the fourth is at the gate."""
+    path = f"{stage.root}/pool"
+    ann, bob, cem, dee = stage.curator("ann", "bob", "cem", "dee")
+    recipe = "InterProcessSemaphoreV2"
+    a, b = ann.acquire(recipe, path, 2), bob.acquire(recipe, path, 2)
+    c, d = cem.ask(recipe, path, 2), dee.ask(recipe, path, 2)
+
+    told = glance(stage, path).lock(path)
+
+    assert told == Told(
+        "curator-semaphore-v2",
+        "semaphore",
+        [held(a, "lease"), held(b, "lease")],
+        [
+            waiting(c.below("leases"), a, b, mode="lease", state="pending", watch="invisible"),
+            waiting(d, c.below("locks"), mode="lease"),
+        ],
+        leases=2,
+    )
+    assert c.listens == [f"{path}/leases"]
+
+
+def test_a_downgrade_that_lets_the_next_writer_in(stage: Stage) -> None:
+    """Curator before 5.5 grants a write beside a read that its owner took while it wrote."""
+    path = f"{stage.root}/page"
+    ann, bob = stage.curator("ann", "bob")
+    ann.acquire("WriteLock", path)
+    b = bob.ask("WriteLock", path)
+    a = ann.acquire("ReadLock", path)
+
+    foretold = glance_when(lambda seen: seen.found("S4"), stage, path)
+    ann.release("WriteLock", path)
+    eventually(lambda: bob.now("WriteLock", path).holds)
+    seen = glance_when(lambda seen: seen.found("S4"), stage, path)
+
+    read = ann.now("ReadLock", path)
+    assert read.holds
+    assert foretold.found("S4") == [({*a.nodes, b.node}, {a.session, b.session})]
+    assert seen.found("S4") == [({read.node, b.node}, {a.session, b.session})]
+    assert seen.warnings(path) == ["possible-lost-downgrade"]
+    assert not seen.found("L1")

@@ -1,0 +1,140 @@
+"""What no table lists: watches on the children, slow polls, and what a client believes."""
+
+import pytest
+from model.builders import NOW, ZK1, figures, own
+from model.findings.cases import (
+    MINUTE,
+    SECOND,
+    At,
+    answers,
+    connected,
+    found,
+    gone,
+    history,
+    k,
+    look,
+    only,
+    plain,
+    sessions,
+    watching,
+)
+
+from zktop.model.findings.examination import Examination
+from zktop.model.findings.rule import Later
+
+ANN, BOB = plain("ann", 0), plain("bob", 1)
+
+
+def sleeping(
+    asked_ago: int,
+    *,
+    hidden: int = 0,
+    changed_ago: int | None = None,
+    queue: tuple[At, At] = (ANN, BOB),
+) -> Examination:
+    """Bob waits and watches nothing that a table shows; it last asked so long ago."""
+    tables = (
+        own(),
+        connected("bob", at=NOW - MINUTE, last_cxid=1),
+        connected("bob", at=NOW - asked_ago, last_cxid=2),
+        connected("bob", last_cxid=2),
+        watching({}),
+        figures(ZK1, "3.9.5", watches=hidden),
+    )
+    changed_at = None if changed_ago is None else NOW - changed_ago
+    past = history(changed_at=changed_at)
+    known = sessions(*tables[:4])
+    return look(*queue, tables=tables, past=past, sessions=known)
+
+
+def test_l1_fires_where_no_child_watch_can_wake_it() -> None:
+    """Its server has none at all."""
+    assert only("L1", sleeping(20 * SECOND)).confidence == "C3"
+
+
+def test_l1_fires_for_who_slept_through_a_change() -> None:
+    """A herd would have listed the queue again."""
+    assert found("L1", sleeping(20 * SECOND, hidden=7, changed_ago=10 * SECOND))
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param({"hidden": 1}, id="the server has a child watch, and nothing has changed"),
+        pytest.param({"hidden": 1, "changed_ago": 30 * SECOND}, id="it asked after the change"),
+        pytest.param({"hidden": 1, "changed_ago": SECOND}, id="it may just be about to ask"),
+        pytest.param({"asked_ago": 5 * SECOND}, id="it may ask every few seconds"),
+    ],
+)
+def test_l1_is_quiet_for_names_that_anybody_gives_when(case: dict[str, int]) -> None:
+    """A herd on the children and a patient poller are no lost wake-ups."""
+    assert not found("L1", sleeping(**({"asked_ago": 20 * SECOND} | case)))
+
+
+def test_l1_looks_again_at_who_has_just_asked() -> None:
+    """Time alone will tell whether it polls."""
+    assert [type(one) for one in answers("L1", sleeping(5 * SECOND))] == [Later]
+
+
+def test_l1_knows_by_heart_how_kazoo_watches() -> None:
+    """A name that nobody else writes leaves no doubt."""
+    assert found("L1", sleeping(5 * SECOND, hidden=7, queue=(k("ann", 0), k("bob", 1))))
+
+
+def test_l6_is_quiet_for_pings() -> None:
+    """A short session pings twice a second; that is no poll."""
+    told = {"last_operation": "GETC", "last_cxid": 7}
+    tables = (
+        connected("bob", at=NOW - 10 * SECOND, received=0, sent=0, **told),
+        connected("bob", received=20, sent=20, **told),
+        watching({}),
+    )
+    case = look(ANN, BOB, tables=tables, sessions=sessions(*tables[:2]))
+
+    assert not found("L6", case)
+
+
+READER = plain("rita", 1, "read-")
+
+
+@pytest.mark.parametrize(("watched", "hints"), [((), ["C1"]), ((plain("will", 0, "write-"),), [])])
+def test_s1_hints_at_a_reader_that_is_first_by_name(
+    watched: tuple[At, ...], hints: list[str]
+) -> None:
+    """It waits by number and watches nothing, as a client would that believes to own."""
+    writer = plain("will", 0, "write-")
+    case = look(writer, READER, tables=[watching({"rita": watched})])
+
+    assert [one.confidence for one in found("S1", case)] == hints
+
+
+def test_p8_hints_at_readers_that_a_fair_queue_would_not_have_served() -> None:
+    """They left without having been granted, or were served by a recipe that prefers readers."""
+    writer = plain("will", 1, "write-", age_ms=MINUTE)
+    left = tuple(gone(f"r{n}", 500 + n, "abandoned", mode="read") for n in range(10))
+    case = look(plain("r", 0, "read-"), writer, past=history(departures=left))
+
+    finding = only("P8", case)
+
+    assert (finding.confidence, finding.severity) == ("C1", "info")
+    assert "10 readers that came later have come and gone" in finding.sentence
+
+
+def test_p8_is_quiet_while_a_writer_holds() -> None:
+    """Readers that give up behind it were not served by anybody."""
+    writer = plain("will", 1, "write-", age_ms=MINUTE)
+    left = tuple(gone(f"r{n}", 500 + n, "abandoned", mode="read") for n in range(10))
+
+    assert not found("P8", look(plain("w", 0, "write-"), writer, past=history(departures=left)))
+
+
+def test_s5_waits_for_a_second_table() -> None:
+    """One may have been read just before the owner's own release."""
+    tables = (
+        connected("alice", at=NOW - MINUTE, last_cxid=1),
+        connected("alice", last_cxid=1),
+    )
+    past = history(departures=(gone("alice", 90, "released"),))
+    finding = only("S5", look(k("bob", 1), tables=tables, past=past, sessions=sessions(*tables)))
+
+    assert finding.patience_ms == 2 * SECOND

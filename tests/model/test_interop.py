@@ -1,0 +1,55 @@
+"""Two libraries on one path that were told to count each other's nodes: one queue for all."""
+
+import pytest
+from model.builders import NOW, session
+from model.findings.cases import At, curator, facts, k
+
+from zktop.model.examiner import Examiner
+from zktop.model.facts import session_text
+from zktop.model.report import Report
+from zktop.model.settings import Root, Settings
+from zktop.model.world import World
+
+AB_BA = {
+    "/locks/orders": (k("alice", 0, czxid=101), curator("bob", 1, czxid=104)),
+    "/locks/stock": (curator("bob", 0, czxid=102), k("alice", 1, czxid=103)),
+}
+
+
+def report(locks: dict[str, tuple[At, ...]], *, interop: bool) -> Report:
+    """The report on these locks."""
+    told = [fact for path, children in locks.items() for fact in facts(*children, path=path)]
+    settings = Settings(roots=(Root("/locks/*", interop=interop),))
+    return Examiner(settings).look(World().after(*told), NOW)
+
+
+def test_a_deadlock_crosses_libraries() -> None:
+    """Alice uses kazoo and bob Curator; each waits for a node of the other library."""
+    made = report(AB_BA, interop=True)
+
+    names = ("alice", "bob")
+    assert [one.rule for one in made.deadlocks] == ["D1"]
+    assert {*made.deadlocks[0].actors} == {session_text(session(name)) for name in names}
+
+
+def test_a_chain_across_libraries_is_none() -> None:
+    """Somebody else is behind bob, who waits for nobody."""
+    cem = curator("cem", 1, czxid=104)
+
+    made = report({**AB_BA, "/locks/orders": (k("alice", 0, czxid=101), cem)}, interop=True)
+
+    assert not made.deadlocks
+    assert [root.blocked for root in made.blockers] == [2]
+
+
+def test_who_does_not_count_the_other_does_not_wait_for_it() -> None:
+    """Everybody is first for his own library."""
+    assert not report(AB_BA, interop=False).deadlocks
+
+
+@pytest.mark.parametrize("interop", [True, False])
+def test_only_the_blind_are_called_blind(*, interop: bool) -> None:
+    """S2 is for libraries that do not see each other."""
+    rules = {finding.rule for finding in report(AB_BA, interop=interop).findings}
+
+    assert ("S2" in rules) is not interop

@@ -1,0 +1,51 @@
+"""A file that fails once, with a word to somebody, and swallows everything from then on.
+
+A recording that cannot go on, because the disk is full, must not end the run that it is of.
+"""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Complain = Callable[[Path, OSError], None]
+
+
+class Guarded(io.RawIOBase):
+    """Takes bytes for a file for as long as that goes well."""
+
+    def __init__(self, path: Path, complain: Complain) -> None:
+        """Open the file; OSError when even that cannot be."""
+        super().__init__()
+        self._path, self._complain = path, complain
+        self._file = path.open("wb")
+        self.has_failed = False
+
+    def writable(self) -> bool:
+        """Say yes: it is there to be written."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Write, or forget; both look the same to who writes."""
+        self._try(lambda: self._file.write(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """Bring it to the disk."""
+        if not self.closed:
+            self._try(self._file.flush)
+
+    def close(self) -> None:
+        """Close the file."""
+        if not self.closed:
+            self._try(self._file.close)
+        super().close()
+
+    def _try(self, deed: Callable[[], object]) -> None:
+        if self.has_failed:
+            return
+        try:
+            deed()
+        except OSError as error:
+            self.has_failed = True
+            self._complain(self._path, error)
