@@ -53,14 +53,19 @@ class ToldFeed:
         self.recorded.append(path)
 
 
-def app_of(*news: News, page: str = "locks", is_live: bool = True) -> Zktop:
-    """Give the UI on a feed that tells this."""
-    return Zktop(ToldFeed(*news, is_live=is_live), look=Look(page=page))
+def app_of(*news: News, page: str = "locks", is_live: bool = True, **look: object) -> Zktop:
+    """Give the UI on a feed that tells this; `look` is what the user has set."""
+    return Zktop(ToldFeed(*news, is_live=is_live), look=Look(page=page, **look))
 
 
 async def settled(pilot: Pilot[int]) -> list[str]:
     """Wait until nothing more is to be drawn, and give what is on the screen, line by line."""
+    app = pilot.app
     await pilot.pause()
     await pilot.pause()
+    while isinstance(app, Zktop) and (app._is_due or app._inbox._news):
+        await pilot.pause()
+    if isinstance(app, Zktop) and app.mishaps.last is not None:
+        raise app.mishaps.last  # the UI goes on after an error; a test does not
     compositor = pilot.app.screen._compositor  # the only way to the text
     return [strip.text.rstrip() for strip in compositor.render_strips()]

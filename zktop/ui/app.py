@@ -1,24 +1,25 @@
 """The app is a shell: it takes the news, keeps the tape, and has the page in sight draw it."""
 
-import asyncio
 import gc
-import os
-import signal
+from functools import partial
 from time import perf_counter
 from typing import ClassVar
 
-import msgspec
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
+from textual.command import Provider
 from textual.message import Message
 from textual.timer import Timer
-from textual.widgets import ContentSwitcher, Footer
+from textual.widgets import ContentSwitcher
 
 from zktop.model.facts import Millis
 from zktop.ui.actions import ACTIONS
+from zktop.ui.crier import Crier
 from zktop.ui.filters import parsed
 from zktop.ui.inbox import Inbox
-from zktop.ui.keys import bindings
-from zktop.ui.messages import Ask, Choose, Seek, Show, Tell
+from zktop.ui.keys import Key, bindings, known_on
+from zktop.ui.look import Look
+from zktop.ui.manners import Mannered
+from zktop.ui.messages import Ask, Choose, Failed, Seek, Show, Tell
 from zktop.ui.moment import Moment, Subject
 from zktop.ui.pages import page_named
 from zktop.ui.pages.page import Page
@@ -26,40 +27,32 @@ from zktop.ui.ports import Complaint, Exports, Feed, Stage, Status
 from zktop.ui.tape import REPLAY, Tape
 from zktop.ui.travel import Travel
 from zktop.ui.widgets.filter_line import FilterLine
+from zktop.ui.widgets.foot import Foot
 from zktop.ui.widgets.head import Head
 
 QUICK_S = 0.016  # between two pictures while little happens
 TICK_S = 0.05  # between two moments of the past while it is played
 BUSY_PER_S = 100  # from so many news a second on, `refresh` says how often a picture is drawn
 LEAST_REFRESH, MOST_REFRESH = 1, 60
-SIGNALLED = 128  # and the signal's number: the exit code of who was ended by one
 NO_CONNECTION = 3
 
 
-class Look(msgspec.Struct, frozen=True):
-    """How the UI looks and answers, by the user's settings."""
+def _finder() -> type[Provider]:
+    """Give what the palette finds with; it is imported when it is first asked for."""
+    from zktop.ui.finder import Finder  # noqa: PLC0415  the first frame needs none
 
-    theme: str = "zktop-dark"
-    refresh: int = 20
-    keys: dict[str, str] = {}
-    bell: bool = False
-    command: str | None = None
-    is_ascii: bool = False
-    page: str = "locks"
-    leave_after_s: float | None = None
-    at: Millis | None = None  # of a recording, the moment to begin with
-    speed: float | None = None  # of a recording: play it at once
+    return Finder
 
 
-class Zktop(App[int]):
+class Zktop(Mannered):
     """Shows what a feed tells, one page at a time."""
 
     ENABLE_COMMAND_PALETTE = True
+    COMMANDS: ClassVar = {_finder}
     BINDINGS: ClassVar = list(bindings())
     CSS = """
     ContentSwitcher { height: 1fr; }
     Page { height: 1fr; }
-    Footer { background: $panel; }
     """
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012  Textual declares it so
         (0, "-narrow"),
@@ -81,10 +74,8 @@ class Zktop(App[int]):
         exports: Exports | None = None,
         look: Look | None = None,
     ) -> None:
-        self.has_colours = "NO_COLOR" not in os.environ
-        super().__init__(ansi_color=None if self.has_colours else True)
+        super().__init__(look or Look())
         self.feed, self.stage, self.exports = feed, stage, exports
-        self.look = look or Look()
         self.refresh_rate: int = self.look.refresh
         self.tape = Tape(None if feed.is_live else REPLAY)
         self.travel = Travel(is_live=feed.is_live, at=self.look.at)
@@ -93,6 +84,7 @@ class Zktop(App[int]):
         self.filter_text = ""
         self.recording = ""
         self.agreed_paths: set[str] = set()  # where contenders may write besides the demo root
+        self._crier = Crier(self)
         self._trail: list[tuple[str, Subject]] = []  # the way back
         self._inbox = Inbox(self._wake, waits=not feed.is_live)
         self._clock: Timer | None = None  # goes while the past is played
@@ -107,14 +99,14 @@ class Zktop(App[int]):
         yield Head()
         yield ContentSwitcher(id="pages")
         yield FilterLine()
-        yield Footer(compact=True, show_command_palette=False)
+        yield Foot()
 
     async def on_mount(self) -> None:
         """Show the first page, and only then let the feed begin."""
-        if self.look.keys:
-            self.set_keymap(self.look.keys)
+        if self.look.changed_keys:
+            self.set_keymap(self.look.keymap)
         await self._bring(self.look.page)
-        self._obey_signals()
+        self.obey_signals()
         self.call_after_refresh(self._begin)
 
     def _wake(self) -> None:
@@ -127,19 +119,23 @@ class Zktop(App[int]):
         if self.look.leave_after_s is not None:
             self.set_timer(self.look.leave_after_s, self.leave)
 
-    def _obey_signals(self) -> None:
-        """Leave the terminal as it was when somebody ends us, or takes our terminal away."""
-        loop = asyncio.get_running_loop()
-        for one in (signal.SIGTERM, signal.SIGHUP):
-            try:
-                loop.add_signal_handler(one, self.exit, None, SIGNALLED + one)
-            except (NotImplementedError, RuntimeError, ValueError):
-                return  # not the main thread: a test
-
     def leave(self) -> None:
         """End; who never saw the ensemble hears it from the exit code."""
         never = self.feed.is_live and self.tape.last is None and self.status.word == "failed"
         self.exit(return_code=NO_CONNECTION if never else 0)
+
+    async def action_quit(self) -> None:
+        """End, whatever key it was."""
+        self.leave()
+
+    @property
+    def table(self) -> tuple[Key, ...]:
+        """The table of keys as the user has them."""
+        return self.look.table
+
+    def complain(self, sentence: str) -> None:
+        """Say what went wrong elsewhere; on any thread."""
+        self._inbox.complain(sentence)
 
     # News
 
@@ -164,8 +160,10 @@ class Zktop(App[int]):
                 self.travel.is_all_read |= one.is_end
             elif isinstance(one, Complaint):
                 self.tell(one.sentence, is_wrong=True)
+                self.recording = "" if one.ends_recording else self.recording
             else:
                 self.tape.add(one)
+                self.guarded("Looking for news", partial(self._crier.look, one.report))
                 happened += len(one.events)
         now = perf_counter()
         span = max(now - self._drawn_at, 0.001)
@@ -174,7 +172,15 @@ class Zktop(App[int]):
         if is_first and self.tape.last is not None:
             gc.collect()
             gc.freeze()  # the model of ten thousand locks is not worth looking through again
+            self._play_at_once()
         self.draw()
+
+    def _play_at_once(self) -> None:
+        """Begin to play a recording, where that was asked for."""
+        if self.look.speed is not None and not self.feed.is_live:
+            self.travel.speed = self.look.speed
+            self.travel.play(self.tape)
+            self.run_clock()
 
     @property
     def moment(self) -> Moment:
@@ -208,8 +214,16 @@ class Zktop(App[int]):
         if page is None:
             return
         moment = self.moment
-        self.query_one(Head).show(moment, page.NAME, self.recording)
-        page.show(moment)
+        self.guarded(f"Drawing screen {page.TITLE}", partial(page.show, moment))
+        self.screen_stack[0].query_one(Foot).show(known_on(page.NAME, self.table))
+        self._draw_head(moment, page.NAME)
+
+    def _draw_head(self, moment: Moment, page: str) -> None:
+        head = self.screen_stack[0].query_one(Head)
+        try:
+            head.show(moment, page, self.recording, self.trouble)
+        except Exception as error:  # noqa: BLE001  the head is where an error would be told
+            self.mishaps.note("Drawing the head", error)
 
     # Pages
 
@@ -257,14 +271,29 @@ class Zktop(App[int]):
     # What is asked for
 
     def action_ask(self, what: str) -> None:
-        """Do what a key stands for: the widget in focus knows first, then the page, then we."""
-        for one in (self.focused, self.page):
+        """Do what a key stands for; an error in it does not end anything else."""
+        self.guarded("That", partial(self._do, what))
+
+    def _do(self, what: str) -> None:
+        """Ask the widget in focus, which knows first, then the dialog or the page, then us."""
+        is_modal = len(self.screen_stack) > 1
+        for one in (self.focused, self.screen if is_modal else self.page):
             deed = getattr(one, f"do_{what}", None)
-            if deed is not None:
-                deed()
+            if deed is not None and deed() is not False:  # False: there was nothing to do for it
                 return
-        if what in ACTIONS:
+        if what in ACTIONS and (not is_modal or what == "quit"):
             ACTIONS[what](self)
+
+    def on_failed(self, message: Failed) -> None:
+        """Take note of what could not be drawn."""
+        self.failed(message.what, message.error)
+
+    def failed(self, what: str, error: Exception) -> None:
+        """Have the head say it; what fails again and again is told, and drawn, once."""
+        before = self.trouble
+        super().failed(what, error)
+        if self.trouble != before and self.page is not None:
+            self._draw_head(self.moment, self.page.NAME)
 
     def on_ask(self, message: Ask) -> None:
         """Do what a widget asks for."""

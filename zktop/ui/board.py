@@ -4,7 +4,8 @@ Ten thousand locks are put into an order a few times a second, by numbers that e
 Everything else follows what changed.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Final
 
 import msgspec
@@ -21,6 +22,7 @@ from zktop.ui.filters import NO_FILTER, Filter
 from zktop.ui.row import Fields, Row
 
 MOURNED_MS: Final[Millis] = 5_000  # how long the row under the cursor outlives its lock
+WORST: Final = 1_000
 
 Ordering = Callable[[list[Row]], list[Row]]
 
@@ -37,6 +39,8 @@ class Board:
         self._marks: dict[Text, Mark] = {}
         self._told: tuple[object, object] = ((), ())
         self._singles: set[Text] = set()
+        self._ghosts: set[Text] = set()
+        self._worst: tuple[Text, ...] = ()
         self._filter = NO_FILTER
         self._tested: dict[Text, tuple[Row, bool]] = {}
 
@@ -57,9 +61,19 @@ class Board:
         if self.report is None:
             return []
         rows = [row for path in self.report.paths if (row := self.rows.get(path))]
-        rows += [row for row in self.rows.values() if row.gone_at] if self._has_ghost else []
+        rows += [self.rows[path] for path in self._ghosts]
         rows = self.passing(rows, wanted)
-        return worst_first(rows, self.report.now) if order is None else order(rows)
+        if order is not None:
+            return order(rows)
+        rows = worst_first(rows, self.report.now)
+        if not wanted:
+            self._worst = tuple(row.path for row in rows[:WORST])
+        return rows
+
+    def locks(self) -> Iterator[Lock]:
+        """Give all locks, those first that were the worst when they were last put in order."""
+        first = (row.lock for path in self._worst if (row := self.rows.get(path)))
+        return chain(first, (row.lock for row in self.rows.values()))
 
     def passing(self, rows: list[Row], wanted: Filter) -> list[Row]:
         """Leave out what does not pass; a row is tested once."""
@@ -76,11 +90,6 @@ class Board:
             passes = naming is not None and self._filter.passes(Fields(row, naming))
             known = self._tested[row.path] = row, passes
         return known[1]
-
-    @property
-    def _has_ghost(self) -> bool:
-        row = self.rows.get(self.kept) if self.kept else None
-        return row is not None and row.gone_at is not None
 
     def _judged(self, report: Report) -> set[Text]:
         """Name the locks whose state is another one now, by what was found."""
@@ -99,12 +108,13 @@ class Board:
         return {path for path in self._singles if self._crowd(path, report) != self._waits(path)}
 
     def _forgotten(self, report: Report) -> set[Text]:
-        """Name the row that was mourned long enough."""
-        row = self.rows.get(self.kept) if self.kept else None
-        if row is None or row.gone_at is None:
-            return set()
-        is_over = not row.gone_at <= report.now < row.gone_at + MOURNED_MS
-        return {row.path} if is_over else set()
+        """Name rows that were mourned long enough, or that nobody looks at any more."""
+        return {
+            path
+            for path in self._ghosts
+            if path != self.kept
+            or not 0 <= report.now - (self.rows[path].gone_at or 0) < MOURNED_MS
+        }
 
     def _set(self, path: Text, report: Report) -> None:
         part = report.parts.get(path)
@@ -112,6 +122,7 @@ class Board:
             self._take_away(path, report.now)
             return
         lock = part.lock
+        self._ghosts.discard(path)
         if lock.kind == "single":
             self._singles.add(path)
         mark = self._marks.get(path) or mark_without(lock)
@@ -121,8 +132,10 @@ class Board:
     def _take_away(self, path: Text, now: Millis) -> None:
         row = self.rows.pop(path, None)
         self._singles.discard(path)
+        self._ghosts.discard(path)
         self._tested.pop(path, None)
         if row is not None and row.gone_at is None and path == self.kept:
+            self._ghosts.add(path)
             self.rows[path] = msgspec.structs.replace(row, gone_at=now)
 
     def _crowd(self, path: Text, report: Report) -> int | None:
@@ -157,9 +170,7 @@ def _rank(keyed: tuple[Row, int | None]) -> int:
     return keyed[0].mark.rank
 
 
-def marks_of(
-    findings: Iterable[Finding], deadlocks: Iterable[Deadlock] = ()
-) -> dict[Text, Mark]:
+def marks_of(findings: Iterable[Finding], deadlocks: Iterable[Deadlock] = ()) -> dict[Text, Mark]:
     """Give the worst state of each lock; a mere consequence counts where nothing else does."""
     marks: dict[Text, Mark] = {}
     for deadlock in deadlocks:

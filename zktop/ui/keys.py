@@ -5,7 +5,7 @@ ZooKeeper has a capital letter and is a contender's. An entry without pages is k
 one with pages only there, where it comes before what is known everywhere.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 from textual.binding import Binding
@@ -21,6 +21,8 @@ LOCKS, LOCK, FINDINGS, SESSIONS, TIMELINE, DEMO = (
     "demo",
 )
 CONTENDING: Final = (LOCKS, LOCK, FINDINGS, SESSIONS, DEMO)
+
+FIXED: Final = {"ctrl+c": "quits", "ctrl+q": "quits", "ctrl+z": "suspends"}  # whatever else holds
 
 
 class Key(NamedTuple):
@@ -39,11 +41,16 @@ class Key(NamedTuple):
         """The keys, one by one."""
         return tuple(key.strip() for key in self.keys.split(",") if key.strip())
 
+    @property
+    def movable(self) -> str:
+        """The keys that another action might have: all but those that never change."""
+        return ",".join(name for name in self.names if name not in FIXED) or "none"
+
     def binding(self) -> Binding:
         """Give it as Textual wants it."""
         shown, helped = self.short or self.help, self.help
         return Binding(
-            self.keys,
+            self.movable,
             f"app.ask('{self.id}')",
             shown,
             show=bool(self.short),
@@ -83,7 +90,7 @@ KEYS: Final = (
     Key("copy", "y", "copy what is under the cursor as text", "keep"),
     Key("export", "x", "write a file: JSON, text, DOT, Mermaid or a picture", "keep"),
     Key("record", "r", "start or end a recording", "keep"),
-    Key("fold", "f", "fold or unfold groups", "look", pages=(LOCK, FINDINGS)),
+    Key("fold", "f", "fold or unfold groups", "look", pages=(LOCK, FINDINGS, SESSIONS)),
     Key("show_data", "d", "read the data of the znode under the cursor", "look", pages=(LOCK,)),
     Key("play", "space", "play or pause", "time", pages=(TIMELINE,), short="Play"),
     Key("step_back", "left_square_bracket,left,h", "to the change before", "time",
@@ -136,8 +143,8 @@ def bindings(page: str | None = None) -> Iterator[Binding]:
             yield key.binding()
 
 
-def known_on(page: str) -> Iterable[Key]:
-    """Give the keys that do something on a page, its own first."""
-    own = [key for key in KEYS if page in key.pages]
+def known_on(page: str, table: Sequence[Key] = KEYS) -> Iterable[Key]:
+    """Give the keys that do something on a page, its own first, each key name once."""
+    own = [key for key in table if page in key.pages]
     taken = {name for key in own for name in key.names}
-    return [*own, *(key for key in KEYS if not key.pages and not taken.issuperset(key.names))]
+    return [*own, *(key for key in table if not key.pages and not taken.issuperset(key.names))]

@@ -44,3 +44,11 @@ class Seek(Message):
     def __init__(self, index: int | None = None, at: Millis | None = None) -> None:
         self.index, self.at = index, at
         super().__init__()
+
+
+class Failed(Message):
+    """Say that a drawing went wrong, and go on."""
+
+    def __init__(self, what: str, error: Exception) -> None:
+        self.what, self.error = what, error
+        super().__init__()

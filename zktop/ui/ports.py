@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from zktop.model.facts import Millis, Session
+from zktop.model.findings.finding import Finding
 from zktop.model.history.event import Event
 from zktop.model.report import Report
 
@@ -49,6 +50,7 @@ class Complaint(msgspec.Struct, frozen=True):
     """Something that was asked for went wrong; one sentence for the user."""
 
     sentence: str
+    ends_recording: bool = False  # nothing more is written into the file that was asked for
 
 
 News = Frame | Status | Complaint
@@ -210,3 +212,13 @@ class Exports(Protocol):
 
     def export(self, report: Report, form: str) -> str:
         """Write a report in one of these forms."""
+
+
+class Herald(Protocol):
+    """Somebody outside who wants to know of new trouble."""
+
+    def call(self, finding: Finding, complain: Callable[[str], None]) -> None:
+        """Tell, without waiting; `complain` may be called on any thread."""
+
+    def close(self) -> None:
+        """End whatever still runs."""

@@ -4,7 +4,7 @@ A row is made once for each change of its lock. What few readers need is worked 
 asks, and kept: a row that is never looked at costs a few numbers.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby, islice
 from typing import Final
@@ -139,31 +139,26 @@ class Fields(Mapping[str, str]):
 
     def __getitem__(self, name: str) -> str:
         """Give one field."""
-        row, lock = self._row, self._row.lock
-        match name:
-            case "":
-                return f"{lock.path} {row.owners(self._naming)}"
-            case "path" | "lock":
-                return lock.path
-            case "state":
-                return row.states
-            case "kind":
-                return lock.kind
-            case "layout":
-                return lock.layout
-            case "owner":
-                return row.owners(self._naming)
-            case "session":
-                return " ".join(session_text(m.owner) for m in lock.members if m.owner)
-        raise KeyError(name)
+        return _FIELDS[name](self._row, self._naming)
 
     def __iter__(self) -> Iterator[str]:
         """Name the fields."""
-        return iter(("", "path", "state", "kind", "layout", "owner", "session"))
+        return iter(_FIELDS)
 
     def __len__(self) -> int:
         """Count them."""
-        return sum(1 for _ in self)
+        return len(_FIELDS)
+
+
+_FIELDS: Final[dict[str, Callable[[Row, Naming], str]]] = {
+    "": lambda row, naming: f"{row.path} {row.owners(naming)}",
+    "path": lambda row, _: row.path,
+    "state": lambda row, _: row.states,
+    "kind": lambda row, _: row.lock.kind,
+    "layout": lambda row, _: row.lock.layout,
+    "owner": lambda row, naming: row.owners(naming),
+    "session": lambda row, _: " ".join(session_text(m.owner) for m in row.lock.members if m.owner),
+}
 
 
 def _run(mode: str, number: int) -> str:

@@ -51,7 +51,8 @@ class Travel:
     def moment(self, tape: Tape) -> Millis | None:
         """Give the moment itself."""
         if self.at is not None:
-            return self.at
+            end = tape.end
+            return min(self.at, end) if end is not None and self.is_all_read else self.at
         return tape.end if self.is_live else tape.begin
 
     def index(self, tape: Tape) -> int | None:
@@ -90,7 +91,8 @@ class Travel:
 
     def next_speed(self) -> float:
         """Play faster; after the fastest, slower than life."""
-        self.speed = SPEEDS[(SPEEDS.index(self.speed) + 1) % len(SPEEDS)]
+        at = SPEEDS.index(self.speed) if self.speed in SPEEDS else -1
+        self.speed = SPEEDS[(at + 1) % len(SPEEDS)]
         return self.speed
 
     def passed(self, tape: Tape, seconds: float) -> bool:

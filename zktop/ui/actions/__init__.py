@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from zktop.ui.actions import contending, keeping, looking
+from zktop.ui.actions import asking, contending, keeping, looking, recording, timing
 
 if TYPE_CHECKING:
     from zktop.ui.app import Zktop
@@ -11,5 +11,8 @@ if TYPE_CHECKING:
 ACTIONS: "Final[dict[str, Callable[[Zktop], None]]]" = {
     **looking.ACTIONS,
     **keeping.ACTIONS,
+    **asking.ACTIONS,
     **contending.ACTIONS,
+    **recording.ACTIONS,
+    **timing.ACTIONS,
 }

@@ -23,7 +23,14 @@ class Option(NamedTuple):
     about: tuple[str, ...] = ()
 
 
-class Choice(Dialog[str]):
+class Lists:
+    """A dialog with a list in it."""
+
+    def rests(self) -> None:
+        """Take note of the line that the cursor rests on."""
+
+
+class Choice(Lists, Dialog[str]):
     """Gives the name of the chosen one."""
 
     DEFAULT_CSS = """
@@ -73,29 +80,33 @@ class Choice(Dialog[str]):
 
     def action_accept(self) -> None:
         """Choose the line under the cursor."""
-        target = self.query_one("#options", Listed).target
-        self.dismiss(target if isinstance(target, str) else None)
+        self.dismiss(self.chosen)
 
     def on_input_submitted(self) -> None:
         """Choose the line under the cursor."""
         self.action_accept()
 
-    def on_listed_rests(self) -> None:
+    def rests(self) -> None:
         """Tell of the line under the cursor."""
         self._tell()
+
+    @property
+    def chosen(self) -> str | None:
+        """The name of the line under the cursor."""
+        target = self.query_one("#options", Listed).target
+        return target if isinstance(target, str) else None
 
     def _narrow(self, text: str) -> None:
         wanted = parsed(text)
         kept = [one for one in self._options if wanted.passes({"": f"{one.name} {one.title}"})]
-        lines = [_drawn(one) for one in kept]
+        lines = [drawn(one) for one in kept]
         sheet = self.query_one("#options", Listed)
         sheet.styles.height = max(1, min(16, len(lines)))
         sheet.show(lines, [one.name for one in kept])
-        self._tell()
+        self.rests()
 
     def _tell(self) -> None:
-        target = self.query_one("#options", Listed).target
-        option = next((one for one in self._options if one.name == target), None)
+        option = next((one for one in self._options if one.name == self.chosen), None)
         sheet = self.query_one("#about", Sheet)
         width = max(20, min(WIDEST, self.app.size.width * 9 // 10 - 5))
         about = option.about if option else ("Nothing is called so.",)
@@ -110,9 +121,10 @@ class Listed(Sheet):
     def moved(self) -> None:
         """Pass it on."""
         super().moved()
-        if isinstance(self.screen, Choice):
-            self.screen.on_listed_rests()
+        if isinstance(self.screen, Lists):
+            self.screen.rests()
 
 
-def _drawn(option: Option) -> Line:
+def drawn(option: Option) -> Line:
+    """Draw one line of the list."""
     return (*fitted((Run(option.name, "strong"),), NAME_WIDTH), Run(f" {option.title}"))

@@ -5,8 +5,8 @@ from textual.app import ComposeResult
 
 from zktop.model.report import Report
 from zktop.ui.dialogs.dialog import Box, Dialog
-from zktop.ui.draw.compare import compared
 from zktop.ui.draw.clock import exact
+from zktop.ui.draw.compare import compared
 from zktop.ui.widgets.sheet import Sheet
 
 

@@ -25,7 +25,6 @@ class Dialog(ModalScreen[T | None], Generic[T]):
     BINDINGS: ClassVar = [
         Binding("escape", "leave", "Leave", show=True),
         Binding("enter", "accept", "OK", show=True),
-        Binding("ctrl+c,ctrl+q", "app.ask('quit')", "Quit", show=False),
         *(
             Binding(
                 ",".join(n for n in key.names if len(n) > 1), f"app.ask('{key.id}')", show=False

@@ -45,7 +45,7 @@ def alerts(report: Report) -> Iterator[Alert]:
 
 def _deadlock(deadlock: Deadlock, finding: Finding | None) -> Alert:
     is_sure = deadlock.confidence in SURE
-    behind = f"{deadlock.behind} more behind" if deadlock.behind else ""
+    behind = f"{deadlock.behind} more behind" if deadlock.behind and finding is None else ""
     return Alert(
         case=deadlock.id,
         title="DEADLOCK",
@@ -78,7 +78,7 @@ def summary(found: Sequence[Alert], width: int) -> Line:
     """Count what is wrong in one line."""
     counts = Counter(one.severity for one in found)
     inks: dict[str, Ink] = {"critical": "critical", "warning": "warning", "info": "info"}
-    words = {"critical": "critical", "warning": "warning", "info": "worth knowing"}
+    words = {"critical": "critical", "warning": "to look into", "info": "to know"}
     told = [
         line((f"{counts[severity]} {words[severity]}", ink))
         for severity, ink in inks.items()
@@ -89,13 +89,17 @@ def summary(found: Sequence[Alert], width: int) -> Line:
 
 
 def alert_lines(
-    found: Sequence[Alert], now: Millis, width: int
+    found: Sequence[Alert], now: Millis, width: int, *, is_short: bool = False
 ) -> tuple[list[Line], list[str | None]]:
-    """Draw one line for each, the worst with its sentence; and the case that a line opens."""
+    """Draw one line for each, the worst with its sentence; and the case that a line opens.
+
+    Where there is no room for a head that counts them, the numbers say how many there are.
+    """
     lines: list[Line] = []
     cases: list[str | None] = []
+    of = f"/{len(found)}" if is_short else ""
     for number, alert in enumerate(islice(found, SHOWN), start=1):
-        lines.append(_head(number, alert, now, is_told=number > 1))
+        lines.append(_head(f"{number:>2}{of}", alert, now, is_told=number > 1))
         cases.append(alert.case)
         if number == 1:
             sentence = _cut(wrapped(alert.sentence, width - 4, indent="   "))
@@ -107,19 +111,17 @@ def alert_lines(
     return lines, cases
 
 
-def _head(number: int, alert: Alert, now: Millis, *, is_told: bool) -> Line:
+def _head(number: str, alert: Alert, now: Millis, *, is_told: bool) -> Line:
     since = "" if alert.since is None else f"for {running(max(0, now - alert.since))}"
-    sure = "" if alert.is_sure else "probably"
+    sure = "" if alert.is_sure else "probable "
     return joined(
         [
-            line((f"{number:>2}", "strong")),
-            line((alert.title, alert.ink)),
-            line((sure, "dim")) if sure else (),
+            line((number, "strong")),
+            line((f"{sure}{alert.title}", alert.ink)),
             line((since, "plain")) if since else (),
             line((alert.more, "warning")) if alert.more else (),
             line(alert.sentence if is_told else (alert.where, "strong")),
-        ],
-        " " if is_told else "  ",
+        ]
     )
 
 

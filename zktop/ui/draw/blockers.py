@@ -1,28 +1,58 @@
 """Root blockers: who stands at the root of all waiting. A lock is never to blame, somebody is."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 from zktop.model.actors import BY_NAME, NOBODY, UNKNOWN, session_of
 from zktop.model.facts import Session, session_text, split
 from zktop.model.findings.finding import Finding
 from zktop.model.findings.words import short
+from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.forest import Root
+from zktop.ui.draw.marks import SURE, ink_of
 from zktop.ui.ink import Ink, Line, fitted, joined, line, right
 from zktop.ui.moment import Subject
 
 WHO: Final = 30
 NARROW: Final = 100
+LOOKED_AT: Final = 16  # holders of one lock
+
+
+Owner = Session | Text  # a session; the label of who holds by a node that has none
 
 
 class Held(NamedTuple):
     """What somebody at the root of waiting holds, and what he calls himself."""
 
     path: Text
+    node: Text
     label: Text | None
+
+
+Holders = Mapping[Owner, Held]
+
+
+def holdings(locks: Iterable[Lock], wanted: AbstractSet[Owner]) -> dict[Owner, Held]:
+    """Find something that each of these holds; locks with much waiting are best asked first."""
+    found: dict[Owner, Held] = {}
+    for lock in locks:
+        if len(found) == len(wanted):
+            break
+        for member in lock.holders[:LOOKED_AT]:
+            owner = member.owner or member.label
+            if owner is not None and owner in wanted and owner not in found:
+                found[owner] = Held(lock.path, member.node, member.label)
+    return found
+
+
+def owners_of(roots: Iterable[Root]) -> set[Owner]:
+    """Name those whose holdings are to be found."""
+    actors = (root.actors[0] for root in roots if root.core is None)
+    return {session_of(one) or Text(one.removeprefix(BY_NAME)) for one in actors}
 
 
 class Blocker(NamedTuple):
@@ -38,16 +68,20 @@ class Blocker(NamedTuple):
     subject: Subject
 
 
-def blockers(report: Report, held: Mapping[Session, Held], at_most: int) -> Iterator[Blocker]:
+def blockers(report: Report, locks: Iterable[Lock], at_most: int) -> Iterator[Blocker]:
     """Give those with the most waiting behind them."""
-    for root in report.blockers[:at_most]:
-        yield _blocker(root, report, held)
+    roots = report.blockers[:at_most]
+    held = holdings(locks, owners_of(roots))
+    return (_blocker(root, report, held) for root in roots)
 
 
-def _blocker(root: Root, report: Report, held: Mapping[Session, Held]) -> Blocker:
+def _blocker(root: Root, report: Report, held: Holders) -> Blocker:
     dead = next((one for one in report.deadlocks if set(root.actors) & set(one.actors)), None)
     if dead is not None and root.core is not None:
-        return _made(root, _ring(dead), "deadlock", "critical", "findings", Subject(case=dead.id))
+        is_sure = dead.confidence in SURE
+        said = "deadlock" if is_sure else "probable deadlock"
+        ink: Ink = "critical" if is_sure else "warning"
+        return _made(root, _ring(dead), said, ink, "findings", Subject(case=dead.id))
     actor = root.actors[0]
     session = session_of(actor)
     if session is not None:
@@ -55,7 +89,7 @@ def _blocker(root: Root, report: Report, held: Mapping[Session, Held]) -> Blocke
     if root.core is not None:
         return _made(root, ", ".join(root.actors), "wait for each other", "warning", "findings",
                      Subject())  # fmt: skip
-    return _without_session(root, actor, report)
+    return _without_session(root, actor, report, held)
 
 
 def _ring(dead: Deadlock) -> str:
@@ -65,29 +99,35 @@ def _ring(dead: Deadlock) -> str:
 
 
 def _of_session(root: Root, session: Session, report: Report, held: Held | None) -> Blocker:
-    name = report.naming(session, held.label if held else None)
-    why = _why(finding for finding in report.findings if session in finding.sessions)
-    where = f"holds {held.path}" if held else ""
-    said, ink = why or (where or "holds", "plain")
-    who = name or session_text(session)
-    return _made(root, who, said, ink, "sessions", Subject(session=session))
+    name = report.naming(session, held.label if held else None) or session_text(session)
+    said, ink = _why(one for one in report.findings if session in one.sessions) or _holding(held)
+    return _made(root, name, said, ink, "sessions", Subject(session=session))
 
 
-def _without_session(root: Root, actor: str, report: Report) -> Blocker:
+def _without_session(root: Root, actor: str, report: Report, held: Holders) -> Blocker:
+    """Name a node that no session owns, by itself or by who made it."""
     prefix = next((one for one in (NOBODY, UNKNOWN, BY_NAME) if actor.startswith(one)), "")
-    rest = actor.removeprefix(prefix)
-    if prefix == NOBODY:
-        path, node = split(rest)
-        why = _why(one for one in report.findings if node in one.nodes and path in one.locks)
-        said, ink = why or ("persistent node: no session's end removes it", "warning")
-        subject = Subject(path=path, node=node)
-        return _made(root, f"{short(node)} in {path}, no owner", said, ink, "lock", subject)
-    if prefix == UNKNOWN:
-        path, node = split(rest)
-        subject = Subject(path=path, node=node)
-        return _made(root, f"{short(node)} in {path}", "its owner is hidden", "unknown", "lock",
-                     subject)  # fmt: skip
-    return _made(root, rest, "holds", "plain", "sessions", Subject())
+    rest = Text(actor.removeprefix(prefix))
+    if prefix in (NOBODY, UNKNOWN):
+        one = Held(*split(rest), None)
+        who = f"{short(one.node)} in {one.path}"
+    elif (known := held.get(rest)) is not None:
+        one, who = known, rest
+    else:
+        return _made(root, rest, "holds", "plain", "locks", Subject())
+    about = (f for f in report.findings if one.path in f.locks and one.node in f.nodes)
+    said, ink = _why(about) or _WITHOUT_SESSION.get(prefix) or _holding(one)
+    return _made(root, who, said, ink, "lock", Subject(path=one.path, node=one.node))
+
+
+_WITHOUT_SESSION: Final[dict[str, tuple[str, Ink]]] = {
+    NOBODY: ("persistent node: no session's end removes it", "warning"),
+    UNKNOWN: ("its owner is hidden", "unknown"),
+}
+
+
+def _holding(held: Held | None) -> tuple[str, Ink]:
+    return (f"holds {held.path}" if held else "goes before others in a queue"), "plain"
 
 
 def _why(findings: Iterable[Finding]) -> tuple[str, Ink] | None:
@@ -95,14 +135,11 @@ def _why(findings: Iterable[Finding]) -> tuple[str, Ink] | None:
     finding = next((one for one in findings if one.severity != "info"), None)
     if finding is None:
         return None
-    ink: Ink = "critical" if finding.severity == "critical" else "warning"
-    return finding.sentence, ink
+    return f"{finding.name.replace('-', ' ')}: {finding.sentence}", ink_of(finding)
 
 
 def _made(root: Root, who: str, why: str, ink: Ink, page: str, subject: Subject) -> Blocker:
-    return Blocker(
-        who, why, ink, root.blocked, root.blocked_ms, bool(root.undated), page, subject
-    )
+    return Blocker(who, why, ink, root.blocked, root.blocked_ms, bool(root.undated), page, subject)
 
 
 def blocker_head(width: int) -> Line:

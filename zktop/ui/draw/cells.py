@@ -7,6 +7,7 @@ from zktop.headless.durations import spoken
 from zktop.model.facts import session_text
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.report import Report
+from zktop.ui.draw.clock import per_second
 from zktop.ui.draw.spark import sparkline
 from zktop.ui.draw.times import age
 from zktop.ui.ink import Ink, Line, Run, line
@@ -122,7 +123,7 @@ class Cells(NamedTuple):
         rate = row.rate(self.report.now)
         if rate is None or row.gone_at is not None:
             return NOTHING
-        return line(f"{rate:.0f}" if rate >= 10 else f"{rate:.1f}")  # noqa: PLR2004  tenths say nothing more
+        return line((per_second(rate), "plain" if rate else "dim"))
 
     def minute(self, row: Row) -> Line:
         """Draw the queue of the last minute."""

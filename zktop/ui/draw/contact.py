@@ -44,12 +44,12 @@ def left(span: Span | None) -> str:
     >>> left(Span(9_000, 11_000)), left(Span(0, 13_000)), left(Span(9_100, 9_900)), left(None)
     ('9..11s', '0..13s', '9.1s', '?')
     >>> left(Span(0, 0))
-    'now'
+    'due'
     """
     if span is None:
         return "?"
     if not span.high:
-        return "now"
+        return "due"  # by its server's last table
     low, high = span.low // 1000, -(-span.high // 1000)
     if high - low <= 1:
         return spoken(span.low / 1000)

@@ -6,6 +6,7 @@ from zktop.model.cost import Cost
 from zktop.model.report import Report
 from zktop.model.witness import Witness
 from zktop.ui.ink import Line, joined, line
+from zktop.ui.row import Row
 
 
 def health(report: Report, notes: Sequence[str] = ()) -> Line:
@@ -46,3 +47,19 @@ def _load(cost: Cost | None) -> str:
         return "not counted"
     rate = "?" if cost.requests_per_s is None else f"{cost.requests_per_s:g}"
     return f"{rate} req/s, {cost.watches} watch{'' if cost.watches == 1 else 'es'}"
+
+
+def about(row: Row) -> Line:
+    """Say what does not fit into the row: the whole path, the layout, and what is wrong."""
+    lock, mark = row.lock, row.mark
+    if row.gone_at is not None:
+        said = "is gone: all its nodes, or its root, were deleted"
+    else:
+        said = mark.sentence or lock.error or ""
+    return joined(
+        [
+            line((f" {row.path}", "strong")),
+            line((lock.layout, "dim")),
+            line((said, mark.ink if mark.sentence else "unknown")) if said else (),
+        ]
+    )

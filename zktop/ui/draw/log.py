@@ -1,6 +1,6 @@
 """What happened lately, a line each, the newest first."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from heapq import merge
 from itertools import islice
 from typing import Final, NamedTuple
@@ -10,10 +10,11 @@ from zktop.model.contender import Naming
 from zktop.model.facts import Millis, session_text
 from zktop.model.findings.words import count, several, short
 from zktop.model.history.event import Event, EventKind, Span
+from zktop.model.report import Report
 from zktop.ui.draw.clock import exact
 from zktop.ui.ink import Ink, Line, line
 from zktop.ui.moment import Subject
-from zktop.ui.tape import Case
+from zktop.ui.tape import Case, Tape
 
 SIGNS: Final[dict[EventKind, tuple[str, str, Ink]]] = {
     "lock-appeared": ("+", "the lock is new", "info"),
@@ -26,7 +27,8 @@ SIGNS: Final[dict[EventKind, tuple[str, str, Ink]]] = {
     "missed": ("?", "too quick to be seen:", "unknown"),
     "lock-vanished": ("-", "the lock is gone", "info"),
 }
-PATH: Final = 24
+PATH, WIDE_PATH, WIDE = 24, 56, 160  # cells
+AT_ONCE_MS: Final = 5
 GLIMPSE: Final = 2_000  # events that are looked through, at most, for the newest before a moment
 
 
@@ -39,24 +41,23 @@ class Entry(NamedTuple):
     subject: Subject
 
 
-def entries(
-    events: Sequence[Event], cases: Iterable[Case], now: Millis, naming: Naming, at_most: int
-) -> list[Entry]:
-    """Give the newest of what had happened by this moment."""
-    seen = (one for one in islice(reversed(events), GLIMPSE) if one.at <= now)
-    told = (_entry(one, naming) for one in seen)
-    rings = sorted(_of_cases(cases, now), key=lambda one: one.at, reverse=True)
+def entries(tape: Tape, report: Report, at_most: int, width: int = 0) -> list[Entry]:
+    """Give the newest of what had happened by the moment of this report."""
+    now, path = report.now, WIDE_PATH if width >= WIDE else PATH
+    seen = (one for one in islice(reversed(tape.events), GLIMPSE) if one.at <= now)
+    told = (_entry(one, report.naming, path) for one in seen)
+    rings = sorted(_of_cases(tape.cases.values(), now), key=lambda one: one.at, reverse=True)
     both = merge(told, rings, key=lambda one: one.at, reverse=True)
     return list(islice(both, at_most))
 
 
-def _entry(event: Event, naming: Naming) -> Entry:
+def _entry(event: Event, naming: Naming, width: int) -> Entry:
     sign, what, ink = SIGNS[event.event]
-    path = event.lock if len(event.lock) <= PATH else "…" + event.lock[1 - PATH :]
+    path = event.lock if len(event.lock) <= width else "…" + event.lock[1 - width :]
     drawn = line(
         (f" {exact(event.at)}  ", "dim"),
         (f"{sign}  ", ink),
-        f"{path:<{PATH}}  ",
+        f"{path:<{width}}  ",
         (_who(event, naming), "strong"),
         (what, ink),
         _more(event),
@@ -67,9 +68,8 @@ def _entry(event: Event, naming: Naming) -> Entry:
 def _who(event: Event, naming: Naming) -> str:
     if event.node is None:
         return ""
-    name = naming(event.session or 0, event.owner)
-    name = name or (session_text(event.session) if event.session else short(event.node))
-    return f"{name} "
+    unnamed = session_text(event.session) if event.session else short(event.node)
+    return f"{naming(event.session or 0, event.owner) or unnamed} "
 
 
 def _more(event: Event) -> str:
@@ -78,6 +78,8 @@ def _more(event: Event) -> str:
         return f" {creates}, {event.deletes or 0} taken away"
     if event.held is not None:
         return f" after {_span(event.held)}"
+    if event.waited is not None and event.event == "acquired" and event.waited.ms < AT_ONCE_MS:
+        return " at once"
     if event.waited is not None and event.event != "queued":
         return f" after {_span(event.waited)} of waiting"
     return ""

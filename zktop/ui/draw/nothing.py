@@ -60,7 +60,9 @@ def _without_locks(moment: Moment, report: Report, width: int) -> list[Line]:
         (),
         line(("  No lock was found", "title")),
         (),
-        *_told(f"zktop looked {where}. It goes on looking: a lock appears when it is made.", width),
+        *_told(
+            f"zktop looked {where}. It goes on looking: a lock appears when it is made.", width
+        ),
         (),
         *_told(_ELSEWHERE, width, "dim"),
     ]
@@ -77,8 +79,8 @@ def _told(text: str, width: int, ink: Ink = "plain") -> list[Line]:
 
 
 _HARMLESS = (
-    "zktop only reads. It sets one watch for each root, where the servers are new enough, and asks "
-    "for nothing while nothing changes."
+    "zktop only reads. It sets one watch for each root, where the servers are new enough, and "
+    "asks for nothing while nothing changes."
 )
 _TRY = (
     "Is the address right, and is ZooKeeper running there? Another one is given with --hosts. "

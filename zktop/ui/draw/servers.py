@@ -139,3 +139,28 @@ def _version(told: str | None) -> str | None:
     '3.8.0'
     """
     return told.split(",")[0].split("-")[0] if told else None
+
+
+def blindness(report: Report, *, is_live: bool) -> list[Line]:
+    """Say what cannot be seen of the servers, and what is lost by it; nothing when all is seen."""
+    sees = report.sight.sees
+    if not report.sight.witnesses:
+        why = (
+            "no server was asked for its tables yet" if is_live else "no server's tables are here"
+        )
+        return [line((f" NO SERVER TABLES: {why}, or --introspect is off.", "unknown")), _LOST]
+    if sees.sessions == sees.watches == sees.expiry == "none":
+        return [line((" NO SERVER TABLES: no server gives any; NOTE says why.", "unknown")), _LOST]
+    blind = {one.table for one in report.sight.blind_spots}
+    lost = [text for table, text in _LOSSES.items() if table in blind]
+    return [line((f" BLIND: {'; '.join(lost)}.", "unknown"))] if lost else []
+
+
+_LOST: Final = line(
+    (" Lost: contact, expiry, watches, clients. What znodes tell is shown: holds, waits.", "dim")
+)
+_LOSSES: Final[dict[Table, str]] = {
+    "connections": "some clients, their contact and silence are unknown",
+    "watches": "some watches are unknown, so lost wake-ups may be missed",
+    "expiry": "when sessions expire is only estimated",
+}

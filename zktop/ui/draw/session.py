@@ -117,7 +117,8 @@ def _place(view: View, member: Member, now: Millis, *, is_ascii: bool) -> Line:
         if usual is not None:
             said.append(Run(f", 99 of 100 holds last less than {usual[1] / 1000:g}s", "dim"))
         behind = len(view.lock.waiters) + len(view.lookout.crowd)
-        said.append(Run(f"  {count(behind, 'waits', 'wait')} behind", "waits" if behind else "dim"))
+        ink: Ink = "waits" if behind else "dim"
+        said.append(Run(f"  {count(behind, 'waits', 'wait')} behind", ink))
         return tuple(said)
     ahead = _ahead(one.blocked_by)
     word, ink = VERDICTS[one.verdict]
@@ -157,7 +158,8 @@ def _contact(made: _Lines, row: Row, contacts: Iterable[Millis]) -> None:
     for number, drawn in enumerate(strip(known, report.now, timeout, span, made_width(made))):
         made.labelled("" if number else "contact", drawn)
     if span is not None:
-        when = f"{expires_at(report.now, span)} (in {left(span)}), should it stay silent"
+        in_how_long = f"in {left(span)}" if span.high else "due, by the last table of its server"
+        when = f"{expires_at(report.now, span)} ({in_how_long}), should it stay silent"
         made.put("expires", when)
 
 

@@ -1,26 +1,47 @@
-"""Screen 1: all locks, the worst first."""
+"""Screen 1: all locks, the worst first, with what is wrong and who is at the root of it."""
+
+from time import perf_counter
+from typing import Final, NamedTuple
 
 from textual.app import ComposeResult
 
-from zktop.model.contender import View
-from zktop.ui.ink import line
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.ui.board import Board, worst_first
+from zktop.ui.columns import columns
+from zktop.ui.draw.cells import Cells
+from zktop.ui.draw.health import about, health
+from zktop.ui.draw.marks import MEANINGS
+from zktop.ui.draw.nothing import nothing
+from zktop.ui.excerpt import as_text, concerned
+from zktop.ui.ink import Run
+from zktop.ui.messages import Choose, Show
 from zktop.ui.moment import Moment, Subject
+from zktop.ui.pace import Pace
 from zktop.ui.pages.page import Page
-from zktop.ui.widgets.table import Column, Table
+from zktop.ui.row import Row
+from zktop.ui.widgets.panes import Alerts, Blockers, Events, Pane, set_height
+from zktop.ui.widgets.sheet import Sheet
+from zktop.ui.widgets.table import Table
 
-COLUMNS = (
-    Column[View](
-        "LOCK", 20, lambda view: line(view.lock.path), lambda view: view.lock.path, share=1
-    ),
-    Column[View](
-        "QUEUE",
-        5,
-        lambda view: line(str(len(view.lock.waiters))),
-        lambda view: len(view.lock.waiters),
-        at_right=True,
-        descending=True,
-    ),
+
+class Rooms(NamedTuple):
+    """How many lines each pane may have, by the height of the page."""
+
+    alerts: int
+    about: int = 0
+    blockers: int = 0
+    events: int = 0
+    health: int = 0
+
+
+SHORT: Final = Rooms(alerts=3)
+ROOMS: Final = (  # from so many lines of the page on
+    (50, Rooms(alerts=8, about=1, blockers=8, events=10, health=1)),
+    (30, Rooms(alerts=5, about=1, blockers=5, events=5, health=1)),
+    (25, Rooms(alerts=4, about=1, health=1)),
 )
+STEP: Final = 5  # lines, so that the panes do not move with every lock that comes or goes
 
 
 class Locks(Page):
@@ -28,19 +49,246 @@ class Locks(Page):
 
     NAME = "locks"
     TITLE = "Locks"
+    HELP = (
+        "# All locks\n\n"
+        "The worst comes first: what is wrong, then where most time was spent waiting "
+        "(**BLOCKED\\*s**, the waits of all who waited, added up). **ST** says what is wrong in "
+        "three letters; a question mark means *probably*. **MIX** is the queue by what is wanted: "
+        "`W.R5` is a writer, then five readers. `≥` means at least, `?` unknown.\n\n"
+        + "\n".join(f"- `{code}` {words}" for code, words in MEANINGS.items())
+        + "\n- `ok` nothing is known to be wrong; `free` nobody holds it\n\n"
+        "**Root blockers** are those at the root of all waiting: whoever they wait for, it is "
+        "nobody. Enter opens what the line is about; tab goes from pane to pane."
+    )
+    DEFAULT_CSS = """
+    Locks > #alerts { dock: top; height: 1; }
+    Locks > #about, Locks > #health { height: 0; overflow: hidden; background: $panel; }
+    """
+
+    def __init__(self, id: str | None = None) -> None:  # noqa: A002  Textual's name
+        super().__init__(id=id)
+        self._board = Board()
+        self._pace = Pace()
+        self._cells: Cells | None = None
+        self._moment: Moment | None = None
+        self._tagged: set[Text] = set()
+        self._places: dict[Text, int] = {}
+        self._filtered = ""
+        self._followed: str | None = None  # the path that was looked at elsewhere
+        self._is_due = False
+        self.table: Table[Row] = Table(
+            columns(self._drawer),
+            lambda row: row.path,
+            id="locks",
+            mark=self._mark,
+            stamp=self._stamp,
+        )
 
     def compose(self) -> ComposeResult:
-        """Give the panes."""
-        yield Table(COLUMNS, lambda view: view.lock.path)
+        """Give the panes; the table is first, so that it has the keys."""
+        yield self.table
+        yield _still("about")
+        yield Blockers()
+        yield Events()
+        yield _still("health")
+        yield Alerts()
+
+    # What it shows
 
     def show(self, moment: Moment) -> None:
         """Draw this moment."""
-        table = self.query_one(Table)
-        if moment.frame:
-            table.show(table.ordered(list(moment.frame.report.views)))
+        self._moment = moment
+        if moment.frame is None:
+            self.table.show((), nothing(moment, self.size.width))
+            return
+        report = moment.frame.report
+        self._cells = Cells(report, is_ascii=moment.is_ascii)
+        self._board.kept = self._chosen
+        changed = self._board.update(report)
+        self._follow(moment.subject)
+        rooms = self._rooms()
+        self._fill(changed)
+        self._surround(moment, report, rooms)
+        self._describe(rooms.about)
+
+    def _fill(self, changed: set[Text]) -> None:
+        """Put new values into the table, and its rows in order when it is time for that."""
+        if changed:
+            self._pace.changed()
+        wanted = self._moment.filter.text if self._moment else ""
+        if wanted != self._filtered or not self.table.rows:
+            self._order()
+            return
+        rows = self.table.rows
+        for path in changed:
+            at, row = self._places.get(path), self._board.rows.get(path)
+            if at is not None and row is not None and rows[at].path == path:
+                rows[at] = row  # type: ignore[index]  # the list that we gave it
+        self._order_in_time()
+
+    def _order_in_time(self) -> None:
+        wait = self._pace.wait(perf_counter(), self.table.moved_at)
+        if wait == 0.0:
+            self._order()
+            return
+        if wait is not None and not self._is_due:
+            self._is_due = True
+            self.set_timer(wait, self._order_late)
+        self.table.repaint()
+
+    def _order_late(self) -> None:
+        self._is_due = False
+        self._order_in_time()
+
+    def _order(self) -> None:
+        """Put the rows in order, and leave out what does not pass the filter."""
+        moment, table = self._moment, self.table
+        if moment is None or moment.frame is None:
+            return
+        order = self._as_asked if table.sorted_by or table.reversed else None
+        rows = self._board.ordered(moment.filter, order)
+        self._filtered = moment.filter.text
+        self._places = {row.path: at for at, row in enumerate(rows)}
+        self._pace.ordered(perf_counter())
+        table.show(rows, () if rows else nothing(moment, self.size.width))
+
+    def _as_asked(self, rows: list[Row]) -> list[Row]:
+        if self.table.sorted_by:
+            return list(self.table.ordered(rows))
+        return worst_first(rows, self._drawer().report.now)[::-1]
+
+    def _rooms(self) -> Rooms:
+        """Give each pane its room; where there are few locks, events have what is left over."""
+        height = self.size.height
+        rooms = next((rooms for least, rooms in ROOMS if height >= least), SHORT)
+        spare = height - sum(rooms) - self.table.count - 1
+        return rooms._replace(events=rooms.events + max(0, spare // STEP * STEP))
+
+    def _surround(self, moment: Moment, report: Report, rooms: Rooms) -> None:
+        """Fill the panes around the table, as far as there is room for them."""
+        self.query_one(Blockers).tell(moment, report, self._board.locks, rooms.blockers)
+        is_short = rooms.alerts == SHORT.alerts
+        self.query_one(Alerts).tell(moment, report, rooms.alerts, is_short=is_short)
+        self.query_one(Events).tell(moment, report, rooms.events)
+        self._still("health", rooms.health).show([health(report, moment.feed.notes)])
+
+    def _describe(self, room: int) -> None:
+        """Tell more about the row under the cursor than fits into it."""
+        row = self.table.row
+        sheet = self._still("about", room if row else 0)
+        sheet.show([about(row)] if row else [])
+
+    def _still(self, name: str, height: int) -> Sheet:
+        sheet = self.query_one(f"#{name}", Sheet)
+        set_height(sheet, height)
+        return sheet
+
+    def _drawer(self) -> Cells:
+        assert self._cells is not None  # noqa: S101  rows exist only after a report has come
+        return self._cells
+
+    def _mark(self, row: Row) -> Run:
+        return Run("*" if row.path in self._tagged else " ", "selected")
+
+    def _stamp(self, row: Row) -> tuple[int, bool, bool]:
+        """Draw a row anew when a second has passed, for then it is older."""
+        report, is_ascii = self._drawer()
+        return report.now // 1000, is_ascii, row.path in self._tagged
+
+    # The cursor
+
+    @property
+    def _chosen(self) -> Text | None:
+        row = self.table.row
+        return row.path if row is not None and self.table.held else None
+
+    def _follow(self, subject: Subject) -> None:
+        """Put the cursor on the lock that was looked at on another page."""
+        if subject.path is not None and subject.path != self._followed:
+            self._followed = subject.path
+            if subject.path in self._board.rows:
+                self.table.choose(Text(subject.path))
 
     @property
     def subject(self) -> Subject:
         """The lock under the cursor."""
-        row = self.query_one(Table).row
-        return Subject(path=row.lock.path if row else None)
+        row = self.table.row
+        return Subject(path=row.path if row else None)
+
+    def on_table_picked(self) -> None:
+        """Remember the lock for the other pages, and describe it."""
+        self._followed = self.subject.path
+        self.post_message(Choose(self.subject))
+        self._describe(self.query_one("#about", Sheet).size.height)
+
+    def on_table_sorted(self) -> None:
+        """Put the rows into the order that the user wants."""
+        self._order()
+
+    def on_resize(self) -> None:
+        """Give the panes other rooms."""
+        if self._moment is not None:
+            self.show(self._moment)
+
+    # Keys
+
+    def do_open(self) -> bool:
+        """Open the lock under the cursor."""
+        if self.subject.path is None:
+            return False
+        self.post_message(Show("lock", self.subject))
+        return True
+
+    def do_back(self) -> bool:
+        """Take away the tags, then let the cursor go back to the worst; else it is not for us."""
+        if self.app_is_away:
+            return False
+        if self._tagged:
+            self._tagged.clear()
+            self.table.repaint()
+            return True
+        if self.table.held:
+            self.table.release()
+            self.on_table_picked()
+            return True
+        return False
+
+    @property
+    def app_is_away(self) -> bool:
+        """Tell whether escape has a more urgent meaning: a filter, a moment of the past."""
+        moment = self._moment
+        return moment is None or bool(moment.filter) or not moment.is_newest
+
+    def do_sort(self) -> None:
+        """Sort the table, whichever pane has the keys."""
+        self.table.do_sort()
+
+    def do_reverse(self) -> None:
+        """Turn the table around, whichever pane has the keys."""
+        self.table.do_reverse()
+
+    def do_tag(self) -> None:
+        """Tag the lock under the cursor, or take its tag away, and go on to the next."""
+        row = self.table.row
+        if row is not None:
+            self._tagged ^= {row.path}
+            self.table.do_down()
+            self.table.repaint()
+
+    def copied(self) -> str:
+        """Give the tagged locks, or what is under the cursor, as a snapshot in text has them."""
+        if self._moment is None or self._moment.frame is None:
+            return ""
+        report = self._moment.frame.report
+        pane = self.screen.focused
+        pointed = pane.subject if isinstance(pane, Pane) else self.subject
+        tagged = self._tagged & self._board.rows.keys()
+        paths = tagged or concerned(report, pointed) or concerned(report, self.subject)
+        return as_text(report, paths, self._moment.feed.name) if paths else ""
+
+
+def _still(name: str) -> Sheet:
+    """Make a line that is only read."""
+    sheet = Sheet(id=name)
+    sheet.can_focus = False
+    return sheet

@@ -1,23 +1,254 @@
-"""Screen timeline."""
+"""Screen 5: the past in strips, a cursor in it, and what happened there."""
 
+from collections.abc import Iterator
+from time import monotonic
+from typing import ClassVar, Final
+
+from textual import events
 from textual.app import ComposeResult
 
-from zktop.ui.ink import line
-from zktop.ui.moment import Moment
+from zktop.headless.durations import spoken
+from zktop.model.actors import session_of
+from zktop.model.facts import Session, session_text
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.ui.draw import strips
+from zktop.ui.draw.clock import exact
+from zktop.ui.draw.instant import instant
+from zktop.ui.ink import Line, Run, line, text_of
+from zktop.ui.messages import Ask, Seek, Show
+from zktop.ui.moment import Moment, Subject
 from zktop.ui.pages.page import Page
+from zktop.ui.roster import Roster
+from zktop.ui.tracks import Tracks
 from zktop.ui.widgets.sheet import Sheet
+
+CHOSEN_EVERY_S: Final = 1.0
+NARROW, WIDE = 18, 30  # cells for what a strip is of
+WIDE_FROM: Final = 110
+ACTORS: Final = 12
+HEADS: Final = 4  # lines above the strips
+
+
+class Strips(Sheet):
+    """The strips; a click on one goes to that moment."""
+
+    seen: strips.Window | None = None
+    label = NARROW
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the moment under the mouse."""
+        column = event.x - self.label
+        if self.seen is not None and 0 <= column < self.seen.columns:
+            self.post_message(Seek(at=self.seen.time(column)))
 
 
 class Timeline(Page):
-    """To be drawn."""
+    """Locks and actors over time; every other screen shows the moment of the cursor."""
 
     NAME = "timeline"
     TITLE = "Timeline"
+    HELP: ClassVar[str | None] = """
+    One column is the same span of time everywhere. Of a lock: the letter of its holder at the
+    column's end, R for several readers, S for several leases, `.` for free, `:` for more turns
+    than a column can show; below it the longest queue, `*` for ten or more.
+
+    Of an actor: `#` holds, `=` holds and waits, `-` waits, `!` is in a deadlock, `x` lost its
+    session. The other screens show the moment of the cursor; escape goes back to live.
+    """
+    DEFAULT_CSS = """
+    Timeline #strips { height: 1fr; }
+    Timeline #instant { height: 40%; border-top: solid $panel; }
+    .-short Timeline #instant { height: 6; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
+        super().__init__(id=id)
+        self._tracks, self._roster = Tracks(), Roster()
+        self._zoom = strips.ZOOMS.index(500)
+        self._moment: Moment | None = None
+        self._paths: list[Text] = []
+        self._actors: list[Session] = []
+        self._chosen_at = 0.0
+        self._chosen_for: object = None
 
     def compose(self) -> ComposeResult:
         """Give the panes."""
-        yield Sheet()
+        yield Strips(id="strips")
+        yield Sheet(id="instant")
+
+    # What is shown
 
     def show(self, moment: Moment) -> None:
         """Draw this moment."""
-        self.query_one(Sheet).show([line(moment.status.says)])
+        self._moment = moment
+        sheet = self.query_one(Strips)
+        begin, end = moment.tape.begin, moment.tape.end
+        if moment.frame is None or moment.at is None or begin is None or end is None:
+            sheet.show([line(moment.status.says or "Nothing was read yet.")])
+            return
+        self._tracks.look(moment.tape)
+        self._roster.look(moment.frame.report)
+        width = sheet.room.width
+        if not width:
+            return
+        sheet.label = WIDE if width >= WIDE_FROM else NARROW
+        columns = max(10, width - sheet.label)
+        zoom = strips.ZOOMS[self._zoom]
+        seen = sheet.seen = strips.window(moment.at, begin, end, zoom, columns)
+        self._choose(moment, seen, moment.frame.report)
+        drawn = list(self._strips(seen, sheet.label, moment))
+        sheet.show(
+            [one for one, _ in drawn],
+            [about for _, about in drawn],
+            self._heads(moment, seen, sheet.label),
+        )
+        index = moment.index if moment.index is not None else len(moment.tape) - 1
+        frame, last = moment.frame, moment.tape.last
+        if moment.index is None and frame is last and len(moment.tape):
+            index = moment.tape.index_at(frame.at)
+        below = self.query_one("#instant", Sheet)
+        below.show(instant(moment.tape, frame, index, max(20, below.room.width)))
+
+    def _heads(self, moment: Moment, seen: strips.Window, label: int) -> list[Line]:
+        times, marks = strips.ruler(seen)
+        at = moment.at or seen.newest
+        return [
+            self._title(moment, seen),
+            strips.row("", times, label),
+            strips.row(strips.scale(seen), marks, label, "dim"),
+            strips.row("alert", strips.alarms(self._tracks, seen), label, "title"),
+            strips.row("", strips.cursor(seen, at), label),
+        ]
+
+    def _title(self, moment: Moment, seen: strips.Window) -> Line:
+        begin = moment.tape.begin or seen.begin
+        length = spoken(max(0, seen.newest - begin) / 1000)
+        if moment.is_newest:
+            how = Run("LIVE", "good")
+        elif moment.is_playing:
+            how = Run(f"PLAYING {moment.speed:g}x", "good")
+        else:
+            how = Run(f"PAUSED at {exact(moment.at or 0)}", "paused")
+        kept = f"   {length} kept, {exact(begin)[:8]} to {exact(seen.newest)[:8]} UTC"
+        speed = f"   speed {moment.speed:g}x" if not moment.is_newest else ""
+        thin = "   thinned: some moments between are left out" if moment.tape.is_thinned else ""
+        return (Run(" TIMELINE ", "title"), how, Run(f"{kept}{speed}{thin}", "dim"))
+
+    def _strips(
+        self, seen: strips.Window, label: int, moment: Moment
+    ) -> Iterator[tuple[Line, object]]:
+        letters = {
+            session: strips.LETTERS[number]
+            for number, session in enumerate(self._actors[: len(strips.LETTERS)])
+        }
+        yield self._legend("LOCKS", "letter = holder, R readers, S leases, . free; digits = queue")
+        for path in self._paths:
+            held, queue = strips.lock_strip(self._tracks, path, seen, letters)
+            yield strips.row(path, held, label, "strong"), path
+            yield strips.row("  queue", queue, label, "dim"), None
+        yield self._legend(
+            "ACTORS", "# holds  = holds and waits  - waits  ! in a deadlock  x session lost"
+        )
+        for session in self._actors:
+            name = self._called(session)
+            lane = strips.actor_strip(self._tracks, session, seen)
+            ours = moment.frame is not None and session in moment.frame.report.ours
+            said = f"{letters.get(session, ' ')} {name}{' (ours)' if ours else ''}"
+            yield strips.row(said, lane, label, "ours" if ours else "plain"), session
+
+    def _called(self, session: Session) -> str:
+        """Call a session as it is called, or was called while it had a place in a lock."""
+        known = self._tracks.names.get(session) or self._roster.name(session)
+        return known or session_text(session)
+
+    def _legend(self, title: str, says: str) -> tuple[Line, None]:
+        return line((f"{title:<8}", "title"), (says, "dim")), None
+
+    def _choose(self, moment: Moment, seen: strips.Window, report: Report) -> None:
+        """Choose what is shown, not more often than somebody can follow."""
+        asked = (moment.subject.path, moment.subject.session, seen.columns, moment.filter.text)
+        is_early = monotonic() - self._chosen_at < CHOSEN_EVERY_S
+        if is_early and asked == self._chosen_for and self._paths:
+            return
+        self._chosen_at, self._chosen_for = monotonic(), asked
+        room = max(6, self.query_one(Strips).room.height - HEADS - 3)
+        self._paths = list(self._locks(moment, seen, report))[: max(2, room // 4)]
+        self._actors = list(self._people(moment, report))[: min(ACTORS, max(3, room // 2))]
+
+    def _locks(self, moment: Moment, seen: strips.Window, report: Report) -> Iterator[Text]:
+        """Give the lock that was looked at, then those in deadlocks, then the busiest."""
+        told: dict[Text, None] = {}
+        if moment.subject.path:
+            told[Text(moment.subject.path)] = None
+        for case in (*report.deadlocks, *(one.deadlock for one in moment.tape.cases.values())):
+            told.update((Text(path), None) for path in case.locks)
+        moved = [path for path, known in self._tracks.locks.items() if len(known) > 1]
+        told.update(dict.fromkeys(self._tracks.busiest(seen.begin, seen.end, moved)))
+        told.update(dict.fromkeys(report.paths[: seen.columns]))
+        wanted = moment.filter
+        return (
+            path
+            for path in told
+            if path in self._tracks.locks and (not wanted or wanted.passes({"": path}))
+        )
+
+    def _people(self, moment: Moment, report: Report) -> Iterator[Session]:
+        """Give the session that was looked at, those in deadlocks, and those of these locks."""
+        told: dict[Session, None] = {}
+        if moment.subject.session:
+            told[moment.subject.session] = None
+        for case in (*report.deadlocks, *(one.deadlock for one in moment.tape.cases.values())):
+            known = (session_of(actor) for actor in case.actors)
+            told.update((one, None) for one in known if one is not None)
+        for path in self._paths:
+            part = report.parts.get(path)
+            if part is not None:
+                members = (*part.lock.holders[:2], *part.lock.waiters[:3])
+                told.update((one.owner, None) for one in members if one.owner)
+        return iter(told)
+
+    # What the user does
+
+    def do_zoom_in(self) -> None:
+        """Show less time in more detail."""
+        self._set_zoom(self._zoom - 1)
+
+    def do_zoom_out(self) -> None:
+        """Show more time in less detail."""
+        self._set_zoom(self._zoom + 1)
+
+    def _set_zoom(self, place: int) -> None:
+        self._zoom = min(max(place, 0), len(strips.ZOOMS) - 1)
+        self._chosen_at = 0.0
+        if self._moment is not None:
+            self.show(self._moment)
+
+    def do_next_alert(self) -> None:
+        """Go to when the next trouble began."""
+        self.post_message(Ask("next_alarm"))
+
+    def do_open(self) -> None:
+        """Show the lock or the session whose strip is under the cursor."""
+        target = self.query_one(Strips).target
+        if isinstance(target, str):
+            self.post_message(Show("lock", Subject(path=target)))
+        elif isinstance(target, int):
+            self.post_message(Show("sessions", Subject(session=target)))
+
+    @property
+    def subject(self) -> Subject:
+        """The lock or the session whose strip is under the cursor."""
+        target = self.query_one(Strips).target
+        if isinstance(target, str):
+            return Subject(path=target)
+        return Subject(session=target) if isinstance(target, int) else Subject()
+
+    def copied(self) -> str:
+        """Give the strips, and what happened at the cursor."""
+        moment, sheet = self._moment, self.query_one(Strips)
+        if moment is None or sheet.seen is None:
+            return ""
+        strip = self._strips(sheet.seen, sheet.label, moment)
+        lines = [*self._heads(moment, sheet.seen, sheet.label), *(one for one, _ in strip)]
+        return "\n".join(text_of(one).rstrip() for one in lines)

@@ -16,12 +16,17 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from zktop.ui.ink import NOTHING, Ink, Line, Run, fitted
-from zktop.ui.messages import Ask
+from zktop.ui.messages import Ask, Failed
 from zktop.ui.palette import Palette
 
+STYLES = 500
 
-class Canvas(ScrollView, can_focus=True):
-    """The base: who inherits says how many lines there are, and draws one of them."""
+
+class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
+    """The base: who inherits says how many lines there are, and draws one of them.
+
+    The keys of Textual's scrolling containers are left out: they would scroll where ours move.
+    """
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -36,6 +41,7 @@ class Canvas(ScrollView, can_focus=True):
         self._shown: list[tuple[Line, bool]] = []
         self._top = -1
         self._palette: Palette | None = None
+        self._styles: dict[tuple[Ink, str | None, bool], Style] = {}
         self.cursor: int | None = None  # the line under the cursor, if this view has one
 
     # What a view is
@@ -52,6 +58,10 @@ class Canvas(ScrollView, can_focus=True):
     def draw(self, index: int, width: int) -> Line:
         """Draw one line."""
         return NOTHING
+
+    def drawn(self, index: int, width: int) -> Line:
+        """Draw one line, exactly as wide as it may be."""
+        return fitted(self.draw(index, width), width)
 
     # What the terminal shows
 
@@ -88,31 +98,46 @@ class Canvas(ScrollView, can_focus=True):
         heads = [(fitted(head, width), False) for head in self.heads(width)]
         self._top = int(self.scroll_offset.y)
         lines = [
-            (fitted(self.draw(index, width), width), index == self.cursor)
+            (self._guarded(index, width), index == self.cursor)
             for index in range(self._top, min(self.count, self._top + height - len(heads)))
         ]
         blank = [(fitted(NOTHING, width), False)] * (height - len(heads) - len(lines))
         return [*heads, *lines, *blank][:height]
+
+    def _guarded(self, index: int, width: int) -> Line:
+        """Draw one line; one that cannot be drawn says so, and spoils no other."""
+        try:
+            return self.drawn(index, width)
+        except Exception as error:  # noqa: BLE001  whatever it is, the other lines are of use
+            self.post_message(Failed("Drawing a line", error))
+            return fitted((Run("? this line could not be drawn", "unknown"),), width)
 
     def render_line(self, y: int) -> Strip:
         """Give one line of the screen to Textual."""
         if not self._shown or self._top != int(self.scroll_offset.y):
             self._shown = self._window()
         if y >= len(self._shown):
-            return Strip.blank(self.size.width, self.rich_style)
+            return Strip.blank(self.size.width, self._style("plain", None, is_lit=False))
         drawn, is_under_cursor = self._shown[y]
-        cursor = self.palette.cursor if is_under_cursor and self.shows_cursor else None
+        is_lit = is_under_cursor and self.shows_cursor
         segments = [
-            Segment("".join(run.text for run in runs), self._style(ink, link, cursor))
+            Segment("".join(run.text for run in runs), self._style(ink, link, is_lit=is_lit))
             for (ink, link), runs in groupby(drawn, key=_look)
         ]
-        return Strip(segments).adjust_cell_length(self.size.width, self.rich_style)
+        blank = self._style("plain", None, is_lit=False)
+        return Strip(segments).adjust_cell_length(self.size.width, blank)
 
-    def _style(self, ink: Ink, link: str | None, cursor: Style | None) -> Style:
-        style = self.rich_style + self.palette.style(ink)
-        if cursor is not None:
-            style += cursor
-        return style + Style(meta={"@click": link}) if link else style
+    def _style(self, ink: Ink, link: str | None, *, is_lit: bool) -> Style:
+        """Give the style of a run; made once, because to ask Textual for ours takes long."""
+        known = self._styles.get((ink, link, is_lit))
+        if known is None:
+            known = self.rich_style + self.palette.style(ink)
+            known += self.palette.cursor if is_lit else Style()
+            known += Style(meta={"@click": link}) if link else Style()
+            if len(self._styles) > STYLES:  # links may be many
+                self._styles.clear()
+            self._styles[ink, link, is_lit] = known
+        return known
 
     @property
     def shows_cursor(self) -> bool:
@@ -125,15 +150,14 @@ class Canvas(ScrollView, can_focus=True):
     def palette(self) -> Palette:
         """The styles of the theme that is on."""
         if self._palette is None:
-            self._palette = Palette(
-                self.app.theme_variables, colours=not self.app.native_ansi_color
-            )
+            self._palette = Palette(self.app.theme_variables, colours=not self.app.no_color)
         return self._palette
 
     def notify_style_update(self) -> None:
         """Forget the colours: the theme or the focus has changed."""
         super().notify_style_update()
         self._palette = None
+        self._styles.clear()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Draw the part that came into sight."""
@@ -218,7 +242,10 @@ class Canvas(ScrollView, can_focus=True):
             if is_second:
                 self.post_message(Ask("open"))
 
-    is_cursor_placed = True  # by the user; else a first click on it opens nothing yet
+    @property
+    def is_cursor_placed(self) -> bool:
+        """Tell whether the user has put it there; else a first click on it opens nothing yet."""
+        return True
 
     def can_rest(self, index: int) -> bool:
         """Tell whether the cursor may stay on this line."""

@@ -8,7 +8,7 @@ from textual.geometry import Size
 from zktop.headless.durations import spoken
 from zktop.model.findings.words import count
 from zktop.model.sight import Sight
-from zktop.ui.ink import Ink, Line, Run, fitted, joined, line, width_of
+from zktop.ui.ink import Ink, Line, Run, fitted, joined, line, width_of, wrapped
 from zktop.ui.moment import Moment
 from zktop.ui.pages import PAGES
 from zktop.ui.widgets.canvas import Canvas
@@ -23,25 +23,28 @@ WORDS: dict[str, tuple[str, Ink]] = {
     "replay": ("REPLAY", "info"),
 }
 
+MOST_TROUBLE = 3  # lines of what went wrong in here
+
 
 class Head(Canvas, can_focus=False):
     """Two lines, and a third where there is something to say about the connection."""
 
     DEFAULT_CSS = """
-    Head { height: auto; max-height: 4; background: $panel; overflow: hidden; }
+    Head { height: auto; max-height: 6; background: $panel; overflow: hidden; }
     """
 
     def __init__(self) -> None:
         super().__init__(id="head")
         self._lines: Sequence[Line] = ((), ())
 
-    def show(self, moment: Moment, page: str, recording: str = "") -> None:
+    def show(self, moment: Moment, page: str, recording: str = "", trouble: str = "") -> None:
         """Show where we are."""
         width = self.app.size.width
         lines = [
             _between(_where(moment), _when(moment, recording), width),
             _between(_tabs(page, width), _filter(moment), width),
             *([fitted(line((f" {said}", "warning")), width)] if (said := _said(moment)) else []),
+            *wrapped(trouble, width, "critical", " ")[:MOST_TROUBLE],
         ]
         is_taller = len(lines) != len(self._lines)
         self._lines = lines
@@ -113,7 +116,9 @@ def _when(moment: Moment, recording: str) -> Line:
         pieces.append(line((word, ink)))
     elif not moment.feed.is_live:
         how = f"PLAYING {moment.speed:g}x" if moment.is_playing else "PAUSED"
-        pieces.append(line((word, ink), " ", (f" {how} ", "good" if moment.is_playing else "paused")))
+        pieces.append(
+            line((word, ink), " ", (f" {how} ", "good" if moment.is_playing else "paused"))
+        )
     else:
         newest = moment.tape.last
         ago = spoken((newest.at - frame.at) / 1000) if newest else "?"

@@ -11,6 +11,7 @@ from zktop.ui.widgets.canvas import Canvas
 
 R = TypeVar("R")
 GAP = 1
+DRAWN = 500  # rows whose look is remembered
 
 
 class Column(NamedTuple, Generic[R]):
@@ -48,9 +49,14 @@ class Table(Canvas, Generic[R]):
         *,
         id: str | None = None,  # noqa: A002  Textual's name
         mark: Callable[[R], Run] | None = None,
+        stamp: Callable[[R], Hashable] | None = None,
     ) -> None:
+        """Show rows; `stamp` gives what the look of a row depends on besides the row itself.
+
+        With a stamp, a row that is the same object and has the same stamp is not drawn again.
+        """
         super().__init__(id=id)
-        self.columns, self._name_of, self._mark = columns, name_of, mark
+        self.columns, self._name_of, self._mark, self._stamp = columns, name_of, mark, stamp
         self.rows: Sequence[R] = ()
         self.note: Sequence[Line] = ()  # what is said where there are no rows
         self.chosen: Hashable | None = None  # the name of the row under the cursor
@@ -60,6 +66,7 @@ class Table(Canvas, Generic[R]):
         self.reversed = False
         self.cursor = None
         self._widths: tuple[int, list[tuple[Column[R], int]]] = (0, [])
+        self._drawn: dict[Hashable, tuple[R, Hashable, Line]] = {}
 
     # Rows
 
@@ -152,12 +159,25 @@ class Table(Canvas, Generic[R]):
         for column, cells in self._fitting(width):
             name = column.name
             if name == self.sorted_by:
-                arrow = "↑" if self.reversed != column.descending else "↓"
+                arrow = "↓" if self.reversed != column.descending else "↑"
                 name = name[: cells - 1] + arrow
             drawn = (Run(name, "title"),)
             runs += right(drawn, cells) if column.at_right else fitted(drawn, cells)
             runs.append(Run(" " * GAP))
-        return (tuple(runs),)
+        return (tuple(runs[:-1]),)
+
+    def drawn(self, index: int, width: int) -> Line:
+        """Draw one row, unless it was drawn before and looks the same."""
+        if self._stamp is None or not self.rows:
+            return super().drawn(index, width)
+        row = self.rows[index]
+        name, stamp = self._name_of(row), (width, self._stamp(row))
+        known = self._drawn.get(name)
+        if known is None or known[0] is not row or known[1] != stamp:
+            if len(self._drawn) > DRAWN:
+                self._drawn.clear()
+            known = self._drawn[name] = row, stamp, super().drawn(index, width)
+        return known[2]
 
     def draw(self, index: int, width: int) -> Line:
         """Draw one row."""
@@ -168,7 +188,7 @@ class Table(Canvas, Generic[R]):
         for column, cells in self._fitting(width):
             runs += _cell(column, column.draw(row), cells)
             runs.append(Run(" " * GAP))
-        return tuple(runs)
+        return tuple(runs[:-1])
 
     @property
     def _margin(self) -> int:
@@ -231,10 +251,14 @@ def followed(index: int, line: int, count: int, room: int) -> int:
 
 
 def _cell(column: Column[R], drawn: Line, cells: int) -> Line:
-    if column.keeps_end and (over := width_of(drawn) - cells) > 0:
+    room = cells - width_of(drawn)
+    if room < 0 and column.keeps_end:
         text = text_of(drawn)
-        drawn = (Run("…" + text[over + 1 :], drawn[0].ink),)
-    return right(drawn, cells) if column.at_right else fitted(drawn, cells)
+        return fitted((Run("…" + text[1 - room :], drawn[0].ink),), cells)
+    if room < 0:
+        return fitted(drawn, cells)
+    blank = Run(" " * room)
+    return (blank, *drawn) if column.at_right else (*drawn, blank)
 
 
 def _fitting(columns: Sequence[Column[R]], width: int) -> list[tuple[Column[R], int]]:

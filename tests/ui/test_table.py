@@ -1,0 +1,261 @@
+"""The live table: the cursor stays on its row and the row on its line, whatever is sorted."""
+
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from textual.app import App, ComposeResult
+from textual.pilot import Pilot
+
+from zktop.ui.ink import Run, line, text_of
+from zktop.ui.widgets.table import Column, Table, followed
+
+
+class Item(NamedTuple):
+    """A row to be shown."""
+
+    name: str
+    size: int = 0
+
+
+COLUMNS = (
+    Column[Item]("NAME", 8, lambda item: line(item.name), lambda item: item.name, share=1),
+    Column[Item](
+        "SIZE", 4, lambda item: line(str(item.size)), lambda item: item.size, at_right=True,
+        descending=True,
+    ),
+    Column[Item]("EXTRA", 6, lambda _: line("extra"), needs=60),
+)  # fmt: skip
+HUNDRED = [Item(f"i{number:02d}", number) for number in range(100)]
+HEIGHT = 11  # a head and ten rows
+
+
+class Shelf(App[None]):
+    """A screen with nothing but the table."""
+
+    def __init__(self, table: Table[Item]) -> None:
+        super().__init__()
+        self.table = table
+        self.asked: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        """Give the table."""
+        yield self.table
+
+    def on_ask(self, message: object) -> None:
+        """Take note of what the table asks for."""
+        self.asked.append(message.what)  # type: ignore[attr-defined]  # an Ask
+
+
+def new_table() -> Table[Item]:
+    """A table with all columns."""
+    return Table(COLUMNS, lambda item: item.name)
+
+
+async def screen(pilot: Pilot[None]) -> list[str]:
+    """What is on the screen."""
+    await pilot.pause()
+    return [strip.text.rstrip() for strip in pilot.app.screen._compositor.render_strips()]
+
+
+def line_on_screen(table: Table[Item]) -> int:
+    """On which line below the head the cursor is."""
+    assert table.cursor is not None
+    return table.cursor - int(table.scroll_offset.y)
+
+
+@given(
+    index=st.integers(0, 200), line=st.integers(0, 30), count=st.integers(1, 200),
+    room=st.integers(1, 30),
+)  # fmt: skip
+def test_a_row_stays_on_its_line_as_far_as_the_ends_allow(
+    index: int, line: int, count: int, room: int
+) -> None:
+    """Only at the ends of the table a row may come nearer to them."""
+    index, line = min(index, count - 1), min(line, room - 1)
+    top = followed(index, line, count, room)
+
+    assert 0 <= top <= max(0, count - room)
+    assert top <= index < top + room
+    assert index - top == line or top in (0, count - room)
+
+
+@settings(max_examples=12)
+@given(
+    start=st.integers(0, 99),
+    orders=st.lists(
+        st.tuples(st.permutations(range(100)), st.integers(40, 100)), min_size=1, max_size=4
+    ),
+)
+async def test_the_cursor_follows_its_row(start: int, orders: list[tuple[list[int], int]]) -> None:
+    """However rows are sorted, come and go: same row, and same line unless an end is in sight."""
+    table = new_table()
+    async with Shelf(table).run_test(size=(40, HEIGHT)) as pilot:
+        table.show(HUNDRED)
+        await pilot.pause()
+        table.go_to(start)
+        await pilot.pause()
+        for order, count in orders:
+            before, name = line_on_screen(table), table.chosen
+            rows = [HUNDRED[place] for place in order if place < count or place == start]
+            table.show(rows)
+            top, room = int(table.scroll_offset.y), table.lines_in_sight()
+
+            assert table.row is not None
+            assert table.row.name == name == f"i{start:02d}"
+            assert 0 <= line_on_screen(table) < room
+            assert line_on_screen(table) == before or top in (0, len(rows) - room)
+
+
+async def test_without_a_moved_cursor_the_top_stays_in_sight() -> None:
+    """What is new at the top is what the cursor is on."""
+    table = new_table()
+    async with Shelf(table).run_test(size=(40, HEIGHT)):
+        table.show(HUNDRED)
+        table.show([Item("worst"), *HUNDRED])
+
+        assert table.row == Item("worst")
+        assert table.scroll_offset.y == 0
+
+
+async def test_whoever_takes_the_place_of_a_vanished_row_is_next() -> None:
+    """The cursor does not jump to an end."""
+    table = new_table()
+    async with Shelf(table).run_test(size=(40, HEIGHT)):
+        table.show(HUNDRED)
+        table.go_to(5)
+        table.show([item for item in HUNDRED if item.size != 5])
+
+        assert table.row == Item("i06", 6)
+
+
+async def test_writes_only_the_lines_that_changed() -> None:
+    """One changed row of a hundred is one line for the terminal."""
+    table = new_table()
+    async with Shelf(table).run_test(size=(40, HEIGHT)) as pilot:
+        table.show(list(HUNDRED))
+        await pilot.pause()
+        dirty: list[int] = []
+        table.refresh = lambda *regions, **_: dirty.extend(r.y for r in regions)  # type: ignore[assignment,method-assign,return-value]  # to see what is written
+        table.show([*HUNDRED[:3], Item("i03", 1_000), *HUNDRED[4:]])
+
+        assert dirty == [4]
+
+
+async def test_draws_only_what_is_in_sight() -> None:
+    """Ten thousand rows cost no more than ten."""
+    drawn: list[Item] = []
+    column = Column[Item]("NAME", 8, lambda item: drawn.append(item) or line(item.name))
+    table = Table([column], lambda item: item.name)
+    async with Shelf(table).run_test(size=(40, HEIGHT)):
+        table.show([Item(str(number)) for number in range(10_000)])
+
+        assert 10 <= len(drawn) <= 3 * HEIGHT
+
+
+async def test_a_stamp_saves_drawing_what_looks_the_same() -> None:
+    """The same row with the same stamp is drawn once."""
+    drawn: list[Item] = []
+    stamps = {"now": 1}
+    column = Column[Item]("NAME", 8, lambda item: drawn.append(item) or line(item.name))
+    table = Table([column], lambda item: item.name, stamp=lambda _: stamps["now"])
+    async with Shelf(table).run_test(size=(40, HEIGHT)) as pilot:
+        table.show(HUNDRED[:3])
+        await pilot.pause()
+        drawn.clear()
+        table.show(HUNDRED[:3])
+        seen = list(drawn)
+        stamps["now"] = 2
+        table.show(HUNDRED[:3])
+
+        assert (seen, drawn) == ([], HUNDRED[:3])
+
+
+@pytest.mark.parametrize(
+    ("width", "names"), [(40, ["NAME", "SIZE"]), (62, ["NAME", "SIZE", "EXTRA"]), (9, ["NAME"])]
+)
+async def test_a_narrow_table_has_fewer_columns(width: int, names: list[str]) -> None:
+    """What counts least goes first."""
+    table = new_table()
+    async with Shelf(table).run_test(size=(width, HEIGHT)) as pilot:
+        table.show(HUNDRED)
+
+        assert (await screen(pilot))[0].split() == names
+
+
+async def test_sorts_by_each_column_in_turn() -> None:
+    """The arrow shows the way, the way is the useful one, and behind the last comes no order."""
+    table = new_table()
+    async with Shelf(table).run_test(size=(40, HEIGHT)):
+        rows = [Item("b", 1), Item("a", 3), Item("c", 2)]
+        table.show(rows)
+        seen = []
+        for step in (table.do_sort, table.do_sort, table.do_reverse, table.do_sort):
+            step()
+            seen.append((text_of(table.heads(40)[0]).split()[:2], [r.name for r in table.rows]))
+
+        assert seen[0] == (["NAME↑", "SIZE"], ["a", "b", "c"])
+        assert seen[1] == (["NAME", "SIZ↓"], ["a", "c", "b"])
+        assert seen[2] == (["NAME", "SIZ↑"], ["b", "c", "a"])
+        assert seen[3][0] == ["NAME", "SIZE"]
+
+
+async def test_a_click_on_a_head_sorts_by_it() -> None:
+    """A second click turns the order around."""
+    table = new_table()
+    async with Shelf(table).run_test(size=(40, HEIGHT)) as pilot:
+        table.show([Item("b", 1), Item("a", 3)])
+        await pilot.click(Table, offset=(2, 0))
+        first = [item.name for item in table.rows]
+        await pilot.click(Table, offset=(2, 0))
+
+        assert (first, [item.name for item in table.rows]) == (["a", "b"], ["b", "a"])
+
+
+async def test_a_click_selects_and_a_second_one_opens() -> None:
+    """Nothing is opened by accident."""
+    table = new_table()
+    app = Shelf(table)
+    async with app.run_test(size=(40, HEIGHT)) as pilot:
+        table.show(HUNDRED)
+        await pilot.pause()
+        await pilot.click(Table, offset=(2, 4))
+        first = (table.row, list(app.asked))
+        await pilot.click(Table, offset=(2, 4))
+        await pilot.pause()
+
+        assert first == (HUNDRED[3], [])
+        assert app.asked == ["open"]
+
+
+async def test_keys_go_on_from_what_the_wheel_has_left_in_sight() -> None:
+    """A cursor that is out of sight comes to where the user looks."""
+    table = new_table()
+    async with Shelf(table).run_test(size=(40, HEIGHT)) as pilot:
+        table.show(HUNDRED)
+        await pilot.pause()
+        table.scroll_to(y=50, animate=False, immediate=True)
+        table.do_down()
+
+        assert table.row == HUNDRED[50]
+
+
+async def test_a_table_without_rows_says_why() -> None:
+    """The heads of columns make no sense then."""
+    table = new_table()
+    async with Shelf(table).run_test(size=(40, HEIGHT)) as pilot:
+        table.show((), [line("nothing here")])
+
+        assert (await screen(pilot))[0] == "nothing here"
+        assert table.row is None
+
+
+async def test_the_end_of_a_path_says_more_than_its_beginning() -> None:
+    """A column may keep the end of what is too long for it."""
+    column = Column[Item]("PATH", 8, lambda item: line(item.name), keeps_end=True)
+    table = Table([column], lambda item: item.name, mark=lambda _: Run("*"))
+    async with Shelf(table).run_test(size=(11, HEIGHT)) as pilot:
+        table.show([Item("/locks/orders")])
+
+        assert (await screen(pilot))[1] == "*…/orders"

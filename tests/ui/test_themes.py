@@ -1,0 +1,201 @@
+"""Themes: the files, their contrast, the dialog that tries them on."""
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+from rich.style import Style
+from textual.color import Color
+from textual.theme import Theme as TextualTheme
+from ui.feeds import app_of, settled
+
+from zktop.commands.looks import design_of, wardrobe
+from zktop.config.themes import all_themes, theme_named
+from zktop.config.tree import ConfigError
+from zktop.ui.ink import INKS
+from zktop.ui.palette import Palette
+from zktop.ui.themes import Design, Wardrobe, fault, wear
+
+NAMES = ("zktop-contrast", "zktop-dark", "zktop-light", "zktop-plain", "zktop-safe")
+LOOKS = (*INKS, "cursor")
+RGB = [one for one in all_themes({}, LOOKS).usable if not one.ansi]
+GROUNDS = ("background", "surface", "panel")
+
+
+def test_there_are_five() -> None:
+    """A dark one, a light one, one of high contrast, one for all eyes, and a plain one."""
+    found = all_themes({"XDG_CONFIG_HOME": "/nowhere"}, LOOKS)
+
+    assert tuple(one.name for one in found.usable) == NAMES
+    assert found.mistakes == ()
+    assert all(one.about for one in found.usable)
+
+
+@pytest.mark.parametrize(
+    ("theme", "ink"), list(product(RGB, INKS)), ids=lambda one: getattr(one, "name", one)
+)
+def test_every_ink_can_be_read_on_every_ground(theme: object, ink: str) -> None:
+    """A contrast of 4.5 to 1, and 3 to 1 for what is less important."""
+    variables = _variables(design_of(theme).theme)
+    palette = Palette(variables)
+    least = 3.0 if ink == "dim" else 4.5
+    style = palette.style(ink)
+    told = {ground: _contrast(style, Color.parse(variables[ground])) for ground in GROUNDS}
+    cursor = Color.from_rich_color(palette.cursor.bgcolor)
+
+    assert {ground: ratio for ground, ratio in told.items() if ratio < least} == {}
+    assert _contrast(style, cursor) >= 3.0
+
+
+def _variables(theme: TextualTheme) -> dict[str, str]:
+    return {**theme.to_color_system().generate(), **theme.variables}
+
+
+def _contrast(style: Style, ground: Color) -> float:
+    colour = Color.from_rich_color(style.color)
+    if style.dim:
+        colour = ground.blend(colour, 0.5)
+    light, dark = sorted((_light(colour), _light(ground)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _light(colour: Color) -> float:
+    """Relative luminance, as the web's accessibility rules have it."""
+    parts = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in colour.normalized
+    ]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def test_the_plain_theme_has_the_terminals_own_colours_alone() -> None:
+    """No RGB colour in any ink."""
+    palette = Palette(_variables(design_of(theme_named("zktop-plain", {}, LOOKS)).theme))
+
+    colours = [palette.style(ink).color for ink in INKS]
+
+    assert all(one is None or one.is_system_defined for one in colours)
+    assert len(set(colours)) > 4
+
+
+MISTAKES = [
+    ('primry: "#fff"', "1: primry: unknown key (did you mean primary?)"),
+    ('primary: "#ggg"', '1: primary: expected a colour like "#5fafd7" or ansi_red, got "#ggg"'),
+    ("primary: 12", "1: primary: expected text, got a number (put it in quotes)"),
+    ('dark: "no"', "1: dark: expected true or false, got text"),
+    ("primary: ansi_red", '1: primary: must be a colour like #5fafd7, got "ansi_red"'),
+    ('primary: "#fff"\ninks: { hold: bold }', "2: inks.hold: unknown ink (did you mean holds?)"),
+    (
+        'primary: "#fff"\ninks: { holds: blod }',
+        '2: inks.holds: does not know "blod" (did you mean bold?)',
+    ),
+    (
+        'primary: "#fff"\ninks: { holds: $eror }',
+        '2: inks.holds: there is no colour "$eror" (did you mean $error?)',
+    ),
+    ("name: other", '1: name: must be mine, like the file, got "other"'),
+    ("primary: [", "is no YAML"),
+    ("- a", "expected a mapping (key: value), got a list"),
+    ("", "the key primary is missing"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), MISTAKES, ids=[said[:30] for _, said in MISTAKES])
+def test_what_is_wrong_with_a_file_is_said_with_its_name_and_key(
+    text: str, said: str, tmp_path: Path
+) -> None:
+    """A mistake ends neither the UI nor the other themes."""
+    folder = tmp_path / "zktop" / "themes"
+    folder.mkdir(parents=True)
+    more = "" if "name:" in text or text in ("- a", "") else "\nname: mine"
+    more += '\nprimary: "#fff"' if text.startswith("name:") else ""
+    (folder / "mine.yaml").write_text(text + more, encoding="utf-8")
+    environment = {"XDG_CONFIG_HOME": str(tmp_path)}
+    with pytest.raises(ConfigError) as error:
+        theme_named("mine", environment, LOOKS)
+
+    assert f"{folder}/mine.yaml:" in str(error.value)
+    assert said in str(error.value)
+    assert [one.theme.name for one in wardrobe(environment).designs] == list(NAMES)
+
+
+def test_a_theme_of_the_users_own_comes_before_ours(tmp_path: Path) -> None:
+    """Whoever does not like the default changes it."""
+    folder = tmp_path / "zktop" / "themes"
+    folder.mkdir(parents=True)
+    (folder / "zktop-dark.yaml").write_text('name: zktop-dark\nprimary: "#123456"')
+    theme = theme_named("zktop-dark", {"XDG_CONFIG_HOME": str(tmp_path)}, LOOKS)
+
+    assert theme.primary == "#123456"
+
+
+async def test_the_cursor_tries_a_theme_on_and_escape_puts_the_old_one_back() -> None:
+    """Nothing is changed by looking."""
+    app = _dressed()
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        await pilot.press("T")
+        await settled(pilot)
+        await pilot.press("down")
+        await settled(pilot)
+        worn = app.theme
+        await pilot.press("escape")
+        await settled(pilot)
+
+        assert (worn, app.theme) == ("zktop-light", "zktop-dark")
+
+
+async def test_enter_keeps_the_theme() -> None:
+    """And the list narrows while something is typed, which tries on what is left."""
+    app = _dressed()
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        await pilot.press("T", *"safe", "enter")
+        await settled(pilot)
+
+        assert app.theme == "zktop-safe"
+        assert len(app.screen_stack) == 1
+
+
+async def test_a_theme_that_cannot_be_worn_changes_nothing() -> None:
+    """Textual would end at the moment of switching."""
+    app = _dressed()
+    broken = TextualTheme(name="broken", primary="#fff", variables={"border": "no colour }"})
+    async with app.run_test() as pilot:
+        await settled(pilot)
+
+        assert "The theme broken cannot be used" in str(fault(app, broken))
+        assert wear(app, broken)
+        assert app.theme == "zktop-dark"
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_every_theme_can_be_worn(name: str) -> None:
+    """All that is mounted can be drawn in it."""
+    app = _dressed()
+    theme = design_of(theme_named(name, {}, LOOKS)).theme
+    async with app.run_test() as pilot:
+        await settled(pilot)
+
+        assert wear(app, theme) is None
+        await settled(pilot)
+        assert app.theme == name
+
+
+async def test_mistakes_in_files_are_told_when_a_theme_is_chosen() -> None:
+    """Whoever writes one sees at once what is wrong."""
+    told = Wardrobe((), ("mine.yaml:3: primry: unknown key (did you mean primary?)",))
+    app = app_of(themes=lambda: told)
+    async with app.run_test(notifications=True) as pilot:
+        await settled(pilot)
+        await pilot.press("T")
+        await settled(pilot)
+
+        assert [one.message for one in app._notifications][:1] == list(told.mistakes)
+
+
+def _dressed() -> object:
+    designs = wardrobe({"XDG_CONFIG_HOME": "/nowhere"})
+    dark = next(one for one in designs.designs if one.theme.name == "zktop-dark")
+    assert isinstance(dark, Design)
+    return app_of(themes=lambda: designs, theme=dark.theme)

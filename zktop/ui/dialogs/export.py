@@ -1,0 +1,122 @@
+"""What to write into a file, and how the file is called."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.widgets import Input, Label
+
+from zktop.ui.dialogs.choice import Listed, Lists, Option, drawn
+from zktop.ui.dialogs.dialog import Box, Dialog
+
+SHAPES: Final = {  # form: ending of the file, what it is, for whom
+    "json": ("json", "JSON", "everything, as `zktop snapshot` prints it: for programs"),
+    "text": ("txt", "text", "deadlocks, findings and queues in words: for a ticket"),
+    "dot": ("dot", "DOT", "who waits for whom, as a graph for Graphviz"),
+    "mermaid": ("mmd", "Mermaid", "who waits for whom, as a graph for a wiki"),
+    "svg": ("svg", "picture", "this screen as it looks now (SVG)"),
+}
+
+
+class Order(NamedTuple):
+    """A form, and the file to write it into."""
+
+    form: str
+    file: Path
+
+
+class Export(Lists, Dialog[Order]):
+    """Gives an order; the name follows the form until somebody changes it."""
+
+    DEFAULT_CSS = """
+    Export Listed { height: auto; background: $surface; }
+    Export Horizontal { height: 1; margin-top: 1; }
+    Export Label { width: 7; }
+    Export Input { border: none; height: 1; padding: 0 1; width: 1fr; }
+    Export #wrong { width: 1fr; height: auto; color: $error; text-style: bold; }
+    """
+
+    def __init__(self, forms: Sequence[str], stem: str) -> None:
+        super().__init__()
+        self._forms, self._stem = forms, stem
+
+    def compose(self) -> ComposeResult:
+        """Give the forms, and the name."""
+        box = Box()
+        box.border_title = "Write a file"
+        box.border_subtitle = "up, down choose   enter write   esc leave"
+        with box:
+            yield Listed(id="forms")
+            field = Input(self._called(self._forms[0]), compact=True, id="file")
+            field.cursor_blink = False
+            yield Horizontal(Label("file"), field)
+            yield Label("", id="wrong", markup=False)
+
+    def on_mount(self) -> None:
+        """Begin with the first form; what is typed goes into the name."""
+        options = [Option(form, SHAPES[form][1], (SHAPES[form][2],)) for form in self._forms]
+        sheet = self.query_one(Listed)
+        sheet.styles.height = len(options)
+        sheet.show(
+            [drawn(Option(one.title, one.about[0])) for one in options],
+            [one.name for one in options],
+        )
+        self.query_one(Input).focus()
+
+    def rests(self) -> None:
+        """Have the name follow the form."""
+        field = self.query_one(Input)
+        if field.value in map(self._called, self._forms):
+            field.value = self._called(self._form)
+
+    def do_up(self) -> None:
+        """Go one up."""
+        self.query_one(Listed).move(-1)
+
+    def do_down(self) -> None:
+        """Go one down."""
+        self.query_one(Listed).move(1)
+
+    def on_input_submitted(self) -> None:
+        """Write."""
+        self.action_accept()
+
+    def action_accept(self) -> None:
+        """Give the order, or say what is wrong with it."""
+        name = self.query_one(Input).value.strip()
+        wrong = refused(name)
+        if wrong:
+            self.query_one("#wrong", Label).update(wrong)
+        else:
+            self.dismiss(Order(self._form, Path(name).expanduser().absolute()))
+
+    @property
+    def _form(self) -> str:
+        target = self.query_one(Listed).target
+        return target if isinstance(target, str) else self._forms[0]
+
+    def _called(self, form: str) -> str:
+        return f"{self._stem}.{SHAPES[form][0]}"
+
+
+def refused(name: str) -> str:
+    """Say why a file of this name cannot be written; nothing when it can.
+
+    >>> refused(""), refused("/")
+    ('The file needs a name.', '/ is a folder.')
+    """
+    if not name:
+        return "The file needs a name."
+    try:
+        file = Path(name).expanduser()
+        if file.is_dir():
+            return f"{file} is a folder."
+        if file.exists():
+            return f"{file} is there already; choose another name."
+        if not file.parent.is_dir():
+            return f"There is no folder {file.parent}."
+    except (OSError, RuntimeError, ValueError) as error:
+        return f"{name!r} cannot be the name of a file: {error}"
+    return ""

@@ -1,0 +1,157 @@
+"""One deadlock, or one other finding, with all that can be said about it."""
+
+from collections import Counter
+from typing import Final
+
+from zktop.model.actors import session_of
+from zktop.model.facts import session_text
+from zktop.model.findings.finding import Finding
+from zktop.model.findings.words import clock, count, session_name, short
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.order_classes import fold_name
+from zktop.ui.draw.circle import circle
+from zktop.ui.draw.marks import SURE, ink_of
+from zktop.ui.draw.moves import write_moves
+from zktop.ui.draw.pen import Door, Pen
+from zktop.ui.draw.reasons import MEANS, write_blind, write_reasons
+from zktop.ui.draw.status import deadlock_status
+from zktop.ui.draw.times import running
+from zktop.ui.ink import Ink, line
+from zktop.ui.moment import Subject
+from zktop.ui.tape import Case
+
+LOOKED: Final = 500  # waiters of one lock that are named
+CLASSES: Final = 4
+NODES: Final = 12
+KINDS: Final = {
+    "cycle": "each holds what the next one wants",
+    "fairness": "it closes through somebody who only queues",
+    "knot": "no lease of the pool can come back",
+    "upgrade": "a reader wants to write and waits for itself",
+    "upgraders": "readers that all want to write",
+    "watches": "they sleep on watches on each other's nodes",
+    "election": "the leader waits for somebody who waits to lead",
+}
+
+
+def write_deadlock(pen: Pen, case: Case, live: Report, times: int) -> None:
+    """Write a deadlock as it was when it was confirmed, and how it stands with it now."""
+    dead, then = case.deadlock, case.frame.report
+    now = next((one for one in live.deadlocks if one.id == dead.id), None)
+    ink: Ink = "critical" if dead.confidence in SURE else "warning"
+    told = f"{count(len(dead.actors), 'actor')}, {count(len(dead.locks), 'lock')}"
+    formed = f"   formed {clock(dead.since_ms)}" if dead.since_ms is not None else ""
+    again = f"   seen {times} times" if times > 1 else ""
+    pen.write(
+        line(
+            (f" DEADLOCK {dead.rule}", ink),
+            (f"  {told}", "strong"),
+            (f"{formed}{again}", "dim"),
+        )
+    )
+    pen.write(deadlock_status(case, now, live.now))
+    frozen = f"{KINDS[dead.kind]}; this is the picture of its confirmation, {clock(then.now)}"
+    pen.say(frozen, "dim", " ")
+    pen.write()
+    pen.say((now or dead).sentence, "strong")
+    pen.write()
+    pen.all(circle(dead, pen.width - 1))
+    write_moves(pen, dead, then)
+    write_reasons(pen, (now or dead).confidence, (now or dead).evidence)
+    _write_behind(pen, now or dead, live if now else then)
+    _write_ways(pen, now or dead, live if now else then)
+    write_blind(pen, dead.rule, live.blind)
+
+
+def _write_behind(pen: Pen, dead: Deadlock, report: Report) -> None:
+    """Write who merely queues behind it, lock by lock."""
+    pen.title(f"BEHIND IT ({dead.behind})")
+    if not dead.behind:
+        pen.say("Nobody else waits because of it.", "dim")
+        return
+    for path in dead.locks:
+        part = report.parts.get(Text(path))
+        if part is None:
+            continue
+        own = {step.waits.node for step in dead.steps if step.waits.lock == path}
+        others = [member for member in part.lock.waiters if member.node not in own]
+        if others:
+            names = [report.naming(one.owner, one.label) for one in others[:LOOKED]]
+            classes = Counter(fold_name(name) for name in names if name).most_common(CLASSES)
+            told = ", ".join(name if n == 1 else f"{name} {n}" for name, n in classes)
+            drawn = line(("  ", "plain"), (path, "strong"), " ◀ ", (str(len(others)), "waits"),
+                         (f"  {told}", "dim"))  # fmt: skip
+            pen.write(drawn, Door(f"behind {path}", "lock", Subject(path=path)))
+
+
+def _write_ways(pen: Pen, dead: Deadlock, report: Report) -> None:
+    pen.title("WAYS OUT", "zktop itself never touches anything")
+    for number, way in enumerate(dead.ways_out, start=1):
+        freed = count(way.frees, "actor")
+        told = f"stop the process of {way.owner} ({way.why}): {freed} can go on"
+        session = session_of(way.actor)
+        door = Door(f"way {way.actor}", "sessions", Subject(session=session)) if session else None
+        pen.item((f"  {number}. ", "key"), told, door=door)
+    never = (
+        "never delete the node of a live session: its owner would go on as if it owned the lock"
+    )
+    pen.item(("  -  ", "warning"), never, "dim")
+    advice = next((one.advice for one in report.findings if one.id == dead.id), None)
+    if advice:
+        pen.item(("  →  ", "good"), advice)
+
+
+def write_finding(pen: Pen, finding: Finding, report: Report) -> None:
+    """Write a finding."""
+    since = (
+        "" if finding.since is None else f"   for {running(max(0, report.now - finding.since))}"
+    )
+    pen.write(
+        line(
+            (f" {finding.severity.upper()} {finding.rule} {finding.name}", ink_of(finding)),
+            (f"{since}   {finding.confidence}", "dim"),
+        )
+    )
+    pen.write(line((f" {MEANS[finding.rule].means}", "dim")) if finding.rule in MEANS else ())
+    pen.write()
+    pen.say(finding.sentence, "strong")
+    if finding.advice:
+        pen.title("WHAT TO DO")
+        pen.say(finding.advice)
+    write_reasons(pen, finding.confidence, finding.evidence)
+    _write_where(pen, finding, report)
+    if finding.folded:
+        _write_followers(pen, finding, report)
+    write_blind(pen, finding.rule, report.blind)
+
+
+def _write_where(pen: Pen, finding: Finding, report: Report) -> None:
+    pen.title("WHERE", "enter goes there")
+    for path in dict.fromkeys([*([finding.lock] if finding.lock else []), *finding.locks]):
+        pen.write(line("  ", (path, "strong")), Door(f"lock {path}", "lock", Subject(path=path)))
+    for node in finding.nodes[:NODES]:
+        subject = Subject(path=finding.lock, node=node)
+        door = Door(f"node {node}", "lock", subject) if finding.lock else None
+        pen.write(line(("  node     ", "dim"), short(node)), door)
+    for session in finding.sessions[:NODES]:
+        name = report.naming(session, None)
+        told = line(("  session  ", "dim"), session_name(session), (f"  {name or ''}", "dim"))
+        door = Door(f"session {session_text(session)}", "sessions", Subject(session=session))
+        pen.write(told, door)
+    hidden = max(0, len(finding.nodes) - NODES) + max(0, len(finding.sessions) - NODES)
+    if hidden:
+        pen.say(f"… and {hidden} more", "dim")
+
+
+def _write_followers(pen: Pen, finding: Finding, report: Report) -> None:
+    """Write what merely follows from it."""
+    pen.title(f"FOLLOWS FROM IT ({finding.folded})")
+    followers = [one for one in report.findings if one.cause == finding.id]
+    for one in followers[:NODES]:
+        subject = Subject(case=one.id)
+        pen.item((f"  {one.rule:<4} ", "dim"), one.sentence, "dim",
+                 Door(f"case {one.id}", "findings", subject))  # fmt: skip
+    if len(followers) > NODES:
+        pen.say(f"… and {len(followers) - NODES} more", "dim")

@@ -1,0 +1,141 @@
+"""The list of all that is wrong: deadlocks, other findings, what may happen, what is over."""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from zktop.model.facts import Millis
+from zktop.model.findings.finding import Finding
+from zktop.model.findings.words import clock, count, several
+from zktop.model.report import Report
+from zktop.model.waits.deadlock import Deadlock
+from zktop.ui.draw.marks import SURE, ink_of
+from zktop.ui.draw.times import running
+from zktop.ui.filters import Filter
+from zktop.ui.ink import Ink, Line, line
+from zktop.ui.tape import Case, Tape
+
+POTENTIAL: Final = ("D9", "D10")  # orders of locks that have not met yet
+FOREST: Final = "who blocks whom"  # the names of the two entries that are no findings
+UNSEEN: Final = "what cannot be seen"
+SHOWN: Final = 500  # findings; of more only the worst are listed
+
+
+class Entry(NamedTuple):
+    """One line of the list; without a case it is the title of a section."""
+
+    case: str | None
+    drawn: Line
+    words: str = ""  # what a filter looks at
+    severity: str = ""
+
+
+def entries(report: Report, tape: Tape, wanted: Filter) -> list[Entry]:
+    """Give all lines of the list."""
+    sections = (
+        ("DEADLOCKS", _deadlocks(report)),
+        ("FINDINGS", _findings(report)),
+        ("POTENTIAL: not happening now", _potential(report)),
+        ("OVER", _over(report, tape)),
+    )
+    made: list[Entry] = []
+    for title, found in sections:
+        passed = [one for one in found if _passes(one, wanted)]
+        if passed:
+            made += [Entry(None, line((f" {title}", "title"))), *passed]
+    if not any(one.case and one.severity for one in made):
+        made = [Entry(None, _calm(wanted)), *made]
+    return [*made, Entry(None, line((" OVERVIEW", "title"))), *_overview(report)]
+
+
+def _calm(wanted: Filter) -> Line:
+    if wanted:
+        return line((" nothing passes the filter", "dim"))
+    return line((" ✓ Nothing is wrong that can be seen.", "good"))
+
+
+def _passes(entry: Entry, wanted: Filter) -> bool:
+    if not wanted:
+        return True
+    fields = {"": entry.words, "state": entry.severity, "severity": entry.severity}
+    return wanted.passes(fields)
+
+
+def _deadlocks(report: Report) -> Iterator[Entry]:
+    for dead in report.deadlocks:
+        ink: Ink = "critical" if dead.confidence in SURE else "warning"
+        behind = f" +{dead.behind}" if dead.behind else ""
+        told = line(
+            (f"  {dead.rule:<4}", ink),
+            (f"{len(dead.actors)}{behind}  ", "strong"),
+            several(path.rpartition("/")[2] for path in dead.locks),
+            (_for(dead.since_ms, report.now), "dim"),
+        )
+        yield Entry(dead.id, told, _words(dead), "critical")
+
+
+def _words(dead: Deadlock) -> str:
+    return " ".join((dead.rule, "deadlock", dead.kind, dead.sentence, *dead.locks))
+
+
+def _findings(report: Report) -> Iterator[Entry]:
+    dead = {one.id for one in report.deadlocks}
+    listed = 0
+    for finding in report.findings:
+        if finding.id in dead or finding.cause is not None or finding.rule in POTENTIAL:
+            continue
+        listed += 1
+        if listed <= SHOWN:
+            yield _finding(finding, report.now)
+    if listed > SHOWN:
+        yield Entry(None, line((f"  … and {count(listed - SHOWN, 'more finding')}", "dim")))
+
+
+def _finding(finding: Finding, now: Millis) -> Entry:
+    more = f" +{finding.folded}" if finding.folded else ""
+    place = (finding.lock or several(finding.locks)).rpartition("/")[2]
+    sure = "" if finding.confidence in SURE else "?"
+    told = line(
+        (f"  {finding.rule:<4}", ink_of(finding)),
+        (f"{finding.name}{sure}{more}", "strong" if finding.severity == "critical" else "plain"),
+        f"  {place}",
+        (_for(finding.since, now), "dim"),
+    )
+    words = " ".join((finding.rule, finding.name, finding.sentence, *finding.locks))
+    return Entry(finding.id, told, f"{words} {finding.severity}", finding.severity)
+
+
+def _potential(report: Report) -> Iterator[Entry]:
+    for finding in report.findings:
+        if finding.rule in POTENTIAL:
+            told = line((f"  {finding.rule:<4}", "info"), several(finding.locks))
+            words = f"{finding.rule} potential {finding.name} {finding.sentence}"
+            yield Entry(finding.id, told, words, "info")
+
+
+def _over(report: Report, tape: Tape) -> Iterator[Entry]:
+    """Give the deadlocks of this run that are over, as far as this moment knows of them."""
+    alive = {one.id for one in report.deadlocks}
+    for name, case in reversed(tape.cases.items()):
+        if name not in alive and is_over(case, report.now):
+            dead = case.deadlock
+            names = several(path.rpartition("/")[2] for path in dead.locks)
+            told = f"  {dead.rule:<4}until {clock(case.over_at or 0)}  {names}"
+            yield Entry(name, line((told, "dim")), _words(dead), "")
+
+
+def is_over(case: Case, now: Millis) -> bool:
+    """Tell whether a deadlock has been over at this moment, which may lie before its time."""
+    return case.over_at is not None and case.over_at <= now
+
+
+def _overview(report: Report) -> Iterator[Entry]:
+    roots = len(report.blockers)
+    told = count(roots, "root blocker") if roots else "nobody waits"
+    yield Entry(FOREST, line(f"  {FOREST}", (f"  {told}", "dim")), FOREST)
+    blind = len({one.rule for one in report.blind})
+    note = f"{count(blind, 'check')} blind" if blind else "nothing"
+    yield Entry(UNSEEN, line(f"  {UNSEEN}", (f"  {note}", "unknown" if blind else "dim")), UNSEEN)
+
+
+def _for(since: Millis | None, now: Millis) -> str:
+    return "" if since is None else f"  {running(max(0, now - since))}"

@@ -1,0 +1,99 @@
+"""How long holds and waits usually take, and how the present one compares with that."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from zktop.headless.durations import spoken
+from zktop.model.history.durations import Durations
+from zktop.model.history.past import LockHistory
+from zktop.model.locks.lock import Member
+from zktop.ui.draw.numbers import grouped
+from zktop.ui.draw.scene import LockScene
+from zktop.ui.draw.times import age
+from zktop.ui.ink import Ink, Line, Run, fitted, line
+
+LABELS: Final = ("<10ms", "<40ms", "<160ms", "<640ms", "<2.5s", "<10s", "<41s", "more")
+LABEL: Final = 7
+BAR: Final = 12
+LONG: Final = 10  # times the 99th percentile: worth being coloured
+
+
+def histograms(scene: LockScene, width: int) -> list[Line]:
+    """Draw the one of holds and the one of waits beside each other."""
+    history, half = scene.view.history, max(LABEL + 6, min(34, (width - 2) // 2))
+    holds = histogram("HOLD", history.holds, _now(scene, holds=True), half)
+    waits = histogram("WAIT", history.waits, _now(scene, holds=False), half)
+    rows = max(len(holds), len(waits))
+    pairs = zip(_filled(holds, rows), _filled(waits, rows), strict=True)
+    return [(*fitted(one, half), Run("  "), *fitted(other, half)) for one, other in pairs]
+
+
+def histogram(title: str, past: Durations, now: tuple[str, int | None], width: int) -> list[Line]:
+    """Draw one: a bar for each bucket, and how long the oldest that goes on has taken."""
+    said, ms = now
+    if not past.count:
+        unseen = f", {past.at_least} half seen" if past.at_least else ""
+        head = line((title, "title"), (f"  none seen to end yet{unseen}", "unknown"))
+        return [head, _last(said, ms, past)]
+    counts = past.buckets
+    top, room = max(counts), max(4, min(BAR, width - LABEL - 8))
+    lines = [line((f"{title}  ", "title"), (_quantiles(past), "dim"))]
+    for label, number in zip(LABELS, counts, strict=True):
+        bar = "█" * max(1, number * room // top) if number else "·"
+        lines.append(
+            line((f"{label:<{LABEL}}", "dim"), (f"{bar:<{room}}", "info"),
+                 (f" {number or ''}", "dim"))
+        )  # fmt: skip
+    return [*lines, _last(said, ms, past)]
+
+
+def _last(said: str, ms: int | None, past: Durations) -> Line:
+    told, ink = _compared(ms, past)
+    return line((f"{'now':<{LABEL}}", "strong"), (said, ink), (f" {told}" if told else "", ink))
+
+
+def _compared(ms: int | None, past: Durations) -> tuple[str, Ink]:
+    """Say how many times the usual it is."""
+    usual = past.h99
+    if ms is None or not usual or ms <= usual:
+        return "", "plain"
+    times = ms // usual
+    ink: Ink = "warning" if times >= LONG else "plain"
+    return (f"= {grouped(times)} x p99" if times > 1 else "> p99"), ink
+
+
+def times_usual(ms: int, past: Durations) -> str:
+    """Say how many times as long as nearly all others this is; nothing where it is not longer."""
+    return _compared(ms, past)[0]
+
+
+def _quantiles(past: Durations) -> str:
+    h50, h99 = past.h50, past.h99
+    if h50 is None or h99 is None:
+        return f"{grouped(past.count)} seen"
+    seen = min(past.count, len(past.samples))
+    return f"p50 {spoken(h50 / 1000)}  p99 {spoken(h99 / 1000)}  last {seen}"
+
+
+def _now(scene: LockScene, *, holds: bool) -> tuple[str, int | None]:
+    """Give the age of the oldest hold, or of the first wait, in words and milliseconds."""
+    lineup, now = scene.lineup, scene.report.now
+    some = lineup.members[: lineup.holding] if holds else lineup.members[lineup.holding :]
+    if not some and lineup.crowd and not holds:
+        return f"{grouped(len(lineup.crowd))} watch, since ?", None
+    if not some:
+        return ("free" if holds else "nobody waits"), None
+    return _oldest(scene.view.history, some[0], now, holds=holds, is_ascii=scene.is_ascii)
+
+
+def _oldest(
+    history: LockHistory, first: Member, now: int, *, holds: bool, is_ascii: bool
+) -> tuple[str, int | None]:
+    since = history.since(first, holds=holds)
+    told = age(since.at, since.how, now, is_ascii=is_ascii)
+    known = since.at is not None and since.how in ("seen", "at-least")
+    return told, max(0, now - (since.at or now)) if known else None
+
+
+def _filled(lines: Sequence[Line], rows: int) -> list[Line]:
+    return [*lines, *[()] * (rows - len(lines))]

@@ -1,0 +1,55 @@
+"""What happened at one moment: its events, and how it stood before and after."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from zktop.model.findings.words import count
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.ui.draw.clock import exact
+from zktop.ui.draw.compare import stood, told
+from zktop.ui.draw.log import entries
+from zktop.ui.ink import Line, line, wrapped
+from zktop.ui.ports import Frame
+from zktop.ui.tape import Tape
+
+LOCKS: Final = 3
+EVENTS: Final = 30
+
+
+def instant(tape: Tape, frame: Frame, index: int | None, width: int) -> list[Line]:
+    """Draw what is different at a moment from the one before it, then what happened until then."""
+    report = frame.report
+    lines = [line(("AT THE CURSOR ", "title"), (f"{exact(frame.at)}Z", "strong"))]
+    before = tape[index - 1].report if index else None
+    if before is not None:
+        lines += _changed(before, report, width)
+    lines.append(line(("EVENTS UP TO HERE, the newest first", "title")))
+    happened = [one.drawn for one in entries(tape, report, EVENTS, width)]
+    return [*lines, *(happened or [line(("  nothing has happened yet", "dim"))])]
+
+
+def _changed(before: Report, now: Report, width: int) -> Iterator[Line]:
+    was, is_now = told(before), told(now)
+    begun = [sentence for name, sentence in is_now.items() if name not in was]
+    over = [sentence for name, sentence in was.items() if name not in is_now]
+    for sentence in begun:
+        yield from wrapped(f"!! begins: {sentence}", width, "critical", "  ")
+    for sentence in over:
+        yield from wrapped(f"over: {sentence}", width, "good", "  ")
+    changed = sorted(now.parts.changed_since(before.parts))
+    for path in changed[:LOCKS]:
+        yield from _lock(path, before, now, width)
+    if len(changed) > LOCKS:
+        yield line((f"  and {count(len(changed) - LOCKS, 'more lock')} changed", "dim"))
+    if not changed and not begun and not over:
+        yield line(("  nothing changed at this moment", "dim"))
+
+
+def _lock(path: Text, before: Report, now: Report, width: int) -> Iterator[Line]:
+    was, is_now = stood(before.view(path)), stood(now.view(path))
+    if was == is_now:
+        return
+    yield line((f"  {path}", "strong"))
+    yield from wrapped(f"before: {was}", width, "dim", "    ")
+    yield from wrapped(f"after:  {is_now}", width, "plain", "    ")

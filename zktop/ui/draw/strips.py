@@ -1,0 +1,188 @@
+"""The past in strips: one column is the same span of time for every lock and every actor.
+
+A column tells how it stood at its end; of the queue the longest in it. Where it hides more than
+one change of the holder it says so with a colon, so that nothing is lost without a trace.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from zktop.headless.durations import spoken
+from zktop.model.facts import Millis, Session
+from zktop.model.text import Text
+from zktop.ui.draw.clock import exact, second
+from zktop.ui.ink import Ink, Line, Run, fitted, line
+from zktop.ui.tracks import Doing, Stand, Tracks
+
+ZOOMS: Final = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000)
+LETTERS: Final = "ABCDEFGHIJKLMNOPQTUVWXYZ"  # without R, several readers, and S, several leases
+OTHERS: Final = "abcdefghijklmnopqrstuvwxyz"
+RULED: Final = 20  # columns between two times
+MANY: Final = 10
+INKS: Final[dict[str, Ink]] = {
+    "#": "holds", "=": "waits", "-": "waits", "!": "critical", "x": "critical", ".": "dim",
+    " ": "dim", ":": "info", "0": "dim",
+}  # fmt: skip
+
+
+class Window(NamedTuple):
+    """The span of time in sight."""
+
+    begin: Millis
+    column_ms: int
+    columns: int
+    newest: Millis  # nothing is known of after this
+
+    @property
+    def end(self) -> Millis:
+        """When it ends."""
+        return self.begin + self.columns * self.column_ms
+
+    def column(self, at: Millis) -> int:
+        """Give the column that a moment is in."""
+        return (at - self.begin) // self.column_ms
+
+    def time(self, column: int) -> Millis:
+        """Give the last moment of a column."""
+        return min(self.begin + (column + 1) * self.column_ms - 1, self.newest)
+
+
+def window(at: Millis, begin: Millis, newest: Millis, column_ms: int, columns: int) -> Window:
+    """Choose the span around a moment: its end is the newest moment where that is in reach."""
+    span = column_ms * columns
+    last = newest - newest % column_ms + column_ms
+    start = min(last - span, at - at % column_ms - span // 2)
+    start = max(start, begin - begin % column_ms)
+    return Window(start, column_ms, columns, newest)
+
+
+def ruler(seen: Window) -> list[Line]:
+    """Draw the times above the columns."""
+    named = [" "] * seen.columns
+    marks = ["." for _ in range(seen.columns)]
+    for column in range(0, seen.columns, RULED // 2):
+        marks[column] = "'" if column % RULED else "|"
+        name = second(seen.begin + column * seen.column_ms)
+        if column % RULED == 0 and column + len(name) <= seen.columns:
+            named[column : column + len(name)] = name
+    return [line(("".join(named), "dim")), line(("".join(marks), "dim"))]
+
+
+def cursor(seen: Window, at: Millis) -> Line:
+    """Draw where in time we are."""
+    column, said = seen.column(at), exact(at)
+    if not 0 <= column < seen.columns:
+        return ()
+    at_left = column + len(said) + 2 > seen.columns
+    text = f"{said} ^".rjust(column + 1) if at_left else f"{' ' * column}^ {said}"
+    return line((text, "selected"))
+
+
+def alarms(tracks: Tracks, seen: Window) -> Line:
+    """Draw when something was badly wrong."""
+    known = range(min(seen.columns, seen.column(seen.newest) + 1))
+    return _inked("".join("!" if tracks.stuck(seen.time(one))[1] else "." for one in known))
+
+
+def lock_strip(
+    tracks: Tracks, path: Text, seen: Window, letters: Mapping[Session, str]
+) -> tuple[Line, Line]:
+    """Draw who held a lock, and how long its queue was."""
+    before, changes = tracks.stands(path, seen.begin, min(seen.end, seen.newest + 1))
+    others: dict[tuple[Session, ...], str] = {}
+    held: list[str] = []
+    queue: list[str] = []
+    stand = before
+    for inside in _by_column(changes, seen):
+        passed = [one for one in (stand, *inside) if one is not None]
+        turns = sum(one.holders != two.holders for one, two in pairwise(passed))
+        stand = passed[-1] if passed else None
+        held.append(":" if turns > 1 else _holder(stand, letters, others))
+        queue.append(_digit(max((one.queue for one in passed), default=None)))
+    return _inked("".join(held), letters), _inked("".join(queue))
+
+
+def _by_column(changes: Sequence[Stand], seen: Window) -> Iterator[list[Stand]]:
+    place = 0
+    for column in range(min(seen.columns, seen.column(seen.newest) + 1)):
+        end = seen.begin + (column + 1) * seen.column_ms
+        inside = []
+        while place < len(changes) and changes[place].at < end:
+            inside.append(changes[place])
+            place += 1
+        yield inside
+
+
+def _holder(
+    stand: Stand | None, letters: Mapping[Session, str], others: dict[tuple[Session, ...], str]
+) -> str:
+    if stand is None:
+        return " "
+    if not stand.holders:
+        return "."
+    if len(stand.holders) > 1:
+        return "R" if stand.are_readers else "S"
+    known = letters.get(stand.holders[0])
+    return known or others.setdefault(stand.holders, OTHERS[len(others) % len(OTHERS)])
+
+
+def _digit(queue: int | None) -> str:
+    if queue is None:
+        return " "
+    return str(queue) if queue < MANY else "*"
+
+
+def actor_strip(tracks: Tracks, session: Session, seen: Window) -> Line:
+    """Draw what a session did."""
+    before, changes = tracks.doings(session, seen.begin, min(seen.end, seen.newest + 1))
+    cells: list[str] = []
+    doing, place = before, 0
+    for column in range(min(seen.columns, seen.column(seen.newest) + 1)):
+        end = seen.begin + (column + 1) * seen.column_ms
+        while place < len(changes) and changes[place].at < end:
+            doing = changes[place]
+            place += 1
+        stuck = session in tracks.stuck(seen.time(column))[0]
+        cells.append(_doing(doing, is_stuck=stuck))
+    return _inked("".join(cells))
+
+
+def _doing(doing: Doing | None, *, is_stuck: bool) -> str:
+    if doing is None:
+        return "."
+    if doing.is_lost:
+        return "x"
+    if is_stuck and (doing.holds or doing.waits):
+        return "!"
+    if doing.holds and doing.waits:
+        return "="
+    return "#" if doing.holds else "-" if doing.waits else "."
+
+
+def _inked(cells: str, letters: Mapping[Session, str] | None = None) -> Line:
+    """Give each run of the same meaning its ink."""
+    runs: list[Run] = []
+    named = set((letters or {}).values())
+    for cell in cells:
+        ink: Ink = "strong" if cell in named else INKS.get(cell, "plain")
+        if runs and runs[-1].ink == ink:
+            runs[-1] = Run(runs[-1].text + cell, ink)
+        else:
+            runs.append(Run(cell, ink))
+    return tuple(runs)
+
+
+def row(label: str, drawn: Line, width: int, ink: Ink = "plain") -> Line:
+    """Put a strip beside its label; of a long one the end is kept, which tells more."""
+    text = label if len(label) < width else f"…{label[len(label) - width + 2 :]}"
+    return (*fitted(line((text, ink)), width), *drawn)
+
+
+def scale(seen: Window) -> str:
+    """Say what a column is.
+
+    >>> scale(Window(0, 500, 60, 0))
+    '1 column = 0.5s'
+    """
+    return f"1 column = {spoken(seen.column_ms / 1000)}"

@@ -1,0 +1,34 @@
+"""How the UI looks and answers, by the user's settings; made and checked before it is shown."""
+
+from pathlib import Path
+
+import msgspec
+from textual.theme import Theme
+
+from zktop.model.facts import Millis
+from zktop.ui.keys import KEYS, Key
+from zktop.ui.ports import Herald
+from zktop.ui.themes import Open, Wardrobe
+
+
+class Look(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user has set."""
+
+    theme: Theme | None = None  # None: whatever Textual looks like
+    themes: Open = Wardrobe
+    refresh: int = 20
+    table: tuple[Key, ...] = KEYS
+    changed_keys: frozenset[str] = frozenset()  # ids of the actions that the user gave other keys
+    bell: bool = False
+    herald: Herald | None = None  # told of new trouble
+    is_ascii: bool = False
+    log: Path | None = None  # for the details of what went wrong in the UI
+    page: str = "locks"
+    leave_after_s: float | None = None
+    at: Millis | None = None  # of a recording, the moment to begin with
+    speed: float | None = None  # of a recording: play it at once
+
+    @property
+    def keymap(self) -> dict[str, str]:
+        """The keys that differ from the table's, as Textual wants them."""
+        return {key.id: key.movable for key in self.table if key.id in self.changed_keys}

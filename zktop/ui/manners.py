@@ -1,0 +1,115 @@
+"""How to behave in somebody's terminal, whatever is shown: colours, letters, signals, errors.
+
+Textual knows none of this by itself: NO_COLOR comes out grey, a terminal without Unicode fills
+with escapes, and a signal leaves the terminal as nobody can use it.
+"""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from time import perf_counter
+from typing import ClassVar, Final
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import on
+from textual.app import App
+from textual.binding import Binding
+from textual.color import Color
+from textual.driver import Driver
+from textual.filter import LineFilter
+
+from zktop.ui.ascii import Ascii
+from zktop.ui.look import Look
+from zktop.ui.mishaps import Mishaps
+
+SIGNALLED: Final = 128  # and the signal's number: the exit code of who was ended by one
+TROUBLE_S: Final = 10.0  # how long the newest error is named in the head
+
+
+class Colourless(LineFilter):
+    """Takes all colours off: even the codes for "as usual" are codes for colours."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """Leave bold, reverse and the like."""
+        return [
+            segment
+            if segment.style is None or segment.control
+            else Segment(segment.text, _without_colours(segment.style))
+            for segment in segments
+        ]
+
+
+@lru_cache(1024)
+def _without_colours(style: Style) -> Style:
+    return style.without_color
+
+
+class Mannered(App[int]):
+    """An app that a terminal survives, and that survives its own drawings."""
+
+    BINDINGS: ClassVar = [
+        Binding("ctrl+c", "quit", "Quit", show=False, priority=True),  # also where text is typed
+        Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
+        Binding("ctrl+z", "suspend_process", "Suspend", show=False, priority=True),
+    ]
+
+    def __init__(self, look: Look) -> None:
+        self.has_colours = "NO_COLOR" not in os.environ
+        super().__init__(ansi_color=None if self.has_colours else True)
+        self.look = look
+        self.mishaps = Mishaps(look.log)
+        self._ascii = Ascii(enabled=look.is_ascii)
+        self._colourless = Colourless(enabled=not self.has_colours)
+        self._trouble, self._trouble_until = "", 0.0
+        if look.theme is not None:
+            self.register_theme(look.theme)
+            self.theme = look.theme.name
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Take off the screen what the terminal cannot show."""
+        own = (self._ascii, self._colourless)
+        return [*super().get_line_filters(), *(one for one in own if one.enabled)]
+
+    def obey_signals(self) -> None:
+        """Leave the terminal as it was when somebody ends us, or takes our terminal away."""
+        loop = asyncio.get_running_loop()
+        for one in (signal.SIGTERM, signal.SIGHUP):
+            try:
+                loop.add_signal_handler(one, self.exit, None, SIGNALLED + one)
+            except (NotImplementedError, RuntimeError, ValueError):
+                return  # not the main thread: a test
+
+    @on(Driver.SignalResume)
+    def paint_all(self) -> None:
+        """Draw everything: while we were suspended the terminal showed something else."""
+        for one in self.screen_stack:
+            one.refresh(layout=True)
+
+    # Errors
+
+    @property
+    def trouble(self) -> str:
+        """What went wrong lately, in one sentence."""
+        return self._trouble if perf_counter() < self._trouble_until else ""
+
+    def guarded(self, what: str, deed: Callable[[], object]) -> None:
+        """Do something; when it fails say so, and go on."""
+        try:
+            deed()
+        except Exception as error:  # noqa: BLE001  whatever it is, the rest is still of use
+            self.failed(what, error)
+
+    def failed(self, what: str, error: Exception) -> None:
+        """Have the head name an error for a while."""
+        self._trouble = self.mishaps.note(what, error)
+        self._trouble_until = perf_counter() + TROUBLE_S
+
+    def _handle_exception(self, error: Exception) -> None:
+        """End with one sentence where nothing can go on; a test gets the error itself."""
+        super()._handle_exception(error)
+        if not self.is_headless:
+            said = self.mishaps.note("zktop", error).replace("; everything else goes on", "")
+            self._exit_renderables[:] = [said]

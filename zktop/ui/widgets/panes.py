@@ -1,0 +1,138 @@
+"""The panes around the table of all locks: what is wrong, who blocks, what happened."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from textual.widget import Widget
+
+from zktop.model.locks.lock import Lock
+from zktop.model.report import Report
+from zktop.ui.draw.alerts import Alert, alert_lines, alerts, calm, summary
+from zktop.ui.draw.blockers import Blocker, blocker_head, blocker_line, blockers
+from zktop.ui.draw.log import entries
+from zktop.ui.ink import Line, line
+from zktop.ui.messages import Show
+from zktop.ui.moment import Moment, Subject
+from zktop.ui.widgets.sheet import Sheet
+
+
+class Way(NamedTuple):
+    """Where a line leads."""
+
+    page: str
+    subject: Subject
+
+
+class Pane(Sheet):
+    """A sheet that is as high as what it has to say, up to its room; enter opens a line of it."""
+
+    DEFAULT_CSS = """
+    Pane { height: 0; scrollbar-size-vertical: 0; }
+    """
+    keeps_cursor = False
+    held = False  # the user has put the cursor on a line
+
+    def moved(self) -> None:
+        """Take note that the user did it."""
+        super().moved()
+        self.held = True
+
+    @property
+    def is_cursor_placed(self) -> bool:
+        """Tell whether a click on the line under the cursor is the second one."""
+        return self.held
+
+    @property
+    def subject(self) -> Subject:
+        """What the line under the cursor is about."""
+        return self.target.subject if isinstance(self.target, Way) else Subject()
+
+    def do_open(self) -> bool:
+        """Open what the line under the cursor is about."""
+        if not isinstance(self.target, Way):
+            return False
+        self.post_message(Show(self.target.page, self.target.subject))
+        return True
+
+    def put(
+        self,
+        lines: Sequence[Line],
+        ways: Sequence[Way | None],
+        heads: Sequence[Line],
+        room: int,
+    ) -> None:
+        """Show these lines in at most so much room."""
+        set_height(self, min(room, len(lines) + len(heads)))
+        self.can_focus = any(ways)
+        self.show(lines, ways, heads)
+
+
+class Alerts(Pane):
+    """What is wrong, the worst first, with its sentence."""
+
+    def __init__(self) -> None:
+        super().__init__(id="alerts")
+        self.found: list[Alert] = []
+        self._of: tuple[object, object] = (None, None)
+
+    def tell(self, moment: Moment, report: Report, room: int, *, is_short: bool) -> None:
+        """Say what is wrong in this report."""
+        known = tuple((one.id, one.confidence, one.behind) for one in report.deadlocks)
+        if self._of[0] is not report.findings or self._of[1] != known:
+            self.found, self._of = list(alerts(report)), (report.findings, known)
+        if not self.found:
+            is_now = moment.is_newest and moment.status.word != "lost"
+            self.put([calm(report, is_now=is_now)], [None], (), room)
+            return
+        width = self.app.size.width  # ours may not be laid out yet
+        lines, cases = alert_lines(self.found, report.now, width, is_short=is_short)
+        heads = () if is_short else (summary(self.found, width),)
+        ways = [Way("findings", Subject(case=case)) if case else None for case in cases]
+        self.put(lines, ways, heads, room)
+
+
+class Blockers(Pane):
+    """Who stands at the root of all waiting."""
+
+    def __init__(self) -> None:
+        super().__init__(id="blockers")
+        self._told: list[Blocker] = []
+        self._of: tuple[object, object, object] = (None, None, None)
+
+    def tell(
+        self, moment: Moment, report: Report, locks: Callable[[], Iterable[Lock]], room: int
+    ) -> None:
+        """Say who blocks in this report; `locks` gives those that may be held, the worst first."""
+        of = report.blockers, report.findings, room
+        if any(new is not old for new, old in zip(of, self._of, strict=True)):
+            self._told = list(blockers(report, locks(), max(0, room - 1)))
+            self._of = of
+        width, is_ascii = self.app.size.width, moment.is_ascii
+        lines = [
+            blocker_line(number, one, width, is_ascii=is_ascii)
+            for number, one in enumerate(self._told, start=1)
+        ]
+        ways = [Way(one.page, one.subject) for one in self._told]
+        heads = (blocker_head(width),) if lines else ()
+        self.put(lines, ways, heads, room)
+
+
+class Events(Pane):
+    """What happened lately."""
+
+    def __init__(self) -> None:
+        super().__init__(id="events")
+
+    def tell(self, moment: Moment, report: Report, room: int) -> None:
+        """Say what had happened by the moment of this report."""
+        told = entries(moment.tape, report, max(0, room - 1), self.app.size.width)
+        heads = (line((" EVENTS", "title"), ("  newest first, UTC", "dim")),) if told else ()
+        ways = [Way(one.page, one.subject) for one in told]
+        self.put([one.drawn for one in told], ways, heads, room)
+
+
+def set_height(widget: Widget, height: int) -> None:
+    """Make it so high; a layout costs too much to have one for nothing."""
+    known = widget.styles.height
+    if known is None or known.cells != height:
+        widget.styles.height = height
