@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from headless.stories import facts
 from model.builders import NOW, ZK1, connections, figures, own, row, session, watches
-
 from ui.feeds import Moment, frames
+
 from zktop.model.facts import AnyFact, Gone
 from zktop.model.text import Text
 from zktop.ui.ports import Frame

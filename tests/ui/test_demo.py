@@ -7,7 +7,7 @@ from ui.stages import AB_BA, Asked
 from zktop.ui.actions.contending import chosen
 from zktop.ui.app import Look, Zktop
 from zktop.ui.moment import Subject
-from zktop.ui.ports import Hand, Said, Showing, Wish
+from zktop.ui.ports import Hand, Said, SceneCard, Showing, Wish
 
 ANN = Hand(
     "ann", "poll", "/zktop-demo/x/orders", "exclusive", "holds", 0xA, ("/zktop-demo/x/orders",)
@@ -15,6 +15,7 @@ ANN = Hand(
 BOB = Hand("bob", "poll", "/zktop-demo/x/orders", "exclusive", "waits", 0xB)
 CID = Hand("cid", "poll", "/zktop-demo/x/stock", "exclusive", "frozen", 0xC)
 DEAD = Hand("dan", "poll", "/zktop-demo/x/orders", "exclusive", "ended", 0xD, is_gone=True)
+OTHERS = ("queue", "herd", "no-herd", "busy-time-out", "crash", "time-out", "traffic")
 PLAYING = Showing("playing", AB_BA, "/zktop-demo/ab-ba", played=1, is_moving=True)
 
 
@@ -165,6 +166,29 @@ async def test_capital_n_starts_what_the_form_says() -> None:
 
     assert wish == Wish("poll", "/zktop-demo/lock", "exclusive")
     assert not anywhere
+
+
+async def test_enter_on_a_recipe_starts_contenders_of_that_one() -> None:
+    """The form begins with the recipe under the cursor, whatever lock was looked at before."""
+    ((_, wish, _),) = await asked_after(Asked(hands=[ANN]), "G", "enter", "enter")
+
+    assert wish == Wish("rw", "/zktop-demo/lock", "read")
+
+
+async def test_a_recipe_is_forgotten_on_other_screens() -> None:
+    """There N means a contender for the lock under the cursor."""
+    ((_, wish, _),) = await asked_after(Asked(), "G", "1", "N", "enter")
+
+    assert wish.recipe == "poll"
+
+
+@pytest.mark.parametrize("name", ["time-out", "busy-time-out"])
+async def test_the_first_that_fits_is_chosen_while_one_types(name: str) -> None:
+    """A whole name means that scene, even where another one's name ends with it."""
+    scenes = [SceneCard(one, one, "", "", ("only",)) for one in OTHERS]
+    asked = await asked_after(Asked(scenes=scenes), "S", *name, "enter")
+
+    assert asked == [("put on", name, False)]
 
 
 async def test_capital_n_says_what_is_wrong_with_the_form() -> None:

@@ -19,6 +19,7 @@ async def test_r_records_and_r_ends_it(tmp_path: Path) -> None:
     """Into the current folder, named after the time, with a mark in the header meanwhile."""
     app = app_of(*past())
     async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
         await pilot.press("r")
         during = await settled(pilot)
         await pilot.press("r")
@@ -39,6 +40,7 @@ async def test_a_recording_that_cannot_go_on_is_not_shown_as_one() -> None:
     """The mark goes, and the next r begins a new one."""
     app = app_of(*past())
     async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
         await pilot.press("r")
         await settled(pilot)
         feed = app.feed
@@ -54,6 +56,7 @@ async def test_a_recording_is_not_recorded() -> None:
     """There is nothing in it that the file does not hold."""
     app = app_of(*past(), is_live=False)
     async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
         await pilot.press("r")
         await settled(pilot)
 

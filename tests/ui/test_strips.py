@@ -1,7 +1,7 @@
 """Strips: one column is the same span of time for everybody."""
 
 import pytest
-from ui.past import A, B, BEGIN
+from ui.past import BEGIN, A, B
 from ui.test_travel import tape
 
 from zktop.model.text import Text
@@ -80,7 +80,7 @@ def test_the_cursor_is_always_in_sight(at: int, column_ms: int) -> None:
     assert 0 <= window.column(at) < window.columns
 
 
-def test_tracks_read_only_what_is_new(tracks: Tracks) -> None:
+def test_tracks_read_only_what_is_new() -> None:
     """Looking twice at the same tape counts nobody twice."""
     known = tape()
     once, twice = Tracks(), Tracks()

@@ -155,7 +155,7 @@ async def test_the_cursor_tells_what_happened() -> None:
         screen = "\n".join(await settled(pilot))
 
         assert "AT THE CURSOR 00:33:22.000Z" in screen
-        assert "!! begins: B holds X:/locks/y and waits for X:/locks/x" in screen
+        assert "! begins: B holds X:/locks/y and waits for X:/locks/x" in screen
         assert "before: held by A; nobody waits" in screen
 
 

@@ -1,6 +1,9 @@
 """A report in the shapes of `zktop snapshot`, for the UI to write into files."""
 
-from zktop.model.report import Report
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from zktop.model.report import Report
 
 
 class Shapes:
@@ -11,7 +14,7 @@ class Shapes:
     def __init__(self, hosts: str | None, chroot: str = "") -> None:
         self._hosts, self._chroot = hosts, chroot
 
-    def export(self, report: Report, form: str) -> str:
+    def export(self, report: "Report", form: str) -> str:
         """Write a report in one of these forms, as the command line would print it."""
         import msgspec  # noqa: PLC0415  the first frame needs nothing of all this
 

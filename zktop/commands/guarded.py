@@ -3,6 +3,7 @@
 A recording that cannot go on, because the disk is full, must not end the run that it is of.
 """
 
+import contextlib
 import io
 from collections.abc import Callable
 from pathlib import Path
@@ -36,9 +37,11 @@ class Guarded(io.RawIOBase):
             self._try(self._file.flush)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, also one that failed."""
         if not self.closed:
-            self._try(self._file.close)
+            self._try(self._file.flush)
+            with contextlib.suppress(OSError):  # what was left to be written was told of above
+                self._file.close()
         super().close()
 
     def _try(self, deed: Callable[[], object]) -> None:

@@ -2,15 +2,14 @@
 
 import os
 import sys
+from typing import TYPE_CHECKING, cast
 
 from msgspec.structs import replace
 
-from zktop.commands.access import access_of, plan_of
 from zktop.commands.connection import Wanted
 from zktop.commands.exports import Shapes
-from zktop.commands.live import LiveFeed
+from zktop.commands.later import Later
 from zktop.commands.looks import look_of
-from zktop.commands.troupe import Troupe
 from zktop.config.effective import Effective
 from zktop.config.shape import Config
 from zktop.errors import UsageError
@@ -20,6 +19,13 @@ from zktop.ui.app import Zktop
 from zktop.ui.look import Look
 from zktop.ui.ports import Feed, Stage
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from zktop.commands.live import LiveFeed
+    from zktop.commands.troupe import Troupe
+    from zktop.model.facts import Session
+
 SAMPLE_EVERY_S = 2.0
 
 
@@ -27,9 +33,7 @@ def watch(wanted: Wanted) -> int:
     """Show an ensemble until the user has seen enough."""
     insist_on_a_terminal("zktop snapshot")
     effective = wanted.effective()
-    config, look = effective.config, look_of(effective, os.environ)
-    troupe = Troupe(config)
-    return run(live_feed(config, troupe), troupe, config, look)
+    return _run_live(effective.config, look_of(effective, os.environ))
 
 
 def perform(
@@ -39,23 +43,44 @@ def perform(
     insist_on_a_terminal("zktop demo --text")
     look = look_of(effective, os.environ)
     leave_after_s = None if duration is None else duration / SECOND
-    troupe = Troupe(config, hosts)
-    troupe.put_on(scene)
     look = replace(look, page="demo", leave_after_s=leave_after_s)
-    return run(live_feed(config, troupe), troupe, config, look)
+    return _run_live(config, look, hosts, scene)
 
 
-def live_feed(config: Config, troupe: Troupe) -> LiveFeed:
+def _run_live(
+    config: Config, look: Look, hosts: str | None = None, scene: str | None = None
+) -> int:
+    """Show an ensemble; what reads it, and who contends in it, comes after the first frame."""
+    stage = Later(lambda: _troupe(config, hosts, scene))
+    feed = Later(
+        lambda: live_feed(config, lambda: cast("Troupe", stage).sessions),
+        name=config.hosts,
+        is_live=True,
+    )
+    return run(cast("Feed", feed), cast("Stage", stage), config, look)
+
+
+def _troupe(config: Config, hosts: str | None, scene: str | None) -> "Troupe":
+    from zktop.commands.troupe import Troupe  # noqa: PLC0415  after the first frame
+
+    troupe = Troupe(config, hosts)
+    if scene is not None:
+        troupe.put_on(scene)
+    return troupe
+
+
+def live_feed(config: Config, ours: "Callable[[], Collection[Session]]") -> "LiveFeed":
     """Give the feed of an ensemble in which contenders of ours may be.
 
     Whoever names roots sees those, and what contenders of ours do below the demo root.
     """
+    from zktop.commands.access import access_of, plan_of  # noqa: PLC0415  after the first frame
+    from zktop.commands.live import LiveFeed  # noqa: PLC0415
+
     if config.roots:
         config = replace(config, roots=(*config.roots, Root(f"{config.demo.root}/**")))
     plan = plan_of(config, SAMPLE_EVERY_S)
-    return LiveFeed(
-        config.hosts, access_of(config), plan, config.settings(), lambda: troupe.sessions
-    )
+    return LiveFeed(config.hosts, access_of(config), plan, config.settings(), ours)
 
 
 def run(feed: Feed, stage: Stage | None, config: Config, look: Look) -> int:

@@ -32,7 +32,7 @@ class Inbox:
         """Leave news; called on the feed's thread."""
         with self._guard:
             if self._waits and len(self._news) >= FRAMES_WAITING:
-                self._emptied.wait_for(lambda: len(self._news) < FRAMES_WAITING, LONGEST_WAIT_S)
+                self._emptied.wait_for(self._has_room, LONGEST_WAIT_S)
             last = self._news[-1] if self._news else None
             is_full = len(self._news) >= FRAMES_WAITING
             if is_full and isinstance(last, Frame) and isinstance(news, Frame):
@@ -44,6 +44,15 @@ class Inbox:
             wakes, self._awake = not self._awake, True
         if wakes:
             self._wake()
+
+    def _has_room(self) -> bool:
+        return len(self._news) < FRAMES_WAITING or not self._waits
+
+    def close(self) -> None:
+        """Have nobody wait any more: nothing will be taken."""
+        with self._guard:
+            self._waits = False
+            self._emptied.notify_all()
 
     def nudge(self) -> None:
         """Have the UI look around, although there is no news; called on any thread."""

@@ -6,14 +6,16 @@ must not block it.
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import msgspec
 
 from zktop.model.facts import Millis, Session
-from zktop.model.findings.finding import Finding
-from zktop.model.history.event import Event
-from zktop.model.report import Report
+
+if TYPE_CHECKING:  # the first frame has no report
+    from zktop.model.findings.finding import Finding
+    from zktop.model.history.event import Event
+    from zktop.model.report import Report
 
 Word = Literal[
     "connecting",  # nothing was read yet
@@ -37,8 +39,8 @@ class Status(msgspec.Struct, frozen=True):
 class Frame(msgspec.Struct, frozen=True, eq=False):
     """One report, and what happened since the frame before it."""
 
-    report: Report
-    events: tuple[Event, ...] = ()
+    report: "Report"
+    events: "tuple[Event, ...]" = ()
 
     @property
     def at(self) -> Millis:
@@ -210,14 +212,14 @@ class Exports(Protocol):
     def forms(self) -> Sequence[str]:
         """What can be asked for: json, text, dot, mermaid."""
 
-    def export(self, report: Report, form: str) -> str:
+    def export(self, report: "Report", form: str) -> str:
         """Write a report in one of these forms."""
 
 
 class Herald(Protocol):
     """Somebody outside who wants to know of new trouble."""
 
-    def call(self, finding: Finding, complain: Callable[[str], None]) -> None:
+    def call(self, finding: "Finding", complain: Callable[[str], None]) -> None:
         """Tell, without waiting; `complain` may be called on any thread."""
 
     def close(self) -> None:

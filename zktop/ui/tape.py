@@ -10,16 +10,18 @@ few frames long.
 from collections import deque
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from zktop.model.facts import Millis
-from zktop.model.history.event import Event
-from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.ports import Frame
+
+if TYPE_CHECKING:  # the first frame has no report
+    from zktop.model.history.event import Event
+    from zktop.model.report import Report
+    from zktop.model.waits.deadlock import Deadlock
 
 CHANGES_KEPT = 20_000
 FRAMES_KEPT = 3_000
@@ -32,7 +34,7 @@ CASES_KEPT = 50
 class Case(msgspec.Struct, frozen=True):
     """A deadlock from its confirmation on: the picture of then, and when it was over."""
 
-    deadlock: Deadlock  # as it was confirmed
+    deadlock: "Deadlock"  # as it was confirmed
     frame: Frame
     over_at: Millis | None = None
 
@@ -218,7 +220,7 @@ def _joined(before: Kept, now: Kept) -> Kept:
     return Kept(frame, changed, now.alarms, min(before.weight + now.weight, len(changed) + 1))
 
 
-def _bad(report: Report) -> Iterator[str]:
+def _bad(report: "Report") -> Iterator[str]:
     """Name what nobody must miss."""
     yield from (one.id for one in report.deadlocks)
     for one in report.findings:
@@ -226,6 +228,6 @@ def _bad(report: Report) -> Iterator[str]:
             yield one.id
 
 
-def _verdicts(report: Report) -> list[str]:
+def _verdicts(report: "Report") -> list[str]:
     """Name everything that is wrong."""
     return [*(one.id for one in report.deadlocks), *(one.id for one in report.findings)]

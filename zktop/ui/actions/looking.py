@@ -50,6 +50,12 @@ def _next_alert(app: "Zktop") -> None:
     app.turn_to("findings", Subject(case=following))
 
 
+def _palette(app: "Zktop") -> None:
+    from zktop.ui.dialogs.once import Palette  # noqa: PLC0415  the first frame needs none
+
+    app.push_screen(Palette(id="--command-palette"))
+
+
 ACTIONS: "Final[dict[str, Callable[[Zktop], None]]]" = {
     **{f"page_{number + 1}": partial(_page, number) for number in range(len(PAGES))},
     "back": _back,
@@ -58,7 +64,7 @@ ACTIONS: "Final[dict[str, Callable[[Zktop], None]]]" = {
     "filter": lambda app: app.ask_filter(),
     "faster": lambda app: app.set_refresh(app.refresh_rate + 5),
     "slower": lambda app: app.set_refresh(app.refresh_rate - 5),
-    "palette": lambda app: app.action_command_palette(),
+    "palette": _palette,
     "next_pane": lambda app: app.action_focus_next(),
     "previous_pane": lambda app: app.action_focus_previous(),
     "quit": lambda app: app.leave(),

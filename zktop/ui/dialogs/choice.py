@@ -99,9 +99,12 @@ class Choice(Lists, Dialog[str]):
     def _narrow(self, text: str) -> None:
         wanted = parsed(text)
         kept = [one for one in self._options if wanted.passes({"": f"{one.name} {one.title}"})]
+        kept.sort(key=lambda one: (one.name != text, not one.name.startswith(text)))
         lines = [drawn(one) for one in kept]
         sheet = self.query_one("#options", Listed)
         sheet.styles.height = max(1, min(16, len(lines)))
+        if text and kept:
+            sheet.target = kept[0].name  # who types a name means the first that fits
         sheet.show(lines, [one.name for one in kept])
         self.rests()
 

@@ -6,6 +6,7 @@ from textual.binding import Binding
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
+from zktop.ui.dialogs.once import Once
 from zktop.ui.keys import KEYS
 
 T = TypeVar("T")
@@ -16,7 +17,7 @@ class Box(Vertical):
     """The visible part of a dialog."""
 
 
-class Dialog(ModalScreen[T | None], Generic[T]):
+class Dialog(Once[T | None], ModalScreen[T | None], Generic[T]):
     """Gives None when it was left, and what was chosen when it was accepted.
 
     Letters belong to what is typed, so only keys that no text needs move the cursor.

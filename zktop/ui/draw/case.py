@@ -1,6 +1,7 @@
 """One deadlock, or one other finding, with all that can be said about it."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
 from zktop.model.actors import session_of
@@ -78,12 +79,22 @@ def _write_behind(pen: Pen, dead: Deadlock, report: Report) -> None:
         own = {step.waits.node for step in dead.steps if step.waits.lock == path}
         others = [member for member in part.lock.waiters if member.node not in own]
         if others:
-            names = [report.naming(one.owner, one.label) for one in others[:LOOKED]]
-            classes = Counter(fold_name(name) for name in names if name).most_common(CLASSES)
-            told = ", ".join(name if n == 1 else f"{name} {n}" for name, n in classes)
+            named = [report.naming(one.owner, one.label) for one in others[:LOOKED]]
+            told = _classes([name for name in named if name])
             drawn = line(("  ", "plain"), (path, "strong"), " ◀ ", (str(len(others)), "waits"),
                          (f"  {told}", "dim"))  # fmt: skip
             pen.write(drawn, Door(f"behind {path}", "lock", Subject(path=path)))
+
+
+def _classes(names: Sequence[str]) -> str:
+    """Count who is called alike; somebody alone is called by the whole name.
+
+    >>> _classes(["web-1", "cart-1", "cart-2"])
+    'cart-* 2, web-1'
+    """
+    called = {fold_name(name): name for name in names}
+    classes = Counter(map(fold_name, names)).most_common(CLASSES)
+    return ", ".join(called[name] if n == 1 else f"{name} {n}" for name, n in classes)
 
 
 def _write_ways(pen: Pen, dead: Deadlock, report: Report) -> None:

@@ -50,7 +50,7 @@ def entries(report: Report, tape: Tape, wanted: Filter) -> list[Entry]:
 def _calm(wanted: Filter) -> Line:
     if wanted:
         return line((" nothing passes the filter", "dim"))
-    return line((" ✓ Nothing is wrong that can be seen.", "good"))
+    return line((" ✓ Nothing wrong is seen.", "good"))
 
 
 def _passes(entry: Entry, wanted: Filter) -> bool:
@@ -66,9 +66,9 @@ def _deadlocks(report: Report) -> Iterator[Entry]:
         behind = f" +{dead.behind}" if dead.behind else ""
         told = line(
             (f"  {dead.rule:<4}", ink),
+            (_for(dead.since_ms, report.now), "dim"),
             (f"{len(dead.actors)}{behind}  ", "strong"),
             several(path.rpartition("/")[2] for path in dead.locks),
-            (_for(dead.since_ms, report.now), "dim"),
         )
         yield Entry(dead.id, told, _words(dead), "critical")
 
@@ -96,9 +96,9 @@ def _finding(finding: Finding, now: Millis) -> Entry:
     sure = "" if finding.confidence in SURE else "?"
     told = line(
         (f"  {finding.rule:<4}", ink_of(finding)),
+        (_for(finding.since, now), "dim"),
         (f"{finding.name}{sure}{more}", "strong" if finding.severity == "critical" else "plain"),
         f"  {place}",
-        (_for(finding.since, now), "dim"),
     )
     words = " ".join((finding.rule, finding.name, finding.sentence, *finding.locks))
     return Entry(finding.id, told, f"{words} {finding.severity}", finding.severity)
@@ -130,12 +130,14 @@ def is_over(case: Case, now: Millis) -> bool:
 
 def _overview(report: Report) -> Iterator[Entry]:
     roots = len(report.blockers)
-    told = count(roots, "root blocker") if roots else "nobody waits"
+    told = count(roots, "blocker") if roots else "nobody waits"
     yield Entry(FOREST, line(f"  {FOREST}", (f"  {told}", "dim")), FOREST)
     blind = len({one.rule for one in report.blind})
-    note = f"{count(blind, 'check')} blind" if blind else "nothing"
+    note = count(blind, "check") if blind else "nothing"
     yield Entry(UNSEEN, line(f"  {UNSEEN}", (f"  {note}", "unknown" if blind else "dim")), UNSEEN)
 
 
 def _for(since: Millis | None, now: Millis) -> str:
-    return "" if since is None else f"  {running(max(0, now - since))}"
+    """Give its age; in front, because what stands behind may be cut."""
+    told = "?" if since is None else running(max(0, now - since))
+    return f"{told:>6}  "

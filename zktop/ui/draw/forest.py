@@ -84,8 +84,8 @@ class _Tree:
             return line((f" {self._name(session)}", "strong"), ("  does not wait itself", "holds"))
         if actor.startswith(NOBODY):
             path, node = split(actor.removeprefix(NOBODY))
-            told = ("  has no owner: nobody will remove it", "warning")
-            return line((f" {short(node)} in {path}", "strong"), told)
+            name = f" {short(node)} in {path}"
+            return line((name, "strong"), ("  has no owner: nobody will remove it", "warning"))
         if actor.startswith(UNKNOWN):
             return line(
                 (f" {actor.removeprefix(UNKNOWN)}", "strong"), ("  owner hidden", "unknown")

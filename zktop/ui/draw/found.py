@@ -62,7 +62,8 @@ class Finder:
         """Give their positions; who only watches is found by nothing but its session."""
         if self._asked != (scene.path, wanted.text):
             self._asked, self._known = (scene.path, wanted.text), {}
-        lineup, before, now = scene.lineup, self._known, {}
+        lineup, before = scene.lineup, self._known
+        now: dict[tuple[str, str], bool] = {}
         found = []
         for place, member in enumerate(lineup.members):
             state = _state(scene, place, member)

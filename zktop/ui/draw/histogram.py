@@ -32,8 +32,10 @@ def histogram(title: str, past: Durations, now: tuple[str, int | None], width: i
     """Draw one: a bar for each bucket, and how long the oldest that goes on has taken."""
     said, ms = now
     if not past.count:
-        unseen = f", {past.at_least} half seen" if past.at_least else ""
-        head = line((title, "title"), (f"  none seen to end yet{unseen}", "unknown"))
+        told = "none seen to end yet"
+        if past.at_least:
+            told = f"{past.at_least} half seen, none whole"
+        head = line((title, "title"), (f"  {told}", "unknown"))
         return [head, _last(said, ms, past)]
     counts = past.buckets
     top, room = max(counts), max(4, min(BAR, width - LABEL - 8))

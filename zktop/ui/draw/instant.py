@@ -9,11 +9,13 @@ from zktop.model.text import Text
 from zktop.ui.draw.clock import exact
 from zktop.ui.draw.compare import stood, told
 from zktop.ui.draw.log import entries
-from zktop.ui.ink import Line, line, wrapped
+from zktop.ui.draw.marks import SURE
+from zktop.ui.ink import Ink, Line, line, wrapped
 from zktop.ui.ports import Frame
 from zktop.ui.tape import Tape
 
 LOCKS: Final = 3
+SIGNS: Final[tuple[tuple[str, Ink], tuple[str, Ink]]] = (("!", "warning"), ("!!", "critical"))
 EVENTS: Final = 30
 
 
@@ -31,10 +33,12 @@ def instant(tape: Tape, frame: Frame, index: int | None, width: int) -> list[Lin
 
 def _changed(before: Report, now: Report, width: int) -> Iterator[Line]:
     was, is_now = told(before), told(now)
-    begun = [sentence for name, sentence in is_now.items() if name not in was]
+    begun = [name for name in is_now if name not in was]
     over = [sentence for name, sentence in was.items() if name not in is_now]
-    for sentence in begun:
-        yield from wrapped(f"!! begins: {sentence}", width, "critical", "  ")
+    sure = _proven(now)
+    for name in begun:
+        sign, ink = SIGNS[name in sure]
+        yield from wrapped(f"{sign} begins: {is_now[name]}", width, ink, "  ")
     for sentence in over:
         yield from wrapped(f"over: {sentence}", width, "good", "  ")
     changed = sorted(now.parts.changed_since(before.parts))
@@ -44,6 +48,13 @@ def _changed(before: Report, now: Report, width: int) -> Iterator[Line]:
         yield line((f"  and {count(len(changed) - LOCKS, 'more lock')} changed", "dim"))
     if not changed and not begun and not over:
         yield line(("  nothing changed at this moment", "dim"))
+
+
+def _proven(report: Report) -> set[str]:
+    """Give what is badly wrong, and proven to be."""
+    known = {one.id for one in report.deadlocks if one.confidence in SURE}
+    critical = (one for one in report.findings if one.severity == "critical")
+    return known | {one.id for one in critical if one.confidence in SURE}
 
 
 def _lock(path: Text, before: Report, now: Report, width: int) -> Iterator[Line]:

@@ -13,7 +13,7 @@ from zktop.ui.draw.places import brief, host, who
 from zktop.ui.draw.runs import density, run_line
 from zktop.ui.draw.scene import LockScene
 from zktop.ui.draw.times import age, running
-from zktop.ui.ink import Ink, Line, Run, joined, line, wrapped
+from zktop.ui.ink import Ink, Line, Run, joined, line, width_of, wrapped
 from zktop.ui.row import LETTERS
 
 HOLDERS: Final = 3
@@ -30,7 +30,7 @@ def lock_head(scene: LockScene, width: int) -> list[Line]:
     lines = list(_title(lock, width))
     if lock.error is not None:
         lines += wrapped(f"zktop cannot see inside: {lock.error}", width - 1, "unknown", " ")
-    lines += _holders(scene)
+    lines += _holders(scene, width - 1 - TITLE)
     lines += _queue(scene, width)
     return lines
 
@@ -55,7 +55,7 @@ def _leases(lock: Lock) -> str:
     return f"semaphore of {lock.leases}" + (" (inferred)" if lock.leases_are == "inferred" else "")
 
 
-def _holders(scene: LockScene) -> list[Line]:
+def _holders(scene: LockScene, width: int) -> list[Line]:
     lineup = scene.lineup
     word = "LEADER" if lineup.lock.kind == "election" else "HOLDER"
     if not lineup.holding:
@@ -63,7 +63,9 @@ def _holders(scene: LockScene) -> list[Line]:
             return []
         return [_titled(word, line(("nobody: the lock is free", "good")))]
     lines = [
-        _titled(word if not place else "", _holder(scene, lineup.contender(scene.view, place)))
+        _titled(
+            word if not place else "", _holder(scene, lineup.contender(scene.view, place), width)
+        )
         for place in range(min(HOLDERS, lineup.holding))
     ]
     more = lineup.holding - HOLDERS
@@ -76,15 +78,14 @@ def _titled(title: str, told: Line) -> Line:
     return (Run(f" {title:<{TITLE}}", "title"), *told)
 
 
-def _holder(scene: LockScene, one: Contender) -> Line:
+def _holder(scene: LockScene, one: Contender, width: int) -> Line:
     number = "" if one.sequence is None else f" {one.sequence:010d}"
-    pieces = [
-        line((LETTERS[one.mode], "strong"), (number, "dim"), " ", *who(one)),
-        line((_where(scene, one), "dim")),
-        _held(scene, one),
-        _silence(scene, one),
-    ]
-    return joined(pieces)
+    name = line((LETTERS[one.mode], "strong"), (number, "dim"), " ", *who(one))
+    where = line((_where(scene, one), "dim"))
+    held, silence = _held(scene, one), _silence(scene, one)
+    whole = joined([name, where, held, silence])
+    is_short = silence and width_of(whole) > width  # its places are told below as well
+    return joined([name, held, silence]) if is_short else whole
 
 
 def _where(scene: LockScene, one: Contender) -> str:

@@ -20,6 +20,7 @@ from zktop.ui.row import LETTERS
 SHOWN: Final = 24
 EXACT: Final = 84  # cells; with less there is no room for milliseconds and transactions
 WIDE: Final = 116  # ... and with less than this none for the names of nodes
+STEP: Final = 30  # the widest column of steps
 SOON_MS: Final = 50  # a grant within that after its request: nobody was before it
 WATCHING: Final = {
     "missing": "watches nothing of this lock",
@@ -40,6 +41,13 @@ class Move(NamedTuple):
     place: Place
     verb: str
     proof: str
+
+
+class Layout(NamedTuple):
+    """How wide the table is, and its column of steps."""
+
+    width: int
+    step: int
 
 
 def moves(deadlock: Deadlock, report: Report) -> list[Move]:
@@ -79,7 +87,9 @@ def write_moves(pen: Pen, deadlock: Deadlock, report: Report) -> None:
     names, found = letters(deadlock), moves(deadlock, report)
     called = brief_paths(deadlock.locks)
     pen.title("STEPS", "in the order of their transactions")
-    pen.write(_row(("#", "WHEN", "ZXID", "WHO", "STEP", "NODE", "EDGE", "PROOF"), pen.width))
+    step_width = max(len(f"asked X:{name}") for name in called.values())
+    layout = Layout(pen.width, min(STEP, step_width))
+    pen.write(_row(("#", "WHEN", "ZXID", "WHO", "STEP", "NODE", "EDGE", "PROOF"), layout))
     for number, move in enumerate(found[:SHOWN], start=1):
         cells = (
             str(number),
@@ -92,21 +102,22 @@ def write_moves(pen: Pen, deadlock: Deadlock, report: Report) -> None:
             move.proof,
         )
         closing = move.step.closing and move.verb == "asked"
-        pen.write(_row(cells, pen.width, is_closing=closing), _door(move))
+        pen.write(_row(cells, layout, is_closing=closing), _door(move))
     if len(found) > SHOWN:
         pen.say(f"… and {len(found) - SHOWN} more steps", "dim")
 
 
-def _row(cells: tuple[str, ...], width: int, *, is_closing: bool = False) -> Line:
+def _row(cells: tuple[str, ...], layout: Layout, *, is_closing: bool = False) -> Line:
     """Draw a line of the table; narrow ones have fewer columns."""
     number, when, zxid, who, step, node, edge, proof = cells
+    width = layout.width
     ink: Ink = "title" if number == "#" else "critical" if is_closing else "plain"
     kept = [
         right(line((number, ink)), 3),
         fitted(line((when, ink)), 12 if width >= EXACT else 8),
         fitted(line((zxid, "dim")), 9) if width >= EXACT else (),
         fitted(line((who, "strong")), 3),
-        fitted(line((step, ink)), 30),
+        fitted(line((step, ink)), layout.step),
         fitted(line((node, "dim")), 24) if width >= WIDE else (),
         fitted(line((edge, ink)), 4),
         line(("CLOSES THE RING", "critical")) if is_closing else (),

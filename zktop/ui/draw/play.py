@@ -1,5 +1,6 @@
 """The scene that is on, as lines: what it teaches, its moves, and what to look at."""
 
+from zktop.model.findings.words import count
 from zktop.ui.ink import Ink, Line, Run, line, wrapped
 from zktop.ui.ports import RecipeCard, SceneCard, Showing
 
@@ -58,7 +59,8 @@ def _move(number: int, says: str, showing: Showing, width: int) -> list[Line]:
 
 def scene_lines(scene: SceneCard, width: int) -> list[Line]:
     """Tell what a scene is about that is not on."""
-    lines = [line(("SCENE  ", "title"), (scene.title, "strong"), f"  {len(scene.moves)} moves")]
+    moves = count(len(scene.moves), "move")
+    lines = [line(("SCENE  ", "title"), (scene.title, "strong"), f"  {moves}")]
     lines += wrapped(scene.teaches, width, indent="  ")
     lines += [line()]
     lines += wrapped(f"Look at: {scene.look_at}", width, "info", "  ")

@@ -245,9 +245,9 @@ def summary(scene: Scene, *, folded: bool, shown: int) -> Line:
         Run(f", {in_danger} at HIGH risk", "critical" if in_danger else "dim"),
     ]
     if folded and quiet:
-        pieces.append(Run(f"   {quiet} without any lock folded: f shows them", "dim"))
+        pieces.append(Run(f"   {quiet} in none: f shows them", "dim"))
     elif not folded:
-        pieces.append(Run("   all are listed: f folds those without any lock", "dim"))
+        pieces.append(Run("   all listed: f folds those in none", "dim"))
     if not shown:
         pieces.append(Run("   none passes the filter", "warning"))
     return tuple(pieces)

@@ -136,6 +136,8 @@ def _digit(queue: int | None) -> str:
 def actor_strip(tracks: Tracks, session: Session, seen: Window) -> Line:
     """Draw what a session did."""
     before, changes = tracks.doings(session, seen.begin, min(seen.end, seen.newest + 1))
+    if session not in tracks.actors:  # it has a place in a lock too large to be followed
+        return line(("? not followed: its lock has too many waiters", "unknown"))
     cells: list[str] = []
     doing, place = before, 0
     for column in range(min(seen.columns, seen.column(seen.newest) + 1)):

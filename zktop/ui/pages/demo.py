@@ -25,6 +25,7 @@ STATES: dict[str, Ink] = {
     "lost": "critical",
 }
 LINES_SHOWN = 300
+NOBODY = (line((" nobody yet; N starts one, S plays a scene", "dim")),)
 NO_STAGE = "Contenders need a live ensemble: this is a recording."
 
 
@@ -43,6 +44,7 @@ class Demo(Page):
         "recipes; enter plays or starts the one under the cursor. What a contender believes is "
         "told by itself; whether it is so, the other screens show."
     )
+    SCOPED_CSS: ClassVar[bool] = False  # the screen says how narrow it is
     DEFAULT_CSS = """
     Demo #programme { width: 30; border-right: solid $panel; }
     .-narrow Demo #programme { width: 22; }
@@ -78,8 +80,8 @@ class Demo(Page):
         self._show_programme(stage)
         self._show_play(stage, moment)
         hands = self.query_one("#hands", Table)
-        hands.styles.height = 2 + len(stage.hands)
-        hands.show(list(stage.hands))
+        hands.styles.height = 2 + max(1, len(stage.hands))
+        hands.show(list(stage.hands), () if stage.hands else NOBODY)
         self._show_said(said, stage)
 
     def _show_programme(self, stage: Stage) -> None:
@@ -162,15 +164,11 @@ class Demo(Page):
             self._stage.steer("stop")
 
     @property
-    def recipe(self) -> str | None:
-        """The recipe under the cursor."""
-        target = self.query_one(Programme).target
-        is_one = isinstance(target, RecipeCard) and self.focused_pane == "programme"
-        return target.name if is_one and isinstance(target, RecipeCard) else None
-
-    @property
     def subject(self) -> Subject:
-        """The contender under the cursor."""
+        """The contender or the recipe under the cursor."""
+        target = self.query_one(Programme).target
+        if self.focused_pane == "programme" and isinstance(target, RecipeCard):
+            return Subject(recipe=target.name)
         hand = self.query_one("#hands", Table).row
         if not isinstance(hand, Hand):
             return Subject()
@@ -212,9 +210,9 @@ def _state(hand: Hand) -> Line:
 
 COLUMNS = (
     Column[Hand](
-        "CONTENDER", 16, lambda hand: line((hand.name, "dim" if hand.is_gone else "ours"))
+        "CONTENDER", 14, lambda hand: line((hand.name, "dim" if hand.is_gone else "ours"))
     ),
-    Column[Hand]("STATE", 10, _state),
+    Column[Hand]("STATE", 18, _state),
     Column[Hand]("LOCK", 16, _lock, share=1),
     Column[Hand]("MODE", 9, lambda hand: line(hand.mode), rank=2),
     Column[Hand]("RECIPE", 14, lambda hand: line(hand.recipe), rank=1),

@@ -185,7 +185,9 @@ class OneLock(Page):
         is_wide = self.size.width >= WIDE
         self.query_one("#lock-body").set_class(is_wide, "-wide")
         side.display = True
-        if not is_wide:
+        if is_wide:
+            side.styles.height = "1fr"  # what a narrow page has set would stay
+        else:
             self._share_height(side)
         width = SIDE - 3 if is_wide else self.size.width - 2
         side.show(self._side_lines(scene, max(30, width)))
@@ -195,7 +197,7 @@ class OneLock(Page):
         head = self.query_one(Heading)
         room = self.size.height - (head.count if head.display else 0)
         left = room - self._queue.count - 1
-        height = max(left, room * 2 // 5)
+        height = max(left, room * 2 // 5, 1)
         if side.styles.height is None or side.styles.height.value != height:
             side.styles.height = height
 

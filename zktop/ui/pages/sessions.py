@@ -10,6 +10,7 @@ from zktop.model.facts import Connections, Millis, Session
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.draw import servers
+from zktop.ui.draw.nothing import nothing
 from zktop.ui.draw.session import details
 from zktop.ui.draw.sessions import COLUMNS, Row, Scene, rows, summary
 from zktop.ui.ink import NOTHING, Line, line, text_of
@@ -22,7 +23,8 @@ from zktop.ui.widgets.sheet import Sheet
 from zktop.ui.widgets.table import Table
 
 ORDERED_EVERY_S: Final = 0.25
-MANY, MANY_EVERY_S = 2_000, 1.0  # sorting so many sessions takes a while
+PART: Final = 20  # of all time, what may be spent on this, where there are very many
+SLOW_S: Final = 0.1
 SERVERS_SHOWN = 6
 FRAMES_SEARCHED = 400
 
@@ -62,6 +64,7 @@ class Sessions(Page):
 
     Below: the session under the cursor, who gets its locks if it dies, and who waits behind it.
     """
+    SCOPED_CSS: ClassVar[bool] = False  # the screen says how short it is
     DEFAULT_CSS = """
     Sessions #servers { height: auto; }
     Sessions Words { height: auto; max-height: 2; }
@@ -75,7 +78,7 @@ class Sessions(Page):
         self._roster, self._rates, self._contacts = Roster(), Rates(), Contacts()
         self._moment: Moment | None = None
         self._scene: Scene | None = None
-        self._made_at = 0.0
+        self._made_at = self._took = 0.0
         self._made_of: object = None
         self._rows: list[Row] = []
         self._folded, self._has_begun = True, False
@@ -104,17 +107,17 @@ class Sessions(Page):
                 self.query_one(Listing).focus(scroll_visible=False)
 
     def _show_nothing(self, moment: Moment) -> None:
-        says = moment.status.says or "Nothing was read yet."
-        self.query_one("#summary", Words).show([line(says)])
+        detail = self.query_one("#detail", Sheet)
+        detail.show(nothing(moment, detail.room.width))
 
     def _take(self, moment: Moment, report: Report) -> None:
         """Work out what changed, not more often than somebody can read it."""
-        every = MANY_EVERY_S if len(self._rows) > MANY else ORDERED_EVERY_S
-        is_early = monotonic() - self._made_at < every
         made_of = (moment.index, self._folded, moment.filter.text)
-        if self._scene is not None and is_early and made_of == self._made_of:
+        rest = PART * self._took if made_of == self._made_of else self._took
+        is_early = monotonic() - self._made_at < max(ORDERED_EVERY_S, rest)
+        if self._scene is not None and is_early and (made_of == self._made_of or rest > SLOW_S):
             return
-        self._made_at, self._made_of = monotonic(), made_of
+        began, self._made_of = monotonic(), made_of
         self._roster.look(report)
         at = report.now
         self._rates.look(report, moment.tape, at)
@@ -123,6 +126,8 @@ class Sessions(Page):
         wanted = moment.filter
         made = rows(scene, folded=self._folded)
         self._rows = [one for one in made if wanted.passes(one.fields)] if wanted else made
+        self._made_at = monotonic()
+        self._took = self._made_at - began
 
     def redraw(self) -> None:
         """Draw everything again from what is known."""

@@ -15,6 +15,7 @@ from zktop.model.text import Text
 from zktop.ui.draw import strips
 from zktop.ui.draw.clock import exact
 from zktop.ui.draw.instant import instant
+from zktop.ui.draw.nothing import nothing
 from zktop.ui.ink import Line, Run, line, text_of
 from zktop.ui.messages import Ask, Seek, Show
 from zktop.ui.moment import Moment, Subject
@@ -27,6 +28,7 @@ CHOSEN_EVERY_S: Final = 1.0
 NARROW, WIDE = 18, 30  # cells for what a strip is of
 WIDE_FROM: Final = 110
 ACTORS: Final = 12
+LOCK_SIGNS: Final = "A holder, a not listed, R readers, S leases, . free; 0-9 * queue"
 HEADS: Final = 4  # lines above the strips
 
 
@@ -56,6 +58,7 @@ class Timeline(Page):
     Of an actor: `#` holds, `=` holds and waits, `-` waits, `!` is in a deadlock, `x` lost its
     session. The other screens show the moment of the cursor; escape goes back to live.
     """
+    SCOPED_CSS: ClassVar[bool] = False  # the screen says how short it is
     DEFAULT_CSS = """
     Timeline #strips { height: 1fr; }
     Timeline #instant { height: 40%; border-top: solid $panel; }
@@ -85,7 +88,7 @@ class Timeline(Page):
         sheet = self.query_one(Strips)
         begin, end = moment.tape.begin, moment.tape.end
         if moment.frame is None or moment.at is None or begin is None or end is None:
-            sheet.show([line(moment.status.says or "Nothing was read yet.")])
+            sheet.show(nothing(moment, sheet.room.width))
             return
         self._tracks.look(moment.tape)
         self._roster.look(moment.frame.report)
@@ -142,7 +145,7 @@ class Timeline(Page):
             session: strips.LETTERS[number]
             for number, session in enumerate(self._actors[: len(strips.LETTERS)])
         }
-        yield self._legend("LOCKS", "letter = holder, R readers, S leases, . free; digits = queue")
+        yield self._legend("LOCKS", LOCK_SIGNS)
         for path in self._paths:
             held, queue = strips.lock_strip(self._tracks, path, seen, letters)
             yield strips.row(path, held, label, "strong"), path

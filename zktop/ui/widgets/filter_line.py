@@ -28,16 +28,19 @@ class FilterLine(Input):
             compact=True,
         )
         self.cursor_blink = False
+        self.can_focus = False  # while it is closed it must not take anybody's keys
 
     def open(self, text: str) -> None:
         """Let the user type."""
         self.value = text
         self.add_class("-open")
+        self.can_focus = True
         self.focus()
 
     def close(self) -> None:
         """Go out of the way."""
         self.remove_class("-open")
+        self.can_focus = False
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Filter while typing."""

@@ -2,16 +2,19 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from textual.geometry import Size
 
 from zktop.headless.durations import spoken
 from zktop.model.findings.words import count
-from zktop.model.sight import Sight
 from zktop.ui.ink import Ink, Line, Run, fitted, joined, line, width_of, wrapped
 from zktop.ui.moment import Moment
 from zktop.ui.pages import PAGES
 from zktop.ui.widgets.canvas import Canvas
+
+if TYPE_CHECKING:
+    from zktop.model.sight import Sight
 
 WORDS: dict[str, tuple[str, Ink]] = {
     "connecting": ("CONNECTING", "warning"),
@@ -23,11 +26,12 @@ WORDS: dict[str, tuple[str, Ink]] = {
     "replay": ("REPLAY", "info"),
 }
 
-MOST_TROUBLE = 3  # lines of what went wrong in here
+MOST_SAID = 2  # lines about the connection
+MOST_TROUBLE = 2  # lines of what went wrong in here
 
 
 class Head(Canvas, can_focus=False):
-    """Two lines, and a third where there is something to say about the connection."""
+    """Two lines, and more where there is something to say about the connection."""
 
     DEFAULT_CSS = """
     Head { height: auto; max-height: 6; background: $panel; overflow: hidden; }
@@ -43,7 +47,7 @@ class Head(Canvas, can_focus=False):
         lines = [
             _between(_where(moment), _when(moment, recording), width),
             _between(_tabs(page, width), _filter(moment), width),
-            *([fitted(line((f" {said}", "warning")), width)] if (said := _said(moment)) else []),
+            *wrapped(_said(moment), width, "warning", " ")[:MOST_SAID],
             *wrapped(trouble, width, "critical", " ")[:MOST_TROUBLE],
         ]
         is_taller = len(lines) != len(self._lines)
@@ -99,7 +103,7 @@ def _where(moment: Moment) -> Line:
     return joined(pieces)
 
 
-def _servers(sight: Sight) -> str:
+def _servers(sight: "Sight") -> str:
     servers = sight.servers
     if not servers:
         return "servers not asked"

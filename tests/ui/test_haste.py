@@ -1,0 +1,35 @@
+"""Keys that come faster than the screen follows: each still means what it meant when pressed."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+from textual import events
+from ui.feeds import app_of, settled
+from ui.troubles import trouble
+
+from zktop.ui.app import Zktop
+
+
+async def hasty(app: Zktop, *keys: str) -> None:
+    """Press keys without waiting for what they do."""
+    for key in keys:
+        app.post_message(events.Key(key, None))
+    await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("key", ["enter", "escape"])
+@pytest.mark.parametrize("opens", ["question_mark", "x", "colon", "N", "S", "T", "t"])
+async def test_a_dialog_is_left_once(opens: str, key: str) -> None:
+    """A second enter or escape that is on its way already ends nothing else."""
+    app = app_of(*trouble(), page="timeline")
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press(opens)
+        await settled(pilot)
+        screen = app.screen
+        await hasty(app, *[key] * 4)
+        await settled(pilot)
+
+        assert app.is_running
+        assert app.screen is screen or len(app.screen_stack) <= 2

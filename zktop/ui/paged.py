@@ -1,0 +1,221 @@
+"""Pages, the way between them, and who of them does what a key asks for."""
+
+from abc import abstractmethod
+from functools import partial
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.command import Provider
+from textual.widgets import ContentSwitcher
+
+from zktop.ui.keys import Key, bindings, known_on
+from zktop.ui.look import Look
+from zktop.ui.manners import Mannered
+from zktop.ui.messages import Ask, Choose, Failed, Show
+from zktop.ui.moment import Moment, Subject
+from zktop.ui.pages import page_named
+from zktop.ui.pages.page import Page
+from zktop.ui.widgets.filter_line import FilterLine
+from zktop.ui.widgets.foot import Foot
+from zktop.ui.widgets.head import Head
+
+STEPS_BACK = 50
+
+
+def _finder() -> type[Provider]:
+    """Give what the palette finds with; it is imported when it is first asked for."""
+    from zktop.ui.finder import Finder  # noqa: PLC0415  the first frame needs none
+
+    return Finder
+
+
+class Paged(Mannered):
+    """An app of pages between one head and one foot; a page comes when it is first asked for."""
+
+    ENABLE_COMMAND_PALETTE = True
+    COMMANDS: ClassVar = {_finder}
+    BINDINGS: ClassVar = list(bindings())
+    CSS = """
+    ContentSwitcher { height: 1fr; }
+    Page { height: 1fr; }
+    """
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012  Textual declares it so
+        (0, "-narrow"),
+        (100, "-normal"),
+        (160, "-wide"),
+    ]
+    VERTICAL_BREAKPOINTS = [  # noqa: RUF012
+        (0, "-short"),
+        (30, "-tall"),
+    ]
+
+    def __init__(self, look: Look) -> None:
+        super().__init__(look)
+        self.subject = Subject()
+        self.filter_text = ""
+        self.recording = ""
+        self._trail: list[tuple[str, Subject]] = []  # the way back
+        self._early: list[str] = []  # keys pressed before the first page was there
+
+    def compose(self) -> ComposeResult:
+        """Give the frame around the pages."""
+        yield Head()
+        yield ContentSwitcher(id="pages")
+        yield FilterLine()
+        yield Foot()
+
+    @property
+    @abstractmethod
+    def moment(self) -> Moment:
+        """What is shown now."""
+
+    @property
+    def table(self) -> tuple[Key, ...]:
+        """The table of keys as the user has them."""
+        return self.look.table
+
+    # Drawing
+
+    def draw(self) -> None:
+        """Have the head, the foot, and the page in sight show the moment."""
+        page, moment = self.page, self.moment
+        name = page.NAME if page is not None else self.look.page
+        if page is not None:
+            self.guarded(f"Drawing screen {page.TITLE}", partial(page.show, moment))
+        self.screen_stack[0].query_one(Foot).show(known_on(name, self.table))
+        self._draw_head(moment, name)
+
+    def _draw_head(self, moment: Moment, page: str) -> None:
+        head = self.screen_stack[0].query_one(Head)
+        try:
+            head.show(moment, page, self.recording, self.trouble)
+        except Exception as error:  # noqa: BLE001  the head is where an error would be told
+            self.mishaps.note("Drawing the head", error)
+
+    def on_failed(self, message: Failed) -> None:
+        """Take note of what could not be drawn."""
+        self.failed(message.what, message.error)
+
+    def failed(self, what: str, error: Exception) -> None:
+        """Have the head say it; what fails again and again is told, and drawn, once."""
+        before = self.trouble
+        super().failed(what, error)
+        if self.trouble != before and self.page is not None:
+            self._draw_head(self.moment, self.page.NAME)
+
+    # Turning pages
+
+    @property
+    def page(self) -> Page | None:
+        """The page in sight."""
+        if not self.screen_stack:
+            return None
+        found = self.screen_stack[0].query(ContentSwitcher)
+        current = found.first().visible_content if found else None
+        return current if isinstance(current, Page) else None
+
+    @property
+    def pointed(self) -> Subject:
+        """What is under the cursor, or else what the user looked at last."""
+        page = self.page
+        return _joined(self.subject, page.subject) if page else self.subject
+
+    def turn_to(self, name: str, subject: Subject | None = None) -> None:
+        """Go to a page, and keep the way back."""
+        page = self.page
+        if page is not None and (name != page.NAME or subject):
+            self._trail.append((page.NAME, self.subject))
+            del self._trail[:-STEPS_BACK]
+        if page is not None and subject is None:
+            subject = _joined(self.subject, page.subject)
+        self.subject = subject or self.subject
+        self.run_worker(self.bring(name), exclusive=True, group="pages")
+
+    def turn_back(self) -> None:
+        """Go back the way that was come."""
+        if self._trail:
+            name, self.subject = self._trail.pop()
+            self.run_worker(self.bring(name), exclusive=True, group="pages")
+
+    async def bring(self, name: str) -> None:
+        """Put a page in sight; make it when it is asked for the first time."""
+        entry = page_named(name)
+        switcher = self.screen_stack[0].query_one(ContentSwitcher)
+        ident = f"page-{name}"
+        if not switcher.query(f"#{ident}"):
+            await switcher.mount(entry.made())
+        switcher.current = ident
+        page = switcher.query_one(f"#{ident}", Page)
+        if page.can_focus_children and self.screen is self.screen_stack[0]:
+            self._focus_first(page)
+        self.call_after_refresh(self._came)
+
+    def _came(self) -> None:
+        """Draw the page that has come, and do what was asked before it had."""
+        self.draw()
+        early, self._early = self._early, []
+        for what in early:
+            self.action_ask(what)
+
+    def _focus_first(self, page: Page) -> None:
+        first = next((one for one in page.query("*") if one.focusable), None)
+        if first is not None:
+            first.focus(scroll_visible=False)
+
+    def on_show(self, message: Show) -> None:
+        """Go where a page leads."""
+        self.turn_to(message.page, message.subject)
+
+    def on_choose(self, message: Choose) -> None:
+        """Remember what the user looks at."""
+        self.subject = message.subject
+
+    # What is asked for
+
+    def action_ask(self, what: str) -> None:
+        """Do what a key stands for; an error in it does not end anything else."""
+        if self.page is None and what != "quit":
+            self._early.append(what)
+        else:
+            self.guarded("That", partial(self._do, what))
+
+    def on_ask(self, message: Ask) -> None:
+        """Do what a widget asks for."""
+        self.action_ask(message.what)
+
+    def _do(self, what: str) -> None:
+        """Ask the widget in focus, which knows first, then the dialog or the page, then us."""
+        is_modal = len(self.screen_stack) > 1
+        for one in (self.focused, self.screen if is_modal else self.page):
+            deed = getattr(one, f"do_{what}", None)
+            if deed is not None and deed() is not False:  # False: there was nothing to do for it
+                return
+        if not is_modal or what == "quit":
+            self.act(what)
+
+    @abstractmethod
+    def act(self, what: str) -> None:
+        """Do what no page does by itself."""
+
+    # Filters
+
+    def ask_filter(self) -> None:
+        """Let the user type a filter."""
+        self.query_one(FilterLine).open(self.filter_text)
+
+    def set_filter(self, text: str) -> None:
+        """Show only what passes."""
+        self.filter_text = text
+        self.draw()
+
+    def on_filter_line_filtered(self, message: FilterLine.Filtered) -> None:
+        """Filter while it is typed."""
+        self.set_filter(message.text)
+        if message.is_done and self.page is not None:
+            self._focus_first(self.page)
+
+
+def _joined(before: Subject, now: Subject) -> Subject:
+    """Keep what was looked at, as far as the page says nothing newer."""
+    known = {field: value for field, value in now._asdict().items() if value is not None}
+    return before._replace(**known)
