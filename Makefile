@@ -9,18 +9,19 @@ PIP     = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # A process each: threads that a client leaves behind must not disturb what comes next.
 PURE   ?= zktop,tests/model,tests/config,tests/headless,tests/test_recording.py
-SUITES ?= tests/cli tests/clients tests/sandbox tests/zk tests/faults tests/demo tests/whole
+SUITES ?= tests/ui tests/faults tests/sandbox tests/screen tests/cli tests/clients tests/zk \
+          tests/demo tests/whole tests/readme tests/soak
+JOBS   ?= 2  # suites at a time; they wait for sessions and processes more than they compute
 
-.PHONY: demo test check bench soak clean
+.PHONY: demo test check bench soak pictures clean
 
 demo: $(READY)  ## a moving deadlock, nothing else installed
 	@$(BIN)/zktop demo
 
 test: $(TOOLS)  ## everything; says what it could not run
 	@tests/get-zookeeper || echo "no real ZooKeeper could be had; what needs one is left out" >&2
-	@failed=; for suite in $(PURE) $(SUITES); do \
-	    $(BIN)/pytest -q $$(echo $$suite | tr , ' ') || failed="$$failed $$suite"; \
-	done; test -z "$$failed" || { echo "failed:$$failed" >&2; exit 1; }
+	@printf '%s\n' $(PURE) $(SUITES) | xargs -P $(JOBS) -n 1 tests/suite $(BIN)/python \
+	    || { echo "failed; what is above says where" >&2; exit 1; }
 
 check: $(TOOLS)  ## format, lint, types, import directions
 	@$(BIN)/ruff format --check --quiet . || { echo "run: $(BIN)/ruff format ."; exit 1; }
@@ -32,9 +33,14 @@ bench: $(TOOLS)  ## the budgets, one line a figure
 	@$(BIN)/python -m bench
 
 SOAK ?= 600
+UI_SOAK ?= 3600
 
-soak: $(TOOLS)  ## SOAK seconds of churn at full speed: nothing may grow
+soak: $(TOOLS)  ## SOAK seconds of churn, UI_SOAK seconds of random keys: nothing may grow
 	@$(BIN)/python -m bench.soak $(SOAK)
+	@$(BIN)/python -m bench.soak_ui $(UI_SOAK)
+
+pictures: $(READY)  ## the pictures in docs/, drawn by the code
+	@$(BIN)/python docs/pictures.py
 
 clean:
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -42,7 +48,7 @@ clean:
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(f"zktop needs Python 3.11 or newer; $(PYTHON) is {v[0]}.{v[1]}. Try: make PYTHON=python3.12 ..." if v < (3, 11) else 0)'
 	@echo "setting up $(VENV) ..." >&2
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 	@$(PIP) --upgrade 'pip>=25.1'
 	@$(PIP) --editable .
 	@touch $@

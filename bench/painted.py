@@ -23,6 +23,7 @@ from zktop.ui.ports import Frame, Status, Tell
 SECONDS = 10.0
 SETTLES_S = 3.0
 LOOKS_PER_S = 20
+QUEUE = 5  # contenders at a time
 LOCK = Text("/locks/l00077")
 
 
@@ -86,11 +87,10 @@ class Painted:
             name = f"{'0' * 26}{number:06d}__lock__{number:010d}"
             stat = Stat(zxid, zxid, at, owner=0x10000 + number % 50, data_length=7, pzxid=zxid)
             data = b"w%06d" % number
-            told.append(
-                Node(path=join(LOCK, Text(name)), zxid=zxid, at=at, data=data, stat=stat)
-            )
-            if number > 5:
-                gone = f"{'0' * 26}{number - 5:06d}__lock__{number - 5:010d}"
+            told.append(Node(path=join(LOCK, Text(name)), zxid=zxid, at=at, data=data, stat=stat))
+            if number > QUEUE:
+                first = number - QUEUE
+                gone = f"{'0' * 26}{first:06d}__lock__{first:010d}"
                 told.append(Gone(path=join(LOCK, Text(gone)), zxid=zxid + 1, at=at))
             self.told[number] = time.monotonic()
         self._world = self._world.after(*told)
@@ -123,8 +123,8 @@ def _now() -> int:
 
 
 if __name__ == "__main__":
-    file = Path(sys.argv[2]) if len(sys.argv) > 2 else None
-    feed = Painted(float(sys.argv[1]), file)
+    rate, *files = sys.argv[1:]
+    feed = Painted(float(rate), Path(files[0]) if files else None)
     app = Zktop(feed)
     app.run()
     feed.stop()

@@ -93,12 +93,12 @@ def _event_to_screen(rate: int, p50: float, p99: float) -> Iterator[Figure]:
 
 
 def _lateness(shown: dict[int, float], reported: dict[int, float]) -> list[float]:
-    """An event is on the screen when it is, or when a later one is: a picture has them all."""
-    late, newest = [], sorted(shown.items())
+    """Compare: an event is on the screen when it, or a later one, is: a picture has them all."""
+    late: list[float] = []
+    newest = sorted(shown.items())
     for (before, _), (number, at) in pairwise([(0, 0.0), *newest]):
-        for event in range(before + 1, number + 1):
-            if event in reported:
-                late.append((at - reported[event]) * 1000)
+        fresh = range(before + 1, number + 1)
+        late += [(at - reported[event]) * 1000 for event in fresh if event in reported]
     return late
 
 

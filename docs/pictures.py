@@ -9,10 +9,10 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
-for name in ("NO_COLOR", "TEXTUAL_THEME"):
-    os.environ.pop(name, None)
+for setting in ("NO_COLOR", "TEXTUAL_THEME"):
+    os.environ.pop(setting, None)
 os.environ["TEXTUAL_ANIMATIONS"] = "none"  # Textual reads it when it is imported
 
 from scenery import Scenery  # noqa: E402
@@ -27,28 +27,26 @@ from zktop.ui.ports import Frame, Status, Tell  # noqa: E402
 
 DOCS: Final = Path(__file__).parent
 THEME: Final = "zktop-dark"
-AT_MS: Final = 32_000  # the deadlock is confirmed, and the rest still moves
-COLUMNS: Final = 120
+AT_MS: Final = 33_600  # the deadlock is confirmed, and the rest is still moving
+SIZE: Final = (120, 36)
+BLANK: Final = "&#160;"
+CELL: Final = 12.2  # the width of a letter in a picture
+TEXT: Final = (
+    r'(?P<before><text class="[^"]*" )x="(?P<x>[\d.]+)" y="(?P<y>[\d.]+)" '
+    r'textLength="(?P<width>[\d.]+)"(?P<rest>[^>]*)>(?P<text>[^<]*)</text>'
+)
+SOME: Final = 20  # frames, so few that none of them is joined with another
 STILL_S: Final = 1.2  # numbers are sorted anew at most once a second
 
 
-class Picture(NamedTuple):
-    """One screen, and the keys that lead to what is worth seeing there."""
-
-    name: str
-    page: str
-    keys: tuple[str, ...] = ()
-    lines: int = 36
-
-
-PICTURES: Final = (
-    Picture("locks", "locks"),
-    Picture("lock", "locks", ("enter",)),
-    Picture("deadlock", "findings"),
-    Picture("sessions", "sessions"),
-    Picture("timeline", "timeline"),
-    Picture("demo", "demo"),
-)
+PICTURES: Final = {  # name -> the keys that lead there from the first screen
+    "locks": (),
+    "lock": ("enter", "down"),
+    "deadlock": ("3",),
+    "sessions": ("4",),
+    "timeline": ("5",),
+    "demo": ("6",),
+}
 
 
 class Past:
@@ -73,20 +71,21 @@ class Past:
         """Nothing is recorded."""
 
 
-async def drawn(picture: Picture, frames: Sequence[Frame], hosts: str) -> str:
-    """Draw one picture, when the screens have seen all that happened until then."""
-    look = Look(theme=theme(), page=picture.page)
-    feed, stage = Past(hosts), Scenery(frames)
-    app = Zktop(feed, stage, look=look)
-    async with app.run_test(size=(COLUMNS, picture.lines)) as pilot:
+async def drawn(keys: Sequence[str], frames: Sequence[Frame], hosts: str) -> str:
+    """Draw what is on the screen after these keys, when all has happened."""
+    feed = Past(hosts)
+    app = Zktop(feed, Scenery(frames), look=Look(theme=theme()))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        for begin in range(0, len(frames), SOME):
+            for frame in frames[begin : begin + SOME]:
+                feed.tell(frame)
+            while app.tape.last is not frame:
+                await pilot.pause()
         await still(pilot)
-        for frame in frames:
-            feed.tell(frame)
-            await pilot.pause()
+        await pilot.press(*keys)
+        await app.workers.wait_for_complete()  # a page is made when it is first asked for
         await still(pilot)
-        for key in picture.keys:
-            await pilot.press(key)
-            await still(pilot)
         return plain(app.export_screenshot(title="zktop"))
 
 
@@ -104,10 +103,23 @@ async def still(pilot: Pilot[int]) -> None:
 
 
 def plain(picture: str) -> str:
-    """Take out what loads fonts from elsewhere, and name what is inside by its content alone."""
+    """Take out what loads fonts from elsewhere, and blanks, which not every program draws."""
     picture = re.sub(r"\s*@font-face \{.*?\}", "", picture, flags=re.DOTALL)
     picture = picture.replace("Fira Code", "Fira Code, DejaVu Sans Mono, Menlo, Consolas")
-    return re.sub(r"terminal-\d+-", "zktop-", picture)
+    picture = re.sub(r"terminal-\d+-", "zktop-", picture)  # the number is that of this run
+    return re.sub(TEXT, _without_blanks, picture)
+
+
+def _without_blanks(found: re.Match[str]) -> str:
+    """Begin and end a piece of text with what is to be seen of it."""
+    text = found["text"].replace(BLANK, " ")
+    seen = text.strip(" ")
+    if not seen:
+        return ""
+    left = float(found["x"]) + CELL * (len(text) - len(text.lstrip(" ")))
+    width = float(found["width"]) - CELL * (len(text) - len(seen))
+    place = f'x="{left:g}" y="{found["y"]}" textLength="{width:g}"'
+    return f"{found['before']}{place}{found['rest']}>{seen.replace(' ', BLANK)}</text>"
 
 
 def frames_until(replay: Replay, at_ms: int) -> Iterator[Frame]:
@@ -120,9 +132,11 @@ async def main(folder: Path) -> None:
     """Write all pictures."""
     replay = Replay(DOCS / "incident.zktop")
     frames = tuple(frames_until(replay, AT_MS))
-    for picture in PICTURES:
-        text = await drawn(picture, frames, replay.hosts)
-        (folder / f"{picture.name}.svg").write_text(text, encoding="utf-8")
+    texts = await asyncio.gather(
+        *(drawn(keys, frames, replay.hosts) for keys in PICTURES.values())
+    )
+    for name, text in zip(PICTURES, texts, strict=True):
+        (folder / f"{name}.svg").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -82,11 +82,11 @@ def hands(report: Report) -> Iterator[Hand]:
     places: dict[str, tuple[str, Contender]] = {}
     held: dict[str, tuple[str, ...]] = {}
     for view in report.views:
-        for one in (*view.waiters, *view.holders):
-            who = str(one.owner)
-            places.setdefault(who, (view.lock.path, one))
-            if one.state == "holds":
-                held[who] = (*held.get(who, ()), view.lock.path)
+        path = view.lock.path
+        for one in view.holders:
+            held[str(one.owner)] = (*held.get(str(one.owner), ()), path)
+            places.setdefault(str(one.owner), (path, one))
+        places |= {str(one.owner): (path, one) for one in view.waiters}
     for who, (path, one) in sorted(places.items()):
         yield _hand(who, path, one, held.get(who, ()))
 

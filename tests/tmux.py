@@ -2,11 +2,14 @@
 
 import contextlib
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 ZKTOP = (sys.executable, "-m", "zktop")
 PATIENCE_S = 20.0
@@ -14,10 +17,10 @@ CLEARED = ("NO_COLOR", "COLUMNS", "LINES", "COLORTERM", "TEXTUAL_THEME")
 
 
 class Terminal:
-    """One tmux window with one program in it."""
+    """One tmux window with one program in it, which has a home of its own."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, home: Path) -> None:
+        self._name, self._home = name, home
 
     def text(self) -> str:
         """Everything that is on the screen now."""
@@ -46,6 +49,19 @@ class Terminal:
             time.sleep(0.02)  # between two looks at a condition
         return time.monotonic() - begin
 
+    def type(self, text: str) -> None:
+        """Type a text, letter by letter."""
+        self._tmux("send-keys", "-t", "0", "-l", text)
+
+    def family(self) -> list[int]:
+        """Find all processes that came of this program, wherever they have gone."""
+        mark = f"XDG_STATE_HOME={self._home}".encode()
+        return [pid for pid in _processes() if mark in _environment(pid)]
+
+    def logged(self) -> str:
+        """Everything that went wrong in the UI, as its log tells it."""
+        return "".join(one.read_text() for one in self._home.rglob("*.log"))
+
     @property
     def pid(self) -> int:
         """The process in the window."""
@@ -56,6 +72,8 @@ class Terminal:
         """The exit code of the program once it has ended; None while it runs."""
         said = self._tmux("display-message", "-p", "-t", "0", "#{pane_dead} #{pane_dead_status}")
         is_dead, _, code = said.strip().partition(" ")
+        if is_dead == "1" and not code:
+            self._tmux("run-shell", "true")  # tmux may miss that a child ended, until another does
         return int(code) if is_dead == "1" and code else None
 
     def _tmux(self, *words: str) -> str:
@@ -71,15 +89,29 @@ def terminal(
 ) -> Iterator[Terminal]:
     """A terminal in which this runs; it stays readable when the program has ended."""
     name = f"zktop-test-{uuid.uuid4().hex[:8]}"
-    variables = {"TERM": "xterm-256color", "LANG": "C.UTF-8"} | dict(environment or {})
+    home = Path(tempfile.mkdtemp(prefix=name))
+    own = {"XDG_STATE_HOME": str(home), "XDG_CONFIG_HOME": str(home)}
+    variables = {"TERM": "xterm-256color", "LANG": "C.UTF-8"} | own | dict(environment or {})
     settings = [f"{key}={value}" for key, value in variables.items()]
     words = shlex.join(["env", *(f"-u{name}" for name in CLEARED), *settings, *command])
     size = ["-x", str(columns), "-y", str(lines)]
     _tmux(name, "new-session", "-d", *size, words, ";", "set", "remain-on-exit", "on")
     try:
-        yield Terminal(name)
+        yield Terminal(name, home)
     finally:
         _tmux(name, "kill-server")
+        shutil.rmtree(home)
+
+
+def _processes() -> list[int]:
+    return [int(one.name) for one in Path("/proc").iterdir() if one.name.isdigit()]
+
+
+def _environment(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:  # it has ended, or is somebody else's
+        return b""
 
 
 def _tmux(name: str, *words: str) -> str:

@@ -19,11 +19,17 @@ _COMPLETE = "_ZKTOP_COMPLETE"
 
 _EXAMPLES = """\b
 Examples:
-  zktop --hosts zk1:2181,zk2:2181 --root '/locks/**' --show-config
+  zktop demo
+  zktop --hosts zk1:2181,zk2:2181
+  zktop --hosts zk1:2181 --root '/locks/**' --root /leader
+  zktop --hosts zk1:2181 --show-config
   zktop layouts lock-0000000007
   zktop COMMAND --help
 
-Completion: eval "$(_ZKTOP_COMPLETE=bash_source zktop)", or zsh_source, fish_source.
+Without a command it opens the terminal UI, where ? explains everything; q quits.
+
+Completion: eval "$(_ZKTOP_COMPLETE=bash_source zktop)" in bash, zsh_source in zsh;
+in fish: _ZKTOP_COMPLETE=fish_source zktop | source
 """
 
 

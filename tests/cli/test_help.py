@@ -1,5 +1,6 @@
 """The help is complete, has examples, and the examples work."""
 
+import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -59,9 +60,10 @@ def works_anywhere(example: str) -> bool:
 @pytest.mark.parametrize("example", [one for one in EXAMPLES if not works_anywhere(one)])
 def test_the_examples_are_understood(example: str) -> None:
     """Those that need a server are parsed, every option of them."""
-    name, *args = shlex.split(example)[1:]
+    args = shlex.split(example)[1:]
+    name = args.pop(0) if args[0] in NAMES else ""
 
-    with command(name).make_context(name, args) as context:
+    with command(name).make_context(name or "zktop", args) as context:
         assert context.params
 
 
@@ -88,17 +90,57 @@ def test_the_list_of_commands_is_the_table(zktop: Callable[..., tuple[int, str, 
     assert [command(entry.name).name for entry in COMMANDS] == [entry.name for entry in COMMANDS]
 
 
-def test_completion_is_told_and_works(
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("zktop lay", {"layouts"}),
+        ("zktop scene phil", {"philosophers"}),
+        ("zktop demo --scene ab", {"ab-ba"}),
+        ("zktop contend kazoo-s", {"kazoo-semaphore"}),
+        ("zktop contend poll /zktop-demo/a --work o", {"oversleep"}),
+        ("zktop snapshot --format m", {"mermaid"}),
+        ("zktop schema ev", {"events"}),
+    ],
+)
+def test_shells_complete(
     monkeypatch: pytest.MonkeyPatch,
     zktop: Callable[..., tuple[int, str, str]],
+    shell: str,
+    line: str,
+    offered: set[str],
 ) -> None:
-    """The shell asks through the environment."""
-    _, out, _ = zktop("--help")
-    monkeypatch.setenv("_ZKTOP_COMPLETE", "bash_complete")
-    monkeypatch.setenv("COMP_WORDS", "zktop lay")
-    monkeypatch.setenv("COMP_CWORD", "1")
+    """Commands, scenes, recipes and choices; the shell asks through the environment."""
+    words = line.split()
+    monkeypatch.setenv("_ZKTOP_COMPLETE", f"{shell}_complete")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", words[-1] if shell == "fish" else str(len(words) - 1))
 
-    _, completions, _ = zktop()
+    _, out, _ = zktop()
 
-    assert "_ZKTOP_COMPLETE=bash_source zktop" in out
-    assert completions.split() == ["plain,layouts"]
+    assert {word for word in re.split(r"[\s,]+", out) if word in offered} == offered
+    assert "Traceback" not in out
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_are_taught(
+    monkeypatch: pytest.MonkeyPatch, zktop: Callable[..., tuple[int, str, str]], shell: str
+) -> None:
+    """By what the help says, which prints a script for the shell."""
+    _, told, _ = zktop("--help")
+    monkeypatch.setenv("_ZKTOP_COMPLETE", f"{shell}_source")
+
+    code, script, _ = zktop()
+
+    assert f"{shell}_source" in told
+    assert code == 0
+    assert f"_ZKTOP_COMPLETE={shell}_complete" in script
+
+
+@pytest.mark.parametrize("option", ["--config", "--tls-ca", "--tls-cert", "--tls-key"])
+def test_files_are_completed(option: str) -> None:
+    """The shell lists files itself when it is told to."""
+    (parameter,) = (one for one in cli.zktop.params if option in one.opts)
+    context = click.Context(cli.zktop)
+
+    assert [item.type for item in parameter.shell_complete(context, "")] == ["file"]

@@ -62,3 +62,14 @@ def test_the_next_version_does_not_copy_the_large_part() -> None:
 
     assert later.base is shelf.base
     assert later.changed_since(shelf) == {5}
+
+
+def test_keys_that_come_and_go_are_not_remembered() -> None:
+    """A queue of one, through which thousands have gone, is as small as it looks."""
+    shelf: Shelf[str, int] = Shelf()
+    for number in range(5_000):
+        shelf = shelf.with_changes({f"lock-{number}": number, f"lock-{number - 1}": None})
+    kept = {*shelf.base, *shelf.recent, *(key for _, keys in shelf.poured_in for key in keys)}
+
+    assert len(shelf) == 1
+    assert len(kept) < 20

@@ -1,28 +1,10 @@
 """The UI in a real terminal, on real servers, with real contenders: read from the screen."""
 
-from collections.abc import Iterator
-
-import pytest
 from cli.live import new_root, worker
-from servers import RunningServer, real_zookeeper, sandbox_server
+from servers import RunningServer
 from tmux import ZKTOP, Terminal, terminal
 
 DEADLOCK_WITHIN_S = 3.0
-
-
-@pytest.fixture(
-    scope="module", params=["sandbox", pytest.param("real", marks=pytest.mark.zookeeper)]
-)
-def server(request: pytest.FixtureRequest) -> Iterator[RunningServer]:
-    """Our own server, and a real one."""
-    if request.param == "sandbox":
-        with sandbox_server() as server:
-            yield server
-        return
-    with real_zookeeper() as server:
-        if server is None:
-            pytest.skip("no ZooKeeper on this machine")
-        yield server
 
 
 def says_deadlock(text: str) -> bool:

@@ -1,7 +1,6 @@
 """Keys that come faster than the screen follows: each still means what it meant when pressed."""
 
 import asyncio
-from collections.abc import Callable
 
 import pytest
 from textual import events

@@ -105,8 +105,8 @@ async def test_f_lists_those_without_a_lock() -> None:
         await pilot.press("f")
         listed = "\n".join(await settled(pilot))
 
-        assert "5 sessions, 4 in locks, 1 at HIGH risk   1 without any lock folded" in folded
-        assert "all are listed" in listed
+        assert "5 sessions, 4 in locks, 1 at HIGH risk   1 in none: f shows them" in folded
+        assert "all listed" in listed
 
 
 async def test_o_and_O_sort() -> None:  # noqa: N802  the key has a capital letter

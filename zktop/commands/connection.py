@@ -35,6 +35,7 @@ class Option(NamedTuple):
         if self.metavar:
             return click.option(
                 self.flag,
+                type=click.Path() if self.metavar == "FILE" else None,  # the shell lists files
                 metavar=self.metavar,
                 help=self.help,
                 envvar=self.env,

@@ -8,12 +8,14 @@ import contextlib
 import sys
 import threading
 from collections import deque
+from textwrap import wrap
 from typing import Self
 
 import click
 from msgspec.structs import replace
 
 from zktop.commands.access import access_of, plan_of
+from zktop.commands.completion import scenes
 from zktop.commands.connection import Wanted, connection_options
 from zktop.commands.demo_connection import demo_connection
 from zktop.commands.output import WIDTH, narrate, put
@@ -46,8 +48,15 @@ _PACE_S = 2.0
 
 
 @click.command("demo", epilog=_EXAMPLES)
-@click.option("--scene", "name", default="ab-ba", metavar="NAME", help="ab-ba if not given.")
-@click.option("--duration", type=DURATION, help="End after this; at ctrl-c if not given.")
+@click.option(
+    "--scene",
+    "name",
+    default="ab-ba",
+    metavar="NAME",
+    shell_complete=scenes,
+    help="ab-ba if not given; `zktop scene --list` lists them.",
+)
+@click.option("--duration", type=DURATION, help="End after this; else when you end it.")
 @click.option("--text", is_flag=True, help="Print lines of text; no terminal UI.")
 @connection_options
 def command(wanted: Wanted, name: str, duration: Millis | None, *, text: bool) -> int:
@@ -161,7 +170,8 @@ class _Screen:
 
 
 def _picture(report: Report, hosts: str, said: deque[str], width: int) -> list[str]:
-    return [*(line[:width] for line in list(said)), "", *lines(snapshot(report, hosts), width)]
+    told = (fold for line in list(said) for fold in wrap(line, width, subsequent_indent="  "))
+    return [*told, "", *lines(snapshot(report, hosts), width)]
 
 
 def _news(report: Report, said: deque[str]) -> tuple[object, ...]:

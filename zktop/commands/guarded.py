@@ -39,10 +39,9 @@ class Guarded(io.RawIOBase):
     def close(self) -> None:
         """Close the file, also one that failed."""
         if not self.closed:
-            self._try(self._file.flush)
+            super().close()  # which flushes, while there is something to flush into
             with contextlib.suppress(OSError):  # what was left to be written was told of above
                 self._file.close()
-        super().close()
 
     def _try(self, deed: Callable[[], object]) -> None:
         if self.has_failed:

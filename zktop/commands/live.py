@@ -78,6 +78,8 @@ class LiveFeed:
             except ZktopError as error:
                 self._say(Status("failed", str(error)))
                 return
+            except Exception as error:  # noqa: BLE001  a silent thread would leave a stale picture
+                self._say(Status("failed", f"Reading has failed: {error!r}. Trying again."))
             finally:
                 if self._file is not None and not self._over.is_set():
                     says = "The recording has ended with the connection."

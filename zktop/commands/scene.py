@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import click
 
+from zktop.commands.completion import scenes
 from zktop.commands.connection import Wanted, connection_options
 from zktop.commands.demo_connection import demo_connection
 from zktop.commands.output import narrate, put
@@ -27,7 +28,7 @@ Examples:
 
 
 @click.command("scene", epilog=_EXAMPLES)
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=scenes)
 @click.option("--list", "is_list", is_flag=True, help="List the scenes.")
 @click.option("--pace", type=DURATION, default="1s", help="Between two moves; 1s if not given.")
 @click.option("--keep", type=DURATION, default="0s", help="Stay at the end for so long.")

@@ -3,9 +3,10 @@
 from zktop.headless import schema
 from zktop.headless.durations import iso
 from zktop.model.contender import Contender, View
+from zktop.model.cost import Cost
 from zktop.model.facts import Millis, Server, session_text
 from zktop.model.findings.finding import Blind, Finding
-from zktop.model.report import Cost, Report, SessionView
+from zktop.model.report import Report, SessionView
 from zktop.model.waits.deadlock import Deadlock, Place, Step
 from zktop.model.waits.exits import WayOut
 

@@ -34,14 +34,13 @@ class Actors:
 
     def of(self, lock: Lock, member: Member) -> str:
         """Name the actor behind one place."""
-        named = self.named(member)
+        named = self.named(member) if self._pattern else None
         if named is not None:
             return named
-        if member.znode.stat is None:
+        stat = member.znode.stat
+        if stat is None:
             return f"{UNKNOWN}{lock.path}/{member.node}"
-        if not member.owner:
-            return self._without_session(lock, member)
-        return session_text(member.owner)
+        return session_text(stat.owner) if stat.owner else self._without_session(lock, member)
 
     def _without_session(self, lock: Lock, member: Member) -> str:
         """Name whoever made a node that outlives its maker: on purpose, or an orphan."""

@@ -27,7 +27,7 @@ from zktop.model.waits.evidence import Evidence
 from zktop.model.waits.forest import Forest, Root
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.names import Names
-from zktop.model.waits.order import OrderGraph
+from zktop.model.waits.order import OrderGraph, tells_order
 from zktop.model.waits.order_samples import Asker
 from zktop.model.waits.order_story import Inversion, inversions
 from zktop.model.waits.state import Queue, Request
@@ -143,10 +143,8 @@ class Deadlocks:
         """Learn in which order locks are taken, from who owns another one already."""
         lock, queue = change.after, lined.queue
         generation = {queue.lock: lock.stat.czxid} if lock and lock.stat else {}
-        tangled = {request.actor for request in lined.created} & self.graph.tangled
-        nesting = {actor for actor in tangled if len(set(self.graph.locks(actor))) > 1}
         for request in lined.created:
-            if request.actor in nesting:
+            if tells_order(self.graph, request.actor):
                 asker = Asker(
                     identity=request.actor,
                     owner=request.actor,

@@ -234,7 +234,7 @@ class Inspection:
             self._knots.pop(path, None)
 
     def _interview(self, session: Session, scene: Scene, around: Surroundings) -> None:
-        paths = sorted(path for path in {*self._places.of(session)} if path in scene.locks)
+        paths = sorted(path for path in self._places.of(session) if path in scene.locks)
         places = tuple(chain.from_iterable(_places_in(scene.locks[p], session) for p in paths))
         self._remember(session, interview(Interview(session, places, around)), scene.now)
 

@@ -1,6 +1,6 @@
 """In which locks each session has a place."""
 
-from collections.abc import KeysView
+from collections.abc import Collection, KeysView
 
 from zktop.model.facts import Session
 from zktop.model.text import Text
@@ -9,13 +9,14 @@ from zktop.model.text import Text
 class Places:
     """A fold over who comes and goes.
 
-    Nearly every session has one place alone; there the path itself is kept instead of a tuple,
-    which is felt with fifty thousand of them.
+    Nearly every session has one place alone; there the path itself is kept instead of a dict,
+    which is felt with fifty thousand of them. For the others it is the number of places by lock:
+    a service may have ten thousand.
     """
 
     def __init__(self) -> None:
         """Begin with nobody."""
-        self._places: dict[Session, Text | tuple[Text, ...]] = {}
+        self._places: dict[Session, Text | dict[Text, int]] = {}
 
     @property
     def owners(self) -> KeysView[Session]:
@@ -26,25 +27,32 @@ class Places:
         """Tell whether somebody has a place."""
         return session in self._places
 
-    def of(self, session: Session) -> tuple[Text, ...]:
-        """Give the locks of a session, one entry a place."""
-        here = self._places.get(session, ())
-        return here if isinstance(here, tuple) else (here,)
+    def of(self, session: Session) -> Collection[Text]:
+        """Give the locks of a session, each once."""
+        here = self._places.get(session, {})
+        return here.keys() if isinstance(here, dict) else (here,)
 
     def enter(self, session: Session, path: Text) -> None:
         """Take note of one more place."""
-        self._keep(session, (*self.of(session), path))
+        here = self._places.get(session)
+        if here is None:
+            self._places[session] = path
+            return
+        if not isinstance(here, dict):
+            here = self._places[session] = {here: 1}
+        here[path] = here.get(path, 0) + 1
 
     def leave(self, session: Session, path: Text) -> bool:
         """Take note of a place that is gone; False when it was the last one."""
-        here = list(self.of(session))
+        here = self._places.get(session)
+        if not isinstance(here, dict):
+            if here == path:
+                del self._places[session]
+            return session in self._places
         if path in here:
-            here.remove(path)
-        self._keep(session, tuple(here))
+            here[path] -= 1
+            if not here[path]:
+                del here[path]
+        if not here:
+            del self._places[session]
         return bool(here)
-
-    def _keep(self, session: Session, here: tuple[Text, ...]) -> None:
-        if here:
-            self._places[session] = here[0] if len(here) == 1 else here
-        else:
-            self._places.pop(session, None)

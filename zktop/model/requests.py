@@ -145,19 +145,20 @@ def _filled(
     known: Known,
 ) -> Lined:
     """Put the requests in. What stands before and behind all changes is taken over as it is."""
-    before = known.members.get(rules.lock, ())
     queue = known.queues.get(rules.lock)
-    requests = queue.requests if queue else ()
+    if queue is None:
+        return _first(rules, lock, members, actors)
+    before, requests = known.members.get(rules.lock, ()), queue.requests
     head = _alike(before, members)
     tail = _alike(before[head:][::-1], members[head:][::-1])
     end = len(requests) - tail
     old = {request.node: request for request in requests[head:end]}
-    exempt = frozenset(member.node for member in lock.holders if lock.is_exempt(member))
+    exempt = _exempt(lock)
     new = []
     for member in members[head : len(members) - tail]:
         same, is_exempt = old.get(member.node), member.node in exempt
         if same is None or not (actors.are_sessions and _is_of(same, member, is_exempt=is_exempt)):
-            made = _request(member, actors.of(lock, member), is_exempt=is_exempt)
+            made = _request(lock, member, actors, is_exempt=is_exempt)
             same = same if same == made else made
         new.append(same)
     stay = {id(request) for request in new}
@@ -170,25 +171,44 @@ def _filled(
     )
 
 
+def _first(rules: Queue, lock: Lock, members: tuple[Member, ...], actors: Actors) -> Lined:
+    """Make all requests of a queue that was not there before."""
+    exempt = _exempt(lock)
+    requests = tuple(
+        [_request(lock, one, actors, is_exempt=one.node in exempt) for one in members]
+    )
+    return Lined(msgspec.structs.replace(rules, requests=requests), members, requests, ())
+
+
+def _exempt(lock: Lock) -> frozenset[str]:
+    return frozenset([member.node for member in lock.holders if lock.is_exempt(member)])
+
+
 def _alike(one: Sequence[Member], other: Sequence[Member]) -> int:
     """Count how many of the first members are the same objects, at the speed of C."""
     differing = compress(count(), map(is_not, one, other))
     return next(differing, min(len(one), len(other)))
 
 
-def _request(member: Member, actor: str, *, is_exempt: bool) -> Request:
-    session = session_text(member.owner) if member.owner else None
-    is_session = session is None or actor == session or session_of(actor) is not None
+def _request(lock: Lock, member: Member, actors: Actors, *, is_exempt: bool) -> Request:
+    actor, stat = actors.of(lock, member), member.znode.stat
     return Request(
         node=member.node,
         actor=actor,
         mode=member.mode,
-        czxid=member.czxid,
-        since_ms=member.ctime,
+        czxid=stat.czxid if stat else 0,
+        since_ms=stat.ctime if stat else None,
         exempt=is_exempt,
         releases=not actor.startswith(NOBODY),
-        session=None if is_session else session,
+        session=None if actors.are_sessions else _session_behind(member, actor),
     )
+
+
+def _session_behind(member: Member, actor: str) -> str | None:
+    """Give the session of a place whose actor is called otherwise."""
+    if not member.owner or session_of(actor) is not None:
+        return None
+    return session_text(member.owner)
 
 
 def _is_of(request: Request, member: Member, *, is_exempt: bool) -> bool:

@@ -17,6 +17,8 @@ V = TypeVar("V")
 T = TypeVar("T")
 
 RECENT_LIMIT = 64
+FEW = 64  # entries that are looked through faster than a difference is remembered
+FEW_RECENT = 8
 POURS_REMEMBERED = 8
 
 # Stands for one base; the base itself would be kept alive by whoever remembers it.
@@ -49,7 +51,8 @@ class Shelf(Mapping[K, V], Generic[K, V]):
         came = sum((value is not None) - (key in self) for key, value in changes.items())
         following = Shelf(self.base, {**self.recent, **changes}, self.length + came)
         following.mark, following.poured_in = self.mark, self.poured_in
-        return following if len(following.recent) <= RECENT_LIMIT else following.poured()
+        limit = RECENT_LIMIT if len(self.base) > FEW else FEW_RECENT
+        return following if len(following.recent) <= limit else following.poured()
 
     def changed_since(self, before: "Shelf[K, V]") -> set[K]:
         """Give the keys whose values are not the same objects as in the earlier version.
@@ -85,8 +88,9 @@ class Shelf(Mapping[K, V], Generic[K, V]):
                 del entries[key]
         poured = Shelf(cast("dict[K, V]", entries))
         poured.mark = Mark()
-        remembered = self.poured_in[: POURS_REMEMBERED - 1]
-        poured.poured_in = ((self.mark, self.recent.keys()), *remembered)
+        if len(poured) > FEW:  # of few that come and go, more would be remembered than there are
+            remembered = self.poured_in[: POURS_REMEMBERED - 1]
+            poured.poured_in = ((self.mark, self.recent.keys()), *remembered)
         return poured
 
     @overload

@@ -20,12 +20,14 @@ from textual.binding import Binding
 from textual.color import Color
 from textual.driver import Driver
 from textual.filter import LineFilter
+from textual.notifications import Notification, Notify, SeverityLevel
 
 from zktop.ui.ascii import Ascii
 from zktop.ui.look import Look
 from zktop.ui.mishaps import Mishaps
 
 SIGNALLED: Final = 128  # and the signal's number: the exit code of who was ended by one
+LEAST_S: Final = 0.01  # that a timer is set to
 TROUBLE_S: Final = 10.0  # how long the newest error is named in the head
 
 
@@ -40,6 +42,24 @@ class Colourless(LineFilter):
             else Segment(segment.text, _without_colours(segment.style))
             for segment in segments
         ]
+
+
+class Note(Notification):
+    """A sentence in the corner whose time to go is never below nothing.
+
+    Textual sets a timer to what is left when it draws one, and a timer set to less than nothing
+    never ends: the screen would stand still for good, just because it was drawn a moment late.
+    """
+
+    @property
+    def time_left(self) -> float:
+        """Give the seconds that it is still to be seen."""
+        return max(LEAST_S, super().time_left)
+
+    @property
+    def has_expired(self) -> bool:
+        """Tell whether it has been there long enough."""
+        return super().time_left <= 0
 
 
 @lru_cache(1024)
@@ -87,6 +107,19 @@ class Mannered(App[int]):
         """Draw everything: while we were suspended the terminal showed something else."""
         for one in self.screen_stack:
             one.refresh(layout=True)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """Show a sentence in the corner for a while."""
+        lasts = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
+        self.post_message(Notify(Note(message, title, severity, lasts, markup=markup)))
 
     # Errors
 

@@ -22,6 +22,10 @@ class Show(Message):
         super().__init__()
 
 
+class Came(Message):
+    """Draw the page: its panes are there."""
+
+
 class Choose(Message):
     """Remember that the user looks at this; no page is changed for it."""
 

@@ -18,7 +18,6 @@ class Subject(NamedTuple):
     session: Session | None = None
     case: str | None = None  # the id of a deadlock or of another finding
     hand: str | None = None  # the name of a contender of ours
-    recipe: str | None = None  # of contenders that could be started
 
 
 class Moment(msgspec.Struct, frozen=True, eq=False, kw_only=True):

@@ -11,7 +11,7 @@ from textual.widgets import ContentSwitcher
 from zktop.ui.keys import Key, bindings, known_on
 from zktop.ui.look import Look
 from zktop.ui.manners import Mannered
-from zktop.ui.messages import Ask, Choose, Failed, Show
+from zktop.ui.messages import Ask, Came, Choose, Failed, Show
 from zktop.ui.moment import Moment, Subject
 from zktop.ui.pages import page_named
 from zktop.ui.pages.page import Page
@@ -80,7 +80,7 @@ class Paged(Mannered):
         """Have the head, the foot, and the page in sight show the moment."""
         page, moment = self.page, self.moment
         name = page.NAME if page is not None else self.look.page
-        if page is not None:
+        if page is not None and page.is_mounted:
             self.guarded(f"Drawing screen {page.TITLE}", partial(page.show, moment))
         self.screen_stack[0].query_one(Foot).show(known_on(name, self.table))
         self._draw_head(moment, name)
@@ -129,13 +129,18 @@ class Paged(Mannered):
         if page is not None and subject is None:
             subject = _joined(self.subject, page.subject)
         self.subject = subject or self.subject
-        self.run_worker(self.bring(name), exclusive=True, group="pages")
+        self._soon(name)
 
     def turn_back(self) -> None:
         """Go back the way that was come."""
         if self._trail:
             name, self.subject = self._trail.pop()
-            self.run_worker(self.bring(name), exclusive=True, group="pages")
+            self._soon(name)
+
+    def _soon(self, name: str) -> None:
+        """Bring a page, unless another is asked for before; no coroutine is left unawaited."""
+        bring = partial(self.bring, name)
+        self.run_worker(bring, exclusive=True, group="pages")  # type: ignore[arg-type]  # Textual's own type knows no coroutine that ends in nothing
 
     async def bring(self, name: str) -> None:
         """Put a page in sight; make it when it is asked for the first time."""
@@ -165,6 +170,10 @@ class Paged(Mannered):
     def on_show(self, message: Show) -> None:
         """Go where a page leads."""
         self.turn_to(message.page, message.subject)
+
+    def on_came(self, _message: Came) -> None:
+        """Draw a page that has got its panes only now: the way to it was crossed by another."""
+        self.draw()
 
     def on_choose(self, message: Choose) -> None:
         """Remember what the user looks at."""

@@ -60,8 +60,8 @@ def _member(layout: Layout, place: Place, known: Known, below: str) -> Member:
 
 def _named(layout: Layout, place: Place) -> Text | None:
     """Give the label that is in the name, where the data has none."""
-    data = place.znode.data
-    return None if data and label_of(data, layout.name) else label_in_name(layout, place.name)
+    data, said = place.znode.data, label_in_name(layout, place.name)
+    return None if said is None or (data and label_of(data, layout.name)) else said
 
 
 @lru_cache(maxsize=256)

@@ -15,9 +15,9 @@ from zktop.model.layouts.labels import REVOKED
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.names import LARGEST, compiled
 from zktop.model.locks.lock import Member
+from zktop.model.text import Text
 
 NEARLY_EXHAUSTED: Final = LARGEST - LARGEST // 100
-_node: Final = attrgetter("node")
 
 
 class Notes(msgspec.Struct, frozen=True, gc=False):
@@ -96,27 +96,26 @@ def _same(notes: Notes) -> Notes:
 
 def _counted(layout: Layout, members: Sequence[Member]) -> Notes:
     unseen = compiled(layout.unseen).search if layout.unseen else None
-    numbers = [member.sequence for member in members]
-    known = [number for number in numbers if number is not None]
-    tokens = [member.token for member in members if member.token is not None]
+    known = [member.sequence for member in members if member.sequence is not None]
+    tokens = [token for member in members if (token := member.token) is not None]
     return Notes(
         unordered=_inversions(members),
         twins=len(known) - len(set(known)),
-        negative=sum([number < 0 for number in known]),
-        unnumbered=len(numbers) - len(known),
+        negative=len([number for number in known if number < 0]),
+        unnumbered=len(members) - len(known),
         unseen=sum([unseen(member.node) is not None for member in members]) if unseen else 0,
-        lasting=sum([not member.releases for member in members]),
-        readers=sum([member.mode == "read" for member in members]),
-        revoked=sum([member.znode.data in REVOKED for member in members]),
+        lasting=[member.releases for member in members].count(False),
+        readers=[member.mode for member in members].count("read"),
+        revoked=len([one for one in members if one.znode.data in REVOKED]),
         repeated=len(tokens) != len(set(tokens)),
         largest=max(known, default=0),
     )
 
 
-def is_repeated(member: Member, members: Iterable[Member]) -> bool:
-    """Tell whether somebody else carries the same token; to search all names is quickest."""
+def is_repeated(member: Member, names: Iterable[Text]) -> bool:
+    """Tell whether another of these names has the same token; to search all of them at once."""
     token = member.token
-    return token is not None and "\n".join(map(_node, members)).count(token) > 1
+    return token is not None and "\n".join(names).count(token) > 1
 
 
 def _inversions(members: Sequence[Member]) -> int:

@@ -55,9 +55,10 @@ def may_be_lock(path: str, world: World, settings: Settings) -> bool:
     """
     if any(root.path == path for root in settings.roots):
         return True
-    family = world.family(path)
+    ground = Ground(Text(path), world, settings)
+    family = ground.family
     if family.listed or family.members or family.denied:
-        return not part_of(Ground(Text(path), world, settings))
+        return not part_of(ground)
     parent, name = split(path)
     znode = world.node(path)
     if znode is None or _NUMBERED.search(name):

@@ -74,7 +74,7 @@ def _following(queue: Queue, changes: Difference, ground: Ground) -> Queue | Non
             return None
         notes = notes.with_change(member, _around(members, place, place), 1)
         members.insert(place, member)
-        if is_repeated(member, members):
+        if is_repeated(member, ground.family.members):
             return None
     if not members or _needs_a_fresh_look(queue, notes):
         return None

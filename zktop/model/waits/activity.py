@@ -4,6 +4,7 @@ Taking a lock, or giving one up, after a wait began and before it ended proves t
 that merely queues proves nothing: an actor may ask for several locks at once.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 
 from msgspec import Struct
@@ -48,8 +49,12 @@ class Activity:
         """
         relist: list[str] = []
         rest: list[_Gone] = []
-        for gone in self._gone:
-            waits = [q for q, r in _waits(graph, gone.actor) if 0 < r.czxid <= gone.there]
+        # Once an actor: a service may give up thousands of its places between two looks.
+        asked = [gone for gone in self._gone if not self.is_concurrent(gone.actor)]
+        actors = {gone.actor for gone in asked}
+        waiting = {actor: list(_waits(graph, actor)) for actor in actors}
+        for gone in asked:
+            waits = [q for q, r in waiting[gone.actor] if 0 < r.czxid <= gone.there]
             if any(queue.seen_zxid >= gone.gone for queue in waits):
                 self._concurrent.add(self._identity(gone.actor))
             elif waits:
@@ -68,8 +73,9 @@ class Activity:
         self._looked_at = looked_at
         for actor in residue.stuck:
             waits = list(_waits(graph, actor))
-            taken = [r.czxid for q, r in graph.places(actor) if graph.holds(q, r) and not r.exempt]
-            if any(r.czxid < czxid <= q.seen_zxid for q, r in waits for czxid in taken):
+            holds = (r for q, r in graph.places(actor) if graph.holds(q, r) and not r.exempt)
+            taken = sorted(request.czxid for request in holds)
+            if any(_is_any_between(taken, r.czxid, q.seen_zxid) for q, r in waits):
                 self._concurrent.add(self._identity(actor))
 
 
@@ -79,6 +85,12 @@ _Stuck = tuple[Residue, list[Queue]]
 def _is_same(one: _Stuck, other: _Stuck) -> bool:
     """Tell whether the same are stuck in the same versions of the same queues."""
     return one[0] is other[0] and all(a is b for a, b in zip(one[1], other[1], strict=True))
+
+
+def _is_any_between(taken: list[int], wait: int, seen: int) -> bool:
+    """Tell whether anything was taken after the wait began, up to what was seen of that queue."""
+    place = bisect_right(taken, wait)
+    return place < len(taken) and taken[place] <= seen
 
 
 def _waits(graph: WaitGraph, actor: str) -> Iterator[tuple[Queue, Request]]:

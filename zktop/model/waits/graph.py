@@ -6,8 +6,9 @@ Everything else costs its own members and no more. The answer is worked out when
 so a burst of changes costs one.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from itertools import starmap
 from types import MappingProxyType
 
 from zktop.model.waits.ahead import Walk
@@ -48,14 +49,18 @@ class WaitGraph:
         """The newest queue of each lock, read-only."""
         return MappingProxyType(self._queues)
 
-    def locks(self, actor: str) -> tuple[str, ...]:
-        """List the queues in which the actor has a place, one entry a place; no mere standby."""
+    def locks(self, actor: str) -> Collection[str]:
+        """List the queues in which the actor has a place, each once; no mere standby."""
         return self._places.locks(actor)
+
+    def number(self, actor: str) -> int:
+        """Count the places of an actor."""
+        return self._places.number(actor)
 
     def places(self, actor: str) -> list[tuple[Queue, Request]]:
         """List the requests of an actor with their queues, by lock and in queue order."""
         found = []
-        for lock in sorted(set(self._places.locks(actor))):
+        for lock in sorted(self._places.locks(actor)):
             queue = self._queues[lock]
             if actor in self._places.tangled:
                 found += [(queue, member) for member in self._standing(lock)[actor]]
@@ -191,7 +196,7 @@ class WaitGraph:
                 self._judge(was.locks, only=was.frozen)
             elif self._is_moved or any(self._is_frozen(r) for _, r in suspects):
                 self._explain(set(was.stuck))
-            self._is_unknown = any(self._closes(q, r) for q, r in suspects)
+            self._is_unknown = any(starmap(self._close, _by_actor(suspects)))
         if self._is_unknown:
             self._judge(self._places.knotted)
         self._is_unknown = self._is_thawing = self._is_moved = False
@@ -216,18 +221,31 @@ class WaitGraph:
         self._residue = residue(left, nobody, [self._strand(lock) for lock in sorted(locks)])
         self._crowds = {lock: known for lock, known in self._crowds.items() if lock in locks}
 
-    def _closes(self, queue: Queue, request: Request) -> bool:
-        """Whether this request makes its actor stuck, who was not."""
-        actor, was = request.actor, self._residue
-        if self._is_frozen(request):
+    def _close(self, actor: str, suspects: list[tuple[Queue, Request]]) -> bool:
+        """Whether these requests make their actor stuck, who was not."""
+        was = self._residue
+        if any(self._is_frozen(r) for _, r in suspects):
             return False
         walk = Walk(self._strand, self._places, was.frozen)
-        walk.before(queue.lock, actor)
+        for queue, _ in suspects:
+            walk.before(queue.lock, actor)
+        is_election = any(queue.kind == "election" for queue, _ in suspects)
         leads_nowhere = actor not in walk.seen and walk.seen.isdisjoint(was.frozen)
-        if leads_nowhere and queue.kind != "election" and was.locks.isdisjoint(self.locks(actor)):
+        is_beside = was.locks.isdisjoint(self.locks(actor))
+        if leads_nowhere and not is_election and is_beside:
             return False
         if actor in walk.seen and walk.is_plain():
             return True
         walk.start(actor)
         lines = [self._strand(lock) for lock in {n for a in walk.seen for n in self.locks(a)}]
         return actor in stuck(lines, walk.seen, pinned=was.stuck)
+
+
+def _by_actor(
+    suspects: Iterable[tuple[Queue, Request]],
+) -> Iterable[tuple[str, list[tuple[Queue, Request]]]]:
+    """Put the requests of an actor together: one walk tells of all of them."""
+    found: dict[str, list[tuple[Queue, Request]]] = {}
+    for queue, request in suspects:
+        found.setdefault(request.actor, []).append((queue, request))
+    return found.items()

@@ -2,10 +2,16 @@
 
 Fed with acquisitions, from a snapshot or one by one, of bounded size. Almost every acquisition
 repeats one seen before; only a new way of nesting two locks starts a search for a cycle.
+
+Nothing is learned from an actor with more than `PLACES_AT_MOST` places. Whoever owns so many locks
+at once is a service of many threads behind one session: which of them took which lock, nobody can
+tell, so its order says nothing, and all pairs of ten thousand locks would take minutes.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from hashlib import blake2s
+from typing import Final
 
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.order_cycles import Cycle, closed_by
@@ -21,6 +27,8 @@ from zktop.model.waits.order_samples import (
 )
 from zktop.model.waits.state import Queue, Request
 
+PLACES_AT_MOST: Final = 32
+
 
 class OrderGraph:
     """A fold over acquisitions. What was confirmed longest ago is forgotten first."""
@@ -32,7 +40,7 @@ class OrderGraph:
         self._edges: dict[tuple[str, str], OrderEdge] = {}
         self._out: dict[str, dict[str, OrderEdge]] = {}
         self._cycles: dict[str, Cycle] = {}
-        self._running: dict[tuple[str, str], list[Sample]] = {}
+        self._running: dict[tuple[str, str], dict[Sample, None]] = {}
 
     @property
     def cycles(self) -> Mapping[str, Cycle]:
@@ -54,7 +62,7 @@ class OrderGraph:
         generations: Mapping[str, int] | None = None,
     ) -> None:
         """Learn from one snapshot: who owns several locks took them in some order."""
-        for actor in sorted(graph.tangled):
+        for actor in sorted(filter(partial(tells_order, graph), graph.tangled)):
             by_age = sorted(graph.places(actor), key=lambda place: place[1].czxid)
             for queue, request in by_age:
                 self.asked(graph, queue, request, asker_of(actor), generations)
@@ -69,7 +77,7 @@ class OrderGraph:
     ) -> None:
         """Learn from one new request; call it when the graph has it."""
         generations = generations or {}
-        if request.actor not in graph.tangled or not orders(queue) or request.exempt:
+        if not tells_order(graph, request.actor) or not orders(queue) or request.exempt:
             return
         if any(
             s.wanted.node == request.node
@@ -78,14 +86,11 @@ class OrderGraph:
             return  # learned before: a snapshot repeats what events told
         wanted = Owned(queue.lock, request.node, request.mode, generations.get(queue.lock, 0))
         owned = owned_before(graph, request, generations)
-        for held in owned:
-            if held.lock != wanted.lock:
-                gates = frozenset(
-                    (o.lock, o.mode == "read")
-                    for o in owned
-                    if o.lock not in (held.lock, wanted.lock)
-                )
-                self._add(Sample(asker, held, wanted, gates), request)
+        others = [o for o in owned if o.lock != wanted.lock]
+        gates = frozenset((o.lock, o.mode == "read") for o in others)
+        for held in others:
+            gates_here = gates - {(held.lock, True), (held.lock, False)}
+            self._add(Sample(asker, held, wanted, gates_here), request)
 
     def ended(self, lock: str, node: str, at_ms: int, *, is_try: bool = False) -> None:
         """Take note that a member is gone; a try gave up at once and so can block nobody."""
@@ -104,7 +109,7 @@ class OrderGraph:
         current = added or edge.samples.get(sample.key)
         if current is not None:
             for place in (sample.held, sample.wanted):
-                self._running.setdefault((place.lock, place.node), []).append(current)
+                self._running.setdefault((place.lock, place.node), {})[current] = None
         if added is not None:
             found = closed_by(added, self._out)
             if found:
@@ -125,6 +130,12 @@ class OrderGraph:
 
     def _drop(self, sample: Sample) -> None:
         self._cycles = {name: c for name, c in self._cycles.items() if sample not in c}
+
+
+def tells_order(graph: WaitGraph, actor: str) -> bool:
+    """Tell whether the actor owns several locks, yet so few that it is one thread of work."""
+    is_nesting = actor in graph.tangled and 1 < len(graph.locks(actor)) <= PLACES_AT_MOST
+    return is_nesting and graph.number(actor) <= PLACES_AT_MOST
 
 
 def _name(cycle: Cycle) -> str:

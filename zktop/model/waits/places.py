@@ -1,11 +1,13 @@
 """Which actor stands in which queues, kept so that one changed member costs one look-up.
 
+That holds for an actor with ten thousand places, too.
+
 An actor with a single place is a mere passer-by: it goes on as soon as it is granted, so whoever
 stands behind it in effect waits for those before it. Only the others, the *tangled* ones, decide
 about deadlocks, and there are few of them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from zktop.model.waits.state import Queue, Request
 
@@ -22,8 +24,9 @@ class Places:
 
     def __init__(self) -> None:
         """Start with nobody anywhere."""
-        # One path instead of a tuple for the many who stand in one queue only: no object each.
-        self._locks: dict[str, str | tuple[str, ...]] = {}
+        # The path alone for the many who have one place only: no object each. For the others
+        # the number of places in each queue.
+        self._locks: dict[str, str | dict[str, int]] = {}
         self._sticky: dict[str, int] = {}
         self._knotted: dict[str, int] = {}
         self.tangled: set[str] = set()
@@ -38,10 +41,15 @@ class Places:
         """Every actor that stands somewhere."""
         return iter(self._locks)
 
-    def locks(self, actor: str) -> tuple[str, ...]:
-        """List the queues the actor stands in, one entry a place."""
-        found = self._locks.get(actor, ())
-        return (found,) if isinstance(found, str) else found
+    def locks(self, actor: str) -> Collection[str]:
+        """List the queues the actor stands in, each once."""
+        found = self._locks.get(actor, {})
+        return (found,) if isinstance(found, str) else found.keys()
+
+    def number(self, actor: str) -> int:
+        """Count the places of an actor, in whichever queues."""
+        found = self._locks.get(actor, {})
+        return 1 if isinstance(found, str) else sum(found.values())
 
     def is_knotted(self, lock: str) -> bool:
         """Whether a tangled actor stands in this queue."""
@@ -74,10 +82,10 @@ class Places:
             return
         if before is None:
             self._locks[actor] = lock
-        elif isinstance(before, str):
-            self._locks[actor] = (before, lock)
         else:
-            self._locks[actor] = (*before, lock)
+            if isinstance(before, str):
+                before = self._locks[actor] = {before: 1}
+            before[lock] = before.get(lock, 0) + 1
         self._review(actor, joined=lock)
 
     def leave(self, queue: Queue, request: Request) -> None:
@@ -89,30 +97,40 @@ class Places:
             del self._sticky[actor]
         elif is_sticky(queue, request):
             self._sticky[actor] -= 1
-        rest = list(self.locks(actor))
-        rest.remove(lock)
-        if not rest:
-            del self._locks[actor]
-        else:
-            self._locks[actor] = rest[0] if len(rest) == 1 else tuple(rest)
+        self._take(actor, lock)
         self._review(actor, left=lock)
 
+    def _take(self, actor: str, lock: str) -> None:
+        """Take one place away."""
+        here = self._locks[actor]
+        if isinstance(here, str):
+            del self._locks[actor]
+            return
+        here[lock] -= 1
+        if not here[lock]:
+            del here[lock]
+        if len(here) == 1 and 1 in here.values():
+            (self._locks[actor],) = here
+
     def _review(self, actor: str, joined: str | None = None, left: str | None = None) -> None:
-        """Move the actor into or out of the tangled, and count its places accordingly."""
-        locks = self.locks(actor)
-        is_tangled = len(locks) > 1 or actor in self._sticky
+        """Move the actor into or out of the tangled, and count it in its queues accordingly."""
+        places = self._locks.get(actor)
+        is_tangled = isinstance(places, dict) or actor in self._sticky
+        here = self.locks(actor)
         if actor not in self.tangled:
             if is_tangled:
                 self.tangled.add(actor)
-                self._count(locks, 1)
+                self._count(here, 1)
         elif is_tangled:
-            self._count((joined,) if joined else (), 1)
-            self._count((left,) if left else (), -1)
+            is_first = isinstance(places, dict) and joined is not None and places[joined] == 1
+            self._count((joined,) if joined else (), int(is_first))
+            self._count((left,) if left else (), -int(left not in here))
         else:
             self.tangled.discard(actor)
-            self._count((*locks, left) if left else locks, -1)
+            self._count({*here, left} if left else here, -1)
 
     def _count(self, locks: Iterable[str], step: int) -> None:
+        """Count the tangled actors of each queue, not their places."""
         for lock in locks:
             number = self._knotted.get(lock, 0) + step
             if number:

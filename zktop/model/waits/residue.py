@@ -1,6 +1,7 @@
 """The part of the world that can never go on, explained: cores, and who leads to them."""
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Literal
 
 from msgspec import Struct
@@ -29,9 +30,9 @@ class Residue(Struct, frozen=True, eq=False):
     reach: Mapping[str, frozenset[int]]
 
     @property
-    def locks(self) -> frozenset[str]:
+    def locks(self) -> AbstractSet[str]:
         """The queues in which somebody stands who will never leave."""
-        return frozenset(self.remnants)
+        return self.remnants.keys()
 
     @property
     def dead_end(self) -> int:

@@ -38,9 +38,9 @@ def _with_stage(deed: "Callable[[Zktop, Stage], None]", app: "Zktop") -> None:
 def _new(app: "Zktop", stage: Stage) -> None:
     path = app.pointed.path
     first = Wish(stage.recipes[0].name, path or f"{stage.root}/lock")
-    wanted = next((one for one in stage.recipes if one.name == app.pointed.recipe), None)
-    if wanted is not None:
-        first = Wish(wanted.name, f"{stage.root}/lock")
+    recipe = app.page.recipe if app.page is not None else None
+    if recipe is not None:
+        first = Wish(recipe, f"{stage.root}/lock")
     elif path is not None:
         joined = stage.recipe_for(_layout(app, path), "exclusive")
         first = Wish(joined[0], path, joined[1]) if joined else first

@@ -17,7 +17,7 @@ class Box(Vertical):
     """The visible part of a dialog."""
 
 
-class Dialog(Once[T | None], ModalScreen[T | None], Generic[T]):
+class Dialog(ModalScreen[T | None], Once[T | None], Generic[T]):
     """Gives None when it was left, and what was chosen when it was accepted.
 
     Letters belong to what is typed, so only keys that no text needs move the cursor.

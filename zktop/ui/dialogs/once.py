@@ -3,10 +3,13 @@
 Textual pops whatever screen is on top then: another dialog, or the last screen there is.
 """
 
+import contextlib
 from typing import Generic, TypeVar
 
+from textual import work
 from textual.await_complete import AwaitComplete
 from textual.command import CommandPalette
+from textual.css.query import NoMatches
 from textual.screen import Screen
 
 T = TypeVar("T")
@@ -20,5 +23,12 @@ class Once(Screen[T], Generic[T]):
         return super().dismiss(result) if self.is_current else AwaitComplete()
 
 
-class Palette(Once[None], CommandPalette):
+class Palette(CommandPalette, Once[None]):
     """Everything by name."""
+
+    @work(exclusive=True, group=CommandPalette._GATHER_COMMANDS_GROUP)  # noqa: SLF001  it is cancelled by that name
+    async def _gather_commands(self, search_value: str) -> None:
+        """Look for what was typed; whoever types fast has left before, and the list is gone."""
+        gather = CommandPalette._gather_commands.__wrapped__  # type: ignore[attr-defined]  # noqa: SLF001  as every decorator keeps it
+        with contextlib.suppress(NoMatches):
+            await gather(self, search_value)

@@ -164,11 +164,15 @@ class Demo(Page):
             self._stage.steer("stop")
 
     @property
-    def subject(self) -> Subject:
-        """The contender or the recipe under the cursor."""
+    def recipe(self) -> str | None:
+        """The recipe under the cursor."""
         target = self.query_one(Programme).target
-        if self.focused_pane == "programme" and isinstance(target, RecipeCard):
-            return Subject(recipe=target.name)
+        is_meant = self.focused_pane == "programme" and isinstance(target, RecipeCard)
+        return target.name if is_meant and isinstance(target, RecipeCard) else None
+
+    @property
+    def subject(self) -> Subject:
+        """The contender under the cursor."""
         hand = self.query_one("#hands", Table).row
         if not isinstance(hand, Hand):
             return Subject()

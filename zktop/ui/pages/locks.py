@@ -128,10 +128,10 @@ class Locks(Page):
 
     def _order_in_time(self) -> None:
         wait = self._pace.wait(perf_counter(), self.table.moved_at)
-        if wait == 0.0:
+        if wait is not None and wait <= 0.0:
             self._order()
             return
-        if wait is not None and not self._is_due:
+        if wait is not None and not self._is_due:  # a timer of less than nothing never ends
             self._is_due = True
             self.set_timer(wait, self._order_late)
         self.table.repaint()

@@ -2,10 +2,11 @@
 
 from typing import ClassVar
 
+from textual import events
 from textual.containers import Vertical
 
 from zktop.ui.keys import bindings
-from zktop.ui.messages import Tell
+from zktop.ui.messages import Came, Tell
 from zktop.ui.moment import Moment, Subject
 
 
@@ -21,9 +22,17 @@ class Page(Vertical):
         cls.BINDINGS = list(bindings(cls.NAME))
         super().__init_subclass__(**options)  # type: ignore[arg-type]  # Textual's own options
 
+    def _on_mount(self, _event: events.Mount) -> None:
+        self.post_message(Came())
+
     def show(self, moment: Moment) -> None:
         """Draw this moment; called when something changed while the page is in sight."""
         raise NotImplementedError
+
+    @property
+    def recipe(self) -> str | None:
+        """The recipe that contenders are to be started of, where one is under the cursor."""
+        return None
 
     @property
     def subject(self) -> Subject:

@@ -1,0 +1,54 @@
+"""An hour at the screen: demo scenes in a loop, and somebody who presses keys at random.
+
+`python -m bench.soak_ui 3600 [SEED]` ends with 1 and a line for whatever went wrong or grew. The
+two-minute form of it is a test, `tests/soak`.
+"""
+
+import random
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from soak.figures import grown, settled
+from soak.fingers import ANSWERS_S, Fingers, LostError, fingers
+
+DEFAULT_S = 3600.0
+NAMES = ("threads", "sockets", "processes")
+
+
+def main(seconds: float = DEFAULT_S, seed: float | None = None) -> int:
+    """Press keys for so long, print the figures, and tell by the exit code how it went."""
+    number = int(seed) if seed is not None else random.randrange(1_000_000)
+    print(f"seed {number}", flush=True)
+    try:
+        with tempfile.TemporaryDirectory() as folder, fingers(number, Path(folder)) as one:
+            one.go_on(seconds)
+    except LostError as lost:
+        print(f"FAILED: {lost}")
+        return 1
+    failures = list(judged(one, seconds))
+    for note in one.notes[:: max(1, len(one.notes) // 20)]:
+        print(
+            f"{note.at:6.0f} s  {note.memory_mb:7.1f} MB  {note.threads:2} threads  "
+            f"{note.sockets:2} sockets  {note.processes} processes"
+        )
+    print(f"{one.pressed} keys, answers after {one.answers_after_s:.2f} s")
+    for failure in failures:
+        print(f"FAILED: {failure}")
+    return 1 if failures else 0
+
+
+def judged(one: Fingers, seconds: float) -> list[str]:
+    """Say what grew, and whether the answers took too long."""
+    early, late = settled(one.notes, seconds)
+    if not early:
+        return ["there were too few rounds to compare"]
+    said = list(grown(early, late, NAMES))
+    if one.answers_after_s > ANSWERS_S:
+        said.append(f"an answer took {one.answers_after_s:.1f} s")
+    return said
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(float, sys.argv[1:3])))

@@ -1,0 +1,30 @@
+"""The file of a recording: it may fail, and be closed, without ending what it is of."""
+
+from pathlib import Path
+
+from zktop.commands.guarded import Guarded
+
+
+def test_it_is_closed_with_all_that_was_written(tmp_path: Path) -> None:
+    """And may be closed again."""
+    told: list[object] = []
+    file = Guarded(tmp_path / "file", lambda *what: told.append(what))
+    file.write(b"all of it")
+    file.close()
+    file.close()
+
+    assert file.closed
+    assert (tmp_path / "file").read_bytes() == b"all of it"
+    assert told == []
+
+
+def test_a_full_disk_is_told_once() -> None:
+    """Whatever is written, and when it is closed."""
+    told: list[object] = []
+    file = Guarded(Path("/dev/full"), lambda *what: told.append(what))
+    file.write(b"x" * 100_000)
+    file.flush()
+    file.close()
+
+    assert file.has_failed
+    assert len(told) == 1

@@ -1,0 +1,105 @@
+"""A service with one session and very many places costs what its places cost, and no more."""
+
+import time
+from collections.abc import Callable
+from itertools import count, product
+from string import ascii_lowercase
+
+import pytest
+from model.builders import NOW, kazoo_name, lock, session
+from model.waits.notation import graph
+
+from zktop.model.examiner import Examiner
+from zktop.model.facts import AnyFact, Gone
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.model.waits.order import PLACES_AT_MOST, OrderGraph
+from zktop.model.world import World
+
+FEW, MANY = 1_000, 10_000
+TIMES_AT_MOST = 25  # for ten times as many places; what looks at all pairs takes a hundred
+
+Facts = Callable[[int], list[AnyFact]]
+
+
+def held(number: int) -> list[AnyFact]:
+    """The service owns so many locks, and somebody waits in each."""
+    return [f for n in range(number) for f in _lock(n, "service", f"client-{n}")]
+
+
+def waited_for(number: int) -> list[AnyFact]:
+    """The service waits for so many locks, each owned by somebody else."""
+    return [f for n in range(number) for f in _lock(n, f"client-{n}", "service")]
+
+
+def in_one_lock(number: int) -> list[AnyFact]:
+    """All places of the service are in one lock."""
+    return _lock(0, *["service"] * number)
+
+
+def _lock(number: int, *owners: str) -> list[AnyFact]:
+    return [*lock(f"/locks/{number:05d}", *owners, czxid=100 + 5 * number)]
+
+
+def looked(facts: list[AnyFact]) -> tuple[Report, float]:
+    """The first report on these facts, and the processor time that it took."""
+    world = World().after(*facts)
+    started = time.process_time()
+    report = Examiner().look(world, NOW + 1_000)
+    return report, time.process_time() - started
+
+
+def given_up(number: int) -> float:
+    """The processor time of the look at a service that gave up half of so many locks at once."""
+    examiner, world = Examiner(), World().after(*held(number))
+    examiner.look(world, NOW + 1_000)
+    paths = (f"/locks/{each:05d}/{kazoo_name('service', 0)}" for each in range(number // 2))
+    zxids = count(world.zxid + 1)
+    world = world.after(*(Gone(path=Text(p), zxid=next(zxids), at=NOW) for p in paths))
+    started = time.process_time()
+    examiner.look(world, NOW + 2_000)
+    return time.process_time() - started
+
+
+@pytest.mark.parametrize("facts", [held, waited_for, in_one_lock])
+def test_ten_times_as_many_places_take_about_ten_times_as_long(facts: Facts) -> None:
+    """Not a hundred times: nothing compares all places of a session with each other."""
+    _, few = looked(facts(FEW))
+    _, many = looked(facts(MANY))
+
+    assert many < TIMES_AT_MOST * few
+
+
+def test_giving_up_ten_times_as_many_places_at_once_takes_about_ten_times_as_long() -> None:
+    """Whoever left is asked about once, not once for each place that it left."""
+    few, many = given_up(FEW // 2), given_up(MANY // 2)
+
+    assert many < TIMES_AT_MOST * few
+
+
+def test_all_locks_of_the_service_are_in_the_report() -> None:
+    """Only its order is not learned."""
+    report, _ = looked(held(FEW))
+
+    assert len(report.sessions[session("service")].holds) == FEW
+
+
+@pytest.mark.parametrize(("places", "orders"), [(32, 32 * 31 // 2), (33, 0)])
+def test_the_order_of_an_actor_with_very_many_places_is_not_learned(
+    places: int, orders: int
+) -> None:
+    """It is many threads behind one session: who took what after what, nobody can tell."""
+    known = OrderGraph()
+    names = ("".join(pair) for pair in product(ascii_lowercase, repeat=2))
+    known.harvest(graph(" ; ".join(f"{next(names)} x: A@{n + 1}" for n in range(places))))
+
+    assert len(known) == orders
+
+
+def test_many_places_in_a_second_lock_count_as_well() -> None:
+    """Two locks only, and still nobody's nesting."""
+    known = OrderGraph()
+    crowd = " ".join(f"A@{n + 2}" for n in range(PLACES_AT_MOST))
+    known.harvest(graph(f"K x: A@1 ; L x: {crowd}"))
+
+    assert not len(known)

@@ -1,0 +1,59 @@
+"""A server over TLS: what comes in goes on, in the clear, to one that knows no TLS."""
+
+import contextlib
+import select
+import socket
+import ssl
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def secured(hosts: str, folder: Path) -> Iterator[str]:
+    """Give the secure address; ca.pem, me.pem and me.key in the folder are what a client needs."""
+    make_certificates(folder)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "me.pem", folder / "me.key")
+    context.load_verify_locations(folder / "ca.pem")
+    context.verify_mode = ssl.CERT_REQUIRED
+    host, _, port = hosts.rpartition(":")
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        arguments = (door, context, (host, int(port)))
+        threading.Thread(target=_serve, args=arguments, daemon=True).start()
+        yield f"127.0.0.1:{door.getsockname()[1]}"
+        door.shutdown(socket.SHUT_RDWR)
+
+
+def make_certificates(folder: Path) -> None:
+    """One certificate for both ends, which signs itself."""
+    files = ["-keyout", folder / "me.key", "-out", folder / "me.pem"]
+    names = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    subprocess.run([*command, *files, *names], check=True, capture_output=True, timeout=60)
+    (folder / "ca.pem").write_bytes((folder / "me.pem").read_bytes())
+
+
+def _serve(door: socket.socket, context: ssl.SSLContext, behind: tuple[str, int]) -> None:
+    with contextlib.suppress(OSError):  # the door was shut
+        while True:
+            line, _ = door.accept()
+            threading.Thread(target=_carry, args=(line, context, behind), daemon=True).start()
+
+
+def _carry(line: socket.socket, context: ssl.SSLContext, behind: tuple[str, int]) -> None:
+    """Carry both ways until one end hangs up."""
+    with (
+        contextlib.suppress(OSError),
+        context.wrap_socket(line, server_side=True) as secure,
+        socket.create_connection(behind) as plain,
+    ):
+        while True:
+            ready = [secure] if secure.pending() else select.select([secure, plain], [], [])[0]
+            for source in ready:
+                data = source.recv(65536)
+                if not data:
+                    return
+                (plain if source is secure else secure).sendall(data)

@@ -1,0 +1,175 @@
+"""Every command that README prints runs as it is printed there, against a sandbox."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from readme.secure import secured
+from servers import sandbox_server
+from tmux import ZKTOP, terminal
+
+from zktop.commands import COMMANDS
+
+ROOT = Path(__file__).parents[2]
+LOCK = "/zktop-demo/lock"
+CONTENDING = ("contend", "kazoo-lock", LOCK, "--count", "2")
+FIRST_SCREEN = "[1 Locks]"
+SCREENS = {None: FIRST_SCREEN, "demo": "[6 Demo]", "replay": "[5 Timeline]"}
+
+
+def printed() -> Iterator[str]:
+    """The lines of README that are code, without what is said about them on the same line."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        if re.match(r"    (zktop|make)\b", line):
+            yield re.split(r" {2,}", line.strip())[0]
+
+
+COMMANDS_PRINTED = tuple(dict.fromkeys(printed()))
+ZKTOPS = [shlex.split(line)[1:] for line in COMMANDS_PRINTED if line.startswith("zktop")]
+NAMES = {entry.name for entry in COMMANDS}
+
+
+def name_of(words: list[str]) -> str | None:
+    """The command; None for the terminal UI itself."""
+    return words[0] if words[0] in NAMES else None
+
+
+def opens_a_screen(words: list[str]) -> bool:
+    """Whether it is the terminal UI, in one way or another."""
+    return name_of(words) in SCREENS and "--show-config" not in words
+
+
+@pytest.fixture(scope="module")
+def hosts() -> Iterator[str]:
+    """A server with a lock on it."""
+    with sandbox_server() as server:
+        command = [*ZKTOP, *CONTENDING, "--hosts", server.address]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as contenders:
+            assert contenders.stdout
+            next(line for line in contenders.stdout if "acquired" in line)
+            yield server.address
+            contenders.terminate()
+            contenders.communicate()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A user's folder, with a recording in it."""
+    home = tmp_path_factory.mktemp("home")
+    shutil.copy(ROOT / "docs" / "incident.zktop", home)
+    return home
+
+
+@pytest.fixture(scope="module")
+def tls_port(hosts: str, folder: Path) -> Iterator[str]:
+    """The address of the same server over TLS; its certificates lie in the folder."""
+    with secured(hosts, folder) as address:
+        yield address
+
+
+def adapted(words: list[str], hosts: str, tls: str) -> list[str]:
+    """The same command with the test's server, and with less patience."""
+    line = shlex.join(words)
+    line = line.replace("zk1:2281", tls)
+    line = re.sub(r"zk\d:2181(,zk\d:2181)*", hosts, line)
+    line = line.replace("--port 2181", "--port 0")
+    line = re.sub(r"(--duration|--hold) \d+s", r"\1 1s", line)
+    return shlex.split(line)
+
+
+def environment(folder: Path, hosts: str) -> dict[str, str]:
+    """A user who has set nothing but where the server is."""
+    return {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "ZKTOP_HOSTS": hosts}
+
+
+def test_there_are_commands_to_test() -> None:
+    """The parts of README that are code are found."""
+    assert {name_of(words) for words in ZKTOPS} >= {None, "demo", "check", "replay", "contend"}
+
+
+@pytest.mark.parametrize("words", [one for one in ZKTOPS if not opens_a_screen(one)], ids=" ".join)
+def test_a_command_runs_as_printed(
+    words: list[str], hosts: str, folder: Path, tls_port: str
+) -> None:
+    """It ends well, and tells something; the recorded incident has a deadlock to be told."""
+    command = [*ZKTOP, *adapted(words, hosts, tls_port)]
+    if words[0] == "sandbox":
+        command = ["timeout", "--signal=INT", "3", *command]
+    variables = os.environ | environment(folder, hosts)
+    ran = subprocess.run(
+        command, cwd=folder, env=variables, capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert ran.returncode in {"sandbox": (124,)}.get(words[0], (0,)), ran.stderr
+    assert ran.stdout or "-o" in words or words[0] == "events"
+
+
+@pytest.mark.parametrize("words", [one for one in ZKTOPS if opens_a_screen(one)], ids=" ".join)
+def test_a_screen_opens_as_printed(
+    words: list[str], hosts: str, folder: Path, tls_port: str
+) -> None:
+    """It is connected, shows its first screen, and q ends it."""
+    command = [*ZKTOP, *adapted(words, hosts, tls_port)]
+    variables = environment(folder, hosts)
+    with terminal("env", "-C", str(folder), *command, environment=variables) as screen:
+        screen.until(SCREENS[name_of(words)])
+        screen.until("REPLAY" if words[0] == "replay" else "LIVE")
+        screen.press("q")
+        screen.until(lambda _text: screen.exit_code is not None)
+
+        assert screen.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "line", [line for line in COMMANDS_PRINTED if line.startswith("make")], ids=str
+)
+def test_a_target_of_make_exists(line: str) -> None:
+    """Make knows what it would do."""
+    command = [*shlex.split(line), "--dry-run", f"PYTHON={sys.executable}"]
+    ran = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=30, check=False
+    )
+
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_links_and_pictures_lead_somewhere() -> None:
+    """Every file that README points to is there."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)#]+)\)", text)
+
+    assert targets
+    assert [one for one in targets if "://" not in one and not (ROOT / one).exists()] == []
+
+
+def test_every_folder_and_file_that_is_named_exists() -> None:
+    """Where README says how it is built."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:zktop|themes|docs|tests|\.ci)/[\w./-]*)`", text)
+
+    assert named
+    assert [one for one in named if not (ROOT / one).exists()] == []
+
+
+def test_lines_fit() -> None:
+    """Nobody has to scroll sideways; a row of a table has nowhere to be broken."""
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+
+    assert [line for line in lines if len(line) > 120 and not line.startswith("|")] == []
+
+
+def test_the_layout_of_ones_own_is_understood(tmp_path: Path) -> None:
+    """The piece of config that README shows loads, and reads such names."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    config = tmp_path / "config.yaml"
+    config.write_text(text.partition("```yaml\n")[2].partition("```")[0], encoding="utf-8")
+    command = [*ZKTOP, "layouts", "--config", config, "job-7-r-0000000007"]
+
+    assert subprocess.check_output(command, text=True).startswith("our-jobs ")

@@ -1,0 +1,114 @@
+"""The connection goes and comes back under the UI, or there never is one: the screen says so."""
+
+import contextlib
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+from servers import RunningServer, free_port, real_zookeeper, sandbox_server, started_again
+from tmux import ZKTOP, Terminal, terminal
+
+BACK_WITHIN_S = 40.0  # a real server needs seconds to serve again
+EVERY_SCREEN = "123456"
+
+
+@contextlib.contextmanager
+def mortal(kind: str) -> Iterator[RunningServer]:
+    """A server of the test's own, which may be killed."""
+    with sandbox_server() if kind == "sandbox" else real_zookeeper() as server:
+        if server is None:
+            pytest.skip("no ZooKeeper on this machine")
+        yield server
+
+
+@contextlib.contextmanager
+def back_again(kind: str, server: RunningServer) -> Iterator[None]:
+    """The same server once more, on its old port."""
+    if kind == "real":
+        process = started_again(server).process
+    else:
+        command = [sys.executable, "-m", "zktop.sandbox", "--port", str(server.port)]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("kind", ["sandbox", pytest.param("real", marks=pytest.mark.zookeeper)])
+def test_says_that_the_connection_is_lost_and_goes_on_when_it_is_back(kind: str) -> None:
+    """On every screen, without a key being pressed."""
+    with mortal(kind) as server, terminal(*ZKTOP, "--hosts", server.address) as screen:
+        screen.until("LIVE")
+        server.process.kill()
+        server.process.wait()
+        screen.until("LOST")
+        for number in EVERY_SCREEN:
+            screen.press(number)
+            screen.until(f"[{number} ")
+            screen.until(lambda text: "Trying again." in " ".join(text.split()))
+            assert "LOST" in screen.text()
+
+        with back_again(kind, server):
+            screen.until(lambda text: "LIVE" in text.splitlines()[0], BACK_WITHIN_S)
+            leave(screen, exit_code=0)
+
+
+class Babbler:
+    """Somebody who listens on a port and answers everything with the same nonsense."""
+
+    def __init__(self) -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
+        threading.Thread(target=self._babble, daemon=True).start()
+
+    def _babble(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                line, _ = self._socket.accept()
+                with line:
+                    line.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" + bytes(range(256)))
+
+    def close(self) -> None:
+        """Stop."""
+        self._socket.close()
+
+
+@pytest.fixture(params=["nobody", "babbler"])
+def nowhere(request: pytest.FixtureRequest) -> Iterator[str]:
+    """An address at which there is no ZooKeeper."""
+    if request.param == "nobody":
+        yield f"127.0.0.1:{free_port()}"
+        return
+    babbler = Babbler()
+    yield babbler.address
+    babbler.close()
+
+
+def test_says_that_there_is_no_connection_and_goes_on_trying(nowhere: str) -> None:
+    """On every screen; who leaves hears it from the exit code."""
+    options = ("--hosts", nowhere, "--connect-timeout", "1s")
+    with terminal(*ZKTOP, *options) as screen:
+        screen.until("NO CONNECTION")
+        for number in EVERY_SCREEN:
+            screen.press(number)
+            screen.until(f"[{number} ")
+            screen.until("Trying again.")
+        screen.until("CONNECTING")
+        screen.until("NO CONNECTION")
+        assert nowhere in screen.text()
+        leave(screen, exit_code=3)
+
+
+def leave(screen: Terminal, *, exit_code: int) -> None:
+    """Quit, and see how it ended."""
+    screen.press("q")
+    screen.until(lambda _text: screen.exit_code is not None)
+
+    assert screen.exit_code == exit_code, screen.text()
+    assert screen.logged() == ""
+    assert screen.family() == []

@@ -1,0 +1,79 @@
+"""Every key on every screen, and windows of every size: the UI goes on answering."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from tmux import ZKTOP, Terminal, terminal
+
+from zktop.ui.keys import KEYS
+
+NAMES = {  # ours -> tmux's
+    "slash": "/", "space": "Space", "plus": "+", "minus": "-", "colon": ":", "enter": "Enter",
+    "escape": "Escape", "question_mark": "?", "left_square_bracket": "[", "tab": "Tab",
+    "right_square_bracket": "]", "up": "Up", "down": "Down", "left": "Left", "right": "Right",
+    "shift+left": "S-Left", "shift+right": "S-Right", "shift+tab": "BTab", "home": "Home",
+    "end": "End", "pageup": "PPage", "pagedown": "NPage", "f1": "F1",
+}  # fmt: skip
+PRESSED = [name for key in KEYS if key.id != "quit" for name in key.names]
+
+
+def named(key: str) -> str:
+    """A key as tmux calls it."""
+    if key.startswith("ctrl+"):
+        return f"C-{key.removeprefix('ctrl+')}"
+    return NAMES.get(key, key)
+
+
+@pytest.fixture(scope="module")
+def screen() -> Iterator[Terminal]:
+    """The demo, with its deadlock."""
+    with terminal(*ZKTOP, "demo") as screen:
+        screen.until("1 DEADLOCK")
+        yield screen
+
+
+def see(screen: Terminal, number: str) -> None:
+    """Leave whatever is open, and go to a screen; after an escape a key needs a moment."""
+    screen.press("Escape")
+    while f"[{number} " not in screen.text().split("\n")[1]:
+        time.sleep(0.15)  # else the terminal takes both for one key
+        screen.press(number)
+        time.sleep(0.05)
+
+
+def test_every_key_twice(screen: Terminal) -> None:
+    """No key has the UI fall, or say that something went wrong."""
+    for key in dict.fromkeys(PRESSED):
+        see(screen, "1")
+        screen.press(named(key), named(key))
+
+    see(screen, "1")
+    assert screen.exit_code is None
+    assert screen.logged() == ""
+
+
+@pytest.mark.parametrize("number", list("123456"))
+def test_windows_of_every_size(screen: Terminal, number: str) -> None:
+    """Very small, very large, and back: the head and the foot are where they belong."""
+    see(screen, number)
+    for columns, lines in ((40, 10), (250, 80), (120, 36)):
+        screen.resize(columns, lines)
+        screen.until(lambda text, lines=lines: is_whole(text, lines))
+
+    assert screen.logged() == ""
+
+
+def is_whole(text: str, lines: int) -> bool:
+    """Whether the head is at the top, and the foot at the bottom of the window."""
+    rows = text.rstrip("\n").split("\n")
+    return len(rows) == lines and "zktop" in rows[0] and "elp" in rows[-1]
+
+
+def test_still_ends_when_it_is_asked_to(screen: Terminal) -> None:
+    """After all that nobody is left."""
+    see(screen, "1")
+    screen.press("q")
+    screen.until(lambda _text: screen.exit_code == 0)
+
+    assert screen.family() == []

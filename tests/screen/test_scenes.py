@@ -1,0 +1,58 @@
+"""`zktop demo` in a real terminal: the deadlock with its narration, and every scene by name."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from tmux import ZKTOP, Terminal, terminal
+
+from zktop.demo.scenes import SCENES, Scene
+
+OTHERS = [one for one in SCENES if one.name != "ab-ba"]
+FIRST_MOVE = re.compile(r"[▶✓]  1 ")
+
+
+@pytest.fixture(scope="module")
+def screen() -> Iterator[Terminal]:
+    """The demo, with the scene of two locks in two orders on."""
+    with terminal(*ZKTOP, "demo") as screen:
+        yield screen
+
+
+def words(text: str) -> str:
+    """A screen as one line."""
+    return " ".join(text.split())
+
+
+def test_the_deadlock_forms_on_screen_with_its_narration(screen: Terminal) -> None:
+    """Moves are ticked off, contenders speak, and what zktop makes of it stands below."""
+    screen.until("SCENE  Two locks in two orders")
+    screen.until("[1/")
+    screen.until(lambda text: "DEADLOCK:" in text and "waits for" in words(text))
+    text = screen.text()
+
+    assert "✓  1" in text
+    assert "1 DEADLOCK" in text
+
+
+@pytest.mark.parametrize("scene", OTHERS, ids=lambda scene: scene.name)
+def test_every_scene_begins_when_it_is_asked_for(screen: Terminal, scene: Scene) -> None:
+    """S, its name, enter: its title is there, and its first move is on."""
+    screen.press("S")
+    screen.until("Play a scene")
+    screen.type(scene.name)
+    screen.until(lambda text: "type to narrow" not in text)
+    screen.press("Enter")
+
+    screen.until(lambda text: f"SCENE  {scene.title}" in text and FIRST_MOVE.search(text))
+
+
+def test_nothing_went_wrong_meanwhile_and_nobody_is_left(screen: Terminal) -> None:
+    """All contenders of all scenes, and the server, have gone with the UI."""
+    assert len(screen.family()) > 1
+
+    screen.press("q")
+    screen.until(lambda _text: screen.exit_code == 0)
+
+    assert screen.logged() == ""
+    assert screen.family() == []

@@ -1,0 +1,28 @@
+"""Every key, twice, on every screen: nothing falls, and the UI goes on answering."""
+
+import pytest
+from ui.feeds import ToldFeed, settled
+from ui.stages import Asked
+from ui.troubles import trouble
+
+from zktop.ui.app import Look, Zktop
+from zktop.ui.keys import KEYS
+from zktop.ui.pages import PAGES
+
+PRESSED = [name for key in KEYS if key.id != "quit" for name in key.names]
+
+
+@pytest.mark.parametrize("page", [entry.name for entry in PAGES])
+async def test_every_key_twice(page: str) -> None:
+    """Whatever it opens is left by escape."""
+    app = Zktop(ToldFeed(*trouble()), Asked(), look=Look(page=page))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        for key in dict.fromkeys(PRESSED):
+            await pilot.press(key, key)
+            assert app.mishaps.last is None, key
+            await pilot.press("escape", "escape")
+            app.turn_to(page)
+        lines = await settled(pilot)
+
+    assert "zktop" in lines[0]
