@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 WRONG = [
-    ([], 2, "Nothing was asked for. `zktop --help` lists the commands."),
+    ([], 2, "The terminal UI needs a terminal; `zktop snapshot` writes text or JSON."),
     (["layuots"], 2, 'There is no command "layuots". Did you mean layouts? See `zktop --help`.'),
     (["xyz"], 2, 'There is no command "xyz". See `zktop --help`.'),
     (

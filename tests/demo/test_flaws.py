@@ -91,13 +91,13 @@ def test_a_time_out_in_microseconds_asks_all_the_time(rehearsal: Stage):
 
 
 def test_a_spinning_writer_asks_as_fast_as_it_can(rehearsal: Stage):
-    """Hundreds of requests in half a second, and no watch at all."""
+    """As many requests as the machine manages, and no watch at all."""
     rehearsal.queue_up("rw-naive", "a", mode="read")
     patient = requests_while_waiting(rehearsal, "rw-naive", mode="write")
     busy = requests_while_waiting(rehearsal, "rw-naive", mode="write", flaw="spin")
 
     assert patient <= 5
-    assert busy > 20 * patient
+    assert busy > 10 * patient
     assert rehearsal.chronicle.count("w", "watching") == 0
 
 

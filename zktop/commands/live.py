@@ -2,6 +2,7 @@
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import IO, cast
@@ -17,8 +18,10 @@ from zktop.model.settings import Settings
 from zktop.recording import state
 from zktop.ui.ports import Complaint, Frame, Status, Tell
 from zktop.zk import Access, Plan
+from zktop.zk.source import preflight_of
 
 TRY_AGAIN_S = 2.0
+REFUSED_S = 12.0  # longer than a client rests between two tries
 STOPPED_WITHIN_S = 3.0  # the session is closed by then, or expires by itself
 
 
@@ -44,6 +47,7 @@ class LiveFeed:
         self._wanted: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
         self._file: Guarded | None = None
         self._status: Status | None = None
+        self._served_since: float | None = None  # while we are not connected
         self._tell: Tell = lambda _news: None
         self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
 
@@ -101,6 +105,8 @@ class LiveFeed:
             self._say(self._status_of(report, watch))
             self._tell(Frame(report, report.events))
             self._obey(watch)
+            if self._is_another_ensemble(watch):
+                return
 
     def _status_of(self, report: Report, watch: Watch) -> Status:
         link = report.world.link
@@ -117,6 +123,25 @@ class LiveFeed:
                 "this picture is of the past. Trying again.",
             )
         return Status("live")
+
+    def _is_another_ensemble(self, watch: Watch) -> bool:
+        """Tell whether there is a server that goes on refusing us, who know what it does not.
+
+        Servers that have lost their data, or never kept any, count transactions from the
+        beginning, and let nobody in who has seen later ones: then everything is read anew.
+        """
+        if not watch.gone_s() or not self._serves():
+            self._served_since = None
+            return False
+        now = time.monotonic()
+        self._served_since = self._served_since or now
+        return now - self._served_since > REFUSED_S
+
+    def _serves(self) -> bool:
+        try:
+            return any(probe.outcome == "ok" for probe in preflight_of(self.access))
+        except NoConnectionError:
+            return False
 
     def _say(self, status: Status) -> None:
         if status != self._status:
