@@ -8,6 +8,7 @@ from ui.feeds import app_of, settled
 from ui.troubles import trouble
 
 from zktop.ui.app import Zktop
+from zktop.ui.dialogs.once import Palette
 
 
 async def hasty(app: Zktop, *keys: str) -> None:
@@ -32,3 +33,18 @@ async def test_a_dialog_is_left_once(opens: str, key: str) -> None:
 
         assert app.is_running
         assert app.screen is screen or len(app.screen_stack) <= 2
+
+
+async def test_every_way_to_the_palette_opens_ours() -> None:
+    """Textual's own would be left twice by who is quick, and end the app."""
+    app = app_of()
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        for key in ("colon", "ctrl+p"):
+            await pilot.press(key)
+            await settled(pilot)
+
+            assert isinstance(app.screen, Palette)
+
+            await pilot.press("escape")
+            await settled(pilot)

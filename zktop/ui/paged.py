@@ -202,6 +202,10 @@ class Paged(Mannered):
         if not is_modal or what == "quit":
             self.act(what)
 
+    def action_command_palette(self) -> None:
+        """Open our palette, also by the key that Textual itself has for one."""
+        self.action_ask("palette")
+
     @abstractmethod
     def act(self, what: str) -> None:
         """Do what no page does by itself."""
