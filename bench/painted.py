@@ -65,7 +65,8 @@ class Painted:
         number = 0
         while not self._over.is_set():
             if not self._rate:
-                self._rest(1.0)
+                self._over.wait(1.0)  # as a watch of quiet locks does
+                self._look()
                 continue
             if time.monotonic() - begun > SECONDS:
                 break
