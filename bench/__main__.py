@@ -9,7 +9,7 @@ from pathlib import Path
 
 import bench
 
-PLUMBING = {"__main__", "crowd", "ensemble", "figure", "follower", "painted", "soak"}
+PLUMBING = {"__main__", "crowd", "ensemble", "figure", "follower", "painted", "soak", "soak_ui"}
 
 
 def main() -> int:

@@ -78,11 +78,14 @@ def test_a_released_lock_goes_to_the_next(audience: Audience) -> None:
     audience.troupe.spawn(Wish("kazoo-lock", "/zktop-demo/next", count=2))
     audience.until(lambda troupe: sorted(states(troupe)) == ["holds", "waits"])
     first = hand(audience.troupe, "holds").name
+    second = hand(audience.troupe, "waits").name
 
     audience.troupe.act("release", first)
 
     audience.until(lambda troupe: any(one.name == first and one.is_gone for one in troupe.hands))
-    audience.until(lambda troupe: hand(troupe, "holds").name != first)
+    audience.until(
+        lambda troupe: [one.name for one in troupe.hands if one.state == "holds"] == [second]
+    )
 
 
 def test_killed_and_frozen_contenders_are_told_apart(audience: Audience) -> None:
