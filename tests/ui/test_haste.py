@@ -4,11 +4,15 @@ import asyncio
 
 import pytest
 from textual import events
-from ui.feeds import app_of, settled
+from textual.widgets import OptionList
+from ui.feeds import ToldFeed, app_of, settled
+from ui.situations import idle_stage
 from ui.troubles import trouble
 
 from zktop.ui.app import Zktop
+from zktop.ui.dialogs.menu import Menu
 from zktop.ui.dialogs.once import Palette
+from zktop.ui.look import Look
 
 
 async def hasty(app: Zktop, *keys: str) -> None:
@@ -48,3 +52,19 @@ async def test_every_way_to_the_palette_opens_ours() -> None:
 
             await pilot.press("escape")
             await settled(pilot)
+
+
+async def test_a_page_key_may_come_before_the_menu_is_drawn() -> None:
+    """A menu that has the keys and no lines yet stays where it is; Textual's would end the app."""
+    app = Zktop(ToldFeed(*trouble()), idle_stage(), look=Look(page="demo"))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("N")
+        await settled(pilot)
+        menu = app.screen.query_one("#recipe", Menu).query_one(OptionList)
+        menu.highlighted = 1
+
+        menu.action_page_up()
+        menu.action_page_down()
+
+        assert menu.highlighted == 1

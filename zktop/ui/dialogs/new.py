@@ -8,6 +8,7 @@ from textual.containers import Horizontal
 from textual.widgets import Button, Input, Label, Select
 
 from zktop.ui.dialogs.dialog import Box, Dialog
+from zktop.ui.dialogs.menu import Menu
 from zktop.ui.ports import RecipeCard, Wish
 
 _LENGTH = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)?")
@@ -23,7 +24,7 @@ class NewContender(Dialog[Wish]):
     NewContender Label { width: 11; }
     NewContender Input { border: none; height: 1; padding: 0 1; width: 1fr; }
     NewContender Input:focus { background: $primary 30%; }
-    NewContender Select { width: 1fr; height: 1; }
+    NewContender Menu { width: 1fr; height: 1; }
     NewContender #story { width: 1fr; height: auto; max-height: 6; margin: 1 0; }
     NewContender #wrong { width: 1fr; height: auto; color: $error; text-style: bold; }
     NewContender Button { min-width: 12; margin-right: 2; }
@@ -44,13 +45,13 @@ class NewContender(Dialog[Wish]):
         with box:
             yield Horizontal(
                 Label("recipe"),
-                Select(names, value=wish.recipe, allow_blank=False, id="recipe", compact=True),
+                Menu(names, value=wish.recipe, allow_blank=False, id="recipe", compact=True),
             )
             yield Horizontal(Label("path"), _field("path", wish.path))
-            yield Horizontal(Label("mode"), Select([], id="mode", compact=True, prompt="-"))
+            yield Horizontal(Label("mode"), Menu([], id="mode", compact=True, prompt="-"))
             yield Horizontal(
                 Label("mistake"),
-                Select([], id="flaw", compact=True, prompt="none: as it should be"),
+                Menu([], id="flaw", compact=True, prompt="none: as it should be"),
             )
             hold = "" if wish.hold_s is None else f"{wish.hold_s:g}s"
             yield Horizontal(Label("hold for"), _field("hold", hold, "until released; or 13s, 2m"))
