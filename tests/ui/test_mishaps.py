@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from ui.feeds import app_of
+from textual.widgets import Input
+from ui.feeds import app_of, settled
 from ui.troubles import trouble
 
 from zktop.ui.ink import Line
@@ -82,6 +83,19 @@ async def test_a_key_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None
         await pilot.pause()
 
         assert len(app.screen_stack) == 2
+
+
+async def test_a_key_of_a_stock_widget_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Textual does on a key ends the program as little as what we do."""
+    monkeypatch.setattr(Input, "action_home", failing)
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("slash", "a", "home", "b")
+        said = await until_told(pilot)
+
+        assert "That failed (KeyError: 'x" in said
+        assert app.screen.query_one(Input).value == "ab"
 
 
 def test_details_that_cannot_be_written_are_no_second_error(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ with escapes, and a signal leaves the terminal as nobody can use it.
 import asyncio
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from time import perf_counter
 from typing import ClassVar, Final
@@ -15,9 +15,11 @@ from typing import ClassVar, Final
 from rich.segment import Segment
 from rich.style import Style
 from textual import on
+from textual.actions import ActionParseResult
 from textual.app import App
 from textual.binding import Binding
 from textual.color import Color
+from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.notifications import Notification, Notify, SeverityLevel
@@ -134,6 +136,19 @@ class Mannered(App[int]):
             deed()
         except Exception as error:  # noqa: BLE001  whatever it is, the rest is still of use
             self.failed(what, error)
+
+    async def run_action(
+        self,
+        action: "str | ActionParseResult",
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Do what a key means to one of Textual's own widgets; that may fail as well."""
+        try:
+            return await super().run_action(action, default_namespace, namespaces)
+        except Exception as error:  # noqa: BLE001  whatever it is, the next key is still of use
+            self.failed("That", error)
+            return True
 
     def failed(self, what: str, error: Exception) -> None:
         """Have the head name an error for a while."""
