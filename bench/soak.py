@@ -9,7 +9,6 @@ Each `Part` is a thing that must not grow while everything else goes on; there i
 """
 
 import gc
-import os
 import subprocess
 import sys
 import threading
@@ -26,13 +25,12 @@ from zktop.zk import Access, Plan, parse_hosts
 from zktop.zk.access import Admin
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from servers import RunningServer, ask, real_zookeeper
+from servers import RunningServer, ask, has_real_zookeeper, real_zookeeper
+from soak.figures import grown, memory_mb, settled, sockets
 
 DEFAULT_S = 600.0
 NOTES = 40  # at least so many rows of figures, whatever the length
-WARM = 0.3  # of the run: what grows until then is a cache that fills
-MAY_GROW_MB = 2.0
-MAY_GROW_BY = 0.02  # of the memory after warming up
+AT_LEAST = 2  # notes on either side of what is compared
 LOCKS, WORKERS = 50, 4
 CHURN = """
 import sys, time
@@ -127,47 +125,17 @@ def _again(part: Part, over: threading.Event, soak: Soak) -> None:
             return
 
 
-def memory_mb() -> float:
-    """Measure what of us is in memory."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
-def sockets() -> int:
-    """Count the sockets that we have open."""
-    count = 0
-    for one in Path("/proc/self/fd").iterdir():
-        try:
-            count += str(one.readlink()).startswith("socket:")
-        except OSError:
-            continue  # the listing's own descriptor
-    return count
-
-
 def judged(notes: Sequence[Note], seconds: float) -> list[str]:
     """Say what grew after warming up; nothing may."""
-    settled = [note for note in notes if note.at >= WARM * seconds]
-    if len(settled) < 4:  # noqa: PLR2004  two to compare with two
-        return [f"only {len(settled)} notes after warming up: the watch hardly looked"]
-    half = len(settled) // 2
-    early, late = settled[:half], settled[half:]
-    before, after = (_middle([one.memory_mb for one in part]) for part in (early, late))
-    said = []
-    if after - before > max(MAY_GROW_MB, MAY_GROW_BY * before):
-        said.append(f"memory grew from {before:.1f} to {after:.1f} MB")
-    for name in ("threads", "sockets", "watches", "connections"):
-        then, now = (min(getattr(one, name) for one in part) for part in (early, late))
-        if now > then:  # the least there is: a question to the server is a socket for a moment
-            said.append(f"{name} grew from {then} to {now}")
+    early, late = settled(notes, seconds)
+    if len(early) < AT_LEAST:
+        return [f"only {len(early) + len(late)} notes after warming up: the watch hardly looked"]
+    said = list(grown(early, late, ("threads", "sockets", "watches", "connections")))
     if late[-1].watches != 1:
         said.append(f"the server keeps {late[-1].watches} watches for us instead of 1")
     if late[-1].events <= early[0].events:
         said.append("nothing was seen: there was no churn")
     return said
-
-
-def _middle(figures: list[float]) -> float:
-    return sorted(figures)[len(figures) // 2]
 
 
 @contextmanager
@@ -194,11 +162,11 @@ def churn(hosts: str, path: str) -> Iterator[None]:
 @contextmanager
 def soaked() -> Iterator[Soak | None]:
     """Give a server with churn and a watch that has read everything; None without a server."""
+    if not has_real_zookeeper():
+        yield None
+        return
     with ExitStack() as stack:
         server = stack.enter_context(real_zookeeper(admin=True, memory_mb=256))
-        if server is None:
-            yield None
-            return
         access = Access(parse_hosts(server.address))
         plan = Plan(roots=("/soak/*",), sample_every=1.0, admin=Admin(server.admin_port or 0))
         stack.enter_context(churn(server.address, "/soak"))

@@ -1,12 +1,16 @@
 """What all tests share: how hard hypothesis tries, and what happens without a real ZooKeeper."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
 from servers import has_real_zookeeper
 
 collect_ignore = ["sandbox/kazoo_on_sandbox.py"]  # a runner for a process of its own
+
+# Who is started in the background by a shell ignores ctrl-c, and so would all that we start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _SLOW_MACHINE = [HealthCheck.too_slow]
 

@@ -1,6 +1,7 @@
 """Servers for tests: a real ZooKeeper where the machine has one, and our own sandbox."""
 
 import os
+import secrets
 import shutil
 import socket
 import subprocess
@@ -8,14 +9,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 DEBIAN_JARS = Path("/usr/share/java")
 NEEDED = ("zookeeper", "servlet-api", "slf4j-simple", "netty-codec")  # they name the rest
-READY_WITHIN_S = 30.0
+READY_WITHIN_S = 60.0
+PORTS = range(20_000, 32_000)  # none of those that the kernel picks for whoever asks for any port
 JVM = ["-Xms16m", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
 MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
@@ -39,15 +41,13 @@ class RunningServer:
 @contextmanager
 def real_zookeeper(
     *, admin: bool = False, memory_mb: int = 64, **settings: object
-) -> Iterator[RunningServer | None]:
-    """A real standalone server on a free port, with its own folder; None when there is none.
+) -> Iterator[RunningServer]:
+    """A real standalone server on a free port, with its own folder.
 
-    The jars come from $ZOOKEEPER_HOME/lib or from Debian's packages. `settings` go into zoo.cfg.
+    The jars come from $ZOOKEEPER_HOME/lib or from Debian's packages; tests that are marked
+    `zookeeper` do not run where neither is there. `settings` go into zoo.cfg.
     """
-    classpath = _classpath()
-    if classpath is None:
-        yield None
-        return
+    classpath = _needed_classpath()
     folder = Path(tempfile.mkdtemp(prefix="zktop-zookeeper-"))
     port, admin_port = free_port(), free_port() if admin else None
     config = _config(folder, port, admin_port, settings)
@@ -65,14 +65,12 @@ def real_zookeeper(
 
 
 @contextmanager
-def real_ensemble(size: int = 3, **settings: object) -> Iterator[list[RunningServer] | None]:
-    """A real ensemble whose members all serve, each with an AdminServer; None when there is none.
+def real_ensemble(size: int = 3, **settings: object) -> Iterator[list[RunningServer]]:
+    """A real ensemble whose members all serve, each with an AdminServer.
 
     The members' processes may be killed; `started_again` brings one back with its data.
     """
-    if (classpath := _classpath()) is None:
-        yield None
-        return
+    classpath = _needed_classpath()
     with tempfile.TemporaryDirectory(prefix="zktop-ensemble-") as folder:
         members = [_member(Path(folder), number) for number in range(1, size + 1)]
         peers = {
@@ -144,7 +142,7 @@ def sandbox_server(*arguments: str, errors: IO[str] | None = None) -> Iterator[R
     finally:
         process.stdin.close()
         process.terminate()
-        process.wait(10)
+        process.wait(READY_WITHIN_S)
         process.stdout.close()
 
 
@@ -154,10 +152,16 @@ def has_real_zookeeper() -> bool:
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
+    """A port that nobody has, and that nobody gets before a server of ours has started on it.
+
+    A port from the kernel's own range may be another test's a moment later; and who calls there in
+    vain again and again may in the end be connected with itself.
+    """
+    while True:
+        port = secrets.choice(PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind((HOST, port))
+            return port
 
 
 def ask(port: int, word: str, timeout: float = 5.0) -> str:
@@ -175,6 +179,12 @@ def _classpath() -> str | None:
         return str(lib / "*") if any(lib.glob("zookeeper*.jar")) else None
     jars = [DEBIAN_JARS / f"{n}.jar" for n in NEEDED]
     return ":".join(map(str, jars)) if jars[0].exists() else None
+
+
+def _needed_classpath() -> str:
+    if (found := _classpath()) is None:
+        raise LookupError("no ZooKeeper on this machine: is this test marked `zookeeper`?")
+    return found
 
 
 def _config(folder: Path, port: int, admin_port: int | None, settings: dict[str, object]) -> Path:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 ZKTOP = (sys.executable, "-m", "zktop")
-PATIENCE_S = 20.0
+PATIENCE_S = 40.0
 CLEARED = ("NO_COLOR", "COLUMNS", "LINES", "COLORTERM", "TEXTUAL_THEME")
 
 
@@ -116,4 +116,4 @@ def _environment(pid: int) -> bytes:
 
 def _tmux(name: str, *words: str) -> str:
     command = ["tmux", "-L", name, "-f", "/dev/null", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout

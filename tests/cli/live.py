@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-PATIENCE_S = 20.0
+PATIENCE_S = 40.0
 WORKER = str(Path(__file__).with_name("worker.py"))
 
 Line = dict[str, Any]

@@ -13,7 +13,8 @@ import jsonschema
 import msgspec
 import pytest
 from cli.live import PATIENCE_S, Line, Worker, new_root, worker, zktop_process
-from servers import RunningServer, ask, real_zookeeper, sandbox_server
+from either import EITHER, server_of
+from servers import RunningServer, ask, sandbox_server
 
 from zktop.commands.access import access_of, plan_of
 from zktop.commands.replayed import Replay
@@ -29,30 +30,18 @@ from zktop.recording import Header, Recorder
 Zktop = Callable[..., tuple[int, str, str]]
 
 
-def _real() -> Iterator[RunningServer]:
-    with real_zookeeper() as server:
-        if server is None:
-            pytest.skip("no ZooKeeper on this machine")
-        yield server
-
-
-def _sandbox() -> Iterator[RunningServer]:
-    with sandbox_server() as server:
-        yield server
-
-
-@pytest.fixture(
-    scope="module", params=["sandbox", pytest.param("real", marks=pytest.mark.zookeeper)]
-)
+@pytest.fixture(scope="module", params=EITHER)
 def server(request: pytest.FixtureRequest) -> Iterator[RunningServer]:
     """Our own server, and a real one."""
-    yield from _real() if request.param == "real" else _sandbox()
+    with server_of(request.param) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[RunningServer]:
     """Our own server, where it makes no difference."""
-    yield from _sandbox()
+    with sandbox_server() as server:
+        yield server
 
 
 @pytest.fixture
@@ -219,7 +208,7 @@ def test_a_recording_can_be_looked_at(
     file = str(tmp_path / "run.zktop")
     where = ("--hosts", sandbox.address, "--root", f"{root}/*")
 
-    code, out, err = zktop("record", *where, "-o", file, "--duration", "2.2s")
+    code, out, err = zktop("record", *where, "-o", file, "--duration", "4s")
     taken, events, check = (
         zktop(name, "--from", file) for name in ("snapshot", "events", "check")
     )
@@ -357,7 +346,7 @@ def test_a_reader_that_goes_away_ends_events(sandbox: RunningServer) -> None:
 def test_a_lost_ensemble_is_told_and_costs_the_exit_code() -> None:
     """It is an event, and 3 when it is not back at the end."""
     with sandbox_server() as server:
-        args = ("events", "--hosts", server.address, "--duration", "4s")
+        args = ("events", "--hosts", server.address, "--duration", "8s")
         with zktop_process(*args) as zktop:
             zktop.until(lambda line: line["event"] == "connection")
             server.process.kill()

@@ -13,6 +13,7 @@ from zktop.commands.replaying import ReplayFeed
 from zktop.ui.ports import Frame, News, Status
 
 Zktop = Callable[..., tuple[int, str, str]]
+PATIENCE_S = 40.0
 
 
 def read(file: Path) -> list[News]:
@@ -27,7 +28,7 @@ def read(file: Path) -> list[News]:
 
     feed = ReplayFeed(Replay(file))
     feed.start(tell)
-    assert is_over.wait(20)
+    assert is_over.wait(PATIENCE_S)
     feed.stop()
     return news
 
@@ -95,11 +96,11 @@ def test_a_feed_that_is_stopped_reads_no_further(tmp_path: Path) -> None:
         news.append(one)
         if isinstance(one, Frame):
             has_begun.set()
-            may_go_on.wait(20)
+            may_go_on.wait(PATIENCE_S)
 
     feed = ReplayFeed(Replay(file))
     feed.start(tell)
-    assert has_begun.wait(20)
+    assert has_begun.wait(PATIENCE_S)
     threading.Timer(0.05, may_go_on.set).start()
     feed.stop()
 

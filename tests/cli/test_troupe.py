@@ -10,7 +10,7 @@ from zktop.commands.troupe import Troupe
 from zktop.config.shape import Config
 from zktop.ui.ports import Hand, Wish
 
-PATIENCE_S = 20.0
+PATIENCE_S = 40.0
 
 
 @pytest.fixture(scope="module")

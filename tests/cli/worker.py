@@ -10,7 +10,7 @@ import time
 
 from kazoo.client import KazooClient
 
-PATIENCE_S = 20.0
+PATIENCE_S = 40.0
 
 
 def main(hosts: str, name: str) -> None:

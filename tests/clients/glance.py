@@ -16,7 +16,7 @@ from zktop.config.shape import Admin, Config
 from zktop.headless.snapshot import snapshot
 from zktop.model.settings import Root, Thresholds
 
-PATIENCE_S = 20.0
+PATIENCE_S = 40.0
 QUICK = Thresholds(settle=400, orphan=300)
 SAMPLE_EVERY_S = 0.2
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from servers import DEBIAN_JARS, RunningServer
 
 HERE = Path(__file__).parent
-KAZOO, CURATOR = HERE / "kazoo_client.py", HERE / "CuratorClients.java"
+KAZOO, CURATOR = "clients.kazoo_client", HERE / "CuratorClients.java"
 LONG_S = 30.0  # the session timeout of clients that nobody harms
 JARS = ("curator-recipes", "curator-framework", "curator-client", "guava", "zookeeper")
 JVM = ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xms16m", "-Xmx64m"]
@@ -161,7 +161,7 @@ def kazoo_people(server: RunningServer) -> Iterator[Hire]:
             *names: str, hosts: str = server.address, timeout_s: float = LONG_S
         ) -> list[Person]:
             commands = (
-                [sys.executable, str(KAZOO), hosts, name, str(timeout_s)] for name in names
+                [sys.executable, "-m", KAZOO, hosts, name, str(timeout_s)] for name in names
             )
             programs = [stack.enter_context(_running(command)) for command in commands]
             return [
@@ -210,7 +210,7 @@ def virtual(server: RunningServer, classpath: str) -> Iterator[Virtual]:
 @contextmanager
 def _running(command: list[str]) -> Iterator[Program]:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, **pipes) as process:  # type: ignore[call-overload]  # keywords in a dict
+    with subprocess.Popen(command, cwd=HERE.parent, **pipes) as process:  # type: ignore[call-overload]  # keywords in a dict
         try:
             yield Program(process)
         finally:

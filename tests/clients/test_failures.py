@@ -17,7 +17,7 @@ from kazoo.client import KazooClient
 
 pytestmark = pytest.mark.zookeeper
 
-SOON_S = 3.0  # the session timeout of whoever is killed or frozen: long enough for a look
+SOON_S = 6.0  # the session timeout of whoever is killed or frozen: long enough for a look
 RECIPES = {"kazoo": ("kazoo-lock", "Lock"), "curator": ("curator-mutex", "InterProcessMutex")}
 
 

@@ -1,14 +1,13 @@
 """A server of each kind, and a stage on it."""
 
 import contextlib
-import os
 from collections.abc import Iterator
 
 import pytest
 from demo.stage import Stage, Troupe
+from either import EITHER, server_of
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
-from servers import has_real_zookeeper, real_zookeeper, sandbox_server
 
 from zktop.demo.chronicle import Chronicle
 from zktop.demo.crew import Crew
@@ -16,20 +15,10 @@ from zktop.demo.crew import Crew
 TICK_MS = 200  # sessions of half a second and more, expired to the tick
 
 
-@pytest.fixture(
-    scope="session",
-    params=["sandbox", pytest.param("zookeeper", marks=pytest.mark.zookeeper)],
-)
+@pytest.fixture(scope="session", params=EITHER)
 def hosts(request: pytest.FixtureRequest) -> Iterator[str]:
     """The address of a server with short ticks."""
-    if request.param == "sandbox":
-        with sandbox_server("--tick-ms", str(TICK_MS)) as server:
-            yield server.address
-        return
-    if not has_real_zookeeper() and not os.environ.get("ZKTOP_REQUIRE_ZOOKEEPER"):
-        pytest.skip("no real ZooKeeper on this machine")
-    with real_zookeeper(tickTime=TICK_MS) as server:
-        assert server
+    with server_of(request.param, TICK_MS) as server:
         yield server.address
 
 

@@ -15,6 +15,7 @@ from zktop.demo.hand import Ended, Event, Hired, Told
 from zktop.demo.order import Claim, Connection, Order
 from zktop.model.text import Text
 
+PATIENCE_S = 30.0
 _numbers = count()
 
 
@@ -33,7 +34,7 @@ class Troupe:
         """Have everybody go."""
         for contender, thread in self._playing.values():
             contender.stop()
-            thread.join(2)
+            thread.join(2)  # then its session is closed under it
             contender.hang_up()
             thread.join()
 
@@ -87,7 +88,7 @@ class Stage:
         """Start one contender."""
         self.crew.hire(self.order(name, recipe, **wanted))
 
-    def until(self, condition: Callable[[], bool], within_s: float = 15.0) -> None:
+    def until(self, condition: Callable[[], bool], within_s: float = PATIENCE_S) -> None:
         """Wait for something to be told; fails with what was told instead."""
         happened = self.chronicle.until(condition, within_s)
 

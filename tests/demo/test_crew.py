@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from demo.stage import Stage
+from demo.stage import PATIENCE_S, Stage
 
 from zktop.demo.crew import Crew
 from zktop.demo.hand import Told
@@ -19,13 +19,16 @@ from zktop.errors import UsageError
 # What processes do does not depend on the kind of server.
 pytestmark = pytest.mark.parametrize("hosts", ["sandbox"], indirect=True, scope="session")
 
+SLEEP_S = 60.0
+GONE_WITHIN_S = 10.0  # long before anybody wakes up
 PARENT = """
-import sys, threading
+import signal, sys, threading
 import msgspec
 from zktop.demo.crew import Crew
 from zktop.demo.hand import Told
 from zktop.demo.order import Order
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup
 orders = msgspec.json.decode(sys.stdin.readline(), type=list[Order])
 working = threading.Semaphore(0)
 crew = Crew(lambda e: isinstance(e, Told) and e.step.what == "working" and working.release())
@@ -62,27 +65,23 @@ def test_no_hand_outlives_its_parent(stage: Stage, number: signal.Signals):
     orders = [
         stage.order("works", path=f"{stage.path}/1"),
         stage.order("frozen", path=f"{stage.path}/2"),
-        stage.order("oversleeps", path=f"{stage.path}/3", work="oversleep", sleep_s=60),
+        stage.order("oversleeps", path=f"{stage.path}/3", work="oversleep", sleep_s=SLEEP_S),
     ]
-    parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
-    assert parent.stdin
-    assert parent.stdout
-    with parent.stdin, parent.stdout:
-        parent.stdin.write(msgspec.json.encode(orders) + b"\n")
-        parent.stdin.flush()
-        pids = [int(word) for word in parent.stdout.readline().split()]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([sys.executable, "-c", PARENT], **pipes) as parent:
+        try:
+            parent.stdin.write(msgspec.json.encode(orders) + b"\n")
+            parent.stdin.flush()
+            pids = [int(word) for word in parent.stdout.readline().split()]
 
-        assert [alive(pid) for pid in pids] == [True, True, True]
+            assert [alive(pid) for pid in pids] == [True, True, True]
 
-        parent.send_signal(number)
-        parent.wait()
+            parent.send_signal(number)
+            parent.wait(PATIENCE_S)
 
-        assert gone_within(2, pids)
+            assert gone_within(GONE_WITHIN_S, pids)
+        finally:
+            parent.kill()
 
 
 def test_closing_the_crew_releases_at_once(stage: Stage):
@@ -97,13 +96,13 @@ def test_closing_the_crew_releases_at_once(stage: Stage):
 
 def test_who_does_not_hear_is_killed(stage: Stage):
     """An oversleeper cannot release; the crew does not wait for it."""
-    stage.hire("a", work="oversleep", sleep_s=60)
+    stage.hire("a", work="oversleep", sleep_s=SLEEP_S)
     stage.told("a", "working")
     began = time.monotonic()
     stage.crew.close()
 
     assert stage.chronicle.ended["a"].code == -signal.SIGKILL
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < SLEEP_S / 2
 
 
 def test_a_crew_that_has_gone_home_hires_nobody(stage: Stage):
@@ -196,7 +195,7 @@ def test_a_callback_may_use_the_crew(stage: Stage):
     with Crew(tell) as crew:
         crew.hire(stage.order("a"))
 
-        assert heard.wait(15)
+        assert heard.wait(PATIENCE_S)
     assert [hand.name for hand in seen] == ["a"]
 
 

@@ -7,6 +7,9 @@ from servers import real_zookeeper, started_again
 from zktop.demo.chronicle import Chronicle
 from zktop.demo.crew import Crew
 
+CUT_S = 1.0  # many polls, and far from the end of a session
+MANY = 100  # requests; a patient waiter needs five
+
 
 def test_a_reader_gets_in_while_a_naive_writer_holds(rehearsal: Stage):
     """Sorted by whole names `read-` is before `write-`: two hold, and the server is witness."""
@@ -32,7 +35,7 @@ def test_a_failed_poll_taken_for_the_lock_makes_two_holders(rehearsal: Stage):
     rehearsal.queue_up("poll", "a")
     rehearsal.hire("b", "poll", flaw="failed-poll-holds", poll_s=0.05, session_timeout_s=4.0)
     rehearsal.told("b", "decided")
-    rehearsal.crew.cut("b", 0.3)
+    rehearsal.crew.cut("b", CUT_S)
     rehearsal.holds("a", "b")
 
 
@@ -41,7 +44,7 @@ def test_a_failed_poll_is_no_answer(rehearsal: Stage):
     rehearsal.queue_up("poll", "a")
     rehearsal.hire("b", "poll", poll_s=0.05, session_timeout_s=4.0)
     rehearsal.told("b", "decided")
-    rehearsal.crew.cut("b", 0.3)
+    rehearsal.crew.cut("b", CUT_S)
     rehearsal.until(lambda: any("no answer" in step.says for step in rehearsal.chronicle.steps))
     rehearsal.told("b", "connected", times=2)
 
@@ -53,8 +56,6 @@ def test_a_restart_of_the_server_is_enough_for_two_holders():
     """Sessions outlive the restart, so the first still holds when the flawed one walks in."""
     chronicle = Chronicle()
     with real_zookeeper(tickTime=2000) as server, Crew(chronicle.hear) as crew:
-        if server is None:
-            pytest.skip("no real ZooKeeper on this machine")
         stage = Stage(server.address, crew, chronicle, None)
         stage.queue_up("poll", "a", session_timeout_s=20.0)
         stage.hire("b", "poll", flaw="failed-poll-holds", poll_s=0.1, session_timeout_s=20.0)
@@ -80,33 +81,37 @@ def requests_while_waiting(stage: Stage, recipe: str, **wanted: object) -> int:
     return stage.chronicle.requests["w"]
 
 
+def asks_without_end(stage: Stage, recipe: str, **wanted: object) -> None:
+    """Hire one who waits, and see how its requests add up, however long that takes."""
+    stage.hire("w", recipe, **wanted)
+    stage.until(lambda: stage.chronicle.requests.get("w", 0) > MANY)
+
+
 def test_a_time_out_in_microseconds_asks_all_the_time(rehearsal: Stage):
     """Dozens of requests where five do: create, list, watch, give up."""
     rehearsal.queue_up("predecessor", "a")
     patient = requests_while_waiting(rehearsal, "predecessor")
-    busy = requests_while_waiting(rehearsal, "predecessor", flaw="microseconds")
+    asks_without_end(rehearsal, "predecessor", flaw="microseconds", timeout_s=10)
 
     assert patient <= 5
-    assert busy > 10 * patient
 
 
 def test_a_spinning_writer_asks_as_fast_as_it_can(rehearsal: Stage):
     """As many requests as the machine manages, and no watch at all."""
     rehearsal.queue_up("rw-naive", "a", mode="read")
     patient = requests_while_waiting(rehearsal, "rw-naive", mode="write")
-    busy = requests_while_waiting(rehearsal, "rw-naive", mode="write", flaw="spin")
+    asks_without_end(rehearsal, "rw-naive", mode="write", flaw="spin")
 
     assert patient <= 5
-    assert busy > 10 * patient
     assert rehearsal.chronicle.count("w", "watching") == 0
 
 
 def test_a_spinning_writer_does_not_drown_the_listener(rehearsal: Stage):
     """What it says again and again within a second is told once."""
     rehearsal.queue_up("rw-naive", "a", mode="read")
-    requests_while_waiting(rehearsal, "rw-naive", mode="write", flaw="spin")
+    asks_without_end(rehearsal, "rw-naive", mode="write", flaw="spin")
 
-    assert rehearsal.chronicle.count("w", "listed") <= 2
+    assert rehearsal.chronicle.count("w", "listed") < MANY / 10
 
 
 def test_a_notification_that_rechecks_nothing_hangs_the_last_for_good(rehearsal: Stage):

@@ -3,7 +3,7 @@
 import threading
 
 import pytest
-from demo.stage import Stage
+from demo.stage import PATIENCE_S, Stage
 
 from zktop.demo.narration import Step
 from zktop.demo.order import Connection
@@ -65,7 +65,7 @@ def test_the_pace_is_a_wait_that_a_stop_ends(stage: Stage):
     playing.start()
     stage.told("ann", "acquired")
     duo.stop()
-    playing.join(10)
+    playing.join(PATIENCE_S)
 
     assert not playing.is_alive()
     assert duo.over
@@ -78,7 +78,7 @@ def test_a_stop_ends_a_move_that_waits(stage: Stage):
     playing = threading.Thread(target=waiting.play)
     playing.start()
     waiting.stop()
-    playing.join(10)
+    playing.join(PATIENCE_S)
 
     assert not playing.is_alive()
 

@@ -4,7 +4,7 @@ from concurrent.futures import Future
 from functools import partial
 
 import pytest
-from demo.stage import Stage
+from demo.stage import PATIENCE_S, Stage
 
 from zktop.demo.chronicle import REMEMBERED_NAMES, Chronicle
 from zktop.demo.hand import Ended, Event, Froze, Hired, Told
@@ -156,8 +156,8 @@ class TestLive:
         frozen = stage.crew.soon(partial(stage.crew.freeze, "a"))
         killed = stage.crew.soon(partial(stage.crew.kill, "a"))
 
-        assert hired.result(15).order == order
-        assert [frozen.result(15), killed.result(15)] == [None, None]
+        assert hired.result(PATIENCE_S).order == order
+        assert [frozen.result(PATIENCE_S), killed.result(PATIENCE_S)] == [None, None]
         stage.ended("a")
 
     @pytest.mark.parametrize("prepare", ["hands", "close"])
@@ -167,7 +167,7 @@ class TestLive:
         answer = stage.crew.soon(partial(stage.crew.kill, "nobody"))
 
         with pytest.raises(UsageError):
-            answer.result(15)
+            answer.result(PATIENCE_S)
 
     def test_asking_a_busy_crew_does_not_wait(self, stage: Stage):
         """Thousands of wishes fit in, though the crew looks at none of them yet."""
@@ -177,8 +177,8 @@ class TestLive:
             answers.extend(stage.crew.soon(lambda: 1) for _ in range(5_000))
             return 0
 
-        assert stage.crew.soon(busy).result(15) == 0
-        assert sum(answer.result(15) for answer in answers) == 5_000
+        assert stage.crew.soon(busy).result(PATIENCE_S) == 0
+        assert sum(answer.result(PATIENCE_S) for answer in answers) == 5_000
 
     def test_frozen_hands_are_known_to_be(self, stage: Stage):
         """The crew says so, because they cannot."""

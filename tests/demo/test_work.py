@@ -46,6 +46,7 @@ def test_work_that_raises_releases_all_the_same(rehearsal: Stage):
     rehearsal.queue_up("predecessor", "a", "b", work="raise")
     rehearsal.crew.release("a")
     rehearsal.told("b", "acquired")
+    rehearsal.ended("a")
 
     assert rehearsal.chronicle.count("a", "failed") == 1
 

@@ -17,7 +17,7 @@ SESSION_S = 4.0
 LOCKS = 2_000
 MIDDLE = 60_000  # bytes of about half a million
 OUTSTANDING = 10
-SLOWER_AT_MOST = 4.0
+NOTICED_S = 0.25  # somebody who waits for a stopped client would wait for as long as it sleeps
 LOCK_EVENTS = {"queued", "acquired", "released", "abandoned", "expired", "missed", "lock-appeared"}
 
 
@@ -47,7 +47,6 @@ def test_zktop_stopped_in_the_middle_of_a_read(
     paths = [f"{root}/lock-of-{number:04}" for number in range(LOCKS)]
     bystander.ensure_path(root)
     create(bystander, paths, ephemeral=False)
-    usual, _ = _pace(bystander, zookeeper, 1.0)
     command = ("events", "--hosts", cable.address, "--root", f"{root}/*")
     with (
         holders(zookeeper.address, paths, sessions=20),
@@ -56,7 +55,7 @@ def test_zktop_stopped_in_the_middle_of_a_read(
         assert cable.stopped.wait(20)
         zktop.process.send_signal(signal.SIGSTOP)
         cable.mend()
-        slowed, outstanding = _pace(bystander, zookeeper, SESSION_S + 1.0)
+        took, outstanding = _pace(bystander, zookeeper, SESSION_S + 1.0)
         zktop.process.send_signal(signal.SIGCONT)
         zktop.until(lambda line: line["event"] == "connection" and line["state"] == "connected")
         for path in paths[7], paths[11]:
@@ -66,12 +65,12 @@ def test_zktop_stopped_in_the_middle_of_a_read(
 
     told = [(line["event"], line["lock"]) for line in lines if line["event"] in LOCK_EVENTS]
     assert told == [("released", paths[7]), ("released", paths[11])]
-    assert slowed <= SLOWER_AT_MOST * usual
+    assert took <= NOTICED_S
     assert outstanding <= OUTSTANDING
 
 
 def _pace(client: KazooClient, server: RunningServer, seconds: float) -> tuple[float, int]:
-    """How long a write and a read of somebody else take in the middle, and what piles up."""
+    """How long a write and a read of somebody else take mostly, and what piles up."""
     took, most = [], 0
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -7,7 +7,7 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException, RolledBackError, RuntimeInconsistency
 from sandbox.raw import RawClient, new
 
-WITHIN_S = 10
+WITHIN_S = 30
 
 
 @pytest.fixture

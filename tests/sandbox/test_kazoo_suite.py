@@ -84,7 +84,7 @@ def start(group, chosen, address):
 @pytest.mark.parametrize("group", GROUPS)
 def test_kazoo(runs, group):
     """What kazoo tests in these modules holds on the sandbox."""
-    printed, _ = runs[group].communicate(timeout=90)
+    printed, _ = runs[group].communicate(timeout=110)
 
     assert runs[group].returncode == 0, printed
     assert " passed" in printed

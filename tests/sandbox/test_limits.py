@@ -176,7 +176,7 @@ def test_a_word_that_nobody_reads():
             answered = client.ask(3, txt("/") + b"\1")[0].err
 
         assert answered == 0
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 10
 
 
 def test_many_clients_many_nodes():

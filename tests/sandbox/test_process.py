@@ -25,7 +25,7 @@ def test_the_first_line_is_the_address():
         address = process.stdout.readline()
         answer = ask(port, "ruok")
         process.terminate()
-        rest, told = process.communicate(timeout=10)
+        rest, told = process.communicate(timeout=30)
 
     assert (address, answer, rest) == (f"127.0.0.1:{port}\n", "imok", "")
     assert "nothing is kept" in told
@@ -38,7 +38,7 @@ def test_it_ends_cleanly(number):
         port = int(process.stdout.readline().rpartition(":")[2])
         with RawClient(port) as client:
             process.send_signal(number)
-            _, told = process.communicate(timeout=10)
+            _, told = process.communicate(timeout=30)
 
             assert client.read_frame() is None
     assert process.returncode == 0
@@ -50,7 +50,7 @@ def test_it_ends_with_its_parent():
     with sandbox_server() as server:
         server.process.stdin.close()
 
-        assert server.process.wait(10) == 0
+        assert server.process.wait(30) == 0
 
 
 def test_a_taken_port():
@@ -61,7 +61,7 @@ def test_a_taken_port():
             [*COMMAND, "--port", str(port)],
             capture_output=True,
             text=True,
-            timeout=10,
+            timeout=30,
             check=False,
         )
 

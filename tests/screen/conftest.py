@@ -3,19 +3,12 @@
 from collections.abc import Iterator
 
 import pytest
-from servers import RunningServer, real_zookeeper, sandbox_server
+from either import EITHER, server_of
+from servers import RunningServer
 
 
-@pytest.fixture(
-    scope="session", params=["sandbox", pytest.param("real", marks=pytest.mark.zookeeper)]
-)
+@pytest.fixture(scope="session", params=EITHER)
 def server(request: pytest.FixtureRequest) -> Iterator[RunningServer]:
     """Our own server, and a real one."""
-    if request.param == "sandbox":
-        with sandbox_server() as server:
-            yield server
-        return
-    with real_zookeeper() as server:
-        if server is None:
-            pytest.skip("no ZooKeeper on this machine")
+    with server_of(request.param) as server:
         yield server

@@ -8,20 +8,12 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from servers import RunningServer, free_port, real_zookeeper, sandbox_server, started_again
+from either import EITHER, server_of
+from servers import RunningServer, free_port, started_again
 from tmux import ZKTOP, Terminal, terminal
 
 BACK_WITHIN_S = 40.0  # a real server needs seconds to serve again
 EVERY_SCREEN = "123456"
-
-
-@contextlib.contextmanager
-def mortal(kind: str) -> Iterator[RunningServer]:
-    """A server of the test's own, which may be killed."""
-    with sandbox_server() if kind == "sandbox" else real_zookeeper() as server:
-        if server is None:
-            pytest.skip("no ZooKeeper on this machine")
-        yield server
 
 
 @contextlib.contextmanager
@@ -39,10 +31,10 @@ def back_again(kind: str, server: RunningServer) -> Iterator[None]:
         process.wait()
 
 
-@pytest.mark.parametrize("kind", ["sandbox", pytest.param("real", marks=pytest.mark.zookeeper)])
+@pytest.mark.parametrize("kind", EITHER)
 def test_says_that_the_connection_is_lost_and_goes_on_when_it_is_back(kind: str) -> None:
     """On every screen, without a key being pressed."""
-    with mortal(kind) as server, terminal(*ZKTOP, "--hosts", server.address) as screen:
+    with server_of(kind) as server, terminal(*ZKTOP, "--hosts", server.address) as screen:
         screen.until("LIVE")
         server.process.kill()
         server.process.wait()

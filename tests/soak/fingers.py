@@ -193,11 +193,14 @@ class Fingers:
         try:
             return self._screen.until(what, within_s)  # type: ignore[arg-type]  # as it takes it
         except AssertionError as failure:
+            self._insist_that_it_lives()
             self._look()
             raise LostError(f"{failure}\nround {self._round}, {self._said}") from None
 
     def _insist_that_it_lives(self) -> None:
-        self._insist(is_running(self.pid), f"zktop has ended:\n{self._screen.text()}")
+        if not is_running(self.pid):
+            code, text = self._screen.exit_code, self._screen.text()
+            self._insist(False, f"zktop has ended with {code}:\n{text}")  # noqa: FBT003  it has
 
     def _insist(self, is_so: bool, otherwise: str) -> None:  # noqa: FBT001  what is insisted on
         if not is_so:

@@ -46,7 +46,7 @@ class Show:
         self.player = player_for(self.lines.append)
         self.woken: frozenset[str] = frozenset()
         self.problem: str | None = None
-        self.over = False
+        self.over = self.has_come = False
         self.seen: Seen | None = None
         self.told: Told | None = None
         self.left_behind: list[str] | None = None
@@ -66,7 +66,13 @@ class Show:
         self.over = True
 
     def look(self, report: Report) -> bool:
-        """Look for this scene in a report; tells whether it has come to its promised end."""
+        """Look for this scene in reports until it has come to its promised end; tell whether.
+
+        Scenes come to their ends one after the other: what is counted by the second may be less,
+        or more, by the time that the last one is there.
+        """
+        if self.has_come:
+            return True
         end, folder = self.scene.end, f"{self.player.folder}/"
         found = [one for one in report.findings if (one.lock or "").startswith(folder)]
         cores = (one for one in report.deadlocks if all(p.startswith(folder) for p in one.locks))
@@ -77,12 +83,13 @@ class Show:
             {one.rule for one in found if one.severity == "critical"},
             {path.removeprefix(folder) for path in report.paths if f"{path}/".startswith(folder)},
         )
-        return (
+        self.has_come = (
             self.over
             and self.seen.locks == end.locks
             and self.seen.deadlocks == sorted(end.deadlocks)
             and self.seen.findings >= set(end.findings)
         )
+        return self.has_come
 
     def finish(self, zookeeper: KazooClient, port: int) -> None:
         """Write down what only now can be seen, and clean up."""

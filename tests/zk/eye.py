@@ -9,7 +9,7 @@ from zktop.model.facts import AnyFact
 from zktop.model.world import World
 from zktop.zk import Access, Plan, Source, parse_hosts
 
-PATIENCE_S = 20.0
+PATIENCE_S = 40.0
 
 
 class Eye:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
+from either import EITHER, server_of
 from kazoo.client import KazooClient
-from servers import RunningServer, real_zookeeper, sandbox_server
+from servers import RunningServer
 from zk.eye import eventually, looking, names
 
 from zktop.zk import discovery
@@ -15,18 +16,10 @@ OFTEN = 200
 EVENTS_BYTES = OFTEN * 50  # that many events take so much at the least
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        pytest.param(real_zookeeper, marks=pytest.mark.zookeeper, id="real"),
-        pytest.param(sandbox_server, id="sandbox"),
-    ],
-)
+@pytest.fixture(scope="module", params=EITHER)
 def busy(request: pytest.FixtureRequest) -> Iterator[RunningServer]:
     """A server with two folders of locks, a lock at the top, and a lot of other things."""
-    with request.param() as server:
-        if server is None:
-            pytest.skip("no ZooKeeper on this machine")
+    with server_of(request.param) as server:
         client = KazooClient(server.address)
         client.start()
         for path in ("/app/locks/a", "/app/locks/b", "/app/deep/er/locks/c", "/top"):

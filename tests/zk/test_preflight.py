@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from servers import RunningServer, free_port
-from zk.eye import eventually
+from zk.eye import PATIENCE_S, eventually
 from zk.listeners import Behaviour, answers, dribbles, hangs_up, listener, silent
 
 from zktop.errors import NoConnectionError, UsageError
@@ -39,8 +39,9 @@ HTTP = b"HTTP/1.1 400 Illegal character CNTL=0xa\r\n\r\n"
 )
 def test_what_listens_is_told_apart(behaviour: Behaviour, outcome: str, said: str) -> None:
     """By its answer to one four-letter word."""
+    patience_s = 0.3 if outcome == "unreachable" else PATIENCE_S
     with listener(behaviour) as address:
-        found = probe(address, seconds=0.3)
+        found = probe(address, seconds=patience_s)
 
     assert found.outcome == outcome
     assert said in found.sentence
@@ -76,9 +77,9 @@ def test_all_are_asked_at_the_same_time() -> None:
     """Ten hosts that say nothing take no longer than one."""
     with listener(silent) as address:
         begun = time.monotonic()
-        found = preflight([address, Address("127.0.0.1", free_port())] + [address] * 8, None, 0.4)
+        found = preflight([address, Address("127.0.0.1", free_port())] + [address] * 8, None, 1.0)
 
-    assert time.monotonic() - begun < 1.5
+    assert time.monotonic() - begun < 5.0
     assert [one.outcome for one in found] == ["unreachable"] * 2
 
 
@@ -129,12 +130,12 @@ def test_a_server_that_never_makes_a_session_is_given_up_in_time() -> None:
         answers(SRVR)(line) if line.recv(4, 2) == b"srvr" else None  # type: ignore[attr-defined]  # 2: peek
 
     with listener(behave) as address:
-        access = Access(parse_hosts(str(address)), connect_timeout=1.0, session_timeout=4.0)
+        access = Access(parse_hosts(str(address)), connect_timeout=1.0, session_timeout=40.0)
         begun = time.monotonic()
         with pytest.raises(NoConnectionError, match=r"No session .* within 1 s"):
             Source(access, Plan(introspect=False)).start(lambda _facts: None)
 
-    assert time.monotonic() - begun < 2.0
+    assert time.monotonic() - begun < 10.0
     eventually(lambda: "zktop-connection" not in {one.name for one in threading.enumerate()})
 
 

@@ -201,6 +201,7 @@ READ_WRITE_HERD = Scene(
     End({"catalogue": LockEnd(("host2",), _HOSTS)}, woken={"catalogue": 3}),
 )
 
+_VISIT_S = 0.5  # long enough to be seen, and read, by who looks on from a busy machine
 _GUESTS = tuple(f"r{number}" for number in range(1, 13))
 
 STARVATION = Scene(
@@ -213,7 +214,7 @@ STARVATION = Scene(
         *(
             Move(
                 f"{name} comes later than w, reads at once, and goes",
-                (contends(name, "rw-naive", "catalogue", "read", hold_s=0.1),),
+                (contends(name, "rw-naive", "catalogue", "read", hold_s=_VISIT_S),),
                 (Heard(name, "acquired"),),
                 (name,),
             )

@@ -1,0 +1,146 @@
+"""kazoo's recipes by name, and beside them the mistakes that libraries were cured of."""
+
+import contextlib
+import threading
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import kazoo.exceptions
+import kazoo.recipe.lock
+
+
+class OldReadLock(kazoo.recipe.lock.ReadLock):
+    """As in kazoo 2.8.0 (issue 649): a reader takes a writer behind it for its predecessor."""
+
+    def _get_predecessor(self, node):
+        predecessor = None
+        found = map(self._contenders_re.search, self.client.get_children(self.path))
+        for match in sorted((one for one in found if one), key=lambda one: one.groups()):
+            if match.string == node:
+                break
+            predecessor = match.string
+        return predecessor
+
+
+class ForgetfulLock(kazoo.recipe.lock.Lock):
+    """After a lost answer it looks for its node on a server that lags, and sees none."""
+
+    def _find_node(self):
+        return None
+
+
+class CarelessLock:
+    """Mistakes that libraries were cured of.
+
+    It does not look what a lost create has left behind, nor whether its predecessor was still
+    there when it was watched.
+    """
+
+    prefix = "lock-"
+    stops_before_watching = False
+
+    def __init__(self, client, path, name):
+        self.client, self.path, self.name = client, path, name
+        self.wake, self.goes_on = threading.Event(), threading.Event()
+        self.is_listed, self.has_looked = threading.Event(), threading.Event()
+        self.node = None
+
+    def acquire(self):
+        """Queue until nobody is in front."""
+        self.client.ensure_path(self.path)
+        self.node = self._created().rpartition("/")[2]
+        while True:
+            queue = sorted(self.client.get_children(self.path), key=lambda name: name[-10:])
+            place = queue.index(self.node)
+            if place == 0:
+                return
+            self.is_listed.set()
+            if self.stops_before_watching:
+                self.goes_on.wait()
+            with contextlib.suppress(kazoo.exceptions.NoNodeError):
+                self._watch(f"{self.path}/{queue[place - 1]}")
+            self.has_looked.set()
+            self.wake.wait()
+            self.wake.clear()
+
+    def release(self):
+        """Leave the queue."""
+        self.client.delete(f"{self.path}/{self.node}")
+
+    def _watch(self, path):
+        self.client.exists(path, watch=lambda _event: self.wake.set())
+
+    def _created(self):
+        while True:
+            with contextlib.suppress(kazoo.exceptions.ConnectionLoss):
+                return self.client.create(
+                    f"{self.path}/{self.prefix}", self.name.encode(), ephemeral=True, sequence=True
+                )
+            self.client.handler.sleep_func(0.01)
+
+
+class Dawdler(CarelessLock):
+    """Stops between its listing and its watch until it is told to go on; by name it is kazoo's."""
+
+    prefix = f"{uuid.uuid4().hex}__lock__"
+    stops_before_watching = True
+
+
+class DawdlingReader(Dawdler):
+    """The same, and it watches by reading: of a znode that is gone there is no watch at all."""
+
+    def _watch(self, path):
+        self.client.get(path, watch=lambda _event: self.wake.set())
+
+
+class Lease:
+    """kazoo's lease that nobody waits for: it is obtained, or it is not."""
+
+    def __init__(self, client, path, name):
+        self.client, self.path, self.name = client, path, name
+
+    def acquire(self):
+        """Try."""
+        lasts = timedelta(minutes=5)
+        utcnow = lambda: datetime.now(UTC).replace(tzinfo=None)  # noqa: E731
+        self.got = self.client.NonBlockingLease(self.path, lasts, self.name, utcnow=utcnow)
+        if not self.got:
+            raise LookupError("somebody else has the lease")
+
+
+class Leader:
+    """A candidate that leads until it is told to stop."""
+
+    def __init__(self, client, path, name):
+        self.election = client.Election(path, name)
+        self.leads, self.ends = threading.Event(), threading.Event()
+
+    def acquire(self):
+        """Run for leadership in the background; come back as leader."""
+        threading.Thread(target=self.election.run, args=(self._lead,), daemon=True).start()
+        self.leads.wait()
+
+    def release(self):
+        """Step down."""
+        self.ends.set()
+
+    def _lead(self):
+        self.leads.set()
+        self.ends.wait()
+
+
+RECIPES = {
+    "Lock": lambda client, path, name, _n: client.Lock(path, name),
+    "ReadLock": lambda client, path, name, _n: client.ReadLock(path, name),
+    "WriteLock": lambda client, path, name, _n: client.WriteLock(path, name),
+    "Semaphore": lambda client, path, name, n: client.Semaphore(path, name, max_leases=n),
+    "Election": lambda client, path, name, _n: Leader(client, path, name),
+    "NonBlockingLease": lambda client, path, name, _n: Lease(client, path, name),
+    "OldReadLock": lambda client, path, name, _n: OldReadLock(client, path, name),
+    "ForgetfulLock": lambda client, path, name, _n: ForgetfulLock(client, path, name),
+    "TolerantLock": lambda client, path, name, _n: client.Lock(path, name, ("-lock-",)),
+    "PersistentLock": lambda client, path, name, _n: client.Lock(path, name),
+    "CarelessLock": lambda client, path, name, _n: CarelessLock(client, path, name),
+    "Dawdler": lambda client, path, name, _n: Dawdler(client, path, name),
+    "DawdlingReader": lambda client, path, name, _n: DawdlingReader(client, path, name),
+}
