@@ -8,15 +8,15 @@ from pathlib import Path
 import click
 import pytest
 
-from zktop import cli
 from zktop.commands import COMMANDS
+from zktop.commands.line import zktop as program
 
 LAYOUT = "layouts: [{ name: our-jobs, pattern: '^job-(?P<id>.+)-r-{SEQ}$' }]"
 
 
 def command(name: str) -> click.Command:
     """Give the command of this name, or the one at the top."""
-    found = cli.zktop.get_command(click.Context(cli.zktop), name) if name else cli.zktop
+    found = program.get_command(click.Context(program), name) if name else program
     assert found is not None
     return found
 
@@ -140,7 +140,7 @@ def test_shells_are_taught(
 @pytest.mark.parametrize("option", ["--config", "--tls-ca", "--tls-cert", "--tls-key"])
 def test_files_are_completed(option: str) -> None:
     """The shell lists files itself when it is told to."""
-    (parameter,) = (one for one in cli.zktop.params if option in one.opts)
-    context = click.Context(cli.zktop)
+    (parameter,) = (one for one in program.params if option in one.opts)
+    context = click.Context(program)
 
     assert [item.type for item in parameter.shell_complete(context, "")] == ["file"]

@@ -5,6 +5,7 @@ from importlib import import_module
 import click
 
 from zktop.commands import COMMANDS
+from zktop.commands.garbage import uncollected
 from zktop.config.tree import nearest, quoted
 
 
@@ -19,7 +20,8 @@ class Commands(click.Group):
         """Import the module of this subcommand."""
         for entry in COMMANDS:
             if entry.name == cmd_name:
-                command: click.Command = import_module(entry.module).command
+                with uncollected():
+                    command: click.Command = import_module(entry.module).command
                 return command
         return None
 

@@ -53,9 +53,9 @@ def watching(wanted: Wanted, sample_every: float | None = None) -> "Iterator[Wat
         from zktop.commands.access import access_of, plan_of  # noqa: PLC0415  a recording needs no kazoo
         from zktop.commands.watch import Watch  # noqa: PLC0415
 
-    config = wanted.effective().config
-    plan = plan_of(config, sample_every)
-    watch = Watch(access_of(config), plan, config.settings())
+        config = wanted.effective().config
+        plan = plan_of(config, sample_every)
+        watch = Watch(access_of(config), plan, config.settings())
     interrupts = Interrupts()
     watch.waiting = interrupts.waiting
     with interrupts.obeyed(), watch:

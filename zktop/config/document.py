@@ -9,9 +9,9 @@ from typing import NoReturn
 
 import yaml
 
+from zktop.config.sources import LARGEST_FILE
 from zktop.config.tree import ConfigError, Items, Mapping, Mistake, Origin, Scalar, Tree
 
-LARGEST_FILE = 256 * 1024  # bytes
 DEEPEST = 24  # levels
 MOST_VALUES = 20_000
 

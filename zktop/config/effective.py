@@ -7,10 +7,9 @@ the environment.
 
 from collections.abc import Iterator
 from collections.abc import Mapping as Environment
-from dataclasses import dataclass, field
-from functools import cache, reduce
+from functools import reduce
 
-from msgspec import inspect
+import msgspec
 
 from zktop.config import known
 from zktop.config.asked import COMMAND_LINE, Asked, Given
@@ -39,18 +38,17 @@ from zktop.config.tree import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Effective:
+class Effective(msgspec.Struct, frozen=True):
     """The settings that hold, and where each comes from."""
 
     config: Config
     file: Given | None = None
     cluster: Given | None = None
-    _origins: dict[str, Origin] = field(default_factory=dict)
+    origins: dict[str, Origin] = {}
 
     def origin(self, key: str) -> Origin:
         """Tell where a value comes from."""
-        return self._origins.get(key, DEFAULT)
+        return self.origins.get(key, DEFAULT)
 
 
 def load(file: str) -> Config:
@@ -84,14 +82,14 @@ class _Readings:
 
     def __init__(self, written: Mapping, environment: Environment[str, str]) -> None:
         layouts = known.layout_names() | {name.text for _, name in _declared(written)}
-        self.forms = forms(layouts, known.theme_names(environment))
+        self.forms = forms(layouts, lambda: known.theme_names(environment))
         self.checks = checks(layouts)
         self.mistakes: list[Mistake] = []
         self.origins: dict[str, Origin] = {}
 
     def read(self, tree: Mapping, *, is_whole: bool = True) -> object:
         reader = Reader(self.forms, self.checks if is_whole else {})
-        config = reader.read(shape(), tree)
+        config = reader.record(Config, tree)
         self.mistakes += reader.mistakes
         self.origins = reader.origins
         return config
@@ -116,9 +114,3 @@ def _declared(written: Mapping) -> Iterator[tuple[str, Scalar]]:
         name = layout.get("name") if isinstance(layout, Mapping) else None
         if isinstance(name, Scalar):
             yield f"layouts[{index}].name", name
-
-
-@cache
-def shape() -> inspect.Type:
-    """Give the config's type, taken apart."""
-    return inspect.type_info(Config)

@@ -15,9 +15,9 @@ from zktop.config.tree import nearest, quoted
 Form = Callable[[str], object]
 
 _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
-_DURATION = re.compile(r"([-+]?[0-9]{1,12}(?:\.[0-9]{1,6})?) ?(ms|s|m|h)?")
+_DURATION = r"([-+]?[0-9]{1,12}(?:\.[0-9]{1,6})?) ?(ms|s|m|h)?"
 _LONGEST = 366 * 24 * _UNITS["h"]
-_HOST_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?")
+_HOST_NAME = r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?"
 _LAST_PORT = 65_535
 
 
@@ -27,7 +27,7 @@ def duration(text: str) -> int:
     >>> duration("2s"), duration("500ms"), duration("1.5m"), duration("30")
     (2000, 500, 90000, 30000)
     """
-    match = _DURATION.fullmatch(text)
+    match = re.fullmatch(_DURATION, text)
     if match is None:
         raise ValueError(f"expected a duration like 2s, 500ms or 5m, got {quoted(text)}")
     millis = round(float(match[1]) * _UNITS[match[2] or "s"])
@@ -139,8 +139,14 @@ def one_of(what: str, known: Iterable[str]) -> Form:
     return known_name
 
 
-def forms(layouts: Iterable[str], themes: Iterable[str]) -> dict[str, Form]:
+def forms(layouts: Iterable[str], themes: Callable[[], Iterable[str]]) -> dict[str, Form]:
     """Give every form by its name, for these layouts and themes."""
+
+    def theme(text: str) -> object:
+        return one_of("theme", themes())(
+            text
+        )  # to look for them takes long: only when one is named
+
     return {
         "duration": duration,
         "expression": expression,
@@ -149,7 +155,7 @@ def forms(layouts: Iterable[str], themes: Iterable[str]) -> dict[str, Form]:
         "login": login,
         "path": path,
         "root": root,
-        "theme": one_of("theme", themes),
+        "theme": theme,
         "timeout": timeout,
         "word": word,
     }
@@ -165,7 +171,7 @@ def _server(text: str) -> None:
         _ipv6(name[1:-1], text)
     elif ":" in name:
         raise ValueError(f"{quoted(text)} looks like an IPv6 address; write [::1]:2181")
-    elif not _HOST_NAME.fullmatch(name):
+    elif not re.fullmatch(_HOST_NAME, name):
         raise ValueError(f"{quoted(text)} is no host:port")
 
 

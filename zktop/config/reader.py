@@ -5,9 +5,10 @@ text is read. A part that is wrong becomes `WRONG`, and so does everything that 
 """
 
 from collections.abc import Callable, Iterable
+from functools import cache, cached_property
 from typing import Any, Final
 
-from msgspec import inspect
+from msgspec import inspect, structs
 
 from zktop.config import scalars
 from zktop.config.forms import Form
@@ -18,7 +19,25 @@ WRONG: Final = object()
 
 # What is wrong inside a finished value: the key, or "" for the whole of it, and the sentence.
 Check = Callable[[Any], Iterable[tuple[str, str]]]
-Struct = inspect.StructType
+
+
+class Key:
+    """A key that a mapping may have."""
+
+    def __init__(self, field: structs.FieldInfo) -> None:
+        self.name, self.is_required = field.name, field.required
+        self._type = field.type
+
+    @cached_property
+    def kind(self) -> inspect.Type:
+        """What may stand there, taken apart when something does: most keys are never given."""
+        return inspect.type_info(self._type)
+
+
+@cache
+def keys_of(made: type) -> dict[str, Key]:
+    """Give the keys of what becomes such a value, as they are written."""
+    return {field.encode_name: Key(field) for field in structs.fields(made)}
 
 
 class Reader:
@@ -89,34 +108,35 @@ class Reader:
                 values[""] = self._wrong(name, key, f"a key {error}")
         return WRONG if _any_wrong(values.values()) else values
 
-    def record(self, kind: Struct, tree: Tree, key: str) -> object:
-        """Read a mapping whose keys are known."""
+    def record(self, made: type, tree: Tree, key: str = "") -> object:
+        """Read a mapping whose keys are known, to make a value of this type."""
         if not isinstance(tree, Mapping):
             return self._wrong(tree, key, f"expected a mapping (key: value), got {sort(tree)}")
-        fields = {field.encode_name: field for field in kind.fields}
+        keys = keys_of(made)
         values: dict[str, object] = {}
         for name, value in self._unique(tree, key):
             inner = below(key, name.text)
-            field = fields.get(name.text)
-            if field is None:
-                self._wrong(name, inner, f"unknown key ({_hint(name.text, list(fields))})")
-            elif field.required or not is_null(value):
-                values[field.name] = self.read(field.type, value, inner)
+            known = keys.get(name.text)
+            if known is None:
+                self._wrong(name, inner, f"unknown key ({_hint(name.text, list(keys))})")
+            elif known.is_required or not is_null(value):
+                values[known.name] = self.read(known.kind, value, inner)
             else:  # nothing was written: the default stays
                 self.origins[inner] = value.origin
-        return self._made(kind, values, tree, key)
+        return self._finished(made, values, tree, key)
 
-    def _made(self, kind: Struct, values: dict[str, object], tree: Tree, key: str) -> object:
-        missing = [each.name for each in kind.fields if each.required and each.name not in values]
+    def _finished(self, made: type, values: dict[str, object], tree: Tree, key: str) -> object:
+        required = [each.name for each in keys_of(made).values() if each.is_required]
+        missing = [name for name in required if name not in values]
         for name in missing:
             self._wrong(tree, key, f"the key {name} is missing")
         if missing or _any_wrong(values.values()):
             return WRONG
-        made = kind.cls(**values)
-        for name, what in self._checks.get(kind.cls, _no_check)(made):
+        value = made(**values)
+        for name, what in self._checks.get(made, _no_check)(value):
             inner = below(key, name) if name else key
             self.mistakes.append(Mistake(self.origins.get(inner, tree.origin), inner, what))
-        return made
+        return value
 
     def _unique(self, tree: Mapping, key: str) -> list[tuple[Scalar, Tree]]:
         first: dict[str, tuple[Scalar, Tree]] = {}
@@ -146,7 +166,7 @@ _COMPOSITES: dict[type, Callable[..., object]] = {
     inspect.UnionType: Reader.either,
     inspect.VarTupleType: Reader.several,
     inspect.DictType: Reader.named,
-    inspect.StructType: Reader.record,
+    inspect.StructType: lambda reader, kind, *rest: reader.record(kind.cls, *rest),
 }
 _SHAPES = {inspect.StructType: Mapping, inspect.DictType: Mapping, inspect.VarTupleType: Items}
 _WANTED = {Scalar: "text", Items: "a list", Mapping: "a mapping"}

@@ -15,9 +15,9 @@ from zktop.model.text import clean
 
 _NULLS = {"", "~", "null", "Null", "NULL"}
 _TRUTHS = dict.fromkeys(("true", "yes", "on"), True) | dict.fromkeys(("false", "no", "off"), False)
-_WHOLE = re.compile(r"[-+]?(0|[1-9][0-9_]{0,17})", re.ASCII)
-_DECIMAL = re.compile(r"[-+]?[0-9]{1,18}(\.[0-9]{0,18})?([eE][-+]?[0-9]{1,2})?", re.ASCII)
-_NUMBER_TO_YAML = re.compile(r"[-+]?(0[xob])?[0-9][0-9_]*(\.[0-9_]*)?([eE][-+]?[0-9]+)?", re.ASCII)
+_WHOLE = r"[-+]?(0|[1-9][0-9_]{0,17})"
+_DECIMAL = r"[-+]?[0-9]{1,18}(\.[0-9]{0,18})?([eE][-+]?[0-9]{1,2})?"
+_NUMBER_TO_YAML = r"[-+]?(0[xob])?[0-9][0-9_]*(\.[0-9_]*)?([eE][-+]?[0-9]+)?"
 
 
 def is_null(tree: Tree) -> bool:
@@ -35,7 +35,7 @@ def sort(tree: Tree) -> str:
         return "nothing"
     if tree.plain and tree.text.lower() in _TRUTHS:
         return f"the truth value {tree.text}"
-    return "a number" if tree.plain and _NUMBER_TO_YAML.fullmatch(tree.text) else "text"
+    return "a number" if tree.plain and _is(_NUMBER_TO_YAML, tree) else "text"
 
 
 def scalar(tree: Tree) -> Scalar:
@@ -83,7 +83,7 @@ def truth(tree: Tree) -> bool:
 
 def whole(kind: inspect.IntType, tree: Tree) -> int:
     """Read a whole number within its bounds."""
-    if not isinstance(tree, Scalar) or not tree.is_untyped or not _WHOLE.fullmatch(tree.text):
+    if not isinstance(tree, Scalar) or not tree.is_untyped or not _is(_WHOLE, tree):
         raise ValueError(f"expected a whole number, got {_number_sort(tree)}")
     value = int(tree.text.replace("_", ""))
     _within(kind, value, tree.text)
@@ -92,7 +92,7 @@ def whole(kind: inspect.IntType, tree: Tree) -> int:
 
 def decimal(kind: inspect.FloatType, tree: Tree) -> float:
     """Read a number within its bounds."""
-    if not isinstance(tree, Scalar) or not tree.is_untyped or not _DECIMAL.fullmatch(tree.text):
+    if not isinstance(tree, Scalar) or not tree.is_untyped or not _is(_DECIMAL, tree):
         raise ValueError(f"expected a number, got {_number_sort(tree)}")
     _within(kind, float(tree.text), tree.text)
     return float(tree.text)
@@ -105,6 +105,10 @@ SCALARS: dict[type, Callable[..., object]] = {
     inspect.LiteralType: choice,
     inspect.StrType: lambda _, tree: text(tree),
 }
+
+
+def _is(pattern: str, tree: Scalar) -> bool:
+    return re.fullmatch(pattern, tree.text, re.ASCII) is not None
 
 
 def _number_sort(tree: Tree) -> str:

@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 from msgspec import inspect
 
-from zktop.config.effective import Effective, shape
+from zktop.config.effective import Effective
 from zktop.config.forms import duration_text
 from zktop.config.reader import below
+from zktop.config.shape import Config
 from zktop.config.tree import Origin
 
 MASK = "****"
@@ -25,7 +26,7 @@ def rows(effective: Effective) -> Iterator[Row]:
     """Give every setting in the order of the config file; a cluster's only where it was set."""
     for name, given in (("config", effective.file), ("cluster", effective.cluster)):
         yield Row(name, given.texts[-1] if given else "none", str(given.origin if given else ""))
-    for key, value in _values(shape(), effective.config, ""):
+    for key, value in _values(inspect.type_info(Config), effective.config, ""):
         origin = effective.origin(key)
         if not key.startswith("clusters.") or _is_set(effective, key):
             yield Row(key, value, str(origin))

@@ -8,6 +8,7 @@ from zktop.config.asked import Given
 from zktop.config.forms import one_of
 from zktop.config.known import config_folder
 from zktop.config.scalars import is_null, sort
+from zktop.config.simple import simple
 from zktop.config.tree import (
     DEFAULT,
     ConfigError,
@@ -22,6 +23,7 @@ from zktop.config.tree import (
 )
 
 EMPTY = Mapping((), DEFAULT)
+LARGEST_FILE = 256 * 1024  # bytes
 
 
 def default_file(environment: Environment[str, str]) -> Given | None:
@@ -32,14 +34,18 @@ def default_file(environment: Environment[str, str]) -> Given | None:
 
 def file_tree(name: str) -> Mapping:
     """Read a config file; an empty one is an empty mapping."""
-    from zktop.config import document  # noqa: PLC0415  YAML is slow to import and rarely needed
-
     try:
         with Path(name).expanduser().open("rb") as file:
-            data = file.read(document.LARGEST_FILE + 1)
+            data = file.read(LARGEST_FILE + 1)
     except (OSError, ValueError, RuntimeError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise ConfigError([Mistake(Origin(name), "", f"cannot be read: {why}")]) from None
+    return simple(data, name) or _yaml_tree(data, name)
+
+
+def _yaml_tree(data: bytes, name: str) -> Mapping:
+    from zktop.config import document  # noqa: PLC0415  YAML is slow to import and rarely needed
+
     tree = document.parse(data, name)
     if tree is None or is_null(tree):
         return EMPTY
