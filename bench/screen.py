@@ -1,8 +1,8 @@
 """The screen, through a real pty: first frame, from an event to the terminal, and what it costs.
 
 What is on the screen is read by this process; the UI is another one. Both stamp with the same
-monotonic clock. The UI's feed looks at a world of its own making, so that the figures are those of
-the model, the bridge and the drawing, and no server is in them.
+monotonic clock. For most figures the UI's feed looks at a world of its own making, so that no
+server is in them. What the whole program takes, while a real server is busy, is measured last.
 """
 
 import json
@@ -25,7 +25,10 @@ from struct import pack
 from termios import TIOCSWINSZ
 from typing import Any
 
+from bench.cost import CHURN_S, LOCKS, ROOM, _after, _following, _resident, _share
+from bench.crowd import churn
 from bench.figure import Figure
+from bench.live import crowded
 
 TIMES = 7
 REST_S = 8.0
@@ -39,6 +42,10 @@ class Bare(App):
         yield Static("ready")
 Bare().run()
 """
+BUSY = LOCKS[:: len(LOCKS) // 10]
+RATE = 1000
+MEGABYTE = 1 << 20
+PAGE = os.sysconf("SC_PAGE_SIZE")
 NOBODY = "127.0.0.1:1"  # a port that nobody listens on: the first frame does not need one
 
 
@@ -50,6 +57,7 @@ def figures() -> Iterator[Figure]:
     bare = _processor([sys.executable, "-c", BARE_APP], b"ready")
     ours = _processor([sys.executable, "-m", "bench.painted", "0"], b"/locks/")
     yield Figure("screen processor at rest", ours, "%", bare, "% bare Textual app", bare + 0.5)
+    yield from _on_a_server()
 
 
 def _first_frame() -> Figure:
@@ -66,9 +74,7 @@ def _until(words: bytes, *command: str) -> float:
     """Time from the start of a program until these words are on its screen."""
     begun = time.perf_counter()
     with _in_pty(command) as (screen, _process):
-        seen = b""
-        while words not in seen:
-            seen += os.read(screen, 65536)
+        _read_until(screen, words)
         return (time.perf_counter() - begun) * 1000
 
 
@@ -105,13 +111,52 @@ def _lateness(shown: dict[int, float], reported: dict[int, float]) -> list[float
 def _processor(command: list[str], ready: bytes) -> float:
     """Measure what a program takes while nothing happens, in percent of a core."""
     with _in_pty(tuple(command)) as (screen, process):
-        seen = b""
-        while ready not in seen:
-            seen += os.read(screen, 65536)
+        _read_until(screen, ready)
         _drain(screen, 5.0)
-        before, begun = _used(process.pid), time.perf_counter()
+        return _share_of(process.pid, screen, REST_S)
+
+
+def _on_a_server() -> Iterator[Figure]:
+    """Measure the program as people use it: what it holds, and what it takes under load."""
+    with crowded((len(LOCKS),)) as crowd:
+        if crowd is None:
+            return
+        _, address = crowd
+        with _following("bare", address) as (_, follower), churn(address, BUSY, RATE):
+            floor = _share(_after(follower, CHURN_S))
+        resident, used = _watched(address)
+    bare = _resident("import kazoo.client, textual.app")
+    what = "MB python, kazoo and textual imported"
+    yield Figure(f"screen memory, {len(LOCKS)} locks", resident, "MB", bare, what, bare + ROOM)
+    name = f"screen processor at {RATE} changes/s in {len(BUSY)} locks"
+    yield Figure(name, used, "%", floor, "% bare watch", floor + 20)
+
+
+def _watched(address: str) -> tuple[float, float]:
+    """Give the megabytes at rest, and the percent of a core while locks change."""
+    roots = f"{LOCKS[0].rpartition('/')[0]}/*"
+    command = (sys.executable, "-m", "zktop", "--hosts", address, "--root", roots)
+    with _in_pty(command) as (screen, process):
+        _read_until(screen, b"lock-of-")
         _drain(screen, REST_S)
-        return 100 * (_used(process.pid) - before) / (time.perf_counter() - begun)
+        pages = int(Path(f"/proc/{process.pid}/statm").read_text().split()[1])
+        with churn(address, BUSY, RATE):
+            _drain(screen, 1.0)
+            used = _share_of(process.pid, screen, CHURN_S)
+    return pages * PAGE / MEGABYTE, used
+
+
+def _read_until(screen: int, words: bytes) -> None:
+    seen = b""
+    while words not in seen:
+        seen += os.read(screen, 65536)
+
+
+def _share_of(pid: int, screen: int, seconds: float) -> float:
+    """Measure what a program takes for a while, in percent of a core."""
+    before, begun = _used(pid), time.perf_counter()
+    _drain(screen, seconds)
+    return 100 * (_used(pid) - before) / (time.perf_counter() - begun)
 
 
 def _used(pid: int) -> float:

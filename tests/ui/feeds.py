@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from textual import events
+from textual.keys import format_key
 from textual.pilot import Pilot
 
 from zktop.model.examiner import Examiner
@@ -12,6 +14,7 @@ from zktop.model.world import World
 from zktop.ui.app import Look, Zktop
 from zktop.ui.ports import Frame, News, Status, Tell
 
+CONSEQUENCES = 2  # a key leads to a question, and the question to what is to be seen
 Moment = tuple[Millis, Iterable[AnyFact]]
 
 
@@ -56,6 +59,20 @@ class ToldFeed:
 def app_of(*news: News, page: str = "locks", is_live: bool = True, **look: object) -> Zktop:
     """Give the UI on a feed that tells this; `look` is what the user has set."""
     return Zktop(ToldFeed(*news, is_live=is_live), look=Look(page=page, **look))
+
+
+async def pressed(pilot: Pilot[int], *keys: str) -> None:
+    """Press keys, and wait after each until everybody has done what came of it.
+
+    A pilot's own `press` sleeps until the processor rests, which takes thirty times as long.
+    """
+    app = pilot.app
+    for key in keys:
+        typed = " " if key == "space" else format_key(key)
+        is_typed = len(typed) == 1 and typed.isascii()
+        app.post_message(events.Key(key, typed if is_typed else None))
+        for _ in range(CONSEQUENCES):
+            await pilot._wait_for_screen()
 
 
 async def settled(pilot: Pilot[int]) -> list[str]:

@@ -14,6 +14,7 @@ from zktop.model.findings.finding import Finding
 from zktop.model.report import Report
 from zktop.ui.alarms import AT_ONCE, BEGINNING_MS, FORGOTTEN_MS, WITHIN_MS, Alarms, summary
 from zktop.ui.app import Zktop
+from zktop.ui.crier import brief
 from zktop.ui.look import Look
 from zktop.ui.ports import Frame
 
@@ -157,7 +158,7 @@ async def test_new_trouble_is_told_rung_and_handed_on() -> None:
     herald = Heard()
     made = [Frame(report(0)), *(Frame(report(at, red("a"))) for at in (5_000, 6_000, 7_000))]
     app = Rung(ToldFeed(*made), look=Look(bell=True, herald=herald))
-    async with app.run_test(notifications=True) as pilot:
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await settled(pilot)
         messages = [one.message for one in app._notifications]
 
@@ -166,6 +167,18 @@ async def test_new_trouble_is_told_rung_and_handed_on() -> None:
         "notify-send could not be started: No such file or directory.",
     ]
     assert (app.rung, herald.sentences) == (1, ["a is wrong."])
+
+
+async def test_a_small_window_is_told_in_a_few_words() -> None:
+    """The whole sentence would hide the screen that it is about."""
+    made = [Frame(report(0)), *(Frame(report(at, red("a"))) for at in (5_000, 6_000, 7_000))]
+    app = app_of(*made)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await settled(pilot)
+        messages = [one.message for one in app._notifications]
+
+    assert messages == [brief(red("a"))]
+    assert brief(red("a", lock="/locks/a")).endswith(": /locks/a. n shows it.")
 
 
 async def test_a_real_deadlock_is_told_when_it_is_proven() -> None:

@@ -1,8 +1,10 @@
 """Screen 6, and the keys that have contenders of ours do something."""
 
 import pytest
+from msgspec.structs import replace
 from ui.feeds import ToldFeed, frames, settled
 from ui.stages import AB_BA, Asked
+from ui.troubles import trouble
 
 from zktop.ui.actions.contending import chosen
 from zktop.ui.app import Look, Zktop
@@ -230,12 +232,31 @@ async def test_one_more_contender_joins_the_lock(key: str, mode: str) -> None:
 
 
 async def test_says_so_when_no_recipe_fits() -> None:
-    """A mutex has no readers."""
-    app = app_with(Asked(hands=[ANN]))
+    """A mutex has no readers; and a lock that is gone has none either."""
+    gone = Zktop(ToldFeed(), Asked(hands=[ANN]), look=Look(page="demo"))
+    there = Zktop(ToldFeed(*trouble()), Asked(), look=Look(page="locks"))
+    told = []
+    for app in (gone, there):
+        async with app.run_test(size=(120, 36), notifications=True) as pilot:
+            await settled(pilot)
+            await pilot.press("R")
+            await settled(pilot)
+            told.append([one.message for one in app._notifications][-1])
+
+    assert told[0] == f"There is no lock at {ANN.path} now. N starts a contender anywhere."
+    assert told[1] == "None of our recipes joins a kazoo-lock to read it. N lists all."
+
+
+async def test_says_so_when_a_contender_is_gone() -> None:
+    """It is in the list for a while, but nothing can be asked of it any more."""
+    app = app_with(Asked(hands=[replace(ANN, is_gone=True)]))
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await settled(pilot)
-        await pilot.press("R")
-        assert "No recipe of ours is a read contender" in "\n".join(await settled(pilot))
+        await pilot.press("tab", "tab", "U")
+        await settled(pilot)
+        told = [one.message for one in app._notifications]
+
+    assert told == ["ann is gone. N starts another one."]
 
 
 async def test_tells_what_went_wrong() -> None:

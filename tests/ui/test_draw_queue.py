@@ -264,6 +264,24 @@ class TestWakes:
         """What should be is not sold as what is."""
         assert "expected: no watch table" in text(wake_map(scene_of("XX"), None))
 
+    def test_says_of_a_long_queue_how_far_it_looked(self) -> None:
+        """With tables at the first places and the chosen one; without them at who waits first."""
+        modes = "X" * 402
+        table = seen_watching(queue(modes), {1: 0})
+        guessed, looked_up = scene_of(modes), scene_of(modes, table)
+
+        assert "asked for the first 6 and the chosen one" in text(wake_map(looked_up, None))
+        assert "first 6" not in text(wake_map(guessed, None))
+        assert "worked out for the first 400 of 401 who wait" in text(wake_map(guessed, None))
+
+    @pytest.mark.parametrize("places", [400, 401])
+    def test_says_nothing_of_it_where_all_were_looked_at(self, places: int) -> None:
+        """One of them holds: four hundred who wait are all of 401 places."""
+        told = text(wake_map(scene_of("X" * places), None))
+
+        assert "alone" not in told
+        assert "worked out" not in told
+
     def test_names_sessions_without_a_place(self) -> None:
         """A stale watch wakes somebody who has left."""
         children = queue("XX")

@@ -1,7 +1,7 @@
 """Every key, twice, on every screen: nothing falls, and the UI goes on answering."""
 
 import pytest
-from ui.feeds import ToldFeed, settled
+from ui.feeds import ToldFeed, pressed, settled
 from ui.stages import Asked
 from ui.troubles import trouble
 
@@ -19,9 +19,9 @@ async def test_every_key_twice(page: str) -> None:
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
         for key in dict.fromkeys(PRESSED):
-            await pilot.press(key, key)
+            await pressed(pilot, key, key)
             assert app.mishaps.last is None, key
-            await pilot.press("escape", "escape")
+            await pressed(pilot, "escape", "escape")
             app.turn_to(page)
         lines = await settled(pilot)
 

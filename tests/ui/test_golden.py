@@ -5,10 +5,12 @@ After a wanted change: ZKTOP_ACCEPT_SCREENS=1 pytest tests/ui/test_golden.py, th
 
 import os
 import re
+from collections.abc import Callable
 from difflib import unified_diff
 from pathlib import Path
 
 import pytest
+from rich.style import Style
 from ui.feeds import ToldFeed, settled
 from ui.situations import SITUATIONS, Situation
 
@@ -20,6 +22,8 @@ ACCEPT = "ZKTOP_ACCEPT_SCREENS"
 SIZES = ((80, 24), (120, 36))
 THUMB = re.compile("[▁▂▃▄▅▆▇█]$")  # of a scrollbar: how far it is depends on when it was drawn
 
+BAR = re.compile("⟦.⟧$")  # the same, where it is reversed
+
 
 def app_of(situation: Situation) -> Zktop:
     """The UI in this situation."""
@@ -27,14 +31,43 @@ def app_of(situation: Situation) -> Zktop:
     return Zktop(feed, situation.stage, look=Look(is_ascii=situation.is_ascii))
 
 
-async def screens(app: Zktop, size: tuple[int, int]) -> str:
+Read = Callable[[Zktop, list[str]], list[str]]
+
+
+def as_it_is(_app: Zktop, lines: list[str]) -> list[str]:
+    """The lines without their looks."""
+    return lines
+
+
+def with_reverse(app: Zktop, _lines: list[str]) -> list[str]:
+    """The lines, what is reversed in brackets; anything that has a colour is an error."""
+    found = []
+    for strip in app.screen._compositor.render_strips():
+        text = ""
+        for segment in strip:
+            style = segment.style
+            assert style is None or not _colours(style), (segment.text, style)
+            is_reversed = style is not None and style.reverse
+            text += f"⟦{segment.text}⟧" if is_reversed else segment.text
+        found.append(BAR.sub("", text.replace("⟧⟦", "")))
+    return found
+
+
+def _colours(style: Style) -> set[str]:
+    """The colours in a style; the terminal's own two are none."""
+    known = {one.name for one in (style.color, style.bgcolor) if one is not None}
+    return known - {"default"}
+
+
+async def screens(app: Zktop, size: tuple[int, int], read: Read = as_it_is) -> str:
     """All six screens, one after the other, as who presses 1 to 6 sees them."""
     shown: list[str] = []
     async with app.run_test(size=size) as pilot:
         await settled(pilot)
         for number, page in enumerate(PAGES, start=1):
             await pilot.press(str(number))
-            lines = [THUMB.sub("", line).rstrip() for line in await settled(pilot)]
+            told = read(app, await settled(pilot))
+            lines = [THUMB.sub("", line).rstrip() for line in told]
             assert app.page is not None
             assert page.name == app.page.NAME
             shown.append("\n".join((f"{page.name:=^{size[0]}}", *lines)))
@@ -65,6 +98,19 @@ async def test_looks_as_accepted(situation: str, size: tuple[int, int]) -> None:
     """All six screens."""
     name = f"{situation}-{size[0]}x{size[1]}"
     now = await screens(app_of(SITUATIONS[situation]()), size)
+    before = accepted(name, now)
+
+    assert now == before, difference(name, before, now)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_without_colours_it_looks_as_accepted(
+    size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not one colour is written; where the cursor is, is told by reversed lines."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    name = f"colourless-{size[0]}x{size[1]}"
+    now = await screens(app_of(SITUATIONS["deadlock"]()), size, with_reverse)
     before = accepted(name, now)
 
     assert now == before, difference(name, before, now)

@@ -1,6 +1,7 @@
 """Keys that come faster than the screen follows: each still means what it meant when pressed."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 from textual import events
@@ -13,6 +14,7 @@ from zktop.ui.app import Zktop
 from zktop.ui.dialogs.menu import Menu
 from zktop.ui.dialogs.once import Palette
 from zktop.ui.look import Look
+from zktop.ui.widgets.filter_line import FilterLine
 
 
 async def hasty(app: Zktop, *keys: str) -> None:
@@ -24,8 +26,11 @@ async def hasty(app: Zktop, *keys: str) -> None:
 
 @pytest.mark.parametrize("key", ["enter", "escape"])
 @pytest.mark.parametrize("opens", ["question_mark", "x", "colon", "N", "S", "T", "t"])
-async def test_a_dialog_is_left_once(opens: str, key: str) -> None:
+async def test_a_dialog_is_left_once(
+    opens: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A second enter or escape that is on its way already ends nothing else."""
+    monkeypatch.chdir(tmp_path)  # the first enter may write a file
     app = app_of(*trouble(), page="timeline")
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -68,3 +73,46 @@ async def test_a_page_key_may_come_before_the_menu_is_drawn() -> None:
         menu.action_page_down()
 
         assert menu.highlighted == 1
+
+
+@pytest.mark.parametrize("turns", [(), ("2",), ("5",)])
+async def test_what_is_typed_after_the_key_of_the_filter_is_the_filter(
+    turns: tuple[str, ...],
+) -> None:
+    """No letter of it is taken for a command, even while another page is on its way."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await hasty(app, *turns, "slash", *"order")
+        await settled(pilot)
+
+        assert isinstance(app.focused, FilterLine)
+        assert app.focused.value == "order"
+
+
+@pytest.mark.parametrize("turn", ["1", "2", "5"])
+async def test_who_leaves_the_filter_in_haste_can_go_on(turn: str) -> None:
+    """Escape closes it, wherever the keys were sent meanwhile, and the next key turns the page."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await hasty(app, turn, "slash", "escape", "escape", "escape", "1", "1")
+        await settled(pilot)
+
+        assert not app.screen.query_one(FilterLine).has_class("-open")
+        assert app.page is not None
+        assert app.page.NAME == "locks"
+
+
+async def test_a_click_elsewhere_keeps_the_filter() -> None:
+    """The line goes away, what was typed stays, and the keys are where the click was."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("slash", *"order")
+        await pilot.click("#locks", offset=(5, 1))
+        await settled(pilot)
+
+        assert app.filter_text == "order"
+        assert not app.screen.query_one(FilterLine).has_class("-open")
+        assert app.focused is app.screen.query_one("#locks")

@@ -4,15 +4,20 @@ from pathlib import Path
 
 import pytest
 from textual.keys import format_key
-from ui.feeds import app_of, settled
+from textual.widgets import Input
+from ui.feeds import ToldFeed, app_of, settled
+from ui.stages import Asked as Stage
+from ui.troubles import trouble
 
 from zktop.commands.looks import look_of
 from zktop.config.asked import COMMAND_LINE, Asked, Given
 from zktop.config.effective import Effective, effective
 from zktop.config.tree import ConfigError, Origin
+from zktop.ui.app import Look, Zktop
 from zktop.ui.keymap import clashes, mistakes, named, remapped, shown
 from zktop.ui.keys import KEYS, known_on
 from zktop.ui.pages import PAGES
+from zktop.ui.widgets.sheet import Sheet
 
 
 def test_our_own_keys_do_not_clash() -> None:
@@ -156,6 +161,44 @@ async def test_swapped_keys_do_what_the_other_one_did() -> None:
 
         assert app.page
         assert app.page.NAME == "lock"
+
+
+async def test_dialogs_are_moved_in_by_the_same_keys() -> None:
+    """The old key does nothing there any more either; what can be typed is typed."""
+    keys = {"down": "f5,w"}
+    look = Look(table=remapped(keys), changed_keys=frozenset(keys))
+    app = Zktop(ToldFeed(*trouble()), Stage(), look=look)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("S")
+        await settled(pilot)
+        chosen = [app.screen.chosen]
+        for key in ("f5", "down"):
+            await pilot.press(key)
+            chosen.append(app.screen.chosen)
+        await pilot.press("w")
+
+        assert chosen == ["queue", "ab-ba", "ab-ba"]
+        assert app.screen.query_one(Input).value == "w"
+
+
+async def test_letters_move_in_a_dialog_where_nothing_is_typed() -> None:
+    """As they do on every screen."""
+    app = app_of(*trouble(), page="timeline")
+    async with app.run_test(size=(36, 7)) as pilot:
+        await settled(pilot)
+        await pilot.press("left", "left", "left", "c")
+        await settled(pilot)
+        sheet = app.screen.query_one(Sheet)
+        before = sheet.scroll_offset.y
+        await pilot.press("j", "j")
+        await settled(pilot)
+        after = sheet.scroll_offset.y
+        await pilot.press("g")
+        await settled(pilot)
+
+        assert (before, sheet.scroll_offset.y) == (0, 0)
+        assert after > 0
 
 
 @pytest.mark.parametrize("key", ["q", "ctrl+c", "ctrl+q"])

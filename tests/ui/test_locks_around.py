@@ -2,13 +2,14 @@
 
 import msgspec
 import pytest
-from model.builders import NOW, lock
+from model.builders import NOW, kazoo_name, lock
 from ui.feeds import frames
 from ui.troubles import (
     IMPORT,
     LONG,
     ORDERS,
     QUIET,
+    STOCK,
     board_of,
     deadlock,
     orphan,
@@ -189,6 +190,36 @@ def test_says_each_event_in_words(report: Report, event: Event, said: str) -> No
     (entry,) = entries(tape, report, 5)
 
     assert text_of(entry.drawn).endswith(f"  {said}")
+
+
+def test_who_was_read_later_is_named_all_the_same(report: Report) -> None:
+    """Found in the queue by now, or told by what happened to the place since; else by its node."""
+    node, gone = kazoo_name("eve", 2), Text("lock-0000000007")
+    tape = Tape()
+    for one in (
+        Event(at=1, event="queued", lock=STOCK, node=node),
+        Event(at=2, event="queued", lock=QUIET, node=gone),
+        Event(at=3, event="abandoned", lock=QUIET, node=gone, session=0xA, owner=Text("dan")),
+        Event(at=4, event="queued", lock=QUIET, node=Text("lock-0000000008")),
+    ):
+        tape.events.append(one)
+    told = texts([one.drawn for one in entries(tape, report, 5)])
+
+    assert [one.split()[-2] for one in told] == ["lock-0000000008", "up", "dan", "eve"]
+    assert told[1].endswith("  dan gave up waiting")
+
+
+def test_the_node_that_is_the_lock_itself_names_nobody_before(report: Report) -> None:
+    """It is called the same whoever makes it."""
+    tape = Tape()
+    for one in (
+        Event(at=1, event="queued", lock=QUIET, node=Text(".")),
+        Event(at=2, event="acquired", lock=QUIET, node=Text("."), owner=Text("dan"), session=0xA),
+    ):
+        tape.events.append(one)
+    told = texts([one.drawn for one in entries(tape, report, 5)])
+
+    assert "dan" not in told[1]
 
 
 def test_health_says_what_cannot_be_seen_and_what_looking_costs(report: Report) -> None:

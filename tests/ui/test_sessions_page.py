@@ -6,14 +6,20 @@ from contextlib import asynccontextmanager
 import pytest
 from headless.stories import facts
 from model.builders import NOW, ZK1, connections, expiry, figures, own, row, session, watches
+from msgspec.structs import replace
 from textual.pilot import Pilot
 from ui.feeds import app_of, frames, settled
 
 from zktop.model.facts import AnyFact
+from zktop.model.text import Text
+from zktop.ui import ordering
 from zktop.ui.app import Zktop
 from zktop.ui.draw.contact import bar, strip
+from zktop.ui.draw.host import of_host
 from zktop.ui.draw.session import behind_it
 from zktop.ui.ink import text_of
+from zktop.ui.moment import Subject
+from zktop.ui.pages.sessions import Sessions
 from zktop.ui.ports import Frame
 from zktop.ui.roster import Dangers, Roster
 
@@ -121,6 +127,20 @@ async def test_o_and_O_sort() -> None:  # noqa: N802  the key has a capital lett
         assert turned == ["D", "C", "B", "A"]
 
 
+async def test_a_long_order_comes_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With other things between them; what is asked for at last is what is shown."""
+    monkeypatch.setattr(ordering, "BREATH_S", 0.0)
+    async with shown(seen()) as (app, pilot):
+        page = app.page
+        assert isinstance(page, Sessions)
+        await pilot.press("o", "o", "o", "O")
+        while page._ordering.is_working:
+            await pilot.pause()
+        names = _names(await settled(pilot))
+
+        assert names == ["D", "C", "B", "A"]
+
+
 async def test_a_filter_leaves_out() -> None:
     """Every word of the table can be asked for."""
     async with shown(seen()) as (app, pilot):
@@ -151,6 +171,53 @@ async def test_down_tells_of_the_next_one() -> None:
         assert app.page is not None
         assert f"SELECTED {app.page.subject.session:#x}" in screen
         assert "SELECTED " + app.page.copied().split()[1] in screen
+
+
+async def test_every_way_to_it_leads_to_the_session() -> None:
+    """The first time and later; who moves on there stays where he is."""
+    async with shown(seen()) as (app, pilot):
+        told = []
+        for name in ("C", "B"):
+            app.turn_to("sessions", Subject(session=session(name)))
+            await settled(pilot)
+            told.append(app.page.copied().split()[2])
+        await pilot.press("down")
+        await settled(pilot)
+        told.append(app.page.copied().split()[2])
+        app.draw()
+        await settled(pilot)
+        told.append(app.page.copied().split()[2])
+
+    assert told[:2] == ["C", "B"]
+    assert told[2] == told[3] != "B"
+
+
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        ((100, 100), "2 more sessions, heard of: it is this process rather than the host"),
+        ((8_000, 100), "2 more sessions, 1 of them silent too"),
+        ((8_000, 9_000), "2 more sessions, silent as well: the host or its network"),
+    ],
+)
+def test_a_silent_session_is_compared_with_its_host(others: tuple[int, int], said: str) -> None:
+    """Whether it is the process or the host makes the difference."""
+    rows = [row(name, quiet) for name, quiet in zip("ABC", (8_000, *others), strict=True)]
+    far = replace(row("D", 100), client=Text("10.0.0.12:7"))
+    sight = told(connections(ZK1, *rows, far, at=AT))[-1].report.sight
+
+    assert said in of_host(sight, session("A"))
+    assert of_host(sight, session("D")) == ""
+    assert of_host(sight, session("nobody")) == ""
+
+
+def test_a_session_that_is_heard_of_has_others_beside_it() -> None:
+    """They are counted, and those that are silent."""
+    rows = [row("A", 100), row("B", 8_000), row("C", 100)]
+    sight = told(connections(ZK1, *rows, at=AT))[-1].report.sight
+
+    assert of_host(sight, session("A")) == "10.0.0.1 has 2 more sessions, 1 silent"
+    assert of_host(sight, session("B")).endswith("rather than the host or its network")
 
 
 def test_behind_means_also_through_other_locks() -> None:

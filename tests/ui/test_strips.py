@@ -1,12 +1,16 @@
 """Strips: one column is the same span of time for everybody."""
 
 import pytest
+from model.builders import ZK1, connections, own, row
+from ui.feeds import frames
 from ui.past import BEGIN, A, B
 from ui.test_travel import tape
 
 from zktop.model.text import Text
 from zktop.ui.draw import strips
+from zktop.ui.heard import Heard
 from zktop.ui.ink import text_of
+from zktop.ui.tape import Tape
 from zktop.ui.tracks import Stand, Tracks
 
 END = BEGIN + 21_000
@@ -89,3 +93,34 @@ def test_tracks_read_only_what_is_new() -> None:
         twice.look(known)
 
     assert (twice.locks, twice.actors, twice.alarms) == (once.locks, once.actors, once.alarms)
+
+
+def test_contacts_are_marked_where_they_were() -> None:
+    """By all tables that were read, each once; who is in none has none."""
+    known = Tape()
+    for at, quiet in ((BEGIN, 500), (BEGIN + 5_000, 1_500), (BEGIN + 9_000, None)):
+        (frame,) = frames((at, [own(at=at), connections(ZK1, row("A", quiet), at=at, zxid=at)]))
+        known.add(frame)
+    heard = Heard()
+    for _ in range(2):
+        heard.look(known)
+    window = strips.window(BEGIN + 9_000, BEGIN - 1_000, BEGIN + 9_000, 1_000, 40)
+    contacts = heard.contacts(A, window.begin, window.end)
+    drawn = text_of(strips.contact_strip([at for at, _ in contacts], window))
+
+    assert contacts == [(BEGIN - 500, ZK1), (BEGIN + 3_500, ZK1)]
+    assert drawn == "p...p......"
+    assert heard.contacts(B, window.begin, window.end) == []
+
+
+def test_contacts_of_another_tape_are_others() -> None:
+    """A recording is opened after another one."""
+    known, heard = Tape(), Heard()
+    (frame,) = frames((BEGIN, [own(at=BEGIN), connections(ZK1, row("A", 0), at=BEGIN)]))
+    known.add(frame)
+    heard.look(known)
+    before = heard.contacts(A, BEGIN - 1_000, BEGIN + 1_000)
+    heard.look(Tape())
+
+    assert before == [(BEGIN, ZK1)]
+    assert heard.contacts(A, BEGIN - 1_000, BEGIN + 1_000) == []

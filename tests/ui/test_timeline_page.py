@@ -64,6 +64,7 @@ async def test_the_past_is_on_every_screen() -> None:
         screen = await settled(pilot)
 
         assert "IN THE PAST, 19s behind" in screen[0]
+        assert "LIVE" not in screen[0]  # it would be read as a contradiction
         assert any("B holds" in line or " B " in line for line in screen[4:])
 
 

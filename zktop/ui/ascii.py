@@ -13,9 +13,9 @@ from textual.filter import LineFilter
 
 LOOKALIKES: Final = str.maketrans(
     {
-        **dict.fromkeys("─━┄┅┈┉╌╍╴╶╸╺╼╾", "-"),
+        **dict.fromkeys("─━┅┈┉╌╍╴╶╸╺╼╾", "-"),
         "═": "=",
-        **dict.fromkeys("│┃┆┇┊┋╎╏║╵╷╹╻╽╿▏▎▍▕▐▌", "|"),
+        **dict.fromkeys("│┃┆┇┋╎╏║╵╷╹╻╽╿▏▎▍▕▐▌", "|"),
         **dict.fromkeys("╭╮╯╰", "+"),
         **dict.fromkeys("█▉▊▋▓▆▇", "#"),
         **dict.fromkeys("▒▄▅■▀", "="),
@@ -35,6 +35,8 @@ LOOKALIKES: Final = str.maketrans(
         **dict.fromkeys("“”„", '"'),
         **dict.fromkeys("⚠❗", "!"),
         **dict.fromkeys(map(chr, range(0x2400, 0x2427)), "^"),  # what was a control character
+        "┄": ".",  # an edge that is not a hard one
+        "┊": ":",
         "…": "~",
         "≤": "<",
         "≈": "~",

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Final
 
-import msgspec
-
 from zktop.model.facts import Millis
 from zktop.model.findings.finding import Finding
 from zktop.model.locks.lock import Lock
@@ -19,7 +17,8 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.draw.marks import Mark, mark_of, mark_of_deadlock, mark_without
 from zktop.ui.filters import NO_FILTER, Filter
-from zktop.ui.row import Fields, Row
+from zktop.ui.ranking import Ranking
+from zktop.ui.row import Fields, Row, row_of
 
 MOURNED_MS: Final[Millis] = 5_000  # how long the row under the cursor outlives its lock
 WORST: Final = 1_000
@@ -41,6 +40,7 @@ class Board:
         self._singles: set[Text] = set()
         self._ghosts: set[Text] = set()
         self._worst: tuple[Text, ...] = ()
+        self._ranking: Ranking | None = None  # None: a lock has come or gone
         self._filter = NO_FILTER
         self._tested: dict[Text, tuple[Row, bool]] = {}
 
@@ -54,21 +54,28 @@ class Board:
         self._parts = report.parts
         for path in changed:
             self._set(path, report)
+            if self._ranking is not None and not self._ranking.put(path, self.rows.get(path)):
+                self._ranking = None
         return changed
 
     def ordered(self, wanted: Filter = NO_FILTER, order: Ordering | None = None) -> list[Row]:
-        """Give the rows that pass, the worst first or in the order asked for."""
+        """Give the rows that pass, the worst first or in the order asked for.
+
+        Without a filter it is the same list for as long as no row would have another place.
+        """
         if self.report is None:
             return []
-        rows = [row for path in self.report.paths if (row := self.rows.get(path))]
-        rows += [self.rows[path] for path in self._ghosts]
-        rows = self.passing(rows, wanted)
         if order is not None:
-            return order(rows)
-        rows = worst_first(rows, self.report.now)
-        if not wanted:
-            self._worst = tuple(row.path for row in rows[:WORST])
-        return rows
+            return order(self.passing(self._by_path(self.report), wanted))
+        if self._ranking is None:
+            self._ranking = Ranking(self._by_path(self.report))
+        rows = self._ranking.ordered(self.report.now)
+        self._worst = tuple([row.lock.path for row in rows[:WORST]])
+        return self.passing(rows, wanted)
+
+    def _by_path(self, report: Report) -> list[Row]:
+        rows = [row for path in report.paths if (row := self.rows.get(path))]
+        return rows + [self.rows[path] for path in self._ghosts]
 
     def locks(self) -> Iterator[Lock]:
         """Give all locks, those first that were the worst when they were last put in order."""
@@ -127,7 +134,7 @@ class Board:
             self._singles.add(path)
         mark = self._marks.get(path) or mark_without(lock)
         waiting = _waiters(lock) if lock.kind != "single" else self._crowd(path, report)
-        self.rows[path] = Row(lock=lock, history=part.history, mark=mark, waiting=waiting)
+        self.rows[path] = row_of(lock, part.history, mark, waiting)
 
     def _take_away(self, path: Text, now: Millis) -> None:
         row = self.rows.pop(path, None)
@@ -136,7 +143,7 @@ class Board:
         self._tested.pop(path, None)
         if row is not None and row.gone_at is None and path == self.kept:
             self._ghosts.add(path)
-            self.rows[path] = msgspec.structs.replace(row, gone_at=now)
+            self.rows[path] = row_of(row.lock, row.history, row.mark, row.waiting, now)
 
     def _crowd(self, path: Text, report: Report) -> int | None:
         """Count who waits by a watch alone; None when no watch table was read."""
@@ -156,18 +163,7 @@ def _waiters(lock: Lock) -> int | None:
 
 def worst_first(rows: list[Row], now: Millis) -> list[Row]:
     """Put rows in the usual order: what is wrong, then who has blocked most, then by path."""
-    keyed = [(row, row.blocked_ms(now)) for row in rows]
-    keyed.sort(key=_blocked, reverse=True)  # sorting is stable: rows come in the order of paths
-    keyed.sort(key=_rank)
-    return [row for row, _ in keyed]
-
-
-def _blocked(keyed: tuple[Row, int | None]) -> int:
-    return -1 if keyed[1] is None else keyed[1]
-
-
-def _rank(keyed: tuple[Row, int | None]) -> int:
-    return keyed[0].mark.rank
+    return Ranking(rows).ordered(now)
 
 
 def marks_of(findings: Iterable[Finding], deadlocks: Iterable[Deadlock] = ()) -> dict[Text, Mark]:

@@ -48,7 +48,7 @@ def line(*pieces: str | Run | tuple[str, Ink]) -> Line:
     >>> line("a", ("b", "strong"))
     (Run(text='a', ink='plain', link=None), Run(text='b', ink='strong', link=None))
     """
-    return tuple(Run(piece) if isinstance(piece, str) else Run(*piece) for piece in pieces)
+    return tuple([Run(piece) if isinstance(piece, str) else Run(*piece) for piece in pieces])
 
 
 def text_of(drawn: Line) -> str:
@@ -58,7 +58,11 @@ def text_of(drawn: Line) -> str:
 
 def width_of(drawn: Line) -> int:
     """Count the cells of the terminal that it takes."""
-    return sum(cell_len(run.text) for run in drawn)
+    # Most texts are ASCII, where to look at each character would be in vain.
+    if len(drawn) == 1:
+        text = drawn[0].text
+        return len(text) if text.isascii() else cell_len(text)
+    return sum([len(text) if text.isascii() else cell_len(text) for text, _, _ in drawn])
 
 
 def fitted(drawn: Line, width: int, ink: Ink = "plain") -> Line:
@@ -67,9 +71,13 @@ def fitted(drawn: Line, width: int, ink: Ink = "plain") -> Line:
     >>> text_of(fitted(line("holder"), 8)), text_of(fitted(line("hold", "er"), 5))
     ('holder  ', 'hold…')
     """
-    room, kept = width, []
     total = width_of(drawn)
-    if total > width > 0:
+    if total == width:
+        return drawn
+    if total < width:
+        return (*drawn, Run(" " * (width - total), ink))
+    room, kept = width, []
+    if width > 0:
         room -= 1
     for run in drawn:
         if room <= 0:
@@ -80,11 +88,30 @@ def fitted(drawn: Line, width: int, ink: Ink = "plain") -> Line:
         else:
             kept.append(run._replace(text=set_cell_size(run.text, room)))
         room -= min(cells, room)
-    if total > width > 0:
+    if width > 0:
         kept.append(Run("…", kept[-1].ink if kept else ink))
-    elif room > 0:
-        kept.append(Run(" " * room, ink))
     return tuple(kept)
+
+
+def merged(drawn: Line) -> Line:
+    """Make one run of neighbours that look the same: each costs a terminal some bytes.
+
+    >>> merged(line("a", "b", ("c", "dim")))
+    (Run(text='ab', ink='plain', link=None), Run(text='c', ink='dim', link=None))
+    """
+    made: list[Run] = []
+    texts: list[str] = []
+    look: tuple[Ink, str | None] | None = None
+    for text, ink, link in drawn:
+        if (ink, link) == look:
+            texts.append(text)
+            continue
+        if look is not None:
+            made.append(Run("".join(texts), *look))
+        texts, look = [text], (ink, link)
+    if look is not None:
+        made.append(Run("".join(texts), *look))
+    return tuple(made)
 
 
 def right(drawn: Line, width: int) -> Line:

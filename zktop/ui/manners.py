@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from time import perf_counter
 from typing import ClassVar, Final
+from weakref import WeakKeyDictionary
 
 from rich.segment import Segment
 from rich.style import Style
-from textual import on
+from textual import events, on
 from textual.actions import ActionParseResult
 from textual.app import App
 from textual.binding import Binding
@@ -23,6 +24,7 @@ from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.notifications import Notification, Notify, SeverityLevel
+from textual.widget import Widget
 
 from zktop.ui.ascii import Ascii
 from zktop.ui.look import Look
@@ -86,6 +88,7 @@ class Mannered(App[int]):
         self._ascii = Ascii(enabled=look.is_ascii)
         self._colourless = Colourless(enabled=not self.has_colours)
         self._trouble, self._trouble_until = "", 0.0
+        self._meant: WeakKeyDictionary[events.Key, Widget | None] = WeakKeyDictionary()
         if look.theme is not None:
             self.register_theme(look.theme)
             self.theme = look.theme.name
@@ -122,6 +125,28 @@ class Mannered(App[int]):
         """Show a sentence in the corner for a while."""
         lasts = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
         self.post_message(Notify(Note(message, title, severity, lasts, markup=markup)))
+
+    # Keys
+
+    async def on_event(self, event: events.Event) -> None:
+        """Remember for whom a key was meant when it came."""
+        if isinstance(event, events.Key) and not event.is_forwarded:
+            self._meant[event] = self.focused
+        await super().on_event(event)
+
+    def on_key(self, event: events.Key) -> None:
+        """Pass a key on that nobody wanted, when somebody else has got the keys by now.
+
+        What is typed in haste after the key that opens a filter or a dialog is still sent to the
+        table below, which has no use for it: it would come here as a command.
+        """
+        now = self.focused
+        if now is not None and now is not self._meant.pop(event, now):
+            event.prevent_default()
+            again = events.Key(event.key, event.character)
+            self._meant[again] = now
+            again._set_forwarded()  # noqa: SLF001  or it would come to us first
+            now.post_message(again)
 
     # Errors
 

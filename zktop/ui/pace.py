@@ -8,7 +8,7 @@ from typing import Final
 
 BETWEEN_S: Final = 0.33
 AFTER_KEY_S: Final = 1.0
-AGING_S: Final = 5.0
+AGING_S: Final = 10.0
 
 
 class Pace:

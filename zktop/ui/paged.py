@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.command import Provider
 from textual.widgets import ContentSwitcher
 
-from zktop.ui.keys import Key, bindings, known_on
+from zktop.ui.keys import Key, bindings
 from zktop.ui.look import Look
 from zktop.ui.manners import Mannered
 from zktop.ui.messages import Ask, Came, Choose, Failed, Show
@@ -54,15 +54,17 @@ class Paged(Mannered):
         self.subject = Subject()
         self.filter_text = ""
         self.recording = ""
+        self._head, self._foot = Head(), Foot()
+        self._switcher = ContentSwitcher(id="pages")
         self._trail: list[tuple[str, Subject]] = []  # the way back
         self._early: list[str] = []  # keys pressed before the first page was there
 
     def compose(self) -> ComposeResult:
         """Give the frame around the pages."""
-        yield Head()
-        yield ContentSwitcher(id="pages")
+        yield self._head
+        yield self._switcher
         yield FilterLine()
-        yield Foot()
+        yield self._foot
 
     @property
     @abstractmethod
@@ -82,13 +84,12 @@ class Paged(Mannered):
         name = page.NAME if page is not None else self.look.page
         if page is not None and page.is_mounted:
             self.guarded(f"Drawing screen {page.TITLE}", partial(page.show, moment))
-        self.screen_stack[0].query_one(Foot).show(known_on(name, self.table))
+        self._foot.show(name, self.table)
         self._draw_head(moment, name)
 
     def _draw_head(self, moment: Moment, page: str) -> None:
-        head = self.screen_stack[0].query_one(Head)
         try:
-            head.show(moment, page, self.recording, self.trouble)
+            self._head.show(moment, page, self.recording, self.trouble)
         except Exception as error:  # noqa: BLE001  the head is where an error would be told
             self.mishaps.note("Drawing the head", error)
 
@@ -108,10 +109,7 @@ class Paged(Mannered):
     @property
     def page(self) -> Page | None:
         """The page in sight."""
-        if not self.screen_stack:
-            return None
-        found = self.screen_stack[0].query(ContentSwitcher)
-        current = found.first().visible_content if found else None
+        current = self._switcher.visible_content if self._switcher.is_mounted else None
         return current if isinstance(current, Page) else None
 
     @property
@@ -145,13 +143,13 @@ class Paged(Mannered):
     async def bring(self, name: str) -> None:
         """Put a page in sight; make it when it is asked for the first time."""
         entry = page_named(name)
-        switcher = self.screen_stack[0].query_one(ContentSwitcher)
+        switcher = self._switcher
         ident = f"page-{name}"
         if not switcher.query(f"#{ident}"):
             await switcher.mount(entry.made())
         switcher.current = ident
         page = switcher.query_one(f"#{ident}", Page)
-        if page.can_focus_children and self.screen is self.screen_stack[0]:
+        if page.can_focus_children and not self.is_asking:
             self._focus_first(page)
         self.call_after_refresh(self._came)
 
@@ -165,7 +163,7 @@ class Paged(Mannered):
     def _focus_first(self, page: Page) -> None:
         first = next((one for one in page.query("*") if one.focusable), None)
         if first is not None:
-            first.focus(scroll_visible=False)
+            self.screen.set_focus(first, scroll_visible=False)
 
     def on_show(self, message: Show) -> None:
         """Go where a page leads."""
@@ -216,6 +214,11 @@ class Paged(Mannered):
         """Let the user type a filter."""
         self.query_one(FilterLine).open(self.filter_text)
 
+    @property
+    def is_asking(self) -> bool:
+        """Tell whether what is typed is meant for a dialog or for the filter."""
+        return len(self.screen_stack) > 1 or isinstance(self.focused, FilterLine)
+
     def set_filter(self, text: str) -> None:
         """Show only what passes."""
         self.filter_text = text
@@ -224,7 +227,7 @@ class Paged(Mannered):
     def on_filter_line_filtered(self, message: FilterLine.Filtered) -> None:
         """Filter while it is typed."""
         self.set_filter(message.text)
-        if message.is_done and self.page is not None:
+        if message.is_done and self.page is not None and self.focused is None:
             self._focus_first(self.page)
 
 

@@ -194,6 +194,7 @@ class Rates:
     def __init__(self) -> None:
         """Begin without any table."""
         self._steps: dict[Text, _Step] = {}
+        self._totals: dict[Text, tuple[_Step, tuple[float, float] | None]] = {}
 
     def look(self, report: Report, tape: Tape, at: Millis) -> None:
         """Find the table before the newest one, for each server."""
@@ -216,15 +217,24 @@ class Rates:
 
     def total(self, server: Text) -> tuple[float, float] | None:
         """Give how many packets a second a server received, and sent, in all."""
-        step = self._steps.get(server)
+        step, known = self._steps.get(server), self._totals.get(server)
         if step is None:
             return None
-        same = [(step.now[one], step.before[one]) for one in step.now.keys() & step.before.keys()]
-        if not same:
-            return None
-        received = sum(max(0, after[0] - earlier[0]) for after, earlier in same)
-        sent = sum(max(0, after[1] - earlier[1]) for after, earlier in same)
-        return 1000 * received / step.span_ms, 1000 * sent / step.span_ms
+        if known is None or known[0] is not step:
+            known = self._totals[server] = step, _total(step)
+        return known[1]
+
+
+def _total(step: _Step) -> tuple[float, float] | None:
+    """Add up what all did who are in both tables."""
+    received = sent = same = 0
+    for session, after in step.now.items():
+        earlier = step.before.get(session)
+        if earlier is not None:
+            same += 1
+            received += max(0, after[0] - earlier[0])
+            sent += max(0, after[1] - earlier[1])
+    return (1000 * received / step.span_ms, 1000 * sent / step.span_ms) if same else None
 
 
 def _step(known: _Step | None, table: Connections, tape: Tape, at: Millis) -> _Step:

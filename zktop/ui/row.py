@@ -23,6 +23,7 @@ from zktop.ui.draw.marks import Mark
 LOOKED_AT: Final = 64  # contenders among whom the oldest is looked for; they come in order
 MIXED_AT: Final = 2_000  # places whose modes are told apart
 RUNS: Final = 8
+RANKED: Final = 10**16  # more milliseconds than any queue ever waits together
 LETTERS: Final = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}
 Queue = tuple[int | None, ...]
 
@@ -35,6 +36,8 @@ class Row(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     mark: Mark
     waiting: int | None
     gone_at: Millis | None = None  # it was there a moment ago
+    urgent: int = 0  # how much it wants to be seen, at the beginning of time
+    urges: int = 0  # ... and how much more with every millisecond
 
     @property
     def path(self) -> Text:
@@ -70,9 +73,7 @@ class Row(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     @property
     def _known_at(self) -> Millis:
         """When the history ends; from then on nothing has changed."""
-        past = self.history
-        first = past.first_look
-        return past.at if past.changed_at is not None or first is None else first.at
+        return _end_of(self.history)
 
     @cached_property
     def held(self) -> Since | None:
@@ -128,6 +129,40 @@ class Row(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
                 *lock.warnings,
             )
         )
+
+
+def row_of(
+    lock: Lock,
+    history: LockHistory,
+    mark: Mark,
+    waiting: int | None,
+    gone_at: Millis | None = None,
+) -> Row:
+    """Make the row of a lock.
+
+    All rows are compared many times: who is worse comes first, then who has blocked longer. That
+    is one number for each, and it grows evenly for as long as the row is the same.
+    """
+    if waiting is None or lock.kind == "election":
+        blocked, urges = -1, 0
+    elif gone_at is not None:
+        blocked, urges = history.blocked_ms + waiting * max(0, gone_at - _end_of(history)), 0
+    else:
+        blocked, urges = history.blocked_ms - waiting * _end_of(history), waiting
+    return Row(
+        lock=lock,
+        history=history,
+        mark=mark,
+        waiting=waiting,
+        gone_at=gone_at,
+        urgent=blocked - mark.rank * RANKED,
+        urges=urges,
+    )
+
+
+def _end_of(past: LockHistory) -> Millis:
+    first = past.first_look
+    return past.at if past.changed_at is not None or first is None else first.at
 
 
 class Fields(Mapping[str, str]):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 NO_STAGE = "Contenders need a live ensemble: this is a recording."
 NOBODY = "No contender of ours is here. N starts one."
+SAYS: Final = {"read": "read", "write": "write", "exclusive": "own"}
 FIRST: Final[dict[Act, tuple[str, ...]]] = {  # in which state it is most likely meant
     "release": ("holds",),
     "cancel": ("waits",),
@@ -61,7 +62,9 @@ def _more(mode: str, app: "Zktop", stage: Stage) -> None:
     layout = _layout(app, path)
     recipe = stage.recipe_for(layout, mode)
     if recipe is None:
-        app.tell(f"No recipe of ours is a {mode} contender for {layout or 'this'}. N lists all.")
+        none = f"None of our recipes joins a {layout} to {SAYS[mode]} it. N lists all."
+        gone = f"There is no lock at {path} now. N starts a contender anywhere."
+        app.tell(none if layout else gone)
         return
     _spawn(app, stage, Wish(recipe[0], path, recipe[1]))
 
@@ -92,7 +95,8 @@ def _spawn(app: "Zktop", stage: Stage, wish: Wish) -> None:
 def _act(act: Act, app: "Zktop", stage: Stage) -> None:
     hand = chosen(stage.hands, app.pointed, act)
     if hand is None:
-        app.tell(NOBODY)
+        name = app.pointed.hand
+        app.tell(f"{name} is gone. N starts another one." if name else NOBODY)
     elif act == "freeze" and hand.state == "frozen":
         stage.act("thaw", hand.name)
     else:

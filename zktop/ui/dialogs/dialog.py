@@ -10,7 +10,7 @@ from zktop.ui.dialogs.once import Once
 from zktop.ui.keys import KEYS
 
 T = TypeVar("T")
-MOVES = ("up", "down", "page_up", "page_down")
+MOVES = ("up", "down", "page_up", "page_down", "first", "last")
 
 
 class Box(Vertical):
@@ -20,16 +20,15 @@ class Box(Vertical):
 class Dialog(ModalScreen[T | None], Once[T | None], Generic[T]):
     """Gives None when it was left, and what was chosen when it was accepted.
 
-    Letters belong to what is typed, so only keys that no text needs move the cursor.
+    The cursor is moved by the keys of the table, as everywhere; where something can be typed,
+    letters are typed. Escape and enter mean the same in every dialog, whatever else they do.
     """
 
     BINDINGS: ClassVar = [
         Binding("escape", "leave", "Leave", show=True),
         Binding("enter", "accept", "OK", show=True),
         *(
-            Binding(
-                ",".join(n for n in key.names if len(n) > 1), f"app.ask('{key.id}')", show=False
-            )
+            Binding(key.movable, f"app.ask('{key.id}')", show=False, id=key.id)
             for key in KEYS
             if key.id in MOVES
         ),

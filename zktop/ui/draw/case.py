@@ -18,6 +18,7 @@ from zktop.ui.draw.moves import write_moves
 from zktop.ui.draw.pen import Door, Pen
 from zktop.ui.draw.reasons import MEANS, write_blind, write_reasons
 from zktop.ui.draw.status import deadlock_status
+from zktop.ui.draw.story import write_story
 from zktop.ui.draw.times import running
 from zktop.ui.ink import Ink, line
 from zktop.ui.moment import Subject
@@ -128,6 +129,9 @@ def write_finding(pen: Pen, finding: Finding, report: Report) -> None:
     pen.write(line((f" {MEANS[finding.rule].means}", "dim")) if finding.rule in MEANS else ())
     pen.write()
     pen.say(finding.sentence, "strong")
+    told = next((one for one in report.inversions if one.id == finding.id), None)
+    if told is not None:
+        write_story(pen, told)
     if finding.advice:
         pen.title("WHAT TO DO")
         pen.say(finding.advice)

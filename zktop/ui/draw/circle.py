@@ -83,7 +83,8 @@ def _entry(step: Step, names: dict[str, str], *, is_first: bool) -> list[Line]:
     held = ", ".join(place_name(place) for place in step.holds)
     holds = line("  holds ", (held, "holds")) if held else line(("  holds nothing", "dim"))
     who = line((arrow, "waits"), (f"{names[step.actor]} ", "strong"), (step.owner, "strong"))
-    return [(*who, *holds), (Run(" │      ", "waits"), *_wait(step))]
+    bar = " │      " if step.edge == "hard" else " ┊      "
+    return [(*who, *holds), (Run(bar, "waits"), *_wait(step))]
 
 
 def _wait(step: Step) -> Line:
@@ -104,15 +105,20 @@ def _boxes(ring: Sequence[Step], names: dict[str, str], width: int) -> list[Line
     there, back = ring
     middle = [
         _label(there, room),
-        line(("─" * (room - 1) + "▶", "waits")),
+        line((_shaft(there) * (room - 1) + "▶", "waits")),
         (),
-        line(("◀" + "─" * (room - 1), "waits")),
+        line(("◀" + _shaft(back) * (room - 1), "waits")),
         _label(back, room),
     ]
     return [
         (Run(" "), *left, Run(" "), *fitted(between, room), Run(" "), *right)
         for left, between, right in zip(boxes[0], middle, boxes[1], strict=True)
     ]
+
+
+def _shaft(step: Step) -> str:
+    """Give what its arrow is made of: dots where whoever is before it only queues."""
+    return "─" if step.edge == "hard" else "┄"
 
 
 def _box(step: Step, names: dict[str, str], most: int) -> list[Line]:
@@ -131,7 +137,8 @@ def _box(step: Step, names: dict[str, str], most: int) -> list[Line]:
 
 def _label(step: Step, room: int) -> Line:
     closing: tuple[str, Ink] = ("  CLOSES" if step.closing else "", "critical")
-    told = line((f"waits for {place_name(step.waits)}", "waits"), closing)
+    soft: tuple[str, Ink] = ("" if step.edge == "hard" else "  behind the queue", "warning")
+    told = line((f"waits for {place_name(step.waits)}", "waits"), soft, closing)
     when = line((f"  {since(step.since_ms)}", "dim"))
     whole = (*told, *when)
     drawn = whole if width_of(whole) <= room else told

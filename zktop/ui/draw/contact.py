@@ -96,9 +96,10 @@ def _mark(cells: list[str], named: list[str], place: int, name: str) -> None:
 
 
 def _name(named: list[str], place: int, name: str) -> None:
-    """Write a name below its mark, where there is room for it."""
+    """Write a name below its mark, where there is room for it and a blank beside it."""
     start = min(max(0, place - len(name) // 2), len(named) - len(name))
-    if start >= 0 and all(named[at] == " " for at in range(start, start + len(name))):
+    around = range(max(0, start - 1), min(len(named), start + len(name) + 1))
+    if start >= 0 and all(named[at] == " " for at in around):
         named[start : start + len(name)] = name
 
 

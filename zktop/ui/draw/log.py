@@ -5,12 +5,15 @@ from heapq import merge
 from itertools import islice
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from zktop.headless.durations import spoken
 from zktop.model.contender import Naming
 from zktop.model.facts import Millis, session_text
 from zktop.model.findings.words import count, several, short
 from zktop.model.history.event import Event, EventKind, Span
 from zktop.model.report import Report
+from zktop.model.text import Text
 from zktop.ui.draw.clock import exact
 from zktop.ui.ink import Ink, Line, line
 from zktop.ui.moment import Subject
@@ -29,6 +32,7 @@ SIGNS: Final[dict[EventKind, tuple[str, str, Ink]]] = {
 }
 PATH, WIDE_PATH, WIDE = 24, 56, 160  # cells
 AT_ONCE_MS: Final = 5
+ITSELF: Final = "."  # the node that is the lock: called the same whoever makes it
 GLIMPSE: Final = 2_000  # events that are looked through, at most, for the newest before a moment
 
 
@@ -44,11 +48,28 @@ class Entry(NamedTuple):
 def entries(tape: Tape, report: Report, at_most: int, width: int = 0) -> list[Entry]:
     """Give the newest of what had happened by the moment of this report."""
     now, path = report.now, WIDE_PATH if width >= WIDE else PATH
-    seen = (one for one in islice(reversed(tape.events), GLIMPSE) if one.at <= now)
-    told = (_entry(one, report.naming, path) for one in seen)
+    known = _introduced(islice(reversed(tape.events), GLIMPSE), report)
+    told = (_entry(one, report.naming, path) for one in known if one.at <= now)
     rings = sorted(_of_cases(tape.cases.values(), now), key=lambda one: one.at, reverse=True)
     both = merge(told, rings, key=lambda one: one.at, reverse=True)
     return list(islice(both, at_most))
+
+
+def _introduced(newest_first: Iterable[Event], report: Report) -> Iterator[Event]:
+    """Put in whose place it was where that was read later than it happened."""
+    later: dict[tuple[Text, Text], Event] = {}
+    for one in newest_first:
+        if one.node is None or one.node == ITSELF:
+            yield one
+        elif one.session or one.owner:
+            later[one.lock, one.node] = one
+            yield one
+        elif (known := later.get((one.lock, one.node))) is not None:
+            yield replace(one, session=known.session, owner=known.owner)
+        else:
+            view = report.view(one.lock)
+            member = view.lock.member(one.node) if view else None
+            yield replace(one, session=member.owner, owner=member.label) if member else one
 
 
 def _entry(event: Event, naming: Naming, width: int) -> Entry:

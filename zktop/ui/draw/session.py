@@ -12,6 +12,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.draw.clock import exact
 from zktop.ui.draw.contact import expires_at, left, strip
+from zktop.ui.draw.host import is_silent, of_host
 from zktop.ui.draw.sessions import Row
 from zktop.ui.draw.times import age
 from zktop.ui.ink import Ink, Line, Run, line, wrapped
@@ -42,13 +43,24 @@ def details(row: Row, contacts: Iterable[Millis], width: int, *, is_ascii: bool)
     _places(made, row, is_ascii=is_ascii)
     made.put("watches", _watched(row))
     _contact(made, row, contacts)
+    presence = row.presence
+    if presence is not None and is_silent(presence):
+        _host(made, row)
     for path, text in _if_it_dies(row):
         made.put("if it dies", text, path)
     made.put("", _blast(row))
     for case in row.danger.cases:
         ink: Ink = "critical" if case.severity == "critical" else "warning"
         made.put("finding", f"{case.sentence} ({case.rule}, {case.confidence})", case.lock, ink)
+    if presence is not None and not is_silent(presence):
+        _host(made, row)
     return made.lines, made.targets
+
+
+def _host(made: "_Lines", row: Row) -> None:
+    beside = of_host(row.scene.report.sight, row.session)
+    if beside:
+        made.put("host", beside)
 
 
 class _Lines:

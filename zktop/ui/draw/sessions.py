@@ -1,6 +1,7 @@
 """The sessions, a row each: what their servers tell of them, joined with what they hold."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Final
 
 import msgspec
@@ -20,13 +21,31 @@ from zktop.ui.widgets.table import Column
 RISK_INKS: Final[dict[str, Ink]] = {"HIGH": "critical", "MED": "warning", "LOW": "plain"}
 
 
-class Scene(msgspec.Struct, frozen=True, eq=False):
+class Scene(msgspec.Struct, frozen=True, eq=False, dict=True):
     """What all rows of one moment are drawn from."""
 
     report: Report
     roster: Roster
     dangers: Dangers
     rates: Rates
+
+    @cached_property
+    def connected(self) -> set[Session]:
+        """The sessions that some server has a connection of; our own is left out."""
+        witnesses = self.report.sight.witnesses
+        found = {one for witness in witnesses for one in witness.connections or ()}
+        found.discard(self.report.sight.own or 0)
+        return found
+
+    @cached_property
+    def in_none(self) -> int:
+        """How many of them have no place in a lock."""
+        return len(self.connected - self.roster.places.keys())
+
+    @cached_property
+    def in_danger(self) -> int:
+        """How many are in bad danger."""
+        return sum(one.risk == "HIGH" for one in self.dangers.by_session.values())
 
 
 class Row(msgspec.Struct, frozen=True, eq=False):
@@ -91,36 +110,6 @@ class Row(msgspec.Struct, frozen=True, eq=False):
             "risk": self.danger.risk,
             "lock": locks,
         }
-
-
-def rows(scene: Scene, *, folded: bool) -> list[Row]:
-    """Give the sessions, those in most danger first; folded: without those of no lock."""
-    made = [Row(one, scene, scene.dangers.of(one)) for one in _sessions(scene, folded=folded)]
-    made.sort(key=_order)
-    return made
-
-
-def _sessions(scene: Scene, *, folded: bool) -> Iterator[Session]:
-    known = scene.roster.places
-    yield from known
-    extra = (one for one in scene.dangers.by_session if one not in known)
-    seen: set[Session] = set()
-    for session in (*extra, *(() if folded else connected(scene.report))):
-        if session not in known and session not in seen and session:
-            seen.add(session)
-            yield session
-
-
-def connected(report: Report) -> set[Session]:
-    """Give the sessions that some server has a connection of; our own is left out."""
-    found = {one for witness in report.sight.witnesses for one in witness.connections or ()}
-    found.discard(report.sight.own or 0)
-    return found
-
-
-def _order(row: Row) -> tuple[int, int, int, Session]:
-    places = row.places
-    return RISKS.index(row.danger.risk), -len(places.holds), -len(places.waits), row.session
 
 
 def short(session: Session) -> str:
@@ -234,15 +223,12 @@ def _text(drawn: Line) -> str:
 
 def summary(scene: Scene, *, folded: bool, shown: int) -> Line:
     """Say how many sessions there are, and how many of them are not listed."""
-    report = scene.report
-    is_told = report.sight.sees.sessions != "none"
-    everybody = connected(report) | scene.roster.places.keys()
-    in_danger = sum(one.risk == "HIGH" for one in scene.dangers.by_session.values())
-    quiet = len(everybody) - len(scene.roster.places)
+    is_told = scene.report.sight.sees.sessions != "none"
+    in_locks, quiet, bad = len(scene.roster.places), scene.in_none, scene.in_danger
     pieces = [
-        Run(f"{len(everybody)} sessions" if is_told else "sessions: only those with a place"),
-        Run(f", {len(scene.roster.places)} in locks"),
-        Run(f", {in_danger} at HIGH risk", "critical" if in_danger else "dim"),
+        Run(f"{in_locks + quiet} sessions" if is_told else "sessions: only those with a place"),
+        Run(f", {in_locks} in locks"),
+        Run(f", {bad} at HIGH risk", "critical" if bad else "dim"),
     ]
     if folded and quiet:
         pieces.append(Run(f"   {quiet} in none: f shows them", "dim"))

@@ -1,7 +1,6 @@
 """A row of blocks: how long a queue was, second by second, in a few cells."""
 
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Final
 
 from zktop.model.facts import Millis
@@ -26,20 +25,14 @@ def sparkline(
     """
     levels = SIGNS if is_ascii else BLOCKS
     span = max(1, -(-len(seconds) // width))
-    last = now // SECOND_MS
-    first = last - len(seconds) + 1
-    spans = groupby(enumerate(seconds, start=first), key=lambda pair: pair[0] // span)
-    longest = [_most([queue for _, queue in some]) for _, some in spans][-width:]
-    top = max(LEAST, *(one or 0 for one in longest))
-    return "".join(_sign(one, top, levels) for one in longest).rjust(width)
+    first = now // SECOND_MS - len(seconds) + 1
+    begun = -(first % span)  # the oldest span began before the first second that is known
+    spans = [seconds[max(0, at) : at + span] for at in range(begun, len(seconds), span)]
+    longest = [_most(some) if None in some else max(some) for some in spans[-width:]]  # type: ignore[type-var]  # no None is left
+    top, steps = max([LEAST, *filter(None, longest)]), len(levels) - 1
+    signs = [" " if one is None else levels[-(-one * steps // top)] for one in longest]
+    return "".join(signs).rjust(width)
 
 
 def _most(queues: Sequence[int | None]) -> int | None:
     return max((queue for queue in queues if queue is not None), default=None)
-
-
-def _sign(queue: int | None, top: int, levels: str) -> str:
-    if queue is None:
-        return " "
-    steps = len(levels) - 1
-    return levels[-(-queue * steps // top)]

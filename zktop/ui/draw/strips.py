@@ -4,7 +4,7 @@ A column tells how it stood at its end; of the queue the longest in it. Where it
 one change of the holder it says so with a colon, so that nothing is lost without a trace.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -22,7 +22,7 @@ RULED: Final = 20  # columns between two times
 MANY: Final = 10
 INKS: Final[dict[str, Ink]] = {
     "#": "holds", "=": "waits", "-": "waits", "!": "critical", "x": "critical", ".": "dim",
-    " ": "dim", ":": "info", "0": "dim",
+    " ": "dim", ":": "info", "0": "dim", "p": "good",
 }  # fmt: skip
 
 
@@ -147,6 +147,15 @@ def actor_strip(tracks: Tracks, session: Session, seen: Window) -> Line:
             place += 1
         stuck = session in tracks.stuck(seen.time(column))[0]
         cells.append(_doing(doing, is_stuck=stuck))
+    return _inked("".join(cells))
+
+
+def contact_strip(contacts: Iterable[Millis], seen: Window) -> Line:
+    """Draw when a session was heard of."""
+    cells = ["."] * min(seen.columns, seen.column(seen.newest) + 1)
+    for at in contacts:
+        if 0 <= (column := seen.column(at)) < len(cells):
+            cells[column] = "p"
     return _inked("".join(cells))
 
 

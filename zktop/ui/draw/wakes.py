@@ -17,7 +17,7 @@ from zktop.ui.draw.places import brief
 from zktop.ui.draw.scene import LockScene
 from zktop.ui.ink import Ink, Line, line
 
-SMALL: Final = 400  # places; of more than that only the first and the chosen are asked for
+SMALL: Final = 400  # places; of more than that only some are asked for
 FIRST: Final = 6
 SHOWN: Final = 8
 HERD: Final = 5
@@ -53,9 +53,19 @@ def wake_map(scene: LockScene, chosen: int | None) -> list[Line]:
         lines.append(line(("  nobody watches a node of this lock", "dim")))
     if len(found) > SHOWN:
         lines.append(line((f"  … {len(found) - SHOWN} more", "dim")))
-    if len(scene.lineup.members) > SMALL:
-        lines.append(line((f"  asked for the first {FIRST} and the chosen one alone", "dim")))
-    return [*lines, *_sleepers(scene)]
+    left_out = _left_out(scene, is_seen=sees != "none")
+    return [*lines, *([line((f"  {left_out}", "dim"))] if left_out else []), *_sleepers(scene)]
+
+
+def _left_out(scene: LockScene, *, is_seen: bool) -> str:
+    """Say of a long queue which of its places were looked at; nothing where all were."""
+    lineup = scene.lineup
+    waiting = len(lineup.members) - lineup.holding
+    if is_seen and len(lineup.members) > SMALL:
+        return f"asked for the first {FIRST} and the chosen one alone"
+    if not is_seen and waiting > SMALL:
+        return f"worked out for the first {SMALL} of {grouped(waiting)} who wait"
+    return ""
 
 
 def _single(scene: LockScene) -> list[Line]:

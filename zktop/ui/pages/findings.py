@@ -48,10 +48,11 @@ class Findings(Page):
     HELP = (
         "Deadlocks first, then other findings, the worst first; +3 says that three more follow "
         "from it. The picture of a deadlock is that of its confirmation and does not move; the "
-        "line with the dot says how it stands now. hard: who is before it holds; soft: it only "
-        "queues. + speaks for the verdict, - against it, ? is assumed. C4 is proven, C1 a hint. "
-        "Potential: locks taken in different orders, which may meet one day. Tab goes to the other"
-        " pane, enter there goes to the lock or session of the line, y copies it all as text."
+        "line with the dot says how it stands now. hard: who is before it holds; soft, dotted: it "
+        "only queues. + speaks for the verdict, - against it, ? is assumed. C4 is proven, C1 a "
+        "hint. Potential: locks taken in different orders, which may meet one day. Tab goes to "
+        "the other pane, enter there goes to the lock or session of the line, y copies it all "
+        "as text."
     )
     DEFAULT_CSS = """
     Findings > Horizontal { height: 1fr; layout: vertical; }

@@ -19,6 +19,7 @@ from zktop.ui.messages import Choose, Show
 from zktop.ui.moment import Moment, Subject
 from zktop.ui.pace import Pace
 from zktop.ui.pages.page import Page
+from zktop.ui.ranking import places
 from zktop.ui.row import Row
 from zktop.ui.widgets.panes import Alerts, Blockers, Events, Pane, set_height
 from zktop.ui.widgets.sheet import Sheet
@@ -41,6 +42,8 @@ ROOMS: Final = (  # from so many lines of the page on
     (30, Rooms(alerts=5, about=1, blockers=5, events=5, health=1)),
     (25, Rooms(alerts=4, about=1, health=1)),
 )
+AGES_MS, MANY_AGES_MS = 1_000, 2_000  # after which times are drawn anew that only pass
+FEW: Final = 15  # rows; more cost more than the rest of a quiet second
 STEP: Final = 5  # lines, so that the panes do not move with every lock that comes or goes
 
 
@@ -76,6 +79,8 @@ class Locks(Page):
         self._filtered = ""
         self._followed: str | None = None  # the path that was looked at elsewhere
         self._is_due = False
+        self._about, self._health = _still("about"), _still("health")
+        self._blockers, self._events, self._alerts = Blockers(), Events(), Alerts()
         self.table: Table[Row] = Table(
             columns(self._drawer),
             lambda row: row.path,
@@ -87,11 +92,7 @@ class Locks(Page):
     def compose(self) -> ComposeResult:
         """Give the panes; the table is first, so that it has the keys."""
         yield self.table
-        yield _still("about")
-        yield Blockers()
-        yield Events()
-        yield _still("health")
-        yield Alerts()
+        yield from (self._about, self._blockers, self._events, self._health, self._alerts)
 
     # What it shows
 
@@ -148,7 +149,8 @@ class Locks(Page):
         order = self._as_asked if table.sorted_by or table.reversed else None
         rows = self._board.ordered(moment.filter, order)
         self._filtered = moment.filter.text
-        self._places = {row.path: at for at, row in enumerate(rows)}
+        if rows is not table.rows:
+            self._places = places(rows)
         self._pace.ordered(perf_counter())
         table.show(rows, () if rows else nothing(moment, self.size.width))
 
@@ -166,22 +168,18 @@ class Locks(Page):
 
     def _surround(self, moment: Moment, report: Report, rooms: Rooms) -> None:
         """Fill the panes around the table, as far as there is room for them."""
-        self.query_one(Blockers).tell(moment, report, self._board.locks, rooms.blockers)
+        self._blockers.tell(moment, report, self._board.locks, rooms.blockers)
         is_short = rooms.alerts == SHORT.alerts
-        self.query_one(Alerts).tell(moment, report, rooms.alerts, is_short=is_short)
-        self.query_one(Events).tell(moment, report, rooms.events)
-        self._still("health", rooms.health).show([health(report, moment.feed.notes)])
+        self._alerts.tell(moment, report, rooms.alerts, is_short=is_short)
+        self._events.tell(moment, report, rooms.events)
+        set_height(self._health, rooms.health)
+        self._health.show([health(report, moment.feed.notes)])
 
     def _describe(self, room: int) -> None:
         """Tell more about the row under the cursor than fits into it."""
         row = self.table.row
-        sheet = self._still("about", room if row else 0)
-        sheet.show([about(row)] if row else [])
-
-    def _still(self, name: str, height: int) -> Sheet:
-        sheet = self.query_one(f"#{name}", Sheet)
-        set_height(sheet, height)
-        return sheet
+        set_height(self._about, room if row else 0)
+        self._about.show([about(row)] if row else [])
 
     def _drawer(self) -> Cells:
         assert self._cells is not None  # noqa: S101  rows exist only after a report has come
@@ -191,9 +189,10 @@ class Locks(Page):
         return Run("*" if row.path in self._tagged else " ", "selected")
 
     def _stamp(self, row: Row) -> tuple[int, bool, bool]:
-        """Draw a row anew when a second has passed, for then it is older."""
+        """Draw a row anew when it has become older; a whole screen of them, a little later."""
         report, is_ascii = self._drawer()
-        return report.now // 1000, is_ascii, row.path in self._tagged
+        age = report.now // (AGES_MS if self.table.count <= FEW else MANY_AGES_MS)
+        return age, is_ascii, row.path in self._tagged
 
     # The cursor
 
@@ -219,7 +218,7 @@ class Locks(Page):
         """Remember the lock for the other pages, and describe it."""
         self._followed = self.subject.path
         self.post_message(Choose(self.subject))
-        self._describe(self.query_one("#about", Sheet).size.height)
+        self._describe(self._about.size.height)
 
     def on_table_sorted(self) -> None:
         """Put the rows into the order that the user wants."""

@@ -1,50 +1,56 @@
 """Screen 4: the servers, the sessions, and what would happen if one of them died."""
 
-from collections.abc import Iterator
-from time import monotonic
-from typing import ClassVar, Final
+from collections.abc import Hashable, Sequence
+from time import perf_counter
+from typing import ClassVar
 
+from msgspec.structs import replace
 from textual.app import ComposeResult
+from textual.containers import Vertical
 
-from zktop.model.facts import Connections, Millis, Session
+from zktop.model.facts import Session
 from zktop.model.report import Report
 from zktop.model.text import Text
+from zktop.ui.contacts import Contacts
 from zktop.ui.draw import servers
+from zktop.ui.draw.listing import Asked, Listing
 from zktop.ui.draw.nothing import nothing
 from zktop.ui.draw.session import details
-from zktop.ui.draw.sessions import COLUMNS, Row, Scene, rows, summary
+from zktop.ui.draw.sessions import COLUMNS, Row, Scene, summary
 from zktop.ui.ink import NOTHING, Line, line, text_of
-from zktop.ui.messages import Show
+from zktop.ui.messages import Choose, Show
 from zktop.ui.moment import Moment, Subject
+from zktop.ui.ordering import BREATH_S, Ordering, Rest
 from zktop.ui.pages.page import Page
 from zktop.ui.roster import Dangers, Rates, Roster
-from zktop.ui.tape import Tape
 from zktop.ui.widgets.sheet import Sheet
 from zktop.ui.widgets.table import Table
 
-ORDERED_EVERY_S: Final = 0.25
-PART: Final = 20  # of all time, what may be spent on this, where there are very many
-SLOW_S: Final = 0.1
 SERVERS_SHOWN = 6
-FRAMES_SEARCHED = 400
 
 
 class Words(Sheet, can_focus=False):
     """A line or two that nothing can be done with."""
 
 
-class Listing(Table[Row]):
+class SessionTable(Table[Row]):
     """The sessions; the page is told when another one is looked at, or another order is asked."""
+
+    def ordered(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """Leave the order to the page, which does not do it all at once."""
+        return rows
+
+    def _index(self, name: Hashable) -> int | None:
+        """Find a row without looking at the others."""
+        rows = self.rows
+        return rows.find(name) if isinstance(rows, Listing) and isinstance(name, int) else None
 
     def moved(self) -> None:
         """Draw what is told of the one under the cursor now."""
         super().moved()
-        self._tell_page()
-
-    def _tell_page(self) -> None:
         page = self.parent
         if isinstance(page, Sessions):
-            page.redraw()
+            page.picked(self.row)
 
 
 class ServerListing(Table[servers.ServerRow]):
@@ -63,13 +69,15 @@ class Sessions(Page):
     the mark its own library gives up, at the end it expires. LEFT is the time until then.
 
     Below: the session under the cursor, who gets its locks if it dies, and who waits behind it.
+    Of a silent one also whether others on its host are silent too.
     """
     SCOPED_CSS: ClassVar[bool] = False  # the screen says how short it is
     DEFAULT_CSS = """
+    Sessions #above { dock: top; height: auto; }
     Sessions #servers { height: auto; }
     Sessions Words { height: auto; max-height: 2; }
     Sessions #sessions { height: 1fr; min-height: 4; }
-    Sessions #detail { height: 45%; border-top: solid $panel; }
+    Sessions #detail { height: 50%; border-top: solid $panel; }
     .-short Sessions #detail { height: 9; }
     """
 
@@ -78,18 +86,22 @@ class Sessions(Page):
         self._roster, self._rates, self._contacts = Roster(), Rates(), Contacts()
         self._moment: Moment | None = None
         self._scene: Scene | None = None
-        self._made_at = self._took = 0.0
+        self._servers: list[servers.ServerRow] = []
         self._made_of: object = None
-        self._rows: list[Row] = []
-        self._folded, self._has_begun = True, False
+        self._rest, self._ordering = Rest(perf_counter), Ordering(perf_counter)
+        self._followed: Session | None = None  # who was looked at elsewhere
+        self._drawn_for: object = None  # what is told below
+        self._is_waiting = False  # to go on with the order
+        self._folded = True
 
     def compose(self) -> ComposeResult:
-        """Give the panes."""
-        yield Words(id="blind")
-        yield ServerListing(servers.COLUMNS, lambda row: row.name, id="servers")
-        yield Words(id="summary")
-        yield Listing(COLUMNS, lambda row: row.session, id="sessions")
+        """Give the panes; the sessions are first, so that they have the keys."""
+        yield SessionTable(COLUMNS, lambda row: row.session, id="sessions")
         yield Sheet(id="detail")
+        with Vertical(id="above"):
+            yield Words(id="blind")
+            yield ServerListing(servers.COLUMNS, lambda row: row.name, id="servers")
+            yield Words(id="summary")
 
     # What is shown
 
@@ -101,33 +113,50 @@ class Sessions(Page):
             return
         self._take(moment, moment.frame.report)
         self.redraw()
-        if not self._has_begun:  # with the sessions, not with the servers above them
-            self._has_begun = True
-            if self.app.screen is self.screen:
-                self.query_one(Listing).focus(scroll_visible=False)
 
     def _show_nothing(self, moment: Moment) -> None:
+        self._drawn_for = None
         detail = self.query_one("#detail", Sheet)
         detail.show(nothing(moment, detail.room.width))
 
     def _take(self, moment: Moment, report: Report) -> None:
-        """Work out what changed, not more often than somebody can read it."""
-        made_of = (moment.index, self._folded, moment.filter.text)
-        rest = PART * self._took if made_of == self._made_of else self._took
-        is_early = monotonic() - self._made_at < max(ORDERED_EVERY_S, rest)
-        if self._scene is not None and is_early and (made_of == self._made_of or rest > SLOW_S):
-            return
-        began, self._made_of = monotonic(), made_of
+        """Work out what changed; who goes to another moment need not wait for it."""
+        is_other = moment.index != self._made_of
+        if self._scene is None or is_other or self._rest.is_over:
+            self._renew(moment, report)
+        if self._scene is not None:
+            self._ordering.look(self._scene, self._asked(moment), at_once=is_other)
+            self._go_on_later()
+
+    def _renew(self, moment: Moment, report: Report) -> None:
+        """Look at this report from now on."""
+        self._rest.begin()
+        began, self._made_of = perf_counter(), moment.index
         self._roster.look(report)
-        at = report.now
-        self._rates.look(report, moment.tape, at)
-        scene = Scene(report, self._roster, Dangers(self._roster, report), self._rates)
-        self._scene = scene
-        wanted = moment.filter
-        made = rows(scene, folded=self._folded)
-        self._rows = [one for one in made if wanted.passes(one.fields)] if wanted else made
-        self._made_at = monotonic()
-        self._took = self._made_at - began
+        self._rates.look(report, moment.tape, report.now)
+        dangers = Dangers(self._roster, report)
+        self._scene = Scene(report, self._roster, dangers, self._rates)
+        self._servers = servers.server_rows(report, self._rates)
+        self._rest.spend(perf_counter() - began)
+
+    def _asked(self, moment: Moment) -> Asked:
+        """Tell which sessions are wanted, and in which order."""
+        table = self.query_one(SessionTable)
+        column = next((one for one in COLUMNS if one.name == table.sorted_by), None)
+        return Asked(self._folded, moment.filter, column, table.reversed)
+
+    def _go_on_later(self) -> None:
+        """Have a very long order gone on with, once that is done which came in the meantime."""
+        if self._ordering.is_working and not self._is_waiting:
+            self._is_waiting = True
+            self.set_timer(BREATH_S, self._go_on)
+
+    def _go_on(self) -> None:
+        self._is_waiting = False
+        self._ordering.go_on()
+        self._go_on_later()
+        if not self._ordering.is_working:
+            self.redraw()
 
     def redraw(self) -> None:
         """Draw everything again from what is known."""
@@ -136,15 +165,19 @@ class Sessions(Page):
             return
         blind = servers.blindness(scene.report, is_live=moment.feed.is_live)
         self._put("#blind", blind)
+        self._show_servers()
+        self._put("#summary", [self._summary(scene, moment)])
+        if self._ordering.listing is not None:
+            table = self.query_one(SessionTable)
+            table.show(self._ordering.listing)
+            self._follow(table, self._ordering.listing, moment)
+        self._show_detail(moment)
+
+    def _show_servers(self) -> None:
         table = self.query_one(ServerListing)
-        known = table.ordered(servers.server_rows(scene.report, self._rates))
+        known = table.ordered(self._servers)
         table.styles.height = min(len(known), SERVERS_SHOWN) + 1 if known else 0
         table.show(known)
-        self._put("#summary", [self._summary(scene, moment)])
-        listing = self.query_one(Listing)
-        self._follow(listing, moment)
-        listing.show(listing.ordered(self._rows))
-        self._show_detail(moment)
 
     def _put(self, name: str, lines: list[Line]) -> None:
         words = self.query_one(name, Words)
@@ -152,32 +185,46 @@ class Sessions(Page):
         words.show(lines)
 
     def _summary(self, scene: Scene, moment: Moment) -> Line:
-        said = summary(scene, folded=self._folded, shown=len(self._rows) or not moment.filter)
+        known = self._ordering.listing
+        shown = len(known) if known is not None and moment.filter else 1
+        said = summary(scene, folded=self._folded, shown=shown)
         return (*line((" SESSIONS ", "title")), *said)
 
-    def _follow(self, listing: Listing, moment: Moment) -> None:
-        """Begin with the session that another page has led here."""
+    def _follow(self, table: SessionTable, listing: Listing, moment: Moment) -> None:
+        """Go to the session that another page has led here."""
         wanted = moment.subject.session
-        if wanted is None or listing.chosen is not None:
+        if wanted is None or wanted == self._followed or listing.find(wanted) is None:
             return
-        if any(row.session == wanted for row in self._rows):
-            listing.chosen, listing.held = wanted, True
+        self._followed = wanted
+        table.choose(wanted)
+
+    def picked(self, row: Row | None) -> None:
+        """Remember the session for the other pages, and tell of it."""
+        if row is not None and self._moment is not None:
+            self._followed = row.session
+            subject = self._moment.subject._replace(session=row.session)
+            self._moment = replace(self._moment, subject=subject)
+            self.post_message(Choose(subject))
+        self.redraw()
 
     def _show_detail(self, moment: Moment) -> None:
-        sheet, row = self.query_one("#detail", Sheet), self.query_one(Listing).row
+        sheet, row = self.query_one("#detail", Sheet), self.query_one(SessionTable).row
         width = sheet.room.width
         if row is None or not width:
+            self._drawn_for = None
             sheet.show([line((" No session has a place in a lock.", "dim"))] if not row else [])
             return
         contacts = self._contacts.of(row.session, row.scene.report, moment.tape)
-        lines, targets = details(row, contacts, width, is_ascii=moment.is_ascii)
-        sheet.show(lines, targets)
+        drawn_for = row.scene, row.session, contacts, width
+        if drawn_for != self._drawn_for:
+            self._drawn_for = drawn_for
+            sheet.show(*details(row, contacts, width, is_ascii=moment.is_ascii))
 
     # What the user does
 
     def do_open(self) -> None:
         """Show the lock under the cursor, or the first one of the session under it."""
-        sheet, row = self.query_one("#detail", Sheet), self.query_one(Listing).row
+        sheet, row = self.query_one("#detail", Sheet), self.query_one(SessionTable).row
         path = sheet.target if sheet.has_focus else None
         if row is None:
             return
@@ -201,12 +248,13 @@ class Sessions(Page):
 
     def on_table_sorted(self) -> None:
         """Put them into the order that was asked for."""
-        self.redraw()
+        if self._moment is not None:
+            self.show(self._moment)
 
     @property
-    def _table(self) -> "Listing | ServerListing":
+    def _table(self) -> "SessionTable | ServerListing":
         own = self.query_one(ServerListing)
-        return own if own.has_focus else self.query_one(Listing)
+        return own if own.has_focus else self.query_one(SessionTable)
 
     def do_fold(self) -> None:
         """Show the sessions without any lock too, or leave them out again."""
@@ -217,55 +265,15 @@ class Sessions(Page):
     @property
     def subject(self) -> Subject:
         """The session under the cursor."""
-        row = self.query_one(Listing).row
+        row = self.query_one(SessionTable).row
         return Subject(session=row.session if row else None)
 
     def copied(self) -> str:
         """Give what is told of the session under the cursor."""
-        row = self.query_one(Listing).row
+        row = self.query_one(SessionTable).row
         moment = self._moment
         if row is None or moment is None:
             return ""
         contacts = self._contacts.of(row.session, row.scene.report, moment.tape)
         lines, _ = details(row, contacts, 100, is_ascii=moment.is_ascii)
         return "\n".join(text_of(one).rstrip() for one in lines if one != NOTHING)
-
-
-class Contacts:
-    """When a session was heard of, by the tables of the last minutes."""
-
-    def __init__(self) -> None:
-        """Begin with nothing looked up."""
-        self._known: tuple[Session, object, tuple[Millis, ...]] = (0, None, ())
-
-    def of(self, session: Session, report: Report, tape: Tape) -> tuple[Millis, ...]:
-        """Give the times, newest first; looked up again when there is a newer table."""
-        presence = report.sight.presence(session)
-        if presence is None or presence.timeout_ms is None:
-            return ()
-        newest = presence.server, presence.at
-        if self._known[:2] != (session, newest):
-            begin = report.now - 2 * presence.timeout_ms
-            found = tuple(
-                sorted(set(_contacts(session, presence.server, tape, report.now, begin)))
-            )
-            self._known = session, newest, found
-        return self._known[2]
-
-
-def _contacts(
-    session: Session, server: str, tape: Tape, end: Millis, begin: Millis
-) -> Iterator[Millis]:
-    before: Connections | None = None
-    last = tape.index_at(end)
-    for index in range(last, max(-1, last - FRAMES_SEARCHED), -1):
-        frame = tape[index]
-        if frame.at < begin:
-            return
-        for witness in frame.report.sight.witnesses:
-            table = witness.tables.connections
-            if witness.server == server and table is not None and table is not before:
-                before = table
-                row = (witness.connections or {}).get(session)
-                if row is not None and row.quiet_ms is not None:
-                    yield table.at - row.quiet_ms

@@ -16,6 +16,7 @@ from zktop.ui.draw import strips
 from zktop.ui.draw.clock import exact
 from zktop.ui.draw.instant import instant
 from zktop.ui.draw.nothing import nothing
+from zktop.ui.heard import Heard
 from zktop.ui.ink import Line, Run, line, text_of
 from zktop.ui.messages import Ask, Seek, Show
 from zktop.ui.moment import Moment, Subject
@@ -29,6 +30,8 @@ NARROW, WIDE = 18, 30  # cells for what a strip is of
 WIDE_FROM: Final = 110
 ACTORS: Final = 12
 LOCK_SIGNS: Final = "A holder, a not listed, R readers, S leases, . free; 0-9 * queue"
+TALL: Final = 14  # lines; with less of them there is no room for contacts
+HEARD: Final = 4  # actors whose contacts are shown
 HEADS: Final = 4  # lines above the strips
 
 
@@ -56,23 +59,24 @@ class Timeline(Page):
     than a column can show; below it the longest queue, `*` for ten or more.
 
     Of an actor: `#` holds, `=` holds and waits, `-` waits, `!` is in a deadlock, `x` lost its
-    session. The other screens show the moment of the cursor; escape goes back to live.
+    session. Of a session: `p` where it was heard of. The other screens show the moment of the
+    cursor; escape goes back to live.
     """
     SCOPED_CSS: ClassVar[bool] = False  # the screen says how short it is
     DEFAULT_CSS = """
     Timeline #strips { height: 1fr; }
-    Timeline #instant { height: 40%; border-top: solid $panel; }
+    Timeline #instant { height: 30%; border-top: solid $panel; }
     .-short Timeline #instant { height: 6; }
     """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
         super().__init__(id=id)
-        self._tracks, self._roster = Tracks(), Roster()
+        self._tracks, self._roster, self._heard = Tracks(), Roster(), Heard()
         self._zoom = strips.ZOOMS.index(500)
         self._moment: Moment | None = None
         self._paths: list[Text] = []
         self._actors: list[Session] = []
-        self._chosen_at = 0.0
+        self._chosen_at, self._is_tall = 0.0, False
         self._chosen_for: object = None
 
     def compose(self) -> ComposeResult:
@@ -91,6 +95,7 @@ class Timeline(Page):
             sheet.show(nothing(moment, sheet.room.width))
             return
         self._tracks.look(moment.tape)
+        self._heard.look(moment.tape)
         self._roster.look(moment.frame.report)
         width = sheet.room.width
         if not width:
@@ -159,6 +164,25 @@ class Timeline(Page):
             ours = moment.frame is not None and session in moment.frame.report.ours
             said = f"{letters.get(session, ' ')} {name}{' (ours)' if ours else ''}"
             yield strips.row(said, lane, label, "ours" if ours else "plain"), session
+        if self._is_tall:
+            yield from self._contacts(seen, label, letters)
+
+    def _contacts(
+        self, seen: strips.Window, label: int, letters: dict[Session, str]
+    ) -> Iterator[tuple[Line, object]]:
+        """Give when the actors were heard of, where a server tells it."""
+        heard = {
+            one: self._heard.contacts(one, seen.begin, min(seen.end, seen.newest + 1))
+            for one in self._actors[:HEARD]
+        }
+        if any(heard.values()):
+            yield self._legend("SESSIONS", "p heard of, as far as the tables of the servers tell")
+        for session, contacts in heard.items():
+            if contacts:
+                server = contacts[-1][1].partition(":")[0]
+                lane = strips.contact_strip((at for at, _ in contacts), seen)
+                said = f"{letters.get(session, ' ')} {self._called(session)} {server}"
+                yield strips.row(said, lane, label, "dim"), None
 
     def _called(self, session: Session) -> str:
         """Call a session as it is called, or was called while it had a place in a lock."""
@@ -166,7 +190,7 @@ class Timeline(Page):
         return known or session_text(session)
 
     def _legend(self, title: str, says: str) -> tuple[Line, None]:
-        return line((f"{title:<8}", "title"), (says, "dim")), None
+        return line((f"{title:<9}", "title"), (says, "dim")), None
 
     def _choose(self, moment: Moment, seen: strips.Window, report: Report) -> None:
         """Choose what is shown, not more often than somebody can follow."""
@@ -176,8 +200,10 @@ class Timeline(Page):
             return
         self._chosen_at, self._chosen_for = monotonic(), asked
         room = max(6, self.query_one(Strips).room.height - HEADS - 3)
-        self._paths = list(self._locks(moment, seen, report))[: max(2, room // 4)]
-        self._actors = list(self._people(moment, report))[: min(ACTORS, max(3, room // 2))]
+        self._is_tall = room >= TALL
+        locks, actors = (room // 5, room // 3) if self._is_tall else (room // 4, room // 2)
+        self._paths = list(self._locks(moment, seen, report))[: max(2, locks)]
+        self._actors = list(self._people(moment, report))[: min(ACTORS, max(3, actors))]
 
     def _locks(self, moment: Moment, seen: strips.Window, report: Report) -> Iterator[Text]:
         """Give the lock that was looked at, then those in deadlocks, then the busiest."""

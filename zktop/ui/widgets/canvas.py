@@ -7,6 +7,7 @@ never drawn, so it does not matter how long the view is.
 
 from collections.abc import Sequence
 from itertools import groupby
+from operator import itemgetter, ne
 
 from rich.segment import Segment
 from rich.style import Style
@@ -15,7 +16,7 @@ from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from zktop.ui.ink import NOTHING, Ink, Line, Run, fitted
+from zktop.ui.ink import NOTHING, Ink, Line, Run, fitted, merged
 from zktop.ui.messages import Ask, Failed
 from zktop.ui.palette import Palette
 
@@ -61,7 +62,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
 
     def drawn(self, index: int, width: int) -> Line:
         """Draw one line, exactly as wide as it may be."""
-        return fitted(self.draw(index, width), width)
+        return merged(fitted(self.draw(index, width), width))
 
     # What the terminal shows
 
@@ -76,26 +77,29 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
 
     def repaint(self) -> None:
         """Draw what is visible, and have written what differs from what is there."""
-        if not self.is_mounted or not self.room.height:
+        room = self.room  # to ask Textual for it takes long
+        if not self.is_mounted or not room.height:
             return
-        self.measure()
-        before, self._shown = self._shown, self._window()
+        self.measure(room)
+        before, self._shown = self._shown, self._window(room)
         if len(before) != len(self._shown):
             self.refresh()
             return
-        for y, (old, new) in enumerate(zip(before, self._shown, strict=True)):
-            if old != new:
-                self.refresh(Region(0, y, self.size.width, 1))
+        differs = map(ne, before, self._shown)
+        for is_changed, lines in groupby(enumerate(differs), key=itemgetter(1)):
+            if is_changed:
+                ys = [y for y, _ in lines]
+                self.refresh(Region(0, ys[0], self.size.width, len(ys)))
 
-    def measure(self) -> None:
+    def measure(self, room: Size) -> None:
         """Tell Textual how long the view is, which bounds how far it can be scrolled."""
-        wanted = Size(self.room.width, self.count + len(self.heads(self.room.width)))
+        wanted = Size(room.width, self.count + len(self.heads(room.width)))
         if wanted != self.virtual_size:
             self.virtual_size = wanted
 
-    def _window(self) -> list[tuple[Line, bool]]:
-        width, height = self.room.width, self.room.height
-        heads = [(fitted(head, width), False) for head in self.heads(width)]
+    def _window(self, room: Size) -> list[tuple[Line, bool]]:
+        width, height = room
+        heads = [(merged(fitted(head, width)), False) for head in self.heads(width)]
         self._top = int(self.scroll_offset.y)
         lines = [
             (self._guarded(index, width), index == self.cursor)
@@ -115,14 +119,13 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
     def render_line(self, y: int) -> Strip:
         """Give one line of the screen to Textual."""
         if not self._shown or self._top != int(self.scroll_offset.y):
-            self._shown = self._window()
+            self._shown = self._window(self.room)
         if y >= len(self._shown):
             return Strip.blank(self.size.width, self._style("plain", None, is_lit=False))
         drawn, is_under_cursor = self._shown[y]
         is_lit = is_under_cursor and self.shows_cursor
         segments = [
-            Segment("".join(run.text for run in runs), self._style(ink, link, is_lit=is_lit))
-            for (ink, link), runs in groupby(drawn, key=_look)
+            Segment(text, self._style(ink, link, is_lit=is_lit)) for text, ink, link in drawn
         ]
         blank = self._style("plain", None, is_lit=False)
         return Strip(segments).adjust_cell_length(self.size.width, blank)
@@ -253,7 +256,3 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
 
     def head_clicked(self, x: int) -> None:
         """Take a click on a column's name."""
-
-
-def _look(run: Run) -> tuple[Ink, str | None]:
-    return run.ink, run.link

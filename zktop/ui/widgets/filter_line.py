@@ -35,12 +35,14 @@ class FilterLine(Input):
         self.value = text
         self.add_class("-open")
         self.can_focus = True
-        self.focus()
+        self.screen.set_focus(self)  # now: what is typed next is already meant for it
 
     def close(self) -> None:
-        """Go out of the way."""
+        """Go out of the way, and take no key any more."""
         self.remove_class("-open")
         self.can_focus = False
+        if self.has_focus:
+            self.screen.set_focus(None)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Filter while typing."""
@@ -54,9 +56,17 @@ class FilterLine(Input):
         self.close()
         self.post_message(self.Filtered(event.value, is_done=True))
 
+    def on_blur(self) -> None:
+        """Keep it: somebody has clicked elsewhere."""
+        if self.has_class("-open"):
+            self.close()
+            self.post_message(self.Filtered(self.value, is_done=True))
+
     def on_key(self, event: events.Key) -> None:
-        """Take it away."""
-        if event.key == "escape":
+        """Take it away; what was on its way here when it went is meant for somebody else."""
+        if not self.has_class("-open"):
+            event.prevent_default()
+        elif event.key == "escape":
             event.stop()
             event.prevent_default()
             self.close()

@@ -1,10 +1,10 @@
 """The foot of every screen: the keys that are most useful on it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from zktop.ui.ink import NOTHING, Line, Run, joined, line, width_of
 from zktop.ui.keymap import shown
-from zktop.ui.keys import Key
+from zktop.ui.keys import Key, known_on
 from zktop.ui.widgets.canvas import Canvas
 
 ALWAYS = ("help", "quit")  # there is room for these on any terminal
@@ -19,12 +19,14 @@ class Foot(Canvas, can_focus=False):
 
     def __init__(self) -> None:
         super().__init__(id="foot")
-        self._keys: tuple[Key, ...] = ()
+        self._of: tuple[str, Sequence[Key]] = ("", ())
+        self._keys: Iterable[Key] = ()
 
-    def show(self, keys: Iterable[Key]) -> None:
-        """Show these keys."""
-        self._keys = tuple(keys)
-        self.repaint()
+    def show(self, page: str, table: Sequence[Key]) -> None:
+        """Show the keys of this page."""
+        if self._of != (page, table):
+            self._of, self._keys = (page, table), known_on(page, table)
+            self.repaint()
 
     @property
     def count(self) -> int:

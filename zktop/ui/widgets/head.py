@@ -127,7 +127,9 @@ def _when(moment: Moment, recording: str) -> Line:
         newest = moment.tape.last
         ago = spoken((newest.at - frame.at) / 1000) if newest else "?"
         what = "PAUSED" if moment.is_paused else "IN THE PAST"
-        pieces.append(line((f" {what}, {ago} behind ", "paused"), " ", (word, ink)))
+        pieces.append(line((f" {what}, {ago} behind ", "paused")))
+        if moment.status.word != "live":  # both at once would be read as a contradiction
+            pieces.append(line((word, ink)))
     if frame is not None:
         pieces.append(line((f"{clock(frame.at)}Z ", "strong")))
     return joined(pieces)

@@ -6,7 +6,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from textual.message import Message
 
-from zktop.ui.ink import Line, Run, fitted, right, text_of, width_of
+from zktop.ui.ink import Line, Run, fitted, merged, right, text_of, width_of
 from zktop.ui.widgets.canvas import Canvas
 
 R = TypeVar("R")
@@ -66,6 +66,7 @@ class Table(Canvas, Generic[R]):
         self.reversed = False
         self.cursor = None
         self._widths: tuple[int, list[tuple[Column[R], int]]] = (0, [])
+        self._named: tuple[Hashable, Line] = (None, ())
         self._drawn: dict[Hashable, tuple[R, Hashable, Line]] = {}
 
     # Rows
@@ -86,7 +87,7 @@ class Table(Canvas, Generic[R]):
         line = None if self.cursor is None else self.cursor - int(self.scroll_offset.y)
         self.rows, self.note = rows, note
         if self.is_mounted and self.room.height:
-            self.measure()
+            self.measure(self.room)
         self._find(line)
         self.repaint()
 
@@ -155,6 +156,12 @@ class Table(Canvas, Generic[R]):
         """Draw the names of the columns; the one it is sorted by has an arrow."""
         if not self.rows and self.note:
             return ()
+        of = width, self.sorted_by, self.reversed
+        if self._named[0] != of:
+            self._named = of, self._names(width)
+        return (self._named[1],)
+
+    def _names(self, width: int) -> Line:
         runs: list[Run] = [Run(" " * self._margin)]
         for column, cells in self._fitting(width):
             name = column.name
@@ -164,7 +171,7 @@ class Table(Canvas, Generic[R]):
             drawn = (Run(name, "title"),)
             runs += right(drawn, cells) if column.at_right else fitted(drawn, cells)
             runs.append(Run(" " * GAP))
-        return (tuple(runs[:-1]),)
+        return merged(tuple(runs[:-1]))
 
     def drawn(self, index: int, width: int) -> Line:
         """Draw one row, unless it was drawn before and looks the same."""
@@ -176,7 +183,8 @@ class Table(Canvas, Generic[R]):
         if known is None or known[0] is not row or known[1] != stamp:
             if len(self._drawn) > DRAWN:
                 self._drawn.clear()
-            known = self._drawn[name] = row, stamp, super().drawn(index, width)
+            drawn = fitted(self.draw(index, width), width)  # no two of its runs look the same
+            known = self._drawn[name] = row, stamp, drawn
         return known[2]
 
     def draw(self, index: int, width: int) -> Line:
@@ -185,10 +193,23 @@ class Table(Canvas, Generic[R]):
             return self.note[index]
         row = self.rows[index]
         runs: list[Run] = [self._mark(row)] if self._mark else []
+        plain: list[str] = []  # what comes next and looks like nothing special
+        blank = 0
         for column, cells in self._fitting(width):
-            runs += _cell(column, column.draw(row), cells)
-            runs.append(Run(" " * GAP))
-        return tuple(runs[:-1])
+            drawn = column.draw(row)
+            room = cells - width_of(drawn)
+            if room < 0:
+                drawn, room = _cut(column, drawn, cells, -room), 0
+            plain.append(" " * (blank + room if column.at_right else blank))
+            for run in drawn:
+                if run.ink == "plain" and run.link is None:
+                    plain.append(run.text)
+                else:
+                    runs += Run("".join(plain)), run
+                    plain.clear()
+            blank = GAP if column.at_right else room + GAP
+        runs.append(Run("".join(plain)))
+        return tuple([run for run in runs if run.text])
 
     @property
     def _margin(self) -> int:
@@ -250,15 +271,11 @@ def followed(index: int, line: int, count: int, room: int) -> int:
     return max(0, min(index - line, count - room))
 
 
-def _cell(column: Column[R], drawn: Line, cells: int) -> Line:
-    room = cells - width_of(drawn)
-    if room < 0 and column.keeps_end:
-        text = text_of(drawn)
-        return fitted((Run("…" + text[1 - room :], drawn[0].ink),), cells)
-    if room < 0:
-        return fitted(drawn, cells)
-    blank = Run(" " * room)
-    return (blank, *drawn) if column.at_right else (*drawn, blank)
+def _cut(column: Column[R], drawn: Line, cells: int, over: int) -> Line:
+    """Cut what is so many cells longer than its column."""
+    if column.keeps_end:
+        return fitted((Run("…" + text_of(drawn)[1 + over :], drawn[0].ink),), cells)
+    return fitted(drawn, cells)
 
 
 def _fitting(columns: Sequence[Column[R]], width: int) -> list[tuple[Column[R], int]]:
