@@ -1,8 +1,9 @@
 """One process that follows a root for a while, and says what that cost it.
 
 Ours follows as the UI does: every report is made, and dropped. The bare one keeps a persistent
-recursive watch and counts the events. Run by the bench beside it; JSON goes to stdout, a line when
-everything is read and one at the end, and the end comes when stdin closes.
+recursive watch and counts the events. A bystander follows nothing: it reads a lock now and then,
+with a watch, and notes how long the answer takes. Run by the bench beside it; JSON goes to stdout,
+a line when everything is read and one at the end, and the end comes when stdin closes.
 """
 
 import json
@@ -24,13 +25,14 @@ from zktop.zk import Access, Plan, parse_hosts
 from zktop.zk.requests import AddWatch
 
 WHAT, ADDRESS, ROOT = sys.argv[1:4]
+BETWEEN_S = 0.002  # two reads of a bystander
 
 
 def main() -> None:
     """Follow until stdin closes."""
     over = threading.Event()
     threading.Thread(target=lambda: (sys.stdin.read(), over.set()), daemon=True).start()
-    {"ours": follow, "bare": watch}[WHAT](over)
+    {"ours": follow, "bare": watch, "bystander": stand_by}[WHAT](over)
 
 
 def follow(over: threading.Event) -> None:
@@ -94,6 +96,22 @@ def watch(over: threading.Event) -> None:
     say(locks=0)
     over.wait()
     say(**_spent(begin), seen={"events": count})
+    client.stop()
+
+
+def stand_by(over: threading.Event) -> None:
+    """Time reads with a watch, one after another."""
+    client = KazooClient(ADDRESS, timeout=30)
+    client.start()
+    locks = client.get_children(f"{ROOT}/locks")
+    say(locks=len(locks))
+    taken: list[float] = []
+    while not over.is_set():
+        began = time.perf_counter()
+        client.get(f"{ROOT}/locks/{locks[len(taken) % len(locks)]}", watch=lambda _event: None)
+        taken.append((time.perf_counter() - began) * 1000)
+        time.sleep(BETWEEN_S)
+    say(taken=taken)
     client.stop()
 
 

@@ -1,5 +1,7 @@
 """A shelf behaves like a dictionary that nobody changes, and tells two versions apart."""
 
+import weakref
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,6 +55,32 @@ def test_what_differs_is_found(first: list[dict[int, str]], second: list[dict[in
     differing = {key for key in keys if before.get(key) is not after.get(key)}
 
     assert differing <= after.changed_since(before)
+
+
+@given(CHANGES, st.sets(KEYS))
+def test_which_of_some_keys_are_there(changes: list[dict[int, str]], keys: set[int]) -> None:
+    """Asked at once as asked one by one, whatever came, went or was poured."""
+    shelf = Shelf[int, str]()
+    for change in changes:
+        shelf = shelf.with_changes(change)
+
+    assert shelf.among(keys) == {key for key in keys if key in shelf}
+
+
+class Value:
+    """Something that can be seen to go."""
+
+
+def test_what_was_poured_in_does_not_keep_old_values() -> None:
+    """The keys are remembered, so that differences are found; a replaced value is let go."""
+    old = Value()
+    gone = weakref.ref(old)
+    shelf = Shelf({number: Value() for number in range(10_000)}).with_changes({5: old})
+    del old
+    shelf = shelf.poured().with_changes({5: Value()}).poured()
+
+    assert 5 in shelf.poured_in[0][1]
+    assert gone() is None
 
 
 def test_the_next_version_does_not_copy_the_large_part() -> None:

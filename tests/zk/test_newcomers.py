@@ -67,3 +67,15 @@ def test_after_the_storm_it_is_calm_again(clock: Hands) -> None:
     newcomers.add("/l/later", SCOPE)
 
     assert newcomers.grown_up() == {SCOPE: ["/l/later"]}
+
+
+def test_in_a_storm_those_that_have_grown_up_are_read_together(clock: Hands) -> None:
+    """One request for each would keep the server's other clients waiting."""
+    newcomers = Newcomers()
+    requests = 0
+    for number in range(1_000):
+        newcomers.add(f"/l/{number}", SCOPE)
+        clock.now += 0.001
+        requests += bool(newcomers.grown_up())
+
+    assert 15 <= requests <= 35

@@ -1,5 +1,7 @@
 """What goes over the wire, byte for byte where kazoo does not do it for us."""
 
+from hypothesis import given
+from hypothesis import strategies as st
 from kazoo.client import KazooClient
 from kazoo.protocol.serialization import write_string
 
@@ -64,3 +66,18 @@ def test_an_event_carries_type_path_and_transaction() -> None:
     body = (3).to_bytes(4, "big") + (3).to_bytes(4, "big") + write_string("/ä")
 
     assert requests.event(header + body, 16) == (3, "/ä", 77)
+
+
+@given(
+    st.lists(st.one_of(st.text(min_size=1, max_size=4), st.from_regex("[ab]{3}", fullmatch=True)))
+)
+def test_names_are_read_alike_whether_they_are_equally_long_or_not(names: list[str]) -> None:
+    """Those that are go a shorter way; a listing ends where the Stat of its parent begins."""
+    stat = bytes(range(68))
+    written = b"".join(write_string(name) for name in names)
+    answer = b"head" + len(names).to_bytes(4, "big") + written + stat
+
+    found, read = requests.children((answer, 4))
+
+    assert found == tuple(names)
+    assert read == requests.stat((stat, 0))

@@ -2,9 +2,10 @@
 
 Facts come in on the source's thread and are only put into a queue there. Everything else happens
 on the thread that asks for reports: facts are folded into the world, and the examiner looks. It
-looks at once after a quiet time, at most `LOOKS_PER_S` times a second, and at least once a second,
-because time alone changes verdicts. A look that examines everything that is due may take a while,
-with nobody looking at what happens meanwhile; so each examines a part, and the rest comes soon.
+looks at once after a quiet time, `LOOKS_PER_S` times a second while much happens, and at least
+once a second, because time alone changes verdicts. A look that examines everything that is due
+may take a while, with nobody looking at what happens meanwhile; so each examines a part, and the
+rest comes soon.
 """
 
 import queue
@@ -14,6 +15,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Self
 
 from zktop.commands.garbage import uncollected
+from zktop.commands.turns import Turns
 from zktop.errors import NoConnectionError
 from zktop.model.cost import Cost
 from zktop.model.facts import AnyFact, Millis, Session
@@ -57,6 +59,7 @@ class Watch:
         self._learned = 0
         self._now: Millis = 0
         self._looked: float | None = None
+        self._turns = Turns(LOOKS_PER_S)
         self._asked_again: dict[Text, float] = {}
         self._cost: Cost | None = None
         self._counted = 0.0
@@ -148,10 +151,11 @@ class Watch:
 
     def look(self, *, thorough: bool = True) -> "Report":
         """Look at everything that came until now."""
-        began = time.monotonic()
+        began, busy = time.monotonic(), time.thread_time()
         with uncollected() if self._looked is None else nullcontext():
             report = self._look(thorough=thorough)
         self._looked = began
+        self._turns.take(began, time.thread_time() - busy)
         self._ask_again(report.relist)
         return report
 
@@ -180,7 +184,7 @@ class Watch:
         longest = SHORTEST_REST_S if self._examiner.is_behind else LONGEST_REST_S
         if self._take(min(end, looked + longest)):
             with self.waiting():  # not for each of many facts: to be woken costs more than they do
-                time.sleep(max(0.0, min(end, looked + SHORTEST_REST_S) - time.monotonic()))
+                time.sleep(max(0.0, min(end, self._turns.earliest) - time.monotonic()))
 
     def _take(self, until: float) -> bool:
         """Wait for one list of facts until then."""

@@ -17,7 +17,7 @@ from zktop.model.history.attempts import identity_of
 from zktop.model.history.change import Change
 from zktop.model.history.chronicle import Chronicle
 from zktop.model.locks.lock import Lock, Member
-from zktop.model.requests import Known, Lined, names_of, path_of, queues
+from zktop.model.requests import Known, Lined, names_of, path_of, plain_queue, queues
 from zktop.model.settings import Settings
 from zktop.model.sight import Sight
 from zktop.model.text import Text
@@ -34,6 +34,7 @@ from zktop.model.waits.state import Queue, Request
 from zktop.model.watching import Lookout
 
 RANK_EVERY: Final[Millis] = 1_000
+RANK_AT_LAST: Final[Millis] = 2_000  # where every look has changed locks to tell of
 RANK_AGAIN: Final[Millis] = 10_000  # where no queue changed, and time alone adds up the waits
 MANY: Final = 64  # members; a shorter queue is made anew as quickly
 
@@ -64,10 +65,14 @@ class Deadlocks:
         self._elections: set[str] = set()
         self._ranked: tuple[Root, ...] = ()
         self._ranked_at: Millis | None = None
+        self._unranked_from: Millis | None = None
+        self._is_ranking_due = False
 
     def change(self, change: Change) -> None:
         """Take note of one changed lock."""
         lock = change.after
+        if change.before is None and lock is not None and self._meet(lock, change):
+            return
         known = Known(self.graph.queues, self._members)
         made = [] if lock is None else list(queues(lock, self._actors, known))
         gone_at = lock.seen_zxid if lock else 0
@@ -85,12 +90,23 @@ class Deadlocks:
             self._members.pop(name, None)
             self._elections.discard(name)
 
+    @property
+    def is_behind(self) -> bool:
+        """Tell whether the root blockers could be ranked, had the last look been a calm one."""
+        return self._is_ranking_due
+
     def judge(
-        self, sight: Sight, chronicle: Chronicle, locks: Mapping[Text, Lock], now_ms: Millis
+        self,
+        sight: Sight,
+        chronicle: Chronicle,
+        locks: Mapping[Text, Lock],
+        now_ms: Millis,
+        *,
+        is_calm: bool = True,
     ) -> Verdict:
-        """Say what is deadlocked now."""
+        """Say what is deadlocked now; a look that is not calm has something else to tell first."""
         more = self._activity.look(self.graph)
-        blockers = self._root_blockers(now_ms)
+        blockers = self._root_blockers(now_ms, is_calm=is_calm)
         potential = inversions(self._orders) if self._orders.cycles else ()
         if not self.graph.residue.cores and not self._elections:
             return Verdict(relist=_paths(more), inversions=potential, blockers=blockers)
@@ -106,19 +122,42 @@ class Deadlocks:
             blockers=blockers,
         )
 
-    def _root_blockers(self, now_ms: Millis) -> tuple[Root, ...]:
+    def _root_blockers(self, now_ms: Millis, *, is_calm: bool) -> tuple[Root, ...]:
         """Rank the root blockers, at most once a second: to add up all waits takes a while."""
-        age = None if self._ranked_at is None else now_ms - self._ranked_at
-        if age is not None and 0 <= age < (RANK_EVERY if self._unranked else RANK_AGAIN):
+        if not self._is_time_to_rank(now_ms, is_calm=is_calm):
             if not self._unranked:
                 self._ranked = self._forest.aged(self.graph, now_ms)
             return self._ranked
         for name, queue in self._unranked.items():
             self._forest.replaced(name, queue)
         self._unranked.clear()
+        self._unranked_from, self._is_ranking_due = None, False
         self._ranked_at = now_ms
         self._ranked = self._forest.roots(self.graph, now_ms)
         return self._ranked
+
+    def _is_time_to_rank(self, now_ms: Millis, *, is_calm: bool) -> bool:
+        age = None if self._ranked_at is None else now_ms - self._ranked_at
+        if age is None or age < 0:
+            return True
+        if not self._unranked:
+            return age >= RANK_AGAIN
+        if self._unranked_from is None:
+            self._unranked_from = now_ms
+        self._is_ranking_due = age >= RANK_EVERY
+        patience = 0 if is_calm else RANK_AT_LAST
+        return self._is_ranking_due and now_ms - self._unranked_from >= patience
+
+    def _meet(self, lock: Lock, change: Change) -> bool:
+        """Take note of a lock that was not there before, if it is a plain one as nearly all."""
+        queue = None if lock.path in self.graph.queues else plain_queue(lock, self._actors)
+        if queue is None:
+            return False
+        lined = Lined(queue, tuple(lock.lines[0].members), queue.requests, ())
+        self._replace(lined, lock.seen_zxid)
+        self._note_order(lined, change)
+        self._keep_members(lined)
+        return True
 
     def _replace(self, lined: Lined, gone_at: int) -> None:
         queue, created, deleted = lined.queue, lined.created, lined.deleted
@@ -142,6 +181,8 @@ class Deadlocks:
     def _note_order(self, lined: Lined, change: Change) -> None:
         """Learn in which order locks are taken, from who owns another one already."""
         lock, queue = change.after, lined.queue
+        if not (self.graph.tangled or lined.deleted):
+            return  # nobody stands in two places, and nobody is gone
         generation = {queue.lock: lock.stat.czxid} if lock and lock.stat else {}
         for request in lined.created:
             if tells_order(self.graph, request.actor):

@@ -6,6 +6,7 @@ It is a fold: the same worlds at the same times give the same reports.
 """
 
 from collections.abc import Collection, Iterable
+from operator import attrgetter
 
 from zktop.model.cost import Cost
 from zktop.model.deadlocks import Deadlocks
@@ -16,6 +17,7 @@ from zktop.model.history.chronicle import Chronicle
 from zktop.model.inspection import AT_ONCE, Inspection, Scene
 from zktop.model.locks.door import lock_at
 from zktop.model.locks.lock import Lock, NotALock
+from zktop.model.locks.plain import plain_lock
 from zktop.model.locks.reach import may_be_lock, read_by
 from zktop.model.report import Part, Report
 from zktop.model.settings import Root, Settings
@@ -45,7 +47,7 @@ class Examiner:
     @property
     def is_behind(self) -> bool:
         """Tell whether a look that was not thorough left examinations to the next one."""
-        return self._inspection.is_behind
+        return self._inspection.is_behind or self._deadlocks.is_behind
 
     def look(
         self,
@@ -68,7 +70,9 @@ class Examiner:
         self._file(changes)
         for change in changes:
             self._deadlocks.change(change)
-        verdict = self._deadlocks.judge(sight, self._chronicle, self._locks, now)
+        verdict = self._deadlocks.judge(
+            sight, self._chronicle, self._locks, now, is_calm=thorough or not changes
+        )
         found = self._inspection.look(
             Scene(
                 world=world,
@@ -89,6 +93,7 @@ class Examiner:
             parts=self._parts,
             paths=self._paths,
             deadlocks=(*verdict.deadlocks, *found.deadlocks),
+            inversions=verdict.inversions,
             blockers=verdict.blockers,
             findings=found.findings,
             blind=found.blind,
@@ -116,6 +121,9 @@ class Examiner:
         root = self.settings.root_of(path)
         if self.settings.roots and root is None:
             return None
+        plain = plain_lock(path, world, self.settings, root) if before is None else None
+        if plain is not None:
+            return met(path, plain)
         after: Lock | None = None
         if may_be_lock(path, world, self.settings):
             found = lock_at(path, world, self.settings, now, before)
@@ -147,6 +155,15 @@ class Examiner:
             self._due[path] = lock.until
         if lock is not None and lock.asks_watches:
             self._asking.add(path)
+
+
+def met(path: Text, plain: Lock) -> Change:
+    """Say that all of a plain lock is new, in the order in which they came."""
+    members, holders = plain.lines[0].members, tuple(plain.lines[0].holders)
+    if not plain.warnings:  # then it is the order in which they stand
+        return Change(path, None, plain, created=tuple(members), granted=holders)
+    came = tuple(sorted(members, key=attrgetter("znode.stat.czxid")))
+    return Change(path, None, plain, created=came, granted=holders)
 
 
 def _unknown(found: NotALock, root: Root | None, world: World) -> Lock | None:

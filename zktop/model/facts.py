@@ -95,7 +95,8 @@ class Node(Fact, frozen=True, tag="node"):
 
     def __post_init__(self) -> None:
         """Keep text clean, whoever made this."""
-        _clean_path(self)
+        if not self.path.isprintable():  # asked here as well: there are so many of these
+            _clean_path(self)
 
 
 class Gone(Fact, frozen=True, tag="gone"):

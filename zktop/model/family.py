@@ -9,7 +9,7 @@ A deletion that no listing has confirmed yet leaves such a memory; a source that
 one by one lists the parent again now and then, and all of them are dropped.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -68,11 +68,17 @@ class Family(msgspec.Struct, frozen=True):
         """Tell whether the newest try to list the children was refused."""
         return self.denied_at > self.listed_at
 
-    def after(self, path: str, facts: Iterable[ZnodeFact]) -> "Family":
+    def after(self, path: str, facts: Sequence[ZnodeFact]) -> "Family":
         """Give the family of `path` with these facts learned."""
         draft = _Draft(self)
+        draft.oldest = min(self.oldest, *[fact.zxid for fact in facts])
+        draft.told_at = max(self.told_at, *[fact.at for fact in facts])
+        below = len(path) + (path != "/")
         for fact in facts:
-            draft.learn(path, fact)
+            if isinstance(fact, Node):
+                draft.read(Text(fact.path[below:]), fact)
+            else:
+                draft.learn(path, fact)
         return draft.family()
 
     def absent_at(self, name: Text) -> int:
@@ -134,12 +140,8 @@ class _Draft:
             self.told_at,
         )
 
-    def learn(self, path: str, fact: ZnodeFact) -> None:
-        self.oldest = min(self.oldest, fact.zxid)
-        self.told_at = max(self.told_at, fact.at)
+    def learn(self, path: str, fact: Children | Gone | Denied) -> None:
         match fact:
-            case Node():
-                self._node(fact)
             case Children():
                 self._listing(fact.names, fact.stat, fact.zxid, fact.at)
             case Gone():
@@ -149,10 +151,14 @@ class _Draft:
             case Denied():
                 self._hidden(split(fact.path)[1], fact.zxid)
 
-    def _node(self, fact: Node) -> None:
-        name = split(fact.path)[1]
+    def read(self, name: Text, fact: Node) -> None:
         if fact.stat is None:
             self._learn_of(Znode(name, seen_at=fact.zxid))
+            return
+        known = self.members.get(name)
+        if known is not None and known.read_at == known.seen_at == NEVER and not self.absent:
+            # Known from the listing alone, as most are at the first reading: it is simply read.
+            self.members[name] = Znode(known.name, fact.stat, fact.data, fact.zxid)
         else:
             self._learn_of(Znode(name, fact.stat, fact.data, fact.zxid))
 
@@ -198,6 +204,13 @@ class _Draft:
             self._late_listing(names, zxid)
             return
         earlier, self.listed_at, self.at, self.stat = self.listed_at, zxid, at, stat
+        if earlier == NEVER and not self.members and not self.absent:
+            self.members = {name: Znode(name) for name in names}
+        else:
+            self._relisted(names, zxid, earlier)
+
+    def _relisted(self, names: tuple[Text, ...], zxid: int, earlier: int) -> None:
+        """Learn from a newer listing what came and went since we knew less."""
         known, self.members = self.members, {}
         forgotten, self.absent = self.absent, {}
         for name in names:

@@ -5,27 +5,35 @@ changed, when a table says something new about its sessions, when a rule asked f
 strike, and when it had a finding before; a session when it changed place or when its row in a
 table is odd. A lock of many members is examined the more seldom the more there are, and one look
 examines no more than `AT_ONCE` of what is due, changed locks first: the rest follows with the
-next looks. When many locks change at once they are examined half a second later, once for
-several changes: a finding must last for longer than that to be shown.
+next looks. A look that has events to tell examines less, and no large lock, lest they be late.
+When many locks change at once they are examined a while later, once for several changes: a
+finding must last for longer than that to be shown. Thousands are put in order once a second.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from heapq import heappop, heappush
-from itertools import chain, count
+from itertools import chain, islice
 from typing import Final
 
 import msgspec
 
 from zktop.model.facts import Millis, Session
 from zktop.model.findings.causes import Ahead, folded
+from zktop.model.findings.dates import Dates, next_look
 from zktop.model.findings.deadlocks import tangled, watch_knots
-from zktop.model.findings.examination import Examination, RootNews
+from zktop.model.findings.examination import NO_NEWS, Examination, RootNews
 from zktop.model.findings.examine import QUIET, Examined, examine, interview, survey_all
 from zktop.model.findings.finding import Blind, Finding
 from zktop.model.findings.looks import Looks
 from zktop.model.findings.presence import restless
-from zktop.model.findings.surroundings import Interview, Place, Surroundings, Survey
+from zktop.model.findings.surroundings import (
+    Interview,
+    Surroundings,
+    Survey,
+    holders_of,
+    places_in,
+    waits_of,
+)
 from zktop.model.history.change import Change
 from zktop.model.history.chronicle import Chronicle
 from zktop.model.locks.lock import Lock
@@ -41,9 +49,10 @@ MANY: Final = 500  # members of a lock that is not examined at every event
 PAUSE: Final[Millis] = 1_000
 PAUSE_FOR: Final = 250  # so many members: looking at ten thousand keeps everything else waiting
 AT_ONCE: Final = 150
-CALM: Final = 10  # changed locks in a look; where there are more, most will change again soon
-DEBOUNCE: Final[Millis] = 500
-NEVER: Final[Millis] = 1 << 62
+BESIDE: Final = 40  # so many while locks change
+CALM: Final = 5  # changed locks in a look; where there are more, most will change again soon
+DEBOUNCE: Final[Millis] = 1_500
+ORDERED_PER_MS: Final = 10  # findings
 
 Key = Text | Session
 WHOLE: Final[Key] = Text("")  # what is said of no lock and no session
@@ -68,6 +77,11 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
     deadlocks: tuple[Deadlock, ...]
     inversions: tuple[Inversion, ...]
     at_once: int | None  # how much to examine in this look; None: all that is due
+
+    @property
+    def is_busy(self) -> bool:
+        """Tell whether this look has something to tell that should not wait."""
+        return self.at_once is not None and bool(self.changes)
 
 
 class _Said(msgspec.Struct, frozen=True):
@@ -95,14 +109,14 @@ class Inspection:
         self._lacking: dict[frozenset[Blind], frozenset[Blind]] = {}  # thousands lack the same
         self._blind: Counter[Blind] = Counter()
         self._knots: dict[Text, tuple[Deadlock, ...]] = {}
-        self._due: dict[Key, Millis] = {}
-        self._dates: list[tuple[Millis, int, Key]] = []  # a heap; some are out of date
-        self._turn = count()
+        self._dates: Dates[Key] = Dates()
         self._waiting: dict[Key, None] = {}  # to be examined, the longest waiting first
         self._examined_at: dict[Text, Millis] = {}
         self._sight = NO_SIGHT
         self._tangled: frozenset[Text] = frozenset()
         self._answer: Inspected | None = None
+        self._answered = Inspected()
+        self._answered_at: Millis = 0
 
     @property
     def is_behind(self) -> bool:
@@ -119,9 +133,14 @@ class Inspection:
                 self._interview(key, scene, around)
         self._survey(scene, around)
         self._sight = scene.sight
-        if self._answer is None:
-            self._answer = self._together(scene)
-        return self._answer
+        if self._answer is None and self._is_time_to_answer(scene):
+            self._answer = self._answered = self._together(scene)
+            self._answered_at = scene.now
+        return self._answered
+
+    def _is_time_to_answer(self, scene: Scene) -> bool:
+        age = scene.now - self._answered_at
+        return scene.at_once is None or age >= len(self._answered.findings) // ORDERED_PER_MS
 
     def _around(self, scene: Scene) -> Surroundings:
         return Surroundings(
@@ -140,61 +159,44 @@ class Inspection:
         if scene.at_once is not None and len(scene.changes) > CALM:
             for path in (one.path for one in scene.changes if one.before and one.after):
                 del changed[path]
-                self._set_due(path, min(self._due.get(path, NEVER), scene.now + DEBOUNCE))
+                self._dates.set_within(path, scene.now + DEBOUNCE)
         changed.update(dict.fromkeys(sorted(dead ^ self._tangled)))
         self._tangled = dead
         self._waiting.update(dict.fromkeys(self._told_by_tables(scene, around)))
-        self._waiting.update(dict.fromkeys(self._fallen_due(scene.now)))
+        self._waiting.update(dict.fromkeys(self._dates.fallen(scene.now)))
         self._waiting = {**changed, **self._waiting}
-        keys = list(self._waiting)[: scene.at_once]
+        keys = list(islice(self._waiting, BESIDE if scene.is_busy else scene.at_once))
         for key in keys:
             del self._waiting[key]
         return keys
 
-    def _fallen_due(self, now: Millis) -> Iterator[Key]:
-        """Name what asked to be examined by now."""
-        while self._dates and self._dates[0][0] <= now:
-            date, _, key = heappop(self._dates)
-            if self._due.get(key) == date:
-                del self._due[key]
-                yield key
-
-    def _set_due(self, key: Key, date: Millis) -> None:
-        if self._due.get(key) != date:
-            self._due[key] = date
-            heappush(self._dates, (date, next(self._turn), key))
-
     def _changed(self, changes: Iterable[Change]) -> Iterator[Key]:
-        """Keep the index of places; name the locks that changed, and sessions in many locks."""
+        """Name the locks that changed, and whoever moved in them and is known or in many locks."""
         many = self._settings.thresholds.blast_radius
         for change in changes:
-            for member in change.deleted:
-                if not self._places.leave(member.owner, change.path):
-                    self._remember(member.owner, QUIET, 0)
-            for member in change.created:
-                self._places.enter(member.owner, change.path)
+            owners = self._note_places(change)
             if change.after is None:
                 self._forget(change.path)
             else:
-                self._note_root(change.path, change.before, change.after)
+                news = self._root_news.get(change.path, NO_NEWS).after(change.before, change.after)
+                if news != NO_NEWS:
+                    self._root_news[change.path] = news
                 yield change.path
-            for member in chain(change.created, change.deleted, change.granted, change.lost):
-                known = member.owner in self._said
-                if known or len(self._places.of(member.owner)) >= many:
-                    yield member.owner
+            for owner in owners:
+                if owner in self._said or self._places.are_many(owner, many):
+                    yield owner
 
-    def _note_root(self, path: Text, before: Lock | None, after: Lock) -> None:
-        """Note when the ACL or the data of a root changed."""
-        old, new = before.stat if before else None, after.stat
-        if old is None or new is None or old.czxid != new.czxid:
-            return
-        if (old.aversion, old.version) == (new.aversion, new.version):
-            return
-        news = self._root_news.get(path, RootNews())
-        self._root_news[path] = RootNews(
-            news.access_at if old.aversion == new.aversion else after.at,
-            news.content_at if old.version == new.version else after.at,
-        )
+    def _note_places(self, change: Change) -> list[Session]:
+        """Keep the index of places; give the sessions that moved."""
+        for member in change.deleted:
+            if member.owner and not self._places.leave(member.owner, change.path):
+                self._remember(member.owner, QUIET, 0)
+        owners = [member.owner for member in (*change.created, *change.read)]
+        self._places.enter_all(owners, change.path)
+        if change.before is not None:
+            moved = chain(change.deleted, change.granted, change.lost)
+            owners += [member.owner for member in moved]
+        return owners
 
     def _forget(self, path: Text) -> None:
         self._remember(path, QUIET, 0)
@@ -216,15 +218,10 @@ class Inspection:
         lock = scene.locks.get(path)
         if lock is None:
             return
-        if lock.size > MANY:
-            last = self._examined_at.get(path)
-            pause = PAUSE * lock.size // PAUSE_FOR
-            if last is not None and scene.now < last + pause:
-                self._set_due(path, last + pause)
-                return
-            self._examined_at[path] = scene.now
+        if lock.size > MANY and not self._is_time_for(lock, scene):
+            return
         past = self._chronicle.of(path, scene.now)
-        news = self._root_news.get(path, RootNews())
+        news = self._root_news.get(path, NO_NEWS)
         look = Examination(lock=lock, around=around, past=past, root=news)
         said = examine(look)
         self._remember(path, said, scene.now)
@@ -233,9 +230,23 @@ class Inspection:
         else:
             self._knots.pop(path, None)
 
+    def _is_time_for(self, lock: Lock, scene: Scene) -> bool:
+        """Tell whether to examine so large a lock now: seldom, and in a calm look if any."""
+        path, pause = lock.path, PAUSE * lock.size // PAUSE_FOR
+        last = self._examined_at.setdefault(path, scene.now - pause)
+        age = scene.now - last
+        if age < pause:
+            self._dates.set(path, last + pause)
+            return False
+        if scene.is_busy and age < 2 * pause:
+            self._waiting[path] = None
+            return False
+        self._examined_at[path] = scene.now
+        return True
+
     def _interview(self, session: Session, scene: Scene, around: Surroundings) -> None:
         paths = sorted(path for path in self._places.of(session) if path in scene.locks)
-        places = tuple(chain.from_iterable(_places_in(scene.locks[p], session) for p in paths))
+        places = tuple(chain.from_iterable(places_in(scene.locks[p], session) for p in paths))
         self._remember(session, interview(Interview(session, places, around)), scene.now)
 
     def _survey(self, scene: Scene, around: Surroundings) -> None:
@@ -251,12 +262,13 @@ class Inspection:
 
     def _remember(self, key: Key, said: Examined, now: Millis) -> None:
         """File what was said; the answer is put together anew only if that changed it."""
-        if said.due_ms is None:
-            self._due.pop(key, None)
-        elif key != WHOLE:
-            self._set_due(key, said.due_ms)
         before = self._said.get(key, _NOTHING)
         looks, shown = before.looks.after(said.findings, now, self._settings.thresholds.settle)
+        due = next_look(said, looks, now)
+        if due is None:
+            self._dates.drop(key)
+        elif key != WHOLE:
+            self._dates.set(key, due)
         if looks.seen:
             self._said[key] = _Said(looks, shown)
         else:
@@ -278,31 +290,11 @@ class Inspection:
     def _together(self, scene: Scene) -> Inspected:
         found = {one.id: one for said in self._said.values() for one in said.shown}
         ahead = Ahead(
-            lambda session: _waits(scene.locks, session, self._places.of(session)),
-            lambda path: _holders(scene.locks.get(path)),
+            lambda session: waits_of(scene.locks, session, self._places.of(session)),
+            lambda path: holders_of(scene.locks.get(path)),
         )
         return Inspected(
             folded(found.values(), ahead),
             tuple(sorted(blind for blind, n in self._blind.items() if n > 0)),
             tuple(chain.from_iterable(self._knots[path] for path in sorted(self._knots))),
         )
-
-
-def _places_in(lock: Lock, session: Session) -> Iterator[Place]:
-    for line in lock.lines:
-        waiting = len(line.waiters)
-        for member in line.members:
-            if member.owner == session:
-                holds = line.holds(member)
-                yield Place(lock, member, holds, waiting if holds else 0)
-
-
-def _waits(locks: Mapping[Text, Lock], session: Session, paths: Iterable[Text]) -> Iterator[Text]:
-    for path in paths:
-        lock = locks.get(path)
-        if lock is not None and any(member.owner == session for member in lock.waiters):
-            yield path
-
-
-def _holders(lock: Lock | None) -> Iterator[Session]:
-    return (member.owner for member in lock.holders if member.owner) if lock else iter(())

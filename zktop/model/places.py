@@ -1,6 +1,6 @@
 """In which locks each session has a place."""
 
-from collections.abc import Collection, KeysView
+from collections.abc import Collection, Iterable, KeysView
 
 from zktop.model.facts import Session
 from zktop.model.text import Text
@@ -31,6 +31,19 @@ class Places:
         """Give the locks of a session, each once."""
         here = self._places.get(session, {})
         return here.keys() if isinstance(here, dict) else (here,)
+
+    def are_many(self, session: Session, many: int) -> bool:
+        """Tell whether somebody has places in so many locks, or more."""
+        here = self._places.get(session)
+        return len(here) >= many if isinstance(here, dict) else many <= (here is not None)
+
+    def enter_all(self, sessions: Iterable[Session], path: Text) -> None:
+        """Take note of the places in one lock; one without a session is nobody's."""
+        for session in sessions:
+            if session in self._places:
+                self.enter(session, path)
+            elif session:
+                self._places[session] = path
 
     def enter(self, session: Session, path: Text) -> None:
         """Take note of one more place."""

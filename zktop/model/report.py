@@ -6,6 +6,7 @@ were fixed when the report was made.
 
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -25,6 +26,9 @@ from zktop.model.waits.forest import Root as RootBlocker
 from zktop.model.watching import Lookout
 from zktop.model.witness import Presence
 from zktop.model.world import World
+
+if TYPE_CHECKING:  # only the screen of findings draws them
+    from zktop.model.waits.order_story import Inversion
 
 
 class Part(msgspec.Struct, frozen=True, eq=False):
@@ -56,6 +60,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     parts: Shelf[Text, Part]
     paths: tuple[Text, ...]  # of all locks, in order
     deadlocks: tuple[Deadlock, ...] = ()
+    inversions: "tuple[Inversion, ...]" = ()  # deadlocks that may happen one day
     blockers: tuple[RootBlocker, ...] = ()  # whom all waiting leads to, the most blocked first
     findings: tuple[Finding, ...] = ()
     blind: tuple[Blind, ...] = ()

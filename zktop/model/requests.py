@@ -6,8 +6,8 @@ other, waits cross the lines, and all of them become one queue.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import compress, count
-from operator import attrgetter, is_not
+from itertools import count
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 import msgspec
@@ -17,6 +17,7 @@ from zktop.model.facts import session_text
 from zktop.model.locks.lock import Line, Lock, Member
 from zktop.model.locks.queue import Queue as Regular
 from zktop.model.locks.queue import counts_others
+from zktop.model.strides import Split, splits
 from zktop.model.waits.state import Kind, Queue, Request
 
 _LINE: Final = "\0"  # between a path and the number of a line
@@ -28,7 +29,9 @@ _KINDS: Final[dict[str, Kind]] = {
 }
 
 
+_NOBODY: Final[frozenset[str]] = frozenset()
 _SHARED: Final = ("mutex", "read-write")
+_QUEUED: Final = ("mutex", "read-write", "election")
 
 
 class Lined(NamedTuple):
@@ -57,6 +60,35 @@ def queues(lock: Lock, actors: Actors, known: Known) -> Iterator[Lined]:
         return
     for name, line in zip(names_of(lock.path), lock.lines, strict=False):
         yield _queue(lock, line, name, actors, known)
+
+
+def plain_queue(lock: Lock, actors: Actors) -> Queue | None:
+    """Give the only queue of a lock that was not there before, where its line is a plain one."""
+    line = lock.lines[0] if len(lock.lines) == 1 else None
+    if not isinstance(line, Regular) or not line.regular or line.exempt:
+        return None
+    if lock.kind not in _QUEUED or not actors.are_sessions:
+        return None
+    return Queue(
+        lock.path,
+        "election" if lock.kind == "election" else _KINDS[line.rule],
+        _of_sessions(lock, line.members, actors),
+        blocking=lock.blocking,
+        seen_zxid=lock.seen_zxid,
+        guessed=_is_guessed(lock),
+    )
+
+
+def _of_sessions(lock: Lock, members: Sequence[Member], actors: Actors) -> tuple[Request, ...]:
+    """Make the requests of members of whom none is exempt; nearly all belong to sessions."""
+    return tuple(
+        [
+            Request(one.node, f"{stat.owner:#x}", one.mode, stat.czxid, stat.ctime)
+            if (stat := one.znode.stat) and stat.owner
+            else _request(lock, one, actors, is_exempt=False)
+            for one in members
+        ]
+    )
 
 
 def names_of(path: str, first: int = 0) -> Iterator[str]:
@@ -144,31 +176,65 @@ def _filled(
     actors: Actors,
     known: Known,
 ) -> Lined:
-    """Put the requests in. What stands before and behind all changes is taken over as it is."""
+    """Put the requests in. What did not change is taken over as it is."""
     queue = known.queues.get(rules.lock)
     if queue is None:
         return _first(rules, lock, members, actors)
-    before, requests = known.members.get(rules.lock, ()), queue.requests
-    head = _alike(before, members)
-    tail = _alike(before[head:][::-1], members[head:][::-1])
-    end = len(requests) - tail
-    old = {request.node: request for request in requests[head:end]}
+    before, requests = known.members.get(rules.lock), queue.requests
     exempt = _exempt(lock)
-    new = []
-    for member in members[head : len(members) - tail]:
+    if before is None:
+        front = _standing(requests, members, actors, exempt)
+        parts = [Split(front, len(requests) - front, front, len(members) - front)]
+    else:
+        parts = list(splits(before, members))
+    old = {one.node: one for part in parts for one in requests[part.here : part.here + part.left]}
+
+    def following(member: Member) -> Request:
         same, is_exempt = old.get(member.node), member.node in exempt
-        if same is None or not (actors.are_sessions and _is_of(same, member, is_exempt=is_exempt)):
-            made = _request(lock, member, actors, is_exempt=is_exempt)
-            same = same if same == made else made
-        new.append(same)
-    stay = {id(request) for request in new}
+        if same and actors.are_sessions and _is_of(same, member, is_exempt=is_exempt):
+            return same
+        made = _request(lock, member, actors, is_exempt=is_exempt)
+        return same if same == made else made
+
+    new = [[following(m) for m in members[p.there : p.there + p.joined]] for p in parts]
+    stay = {id(request) for some in new for request in some}
     was = {id(request) for request in old.values()}
     return Lined(
-        msgspec.structs.replace(rules, requests=(*requests[:head], *new, *requests[end:])),
+        msgspec.structs.replace(rules, requests=_spliced(requests, parts, new)),
         members,
-        tuple(request for request in new if id(request) not in was),
+        tuple(request for some in new for request in some if id(request) not in was),
         tuple(request for request in old.values() if id(request) not in stay),
     )
+
+
+def _spliced(
+    requests: tuple[Request, ...], parts: Sequence[Split], new: Sequence[list[Request]]
+) -> tuple[Request, ...]:
+    """Put the new ones into the places of those that left."""
+    spliced: list[Request] = []
+    at = 0
+    for part, some in zip(parts, new, strict=True):
+        spliced += requests[at : part.here]
+        spliced += some
+        at = part.here + part.left
+    return (*spliced, *requests[at:])
+
+
+def _standing(
+    requests: Sequence[Request],
+    members: Sequence[Member],
+    actors: Actors,
+    exempt: frozenset[str],
+) -> int:
+    """Count how many at the front of a short queue are the same as before."""
+    if exempt or not actors.are_sessions:
+        return 0
+    count = 0
+    for request, member in zip(requests, members, strict=False):
+        if request.node != member.node or not _is_of(request, member, is_exempt=False):
+            return count
+        count += 1
+    return count
 
 
 def _first(rules: Queue, lock: Lock, members: tuple[Member, ...], actors: Actors) -> Lined:
@@ -181,13 +247,9 @@ def _first(rules: Queue, lock: Lock, members: tuple[Member, ...], actors: Actors
 
 
 def _exempt(lock: Lock) -> frozenset[str]:
+    if all(isinstance(line, Regular) and not line.exempt for line in lock.lines):
+        return _NOBODY
     return frozenset([member.node for member in lock.holders if lock.is_exempt(member)])
-
-
-def _alike(one: Sequence[Member], other: Sequence[Member]) -> int:
-    """Count how many of the first members are the same objects, at the speed of C."""
-    differing = compress(count(), map(is_not, one, other))
-    return next(differing, min(len(one), len(other)))
 
 
 def _request(lock: Lock, member: Member, actors: Actors, *, is_exempt: bool) -> Request:
@@ -213,9 +275,11 @@ def _session_behind(member: Member, actor: str) -> str | None:
 
 def _is_of(request: Request, member: Member, *, is_exempt: bool) -> bool:
     """Tell whether a session's request needs not be made again; its znode never changes owner."""
+    stat = member.znode.stat
     return (
-        member.owner != 0
-        and request.czxid == member.czxid
+        stat is not None
+        and request.czxid == stat.czxid
+        and stat.owner != 0
         and request.mode == member.mode
         and request.exempt == is_exempt
     )

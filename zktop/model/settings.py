@@ -67,7 +67,10 @@ class Settings(msgspec.Struct, frozen=True, dict=True):
         exact = self._exact.get(path)
         if exact is not None:
             return exact
-        return next((root for pattern, root in self._patterns if pattern.fullmatch(path)), None)
+        for pattern, root in self._patterns:
+            if pattern.fullmatch(path):
+                return root
+        return None
 
     @cached_property
     def _exact(self) -> dict[str, Root]:

@@ -42,13 +42,14 @@ class Shelf(Mapping[K, V], Generic[K, V]):
         self.length = len(self.base) if length is None else length
         self.mark: Mark = self.base
         # Newest first: what differs from the base of that mark.
-        self.poured_in: tuple[tuple[Mark, AbstractSet[K]], ...] = ()
+        self.poured_in: tuple[tuple[Mark, tuple[K, ...]], ...] = ()
 
     def with_changes(self, changes: Mapping[K, V | None]) -> "Shelf[K, V]":
         """Give the mapping with these entries set; None takes an entry away."""
         if not changes:
             return self
-        came = sum((value is not None) - (key in self) for key, value in changes.items())
+        gone = [key for key, value in changes.items() if value is None]
+        came = len(changes) - len(gone) - len(self.among(changes.keys()))
         following = Shelf(self.base, {**self.recent, **changes}, self.length + came)
         following.mark, following.poured_in = self.mark, self.poured_in
         limit = RECENT_LIMIT if len(self.base) > FEW else FEW_RECENT
@@ -69,9 +70,14 @@ class Shelf(Mapping[K, V], Generic[K, V]):
             keys = keys.union(*since)
         return {key for key in keys if self.get(key) is not before.get(key)}
 
-    def _poured_since(self, mark: Mark) -> list[AbstractSet[K]] | None:
+    def among(self, keys: AbstractSet[K]) -> set[K]:
+        """Give those of the keys that are there, at the speed of C for the many that are not."""
+        here = (keys & self.base.keys()) | (keys & self.recent.keys())
+        return {key for key in here if key in self}
+
+    def _poured_since(self, mark: Mark) -> list[tuple[K, ...]] | None:
         """Give what was poured in since that base; None when that is not remembered."""
-        found: list[AbstractSet[K]] = []
+        found: list[tuple[K, ...]] = []
         if mark is self.mark:
             return found
         for earlier, keys in self.poured_in:
@@ -90,7 +96,7 @@ class Shelf(Mapping[K, V], Generic[K, V]):
         poured.mark = Mark()
         if len(poured) > FEW:  # of few that come and go, more would be remembered than there are
             remembered = self.poured_in[: POURS_REMEMBERED - 1]
-            poured.poured_in = ((self.mark, self.recent.keys()), *remembered)
+            poured.poured_in = ((self.mark, tuple(self.recent)), *remembered)  # no values
         return poured
 
     @overload

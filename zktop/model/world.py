@@ -50,6 +50,7 @@ class Tables(msgspec.Struct, frozen=True):
 
 
 NO_TABLES = Tables()
+_OF_ZNODES = (Node, Children, Gone, Denied)
 
 
 class Change(NamedTuple):
@@ -80,8 +81,8 @@ class World(msgspec.Struct, frozen=True):
             self._families_after(znodes),
             self.tables.with_changes(self._tables_after(servers)),
             max(link, key=_age, default=None),
-            max(self.zxid, *(fact.zxid for fact in facts)),
-            max(self.at, *(fact.at for fact in facts)),
+            max(self.zxid, *[fact.zxid for fact in facts]),
+            max(self.at, *[fact.at for fact in facts]),
         )
 
     def family(self, path: str) -> Family:
@@ -114,7 +115,7 @@ class World(msgspec.Struct, frozen=True):
         for path, told in by_family.items():
             before = known.get(path, NOBODY)
             family = before.after(path, told)
-            if family != before:
+            if len(family.members) != len(before.members) or family != before:
                 after[path] = family
         families = known.with_changes(after)
         return families.with_changes(_outlived(families, facts))
@@ -136,23 +137,22 @@ def _sorted_out(
     servers: list[ServerFact] = []
     links: list[Link] = []
     for fact in facts:
-        match fact:
-            case Node() | Children() | Gone() | Denied():
-                znodes.append(fact)
-            case Link():
-                links.append(fact)
-            case _:
-                servers.append(fact)
+        if isinstance(fact, _OF_ZNODES):
+            znodes.append(fact)
+        elif isinstance(fact, Link):
+            links.append(fact)
+        else:
+            servers.append(fact)
     return znodes, servers, links
 
 
 def _family_of(fact: ZnodeFact) -> Text:
     """Name the family that a fact speaks of: the znode's own for a listing, else its parent's."""
-    match fact:
-        case Children() | Denied(what="list"):
-            return fact.path
-        case _:
-            return split(fact.path)[0]
+    path = fact.path
+    if not isinstance(fact, Node | Gone) and (isinstance(fact, Children) or fact.what == "list"):
+        return path
+    slash = path.rfind("/")
+    return Text(path[:slash]) if slash > 0 else split(path)[0]
 
 
 def _outlived(
@@ -160,12 +160,12 @@ def _outlived(
 ) -> dict[Text, Family | None]:
     """Let go of what was known below a znode that these facts call gone or created again."""
     after: dict[Text, Family | None] = {}
-    for fact in facts:
-        family = families.get(fact.path)
-        if family is not None and isinstance(fact, Gone | Node):
-            parent, name = split(fact.path)
-            lasting = family.since(families.get(parent, NOBODY).born_after(name))
-            after[fact.path] = None if lasting == NOBODY else lasting
+    for path in families.among({fact.path for fact in facts if isinstance(fact, Gone | Node)}):
+        parent, name = split(path)
+        family = families[path]
+        lasting = family.since(families.get(parent, NOBODY).born_after(name))
+        if lasting is not family or not lasting.members:
+            after[path] = None if lasting == NOBODY else lasting
     return after
 
 

@@ -21,6 +21,9 @@ from zktop.zk.access import Access
 from zktop.zk.ordered import Handler
 
 LONGEST_PAUSE_S = 0.8  # between two tries to connect; kazoo's own grow to an hour
+WINDOW_S = 0.05
+CALM_PER_WINDOW = 10
+REST_S = 0.005
 
 READING: Final = frozenset(
     {
@@ -81,6 +84,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         )
         self.bytes_in = 0
         self._listener = listener
+        self._storm = Storm()
         self.add_listener(self._changed)
         self._tap()
 
@@ -111,6 +115,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
 
     def _event(self, message: bytes, offset: int) -> None:
         self._listener.event(*requests.event(message, offset))
+        self._storm.event()
 
     def _changed(self, state: str) -> None:
         if state == KazooState.CONNECTED:
@@ -132,6 +137,28 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
 
 
 _LOST = {KeeperState.EXPIRED_SESSION: "expired", KeeperState.AUTH_FAILED: "auth-failed"}
+
+
+class Storm:
+    """Has events that come one after another without end read together, not one by one.
+
+    To be woken costs more than to read one. So short a rest is not felt, since nobody looks more
+    than twenty times a second at what so many events amount to.
+    """
+
+    def __init__(self) -> None:
+        self._window = self._rested = 0.0
+        self._in_window = 0
+
+    def event(self) -> None:
+        """Take note that one has come; rest when there were many."""
+        now = time.monotonic()
+        if now - self._window > WINDOW_S:
+            self._window, self._in_window = now, 0
+        self._in_window += 1
+        if self._in_window > CALM_PER_WINDOW and now - self._rested > REST_S:
+            time.sleep(REST_S)
+            self._rested = time.monotonic()
 
 
 class RecentLog(logging.Handler):

@@ -1,7 +1,8 @@
 """Znodes that were told of and not read yet.
 
 In calm weather they are read at once. When znodes come and go fast, most are gone before an
-answer could arrive, so then they are read when they have lived for a while.
+answer could arrive, so then they are read when they have lived for a while, and all that have
+grown up by then with one request: many small ones would keep other clients of the server waiting.
 """
 
 import time
@@ -9,6 +10,7 @@ import time
 from zktop.zk.reach import Scope
 
 GROWN_UP_S = 0.05
+TOGETHER_S = 0.05
 CALM_PER_S = 200
 
 
@@ -20,6 +22,7 @@ class Newcomers:
         self._window = 0.0
         self._in_window = 0
         self._busy_until = 0.0
+        self._next = 0.0  # while it is busy
 
     def __len__(self) -> int:
         """Count them."""
@@ -51,7 +54,10 @@ class Newcomers:
     def grown_up(self) -> dict[Scope, list[str]]:
         """Take out those that it is time to read."""
         now = time.monotonic()
-        oldest_to_wait = now - GROWN_UP_S if now < self._busy_until else now
+        is_busy = now < self._busy_until
+        if is_busy and now < self._next:
+            return {}
+        oldest_to_wait = now - GROWN_UP_S if is_busy else now
         ready: dict[Scope, list[str]] = {}
         for path, (since, scope) in self._since.items():
             if since > oldest_to_wait:
@@ -60,10 +66,12 @@ class Newcomers:
         for paths in ready.values():
             for path in paths:
                 del self._since[path]
+        if ready:
+            self._next = now + TOGETHER_S
         return ready
 
     def wait_s(self) -> float | None:
         """Give how long until the next one has grown up; None when there is none."""
         for since, _ in self._since.values():
-            return max(0.005, since + GROWN_UP_S - time.monotonic())
+            return max(0.005, max(since + GROWN_UP_S, self._next) - time.monotonic())
         return None

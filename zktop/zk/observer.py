@@ -232,8 +232,9 @@ class Observer:
 
     def after_batch(self) -> None:
         """Read the newcomers that it is time for, and come back for the others."""
-        for scope, paths in self._newcomers.grown_up().items():
-            self.survey.read(scope, paths)
+        if not self._reader.is_full:  # else one request for each would never catch up
+            for scope, paths in self._newcomers.grown_up().items():
+                self.survey.read(scope, paths)
         self.survey.flush()
         wait = self._newcomers.wait_s()
         if wait is not None and not self._waking:

@@ -22,6 +22,7 @@ from zktop.zk.requests import GET_CHILDREN, GET_DATA, NO_AUTH, NO_NODE
 
 WINDOW = 1_000
 BATCH = 500  # items of a MultiRead
+BATCHES = 8  # under way: their answers wait whole until they are looked at
 LARGE_ANSWER = 2_000_000  # bytes; the server builds an answer whole before it sends it
 ENOUGH_TO_LEARN = 10  # items; the one listing of a large root says nothing about its children
 UNKNOWN_BYTES = 8_000.0  # of one item, before the first answer shows better
@@ -103,6 +104,11 @@ class Reader:
         """Tell whether every answer has come."""
         return self._under_way == 0 and not self._waiting
 
+    @property
+    def is_full(self) -> bool:
+        """Tell whether something waits for room: whoever can wait had better gather more."""
+        return bool(self._waiting)
+
     def next_turn(self, *, connected: bool) -> None:
         """Forget what was asked on an earlier connection."""
         largest = max(self._unanswered, default=0)
@@ -118,12 +124,17 @@ class Reader:
         """Send a request as soon as there is room for it."""
         if not self.connected:
             return
-        if self._under_way < WINDOW:
-            self._send(request, then)
-        else:
-            self._waiting.append((request, then))
+        self._waiting.append((request, then))
+        self._send_on()
+
+    def _send_on(self) -> None:
+        """Send what waits, in its order, as far as there is room."""
+        while self._waiting and self._under_way < WINDOW and len(self._unanswered) < BATCHES:
+            self._send(*self._waiting.popleft())
 
     def _send(self, request: object, then: Then) -> None:
+        if isinstance(request, requests.MultiRead):
+            self._unanswered.append(_size(request.items))
         self._under_way += 1
         self.asked += 1
         self.client._call(request, _Reply(self, then, self.turn))  # noqa: SLF001  see requests.py
@@ -136,8 +147,7 @@ class Reader:
             return  # still under way: the connection tells so itself, and all is read again then
         self._under_way -= 1
         then(answer._replace(zxid=self.clock.answered(answer.zxid)))
-        while self._waiting and self._under_way < WINDOW:
-            self._send(*self._waiting.popleft())
+        self._send_on()
 
     def read(self, items: Sequence[Item], then: ThenAll) -> None:
         """Read many things; `then` gets them in batches, each with the results in its order."""
@@ -146,9 +156,9 @@ class Reader:
                 self._read_one(item, then)
             return
         for batch in self._batches(items):
-            sent = [(operation, self.hosts.full(path)) for operation, path in batch]
-            if self.connected:
-                self._unanswered.append(_size(sent))
+            sent = batch
+            if self.hosts.chroot:
+                sent = [(operation, self.hosts.full(path)) for operation, path in batch]
             self.ask(requests.MultiRead(sent), partial(self._many, batch, then))
 
     def _many(self, batch: Sequence[Item], then: ThenAll, answer: Answer) -> None:
@@ -178,7 +188,7 @@ class Reader:
         self.ask(kind(self.hosts.full(path)), one)
 
     def _batches(self, items: Sequence[Item]) -> list[Sequence[Item]]:
-        longest = max((len(path) for _, path in items), default=0) + len(self.hosts.chroot)
+        longest = max([len(path) for _, path in items], default=0) + len(self.hosts.chroot)
         asked = self._largest_request // (longest * UTF_8 + HEADER)
         answered = int(LARGE_ANSWER / self._bytes_each)
         size = max(2, min(BATCH, asked, answered)) // 2 * 2  # even, because some come in pairs
@@ -186,7 +196,7 @@ class Reader:
 
 
 def _size(batch: Sequence[Item]) -> int:
-    return sum(len(path) * UTF_8 + HEADER for _, path in batch)
+    return UTF_8 * sum([len(path) for _, path in batch]) + HEADER * len(batch)
 
 
 _NO_CONNECTION = {-4, -112, -115}  # lost, expired or closed, not authenticated

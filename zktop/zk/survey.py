@@ -30,15 +30,31 @@ LONGEST_DATA = 4096  # bytes kept of a znode's data: enough for every label and 
 class Branch:
     """A znode whose children are followed."""
 
-    __slots__ = ("changed", "deletions", "listed", "names", "path", "scope", "stat", "touched")
+    __slots__ = ("_names", "changed", "deletions", "listed", "path", "scope", "stat", "touched")
 
     def __init__(self, path: str, scope: Scope) -> None:
         self.path, self.scope = path, scope
-        self.names: set[str] = set()
+        self._names: tuple[str, ...] | set[str] = ()
         self.stat: Stat | None = None  # by the newest listing
         self.deletions = 0  # told by events since then
         self.changed = self.touched = 0.0  # when the first and the last event since then came
         self.listed = 0.0
+
+    @property
+    def names(self) -> set[str]:
+        """The children, by the newest listing and the events since; whoever hears one adds it.
+
+        Until somebody asks they are kept as they were listed: a set takes ten times the room.
+        """
+        if isinstance(self._names, tuple):
+            self._names = set(self._names)
+        return self._names
+
+    def relisted(self, names: tuple[str, ...]) -> set[str]:
+        """Take the names of a new listing; give the known ones."""
+        known = self.names if self._names else set()
+        self._names = names
+        return known
 
 
 class Survey:
@@ -143,9 +159,9 @@ class Survey:
     def _opened(
         self, scope: Scope, batch: Sequence[Item], results: list[Result], answer: Answer
     ) -> None:
-        for index in range(0, len(batch), 2):
-            path, node, names = batch[index][1], results[index], results[index + 1]
-            self._opening.discard(path)
+        paths = [path for _, path in batch[::2]]
+        _take(self._opening, paths)
+        for path, node, names in zip(paths, results[::2], results[1::2], strict=True):
             if isinstance(node, int):
                 self._no_list(scope, path, node, answer)
                 continue
@@ -171,13 +187,12 @@ class Survey:
         self.denied.pop(path, None)
         branch = self.branches.get(path) or Branch(path, scope)
         self.branches[path] = branch
-        known, branch.names = branch.names, set(names)
-        again = _created_again(branch, known, found)
+        known = branch.relisted(names)
+        fresh = self._fresh(branch, names, known, found) if known else names
         branch.stat, branch.deletions = found, 0
         self.on_listed(branch)
-        for name in known - branch.names:
-            self.forget(join(path, name))
-        fresh = [join(path, name) for name in names if name not in known or name in again]
+        below = path if path != "/" else ""
+        fresh = [f"{below}/{name}" for name in fresh]
         if not scope.reach.covers_below(path):
             fresh = [one for one in fresh if scope.reach.covers(one)]
         if scope.reach.leads_on(path):
@@ -185,17 +200,26 @@ class Survey:
         else:
             self.read(scope, fresh)
 
+    def _fresh(
+        self, branch: Branch, names: Sequence[str], known: set[str], found: Stat
+    ) -> Sequence[str]:
+        """Give the names that are new since the listing before; let go of those that are gone."""
+        again = _created_again(branch, known, found)
+        for name in known - branch.names:
+            self.forget(join(branch.path, name))
+        return [name for name in names if name not in known or name in again]
+
     def _were_read(
         self, scope: Scope, batch: Sequence[Item], results: list[Result], answer: Answer
     ) -> None:
         folders: list[str] = []
+        _take(self._reading, [path for _, path in batch])
         for (_, path), result in zip(batch, results, strict=True):
-            self._reading.discard(path)
             if isinstance(result, int):
                 self._unread(scope, path, result, answer)
                 continue
             self._seen(path, result, answer)
-            if path in self.branches or not self._is_folder(path, result[1]):
+            if result[1].owner or path in self.branches or not self._is_folder(path, result[1]):
                 continue
             if scope.recursive and result[1].num_children == 0:
                 self._listing(scope, path, (), result[1], answer)  # events tell of the first one
@@ -204,9 +228,10 @@ class Survey:
         self.open(scope, folders)
 
     def _seen(self, path: str, read: tuple[bytes | None, Stat], answer: Answer) -> None:
-        content = (read[0] or b"")[:LONGEST_DATA]
+        content, found = read
+        content = content[:LONGEST_DATA] if content else b""
         zxid = self._clock.present((path,), answer.zxid)
-        self._emit(Node(zxid=zxid, at=answer.at, path=Text(path), stat=read[1], data=content))
+        self._emit(Node(zxid=zxid, at=answer.at, path=Text(path), stat=found, data=content))
 
     def _is_folder(self, path: str, found: Stat) -> bool:
         if found.owner:
@@ -243,6 +268,13 @@ class Survey:
             self._unread(scope, path, answer.code, answer)
             return
         self.on_hidden(scope, path)
+
+
+def _take(from_all: set[str], paths: Iterable[str]) -> None:
+    """Take these out; a set that was large once gives its room back only when it is cleared."""
+    from_all.difference_update(paths)
+    if not from_all:
+        from_all.clear()
 
 
 def _changed(branch: Branch | None, found: Stat) -> bool:

@@ -13,6 +13,7 @@ from zktop.zk.survey import Branch
 QUIET_S = 0.5
 QUIET_PER_NAME_S = 0.0001  # a large listing is dear: rather late than often
 LONGEST_S = 5.0
+LONGEST_PER_NAME_S = 0.001
 MOST_AT_ONCE = 200
 MOST_DELETIONS = 256  # or twice the children where there are more
 
@@ -63,5 +64,7 @@ def has_many_deletions(branch: Branch) -> bool:
 
 
 def _is_due(branch: Branch, now: float) -> bool:
-    quiet = now - branch.touched - len(branch.names) * QUIET_PER_NAME_S
-    return quiet >= QUIET_S or now - branch.changed >= LONGEST_S
+    names = len(branch.names)
+    if now - branch.touched >= QUIET_S + names * QUIET_PER_NAME_S:
+        return True
+    return now - branch.changed >= LONGEST_S + names * LONGEST_PER_NAME_S

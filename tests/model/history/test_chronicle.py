@@ -1,5 +1,6 @@
 """What is told of a lock from one look to the next."""
 
+import msgspec
 import pytest
 from model.builders import (
     NOW,
@@ -14,6 +15,7 @@ from model.builders import (
 )
 from model.queues import Root, lock_of, member
 
+from zktop.model.family import Znode
 from zktop.model.history.change import Change
 from zktop.model.history.chronicle import Chronicle
 from zktop.model.history.event import UNKNOWN_SINCE, Event, Since, Span
@@ -291,6 +293,25 @@ def test_a_new_lock_appears() -> None:
     events = chronicle.note("/new", None, root.look(), NO_SIGHT, NOW + 5)
 
     assert words(events) == [("lock-appeared", None), ("queued", "alice"), ("acquired", "alice")]
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_lock_that_was_not_read_yet_waits_to_be_judged(*, is_new: bool) -> None:
+    """A look between the news of its znodes and the answers does not take it for an old one."""
+    chronicle = Chronicle()
+    chronicle.note("/old", None, Root("/old", zxid=40).look(), NO_SIGHT, NOW)
+    root = Root("/late", czxid=50 if is_new else 5)
+    alice = root.create("alice")
+    unread = msgspec.structs.replace(alice, znode=Znode(alice.node))
+    early = lock_of(root.path, [unread])
+
+    at_once = chronicle.note(root.path, None, early, NO_SIGHT, NOW + 5)
+    later = chronicle.note(root.path, early, root.look(), NO_SIGHT, NOW + 6)
+
+    assert at_once == []
+    assert words(later) == (
+        [("lock-appeared", None), ("queued", "alice"), ("acquired", "alice")] if is_new else []
+    )
 
 
 def test_an_old_lock_found_late_does_not_appear() -> None:

@@ -26,6 +26,16 @@ class RootNews(NamedTuple):
     access_at: Millis | None = None  # its ACL
     content_at: Millis | None = None  # its data
 
+    def after(self, before: Lock | None, after: Lock) -> "RootNews":
+        """Give the news with what differs between two looks at the same root."""
+        old, new = before.stat if before else None, after.stat
+        if old is None or new is None or old.czxid != new.czxid:
+            return self
+        return RootNews(
+            self.access_at if old.aversion == new.aversion else after.at,
+            self.content_at if old.version == new.version else after.at,
+        )
+
 
 NO_NEWS = RootNews()
 

@@ -31,6 +31,7 @@ class Examined(NamedTuple):
     findings: tuple[Finding, ...] = ()
     blinds: tuple[Blind, ...] = ()
     due_ms: Millis | None = None
+    asked_ms: Millis | None = None  # the same, where what was found is known to last
 
 
 QUIET = Examined()
@@ -39,8 +40,10 @@ QUIET = Examined()
 def examine(look: Examination) -> Examined:
     """Apply all rules to one lock that may find something there."""
     said = _applied(_fitting(signs(look)), look, look.now_ms)
-    dues = (said.due_ms, _due_for_findings(look) if said.findings else None, _due_for_tables(look))
-    return said._replace(due_ms=min(filter(None, dues), default=None))
+    asked = min(filter(None, (said.due_ms, _due_for_tables(look))), default=None)
+    again = _due_for_findings(look) if said.findings else None
+    due = min(filter(None, (asked, again)), default=None)
+    return said._replace(due_ms=due, asked_ms=asked)
 
 
 def interview(talk: Interview) -> Examined:

@@ -1,6 +1,6 @@
 """What a rule is given besides a lock: the surroundings, one session, or everything at once."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -145,3 +145,28 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     def now_ms(self) -> Millis:
         """The time of this look."""
         return self.around.now_ms
+
+
+def places_in(lock: Lock, session: Session) -> Iterator[Place]:
+    """Give the places of a session in one lock."""
+    for line in lock.lines:
+        waiting = len(line.waiters)
+        for member in line.members:
+            if member.owner == session:
+                holds = line.holds(member)
+                yield Place(lock, member, holds, waiting if holds else 0)
+
+
+def waits_of(
+    locks: Mapping[Text, Lock], session: Session, paths: Iterable[Text]
+) -> Iterator[Text]:
+    """Say in which of these locks a session waits."""
+    for path in paths:
+        lock = locks.get(path)
+        if lock is not None and any(member.owner == session for member in lock.waiters):
+            yield path
+
+
+def holders_of(lock: Lock | None) -> Iterator[Session]:
+    """Give the sessions that hold a lock."""
+    return (member.owner for member in lock.holders if member.owner) if lock else iter(())

@@ -1,15 +1,14 @@
 """The difference between two looks at one lock."""
 
 from collections.abc import Sequence
-from itertools import chain, takewhile
-from typing import Final
+from itertools import chain
+from typing import NamedTuple
 
 import msgspec
 
 from zktop.model.locks.lock import Lock, Member
+from zktop.model.strides import splits
 from zktop.model.text import Text
-
-RUN: Final = 64  # members that are compared at once
 
 
 class Change(msgspec.Struct, frozen=True, eq=False):
@@ -25,12 +24,13 @@ class Change(msgspec.Struct, frozen=True, eq=False):
     deleted: tuple[Member, ...] = ()
     granted: tuple[Member, ...] = ()  # hold now and did not, the created ones included
     lost: tuple[Member, ...] = ()  # held and do not hold now, the deleted ones included
+    read: tuple[Member, ...] = ()  # were known by name alone, and are known with their owners now
 
     @classmethod
     def between(cls, path: str, before: Lock | None, after: Lock | None) -> "Change":
         """Compare two locks of one path, or of which one is not there."""
-        came, went = _apart(_members(before), _members(after))
-        granted, lost = _apart(_holders(before), _holders(after))
+        came, went, read = _apart(_members(before), _members(after))
+        granted, lost, _ = _apart(_holders(before), _holders(after))
         return cls(
             Text(path),
             before,
@@ -39,6 +39,7 @@ class Change(msgspec.Struct, frozen=True, eq=False):
             deleted=_without(went, after.foreign if after else ()),
             granted=tuple(granted),
             lost=tuple(lost),
+            read=tuple(read),
         )
 
     @property
@@ -54,6 +55,12 @@ class Change(msgspec.Struct, frozen=True, eq=False):
         return bool(before and after and before.czxid != after.czxid)
 
 
+class _Apart(NamedTuple):
+    came: list[Member]
+    went: list[Member]
+    read: list[Member]
+
+
 def _members(lock: Lock | None) -> Sequence[Member]:
     return _joined([line.members for line in lock.lines]) if lock else ()
 
@@ -66,41 +73,30 @@ def _joined(parts: list[Sequence[Member]]) -> Sequence[Member]:
     return parts[0] if len(parts) == 1 else tuple(chain.from_iterable(parts))
 
 
-def _apart(before: Sequence[Member], after: Sequence[Member]) -> tuple[list[Member], list[Member]]:
-    """Give those who came and those who went.
+def _apart(before: Sequence[Member], after: Sequence[Member]) -> _Apart:
+    """Give those who came, those who went, and those of whom more is known.
 
-    A queue keeps its order, so two looks at it mostly agree in long runs, and a run of the same
-    objects compares at C speed. Whatever is out of step is compared by name in the end.
+    What is out of step in a queue that mostly keeps its order is compared by name in the end.
     """
-    if not before or not after:
-        return sorted(after, key=_arrival), sorted(before, key=_arrival)
+    if before == after:
+        return _Apart([], [], [])
     came: dict[Text, Member] = {}
     went: dict[Text, Member] = {}
-    here = there = 0
-    while here < len(before) or there < len(after):
-        old, new = before[here : here + RUN], after[there : there + RUN]
-        if old == new:
-            stepped = len(old), len(new)
-        else:
-            same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(old, new)))  # noqa: B905  the shorter one ends it
-            left, joined = _out_of_step(old[same:], new[same:])
-            went.update((member.node, member) for member in old[same : same + left])
-            came.update((member.node, member) for member in new[same : same + joined])
-            stepped = same + left, same + joined
-        here, there = here + stepped[0], there + stepped[1]
-    for node in came.keys() & went.keys():
+    for here, left, there, joined in splits(before, after):
+        went.update((member.node, member) for member in before[here : here + left])
+        came.update((member.node, member) for member in after[there : there + joined])
+    read: list[Member] = []
+    for node in came.keys() & went.keys() if came and went else ():
         if _is_same(went[node], came[node]):
+            if came[node].czxid and not went[node].czxid:
+                read.append(came[node])
             del came[node], went[node]
-    return sorted(came.values(), key=_arrival), sorted(went.values(), key=_arrival)
+    return _Apart(_in_order(came), _in_order(went), read)
 
 
-def _out_of_step(old: Sequence[Member], new: Sequence[Member]) -> tuple[int, int]:
-    """Count how many to leave out of each run until both go on with the same member."""
-    places = {id(member): place for place, member in enumerate(old)}
-    for place, member in enumerate(new):
-        if id(member) in places:
-            return places[id(member)], place
-    return len(old), len(new)
+def _in_order(members: dict[Text, Member]) -> list[Member]:
+    found = [*members.values()]
+    return sorted(found, key=_arrival) if len(found) > 1 else found
 
 
 def _is_same(one: Member, other: Member) -> bool:

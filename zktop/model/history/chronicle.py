@@ -14,7 +14,7 @@ from zktop.model.history.ending import Together, together
 from zktop.model.history.event import Event
 from zktop.model.history.past import NO_HISTORY, FirstLook, LockHistory
 from zktop.model.history.sessions import Sessions
-from zktop.model.locks.lock import Lock, Member
+from zktop.model.locks.lock import Lock
 from zktop.model.sight import Sight
 from zktop.model.text import Text
 
@@ -32,7 +32,9 @@ class Chronicle:
         self._diaries: dict[Text, Diary] = {}
         self._graves: dict[Text, Origin] = {}
         self._hidden: dict[Text, Lock | None] = {}  # the last sight of locks that refuse a look
+        self._unread: set[Text] = set()  # found, and nobody knows yet whether they are new
         self._from_zxid = 0
+        self._began: Millis = 0
         self._now: Millis = 0
         self._blind_from: Millis | None = None
         self._blind: tuple[Millis, Millis] | None = None  # the last time we looked away
@@ -64,7 +66,10 @@ class Chronicle:
 
     def _fold(self, change: Change, sight: Sight, company: Together) -> list[Event]:
         change = self._seen(change)
-        if change.before is None and change.after is None:
+        if change.path in self._unread:
+            self._unread.discard(change.path)
+            change = Change.between(change.path, None, change.after)
+        if change.before is change.after is None:
             return []
         look = Look(self._now, sight, company, self._blind_since(change))
         if change.is_rebuilt:
@@ -88,14 +93,23 @@ class Chronicle:
         return Change.between(path, self._hidden.pop(path, None), after)
 
     def _appeared(self, change: Change, look: Look) -> list[Event]:
-        """Meet a lock: in the first look everything was there before, later it may be new."""
+        """Meet a lock: in the first look everything was there before, later it may be new.
+
+        A look may come between the news of a znode and the answer that tells its age; whether
+        such a lock is new is told with the next look.
+        """
         lock, path = change.after, change.path
         if lock is None:
             return []
+        is_root_new = path in self._graves or self._is_root_new(lock)
+        if look.now_ms > self._began and not is_root_new and _is_unread(change):
+            self._unread.add(path)
+            return []
         first = first_look(lock, look.now_ms)
         self._first[path] = first
-        is_root_new = path in self._graves or self._is_root_new(lock)
-        fresh = change.created if is_root_new else tuple(filter(self._is_new, change.created))
+        fresh = change.created
+        if not is_root_new:
+            fresh = tuple([member for member in fresh if member.czxid > self._from_zxid])
         is_new = is_root_new or (bool(fresh) and len(fresh) == len(change.created))
         if not fresh and not is_new:
             return []
@@ -140,9 +154,7 @@ class Chronicle:
         if not self._from_zxid:
             seen = [change.after.seen_zxid for change in changes if change.after]
             self._from_zxid = max([sight.zxid, *seen])
-
-    def _is_new(self, member: Member) -> bool:
-        return member.czxid > self._from_zxid
+            self._began = self._now
 
     def _is_root_new(self, lock: Lock) -> bool:
         return lock.stat is not None and lock.stat.czxid > self._from_zxid
@@ -162,6 +174,12 @@ class Chronicle:
             return None
         start, end = self._blind
         return start if change.before.at < end else None
+
+
+def _is_unread(change: Change) -> bool:
+    """Tell whether somebody's znode was told of and has not been read: it may be old or new."""
+    znodes = (member.znode for member in change.created)
+    return any(znode.stat is None and not znode.hidden for znode in znodes)
 
 
 @lru_cache(maxsize=1024)

@@ -18,6 +18,7 @@ from zktop.model.history.ending import Together, deletion_zxid, ended
 from zktop.model.history.event import Departure, Ending, Event, EventKind, Since, Span
 from zktop.model.history.glance import (
     ahead,
+    are_direct,
     blocked,
     foreign,
     is_direct,
@@ -92,7 +93,8 @@ class Diary:
 
     def fold(self, change: Change, look: Look) -> list[Event]:
         """Take note of one change, and tell what happened."""
-        look = look._replace(now_ms=max(look.now_ms, self._at))
+        if look.now_ms < self._at:
+            look = look._replace(now_ms=self._at)
         self._pass_time(look.now_ms)
         self._told = None
         zxid = deletion_zxid(change) if len(change.deleted) == 1 else None
@@ -119,7 +121,7 @@ class Diary:
 
     def _summed_up(self, now_ms: Millis) -> LockHistory:
         picture = self._minute.picture(now_ms)
-        counters = self._counters
+        counters, origin = self._counters, self._origin
         return LockHistory(
             at=now_ms,
             first_look=self._first,
@@ -133,8 +135,14 @@ class Diary:
             missed_creates=counters.missed_creates,
             missed_deletes=counters.missed_deletes,
             coverage=counters.coverage,
-            **picture._asdict(),
-            **self._origin._asdict(),
+            queue=picture.queue,
+            requests_per_s=picture.requests_per_s,
+            releases_per_s=picture.releases_per_s,
+            busy=picture.busy,
+            generation=origin.generation,
+            recreated_at=origin.recreated_at,
+            reaped_at=origin.reaped_at,
+            fell_at=origin.fell_at,
         )
 
     def _pass_time(self, now_ms: Millis) -> None:
@@ -248,10 +256,13 @@ def first_look(lock: Lock | None, now_ms: Millis) -> FirstLook:
     When nothing was deleted since the newest member came, the same ones have held since then.
     """
     members = [member for line in lock.lines for member in line.members] if lock else []
-    newest = max(members, key=lambda member: member.czxid, default=None)
-    if lock is None or lock.stat is None or newest is None or newest.ctime is None:
+    if lock is None or lock.stat is None or not members:
         return FirstLook(now_ms, now_ms)
-    is_proof = newest.czxid == lock.stat.pzxid and all(map(is_direct, members))
+    arrivals = [member.czxid for member in members]
+    newest = members[arrivals.index(max(arrivals))]
+    if newest.ctime is None:
+        return FirstLook(now_ms, now_ms)
+    is_proof = newest.czxid == lock.stat.pzxid and are_direct(members)
     return FirstLook(now_ms, min(now_ms, newest.ctime) if is_proof else now_ms)
 
 

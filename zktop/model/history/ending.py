@@ -8,6 +8,7 @@ removed by its own client, which is the rule.
 """
 
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis, Session
@@ -34,7 +35,7 @@ Together = dict[Session, int]  # session -> locks that lost its nodes in one tra
 def together(changes: Iterable[Change]) -> Together:
     """Count the locks that lost nodes of one session in one and the same transaction."""
     locks: dict[tuple[Session, int], int] = {}
-    for change in changes:
+    for change in filter(attrgetter("deleted"), changes):
         zxid = deletion_zxid(change)
         for owner in {member.owner for member in change.deleted if zxid and member.owner}:
             locks[owner, zxid or 0] = locks.get((owner, zxid or 0), 0) + 1

@@ -65,6 +65,11 @@ def part_of(ground: Ground) -> Text | None:
     return parent if fits else None
 
 
+def may_be_part(name: str) -> bool:
+    """Tell by its name whether a root may be a part of another one."""
+    return name in _PARTS or name.isdecimal() or name.endswith(QUEUE_OF_SEMAPHORE)
+
+
 def _curator_semaphore(ground: Ground) -> bool:
     names = ground.family.members
     if "leases" not in names:

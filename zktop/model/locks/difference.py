@@ -1,18 +1,15 @@
 """Which children came, went or changed between two versions of a family.
 
 Both versions list their children in nearly the same order, so the few differences are found by
-walking along both at the speed of C. When the order itself changed, every name is looked up.
+walking along both.
 """
 
 from collections.abc import Mapping
-from itertools import compress, count
-from operator import is_not
 from typing import NamedTuple
 
 from zktop.model.family import Znode
+from zktop.model.strides import splits
 from zktop.model.text import Text
-
-_FEW = 16  # steps along both; after that, looking up every name is as quick
 
 
 class Difference(NamedTuple):
@@ -30,37 +27,20 @@ def difference(before: Mapping[Text, Znode], after: Mapping[Text, Znode]) -> Dif
     >>> [z.name for z in found.gone], [z.name for z in found.come]
     (['a'], ['c'])
     """
-    walked = _walk(list(before.values()), list(after.values()))
-    return walked if walked is not None else _look_up(before, after)
-
-
-def _walk(before: list[Znode], after: list[Znode]) -> Difference | None:
+    was, now = list(before.values()), list(after.values())
     found = Difference([], [])
-    for _ in range(_FEW):
-        rest = min(len(before), len(after))
-        if before[:rest] == after[:rest]:  # much quicker than to look for where they differ
-            found.gone.extend(before[rest:])
-            found.come.extend(after[rest:])
-            return found if len(found.gone) + len(found.come) < 4 * _FEW else None
-        step = next(compress(count(), map(is_not, before, after)))
-        before, after = before[step:], after[step:]
-        gone, come = _apart(before, after)
-        found.gone.extend(before[:gone])
-        found.come.extend(after[:come])
-        before, after = before[gone:], after[come:]
-    return None
+    for split in splits(was, now):
+        found.gone.extend(was[split.here : split.here + split.left])
+        found.come.extend(now[split.there : split.there + split.joined])
+    return _without_moved(found) if len(found.gone) > 1 and len(found.come) > 1 else found
 
 
-def _apart(before: list[Znode], after: list[Znode]) -> tuple[int, int]:
-    """Tell how many to skip on each side at a difference: gone, come, or changed in place."""
-    if len(before) > 1 and before[1] is after[0]:
-        return 1, 0
-    if len(after) > 1 and after[1] is before[0]:
-        return 0, 1
-    return 1, 1
-
-
-def _look_up(before: Mapping[Text, Znode], after: Mapping[Text, Znode]) -> Difference:
-    gone = [znode for name, znode in before.items() if after.get(name) is not znode]
-    come = [znode for name, znode in after.items() if before.get(name) is not znode]
-    return Difference(gone, come)
+def _without_moved(found: Difference) -> Difference:
+    """Leave out children that are the same, and only listed in another order."""
+    moved = set(map(id, found.gone)).intersection(map(id, found.come))
+    if not moved:
+        return found
+    return Difference(
+        [znode for znode in found.gone if id(znode) not in moved],
+        [znode for znode in found.come if id(znode) not in moved],
+    )

@@ -17,6 +17,7 @@ from zktop.model.layouts.names import LARGEST, compiled
 from zktop.model.locks.lock import Member
 from zktop.model.text import Text
 
+DISORDER: Final = "order-disagrees-with-czxid"
 NEARLY_EXHAUSTED: Final = LARGEST - LARGEST // 100
 
 
@@ -67,7 +68,7 @@ class Notes(msgspec.Struct, frozen=True, gc=False):
             "negative-sequence": self.negative,
             "duplicate-sequence": self.twins,
             "sequence-exhausted": self.largest == LARGEST,
-            "order-disagrees-with-czxid": self.unordered,
+            DISORDER: self.unordered,
             "mutual-exclusion-broken": broken,
             "duplicate-client": self.repeated,
             "persistent-contender": lasting,
@@ -87,6 +88,12 @@ _LASTING_BY_DESIGN: Final = frozenset(
 def notes_of(layout: Layout, members: Sequence[Member]) -> Notes:
     """Count everything, looking at each member once; what is alike is the same object."""
     return _same(_counted(layout, members))
+
+
+@lru_cache(maxsize=1024)
+def plain_notes(unordered: int, largest: int) -> Notes:
+    """Give the notes of a queue at which nothing else is odd."""
+    return _same(Notes(unordered=unordered, largest=largest))
 
 
 @lru_cache(maxsize=1024)

@@ -156,7 +156,7 @@ class Queue:
         held: Sequence[Member]
         if self.rule == "first-n":
             held = self.members[: self.leases or 1]
-        elif self.rule == "first":
+        elif self.rule == "first" or not self.notes.readers:
             held = self.members[:1]
         else:
             held = self._first_readers() or self.members[:1]

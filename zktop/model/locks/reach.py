@@ -1,7 +1,6 @@
 """Which locks read which families, and where locks may be."""
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from zktop.model.facts import join, split
@@ -16,7 +15,7 @@ from zktop.model.text import Text
 from zktop.model.world import World
 
 _SUBNODES: Final = frozenset(("leases", "locks", "entries", "taken", "backup-masters"))
-_NUMBERED: Final = re.compile(r"\d{9}$")
+_DIGITS: Final = 9  # of a sequence number at the least
 
 
 def read_by(path: str, before: Family = NOBODY, after: Family = NOBODY) -> Iterator[Text]:
@@ -31,12 +30,9 @@ def read_by(path: str, before: Family = NOBODY, after: Family = NOBODY) -> Itera
         yield Text(path.removesuffix(QUEUE_OF_SEMAPHORE))
     if name in _SUBNODES or name.isdecimal():
         yield parent
-    changes = difference(before.members, after.members)
-    seen: set[Text] = set()
-    for znode in (*changes.gone, *changes.come):
-        if znode.name not in seen and not _NUMBERED.search(znode.name):
-            seen.add(znode.name)
-            yield from _read_child(path, znode.name)
+    for name in dict.fromkeys(_differing(before, after)):
+        if not _is_numbered(name):
+            yield from _read_child(path, name)
 
 
 def candidates(world: World, settings: Settings) -> Iterator[Text]:
@@ -61,11 +57,24 @@ def may_be_lock(path: str, world: World, settings: Settings) -> bool:
         return not part_of(ground)
     parent, name = split(path)
     znode = world.node(path)
-    if znode is None or _NUMBERED.search(name):
+    if znode is None or _is_numbered(name):
         return False
     if not _may_be_held(znode.stat.owner if znode.stat else 0, name, znode.data):
         return False
     return not is_lock_of_its_parent(Ground(parent, world, settings), name)
+
+
+def _differing(before: Family, after: Family) -> Iterable[Text]:
+    """Name the children that came, went or changed."""
+    if not before.members:
+        return after.members
+    changes = difference(before.members, after.members)
+    return [znode.name for znode in (*changes.gone, *changes.come)]
+
+
+def _is_numbered(name: str) -> bool:
+    """Tell whether it is a place in a queue, whose data and owner make no lock."""
+    return len(name) >= _DIGITS and name[-_DIGITS:].isdecimal()
 
 
 def _read_child(path: str, name: Text) -> Iterator[Text]:

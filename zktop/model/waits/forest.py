@@ -89,9 +89,9 @@ class Forest:
                 key = climb.root(self._rows[lock].head.actor)
                 totals[key] = totals[key].plus(_Row(request, 0, 0, 0))
                 totals[key].add(request, -1)
-        self._worst = nlargest(
-            at_most, totals.items(), key=lambda item: item[1].blocked_ms(now_ms)
-        )
+        blocked_ms = {key: total.blocked_ms(now_ms) for key, total in totals.items()}
+        worst = nlargest(at_most, blocked_ms, key=blocked_ms.__getitem__)
+        self._worst = [(key, totals[key]) for key in worst]
         return self.aged(graph, now_ms)
 
     def aged(self, graph: WaitGraph, now_ms: int) -> tuple[Root, ...]:

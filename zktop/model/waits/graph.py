@@ -41,7 +41,7 @@ class WaitGraph:
         self._queues.update((queue.lock, queue) for queue in queues)
         for queue in self._queues.values():
             if queue.binds:
-                self._places.enter_all(queue)
+                self._places.enter_all(queue, queue.requests)
         self._places.touched.clear()
 
     @property
@@ -141,8 +141,10 @@ class WaitGraph:
         if old is not None and old.rules != queue.rules:
             created, deleted = queue.requests, old.requests
             self._is_unknown = True
+        elif old is None:
+            created, deleted = queue.requests, ()
         elif created is None or deleted is None:
-            created, deleted = difference(old.requests if old else (), queue.requests)
+            created, deleted = difference(old.requests, queue.requests)
         self._queues[lock] = queue
         self._apply(old, queue, tuple(created), deleted)
 
@@ -171,15 +173,12 @@ class WaitGraph:
             self._strands.pop(queue.lock, None)
 
     def _enter(self, queue: Queue, created: tuple[Request, ...]) -> None:
-        tangled = self._places.tangled
-        for request in created:
-            self._places.enter(queue, request)
-            if request.actor in tangled:
-                self._suspects.append((queue, request))
+        for request in self._places.enter_all(queue, created):
+            self._suspects.append((queue, request))
         # Without an order a new holder may have come from among those who wait.
         has_no_tail = queue.kind in ("conflict", "single")
-        if has_no_tail or not is_tail(queue.requests, created):
-            self._is_unknown |= self._places.is_knotted(queue.lock)
+        if self._places.is_knotted(queue.lock):
+            self._is_unknown |= has_no_tail or not is_tail(queue.requests, created)
 
     def _strand(self, lock: str) -> Strand:
         found = self._strands.get(lock)

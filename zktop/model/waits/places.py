@@ -60,14 +60,18 @@ class Places:
         """The locks in which tangled actors stand."""
         return self._knotted.keys()
 
-    def enter_all(self, queue: Queue) -> None:
-        """Take note of a whole new queue."""
+    def enter_all(self, queue: Queue, created: Iterable[Request]) -> list[Request]:
+        """Take note of many new members; give those whose actors are tangled now."""
         locks, lock, is_plain = self._locks, queue.lock, queue.kind not in _STICKY_KINDS
-        for request in queue.requests:
+        tangled = []
+        for request in created:
             if is_plain and request.releases and request.actor not in locks:
                 locks[request.actor] = lock
-            else:
-                self.enter(queue, request)
+                continue
+            self.enter(queue, request)
+            if request.actor in self.tangled:
+                tangled.append(request)
+        return tangled
 
     def enter(self, queue: Queue, request: Request) -> None:
         """Take note of a new member."""

@@ -1,0 +1,228 @@
+"""The short way to a plain lock ends where the long way ends."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zktop.model.actors import Actors
+from zktop.model.examiner import met
+from zktop.model.facts import AnyFact, Children, Denied, Node, Stat, Watches, join, split
+from zktop.model.history.change import Change
+from zktop.model.locks.door import lock_at
+from zktop.model.locks.lock import Lock, NotALock
+from zktop.model.locks.plain import plain_lock
+from zktop.model.locks.queue import Queue
+from zktop.model.locks.reach import may_be_lock
+from zktop.model.requests import Known, plain_queue, queues
+from zktop.model.settings import Root, Settings
+from zktop.model.text import Text
+from zktop.model.world import World
+
+ZXID = 1_000_000
+TOKENS = [f"{number:032x}" for number in (0, 1, 2, 0xABCDEF << 100)]
+UUIDS = [str(UUID(hex=token)) for token in TOKENS]
+HEADS = [
+    *(f"{token}__lock__" for token in TOKENS),
+    *(f"_c_{uuid}-lock-" for uuid in UUIDS),
+    *(f"_c_{uuid}-latch-" for uuid in UUIDS),
+    *(f"_c_{token}-lock-" for token in TOKENS),
+    *("lock-", "lock_", "n_"),
+]
+NUMBERS = ["0000000000", "0000000001", "0000000002", "0000000003", "0000000010", "0999999999"]
+ODD_NUMBERS = ["1000000000", "2147483647", "-000000001", "-2147483648", "000000001", "x", ""]
+ODD_NAMES = [f"{TOKENS[0]}__rlock__0000000001", TOKENS[0], "ready", "leases", "a\u2028b", "lock"]
+ODD_PATHS = ["/7", "/x/leases", "/x/pool-__lock__", "/t/block_numbers/p", "/0000000001"]
+PATHS = ["/locks/a", "/leader/a", "/a/election", "/a"]
+
+
+class Child(NamedTuple):
+    """What is told of one child; without an owner it is persistent."""
+
+    name: str
+    czxid: int
+    owner: int
+    data: bytes | None = b"worker"
+    is_read: bool = True
+
+
+@st.composite
+def siblings(draw: st.DrawFn) -> list[Child]:
+    """Give children that are mostly of one kind, in any order, and sometimes an odd one."""
+    kind = draw(st.sampled_from(["__lock__", "-lock-", "-latch-", "lock-", "n_", ""]))
+    heads = [head for head in HEADS if head.endswith(kind)]
+    numbers = draw(st.lists(st.sampled_from(NUMBERS), min_size=1, max_size=4, unique=True))
+    children = [
+        Child(draw(st.sampled_from(heads)) + number, 10 + place, 1 + place)
+        for place, number in enumerate(sorted(numbers))
+    ]
+    last = Child(draw(st.sampled_from(heads)) + "0999999999", 20, 9)
+    children.append(draw(st.one_of(st.just(last), odd(last, heads, numbers))))
+    by_name = {child.name: child for child in children}
+    return draw(st.permutations(list(by_name.values())))
+
+
+def odd(plain: Child, heads: Sequence[str], taken: Sequence[str]) -> st.SearchStrategy[Child]:
+    """Give a child with one thing that a plain contender has not."""
+    numbers = st.one_of(st.sampled_from(ODD_NUMBERS), st.sampled_from(taken))
+    named = st.tuples(st.sampled_from(heads), numbers).map("".join).filter(bool)
+    data = st.sampled_from([b"", b"__REVOKE__", b"unlock", b"10.0.0.1", None])
+    return st.one_of(
+        named.map(lambda name: plain._replace(name=name)),
+        st.sampled_from(ODD_NAMES).map(lambda name: plain._replace(name=name)),
+        st.integers(0, 12).map(lambda czxid: plain._replace(czxid=czxid)),
+        st.integers(0, 2).map(lambda owner: plain._replace(owner=owner)),
+        data.map(lambda content: plain._replace(data=content)),
+        st.just(plain._replace(is_read=False)),
+    )
+
+
+def told(path: str, children: Sequence[Child], stat: Stat) -> list[AnyFact]:
+    """Give what a source tells of them."""
+    names = tuple(Text(child.name) for child in children)
+    parent, own = split(path)
+    facts: list[AnyFact] = [
+        Children(path=Text(path), names=names, stat=stat, zxid=ZXID, at=5),
+        Children(path=parent, names=(own,), stat=Stat(1, 1, 0), zxid=ZXID, at=5),
+    ]
+    for child in children:
+        read = Stat(child.czxid, child.czxid, 3, owner=child.owner)
+        facts.append(
+            Node(
+                path=join(path, child.name),
+                stat=read if child.is_read else None,
+                data=child.data if child.is_read else None,
+                zxid=ZXID,
+                at=6,
+            )
+        )
+    return facts
+
+
+ROOTS = [
+    None,
+    Root("/**"),
+    Root("/**", leases=2),
+    Root("/**", layout="named-sequence"),
+    Root("/**", kind="election", blocking=True),
+]
+STATS = [Stat(1, 1, 0), Stat(1, 1, 0, cversion=9, num_children=5), Stat(1, 1, 0, cversion=-20)]
+
+
+def more(path: str, children: Sequence[Child]) -> st.SearchStrategy[list[AnyFact]]:
+    """Give what else may be known: mostly nothing; a refusal, or who watches whom."""
+    watched = tuple(join(path, child.name) for child in children[:1])
+    rows = {child.owner: watched for child in children if child.owner}
+    return st.sampled_from(
+        [
+            [],
+            [Denied(path=Text(path), what="list", zxid=ZXID + 1, at=7)],
+            [Watches(server=Text("zk"), rows=rows, zxid=ZXID, at=7)],
+        ]
+    )
+
+
+@settings(max_examples=400)
+@given(
+    st.data(),
+    siblings(),
+    st.sampled_from(PATHS * 3 + ODD_PATHS),
+    st.sampled_from(ROOTS),
+    st.sampled_from(STATS),
+)
+def test_the_short_way_gives_what_the_long_way_gives(
+    data: st.DataObject, children: list[Child], path: str, root: Root | None, stat: Stat
+) -> None:
+    """Wherever it gives a lock at all, down to the last field."""
+    world = World().after(*told(path, children, stat), *data.draw(more(path, children)))
+    decided = Settings((root,) if root else ())
+    quick = plain_lock(Text(path), world, decided, root)
+
+    if quick is not None:
+        assert may_be_lock(path, world, decided)
+        assert shown(quick) == shown(lock_at(path, world, decided, 0))
+        actors = Actors(decided)
+        assert [plain_queue(quick, actors)] == [
+            lined.queue for lined in queues(quick, actors, Known({}, {}))
+        ]
+        change, between = met(Text(path), quick), Change.between(path, None, quick)
+        assert (change.created, change.granted) == (between.created, between.granted)
+
+
+@pytest.mark.parametrize("head", [HEADS[0], HEADS[4], HEADS[8], HEADS[12], "lock-", "n_"])
+def test_the_short_way_is_taken_by_plain_locks(head: str) -> None:
+    """Contenders of one library with tokens and sessions of their own, in order of arrival."""
+    other = head.replace("0", "1")
+    children = [Child(f"{other}0000000002", 12, 2), Child(f"{head}0000000001", 11, 1)]
+    world = World().after(*told("/locks/a", children, Stat(1, 1, 0)))
+
+    assert plain_lock(Text("/locks/a"), world, Settings(), None) is not None
+
+
+FIRST, SECOND = Child("lock-0000000001", 11, 1), Child("lock-0000000002", 12, 2)
+MUTEX = Child(f"_c_{UUIDS[0]}-lock-0000000001", 11, 1)
+
+
+@pytest.mark.parametrize("path", ODD_PATHS)
+def test_what_may_be_no_lock_of_its_own_goes_the_long_way(path: str) -> None:
+    """A part of a semaphore, a slot of a lease, a counter: the path or its parent tells."""
+    world = World().after(*told(path, [FIRST, SECOND], Stat(1, 1, 0)))
+
+    assert plain_lock(Text(path), world, Settings(), None) is None
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        SECOND._replace(owner=0),
+        SECOND._replace(name="lock_0000000001"),
+        SECOND._replace(name="lock-2000000002"),
+        SECOND._replace(name="config"),
+        SECOND._replace(czxid=0),
+        SECOND._replace(data=b"__REVOKE__"),
+        SECOND._replace(is_read=False),
+    ],
+    ids=[
+        "persistent",
+        "same number",
+        "large number",
+        "stranger",
+        "no arrival",
+        "revoked",
+        "unread",
+    ],
+)
+def test_an_odd_one_sends_all_the_long_way(odd: Child) -> None:
+    """One is enough."""
+    world = World().after(*told("/locks/a", [FIRST, odd], Stat(1, 1, 0)))
+
+    assert plain_lock(Text("/locks/a"), world, Settings(), None) is None
+
+
+def test_watch_tables_may_show_that_a_mutex_is_a_semaphore() -> None:
+    """Curator's old one is named alike; who watches whom tells it, so the long way asks."""
+    world = World().after(*told("/locks/a", [MUTEX], Stat(1, 1, 0)))
+    table = Watches(server=Text("zk"), rows={}, zxid=ZXID, at=7)
+
+    assert plain_lock(Text("/locks/a"), world, Settings(), None) is not None
+    assert plain_lock(Text("/locks/a"), world.after(table), Settings(), None) is None
+
+
+def shown(lock: Lock | NotALock) -> object:
+    """Give all that there is to a lock, as plain values."""
+    if isinstance(lock, NotALock):
+        return lock
+    fields = msgspec.structs.asdict(lock)
+    del fields["lines"]
+    return fields, [line_shown(line) for line in lock.lines]
+
+
+def line_shown(queue: object) -> object:
+    """Give all that there is to a queue."""
+    assert isinstance(queue, Queue)
+    waits = [(queue.blocked_by(member), queue.expected(member)) for member in queue.members]
+    return [getattr(queue, name) for name in Queue.__slots__ if name[0] != "_"], waits

@@ -1,0 +1,97 @@
+"""What a look leaves to the next one, so that no event is told late."""
+
+from model.builders import NOW, kazoo_name, lock, session
+
+from zktop.model.examiner import Examiner
+from zktop.model.facts import Gone, Node, Stat
+from zktop.model.findings.dates import LONGEST, next_look
+from zktop.model.findings.examine import Examined
+from zktop.model.findings.looks import Looks, Seen
+from zktop.model.history.change import Change
+from zktop.model.locks.door import lock_at
+from zktop.model.locks.lock import Lock
+from zktop.model.settings import Settings
+from zktop.model.text import Text
+from zktop.model.world import World
+
+LATER = NOW + 10_000
+
+
+def test_root_blockers_are_ranked_in_a_look_with_nothing_else_to_tell() -> None:
+    """To rank them takes a while; the look that told of the event asks for another one soon."""
+    examiner = Examiner()
+    before = World().after(*lock("/orders", "alice", "bob", "carol"))
+    examiner.look(before, LATER)
+    after = before.after(_gone("/orders", "alice", 0, before))
+    told = examiner.look(after, LATER + 3_000, thorough=False)
+    was_behind = examiner.is_behind
+    ranked = examiner.look(after, LATER + 3_050, thorough=False)
+
+    assert [root.blocked for root in told.blockers] == [2]
+    assert was_behind
+    assert [root.blocked for root in ranked.blockers] == [1]
+    assert not examiner.is_behind
+
+
+def test_root_blockers_are_ranked_at_last_where_something_happens_in_every_look() -> None:
+    """Else a busy ensemble would never show new ones."""
+    examiner, world = Examiner(), World().after(*lock("/orders", "alice", "bob", "carol", "dan"))
+    examiner.look(world, LATER)
+    blocked = []
+    for number, owner in enumerate(("alice", "bob", "carol")):
+        world = world.after(_gone("/orders", owner, number, world))
+        made = examiner.look(world, LATER + 1_500 * (number + 1), thorough=False)
+        blocked.append(sum(root.blocked for root in made.blockers))
+
+    assert blocked == [3, 3, 0]
+
+
+def test_a_thorough_look_leaves_nothing() -> None:
+    """A snapshot has no next look."""
+    examiner = Examiner()
+    before = World().after(*lock("/orders", "alice", "bob", "carol"))
+    examiner.look(before, LATER)
+    made = examiner.look(before.after(_gone("/orders", "alice", 0, before)), LATER + 3_000)
+
+    assert [root.blocked for root in made.blockers] == [1]
+
+
+def test_who_was_known_by_name_alone_is_told_when_the_node_is_read() -> None:
+    """Then the place is one of the session's: it neither came nor went."""
+    world = World().after(*lock("/orders", "alice", "bob"))
+    path = Text(f"/orders/{kazoo_name('carol', 2)}")
+    sighted = world.after(Node(path=path, zxid=world.zxid + 1, at=NOW))
+    stat = Stat(world.zxid + 1, world.zxid + 1, NOW, owner=session("carol"))
+    read = sighted.after(Node(path=path, stat=stat, data=b"", zxid=world.zxid + 2, at=NOW))
+    change = Change.between("/orders", _lock(sighted), _lock(read))
+
+    assert (change.created, change.deleted) == ((), ())
+    assert [member.owner for member in change.read] == [session("carol")]
+
+
+def test_what_has_lasted_is_looked_at_more_seldom() -> None:
+    """Ten thousand locks in trouble for an hour would keep a core busy with saying so again."""
+    said = Examined(due_ms=LATER + 2_000)
+
+    assert [_next(said, lasted) for lasted in (0, 10_000, 40_000, 3_600_000)] == [
+        2_000,
+        2_000,
+        4_000,
+        LONGEST,
+    ]
+    assert _next(said._replace(asked_ms=LATER + 3_000), 3_600_000) == 3_000
+
+
+def _next(said: Examined, lasted: int) -> int:
+    since = LATER - lasted
+    return (next_look(said, Looks({"B1-1": Seen(since, since, since)}), LATER) or 0) - LATER
+
+
+def _gone(path: str, owner: str, sequence: int, world: World) -> Gone:
+    return Gone(path=Text(f"{path}/{kazoo_name(owner, sequence)}"), zxid=world.zxid + 1, at=LATER)
+
+
+def _lock(world: World) -> Lock:
+    found = lock_at("/orders", world, Settings(), LATER)
+    assert isinstance(found, Lock)
+    return found

@@ -1,0 +1,45 @@
+"""Where two versions of a sequence differ: what is put back together must be the later one."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zktop.model.strides import splits
+
+MANY = st.lists(st.integers(0, 2_000), unique=True, max_size=1_500)
+
+
+@given(
+    before=st.permutations(range(12)), after=st.permutations(range(4, 16)), cut=st.integers(0, 12)
+)
+def test_with_the_stretches_replaced_one_becomes_the_other(
+    before: list[int], after: list[int], cut: int
+) -> None:
+    """However much they differ."""
+    assert _patched(before, after[:cut]) == after[:cut]
+
+
+@given(before=MANY, gone=st.sets(st.integers(0, 2_000), max_size=6), come=st.integers(0, 6))
+def test_a_few_changes_of_a_long_queue_are_found_exactly(
+    before: list[int], gone: set[int], come: int
+) -> None:
+    """As long as those who stay keep their order, nobody is named who did not come or go."""
+    after = [one for one in before if one not in gone] + [5_000 + one for one in range(come)]
+    found = list(splits(before, after))
+
+    left = [one for part in found for one in before[part.here : part.here + part.left]]
+    joined = [one for part in found for one in after[part.there : part.there + part.joined]]
+    assert left == [one for one in before if one in gone]
+    assert joined == after[len(after) - come :]
+
+
+def test_the_same_has_no_stretches() -> None:
+    """Nothing to tell."""
+    assert not list(splits(range(2_000), range(2_000)))
+
+
+def _patched(before: list[int], after: list[int]) -> list[int]:
+    made, at = [], 0
+    for here, left, there, joined in splits(before, after):
+        made += before[at:here] + after[there : there + joined]
+        at = here + left
+    return made + before[at:]

@@ -1,0 +1,144 @@
+"""Locks of the plainest kind at first sight: recognised and put in order at one go.
+
+Nearly every lock is one queue of exclusive, ephemeral contenders that one library named. The first
+reading meets thousands of them at once, so all names of such a lock are read by one search. What
+comes out is what `lock_at` gives, sooner; wherever a thing is out of the ordinary, nothing comes
+out, and `lock_at` has to look.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from operator import gt
+from typing import Final, NamedTuple
+
+from zktop.model.facts import Stat
+from zktop.model.family import Family
+from zktop.model.layouts.catalogue import layout_named
+from zktop.model.layouts.labels import REVOKED
+from zktop.model.layouts.layout import Kind, Layout
+from zktop.model.layouts.names import compiled
+from zktop.model.layouts.strangers import by_path
+from zktop.model.layouts.structures import may_be_part
+from zktop.model.locks.election import is_election
+from zktop.model.locks.lock import Lock, Member
+from zktop.model.locks.notes import DISORDER, NEARLY_EXHAUSTED, plain_notes
+from zktop.model.locks.queue import Queue, Rule
+from zktop.model.locks.queues import rule_of
+from zktop.model.settings import Root, Settings
+from zktop.model.text import Text
+from zktop.model.world import World
+
+# Layout -> how it names exclusive contenders: what is before the token, the token, what follows.
+_NAMES: Final = {
+    "kazoo-lock": ("", "{H32}", "__lock__"),
+    "curator-mutex": ("_c_", "{U36}", "-lock-"),
+    "curator-latch": ("_c_", "{U36}", "-latch-"),
+    "go-lock": ("_c_", "{H32}", "-lock-"),
+    "plain-lock": ("lock[-_]", "", ""),
+    "zk-election": ("n_", "", ""),
+}
+_LENGTH: Final = {"{H32}": 32, "{U36}": 36}
+_NUMBER: Final = r"(0\d{9})"  # below a billion all clients agree on the order
+
+
+class _Shape(NamedTuple):
+    """One way to name exclusive contenders."""
+
+    layout: Layout
+    rule: Rule
+    kind: Kind
+    fits: Callable[[str], object]  # tells whether one name is of this shape
+    numbers: Callable[[str], list[str]]  # finds the numbers in many names, a line each
+    token_at: slice | None
+
+
+def plain_lock(path: Text, world: World, settings: Settings, root: Root | None) -> Lock | None:
+    """Give the lock at a path where it is a plain one; `root` is what the user said of it."""
+    if settings.layouts or by_path(path) or may_be_part(path[path.rfind("/") + 1 :]):
+        return None
+    if root is not None and not _says_nothing(root):
+        return None
+    family = world.family(path)
+    stat = family.stat
+    if stat is None or not family.listed or stat.next_sequence > NEARLY_EXHAUSTED:
+        return None
+    shape = _shape_of(family)
+    if shape is None or (shape.layout.name == "curator-mutex" and world.tables):
+        return None  # watch tables may show that it is a semaphore
+    queue = _queue(shape, family)
+    return None if queue is None else _lock(path, shape, queue, family, stat)
+
+
+def _says_nothing(root: Root) -> bool:
+    """Tell whether the user only said where the lock is."""
+    return not (root.layout or root.leases or root.kind or root.blocking)
+
+
+def _shape_of(family: Family) -> _Shape | None:
+    """Find the shape of the first name; all the others must have the same."""
+    first = next(iter(family.members), None)
+    if first is not None:
+        for shape in _shapes():
+            if shape.fits(first):
+                return shape
+    return None
+
+
+def _queue(shape: _Shape, family: Family) -> Queue | None:
+    """Make the queue, if there is nothing odd about any of its members."""
+    numbers = shape.numbers("\n".join(family.members))
+    if not _are_plain(shape, family, numbers):
+        return None
+    rows = sorted(zip(numbers, family.members.values(), strict=True))  # no two are the same
+    arrivals = [znode.stat.czxid for _, znode in rows if znode.stat]
+    if len(arrivals) != len(rows) or 0 in arrivals:
+        return None  # somebody was not read yet
+    layout, mode, name, at = shape.layout, shape.layout.mode, shape.layout.name, shape.token_at
+    members = tuple([Member(znode.name, mode, int(n), name, None, at, znode) for n, znode in rows])
+    unordered = sum(map(gt, arrivals, arrivals[1:]))
+    return Queue(layout, shape.rule, members, plain_notes(unordered, int(rows[-1][0])))
+
+
+def _are_plain(shape: _Shape, family: Family, numbers: list[str]) -> bool:
+    """Tell whether each has a number, a token and a session, and none was told to let go."""
+    members = family.members
+    if not len(numbers) == len(set(numbers)) == len(members):
+        return False
+    at = shape.token_at
+    if at is not None and len({name[at] for name in members}) != len(members):
+        return False
+    znodes = members.values()
+    if 0 in [znode.stat.owner for znode in znodes if znode.stat]:
+        return False
+    return REVOKED.isdisjoint([znode.data for znode in znodes])
+
+
+def _lock(path: Text, shape: _Shape, queue: Queue, family: Family, stat: Stat) -> Lock:
+    is_elected = is_election(path, shape.layout, (queue,))
+    return Lock(
+        path=path,
+        layout=shape.layout.name,
+        kind="election" if is_elected else shape.kind,
+        lines=(queue,),
+        stat=stat,
+        seen_zxid=family.listed_at,
+        at=family.told_at,
+        warnings=(DISORDER,) if queue.notes.unordered else (),
+        family=family,
+    )
+
+
+@lru_cache(maxsize=1)
+def _shapes() -> tuple[_Shape, ...]:
+    """Make all shapes, as soon as one is needed."""
+    return tuple(_shape(name, *parts) for name, parts in _NAMES.items())
+
+
+def _shape(name: str, before: str, token: str, after: str) -> _Shape:
+    layout = layout_named(name)
+    if layout is None:
+        raise LookupError(name)
+    line = compiled(f"(?m)^{before}{token}{after}{_NUMBER}$")
+    at = slice(len(before), len(before) + _LENGTH[token]) if token else None
+    kind: Kind = "mutex" if layout.means == "read-write" else layout.means
+    return _Shape(layout, rule_of(layout, None), kind, line.fullmatch, line.findall, at)

@@ -1,0 +1,60 @@
+"""Where two versions of one sequence differ, found at the speed of C.
+
+A queue keeps its order, so two looks at it agree in long runs, and a run of the same objects is
+compared at once. Whatever is out of step is left to whoever asked.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import compress, count
+from operator import is_not
+from typing import Final, NamedTuple, TypeVar
+
+T = TypeVar("T")
+
+RUN: Final = 512  # objects that are compared at once
+NEAR: Final = 64  # among which two sequences that are out of step find each other again
+
+
+class Split(NamedTuple):
+    """A stretch of the earlier version, in whose place there is another one in the later."""
+
+    here: int
+    left: int
+    there: int
+    joined: int
+
+
+def splits(before: Sequence[T], after: Sequence[T]) -> Iterator[Split]:
+    """Give the stretches that differ, from the front; what lies between them is the same.
+
+    An object that moved may be in what left and in what joined.
+
+    >>> list(splits("abcde", "acdef"))
+    [Split(here=1, left=1, there=1, joined=0), Split(here=5, left=0, there=4, joined=1)]
+    """
+    here = there = 0
+    while here < len(before) and there < len(after):
+        old, new = before[here : here + RUN], after[there : there + RUN]
+        same = min(len(old), len(new))
+        if old != new:
+            same = next(compress(count(), map(is_not, old, new)), same)
+        here, there = here + same, there + same
+        if same < len(old) and same < len(new):
+            left, joined = _out_of_step(before[here : here + NEAR], after[there : there + NEAR])
+            yield Split(here, left, there, joined)
+            here, there = here + left, there + joined
+    if here < len(before) or there < len(after):
+        yield Split(here, len(before) - here, there, len(after) - there)
+
+
+def _out_of_step(old: Sequence[T], new: Sequence[T]) -> tuple[int, int]:
+    """Count how many to leave out of each until both go on with the same object."""
+    if len(old) > 1 and old[1] is new[0]:
+        return 1, 0
+    if len(new) > 1 and new[1] is old[0]:
+        return 0, 1
+    places = {id(one): place for place, one in enumerate(old)}
+    for place, one in enumerate(new):
+        if id(one) in places:
+            return places[id(one)], place
+    return len(old), len(new)
