@@ -5,6 +5,7 @@ from model.builders import NOW
 from model.findings.cases import facts
 from ui.feeds import frames
 from ui.queues import looked, page_on, queue, ring_of, shown
+from ui.situations import deadlock_frames
 from ui.troubles import trouble
 
 from zktop.ui.moment import Subject
@@ -129,3 +130,11 @@ async def test_what_is_read_does_not_jump_away_when_something_worse_comes() -> N
         await shown(pilot)
 
         assert app.pointed.case == before
+
+
+def test_nobody_is_called_disconnected_who_has_no_session() -> None:
+    """An orphan has no session that could be missing from the tables: it is an orphan, no more."""
+    rules = {finding.rule for finding in deadlock_frames()[-1].report.findings}
+
+    assert "B1" in rules
+    assert "P1" not in rules

@@ -68,17 +68,17 @@ class Deadlocks:
         self._unranked_from: Millis | None = None
         self._is_ranking_due = False
 
-    def change(self, change: Change) -> None:
-        """Take note of one changed lock."""
+    def change(self, change: Change, locks: Mapping[Text, Lock]) -> None:
+        """Take note of one changed lock; `locks` are all as they are now."""
         lock = change.after
-        if change.before is None and lock is not None and self._meet(lock, change):
+        if change.before is None and lock is not None and self._meet(lock, locks):
             return
         known = Known(self.graph.queues, self._members)
         made = [] if lock is None else list(queues(lock, self._actors, known))
         gone_at = lock.seen_zxid if lock else 0
         for lined in made:
             self._replace(lined, gone_at)
-            self._note_order(lined, change)
+            self._note_order(lined, locks)
             self._keep_members(lined)
         for name in names_of(change.path, len(made)):
             was = self.graph.queues.get(name)
@@ -148,14 +148,14 @@ class Deadlocks:
         patience = 0 if is_calm else RANK_AT_LAST
         return self._is_ranking_due and now_ms - self._unranked_from >= patience
 
-    def _meet(self, lock: Lock, change: Change) -> bool:
+    def _meet(self, lock: Lock, locks: Mapping[Text, Lock]) -> bool:
         """Take note of a lock that was not there before, if it is a plain one as nearly all."""
         queue = None if lock.path in self.graph.queues else plain_queue(lock, self._actors)
         if queue is None:
             return False
         lined = Lined(queue, tuple(lock.lines[0].members), queue.requests, ())
         self._replace(lined, lock.seen_zxid)
-        self._note_order(lined, change)
+        self._note_order(lined, locks)
         self._keep_members(lined)
         return True
 
@@ -178,20 +178,21 @@ class Deadlocks:
         else:
             self._members.pop(lined.queue.lock, None)
 
-    def _note_order(self, lined: Lined, change: Change) -> None:
+    def _note_order(self, lined: Lined, locks: Mapping[Text, Lock]) -> None:
         """Learn in which order locks are taken, from who owns another one already."""
-        lock, queue = change.after, lined.queue
         if not (self.graph.tangled or lined.deleted):
             return  # nobody stands in two places, and nobody is gone
-        generation = {queue.lock: lock.stat.czxid} if lock and lock.stat else {}
+        queue = lined.queue
         for request in lined.created:
             if tells_order(self.graph, request.actor):
                 asker = Asker(
                     identity=request.actor,
-                    owner=request.actor,
+                    owner=_label(locks, queue, request),
                     is_concurrent=self._activity.is_concurrent(request.actor),
                 )
-                self._orders.asked(self.graph, queue, request, asker, generation)
+                born = {name: _born(locks, name) for name in self.graph.locks(request.actor)}
+                self._orders.asked(self.graph, queue, request, asker, born)
+        lock = locks.get(Text(path_of(queue.lock)))
         for request in lined.deleted:
             self._orders.ended(queue.lock, request.node, lock.at if lock else 0)
 
@@ -283,3 +284,16 @@ def _of_lock(place: Place) -> Place:
 
 def _paths(names: Iterable[str]) -> tuple[Text, ...]:
     return tuple(sorted({Text(path_of(name)) for name in names}))
+
+
+def _born(locks: Mapping[Text, Lock], name: str) -> int:
+    """Give the transaction that made the root of a queue; 0 where it could not be read."""
+    lock = locks.get(Text(path_of(name)))
+    return lock.stat.czxid if lock and lock.stat else 0
+
+
+def _label(locks: Mapping[Text, Lock], queue: Queue, request: Request) -> str:
+    """Call an actor as it calls itself in what it asked for, as far as that is read by now."""
+    lock = locks.get(Text(path_of(queue.lock)))
+    member = lock.member(Text(request.node)) if lock else None
+    return (member.label if member else None) or request.actor

@@ -1,0 +1,60 @@
+"""Lock orders are learned from what really happens, through the examiner."""
+
+from model.builders import NOW, kazoo_name, session
+
+from zktop.model.examiner import Examiner
+from zktop.model.facts import AnyFact, Children, Gone, Node, Stat, join
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.model.world import World
+
+ORDERS, STOCK = Text("/locks/orders"), Text("/locks/stock")
+
+
+def taken(path: Text, owner: str, number: int, zxid: int, born: int = 1) -> list[AnyFact]:
+    """Somebody is the only one in a lock."""
+    name = kazoo_name(owner, number)
+    root = Stat(born, born, 0, cversion=2 * number + 1, num_children=1, pzxid=zxid)
+    stat = Stat(zxid, zxid, NOW + zxid, owner=session(owner))
+    return [
+        Children(path=path, names=(name,), stat=root, zxid=zxid, at=NOW + zxid),
+        Node(path=join(path, name), stat=stat, data=owner.encode(), zxid=zxid, at=NOW + zxid),
+    ]
+
+
+def released(owner: str, zxid: int) -> list[AnyFact]:
+    """And gives both back."""
+    paths = (join(path, kazoo_name(owner, 0)) for path in (ORDERS, STOCK))
+    return [Gone(path=path, zxid=zxid, at=NOW + zxid) for path in paths]
+
+
+def in_two_orders(born: int = 1) -> Report:
+    """Ann takes orders first, and bob takes stock first, some seconds later."""
+    examiner, world = Examiner(), World()
+    for at, facts in (
+        (100, taken(ORDERS, "ann", 0, 100)),
+        (200, taken(STOCK, "ann", 0, 200)),
+        (1_000, released("ann", 1_000)),
+        (6_000, taken(STOCK, "bob", 1, 6_000, born)),
+        (6_100, taken(ORDERS, "bob", 1, 6_100, born)),
+        (12_000, []),
+    ):
+        world = world.after(*facts)
+        report = examiner.look(world, NOW + at)
+    return report
+
+
+def test_two_orders_of_the_same_locks_are_a_deadlock_to_come() -> None:
+    """Nobody waited for anybody, and yet the order of who came is told, by their own names."""
+    (told,) = in_two_orders().inversions
+
+    assert told.rule == "D9"
+    assert told.sentence == (
+        "Potential deadlock: bob took X:/locks/orders while it had X:/locks/stock; "
+        "ann took X:/locks/stock while it had X:/locks/orders; at the same time none could go on."
+    )
+
+
+def test_locks_that_were_made_anew_meanwhile_are_others() -> None:
+    """What was done to locks of the same names before says nothing about these."""
+    assert in_two_orders(born=5_000).inversions == ()
