@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from textual import events
+from textual.command import CommandList
 from textual.widgets import OptionList
 from ui.feeds import ToldFeed, app_of, settled
 from ui.situations import idle_stage
@@ -73,6 +74,24 @@ async def test_a_page_key_may_come_before_the_menu_is_drawn() -> None:
         menu.action_page_down()
 
         assert menu.highlighted == 1
+
+
+async def test_a_page_key_may_come_before_the_palette_is_drawn() -> None:
+    """What was found is there, and has no lines yet."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("colon")
+        await settled(pilot)
+        found = app.screen.query_one(CommandList)
+        found.display = False
+        await settled(pilot)
+        found._clear_caches()
+        found.highlighted = 0
+        await pilot.press("pageup", "pagedown")
+
+        assert found.highlighted == 0
+        assert app.mishaps.last is None
 
 
 @pytest.mark.parametrize("turns", [(), ("2",), ("5",)])

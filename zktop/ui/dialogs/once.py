@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from textual import work
 from textual.await_complete import AwaitComplete
-from textual.command import CommandPalette
+from textual.command import CommandList, CommandPalette
 from textual.css.query import NoMatches
 from textual.screen import Screen
 
@@ -32,3 +32,8 @@ class Palette(CommandPalette, Once[None]):
         gather = CommandPalette._gather_commands.__wrapped__  # type: ignore[attr-defined]  # noqa: SLF001  as every decorator keeps it
         with contextlib.suppress(NoMatches):
             await gather(self, search_value)
+
+    def _action_command_list(self, action: str) -> None:
+        """Move in the list; by a page only once it is drawn, for it has no lines before."""
+        if self.query_one(CommandList).scrollable_content_region or not action.startswith("page"):
+            super()._action_command_list(action)
