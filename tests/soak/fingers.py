@@ -26,7 +26,7 @@ from zktop.ui.keys import KEYS
 
 PRESSED_S = 8.0  # in each round, at random
 ANSWERS_S = 2.0  # mostly; contenders that start may have the processor for a while
-HANGS_S = 10.0
+HANGS_S = 20.0
 CLEARED_S = 30.0
 HERE = "[1 Locks]"
 ON_STAGE = re.compile(r"\d+/\d+  (PLAYING|PAUSED|OVER|FAILED|CLEANING)")
@@ -133,29 +133,34 @@ class Fingers:
     def _come_home(self) -> None:
         """Leave everything, and be on the first screen soon."""
         self._screen.resize(*PLAIN)
-        for _ in range(4):  # a list that is open, a dialog, a filter, a pause
-            self._press("Escape")
-            time.sleep(APART_S)
-        self._press("1")  # a busy machine may read it with the last escape, and so as another key
-        time.sleep(APART_S)
-        self._press("1")
-        self.answers_s.append(self._see(HERE, HANGS_S))
+        self._turn_to("1", HERE)
 
-    def _turn_to(self, key: str, name: str) -> float:
+    def _turn_to(self, key: str, name: str) -> None:
         """Press until it is there: what was pressed before may lead elsewhere a moment later."""
         begin = time.monotonic()
-        while name not in self._screen.text():
+        while True:
+            self._leave_everything()
+            asked = time.monotonic()
             self._press(key)
             with contextlib.suppress(AssertionError):
                 self._screen.until(name, ANSWERS_S)
+            self.answers_s.append(time.monotonic() - asked)
+            if self.answers_s[-1] < ANSWERS_S:
+                return
+            self._insist_that_it_lives()
             spent = time.monotonic() - begin
             self._insist(spent < HANGS_S, f"{key} does not lead to {name}:\n{self._screen.text()}")
-        return time.monotonic() - begin
+
+    def _leave_everything(self) -> None:
+        """A list that is open, a dialog, a filter and a pause are each left by an escape."""
+        for _ in range(4):
+            self._press("Escape")
+            time.sleep(APART_S)
 
     def _clear_the_stage(self) -> None:
         """End the scene, and whoever else contends, the hard way."""
         self._come_home()
-        self.answers_s.append(self._turn_to("6", "[6 Demo]"))
+        self._turn_to("6", "[6 Demo]")
         self._press("E")
         self._see(lambda text: not ON_STAGE.search(text), CLEARED_S)
         ends = time.monotonic() + CLEARED_S
