@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kazoo.client import KazooClient
+from msgspec.structs import replace
 
 from bench.crowd import member, queue_up
 from bench.figure import Figure
@@ -110,7 +111,7 @@ def _watch(address: str, root: str, *, persistent: bool = True) -> Iterator[Watc
     if not persistent:  # as if the server were an old one
         source: Any = watch._source  # noqa: SLF001
         expect = source._expect  # noqa: SLF001
-        source._expect = lambda probes: expect([p._replace(version=(3, 5, 0)) for p in probes])  # noqa: SLF001
+        source._expect = lambda probes: expect([replace(p, version=(3, 5, 0)) for p in probes])  # noqa: SLF001
     with watch:
         yield watch
 

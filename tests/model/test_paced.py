@@ -1,6 +1,7 @@
 """What a look leaves to the next one, so that no event is told late."""
 
 from model.builders import NOW, kazoo_name, lock, session
+from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Gone, Node, Stat
@@ -79,7 +80,7 @@ def test_what_has_lasted_is_looked_at_more_seldom() -> None:
         4_000,
         LONGEST,
     ]
-    assert _next(said._replace(asked_ms=LATER + 3_000), 3_600_000) == 3_000
+    assert _next(replace(said, asked_ms=LATER + 3_000), 3_600_000) == 3_000
 
 
 def _next(said: Examined, lasted: int) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 from kazoo.client import KazooClient
+from msgspec.structs import replace
 from servers import RunningServer, real_zookeeper
 from zk.eye import looking, names
 
@@ -74,6 +75,6 @@ def _pretend(monkeypatch: pytest.MonkeyPatch, version: tuple[int, int, int]) -> 
     expect = Source._expect
 
     def older(self: Source, probes: Sequence[Probe]) -> None:
-        expect(self, [probe._replace(version=version) for probe in probes])
+        expect(self, [replace(probe, version=version) for probe in probes])
 
     monkeypatch.setattr(Source, "_expect", older)

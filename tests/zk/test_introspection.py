@@ -1,5 +1,6 @@
 """What the servers tell of themselves becomes facts, and each refusal a named blind spot."""
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -12,6 +13,7 @@ from zktop.model.facts import session_id
 from zktop.model.world import Tables, World
 from zktop.zk.access import Admin
 from zktop.zk.hosts import Address
+from zktop.zk.introspection import REST_FOR, Rest
 
 pytestmark = pytest.mark.zookeeper
 
@@ -30,7 +32,9 @@ def waiter(ensemble: list[RunningServer]) -> Iterator[KazooClient]:
     client.start()
     client.create("/locks/l/m-0000000000", makepath=True)
     client.create("/locks/l/m-0000000001", ephemeral=True)
-    client.get("/locks/l/m-0000000000", watch=lambda _event: None)
+    for number in range(2):
+        client.get(f"/locks/l/m-000000000{number}", watch=lambda _event: None)
+    client.create("/locks/l/m-0000000002", ephemeral=True)
     yield client
     client.stop()
     client.close()
@@ -62,17 +66,25 @@ def test_all_members_are_found_and_asked(
         8000
     ]
     assert theirs.watches
-    assert (theirs.watches.rows or {})[session] == ("/locks/l/m-0000000000",)
+    assert {*(theirs.watches.rows or {})[session]} == {
+        "/locks/l/m-0000000000",
+        "/locks/l/m-0000000001",
+    }
     assert {t.server.mode for t in by_address.values() if t.server} == {"leader", "follower"}
 
 
 def test_the_leader_tells_when_sessions_expire(
     ensemble: list[RunningServer], waiter: KazooClient, channel: str
 ) -> None:
-    """Between two ticks more than the time-out and nothing; and who owns which ephemeral."""
+    """Between two ticks more than the time-out and nothing; who owns what somebody watches."""
     session = session_id(waiter.client_id[0])
     with _sampled(ensemble[0].address, _admin(ensemble, channel)) as eye:
-        world = eye.until(lambda world: len(world.tables) == 3)
+        world = eye.until(
+            lambda world: (
+                [bool(t.expiry and t.expiry.ephemerals) for t in world.tables.values()]
+                == 3 * [True]
+            )
+        )
         expiry = [t.expiry for t in world.tables.values() if t.expiry]
     left = [one.expires_in_ms[session] for one in expiry if one.expires_in_ms]
 
@@ -169,6 +181,15 @@ def test_tables_are_not_newer_than_what_was_told_before_them(
     assert tables.watches.zxid <= eye.world.zxid
     assert tables.server
     assert tables.watches.zxid <= (tables.server.server_zxid or 0)
+
+
+def test_a_server_is_left_alone_for_longer_than_its_tables_took() -> None:
+    """What they cost us must not depend on how large they are."""
+    rest = Rest()
+    rest.after(took=0.5, spent=0.2, every=2.0)
+    left = rest.due - time.monotonic()
+
+    assert 0.9 * REST_FOR * 0.2 < left <= REST_FOR * 0.2
 
 
 def test_a_server_that_never_answers_does_not_hold_up_the_others(

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zktop.model.facts import Connection
+from zktop.model.text import Text
 from zktop.zk import admin_tables, tables
 from zktop.zk.tables import Member
 
@@ -117,14 +118,14 @@ def test_cons_lists_sessions_with_address_and_age() -> None:
 
 def test_watch_tables_read_the_same_from_both_sides() -> None:
     """By session and by path; names may hold blanks and letters of any language."""
-    assert tables.watched(WCHC) == {
+    assert tables.watched(WCHC.split("\n")) == {
         0xC800001194BA0001: ("/locks/rw/399bd80f0bb64fdf8f87a42c73aad471__rlock__0000000001",),
         0x1000008ED7B0002: (
             "/locks/orders/3f73ba0823334d80b724b205db8e67bc__lock__0000000000",
             "/locks/ä b",
         ),
     }
-    assert tables.watched_by_path(WCHP) == {
+    assert tables.watched_by_path(WCHP.split("\n")) == {
         1: ("/locks/a", "/locks/b"),
         0xC800001194BA0001: ("/locks/a",),
     }
@@ -133,7 +134,7 @@ def test_watch_tables_read_the_same_from_both_sides() -> None:
 @pytest.mark.parametrize("empty", ["\n", "\n\n", ""])
 def test_an_empty_watch_table_is_empty(empty: str) -> None:
     """A server with no watch prints a newline."""
-    assert tables.watched(empty) == {} == tables.watched_by_path(empty)
+    assert tables.watched(empty.split("\n")) == {} == tables.watched_by_path(empty.split("\n"))
 
 
 def test_the_sum_of_watches_is_read() -> None:
@@ -144,7 +145,7 @@ def test_the_sum_of_watches_is_read() -> None:
 
 def test_a_leader_dumps_expiry_buckets_and_ephemerals() -> None:
     """The list of connections has buckets too, which are no sessions' expiry."""
-    found = tables.dump(DUMP_LEADER)
+    found = tables.dump(DUMP_LEADER.split("\n"))
 
     assert found.buckets == (
         ("Sat Nov 21 00:00:07 UTC 2026", ()),
@@ -161,9 +162,20 @@ def test_a_leader_dumps_expiry_buckets_and_ephemerals() -> None:
     }
 
 
+def test_only_ephemerals_that_are_wanted_are_kept() -> None:
+    """Each as the same string that was asked with; nothing at all where nothing is wanted."""
+    lines = DUMP_LEADER.split("\n")
+    wanted = Text("/locks/single:")
+
+    (paths,) = (tables.dump(lines, {wanted: wanted}).ephemerals or {}).values()
+    assert paths[0] is wanted
+    assert tables.dump(lines, {}).ephemerals == {}
+    assert tables.dump(lines, {}).buckets == tables.dump(lines).buckets
+
+
 def test_a_follower_dumps_the_timeout_of_every_session() -> None:
     """Of the whole ensemble, and no expiry."""
-    found = tables.dump(DUMP_FOLLOWER)
+    found = tables.dump(DUMP_FOLLOWER.split("\n"))
 
     assert found.buckets == ()
     assert found.timeouts_ms == {0xC800001194BA0000: 20000, 0x100001194990000: 4000}
@@ -172,12 +184,15 @@ def test_a_follower_dumps_the_timeout_of_every_session() -> None:
 
 def test_local_sessions_are_sessions_too() -> None:
     """They stand in a part of their own."""
-    assert [sessions for _, sessions in tables.dump(DUMP_LOCAL).buckets] == [(7,), (8,)]
+    assert [sessions for _, sessions in tables.dump(DUMP_LOCAL.split("\n")).buckets] == [
+        (7,),
+        (8,),
+    ]
 
 
 def test_an_old_follower_dumps_the_name_of_an_object() -> None:
     """3.4 tells the ephemerals all the same."""
-    found = tables.dump(DUMP_34_FOLLOWER)
+    found = tables.dump(DUMP_34_FOLLOWER.split("\n"))
 
     assert (found.buckets, found.timeouts_ms, found.ephemerals) == ((), None, {1: ("/x",)})
 
@@ -276,10 +291,7 @@ def test_watch_details_are_believed_only_when_they_are_whole() -> None:
 PARSERS = [
     tables.connections,
     tables.newest_answer,
-    tables.watched,
-    tables.watched_by_path,
     tables.watches_in_all,
-    tables.dump,
     tables.version_of,
     tables.mode_of,
     tables.figures,
@@ -291,6 +303,16 @@ PARSERS = [
 SAMPLES = (CONS, WCHC, WCHP, DUMP_LEADER, DUMP_FOLLOWER, SRVR, CONFIG)
 LIKELY = st.sampled_from([line for sample in SAMPLES for line in sample.splitlines()])
 GARBAGE = st.text() | st.lists(LIKELY | st.text(max_size=20), max_size=8).map("\n".join)
+
+
+LINE_PARSERS = [tables.watched, tables.watched_by_path, tables.dump]
+
+
+@pytest.mark.parametrize("parse", LINE_PARSERS, ids=lambda parse: parse.__name__)
+@given(text=GARBAGE)
+def test_garbage_in_lines_never_raises(parse: object, text: str) -> None:
+    """The same of what is read line by line."""
+    parse(text.split("\n"))  # type: ignore[operator]  # a parser it is
 
 
 @pytest.mark.parametrize("parse", PARSERS, ids=lambda parse: parse.__name__)

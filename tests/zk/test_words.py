@@ -1,6 +1,8 @@
 """Questions to one server: only those that read, answers always to their end, never for long."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from zk.listeners import Behaviour, answers, dribbles, hangs_up, listener, silent
 
 from zktop.zk import admin, words
@@ -35,6 +37,24 @@ def test_a_large_answer_is_read_to_its_end() -> None:
         assert len(words.ask(address, "wchc")) == 5_000_000
 
 
+def test_a_large_answer_can_be_had_line_by_line() -> None:
+    """So that it is never there twice."""
+    with listener(answers("Ä\n/ö\u2028\n".encode() * 200_000)) as address:
+        read = list(words.lines(address, "dump"))
+
+    assert read == ["Ä", "/ö\u2028"] * 200_000
+
+
+@given(st.lists(st.text("aä\n\u2028", max_size=5)), st.integers(1, 4))
+def test_lines_are_the_same_however_an_answer_came(texts: list[str], size: int) -> None:
+    """Also where a letter was cut in two; a last line without an end is one too."""
+    answer = "".join(texts).encode()
+    parts = [answer[begin : begin + size] for begin in range(0, len(answer), size)]
+    lines = answer.decode().split("\n")
+
+    assert list(words._lines(parts)) == (lines if lines[-1] else lines[:-1])
+
+
 @pytest.mark.parametrize(
     ("behaviour", "said"),
     [
@@ -49,11 +69,21 @@ def test_a_large_answer_is_read_to_its_end() -> None:
 )
 def test_a_refusal_says_why(behaviour: Behaviour, said: str) -> None:
     """Each becomes a named blind spot."""
-    with listener(behaviour) as address, pytest.raises(RefusedError, match=said):
-        words.ask(address, "wchc", seconds=0.2)
+    for ask in (words.ask, words.lines):
+        with listener(behaviour) as address, pytest.raises(RefusedError, match=said):
+            ask(address, "wchc", seconds=0.2)
 
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+
+
+def test_what_nobody_wants_of_an_object_is_not_decoded() -> None:
+    """It may be anything, as long as it is JSON."""
+    body = b'{"a": 1, "b": {"c": []}, "error": null}'
+    with listener(answers(OK + body)) as address:
+        told = admin.command(address, "dump", leave_out=("b",))
+
+    assert told == {"a": 1, "error": None}
 
 
 def test_an_admin_server_answers_an_object() -> None:

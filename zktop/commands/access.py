@@ -1,7 +1,8 @@
 """From the settings that hold to what the source of facts is told."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from zktop.config.shape import Config
 from zktop.model.layouts.layout import Layout

@@ -1,7 +1,6 @@
 """`zktop check`: one answer for a script or a monitoring system."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -56,7 +55,7 @@ def command(
     fail_on: str | None,
     min_confidence: "Confidence",
     form: str,
-    file: Path | None,
+    file: str | None,
     at: At | None,
 ) -> int:
     """Say whether there is a deadlock or another serious finding; the exit code is 1 then.

@@ -3,7 +3,6 @@
 import select
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -29,7 +28,7 @@ Examples:
 @click.option("--duration", type=DURATION, metavar="TIME", help="End after this: 60, 5m.")
 @file_options
 @connection_options
-def command(wanted: Wanted, duration: "Millis | None", file: Path | None, at: At | None) -> None:
+def command(wanted: Wanted, duration: "Millis | None", file: str | None, at: At | None) -> None:
     """Print what happens to locks, deadlocks, findings and the connection, as it happens.
 
     Until ctrl-c, or for a --duration; a lost connection is an event, and comes back. What was
@@ -45,7 +44,7 @@ def command(wanted: Wanted, duration: "Millis | None", file: Path | None, at: At
         put_json_line(event)
 
 
-def _recorded(wanted: Wanted, file: Path, at: At | None) -> "Iterator[Report]":
+def _recorded(wanted: Wanted, file: str, at: At | None) -> "Iterator[Report]":
     source, moment = replay(wanted, file, at)
     return source.reports(moment)
 

@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +14,8 @@ from zktop.commands.output import narrate
 from zktop.commands.times import MOMENT, At
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from zktop.commands.replayed import Replay
     from zktop.commands.watch import Watch
     from zktop.model.facts import Millis
@@ -23,7 +24,7 @@ FROM = click.option(
     "--from",
     "file",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=click.Path(),
     help="Read a recording instead of an ensemble.",
 )
 AT = click.option(
@@ -38,7 +39,7 @@ def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command `--from` and `--at`; the second makes no sense without the first."""
 
     @functools.wraps(command)
-    def with_options(*, file: Path | None, at: At | None, **values: Any) -> Any:
+    def with_options(*, file: str | None, at: At | None, **values: Any) -> Any:
         if at is not None and file is None:
             raise click.UsageError("--at needs --from: only a recording knows what was.")
         return command(file=file, at=at, **values)
@@ -62,15 +63,19 @@ def watching(wanted: Wanted, sample_every: float | None = None) -> "Iterator[Wat
         yield watch
 
 
-def replay(wanted: Wanted, file: Path, at: At | None = None) -> "tuple[Replay, Millis | None]":
+def replay(
+    wanted: Wanted, file: "str | Path", at: At | None = None
+) -> "tuple[Replay, Millis | None]":
     """Open a recording, and find the moment in it that was asked for.
 
     It is judged as the live run judged it, unless the command line says how to judge.
     """
-    from zktop.commands.replayed import Replay  # noqa: PLC0415  a live run needs none
+    from pathlib import Path  # noqa: PLC0415  a live run needs none
+
+    from zktop.commands.replayed import Replay  # noqa: PLC0415
 
     settings = wanted.effective().config.settings() if _says_how_to_judge(wanted) else None
-    found = Replay(file, settings)
+    found = Replay(Path(file), settings)
     return found, at.since(found.begin) if at else None
 
 

@@ -1,6 +1,5 @@
 """`zktop snapshot`: every lock at one moment, as data, text or a drawing."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -33,7 +32,7 @@ Examples:
 )
 @file_options
 @connection_options
-def command(wanted: Wanted, form: str, file: Path | None, at: At | None) -> None:
+def command(wanted: Wanted, form: str, file: str | None, at: At | None) -> None:
     """Show every lock once: holders, waiters, deadlocks and findings.
 
     The exit code is 4 when there is no lock.

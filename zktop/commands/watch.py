@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Self
 
+from zktop.commands.errand import Errand
 from zktop.commands.garbage import uncollected
 from zktop.commands.turns import Turns
 from zktop.errors import NoConnectionError
@@ -66,15 +67,15 @@ class Watch:
 
     def __enter__(self) -> Self:
         """Connect; NoConnectionError says in a sentence why that cannot be."""
+        connecting = Errand(lambda: self._source.start(self._came.put))
         try:
+            with uncollected():
+                from zktop.model.examiner import Examiner  # noqa: PLC0415  while it connects
             with self.waiting():
-                self._source.start(self._came.put)
+                connecting.wait()
         except BaseException:
             self._source.close(0.0)
             raise
-        with uncollected():
-            from zktop.model.examiner import Examiner  # noqa: PLC0415  while the source reads
-
         self._examiner = Examiner(self.settings)
         return self
 
@@ -212,9 +213,10 @@ class Watch:
         """Count what watching costs, now and then."""
         now = time.monotonic()
         if self._cost is None or now - self._counted >= COUNT_COST_S:
-            watches, requests, bytes_in = self._source.cost()
+            spent = self._source.cost()
             rate = None
             if self._cost is not None:
-                rate = round((requests - self._cost.requests) / (now - self._counted), 1)
-            self._cost, self._counted = Cost(watches, requests, bytes_in, rate), now
+                rate = round((spent.requests - self._cost.requests) / (now - self._counted), 1)
+            self._cost = Cost(spent.watches, spent.requests, spent.bytes_in, rate)
+            self._counted = now
         return self._cost

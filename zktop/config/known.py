@@ -1,12 +1,14 @@
 """The names that a config may use but does not define: built-in layouts, themes."""
 
+import os
 from collections.abc import Mapping
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from zktop.config.shape import Ui
 from zktop.model.layouts.catalogue import LAYOUTS
 
-_PACKAGE = Path(__file__).parent.parent
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def layout_names() -> set[str]:
@@ -19,11 +21,14 @@ def theme_names(environ: Mapping[str, str]) -> set[str]:
     return {Ui().theme, *theme_files(environ)}
 
 
-def theme_files(environ: Mapping[str, str]) -> dict[str, Path]:
+def theme_files(environ: Mapping[str, str]) -> "dict[str, Path]":
     """Find the file of every theme by its name; the user's own come before ours."""
-    installed = _PACKAGE / "themes"
-    ours = installed if installed.is_dir() else _PACKAGE.parent / "themes"  # a checkout
-    folders = (ours, config_folder(environ) / "themes")
+    from pathlib import Path  # noqa: PLC0415  takes a while, and most commands ask for no theme
+
+    package = Path(__file__).parent.parent
+    installed = package / "themes"
+    ours = installed if installed.is_dir() else package.parent / "themes"  # a checkout
+    folders = (ours, Path(config_folder(environ)) / "themes")
     return {
         file.stem: file
         for folder in folders
@@ -32,7 +37,7 @@ def theme_files(environ: Mapping[str, str]) -> dict[str, Path]:
     }
 
 
-def config_folder(environ: Mapping[str, str]) -> Path:
+def config_folder(environ: Mapping[str, str]) -> str:
     """Give the folder of the user's own config and themes."""
-    base = environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()
-    return Path(base) / "zktop"
+    base = environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111  as above
+    return f"{base}/zktop"

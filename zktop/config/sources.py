@@ -1,14 +1,13 @@
 """Where settings come from: a file, the environment, the command line; each as a tree."""
 
+import os
 from collections.abc import Mapping as Environment
 from functools import reduce
-from pathlib import Path
 
 from zktop.config.asked import Given
 from zktop.config.forms import one_of
 from zktop.config.known import config_folder
 from zktop.config.scalars import is_null, sort
-from zktop.config.simple import simple
 from zktop.config.tree import (
     DEFAULT,
     ConfigError,
@@ -28,12 +27,17 @@ LARGEST_FILE = 256 * 1024  # bytes
 
 def default_file(environment: Environment[str, str]) -> Given | None:
     """Find the user's own config file, if there is one."""
-    file = config_folder(environment) / "config.yaml"
-    return Given("config", (str(file),), DEFAULT) if file.is_file() else None
+    file = f"{config_folder(environment)}/config.yaml"
+    is_there = os.path.isfile(file)  # noqa: PTH113  pathlib takes a while, and most have no file
+    return Given("config", (file,), DEFAULT) if is_there else None
 
 
 def file_tree(name: str) -> Mapping:
     """Read a config file; an empty one is an empty mapping."""
+    from pathlib import Path  # noqa: PLC0415  as above
+
+    from zktop.config.simple import simple  # noqa: PLC0415  many have no file
+
     try:
         with Path(name).expanduser().open("rb") as file:
             data = file.read(LARGEST_FILE + 1)

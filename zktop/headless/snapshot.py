@@ -1,5 +1,7 @@
 """A report in the words of the contract."""
 
+from typing import TYPE_CHECKING
+
 from zktop.headless import schema
 from zktop.headless.durations import iso
 from zktop.model.contender import Contender, View
@@ -7,8 +9,10 @@ from zktop.model.cost import Cost
 from zktop.model.facts import Millis, Server, session_text
 from zktop.model.findings.finding import Blind, Finding
 from zktop.model.report import Report, SessionView
-from zktop.model.waits.deadlock import Deadlock, Place, Step
-from zktop.model.waits.exits import WayOut
+
+if TYPE_CHECKING:  # most ensembles have none of them
+    from zktop.model.waits.deadlock import Deadlock, Place, Step
+    from zktop.model.waits.exits import WayOut
 
 
 def snapshot(report: Report, hosts: str | None = None, chroot: str = "") -> schema.Snapshot:
@@ -108,7 +112,7 @@ def _session(view: SessionView) -> schema.Session:
     )
 
 
-def _deadlock(deadlock: Deadlock) -> schema.Deadlock:
+def _deadlock(deadlock: "Deadlock") -> schema.Deadlock:
     return schema.Deadlock(
         id=deadlock.id,
         rule=deadlock.rule,
@@ -124,7 +128,7 @@ def _deadlock(deadlock: Deadlock) -> schema.Deadlock:
     )
 
 
-def _step(step: Step) -> schema.Step:
+def _step(step: "Step") -> schema.Step:
     return schema.Step(
         actor=step.actor,
         owner=step.owner,
@@ -136,11 +140,11 @@ def _step(step: Step) -> schema.Step:
     )
 
 
-def _held(place: Place) -> schema.Held:
+def _held(place: "Place") -> schema.Held:
     return schema.Held(lock=place.lock, node=place.node, mode=place.mode)
 
 
-def _way(way: WayOut) -> schema.WayOut:
+def _way(way: "WayOut") -> schema.WayOut:
     return schema.WayOut(actor=way.actor, why=way.why, frees=way.frees)
 
 

@@ -1,19 +1,16 @@
 """Deadlocks over time: what the wait graph shows now, and how sure everything else makes it.
 
-The graph is told of changed locks alone. What a verdict needs besides, who was seen to act while
-it waited, who is idle, who watches what, is gathered for the few actors of a core, and only while
-there is one.
+The graph is told of changed locks alone. What a verdict needs besides is gathered for the few
+actors of a core, and only while there is one.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Final
 
 import msgspec
-from msgspec.structs import replace
 
-from zktop.model.actors import Actors, session_of
+from zktop.model.actors import Actors
 from zktop.model.facts import Millis
-from zktop.model.history.attempts import identity_of
 from zktop.model.history.change import Change
 from zktop.model.history.chronicle import Chronicle
 from zktop.model.locks.lock import Lock, Member
@@ -22,16 +19,15 @@ from zktop.model.settings import Settings
 from zktop.model.sight import Sight
 from zktop.model.text import Text
 from zktop.model.waits.activity import Activity
-from zktop.model.waits.deadlock import Deadlock, Place
-from zktop.model.waits.evidence import Evidence
 from zktop.model.waits.forest import Forest, Root
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.names import Names
 from zktop.model.waits.order import OrderGraph, tells_order
 from zktop.model.waits.order_samples import Asker
-from zktop.model.waits.order_story import Inversion, inversions
 from zktop.model.waits.state import Queue, Request
-from zktop.model.watching import Lookout
+
+if TYPE_CHECKING:  # most ensembles have none of them
+    from zktop.model.waits.deadlock import Deadlock
+    from zktop.model.waits.order_story import Inversion
 
 RANK_EVERY: Final[Millis] = 1_000
 RANK_AT_LAST: Final[Millis] = 2_000  # where every look has changed locks to tell of
@@ -42,10 +38,10 @@ MANY: Final = 64  # members; a shorter queue is made anew as quickly
 class Verdict(msgspec.Struct, frozen=True):
     """Deadlocks, mere hints at some, and the locks whose listing would decide about more."""
 
-    deadlocks: tuple[Deadlock, ...] = ()
-    hints: tuple[Deadlock, ...] = ()
+    deadlocks: "tuple[Deadlock, ...]" = ()
+    hints: "tuple[Deadlock, ...]" = ()
     relist: tuple[Text, ...] = ()
-    inversions: tuple[Inversion, ...] = ()
+    inversions: "tuple[Inversion, ...]" = ()
     blockers: tuple[Root, ...] = ()
 
 
@@ -107,20 +103,34 @@ class Deadlocks:
         """Say what is deadlocked now; a look that is not calm has something else to tell first."""
         more = self._activity.look(self.graph)
         blockers = self._root_blockers(now_ms, is_calm=is_calm)
-        potential = inversions(self._orders) if self._orders.cycles else ()
+        potential = self._inversions()
         if not self.graph.residue.cores and not self._elections:
             return Verdict(relist=_paths(more), inversions=potential, blockers=blockers)
-        from zktop.model.waits.assess import assess  # noqa: PLC0415  most ensembles need none
+        from zktop.model.inquest import Inquest  # noqa: PLC0415  most ensembles need none
 
-        known = self._evidence(sight, chronicle, locks, now_ms)
-        found = assess(self.graph, known, self._names(locks))
+        found = Inquest(
+            graph=self.graph,
+            activity=self._activity,
+            sight=sight,
+            chronicle=chronicle,
+            locks=locks,
+            now_ms=now_ms,
+            settle_ms=self._settings.thresholds.settle,
+        ).finding()
         return Verdict(
-            deadlocks=tuple(map(_of_locks, found.deadlocks)),
-            hints=tuple(map(_of_locks, found.hints)),
+            deadlocks=found.deadlocks,
+            hints=found.hints,
             relist=_paths((*more, *found.relist)),
             inversions=potential,
             blockers=blockers,
         )
+
+    def _inversions(self) -> "tuple[Inversion, ...]":
+        if not self._orders.cycles:
+            return ()
+        from zktop.model.waits.order_story import inversions  # noqa: PLC0415  few have any
+
+        return inversions(self._orders)
 
     def _root_blockers(self, now_ms: Millis, *, is_calm: bool) -> tuple[Root, ...]:
         """Rank the root blockers, at most once a second: to add up all waits takes a while."""
@@ -199,87 +209,6 @@ class Deadlocks:
     def _note_gone(self, queue: Queue, deleted: Iterable[Request], gone_at: int) -> None:
         for request in deleted:
             self._activity.deleted(request, queue.lock, there=queue.seen_zxid, gone=gone_at)
-
-    def _evidence(
-        self, sight: Sight, chronicle: Chronicle, locks: Mapping[Text, Lock], now_ms: Millis
-    ) -> Evidence:
-        """Gather what is known of the actors of all cores."""
-        actors = {actor for core in self.graph.residue.cores for actor in core.actors}
-        sessions = {actor: session_of(actor) for actor in actors}
-        idle = {
-            actor: since
-            for actor, session in sessions.items()
-            if session and (since := chronicle.sessions.last_active(session)) is not None
-        }
-        places = list(self._places(actors, locks))
-        past = {lock.path: chronicle.of(lock.path, now_ms) for _, _, lock, _ in places}
-        lookouts = {lock.path: Lookout(lock, sight) for _, _, lock, _ in places}
-        usual = {path: history.usual_hold for path, history in past.items()}
-        tries = {
-            request.actor: past[lock.path].attempts.get(identity_of(member))
-            for _, request, lock, member in places
-        }
-        learned = {actor: one.learned_timeout_ms for actor, one in tries.items() if one}
-        return Evidence(
-            now_ms=now_ms,
-            settle_ms=self._settings.thresholds.settle,
-            concurrent=frozenset(filter(self._activity.is_concurrent, actors)),
-            threads=frozenset(a for a, session in sessions.items() if session is None),
-            still_since_ms=idle,
-            watched=frozenset(
-                (queue.lock, request.node)
-                for queue, request, lock, member in places
-                if not self.graph.holds(queue, request)
-                and lookouts[lock.path].of(member).verdict == "confirmed"
-            ),
-            usual_hold_ms={path: hold[1] for path, hold in usual.items() if hold is not None},
-            patience_ms={actor: ms for actor, ms in learned.items() if ms is not None},
-        )
-
-    def _places(
-        self, actors: Iterable[str], locks: Mapping[Text, Lock]
-    ) -> Iterator[tuple[Queue, Request, Lock, Member]]:
-        """Give all places of these actors, as the graph and as the locks know them."""
-        for actor in actors:
-            for queue, request in self.graph.places(actor):
-                lock = locks.get(Text(path_of(queue.lock)))
-                member = lock.member(request.node) if lock else None
-                if lock is not None and member is not None:
-                    yield queue, request, lock, member
-
-    def _names(self, locks: Mapping[Text, Lock]) -> Names:
-        """Call the actors of stuck queues by their labels, and lines by their locks."""
-        residue = self.graph.residue
-        names = [name for name in self.graph.queues if name in residue.locks]
-        return Names(
-            owners={
-                request.actor: label
-                for name in names
-                for request in self.graph.queues[name].requests
-                if (label := self._label(name, request, locks))
-            },
-            paths={name: path_of(name) for name in names if path_of(name) != name},
-        )
-
-    def _label(self, name: str, request: Request, locks: Mapping[Text, Lock]) -> str | None:
-        lock = locks.get(Text(path_of(name)))
-        member = lock.member(request.node) if lock else None
-        return member.label if member else None
-
-
-def _of_locks(deadlock: Deadlock) -> Deadlock:
-    """Name locks instead of the lines of locks."""
-    if not any(path_of(name) != name for name in deadlock.locks):
-        return deadlock
-    steps = tuple(
-        replace(step, holds=tuple(map(_of_lock, step.holds)), waits=_of_lock(step.waits))
-        for step in deadlock.steps
-    )
-    return replace(deadlock, locks=tuple(sorted(set(map(path_of, deadlock.locks)))), steps=steps)
-
-
-def _of_lock(place: Place) -> Place:
-    return replace(place, lock=path_of(place.lock))
 
 
 def _paths(names: Iterable[str]) -> tuple[Text, ...]:

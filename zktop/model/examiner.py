@@ -15,7 +15,6 @@ from zktop.model.family import NOBODY
 from zktop.model.history.change import Change
 from zktop.model.history.chronicle import Chronicle
 from zktop.model.inspection import AT_ONCE, Inspection, Scene
-from zktop.model.locks.door import lock_at
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.plain import plain_lock
 from zktop.model.locks.reach import may_be_lock, read_by
@@ -126,6 +125,8 @@ class Examiner:
             return met(path, plain)
         after: Lock | None = None
         if may_be_lock(path, world, self.settings):
+            from zktop.model.locks.door import lock_at  # noqa: PLC0415  nearly all locks are plain
+
             found = lock_at(path, world, self.settings, now, before)
             after = found if isinstance(found, Lock) else _unknown(found, root, world)
         return None if after is before else Change.between(path, before, after)

@@ -8,24 +8,27 @@ examines no more than `AT_ONCE` of what is due, changed locks first: the rest fo
 next looks. A look that has events to tell examines less, and no large lock, lest they be late.
 When many locks change at once they are examined a while later, once for several changes: a
 finding must last for longer than that to be shown. Thousands are put in order once a second.
+What is known to be wrong is examined again with new tables where its rules read those, and the
+more seldom the more of it there is.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
-from typing import Final
+from itertools import chain
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from zktop.model.agenda import Agenda
 from zktop.model.facts import Millis, Session
 from zktop.model.findings.causes import Ahead, folded
 from zktop.model.findings.dates import Dates, next_look
 from zktop.model.findings.deadlocks import tangled, watch_knots
 from zktop.model.findings.examination import NO_NEWS, Examination, RootNews
 from zktop.model.findings.examine import QUIET, Examined, examine, interview, survey_all
-from zktop.model.findings.finding import Blind, Finding
-from zktop.model.findings.looks import Looks
+from zktop.model.findings.finding import Blind
 from zktop.model.findings.presence import restless
+from zktop.model.findings.said import NOTHING, Inspected, Said
 from zktop.model.findings.surroundings import (
     Interview,
     Surroundings,
@@ -41,13 +44,16 @@ from zktop.model.places import Places
 from zktop.model.settings import Settings
 from zktop.model.sight import NO_SIGHT, Sight
 from zktop.model.text import Text
-from zktop.model.waits.deadlock import Deadlock
-from zktop.model.waits.order_story import Inversion
 from zktop.model.world import World
+
+if TYPE_CHECKING:  # most ensembles have none of them
+    from zktop.model.waits.deadlock import Deadlock
+    from zktop.model.waits.order_story import Inversion
 
 MANY: Final = 500  # members of a lock that is not examined at every event
 PAUSE: Final[Millis] = 1_000
 PAUSE_FOR: Final = 250  # so many members: looking at ten thousand keeps everything else waiting
+KNOWN_FOR: Final = 100  # the same, of findings and sessions that new tables may say more about
 AT_ONCE: Final = 150
 BESIDE: Final = 40  # so many while locks change
 CALM: Final = 5  # changed locks in a look; where there are more, most will change again soon
@@ -58,14 +64,6 @@ Key = Text | Session
 WHOLE: Final[Key] = Text("")  # what is said of no lock and no session
 
 
-class Inspected(msgspec.Struct, frozen=True):
-    """What is wrong now, what could not be seen, and deadlocks that only watch tables show."""
-
-    findings: tuple[Finding, ...] = ()
-    blind: tuple[Blind, ...] = ()
-    deadlocks: tuple[Deadlock, ...] = ()
-
-
 class Scene(msgspec.Struct, frozen=True, kw_only=True):
     """What one look is about."""
 
@@ -74,8 +72,8 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
     sight: Sight
     locks: Mapping[Text, Lock]
     changes: Sequence[Change]
-    deadlocks: tuple[Deadlock, ...]
-    inversions: tuple[Inversion, ...]
+    deadlocks: "tuple[Deadlock, ...]"
+    inversions: "tuple[Inversion, ...]"
     at_once: int | None  # how much to examine in this look; None: all that is due
 
     @property
@@ -84,14 +82,6 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
         return self.at_once is not None and bool(self.changes)
 
 
-class _Said(msgspec.Struct, frozen=True):
-    """What was last found about a lock or a session, and since when."""
-
-    looks: Looks = Looks()
-    shown: tuple[Finding, ...] = ()
-
-
-_NOTHING: Final = _Said()
 _SEES_ALL: Final[frozenset[Blind]] = frozenset()
 
 
@@ -104,13 +94,14 @@ class Inspection:
         self._chronicle = chronicle
         self._places = Places()
         self._root_news: dict[Text, RootNews] = {}
-        self._said: dict[Key, _Said] = {}
+        self._said: dict[Key, Said] = {}
         self._lacks: dict[Key, frozenset[Blind]] = {}
         self._lacking: dict[frozenset[Blind], frozenset[Blind]] = {}  # thousands lack the same
         self._blind: Counter[Blind] = Counter()
         self._knots: dict[Text, tuple[Deadlock, ...]] = {}
         self._dates: Dates[Key] = Dates()
-        self._waiting: dict[Key, None] = {}  # to be examined, the longest waiting first
+        self._agenda: Agenda[Key] = Agenda()
+        self._again_at: Millis = 0  # when new tables have us look again at what is known
         self._examined_at: dict[Text, Millis] = {}
         self._sight = NO_SIGHT
         self._tangled: frozenset[Text] = frozenset()
@@ -121,7 +112,7 @@ class Inspection:
     @property
     def is_behind(self) -> bool:
         """Tell whether the last look left something to the next one."""
-        return bool(self._waiting)
+        return bool(self._agenda)
 
     def look(self, scene: Scene) -> Inspected:
         """Say what is wrong now."""
@@ -162,13 +153,10 @@ class Inspection:
                 self._dates.set_within(path, scene.now + DEBOUNCE)
         changed.update(dict.fromkeys(sorted(dead ^ self._tangled)))
         self._tangled = dead
-        self._waiting.update(dict.fromkeys(self._told_by_tables(scene, around)))
-        self._waiting.update(dict.fromkeys(self._dates.fallen(scene.now)))
-        self._waiting = {**changed, **self._waiting}
-        keys = list(islice(self._waiting, BESIDE if scene.is_busy else scene.at_once))
-        for key in keys:
-            del self._waiting[key]
-        return keys
+        self._agenda.put_first(changed)
+        self._agenda.add(self._told_by_tables(scene, around))
+        self._agenda.add(self._dates.fallen(scene.now))
+        return self._agenda.take(BESIDE if scene.is_busy else scene.at_once)
 
     def _changed(self, changes: Iterable[Change]) -> Iterator[Key]:
         """Name the locks that changed, and whoever moved in them and is known or in many locks."""
@@ -200,7 +188,8 @@ class Inspection:
 
     def _forget(self, path: Text) -> None:
         self._remember(path, QUIET, 0)
-        for known in (self._examined_at, self._root_news, self._knots, self._waiting):
+        self._agenda.drop(path)
+        for known in (self._examined_at, self._root_news, self._knots):
             known.pop(path, None)
 
     def _told_by_tables(self, scene: Scene, around: Surroundings) -> Iterator[Key]:
@@ -211,8 +200,17 @@ class Inspection:
             if session in self._places:
                 yield session
                 yield from self._places.of(session)
-        yield from (key for key, said in self._said.items() if said.shown and key != WHOLE)
-        yield from (one for one in restless(around, self._places.owners) if one in self._places)
+        known = {key: None for key, said in self._said.items() if said.reads_tables}
+        known.pop(WHOLE, None)
+        for session in filter(self._places.__contains__, restless(around, self._places.owners)):
+            said = self._said.get(session)
+            if said.shown if said else session in self._dates:  # it will have its look
+                known[session] = None
+            else:
+                yield session
+        if scene.now >= self._again_at:
+            self._again_at = scene.now + PAUSE * (len(known) // KNOWN_FOR)
+            yield from known
 
     def _examine(self, path: Text, scene: Scene, around: Surroundings) -> None:
         lock = scene.locks.get(path)
@@ -239,7 +237,7 @@ class Inspection:
             self._dates.set(path, last + pause)
             return False
         if scene.is_busy and age < 2 * pause:
-            self._waiting[path] = None
+            self._agenda.add([path])
             return False
         self._examined_at[path] = scene.now
         return True
@@ -262,15 +260,15 @@ class Inspection:
 
     def _remember(self, key: Key, said: Examined, now: Millis) -> None:
         """File what was said; the answer is put together anew only if that changed it."""
-        before = self._said.get(key, _NOTHING)
+        before = self._said.get(key, NOTHING)
         looks, shown = before.looks.after(said.findings, now, self._settings.thresholds.settle)
-        due = next_look(said, looks, now)
+        due = next_look(said, looks, now, PAUSE * (len(self._said) // KNOWN_FOR))
         if due is None:
             self._dates.drop(key)
         elif key != WHOLE:
             self._dates.set(key, due)
         if looks.seen:
-            self._said[key] = _Said(looks, shown)
+            self._said[key] = Said(looks, shown)
         else:
             self._said.pop(key, None)
         if shown != before.shown:

@@ -21,13 +21,13 @@ from zktop.model.settings import Settings
 from zktop.model.shelf import Shelf
 from zktop.model.sight import Sight, Span
 from zktop.model.text import Text
-from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.forest import Root as RootBlocker
 from zktop.model.watching import Lookout
 from zktop.model.witness import Presence
 from zktop.model.world import World
 
-if TYPE_CHECKING:  # only the screen of findings draws them
+if TYPE_CHECKING:  # most ensembles have none of them
+    from zktop.model.waits.deadlock import Deadlock
     from zktop.model.waits.order_story import Inversion
 
 
@@ -59,7 +59,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     sight: Sight
     parts: Shelf[Text, Part]
     paths: tuple[Text, ...]  # of all locks, in order
-    deadlocks: tuple[Deadlock, ...] = ()
+    deadlocks: "tuple[Deadlock, ...]" = ()
     inversions: "tuple[Inversion, ...]" = ()  # deadlocks that may happen one day
     blockers: tuple[RootBlocker, ...] = ()  # whom all waiting leads to, the most blocked first
     findings: tuple[Finding, ...] = ()

@@ -8,7 +8,7 @@ other, waits cross the lines, and all of them become one queue.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -34,7 +34,7 @@ _SHARED: Final = ("mutex", "read-write")
 _QUEUED: Final = ("mutex", "read-write", "election")
 
 
-class Lined(NamedTuple):
+class Lined(msgspec.Struct, frozen=True, gc=False):
     """A queue of the wait graph, the members it was made of, and who came and went since."""
 
     queue: Queue
@@ -43,7 +43,7 @@ class Lined(NamedTuple):
     deleted: tuple[Request, ...]
 
 
-class Known(NamedTuple):
+class Known(msgspec.Struct, frozen=True, gc=False):
     """The queues as they are, and the members that the long ones were made of."""
 
     queues: Mapping[str, Queue]

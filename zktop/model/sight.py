@@ -169,9 +169,9 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
             reverse=True,
         )
         for one in lists:
-            if session in (one.sessions or ()):
+            if one.lists(session):
                 return True
-            trusted = self.own is None or self.own in (one.sessions or ())
+            trusted = self.own is None or one.lists(self.own)
             if trusted and one.expiry.zxid >= czxid:
                 return False
         return None

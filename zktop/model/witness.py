@@ -5,7 +5,7 @@ from. A watch table that was read again and says the same keeps its index.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, Literal, NamedTuple
 
@@ -141,13 +141,18 @@ class Witness(msgspec.Struct, frozen=True, eq=False, dict=True):
             return None
         return {row.session: row for row in fact.rows}
 
-    @cached_property
-    def sessions(self) -> frozenset[Session] | None:
-        """All sessions of the ensemble that it listed; None when it gave no such list."""
+    @property
+    def sessions(self) -> Sequence[Mapping[Session, int]]:
+        """The lists of all sessions of the ensemble; nothing when it gave none.
+
+        An empty list is no list: whoever asked had a session.
+        """
         listed = self.expiry.expires_in_ms, self.expiry.timeouts_ms
-        if not any(listed):  # an empty list is no list: whoever asked had a session
-            return None
-        return frozenset().union(*(one for one in listed if one))
+        return [one for one in listed if one]
+
+    def lists(self, session: Session) -> bool:
+        """Tell whether one of its lists of sessions has this one."""
+        return any(session in one for one in self.sessions)
 
     @cached_property
     def owners(self) -> dict[Text, Session]:

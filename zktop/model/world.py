@@ -7,7 +7,6 @@ reconnect it reads everything again and nothing has to be undone.
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import msgspec
 
@@ -44,7 +43,7 @@ class Tables(msgspec.Struct, frozen=True):
         """Give the tables with this one in place of an older one of its kind."""
         field = type(fact).__name__.lower()
         known: ServerFact | None = getattr(self, field)
-        if known is not None and _age(known) >= _age(fact):
+        if known is not None and _is_older(fact, known):
             return self
         return msgspec.structs.replace(self, **{field: fact})
 
@@ -53,7 +52,7 @@ NO_TABLES = Tables()
 _OF_ZNODES = (Node, Children, Gone, Denied)
 
 
-class Change(NamedTuple):
+class Change(msgspec.Struct, frozen=True, gc=False):
     """What differs between two worlds."""
 
     paths: set[Text]  # whose families differ
@@ -167,6 +166,12 @@ def _outlived(
         if lasting is not family or not lasting.members:
             after[path] = None if lasting == NOBODY else lasting
     return after
+
+
+def _is_older(fact: ServerFact, known: ServerFact) -> bool:
+    """Compare the dates before all that they say: a table may be megabytes."""
+    dates = (fact.at, fact.zxid), (known.at, known.zxid)
+    return _age(fact) <= _age(known) if dates[0] == dates[1] else dates[0] < dates[1]
 
 
 def _age(fact: AnyFact) -> tuple[int, int, bytes]:

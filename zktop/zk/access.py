@@ -1,21 +1,25 @@
 """How to get in: hosts, credentials, TLS and patience. Secrets stay out of every repr."""
 
 import ssl
-from dataclasses import dataclass, field
+
+import msgspec
 
 from zktop.errors import UsageError
 from zktop.zk.hosts import Address, Hosts
 
 
-@dataclass(frozen=True, slots=True)
-class Tls:
+class Tls(msgspec.Struct, frozen=True):
     """TLS, as the client connection, the four-letter words and the AdminServer use it."""
 
     ca: str | None = None
     cert: str | None = None
     key: str | None = None
-    key_password: str | None = field(default=None, repr=False)
+    key_password: str | None = None
     verify: bool = True
+
+    def __repr__(self) -> str:
+        """Show how to log in without saying the password."""
+        return _told(self, "key_password")
 
     def context(self) -> ssl.SSLContext:
         """Make the client context; a file that cannot be used is named."""
@@ -33,28 +37,36 @@ class Tls:
         return context
 
 
-@dataclass(frozen=True, slots=True)
-class Admin:
+class Admin(msgspec.Struct, frozen=True):
     """Where the AdminServers listen; their ports are told nowhere in ZooKeeper."""
 
     port: int = 8080
     tls: Tls | None = None
     command_url: str = "/commands"
-    ports: dict[Address, int] = field(default_factory=dict)  # where one server differs
+    ports: dict[Address, int] = {}  # where one server differs
 
     def port_of(self, address: Address) -> int:
         """Give the admin port of the server whose client port this is."""
         return self.ports.get(address, self.port)
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(msgspec.Struct, frozen=True):
     """Everything that a connection needs; times in seconds."""
 
     hosts: Hosts
-    auth: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # scheme, credentials
-    sasl: dict[str, str] | None = field(default=None, repr=False)  # options of pure-sasl
+    auth: tuple[tuple[str, str], ...] = ()  # scheme, credentials
+    sasl: dict[str, str] | None = None  # options of pure-sasl
     tls: Tls | None = None
     read_only: bool = False
     session_timeout: float = 10.0
     connect_timeout: float = 10.0
+
+    def __repr__(self) -> str:
+        """Show the way in without the credentials."""
+        return _told(self, "auth", "sasl")
+
+
+def _told(value: msgspec.Struct, *secrets: str) -> str:
+    names = [name for name in value.__struct_fields__ if name not in secrets]
+    told = ", ".join(f"{name}={getattr(value, name)!r}" for name in names)
+    return f"{type(value).__name__}({told})"

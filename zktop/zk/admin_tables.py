@@ -4,7 +4,9 @@ from typing import Any
 
 from zktop.model.facts import Connection, Session, session_id
 from zktop.model.text import Text, clean
-from zktop.zk.tables import Paths, aged, client_address, number
+from zktop.zk.tables import Paths, Wanted, aged, client_address, number
+
+EPHEMERALS = "session_id_to_ephemeral_paths"
 
 
 def connections(told: dict[str, Any]) -> tuple[Connection, ...]:
@@ -69,9 +71,18 @@ def watched_in_detail(told: dict[str, Any], kind: str) -> Paths | None:
     return {session: tuple(found) for session, found in paths.items()}
 
 
-def ephemerals(told: dict[str, Any]) -> Paths:
-    """Read who owns which ephemeral znode from `dump`."""
-    return _paths(told.get("session_id_to_ephemeral_paths"))
+def ephemerals(told: dict[str, Any], wanted: Wanted | None = None) -> Paths:
+    """Read who owns which ephemeral znode from `dump`; only those that are wanted, if named."""
+    if wanted is not None and not wanted:
+        return {}
+    table = _paths(told.get(EPHEMERALS))
+    if wanted is None:
+        return table
+    kept = (
+        (session, tuple(wanted[p] for p in paths if p in wanted))
+        for session, paths in table.items()
+    )
+    return {session: paths for session, paths in kept if paths}
 
 
 def expiry(told: dict[str, Any]) -> dict[int, tuple[Session, ...]]:

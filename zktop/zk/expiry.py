@@ -5,17 +5,18 @@ were a date). The AdminServer prints milliseconds of the monotonic clock. What t
 shows now is known from connections: the newest answer given to any of them cannot be later.
 """
 
-import calendar
 import re
 from collections.abc import Iterable, Sequence
+from datetime import date
 
 from zktop.model.facts import Millis, Session
 
-_DATE = re.compile(
+_DATE = (
     r"\w{3} (?P<month>\w{3}) +(?P<day>\d{1,2}) (?P<h>\d\d):(?P<m>\d\d):(?P<s>\d\d) "
     r"(?P<zone>\S+) (?P<year>\d{4})"
 )
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_EPOCH = date(1970, 1, 1).toordinal()
 _UTC = frozenset({"UTC", "GMT", "Z"})
 _QUARTER_MS = 15 * 60 * 1000  # every time zone is whole quarters of an hour away
 _LATE_MS = 60 * 1000  # a bucket may be this much in the past before we doubt the zone
@@ -78,15 +79,17 @@ def from_monotonic(
 
 
 def _ahead(when: str, at: Millis, monotonic: int | None) -> int | None:
-    found = _DATE.fullmatch(when)
+    found = re.fullmatch(_DATE, when)
     if found is None or found["month"] not in _MONTHS:
         return None
     year, month = int(found["year"]), _MONTHS.index(found["month"]) + 1
-    moment = (year, month, *(int(found[part]) for part in ("day", "h", "m", "s")))
+    day, hours, minutes, seconds = (int(found[part]) for part in ("day", "h", "m", "s"))
+    days = date(year, month, 1).toordinal() - _EPOCH + day - 1
+    moment = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
     now = monotonic if year < _MONOTONIC_BEFORE else at
     if now is None:
         return None
-    ahead = calendar.timegm((*moment, 0, 0, 0)) * 1000 + _HALF_A_SECOND - now
+    ahead = moment * 1000 + _HALF_A_SECOND - now
     if found["zone"] not in _UTC:
         ahead = (ahead + _LATE_MS) % _QUARTER_MS - _LATE_MS
     return max(0, ahead)

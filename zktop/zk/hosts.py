@@ -7,6 +7,8 @@ rest with "bad hostname"; here every mistake is named before anything is connect
 import re
 from typing import NamedTuple
 
+import msgspec
+
 from zktop.errors import UsageError
 
 DEFAULT_PORT = 2181
@@ -28,7 +30,7 @@ class Address(NamedTuple):
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-class Hosts(NamedTuple):
+class Hosts(msgspec.Struct, frozen=True, gc=False):
     """Where an ensemble is, and the path that its clients take for the root ("" for none)."""
 
     addresses: tuple[Address, ...]

@@ -15,11 +15,14 @@ from zktop.zk.access import Access, Admin
 from zktop.zk.ensemble import Ensemble
 from zktop.zk.expiry import ServerClock
 from zktop.zk.hosts import Address
-from zktop.zk.sampling import Stamp, Told, Way, by_admin, by_words, facts, unreached
-from zktop.zk.tables import Member
+from zktop.zk.sampling import Told, Way, by_admin, by_words, unreached
+from zktop.zk.shared import share
+from zktop.zk.table_facts import Stamp, facts
+from zktop.zk.tables import Member, Paths
 from zktop.zk.words import RefusedError
 
 SLOW_S = 1.0
+REST_FOR = 50  # a look is followed by so many times the processor time that it took
 LONGEST_REST_S = 60.0
 ADMIN_AGAIN_S = 60.0  # when a server had no AdminServer
 MEMBERS_WITHIN_S = 1.0  # longer the first round does not wait to learn who else there is
@@ -33,15 +36,17 @@ class Rest:
         self.due = 0.0
         self.admin_due = 0.0
         self.why_no_admin = ""
+        self.watches: Paths = {}  # as the server told them
+        self.facts: Sequence[ServerFact] = ()  # of the last look
         self._pause = 0.0
 
-    def after(self, took: float, every: float) -> None:
-        """Set when it is asked again: later and later while it is slow."""
+    def after(self, took: float, spent: float, every: float) -> None:
+        """Set when it is asked again: later and later while it is slow, and as we can afford."""
         if took > SLOW_S:
             self._pause = min(LONGEST_REST_S, max(2 * self._pause, every))
         else:
             self._pause = 0.0
-        self.due = time.monotonic() + self._pause
+        self.due = time.monotonic() + max(self._pause, REST_FOR * spent)
 
 
 class Introspection:
@@ -105,14 +110,18 @@ class Introspection:
         self.bytes_in += count
 
     def _sample(self, name: str, address: Address, rest: Rest) -> None:
-        seen, begun = self._seen(), time.monotonic()
+        seen, begun, busy = self._seen(), time.monotonic(), time.thread_time()
         told = self._told(address, rest)
-        rest.after(time.monotonic() - begun, self._every)
+        took = time.monotonic() - begun
         self.asked += told.asked
         at = time.time_ns() // 1_000_000
         # A server that lags shows an earlier moment than the one that we know of.
         zxid = seen if told.zxid is None else min(seen, told.zxid)
-        self._deliver(facts(told, Stamp(clean(name), zxid, at), self._access.hosts))
+        news = facts(told, Stamp(clean(name), zxid, at), self._access.hosts)
+        share(news, rest.facts)
+        rest.watches, rest.facts = told.watches or {}, news
+        self._deliver(news)
+        rest.after(took, time.thread_time() - busy, self._every)
 
     def _told(self, address: Address, rest: Rest) -> Told:
         way = Way(
@@ -123,6 +132,7 @@ class Introspection:
             self._admin_context,
             self._large_tables,
             self._tally,
+            tuple(other.watches for other in self._rests.values() if other is not rest),
         )
         if rest.admin_due <= time.monotonic():
             try:

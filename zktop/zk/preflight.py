@@ -9,7 +9,10 @@ import socket
 import ssl
 import threading
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from zktop.zk.access import Tls
 from zktop.zk.hosts import Address
@@ -23,7 +26,7 @@ Outcome = Literal["ok", "not-serving", "unreachable", "unknown-host", "tls", "no
 Version = tuple[int, int, int]
 
 
-class Probe(NamedTuple):
+class Probe(msgspec.Struct, frozen=True, gc=False):
     """What one address turned out to be."""
 
     address: Address
@@ -73,7 +76,7 @@ def probe(
             peer = Address(*line.getpeername()[:2])
             line.sendall(QUESTION)
             found = _judged(address, b"".join(drained(line, deadline)), context)
-            return found._replace(peer=str(peer))
+            return replace(found, peer=str(peer))
     except socket.gaierror as problem:
         said = f"{address.host}: no such host name ({problem.strerror or problem})."
         return Probe(address, "unknown-host", said)

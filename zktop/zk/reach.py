@@ -9,7 +9,7 @@ from zktop.model.settings import path_pattern
 ANY_DEPTH: Final = "**"
 BESIDE: Final = "-__lock__"  # where kazoo's semaphores queue, beside the znode of their leases
 
-_UUID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_UUID = r"[0-9a-f]{32}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 _SEQUENCE = 9  # digits at the least: ten, or a minus sign and nine
 
 
@@ -23,7 +23,7 @@ def looks_like_a_place(name: str) -> bool:
     """
     if len(name) >= _SEQUENCE and name[-_SEQUENCE:].isdigit():
         return True
-    return len(name) >= 32 and _UUID.search(name) is not None  # noqa: PLR2004  a uuid's length
+    return len(name) >= 32 and re.search(_UUID, name) is not None  # noqa: PLR2004  a uuid's length
 
 
 class Reach:

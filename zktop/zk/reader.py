@@ -8,9 +8,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 from kazoo.exceptions import UnimplementedError
+from msgspec.structs import replace
 
 from zktop.model.facts import Millis
 from zktop.zk import requests
@@ -34,7 +36,7 @@ Item = tuple[int, str]  # GET_DATA or GET_CHILDREN, and a path
 Result = Any  # what `requests.results` yields
 
 
-class Answer(NamedTuple):
+class Answer(msgspec.Struct, frozen=True, gc=False):
     """What came back, the transaction it was read at, and when it arrived."""
 
     value: Any
@@ -146,7 +148,7 @@ class Reader:
         if answer.code in _NO_CONNECTION:
             return  # still under way: the connection tells so itself, and all is read again then
         self._under_way -= 1
-        then(answer._replace(zxid=self.clock.answered(answer.zxid)))
+        then(replace(answer, zxid=self.clock.answered(answer.zxid)))
         self._send_on()
 
     def read(self, items: Sequence[Item], then: ThenAll) -> None:

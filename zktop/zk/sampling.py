@@ -2,13 +2,13 @@
 
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from zktop.model.facts import Connection, Connections, Expiry, Server, ServerFact, Watches
-from zktop.model.text import Text, clean
+from zktop.model.facts import Connection
+from zktop.model.text import Text
 from zktop.zk import admin, admin_tables, tables, words
 from zktop.zk.access import Admin
 from zktop.zk.expiry import ServerClock, from_dates, from_monotonic
@@ -23,14 +23,6 @@ ADMIN_MAY_WATCH = 200_000  # the AdminServer holds no lock while it writes, but 
 Channel = Literal["4lw", "admin", "none"]
 
 
-class Stamp(NamedTuple):
-    """Whose tables, not older than which transaction, read when."""
-
-    server: Text
-    zxid: int
-    at: int
-
-
 class Way(NamedTuple):
     """How to ask one server."""
 
@@ -41,6 +33,7 @@ class Way(NamedTuple):
     admin_context: ssl.SSLContext | None
     large_tables: bool
     tally: Callable[[int], None]  # is told how many bytes each answer had
+    watched: tuple[Paths, ...] = ()  # at the other servers, when they were asked last
 
 
 class Told(msgspec.Struct):
@@ -72,7 +65,7 @@ def by_admin(way: Way, clock: ServerClock) -> Told:
     """Ask the AdminServer; RefusedError when there is none that belongs to this server."""
     port = way.admin.port_of(way.address)
 
-    def ask(name: str) -> dict[str, Any]:
+    def ask(name: str, leave_out: Collection[str] = ()) -> dict[str, Any]:
         return admin.command(
             Address(way.address.host, port),
             name,
@@ -80,6 +73,7 @@ def by_admin(way: Way, clock: ServerClock) -> Told:
             context=way.admin_context,
             seconds=SECONDS,
             tally=way.tally,
+            leave_out=leave_out,
         )
 
     settings = ask("configuration")
@@ -89,7 +83,7 @@ def by_admin(way: Way, clock: ServerClock) -> Told:
     told.attempt("server", lambda: _admin_figures(told, ask))
     told.attempt("connections", lambda: _admin_connections(told, ask("connections"), clock))
     told.attempt("watches", lambda: _admin_watches(told, ask, way))
-    told.attempt("expiry", lambda: _admin_dump(told, ask("dump"), clock))
+    told.attempt("expiry", lambda: _admin_dump(told, ask, clock, way))
     return told
 
 
@@ -116,8 +110,12 @@ def _admin_watches(told: Told, ask: Callable[[str], dict[str, Any]], way: Way) -
         told.child_watches = None
 
 
-def _admin_dump(told: Told, answer: dict[str, Any], clock: ServerClock) -> None:
-    told.ephemerals = admin_tables.ephemerals(answer)
+def _admin_dump(
+    told: Told, ask: Callable[..., dict[str, Any]], clock: ServerClock, way: Way
+) -> None:
+    wanted = _wanted(told, way)
+    answer = ask("dump", leave_out=() if wanted else (admin_tables.EPHEMERALS,))
+    told.ephemerals = admin_tables.ephemerals(answer, wanted)
     buckets, at = admin_tables.expiry(answer), _now()
     clock.awaits(min(buckets, default=None), at)
     told.expires_in_ms = from_monotonic(buckets, clock.now(at)) or None
@@ -137,7 +135,7 @@ def by_words(way: Way, clock: ServerClock) -> Told:
     told.attempt("connections", lambda: _word_connections(told, ask("cons"), clock))
     told.attempt("watches", lambda: _word_watches(told, ask, way))
     told.attempt("tick", lambda: _word_tick(told, ask("conf")))
-    told.attempt("expiry", lambda: _word_dump(told, ask("dump"), clock))
+    told.attempt("expiry", lambda: _word_dump(told, clock, way))
     return told
 
 
@@ -175,72 +173,36 @@ def _word_watches(told: Told, ask: Callable[[str], str], way: Way) -> None:
             f"{count} watches: a reader that stalls in so large an answer freezes the server; "
             "give it an AdminServer, or ask for large tables"
         )
-    told.watches = tables.watched(ask("wchc"))
+    told.watches = tables.watched(_lines("wchc", way))
 
 
 def _word_tick(told: Told, conf: str) -> None:
     told.tick_ms = tables.number(tables.pairs(conf, "=").get("tickTime"))
 
 
-def _word_dump(told: Told, text: str, clock: ServerClock) -> None:
-    found = tables.dump(text)
+def _word_dump(told: Told, clock: ServerClock, way: Way) -> None:
+    found = tables.dump(_lines("dump", way), _wanted(told, way))
     told.ephemerals, told.timeouts_ms = found.ephemerals, found.timeouts_ms
     at = _now()
     told.expires_in_ms = from_dates(found.buckets, at, clock.now(at)) or None
 
 
-def facts(told: Told, stamp: Stamp, hosts: Hosts) -> list[ServerFact]:
-    """Make the four facts of one look; paths become those that our clients know."""
-    common: dict[str, Any] = {"server": stamp.server, "zxid": stamp.zxid, "at": stamp.at}
-    return [
-        _server(told, common),
-        Connections(**common, rows=told.connections, why=_why(told, "connections")),
-        Watches(
-            **common,
-            rows=_inside(told.watches, hosts),
-            children=_inside(told.child_watches, hosts),
-            why=_why(told, "watches"),
-        ),
-        Expiry(
-            **common,
-            expires_in_ms=told.expires_in_ms,
-            timeouts_ms=told.timeouts_ms,
-            ephemerals=_inside(told.ephemerals, hosts),
-            tick_ms=told.tick_ms,
-            why=_why(told, "expiry"),
-        ),
-    ]
+def _lines(word: str, way: Way) -> Iterator[str]:
+    return words.lines(way.address, word, way.context, SECONDS, way.tally)
+
+
+def _wanted(told: Told, way: Way) -> dict[str, Text]:
+    """Name the znodes whose owners are of interest: somebody watches them.
+
+    All other ephemerals are left out: a large ensemble has a hundred thousand of them.
+    """
+    tables_of_watches = (*way.watched, told.watches or {})
+    return {path: path for one in tables_of_watches for paths in one.values() for path in paths}
 
 
 def unreached(why: str) -> Told:
     """Give what a server tells that tells nothing."""
     return Told("none", why=dict.fromkeys(("server", "connections", "watches", "expiry"), why))
-
-
-def _server(told: Told, common: dict[str, Any]) -> Server:
-    figures = told.figures
-    latency = [_float(figures.get(name)) for name in ("min_latency", "avg_latency", "max_latency")]
-    low, mean, high = latency
-    known = low is not None and mean is not None and high is not None
-    mode, version = figures.get("server_state"), tables.version_of(str(figures.get("version")))
-    return Server(
-        **common,
-        mode=clean(mode) if isinstance(mode, str) else None,
-        version=Text(".".join(map(str, version))) if version else None,
-        connections=_int(figures.get("num_alive_connections")),
-        watches=_int(figures.get("watch_count")),
-        latency_ms=(low, mean, high) if known else None,  # type: ignore[arg-type]  # just checked
-        outstanding=_int(figures.get("outstanding_requests")),
-        znodes=_int(figures.get("znode_count")),
-        server_zxid=told.zxid,
-        channel=told.channel,
-        why=_why(told, "server"),
-    )
-
-
-def _why(told: Told, table: str) -> Text | None:
-    said = told.why.get(table)
-    return clean(said) if said else None
 
 
 def _aged(
@@ -261,26 +223,8 @@ def _aged(
     )
 
 
-def _inside(rows: Paths | None, hosts: Hosts) -> Paths | None:
-    if rows is None or not hosts.chroot:
-        return rows
-    seen = {session: map(hosts.inside, paths) for session, paths in rows.items()}
-    kept = {
-        session: tuple(Text(p) for p in paths if p is not None) for session, paths in seen.items()
-    }
-    return {session: paths for session, paths in kept.items() if paths}
-
-
 def _now() -> int:
     return time.time_ns() // 1_000_000
-
-
-def _int(value: object) -> int | None:
-    return int(value) if isinstance(value, int | float) else None
-
-
-def _float(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
 
 
 _NUMBERS = (

@@ -4,8 +4,8 @@ import importlib.util
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+
+import msgspec
 
 from zktop.errors import NoConnectionError, UsageError
 from zktop.model.facts import AnyFact, Link
@@ -32,8 +32,7 @@ CONFIG = "/zookeeper/config"
 OnFacts = Callable[[list[AnyFact]], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True):
     """What to look at, and how much that may cost."""
 
     roots: tuple[str, ...] = ()  # none: discover from `/`
@@ -41,7 +40,7 @@ class Plan:
     introspect: bool = True
     sample_every: float = 5.0  # seconds between two looks at the servers' tables
     large_tables: bool = False  # read watch tables by four-letter words whatever their size
-    admin: Admin = field(default_factory=Admin)
+    admin: Admin = Admin()
     watch_budget: int = 20_000
     requests_per_second: int = 500  # znodes looked at by polling and by the search for locks
     flood_per_second: int = 20_000  # events of one root; more, and less of it is watched
@@ -49,7 +48,7 @@ class Plan:
     persistent: bool = True  # use persistent watches where the servers have them
 
 
-class Cost(NamedTuple):
+class Cost(msgspec.Struct, frozen=True, gc=False):
     """What watching takes from the ensemble: watches now, the rest since the start."""
 
     watches: int

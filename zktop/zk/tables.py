@@ -6,7 +6,9 @@ a line that makes no sense is passed over, and nothing here raises.
 
 import ipaddress
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import takewhile
+from sys import intern
 from typing import NamedTuple
 
 from zktop.model.facts import Connection, Session
@@ -14,6 +16,7 @@ from zktop.model.text import Text, clean
 
 Version = tuple[int, int, int]
 Paths = dict[Session, tuple[Text, ...]]
+Wanted = Mapping[str, Text]  # paths that are asked about, each as whoever asks has it already
 
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})\.(\d{1,4})")
 _CONNECTION = re.compile(r"\s*[^/\s]*/(?P<client>\S+?)\[\d+\]\((?P<fields>[^()]*)\)\s*")
@@ -108,7 +111,7 @@ def _connection(line: str) -> tuple[Connection, int | None] | None:
         number(told.get("recved")) or 0,
         number(told.get("sent")) or 0,
         number(told.get("queued")) or 0,
-        clean(told["lop"]) if "lop" in told else None,
+        Text(intern(clean(told["lop"]))) if "lop" in told else None,  # thousands say the same
         hexadecimal(told.get("lcxid", "")),
         number(told.get("est")),
     )
@@ -121,38 +124,42 @@ def client_address(text: str) -> Text:
     >>> client_address("worker-3/10.0.1.11:51022"), client_address("[0:0:0:0:0:0:0:1]:34886")
     ('10.0.1.11:51022', '[::1]:34886')
     """
-    host, colon, port = text.rpartition("/")[2].rpartition(":")
+    text = text.rpartition("/")[2]
+    host, colon, port = text.rpartition(":")
+    if ":" not in host and "[" not in host:  # nothing but IPv6 is ever written otherwise
+        return clean(text)
     try:
         host = ipaddress.ip_address(host.strip("[]")).compressed
     except ValueError:
-        return clean(text.rpartition("/")[2])
+        return clean(text)
     return Text(f"[{host}]{colon}{port}" if ":" in host else f"{host}{colon}{port}")
 
 
-def watched(wchc: str) -> Paths:
-    """Read `wchc`: session at the margin, its paths indented."""
-    paths: dict[Session, list[Text]] = {}
-    for head, member in indented(wchc):
-        session = hexadecimal(head)
-        if session and member.startswith("/"):
-            paths.setdefault(session, []).append(clean(member))
-    return {session: tuple(found) for session, found in paths.items()}
+def watched(wchc: Iterable[str]) -> Paths:
+    """Read the lines of `wchc`: session at the margin, its paths indented."""
+    return _by_session(indented(wchc))
 
 
-def watched_by_path(wchp: str) -> Paths:
+def watched_by_path(wchp: Iterable[str]) -> Paths:
     """Read `wchp`, the same table the other way round."""
+    return _by_session((member, head) for head, member in indented(wchp))
+
+
+def _by_session(pairs: Iterable[tuple[str, str]], wanted: Wanted | None = None) -> Paths:
     paths: dict[Session, list[Text]] = {}
-    for head, member in indented(wchp):
-        session = hexadecimal(member)
-        if session and head.startswith("/"):
-            paths.setdefault(session, []).append(clean(head))
+    for told, path in pairs:
+        if not path.startswith("/"):
+            continue
+        known = clean(path) if wanted is None else wanted.get(clean(path))
+        if known is not None and (session := hexadecimal(told)):
+            paths.setdefault(session, []).append(known)
     return {session: tuple(found) for session, found in paths.items()}
 
 
-def indented(text: str) -> Iterator[tuple[str, str]]:
+def indented(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Pair each indented line with the line at the margin above it."""
     head = ""
-    for line in text.split("\n"):  # splitlines would also part a name at U+2028
+    for line in lines:
         if line.startswith("\t"):
             yield head, line[1:]
         elif line:
@@ -173,37 +180,42 @@ class Dump(NamedTuple):
     ephemerals: Paths | None = None
 
 
-def dump(text: str) -> Dump:
-    """Read any of the three shapes of `dump`; its list of connections is passed over."""
-    sessions, _, rest = text.partition("ephemeral nodes dump:")
-    nodes = rest.partition("Connections dump:")[0]
-    timeouts = {
-        int(found[1], 16): int(found[2])
-        for found in map(_TIMEOUT.fullmatch, sessions.split("\n"))
-        if found
-    }
-    return Dump(_buckets(sessions), timeouts or None, watched_with_colon(nodes) if rest else None)
+def dump(lines: Iterable[str], wanted: Wanted | None = None) -> Dump:
+    """Read any of the three shapes of `dump`; its list of connections is passed over.
 
-
-def watched_with_colon(text: str) -> Paths:
-    """Read the ephemerals of `dump`: like `wchc`, with a colon behind each session."""
-    return watched(
-        "\n".join(line.rstrip(":") if line[:2] == "0x" else line for line in _lines(text))
-    )
-
-
-def _lines(text: str) -> Iterable[str]:
-    return text.split("\n")
-
-
-def _buckets(text: str) -> tuple[tuple[str, tuple[Session, ...]], ...]:
+    There may be a hundred thousand ephemerals: only those that are wanted are kept, if any are
+    named. Lines behind the last one that matters are not even asked for.
+    """
+    rows = iter(lines)
     buckets: list[tuple[str, list[Session]]] = []
-    for line in text.split("\n"):
-        if found := _BUCKET.fullmatch(line.strip()):
-            buckets.append((found["when"], []))
-        elif buckets and line.startswith("\t") and (session := hexadecimal(line)):
-            buckets[-1][1].append(session)
-    return tuple((when, tuple(sessions)) for when, sessions in buckets)
+    timeouts: dict[Session, int] = {}
+    ephemerals: Paths | None = None
+    for line in rows:
+        if line.endswith("ephemeral nodes dump:"):
+            ephemerals = _ephemerals(rows, wanted)
+            break
+        _note_session(line, buckets, timeouts)
+    dated = tuple((when, tuple(sessions)) for when, sessions in buckets)
+    return Dump(dated, timeouts or None, ephemerals)
+
+
+def _note_session(
+    line: str, buckets: list[tuple[str, list[Session]]], timeouts: dict[Session, int]
+) -> None:
+    if buckets and line.startswith("\t") and (session := hexadecimal(line)):
+        buckets[-1][1].append(session)
+    elif found := _BUCKET.fullmatch(line.strip()):
+        buckets.append((found["when"], []))
+    elif found := _TIMEOUT.fullmatch(line):
+        timeouts[int(found[1], 16)] = int(found[2])
+
+
+def _ephemerals(lines: Iterable[str], wanted: Wanted | None) -> Paths:
+    """Read who owns what: like `wchc`, with a colon behind each session."""
+    if wanted is not None and not wanted:
+        return {}
+    mine = takewhile(lambda line: not line.startswith("Connections dump:"), lines)
+    return _by_session(((head.rstrip(":"), path) for head, path in indented(mine)), wanted)
 
 
 class Member(NamedTuple):

@@ -37,11 +37,22 @@ def exchange(
     seconds: float = 2.0,
 ) -> bytes:
     """Send a question and give everything that comes until the other side closes."""
+    return b"".join(exchanged(address, question, context=context, seconds=seconds))
+
+
+def exchanged(
+    address: Address,
+    question: bytes,
+    *,
+    context: ssl.SSLContext | None = None,
+    seconds: float = 2.0,
+) -> list[bytes]:
+    """Do the same, and give the answer in the parts in which it came."""
     deadline = Deadline(seconds)
     with connect(address, context, deadline) as line:
         line.settimeout(deadline.left())
         line.sendall(question)
-        return b"".join(drained(line, deadline))
+        return drained(line, deadline)
 
 
 def connect(address: Address, context: ssl.SSLContext | None, deadline: Deadline) -> socket.socket:

@@ -5,10 +5,10 @@ freeze the server: it holds the lock of its watch table while it writes.
 """
 
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from zktop.zk.hosts import Address
-from zktop.zk.wire import exchange
+from zktop.zk.wire import exchanged
 
 READ_ONLY_WORDS = frozenset(
     {"conf", "cons", "dump", "isro", "mntr", "srvr", "stat", "wchc", "wchp", "wchs"}
@@ -27,16 +27,56 @@ def ask(
     tally: Callable[[int], None] = lambda _bytes: None,
 ) -> str:
     """Give the whole answer to a word, or raise RefusedError with the reason."""
+    parts = _asked(address, word, context, seconds, tally)
+    return _told(word, b"".join(parts).decode("utf-8", "replace"))
+
+
+def lines(
+    address: Address,
+    word: str,
+    context: ssl.SSLContext | None = None,
+    seconds: float = 2.0,
+    tally: Callable[[int], None] = lambda _bytes: None,
+) -> Iterator[str]:
+    """Give the same line by line: megabytes of text are never there as a whole.
+
+    The answer is read to its end first: who reads it must not keep the server waiting.
+    """
+    parts = _asked(address, word, context, seconds, tally)
+    _told(word, parts[0].decode("utf-8", "replace") if parts else "")
+    return _lines(parts)
+
+
+def _lines(parts: list[bytes]) -> Iterator[str]:
+    """Part an answer into lines; what was read of it is let go."""
+    rest = b""
+    parts.reverse()
+    while parts:
+        whole, newline, end = (rest + parts.pop()).rpartition(b"\n")
+        if newline:
+            yield from whole.decode("utf-8", "replace").split("\n")
+        rest = end
+    if rest:
+        yield rest.decode("utf-8", "replace")
+
+
+def _asked(
+    address: Address,
+    word: str,
+    context: ssl.SSLContext | None,
+    seconds: float,
+    tally: Callable[[int], None],
+) -> list[bytes]:
     if word not in READ_ONLY_WORDS:  # crst, srst and stmk change the server
         raise ValueError(f"{word!r} is not among the words that only read")
     try:
-        answer = exchange(address, word.encode("ascii"), context=context, seconds=seconds)
+        parts = exchanged(address, word.encode("ascii"), context=context, seconds=seconds)
     except TimeoutError:
         raise RefusedError(f"{word}: no answer within {seconds:g} s") from None
     except OSError as problem:
         raise RefusedError(f"{word}: {problem.strerror or problem}") from problem
-    tally(len(answer))
-    return _told(word, answer.decode("utf-8", "replace"))
+    tally(sum(map(len, parts)))
+    return parts
 
 
 def _told(word: str, text: str) -> str:

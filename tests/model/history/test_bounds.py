@@ -10,6 +10,7 @@ from zktop.model.history.change import Change
 from zktop.model.history.chronicle import GRAVES, Chronicle
 from zktop.model.history.diary import DEPARTURES
 from zktop.model.history.durations import KEPT
+from zktop.model.history.event import Since
 from zktop.model.sight import NO_SIGHT
 
 LOCKS = 2_000
@@ -88,4 +89,4 @@ def test_a_history_does_not_change_any_more() -> None:
     after = (history.queue, tuple(history.stays), history.departures, history.waits.count)
     assert before == after
     assert history.granted(bob.node).how == "unknown"
-    assert chronicle.of(root.path).granted(bob.node) == (NOW + 2, "seen")
+    assert chronicle.of(root.path).granted(bob.node) == Since(NOW + 2, "seen")

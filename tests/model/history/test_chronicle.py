@@ -403,7 +403,7 @@ def test_a_holder_that_is_pushed_back() -> None:
     events = chronicle.note("/a", before, after, NO_SIGHT, NOW + 9)
 
     assert words(events) == [("queued", "eve"), ("acquired", "eve"), ("reordered", "alice")]
-    assert chronicle.of("/a").since(alice, holds=False) == (NOW + 9, "seen")
+    assert chronicle.of("/a").since(alice, holds=False) == Since(NOW + 9, "seen")
 
 
 def test_a_child_that_is_understood_later_did_not_come() -> None:
@@ -480,7 +480,7 @@ def test_while_we_looked_away() -> None:
 
     assert released.held == Span(2_000, AT_LEAST)
     assert acquired.waited == Span(2_000, AT_LEAST)
-    assert watcher.chronicle.of(root.path).granted(bob.node) == (NOW + 10_000, AT_LEAST)
+    assert watcher.chronicle.of(root.path).granted(bob.node) == Since(NOW + 10_000, AT_LEAST)
 
 
 def test_after_an_outage_lengths_are_exact_again() -> None:

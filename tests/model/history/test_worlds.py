@@ -5,6 +5,7 @@ from model.builders import ZK1 as ZK
 
 from zktop.model.facts import AnyFact, Gone, Node, Stat, join
 from zktop.model.history.chronicle import Chronicle
+from zktop.model.history.event import Since
 from zktop.model.locks.door import lock_at
 from zktop.model.locks.lock import Lock
 from zktop.model.settings import Settings
@@ -61,7 +62,7 @@ def test_a_newcomer_is_queued_once() -> None:
 
     assert [event.event for event in told] == ["queued"]
     bob = known.waiters[0]
-    assert chronicle.of(ORDERS).since(bob, holds=False) == (NOW + 1, "seen")
+    assert chronicle.of(ORDERS).since(bob, holds=False) == Since(NOW + 1, "seen")
 
 
 def test_a_kazoo_waiter_watches_the_one_before() -> None:

@@ -7,7 +7,7 @@ somebody whom a finding has explained.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import msgspec
 
@@ -60,7 +60,7 @@ ROOTS: Final = frozenset((*_ENDLESS, "L1", "L2", "L3", "S3", "P1", "B6", "B8"))
 DELAYS: Final = frozenset(("P6", "P7", "P9", "B6", "B8"))
 
 
-class Ahead(NamedTuple):
+class Ahead(msgspec.Struct, frozen=True, gc=False):
     """How to go from a session to those it waits for; both may know nothing."""
 
     waits_in: Callable[[Session], Iterable[Text]] = lambda _: ()

@@ -24,6 +24,10 @@ class Dates(Generic[K]):
         self._heap: list[tuple[Millis, int, K]] = []
         self._turn = count()
 
+    def __contains__(self, key: K) -> bool:
+        """Tell whether it has a date."""
+        return key in self._due
+
     def set(self, key: K, date: Millis) -> None:
         """Have this one fall due then, and at no other time."""
         if self._due.get(key) != date:
@@ -54,10 +58,13 @@ class Dates(Generic[K]):
                 yield key
 
 
-def next_look(said: Examined, looks: Looks, now: Millis) -> Millis | None:
-    """Say when to look again: what has lasted for long will last for a while."""
+def next_look(said: Examined, looks: Looks, now: Millis, longer: Millis = 0) -> Millis | None:
+    """Say when to look again: what has lasted for long will last for a while.
+
+    Among thousands of findings each has to wait longer, but never for more than it has lasted.
+    """
     if said.due_ms is None or said.due_ms == said.asked_ms or not looks.seen:
         return said.due_ms
     age = now - max(seen.since for seen in looks.seen.values())
-    again = max(said.due_ms, now + min(age // LASTING, LONGEST))
+    again = max(said.due_ms, now + max(min(age // LASTING, LONGEST), min(age, longer)))
     return again if said.asked_ms is None else min(again, said.asked_ms)

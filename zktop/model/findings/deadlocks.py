@@ -4,6 +4,7 @@ The wait engine decides D1 to D6 and D8 to D10; here they become findings like a
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from zktop.model.actors import session_of
 from zktop.model.facts import Session, session_text
@@ -14,12 +15,13 @@ from zktop.model.findings.surroundings import Survey
 from zktop.model.findings.words import count, several
 from zktop.model.locks.lock import Line
 from zktop.model.text import Text
-from zktop.model.waits.deadlock import Deadlock
-from zktop.model.waits.evidence import Clue
 from zktop.model.waits.names import Names
-from zktop.model.waits.order_story import Inversion
 from zktop.model.waits.state import Kind, Queue, Request
-from zktop.model.waits.watches import watch_deadlocks
+
+if TYPE_CHECKING:  # most ensembles have none of them
+    from zktop.model.waits.deadlock import Deadlock
+    from zktop.model.waits.evidence import Clue
+    from zktop.model.waits.order_story import Inversion
 
 NodeOf = tuple[Text, Text]  # a lock, and a node relative to it
 
@@ -27,7 +29,7 @@ _KINDS: dict[str, Kind] = {"read-write": "read-write", "semaphore": "pool"}
 _PROCESS = "Stop one process, never delete a live session's node: its owner would go on working."
 
 
-def tangled(deadlocks: Iterable[Deadlock]) -> dict[NodeOf, str]:
+def tangled(deadlocks: "Iterable[Deadlock]") -> dict[NodeOf, str]:
     """Give all places that the actors of deadlocks have, each with the deadlock's id."""
     return {
         (Text(place.lock), Text(place.node)): deadlock.id
@@ -37,7 +39,7 @@ def tangled(deadlocks: Iterable[Deadlock]) -> dict[NodeOf, str]:
     }
 
 
-def _verdict(deadlock: Deadlock, advice: str, severity: Severity | None = None) -> Verdict:
+def _verdict(deadlock: "Deadlock", advice: str, severity: Severity | None = None) -> Verdict:
     places = [place for step in deadlock.steps for place in (*step.holds, step.waits)]
     sessions = (session_of(actor) for actor in deadlock.actors)
     ways = several(f"stop {way.owner} ({way.why})" for way in deadlock.ways_out[:1])
@@ -65,7 +67,7 @@ def _crowd(behind: int) -> str:
     return f" {count(behind, 'more waits', 'more wait')} behind." if behind else ""
 
 
-def _reasons(clues: Iterable[Clue]) -> tuple[Reason, ...]:
+def _reasons(clues: "Iterable[Clue]") -> tuple[Reason, ...]:
     return tuple((clue.supports, clue.text) for clue in clues)
 
 
@@ -175,7 +177,7 @@ def watch_deadlock(look: Examination) -> Iterator[Answer]:
         yield verdict.as_seen(min(filter(None, watched_at), default=None), look.thresholds.settle)
 
 
-def watch_knots(look: Examination) -> Iterator[Deadlock]:
+def watch_knots(look: Examination) -> "Iterator[Deadlock]":
     """Give the deadlocks that the watch tables show in one lock.
 
     Only sessions with a single place count: the watches of others belong to no place for sure.
@@ -183,6 +185,8 @@ def watch_knots(look: Examination) -> Iterator[Deadlock]:
     suspects = (*look.astray, *(one for one in look.sighted if not look.is_waiting(one.member)))
     if not any(_is_odd(look, one) for one in suspects):
         return
+    from zktop.model.waits.watches import watch_deadlocks  # noqa: PLC0415  few have such a knot
+
     watched = {
         session_text(one.member.owner): {look.at_path[path].node for path in _members(look, one)}
         for one in look.sighted
@@ -280,7 +284,7 @@ def _potential(rule_id: str, advice: str, survey: Survey) -> Iterator[Answer]:
             )
 
 
-def _with_majority(found: Inversion, advice: str) -> str:
+def _with_majority(found: "Inversion", advice: str) -> str:
     usual = f" Usual order: {found.majority}." if found.majority else ""
     odd = f" Odd one out: {several(found.odd_one_out)}." if found.odd_one_out else ""
     return advice + usual + odd

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import msgspec
 
@@ -20,7 +19,7 @@ from zktop.model.watching import absolute
 NOTHING: frozenset[Text] = frozenset()
 
 
-class RootNews(NamedTuple):
+class RootNews(msgspec.Struct, frozen=True, gc=False):
     """When the root of a lock was seen to change, apart from its children."""
 
     access_at: Millis | None = None  # its ACL
@@ -242,7 +241,7 @@ class Examination(msgspec.Struct, frozen=True, eq=False, dict=True):
         )
 
 
-class Sighted(NamedTuple):
+class Sighted(msgspec.Struct, frozen=True, gc=False):
     """A place, and what its session watches in this lock."""
 
     member: Member

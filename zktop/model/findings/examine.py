@@ -7,7 +7,10 @@ whole queue: whoever calls this does so at most once a second for one of more th
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
 
 from zktop.model.facts import Millis
 from zktop.model.findings.catalogue import LOCK_RULES, RULES, SESSION_RULES, SURVEY_RULES, AnyRule
@@ -25,7 +28,7 @@ CROWD_PATIENCE = 5
 C = TypeVar("C")
 
 
-class Examined(NamedTuple):
+class Examined(msgspec.Struct, frozen=True, gc=False):
     """What the rules say, and when to ask them again although nothing has changed."""
 
     findings: tuple[Finding, ...] = ()
@@ -43,7 +46,7 @@ def examine(look: Examination) -> Examined:
     asked = min(filter(None, (said.due_ms, _due_for_tables(look))), default=None)
     again = _due_for_findings(look) if said.findings else None
     due = min(filter(None, (asked, again)), default=None)
-    return said._replace(due_ms=due, asked_ms=asked)
+    return replace(said, due_ms=due, asked_ms=asked)
 
 
 def interview(talk: Interview) -> Examined:
@@ -54,7 +57,7 @@ def interview(talk: Interview) -> Examined:
 def survey_all(survey: Survey) -> Examined:
     """Apply the rules that concern no single lock or session, and say what nobody can see."""
     said = _applied(SURVEY_RULES, survey, survey.now_ms)
-    return said._replace(blinds=(*unseen(survey.around), *said.blinds))
+    return replace(said, blinds=(*unseen(survey.around), *said.blinds))
 
 
 def unseen(around: Surroundings, rules: Iterable[AnyRule] = RULES) -> tuple[Blind, ...]:

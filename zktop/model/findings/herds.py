@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from zktop.model.facts import Session
 from zktop.model.findings.examination import Examination
 from zktop.model.findings.rule import Answer, Lacking, Verdict, rule
@@ -246,7 +248,7 @@ def _stale(look: Examination, session: Session, members: list[Member]) -> Verdic
     who = look.around.who(session)
     about = look.about(*members, key=("stale", session))
     return Verdict(
-        about=about._replace(sessions=(session,), who=(who,)),
+        about=replace(about, sessions=(session,), who=(who,)),
         sentence=f"{who} watches {several(short(member.node) for member in members)} in "
         f"{look.name} but has no place there.",
         confidence="C3",

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from zktop.model.facts import Millis
 from zktop.model.findings.examination import Examination
 from zktop.model.findings.finding import Confidence
@@ -38,13 +40,14 @@ def long_hold(look: Examination) -> Iterator[Answer]:
         yield Lacking("too few finished holds were seen to know what is usual", "history")
     bound = hold_bound(look)
     for holder in look.holders:
-        since, how = look.past.granted(holder.node)
+        granted = look.past.granted(holder.node)
+        since = granted.at
         if since is None or look.is_tangled(holder):
             continue
         if look.now_ms - since <= bound:
             yield Later(since + bound + 1)
         else:
-            yield _long_hold(look, holder, since, "at least " if how != "seen" else "")
+            yield _long_hold(look, holder, since, "at least " if granted.how != "seen" else "")
 
 
 def hold_bound(look: Examination) -> int:
@@ -203,7 +206,7 @@ def _starved_retrier(look: Examination, who: str, tried: Attempts) -> Verdict:
     after = f", each time after about {span(learned)}" if learned else ""
     about = look.about(key=("retries", who))
     return Verdict(
-        about=about._replace(who=(short(who),)),
+        about=replace(about, who=(short(who),)),
         sentence=f"{short(who)} gave up {look.name} {tried.given_up} times in a row{after}, while "
         f"{count(tried.overtaken, 'later one')} got it.",
         confidence="C2",
@@ -275,7 +278,7 @@ def clock_skew(look: Examination) -> Iterator[Answer]:
 def _skew(look: Examination, how: str, confidence: Confidence, why: str) -> Verdict:
     # One clock is wrong, not every lock: all locks share this subject.
     return Verdict(
-        about=look.about(key=("clock",))._replace(lock=None, key=("clock",)),
+        about=replace(look.about(key=("clock",)), lock=None, key=("clock",)),
         sentence=f"The leader's clock {how}: ages are approximate.",
         confidence=confidence,
         evidence=((True, f"{why}, in {look.name}"),),

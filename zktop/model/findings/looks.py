@@ -6,16 +6,16 @@ by looks: a table that was read once and looked at ten times proves nothing new.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from zktop.model.facts import Millis
 from zktop.model.findings.finding import Evidence, Finding
 from zktop.model.text import Text
 
 
-class Seen(NamedTuple):
+class Seen(msgspec.Struct, frozen=True, gc=False):
     """How long a finding has been there."""
 
     since: Millis  # when the look was that first showed it
@@ -43,7 +43,7 @@ class Looks(msgspec.Struct, frozen=True):
             if finding.id in seen:  # several locks may tell of one and the same thing
                 continue
             known = self.seen.get(finding.id) or Seen(now_ms, finding.as_of, finding.as_of)
-            known = known._replace(last=max(known.last, finding.as_of))
+            known = replace(known, last=max(known.last, finding.as_of))
             seen[finding.id] = known
             if finding.at_once or known.lasted >= finding.patience_ms:
                 shown.append(_dated(finding, known, settle_ms))
@@ -57,8 +57,8 @@ def _dated(finding: Finding, seen: Seen, settle_ms: int) -> Finding:
     """Put in since when it has been seen; only what was seen twice is red."""
     since = seen.since if finding.since is None else finding.since
     if finding.severity != "critical" or finding.at_once or seen.lasted >= settle_ms:
-        return msgspec.structs.replace(finding, since=since)
-    return msgspec.structs.replace(
+        return replace(finding, since=since)
+    return replace(
         finding,
         since=since,
         severity="warning",

@@ -5,7 +5,7 @@ changed: time alone turns a hold into a long hold.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import Generic, Literal, TypeVar
 
 import msgspec
 
@@ -41,7 +41,7 @@ Sign = Literal[  # what a lock must show before a rule can have anything to say
 Reason = tuple[bool | None, str]
 
 
-class Subject(NamedTuple):
+class Subject(msgspec.Struct, frozen=True, gc=False):
     """Whom a verdict is about; `key` tells two verdicts apart that are about the same nodes."""
 
     lock: Text | None = None
@@ -79,13 +79,13 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, as_of=as_of, patience_ms=patience_ms)
 
 
-class Later(NamedTuple):
+class Later(msgspec.Struct, frozen=True, gc=False):
     """Nothing yet: look again at this time even if nothing changes."""
 
     at: Millis
 
 
-class Lacking(NamedTuple):
+class Lacking(msgspec.Struct, frozen=True, gc=False):
     """An input that this one case lacks."""
 
     why: str

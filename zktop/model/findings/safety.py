@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from zktop.model.facts import Millis
 from zktop.model.findings.by_name import believers, lexicographic, may_believe
 from zktop.model.findings.downgrade import downgrade_overlap
@@ -248,8 +250,8 @@ def _robbed(look: Examination, gone: Departure, at: Millis) -> Verdict:
     who = look.around.who(gone.session, gone.label)
     about = look.about(key=(gone.node, gone.czxid))
     return Verdict(
-        about=about._replace(
-            nodes=(gone.node,), sessions=(gone.session,), who=(who,), modes=(gone.mode,)
+        about=replace(
+            about, nodes=(gone.node,), sessions=(gone.session,), who=(who,), modes=(gone.mode,)
         ),
         sentence=f"{who} lost {look.name} at {clock(gone.gone_at)} without releasing it, and its "
         "session lives on: it may still believe that it owns the lock.",

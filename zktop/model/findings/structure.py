@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from zktop.model.facts import Millis
 from zktop.model.findings.examination import Examination
 from zktop.model.findings.finding import Confidence
@@ -37,7 +39,7 @@ def foreign_members(look: Examination) -> Iterator[Answer]:
     effect = next((text for name, text in _EFFECTS if look.lock.layout.startswith(name)), None)
     is_harmful = look.lock.layout.startswith(("go-", "zk-election", "zk-writelock-c"))
     yield Verdict(
-        about=look.about(key=("foreign",))._replace(nodes=foreign),
+        about=replace(look.about(key=("foreign",)), nodes=foreign),
         sentence=f"{look.name} has {count(len(foreign), 'child', 'children')} of another kind: "
         f"{several(map(short, foreign))}.",
         confidence="C4",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,11 +16,13 @@ from zktop.model.locks.lock import Lock, Member
 from zktop.model.settings import Settings, Thresholds
 from zktop.model.sight import Sight
 from zktop.model.text import Text
-from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.names import LETTER
-from zktop.model.waits.order_story import Inversion
 from zktop.model.witness import Presence
 from zktop.model.world import Tables
+
+if TYPE_CHECKING:  # most ensembles have none of them
+    from zktop.model.waits.deadlock import Deadlock
+    from zktop.model.waits.order_story import Inversion
 
 TABLES: tuple[Need, ...] = ("watches", "connections", "expiry")
 
@@ -72,7 +74,7 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tru
         }
 
 
-class Place(NamedTuple):
+class Place(msgspec.Struct, frozen=True, gc=False):
     """One place of a session."""
 
     lock: Lock
@@ -137,8 +139,8 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     around: Surroundings
     tables: Mapping[Text, Tables] = {}
     link: Link | None = None
-    deadlocks: Sequence[Deadlock] = ()
-    inversions: Sequence[Inversion] = ()
+    deadlocks: "Sequence[Deadlock]" = ()
+    inversions: "Sequence[Inversion]" = ()
     owners: Collection[Session] = ()  # of all places in locks
 
     @property

@@ -75,9 +75,10 @@ def _no_watch(look: Examination, seen: Sighted) -> Verdict:
 def silent_head(look: Examination) -> Iterator[Answer]:
     """Find owners that waited before, and have sent no request since they could own."""
     for head in look.holders:
-        since, certainty = look.past.granted(head.node)
+        granted = look.past.granted(head.node)
+        since = granted.at
         came, presence = look.past.queued(head).at, look.sight.presence(head.owner)
-        if since is None or certainty != "seen" or came is None or presence is None:
+        if since is None or granted.how != "seen" or came is None or presence is None:
             continue
         idle = look.around.sessions.idle_before(head.owner, since)
         if came < since and idle and presence.at > since + look.thresholds.settle:

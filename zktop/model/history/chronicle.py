@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
+from msgspec.structs import replace
+
 from zktop.model.facts import Millis
 from zktop.model.history.change import Change
 from zktop.model.history.diary import Diary, Look, Origin, first_look
@@ -115,7 +117,7 @@ class Chronicle:
             return []
         origin = self._graves.pop(path, Origin())
         if origin.generation:
-            origin = origin._replace(recreated_at=look.now_ms)
+            origin = replace(origin, recreated_at=look.now_ms)
         self._diaries[path] = diary = Diary(first, None, look.now_ms, origin)
         names = {member.node for member in fresh}
         granted = tuple(member for member in change.granted if member.node in names)

@@ -5,8 +5,9 @@ who stood in the queue before and stands there still is not touched.
 """
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
+import msgspec
 from msgspec.structs import replace
 
 from zktop.model.facts import Millis
@@ -37,7 +38,7 @@ DEPARTURES: Final = 32
 UNCLEAR: Final = Text("all before it left in the same look, so it may have held in between")
 
 
-class Look(NamedTuple):
+class Look(msgspec.Struct, frozen=True, gc=False):
     """What surrounds a change: the time, the tables, and since when we had looked away."""
 
     now_ms: Millis
@@ -46,7 +47,7 @@ class Look(NamedTuple):
     blind_since: Millis | None = None
 
 
-class Origin(NamedTuple):
+class Origin(msgspec.Struct, frozen=True, gc=False):
     """What is known of the root's earlier lives."""
 
     generation: int = 0
@@ -94,7 +95,7 @@ class Diary:
     def fold(self, change: Change, look: Look) -> list[Event]:
         """Take note of one change, and tell what happened."""
         if look.now_ms < self._at:
-            look = look._replace(now_ms=self._at)
+            look = replace(look, now_ms=self._at)
         self._pass_time(look.now_ms)
         self._told = None
         zxid = deletion_zxid(change) if len(change.deleted) == 1 else None

@@ -9,7 +9,9 @@ removed by its own client, which is the rule.
 
 from collections.abc import Iterable
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from zktop.model.facts import Millis, Session
 from zktop.model.history.change import Change
@@ -22,7 +24,7 @@ SEVERAL: Final = 2
 _SECOND_MS: Final = 1000
 
 
-class Ended(NamedTuple):
+class Ended(msgspec.Struct, frozen=True, gc=False):
     """The verdict, and what speaks for it."""
 
     expired: bool

@@ -1,6 +1,6 @@
 """One thing that happened to a lock, as far as two looks at it tell."""
 
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import msgspec
 
@@ -23,7 +23,7 @@ How = Literal["seen", "at-least", "at-most", "unknown"]
 Measure = Literal["exact", "at-least"]
 
 
-class Since(NamedTuple):
+class Since(msgspec.Struct, frozen=True, gc=False):
     """When a state began, and what that says of how long it lasts.
 
     seen: we saw it begin. at-least: it has lasted at least since then. at-most: it began then at
@@ -37,7 +37,7 @@ class Since(NamedTuple):
 UNKNOWN_SINCE: Final = Since(None, "unknown")
 
 
-class Span(NamedTuple):
+class Span(msgspec.Struct, frozen=True, gc=False):
     """A length of time that is over."""
 
     ms: int

@@ -1,7 +1,9 @@
 """The last sixty seconds of one lock, a column a second."""
 
 from array import array
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from zktop.model.facts import Millis
 
@@ -13,7 +15,7 @@ MOST: Final = 0xFFFF  # what a cell can hold
 _QUEUE, _ARRIVALS, _RELEASES, _BUSY = (row * SECONDS for row in range(ROWS))
 
 
-class Picture(NamedTuple):
+class Picture(msgspec.Struct, frozen=True, gc=False):
     """What the last minute looked like; None where the lock was not looked at yet."""
 
     queue: tuple[int | None, ...]  # the longest queue of each second, oldest first

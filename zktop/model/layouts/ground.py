@@ -12,15 +12,14 @@ from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.world import World
 
-_WORDS: Final = "lock|mutex|leader|elect|latch|master|owner|running|active|controller|sem|lease"
-_LOCKISH: Final = re.compile(_WORDS, re.IGNORECASE)
+_LOCKISH: Final = "lock|mutex|leader|elect|latch|master|owner|running|active|controller|sem|lease"
 
 Asked = tuple[Text, bool, Family | Znode | None]
 
 
 def is_lockish(name: str) -> bool:
     """Tell whether a name sounds like a lock or an election."""
-    return _LOCKISH.search(name) is not None
+    return re.search(_LOCKISH, name, re.IGNORECASE) is not None
 
 
 class Ground:

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
+import msgspec
+
 from zktop.model.layouts.layout import Layout, Mode
 
 SMALLEST, LARGEST = -(1 << 31), (1 << 31) - 1
@@ -33,7 +35,7 @@ MACROS = {
 _ANY_NUMBER = r"(?P<seq>[0-2]\d{9}|-\d{9}|-[12]\d{9})"
 
 
-class Name(NamedTuple):
+class Name(msgspec.Struct, frozen=True, gc=False):
     """What a layout reads in the name of a node."""
 
     mode: Mode

@@ -1,7 +1,8 @@
 """Sort the children of one node by the layout that their names follow."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+
+import msgspec
 
 from zktop.model.family import Znode
 from zktop.model.layouts.catalogue import BY_NAME
@@ -9,14 +10,14 @@ from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.names import Name, read
 
 
-class Place(NamedTuple):
+class Place(msgspec.Struct, frozen=True, gc=False):
     """A child, and what its layout reads in its name."""
 
     znode: Znode
     name: Name
 
 
-class Sorted(NamedTuple):
+class Sorted(msgspec.Struct, frozen=True, gc=False):
     """Children by layout, in the order of the catalogue's confidence, and the rest."""
 
     families: dict[str, list[Place]]

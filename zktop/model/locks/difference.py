@@ -5,14 +5,15 @@ walking along both.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+
+import msgspec
 
 from zktop.model.family import Znode
 from zktop.model.strides import splits
 from zktop.model.text import Text
 
 
-class Difference(NamedTuple):
+class Difference(msgspec.Struct, frozen=True, gc=False):
     """Children of the earlier version alone, and of the later one; a changed one is in both."""
 
     gone: list[Znode]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from heapq import merge
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -16,7 +16,7 @@ from zktop.model.text import Text
 State = Literal["holds", "waits", "standby", "pending"]
 
 
-class Target(NamedTuple):
+class Target(msgspec.Struct, frozen=True, gc=False):
     """A watch that a waiter's recipe sets; the path is relative to the lock."""
 
     path: Text

@@ -40,7 +40,7 @@ def is_promoting(layout: Layout) -> bool:
 
 
 def _member(layout: Layout, place: Place, known: Known, below: str) -> Member:
-    znode, name = place
+    znode, name = place.znode, place.name
     node = Text(below + znode.name) if below else znode.name
     before = known.get(node)
     if before is not None and before.znode is znode and before.layout == layout.name:

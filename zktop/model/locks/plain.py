@@ -7,9 +7,11 @@ out, and `lock_at` has to look.
 """
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from operator import gt
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from zktop.model.facts import Stat
 from zktop.model.family import Family
@@ -22,8 +24,7 @@ from zktop.model.layouts.structures import may_be_part
 from zktop.model.locks.election import is_election
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.notes import DISORDER, NEARLY_EXHAUSTED, plain_notes
-from zktop.model.locks.queue import Queue, Rule
-from zktop.model.locks.queues import rule_of
+from zktop.model.locks.queue import Queue, Rule, rule_of
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.world import World
@@ -41,7 +42,7 @@ _LENGTH: Final = {"{H32}": 32, "{U36}": 36}
 _NUMBER: Final = r"(0\d{9})"  # below a billion all clients agree on the order
 
 
-class _Shape(NamedTuple):
+class _Shape(msgspec.Struct, frozen=True, gc=False):
     """One way to name exclusive contenders."""
 
     layout: Layout
@@ -78,7 +79,8 @@ def _shape_of(family: Family) -> _Shape | None:
     """Find the shape of the first name; all the others must have the same."""
     first = next(iter(family.members), None)
     if first is not None:
-        for shape in _shapes():
+        for name in _NAMES:
+            shape = _shape(name)
             if shape.fits(first):
                 return shape
     return None
@@ -128,13 +130,10 @@ def _lock(path: Text, shape: _Shape, queue: Queue, family: Family, stat: Stat) -
     )
 
 
-@lru_cache(maxsize=1)
-def _shapes() -> tuple[_Shape, ...]:
-    """Make all shapes, as soon as one is needed."""
-    return tuple(_shape(name, *parts) for name, parts in _NAMES.items())
-
-
-def _shape(name: str, before: str, token: str, after: str) -> _Shape:
+@cache
+def _shape(name: str) -> _Shape:
+    """Make a shape when the first lock may have it: patterns take long to compile."""
+    before, token, after = _NAMES[name]
     layout = layout_named(name)
     if layout is None:
         raise LookupError(name)

@@ -23,8 +23,16 @@ from zktop.model.text import Text
 
 Rule = Literal["first", "read-write", "first-n"]
 
+_RULES: Final[dict[str, Rule]] = {"read-write": "read-write", "semaphore": "first-n"}
 _FEW: Final = 8
 NOBODY: Final[frozenset[Text]] = frozenset()
+
+
+def rule_of(layout: Layout, leases: int | None) -> Rule:
+    """Tell how a layout's clients decide; with several leases any queue is a semaphore."""
+    if leases is not None and leases > 1 and layout.means != "read-write":
+        return "first-n"
+    return _RULES.get(layout.means, "first")
 
 
 class Special(Struct, frozen=True):

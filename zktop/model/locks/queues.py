@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Final
 
 import msgspec
 
@@ -14,12 +13,10 @@ from zktop.model.locks.leases import Leases, leases_of
 from zktop.model.locks.lock import Line, Member
 from zktop.model.locks.members import NOBODY_KNOWN, Known, members_of
 from zktop.model.locks.notes import notes_of
-from zktop.model.locks.queue import Queue, Rule, Special
+from zktop.model.locks.queue import Queue, Rule, Special, rule_of
 from zktop.model.locks.ranges import Ranges
 from zktop.model.locks.reentry import NONE, Watching, reentry
 from zktop.model.text import Text
-
-_RULES: Final[dict[str, Rule]] = {"read-write": "read-write", "semaphore": "first-n"}
 
 
 class Queues(msgspec.Struct, frozen=True):
@@ -29,13 +26,6 @@ class Queues(msgspec.Struct, frozen=True):
     leases: Leases = Leases()
     asks: bool = False
     warnings: tuple[str, ...] = ()
-
-
-def rule_of(layout: Layout, leases: int | None) -> Rule:
-    """Tell how a layout's clients decide; with several leases any queue is a semaphore."""
-    if leases is not None and leases > 1 and layout.means != "read-write":
-        return "first-n"
-    return _RULES.get(layout.means, "first")
 
 
 def one_queue(

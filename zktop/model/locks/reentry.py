@@ -6,7 +6,8 @@ released, the next writer got in beside the read.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from zktop.model.facts import Session
 from zktop.model.locks.lock import Member
@@ -15,7 +16,7 @@ from zktop.model.text import Text
 Watching = Callable[[Session, Text], bool | None]
 
 
-class Reentry(NamedTuple):
+class Reentry(msgspec.Struct, frozen=True, gc=False):
     """Who holds out of order, what to say of it, and whether a watch table could say more."""
 
     exempt: frozenset[Text] = frozenset()

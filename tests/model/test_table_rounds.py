@@ -1,0 +1,82 @@
+"""What new tables have examined again: what they may change, and of much not all each time."""
+
+from model.builders import NOW, connections, expiry, lock, own, row
+
+from zktop.model.examiner import Examiner
+from zktop.model.findings.finding import Finding
+from zktop.model.inspection import KNOWN_FOR
+from zktop.model.settings import SECOND
+from zktop.model.text import Text
+from zktop.model.world import World
+
+MINUTE = 60 * SECOND
+ZK = Text("zk1:2181")
+EVERY = 2 * SECOND  # between two tables
+
+
+class Rounds:
+    """An ensemble whose tables are read every two seconds."""
+
+    def __init__(self, owners: int, since: int = NOW) -> None:
+        self.gone = {f"owner-{number}" for number in range(owners)}
+        self.connected = {"zktop", "alice", "bob"}
+        self.now = NOW
+        facts = [fact for name in self.gone for fact in lock(f"/locks/{name}", name)]
+        self.world = World().after(own(), *lock("/held", "alice", "bob", at=since), *facts)
+        self.examiner = Examiner()
+
+    def next(self) -> dict[str, Finding]:
+        """Read the tables again; give what is found about sessions and locks, by its id."""
+        self.now += EVERY
+        left = dict.fromkeys(self.gone | self.connected, NOW + 10 * MINUTE - self.now)
+        self.world = self.world.after(
+            connections(ZK, *(row(n, received=self.now) for n in self.connected), at=self.now),
+            expiry(ZK, left, at=self.now),
+        )
+        return {one.id: one for one in self.examiner.look(self.world, self.now).findings}
+
+    def settled(self) -> "Rounds":
+        """Go on until everything that is wrong has been found."""
+        while len(self.next()) < len(self.gone):
+            assert self.now < NOW + MINUTE
+        return self
+
+    def renewed(self, rule: str) -> int:
+        """How many findings of a rule are made anew in the next round."""
+        before = self.next()
+        after = self.next()
+        return sum(one.rule == rule and one is not before.get(key) for key, one in after.items())
+
+
+def test_few_findings_are_examined_again_with_each_table() -> None:
+    """Their countdowns follow the tables."""
+    assert Rounds(5).settled().renewed("P1") == 5
+
+
+def test_many_findings_are_examined_again_the_more_seldom_the_more_there_are() -> None:
+    """A thousand sessions that are gone must not keep us busy for ten minutes."""
+    several = 6 * KNOWN_FOR
+    rounds = Rounds(several).settled()
+    renewed = [rounds.renewed("P1") for _ in range(4)]
+
+    assert 0 in renewed
+    assert several in renewed
+
+
+def test_whoever_goes_beside_many_others_is_found_as_soon_as_ever() -> None:
+    """To wait for its turn among those that are known would hide it."""
+    rounds = Rounds(6 * KNOWN_FOR).settled()
+    rounds.connected.remove("alice")
+    rounds.gone.add("alice")
+    found = [rounds.next() for _ in range(3)][-1]
+
+    assert [one for one in found.values() if "alice is connected to no server" in one.sentence]
+
+
+def test_what_rests_on_no_table_is_not_examined_again_for_one() -> None:
+    """Time alone changes it, and time has its own dates."""
+    rounds = Rounds(0, since=NOW - 30 * MINUTE)
+    found = [rounds.next() for _ in range(100)][-1]
+
+    assert "P6" in {one.rule for one in found.values()}
+    assert not rounds.renewed("P6")

@@ -1,0 +1,21 @@
+"""What is told of a way in, to a log or a traceback."""
+
+import pytest
+
+from zktop.zk import Access, Tls, parse_hosts
+
+WAYS_IN = [
+    Tls(cert="us.pem", key_password="hidden"),
+    Access(parse_hosts("zk1"), auth=(("digest", "us:hidden"),)),
+    Access(parse_hosts("zk1"), sasl={"username": "us", "password": "hidden"}),
+    Access(parse_hosts("zk1"), tls=Tls(key_password="hidden")),
+]
+
+
+@pytest.mark.parametrize("way", WAYS_IN)
+def test_no_secret_is_told(way: Tls | Access) -> None:
+    """Whoever prints a way in prints no credentials."""
+    told = repr(way)
+
+    assert "hidden" not in told
+    assert "us.pem" in told or "zk1" in told

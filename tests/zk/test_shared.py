@@ -1,0 +1,71 @@
+"""Tables that come again and again: what they say once more is kept once."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zktop.model.facts import Connection, Connections, Expiry, ServerFact, Watches
+from zktop.model.text import Text
+from zktop.zk.shared import share, shared
+
+ZK = Text("zk1:2181")
+SESSIONS = st.integers(min_value=1, max_value=2**64 - 1) | st.integers(1, 5)
+PATHS = st.lists(st.sampled_from(["/a", "/b", "/c"]).map(Text), max_size=3).map(tuple)
+TABLES = st.none() | st.dictionaries(SESSIONS, PATHS, max_size=6)
+TIMES = st.none() | st.dictionaries(SESSIONS, st.integers(0, 3), max_size=6)
+ROWS = st.none() | st.lists(
+    st.builds(Connection, SESSIONS, st.just(Text("10.0.0.1:1")), received=st.integers(0, 2)),
+    max_size=4,
+).map(tuple)
+
+
+@st.composite
+def looks(draw: st.DrawFn) -> list[ServerFact]:
+    """One look at a server."""
+    return [
+        Connections(server=ZK, rows=draw(ROWS), zxid=1, at=1),
+        Watches(server=ZK, rows=draw(TABLES), children=draw(TABLES), zxid=1, at=1),
+        Expiry(
+            server=ZK,
+            expires_in_ms=draw(TIMES),
+            timeouts_ms=draw(TIMES),
+            ephemerals=draw(TABLES),
+            zxid=1,
+            at=1,
+        ),
+    ]
+
+
+@given(now=looks(), again=st.data(), before=looks())
+def test_facts_say_the_same_after_sharing(
+    now: list[ServerFact], again: st.DataObject, before: list[ServerFact]
+) -> None:
+    """Whatever the look before said, and if there was none."""
+    said = repr(now)
+    share(now, again.draw(st.sampled_from([before, []])))
+
+    assert repr(now) == said
+
+
+def test_what_has_not_changed_is_the_same_object() -> None:
+    """The whole table, or else its rows and its sessions."""
+    alice, bob = 2**60, 2**60 + 1
+    before = {alice: (Text("/a"),), bob: (Text("/b"),)}
+    after = shared({2**60: (Text("/a"),), bob: ()}, before) or {}
+
+    assert shared({2**60: (Text("/a"),), bob: (Text("/b"),)}, before) is before
+    assert after == {alice: (Text("/a"),), bob: ()}
+    assert after[alice] is before[alice]
+    assert next(iter(after)) is next(iter(before))
+
+
+def test_a_connection_that_did_nothing_is_the_same_row() -> None:
+    """Its numbers are those of the look before."""
+    quiet, busy = Connection(1, Text("c:1")), Connection(2, Text("c:2"), received=1)
+    before: list[ServerFact] = [Connections(server=ZK, rows=(quiet, busy), zxid=1, at=1)]
+    rows = (Connection(1, Text("c:1")), Connection(2, Text("c:2"), received=2))
+    now = Connections(server=ZK, rows=rows, zxid=2, at=2)
+    share([now], before)
+
+    assert now.rows is not None
+    assert now.rows[0] is quiet
+    assert now.rows[1] is rows[1]

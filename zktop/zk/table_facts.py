@@ -1,0 +1,85 @@
+"""What a server told, as the four facts that the model knows."""
+
+from typing import Any, NamedTuple
+
+from zktop.model.facts import Connections, Expiry, Server, ServerFact, Watches
+from zktop.model.text import Text, clean
+from zktop.zk import tables
+from zktop.zk.hosts import Hosts
+from zktop.zk.sampling import Told
+from zktop.zk.tables import Paths
+
+
+class Stamp(NamedTuple):
+    """Whose tables, not older than which transaction, read when."""
+
+    server: Text
+    zxid: int
+    at: int
+
+
+def facts(told: Told, stamp: Stamp, hosts: Hosts) -> list[ServerFact]:
+    """Make the four facts of one look; paths become those that our clients know."""
+    common: dict[str, Any] = {"server": stamp.server, "zxid": stamp.zxid, "at": stamp.at}
+    return [
+        _server(told, common),
+        Connections(**common, rows=told.connections, why=_why(told, "connections")),
+        Watches(
+            **common,
+            rows=_inside(told.watches, hosts),
+            children=_inside(told.child_watches, hosts),
+            why=_why(told, "watches"),
+        ),
+        Expiry(
+            **common,
+            expires_in_ms=told.expires_in_ms,
+            timeouts_ms=told.timeouts_ms,
+            ephemerals=_inside(told.ephemerals, hosts),
+            tick_ms=told.tick_ms,
+            why=_why(told, "expiry"),
+        ),
+    ]
+
+
+def _server(told: Told, common: dict[str, Any]) -> Server:
+    figures = told.figures
+    latency = [_float(figures.get(name)) for name in ("min_latency", "avg_latency", "max_latency")]
+    low, mean, high = latency
+    known = low is not None and mean is not None and high is not None
+    mode, version = figures.get("server_state"), tables.version_of(str(figures.get("version")))
+    return Server(
+        **common,
+        mode=clean(mode) if isinstance(mode, str) else None,
+        version=Text(".".join(map(str, version))) if version else None,
+        connections=_int(figures.get("num_alive_connections")),
+        watches=_int(figures.get("watch_count")),
+        latency_ms=(low, mean, high) if known else None,  # type: ignore[arg-type]  # just checked
+        outstanding=_int(figures.get("outstanding_requests")),
+        znodes=_int(figures.get("znode_count")),
+        server_zxid=told.zxid,
+        channel=told.channel,
+        why=_why(told, "server"),
+    )
+
+
+def _why(told: Told, table: str) -> Text | None:
+    said = told.why.get(table)
+    return clean(said) if said else None
+
+
+def _inside(rows: Paths | None, hosts: Hosts) -> Paths | None:
+    if rows is None or not hosts.chroot:
+        return rows
+    seen = {session: map(hosts.inside, paths) for session, paths in rows.items()}
+    kept = {
+        session: tuple(Text(p) for p in paths if p is not None) for session, paths in seen.items()
+    }
+    return {session: paths for session, paths in kept.items() if paths}
+
+
+def _int(value: object) -> int | None:
+    return int(value) if isinstance(value, int | float) else None
+
+
+def _float(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
