@@ -1,12 +1,13 @@
 """The tape: what is kept, and what is found on it."""
 
 from headless.stories import facts
+from model.builders import ZK1, expiry
 from ui.feeds import frames
 from ui.past import BEGIN, past
 from ui.test_travel import tape
 
 from zktop.ui.ports import Frame
-from zktop.ui.tape import Limits, Tape
+from zktop.ui.tape import QUIET_MS, ROWS, Limits, Tape
 
 
 def busy(count: int) -> list[Frame]:
@@ -59,6 +60,19 @@ def test_a_live_tape_forgets_its_beginning() -> None:
 
     assert [frame.at for frame in known.frames()] == [BEGIN + 1_000 * n for n in range(15, 20)]
     assert known.dropped == 15
+
+
+def test_large_tables_of_the_servers_take_their_room() -> None:
+    """Each look has new ones: a quiet ensemble of many sessions must not fill the memory."""
+    tables = (
+        (at, [expiry(ZK1, {f"s{n}": 9_000 + at for n in range(1_000)}, at=at)])
+        for at in range(BEGIN, BEGIN + 20 * QUIET_MS, QUIET_MS)
+    )
+    known = Tape(Limits(changes=400))
+    for frame in frames(*tables):
+        known.add(frame)
+
+    assert len(known) == 400 // (1_000 // ROWS)
 
 
 def test_a_recordings_tape_keeps_its_whole_length() -> None:

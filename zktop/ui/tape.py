@@ -8,7 +8,7 @@ few frames long.
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # the first frame has no report
     from zktop.model.history.event import Event
     from zktop.model.report import Report
     from zktop.model.waits.deadlock import Deadlock
+    from zktop.model.world import Tables
 
 CHANGES_KEPT = 20_000
 FRAMES_KEPT = 3_000
@@ -29,6 +30,7 @@ REPLAY_CHANGES, REPLAY_FRAMES = 100_000, 12_000
 QUIET_MS = 10_000  # a frame like the one before it is kept after so long
 EVENTS_KEPT = 5_000
 CASES_KEPT = 50
+ROWS = 25  # of a server's tables take as much room as one changed lock
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -46,6 +48,7 @@ class Kept(NamedTuple):
     changed: frozenset[Text]  # the paths of locks
     alarms: tuple[str, ...] = ()  # what is newly wrong and bad, by id
     weight: int = 1
+    tables: int = 0  # the room that new tables of the servers take
 
 
 class Limits(NamedTuple):
@@ -150,8 +153,9 @@ class Tape:
         one = self._compared(frame)
         kept = self._kept[-1].frame if self._kept else None
         if one.weight or kept is None or frame.at - kept.at >= QUIET_MS:
+            one = one._replace(tables=_rows(frame, kept) // ROWS)
             self._kept.append(one)
-            self._changes += one.weight
+            self._changes += one.weight + one.tables
             self.added += 1
         self._last = frame
         while len(self._kept) > self._limits.frames or self._changes > self._limits.changes:
@@ -174,10 +178,11 @@ class Tape:
         before = len(self._kept)
         if self._limits.thins:
             self._kept = _thinned(list(self._kept))
-            self._changes = sum(one.weight for one in self._kept)
+            self._changes = sum(one.weight + one.tables for one in self._kept)
             self.is_thinned = True
         elif isinstance(self._kept, deque) and before > 1:
-            self._changes -= self._kept.popleft().weight
+            oldest = self._kept.popleft()
+            self._changes -= oldest.weight + oldest.tables
         self.dropped += before - len(self._kept)
         return len(self._kept) < before
 
@@ -217,7 +222,32 @@ def _thinned(kept: list[Kept]) -> list[Kept]:
 def _joined(before: Kept, now: Kept) -> Kept:
     frame = Frame(now.frame.report, (*before.frame.events, *now.frame.events))
     changed = before.changed | now.changed
-    return Kept(frame, changed, now.alarms, min(before.weight + now.weight, len(changed) + 1))
+    weight = min(before.weight + now.weight, len(changed) + 1)
+    return Kept(frame, changed, now.alarms, weight, now.tables)
+
+
+def _rows(frame: Frame, before: Frame | None) -> int:
+    """Count the rows of the servers' tables that the frame before does not share."""
+    known = before.report.world.tables if before is not None else {}
+    return sum(
+        len(now or ())
+        for server, tables in frame.report.world.tables.items()
+        for now, then in zip(_tables(tables), _tables(known.get(server)), strict=True)
+        if now is not then
+    )
+
+
+def _tables(tables: "Tables | None") -> tuple[Sized | None, ...]:
+    """Give what of a server's tables may be large."""
+    one, two, three = (
+        (tables.connections, tables.watches, tables.expiry) if tables else (None, None, None)
+    )
+    return (
+        one.rows if one else None,
+        two.rows if two else None,
+        three.expires_in_ms if three else None,
+        three.timeouts_ms if three else None,
+    )
 
 
 def _bad(report: "Report") -> Iterator[str]:
