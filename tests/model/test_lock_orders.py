@@ -1,6 +1,7 @@
 """Lock orders are learned from what really happens, through the examiner."""
 
 from model.builders import NOW, kazoo_name, session
+from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Children, Gone, Node, Stat, join
@@ -11,13 +12,16 @@ from zktop.model.world import World
 ORDERS, STOCK = Text("/locks/orders"), Text("/locks/stock")
 
 
-def taken(path: Text, owner: str, number: int, zxid: int, born: int = 1) -> list[AnyFact]:
-    """Somebody is the only one in a lock."""
+def taken(
+    path: Text, owner: str, number: int, zxid: int, born: int = 1, first: str | None = None
+) -> list[AnyFact]:
+    """Somebody is in a lock, alone or after the first one."""
     name = kazoo_name(owner, number)
-    root = Stat(born, born, 0, cversion=2 * number + 1, num_children=1, pzxid=zxid)
+    names = (name,) if first is None else (kazoo_name(first, 0), name)
+    root = Stat(born, born, 0, cversion=number + 1, num_children=len(names), pzxid=zxid)
     stat = Stat(zxid, zxid, NOW + zxid, owner=session(owner))
     return [
-        Children(path=path, names=(name,), stat=root, zxid=zxid, at=NOW + zxid),
+        Children(path=path, names=names, stat=root, zxid=zxid, at=NOW + zxid),
         Node(path=join(path, name), stat=stat, data=owner.encode(), zxid=zxid, at=NOW + zxid),
     ]
 
@@ -58,3 +62,25 @@ def test_two_orders_of_the_same_locks_are_a_deadlock_to_come() -> None:
 def test_locks_that_were_made_anew_meanwhile_are_others() -> None:
     """What was done to locks of the same names before says nothing about these."""
     assert in_two_orders(born=5_000).inversions == ()
+
+
+def test_a_deadlock_that_is_there_is_not_called_one_to_come() -> None:
+    """The ring tells it already; when it is over the two orders are still worth a word."""
+    examiner, world = Examiner(), World()
+    for zxid, facts in (
+        (100, taken(ORDERS, "ann", 0, 100)),
+        (200, taken(STOCK, "bob", 0, 200)),
+        (300, taken(STOCK, "ann", 1, 300, first="bob")),
+        (400, taken(ORDERS, "bob", 1, 400, first="ann")),
+    ):
+        world = world.after(*facts)
+        examiner.look(world, NOW + zxid)
+    again = replace(taken(STOCK, "ann", 1, 300, first="bob")[0], zxid=500, at=NOW + 500)
+    world = world.after(again)
+    during = examiner.look(world, NOW + 5_000)
+    gone = Gone(path=join(ORDERS, kazoo_name("bob", 1)), zxid=900, at=NOW + 6_000)
+    after = examiner.look(world.after(gone), NOW + 6_000)
+
+    assert [one.rule for one in during.deadlocks] == ["D1"]
+    assert during.inversions == ()
+    assert [one.rule for one in after.inversions] == ["D9"]

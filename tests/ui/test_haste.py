@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from textual import events
-from textual.command import CommandList
+from textual.command import CommandList, Hits
 from textual.widgets import OptionList
 from ui.feeds import ToldFeed, app_of, settled
 from ui.situations import idle_stage
@@ -14,6 +14,7 @@ from ui.troubles import trouble
 from zktop.ui.app import Zktop
 from zktop.ui.dialogs.menu import Menu
 from zktop.ui.dialogs.once import Palette
+from zktop.ui.finder import Finder
 from zktop.ui.look import Look
 from zktop.ui.widgets.filter_line import FilterLine
 
@@ -92,6 +93,32 @@ async def test_a_page_key_may_come_before_the_palette_is_drawn() -> None:
 
         assert found.highlighted == 0
         assert app.mishaps.last is None
+
+
+async def test_enter_means_what_was_typed_not_what_was_listed_by_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The list follows the letters a moment later; what stood first is not meant."""
+    is_found, search = asyncio.Event(), Finder.search
+
+    async def slow(finder: Finder, query: str) -> Hits:
+        await is_found.wait()
+        async for hit in search(finder, query):
+            yield hit
+
+    monkeypatch.setattr(Finder, "search", slow)
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("colon", *"deadlocks", "enter")
+        assert app.page is not None
+        assert app.page.NAME == "locks"
+
+        is_found.set()
+        while app.page.NAME == "locks":
+            await pilot.pause()
+
+        assert app.page.NAME == "findings"
 
 
 @pytest.mark.parametrize("turns", [(), ("2",), ("5",)])

@@ -117,11 +117,12 @@ class Deadlocks:
             now_ms=now_ms,
             settle_ms=self._settings.thresholds.settle,
         ).finding()
+        suspected = (*found.deadlocks, *found.hints)
         return Verdict(
             deadlocks=found.deadlocks,
             hints=found.hints,
             relist=_paths((*more, *found.relist)),
-            inversions=potential,
+            inversions=tuple(one for one in potential if not _is_there(one, suspected)),
             blockers=blockers,
         )
 
@@ -213,6 +214,12 @@ class Deadlocks:
 
 def _paths(names: Iterable[str]) -> tuple[Text, ...]:
     return tuple(sorted({Text(path_of(name)) for name in names}))
+
+
+def _is_there(inversion: "Inversion", deadlocks: "Iterable[Deadlock]") -> bool:
+    """Tell whether what could come of it has come."""
+    locks = {path_of(turn.lock) for turn in inversion.turns}
+    return any(locks <= set(map(path_of, one.locks)) for one in deadlocks)
 
 
 def _born(locks: Mapping[Text, Lock], name: str) -> int:

@@ -32,7 +32,7 @@ def _finder() -> type[Provider]:
 class Paged(Mannered):
     """An app of pages between one head and one foot; a page comes when it is first asked for."""
 
-    ENABLE_COMMAND_PALETTE = True
+    ENABLE_COMMAND_PALETTE = False  # Textual's own key for it would overtake those before it
     COMMANDS: ClassVar = {_finder}
     BINDINGS: ClassVar = list(bindings())
     CSS = """
@@ -199,10 +199,6 @@ class Paged(Mannered):
                 return
         if not is_modal or what == "quit":
             self.act(what)
-
-    def action_command_palette(self) -> None:
-        """Open our palette, also by the key that Textual itself has for one."""
-        self.action_ask("palette")
 
     @abstractmethod
     def act(self, what: str) -> None:

@@ -6,11 +6,12 @@ Textual pops whatever screen is on top then: another dialog, or the last screen 
 import contextlib
 from typing import Generic, TypeVar
 
-from textual import work
+from textual import on, work
 from textual.await_complete import AwaitComplete
 from textual.command import CommandList, CommandPalette
 from textual.css.query import NoMatches
 from textual.screen import Screen
+from textual.widgets import Input
 
 T = TypeVar("T")
 
@@ -26,12 +27,26 @@ class Once(Screen[T], Generic[T]):
 class Palette(CommandPalette, Once[None]):
     """Everything by name."""
 
+    _found: str | None = None  # what the list is of
+    _wanted: str | None = None  # what enter was pressed for
+
     @work(exclusive=True, group=CommandPalette._GATHER_COMMANDS_GROUP)  # noqa: SLF001  it is cancelled by that name
     async def _gather_commands(self, search_value: str) -> None:
         """Look for what was typed; whoever types fast has left before, and the list is gone."""
         gather = CommandPalette._gather_commands.__wrapped__  # type: ignore[attr-defined]  # noqa: SLF001  as every decorator keeps it
         with contextlib.suppress(NoMatches):
             await gather(self, search_value)
+            self._found = search_value
+            if self._wanted == search_value:
+                self._select_or_command()
+
+    @on(Input.Submitted)
+    def _insist(self, event: Input.Submitted) -> None:
+        """Wait for what was typed: the list may still be that of fewer letters, or of none."""
+        self._wanted = event.value.strip()
+        if self._selected_command is None and self._wanted != self._found:
+            event.stop()
+            event.prevent_default()
 
     def _action_command_list(self, action: str) -> None:
         """Move in the list; by a page only once it is drawn, for it has no lines before."""
