@@ -95,18 +95,24 @@ async def test_a_page_key_may_come_before_the_palette_is_drawn() -> None:
         assert app.mishaps.last is None
 
 
-async def test_enter_means_what_was_typed_not_what_was_listed_by_then(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The list follows the letters a moment later; what stood first is not meant."""
-    is_found, search = asyncio.Event(), Finder.search
+@pytest.fixture
+def is_found(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Have the palette look for something until this is set."""
+    event, search = asyncio.Event(), Finder.search
 
     async def slow(finder: Finder, query: str) -> Hits:
-        await is_found.wait()
+        await event.wait()
         async for hit in search(finder, query):
             yield hit
 
     monkeypatch.setattr(Finder, "search", slow)
+    return event
+
+
+async def test_enter_means_what_was_typed_not_what_was_listed_by_then(
+    is_found: asyncio.Event,
+) -> None:
+    """The list follows the letters a moment later; what stood first is not meant."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -119,6 +125,20 @@ async def test_enter_means_what_was_typed_not_what_was_listed_by_then(
             await pilot.pause()
 
         assert app.page.NAME == "findings"
+
+
+async def test_who_typed_on_after_enter_has_asked_for_nothing(is_found: asyncio.Event) -> None:
+    """To come back to the same letters is not to press enter again."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("colon", *"dead", "enter", "l", "backspace")
+        is_found.set()
+        while isinstance(app.screen, Palette) and app.screen._found != "dead":
+            await pilot.pause()
+        await settled(pilot)
+
+        assert isinstance(app.screen, Palette)
 
 
 @pytest.mark.parametrize("turns", [(), ("2",), ("5",)])
