@@ -37,13 +37,6 @@ class FilterLine(Input):
         self.can_focus = True
         self.screen.set_focus(self)  # now: what is typed next is already meant for it
 
-    def close(self) -> None:
-        """Go out of the way, and take no key any more."""
-        self.remove_class("-open")
-        self.can_focus = False
-        if self.has_focus:
-            self.screen.set_focus(None)
-
     def on_input_changed(self, event: Input.Changed) -> None:
         """Filter while typing."""
         event.stop()
@@ -53,14 +46,12 @@ class FilterLine(Input):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Keep it."""
         event.stop()
-        self.close()
-        self.post_message(self.Filtered(event.value, is_done=True))
+        self._end(event.value)
 
     def on_blur(self) -> None:
         """Keep it: somebody has clicked elsewhere."""
         if self.has_class("-open"):
-            self.close()
-            self.post_message(self.Filtered(self.value, is_done=True))
+            self._end(self.value)
 
     def on_key(self, event: events.Key) -> None:
         """Take it away; what was on its way here when it went is meant for somebody else."""
@@ -69,5 +60,12 @@ class FilterLine(Input):
         elif event.key == "escape":
             event.stop()
             event.prevent_default()
-            self.close()
-            self.post_message(self.Filtered("", is_done=True))
+            self._end("")
+
+    def _end(self, text: str) -> None:
+        """Go out of the way, take no key any more, and leave this as the filter."""
+        self.remove_class("-open")
+        self.can_focus = False
+        if self.has_focus:
+            self.screen.set_focus(None)
+        self.post_message(self.Filtered(text, is_done=True))
