@@ -1,20 +1,26 @@
 """The tape: what is kept, and what is found on it."""
 
+from itertools import pairwise
+
+import pytest
 from headless.stories import facts
 from model.builders import ZK1, expiry
+from msgspec.structs import replace
 from ui.feeds import frames
 from ui.past import BEGIN, past
 from ui.test_travel import tape
 
+from zktop.model.history.event import Event
+from zktop.model.text import Text
+from zktop.ui.kept import MEMBERS, ROWS
 from zktop.ui.ports import Frame
-from zktop.ui.tape import QUIET_MS, ROWS, Limits, Tape
+from zktop.ui.tape import QUIET_MS, REPLAY, Limits, Tape
 
 
-def busy(count: int) -> list[Frame]:
-    """Give frames in each of which another contender has joined."""
-    names = [f"P{number}" for number in range(count)]
-    story = [facts(f"X x: {' '.join(names[: n + 1])}", zxid=100 + 50 * n) for n in range(count)]
-    return frames(*((BEGIN + 1_000 * n, told) for n, told in enumerate(story)))
+def busy(count: int, begin: int = BEGIN) -> list[Frame]:
+    """Give frames, a second apart, in each of which the lock is held by somebody else."""
+    story = [facts(f"X x: P{n}", zxid=100 + 50 * n) for n in range(count)]
+    return frames(*((begin + 1_000 * n, told) for n, told in enumerate(story)))
 
 
 def test_what_changes_nothing_is_not_kept() -> None:
@@ -52,14 +58,42 @@ def test_steps_go_from_change_to_change() -> None:
     assert known.change_before(BEGIN) is None
 
 
-def test_a_live_tape_forgets_its_beginning() -> None:
-    """Memory is bounded, and the newest frames are the ones worth having."""
-    known = Tape(Limits(frames=5))
-    for frame in busy(20):
+def told(limits: Limits, those: list[Frame]) -> Tape:
+    """Give the tape of these frames."""
+    known = Tape(limits)
+    for frame in those:
         known.add(frame)
+    return known
 
-    assert [frame.at for frame in known.frames()] == [BEGIN + 1_000 * n for n in range(15, 20)]
-    assert known.dropped == 15
+
+def test_a_live_tape_knows_less_of_what_is_long_ago() -> None:
+    """Memory is bounded; the newest frames are all there, and the oldest are far apart."""
+    known = told(Limits(room=200), busy(300))
+
+    times = [(frame.at - BEGIN) // 1_000 for frame in known.frames()]
+    assert 30 < len(times) <= 100
+    assert times[0] == 0
+    assert times[-10:] == list(range(290, 300))
+    steps = [later - earlier for earlier, later in pairwise(times)]
+    assert steps[0] > 3 * steps[-1]
+
+
+def test_a_tape_never_takes_more_room_than_it_has() -> None:
+    """Even if every frame of it is an alarm, or a single one is too large."""
+    alarms = [frame for _ in range(30) for frame in past()]
+
+    assert sum(one.room for one in told(Limits(room=40), alarms).kept()) <= 40
+    assert len(told(Limits(room=1), past())) == 1
+
+
+def test_a_large_lock_takes_more_room_than_a_small_one() -> None:
+    """A change in it makes new lists of all its members."""
+    sizes = (2, 10 * MEMBERS)
+    stories = (facts(f"X x: {' '.join(f'P{n}' for n in range(size))}") for size in sizes)
+    tapes = [told(Limits(), frames((BEGIN, []), (BEGIN + 1, one))) for one in stories]
+
+    small, large = ([one.room for one in known.kept()][-1] for known in tapes)
+    assert large - small == 10
 
 
 def test_large_tables_of_the_servers_take_their_room() -> None:
@@ -68,29 +102,56 @@ def test_large_tables_of_the_servers_take_their_room() -> None:
         (at, [expiry(ZK1, {f"s{n}": 9_000 + at for n in range(1_000)}, at=at)])
         for at in range(BEGIN, BEGIN + 20 * QUIET_MS, QUIET_MS)
     )
-    known = Tape(Limits(changes=400))
-    for frame in frames(*tables):
-        known.add(frame)
+    known = told(Limits(room=400), frames(*tables))
 
-    assert len(known) == 400 // (1_000 // ROWS)
+    assert 400 // 2 // (1_000 // ROWS) <= len(known) <= 400 // (1_000 // ROWS)
 
 
 def test_a_recordings_tape_keeps_its_whole_length() -> None:
-    """With less detail: no event is lost, and beginning and end are still there."""
-    known, told = Tape(Limits(frames=8, thins=True)), busy(20)
-    for frame in told:
-        known.add(frame)
+    """With less detail everywhere alike: beginning and end are still there."""
+    known = told(Limits(room=20, is_even=True), busy(20))
 
-    assert len(known) <= 8
+    assert len(known) <= 10
     assert (known.begin, known[len(known) - 1].at) == (BEGIN, BEGIN + 19_000)
-    assert sum(len(one.events) for one in known.frames()) == sum(len(one.events) for one in told)
     assert known.is_thinned
+    steps = [later.at - earlier.at for earlier, later in pairwise(known.frames())]
+    assert max(steps) <= 4 * min(steps)
 
 
-def test_thinning_keeps_every_alarm() -> None:
-    """The moments at which something went wrong are what a recording is made for."""
-    known = Tape(Limits(frames=2, thins=True))
-    for frame in past():
-        known.add(frame)
+@pytest.mark.parametrize("is_even", [True, False])
+def test_thinning_keeps_every_alarm(is_even: bool) -> None:  # noqa: FBT001  a parameter of pytest
+    """The moments at which something went wrong are what one goes back for."""
+    known = told(Limits(room=40, is_even=is_even), [*past(), *busy(300, BEGIN + 60_000)])
 
+    assert known.is_thinned
     assert known.alarm_after(0) == BEGIN + 2_000
+
+
+def test_what_changed_between_is_told_by_the_next_one_that_is_left() -> None:
+    """So that the strips of locks and actors miss no lock."""
+    known = told(Limits(room=100), busy(200))
+
+    assert all(one.changed for one in known.kept(1))
+
+
+def test_whoever_reads_on_gets_each_newer_frame_once() -> None:
+    """Also when there are fewer frames than were read already."""
+    known, story = Tape(Limits(room=100)), busy(200)
+    read, at = 0, []
+    for frame in story:
+        known.add(frame)
+        for one in known.since(read):
+            read = one.number
+            at.append(one.frame.at)
+
+    assert at == [frame.at for frame in story]
+
+
+def test_events_are_found_far_back_in_a_long_recording() -> None:
+    """The newest thousands must not hide what was on at an early moment."""
+    known = Tape(REPLAY)
+    event = Event(event="queued", lock=Text("/x"), at=BEGIN)
+    known.events.extend([event] * 3)
+    known.events.extend(replace(event, at=BEGIN + 100_000 + n) for n in range(9_000))
+
+    assert [one.at for one in known.events_until(BEGIN + 1)] == [BEGIN] * 3

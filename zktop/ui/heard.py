@@ -27,9 +27,8 @@ class Heard:
         if tape is not self._tape:
             self._tape, self._read = tape, 0
             self._told, self._newest = [], {}
-        first = max(0, len(tape) - (tape.added - self._read))
-        self._read = tape.added
-        for kept in tape.kept(first):
+        for kept in tape.since(self._read):
+            self._read = kept.number
             for witness in kept.frame.report.sight.witnesses:
                 self._take(witness)
         del self._told[:-KEPT]

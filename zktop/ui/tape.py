@@ -1,36 +1,34 @@
 """The frames that came, as far back as memory is allowed to reach.
 
-Frames share almost everything with their neighbours, so a frame costs what changed in it. The tape
-therefore counts changed locks besides frames. When there are too many, a tape of a live run
-forgets its oldest frames; a tape of a recording keeps its whole length, and forgets every other
-frame in which nothing began to be wrong. What happened to nothing is not kept: a quiet hour is a
-few frames long.
+When they take too much room, a tape of a live run thins out what is long ago, so that it reaches
+back to its beginning with ever less detail; a tape of a recording forgets every other frame in
+which nothing began to be wrong. What happened to nothing is not kept: a quiet hour is a few
+frames long.
 """
 
+from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator, Sized
-from itertools import islice
+from collections.abc import Iterator
+from itertools import dropwhile, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from zktop.model.facts import Millis
-from zktop.model.text import Text
+from zktop.ui.kept import Kept, halved, thinned
 from zktop.ui.ports import Frame
 
 if TYPE_CHECKING:  # the first frame has no report
     from zktop.model.history.event import Event
     from zktop.model.report import Report
     from zktop.model.waits.deadlock import Deadlock
-    from zktop.model.world import Tables
 
-CHANGES_KEPT = 20_000
-FRAMES_KEPT = 3_000
-REPLAY_CHANGES, REPLAY_FRAMES = 100_000, 12_000
+ROOM = 4_000  # about 16 MB
+ROOM_LEFT = 0.75  # of it is in use when enough was forgotten
 QUIET_MS = 10_000  # a frame like the one before it is kept after so long
 EVENTS_KEPT = 5_000
+READ_LATE_MS = 10_000  # after an event, something may still be learned of it
 CASES_KEPT = 50
-ROWS = 25  # of a server's tables take as much room as one changed lock
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -41,25 +39,15 @@ class Case(msgspec.Struct, frozen=True):
     over_at: Millis | None = None
 
 
-class Kept(NamedTuple):
-    """A frame, and what is different in it from the one before it."""
-
-    frame: Frame
-    changed: frozenset[Text]  # the paths of locks
-    alarms: tuple[str, ...] = ()  # what is newly wrong and bad, by id
-    weight: int = 1
-    tables: int = 0  # the room that new tables of the servers take
-
-
 class Limits(NamedTuple):
     """How much is kept, and what happens when that is too much."""
 
-    changes: int = CHANGES_KEPT
-    frames: int = FRAMES_KEPT
-    thins: bool = False  # keep the whole length, with less detail
+    room: int = ROOM
+    events: int = EVENTS_KEPT
+    is_even: bool = False  # the oldest is worth as much as the newest
 
 
-REPLAY = Limits(REPLAY_CHANGES, REPLAY_FRAMES, thins=True)
+REPLAY = Limits(room=6 * ROOM, events=10 * EVENTS_KEPT, is_even=True)
 
 
 class Tape:
@@ -67,15 +55,13 @@ class Tape:
 
     def __init__(self, limits: Limits | None = None) -> None:
         """Begin with nothing."""
-        self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
+        self._limits = limits or Limits()
+        self.events: deque[Event] = deque(maxlen=self._limits.events)
         self.told = 0  # how many events there ever were
         self.cases: dict[str, Case] = {}
-        self.dropped = 0  # how many frames were kept once, and are not any more
-        self.added = 0  # how many were ever kept
-        self.is_thinned = False
-        self._limits = limits or Limits()
-        self._kept: deque[Kept] | list[Kept] = [] if self._limits.thins else deque()
-        self._changes = 0
+        self.thinned = 0  # how often frames were left out
+        self._kept: list[Kept] = []
+        self._room = 0
         self._last: Frame | None = None
 
     def __len__(self) -> int:
@@ -90,6 +76,15 @@ class Tape:
     def last(self) -> Frame | None:
         """The newest frame, whether it is kept or not."""
         return self._last
+
+    @property
+    def is_thinned(self) -> bool:
+        """Tell whether there were moments between the kept ones."""
+        return self.thinned > 0
+
+    def events_until(self, moment: Millis) -> Iterator["Event"]:
+        """Give what happened up to a moment, and what was read soon after it, newest first."""
+        return dropwhile(lambda one: one.at > moment + READ_LATE_MS, reversed(self.events))
 
     @property
     def begin(self) -> Millis | None:
@@ -109,16 +104,13 @@ class Tape:
         """Give the kept frames from this one on, each with what changed in it."""
         return islice(self._kept, first, None)
 
+    def since(self, number: int) -> Iterator[Kept]:
+        """Give the kept frames that came after the one of this number."""
+        return self.kept(bisect_right(self._kept, number, key=_number))
+
     def index_at(self, moment: Millis) -> int:
         """Find the newest kept frame that is not after this moment; -1 when all are."""
-        low, high = 0, len(self._kept)
-        while low < high:
-            middle = (low + high) // 2
-            if self._kept[middle].frame.at <= moment:
-                low = middle + 1
-            else:
-                high = middle
-        return low - 1
+        return bisect_right(self._kept, moment, key=_at) - 1
 
     def frame_at(self, moment: Millis) -> Frame | None:
         """Give the frame that was on at this moment; the first one when none was on yet."""
@@ -150,41 +142,42 @@ class Tape:
         self.events.extend(frame.events)
         self.told += len(frame.events)
         self._file(frame)
-        one = self._compared(frame)
-        kept = self._kept[-1].frame if self._kept else None
-        if one.weight or kept is None or frame.at - kept.at >= QUIET_MS:
-            one = one._replace(tables=_rows(frame, kept) // ROWS)
-            self._kept.append(one)
-            self._changes += one.weight + one.tables
-            self.added += 1
+        before = self._kept[-1] if self._kept else None
+        number = before.number + 1 if before else 1
+        one = self._compared(number, frame)
+        is_worth_it = one.changed or one.has_news
+        if is_worth_it or before is None or frame.at - before.frame.at >= QUIET_MS:
+            self._kept.append(one.after(before))
+            self._room += self._kept[-1].room
         self._last = frame
-        while len(self._kept) > self._limits.frames or self._changes > self._limits.changes:
-            if not self._shortened():
-                break
+        if self._room > self._limits.room:
+            self._thin()
 
-    def _compared(self, frame: Frame) -> Kept:
+    def _compared(self, number: int, frame: Frame) -> Kept:
         """Tell what is different from the newest frame."""
         if self._last is None:
-            return Kept(frame, frozenset(), tuple(_bad(frame.report)), 1)
+            return Kept(number, frame, frozenset(), tuple(_bad(frame.report)))
         before, now = self._last.report, frame.report
-        changed = frozenset(now.parts.changed_since(before.parts))
         bad = set(_bad(before))
-        alarms = tuple(one for one in _bad(now) if one not in bad)
-        has_news = _verdicts(before) != _verdicts(now) or before.world.link is not now.world.link
-        return Kept(frame, changed, alarms, len(changed) + has_news)
+        expired = (one.session for one in frame.events if one.event == "expired" and one.session)
+        return Kept(
+            number,
+            frame,
+            changed=frozenset(now.parts.changed_since(before.parts)),
+            alarms=tuple(one for one in _bad(now) if one not in bad),
+            expired=frozenset(expired),
+            has_news=_verdicts(before) != _verdicts(now)
+            or before.world.link is not now.world.link,
+        )
 
-    def _shortened(self) -> bool:
-        """Forget some frames; False when there is nothing left that may be forgotten."""
-        before = len(self._kept)
-        if self._limits.thins:
-            self._kept = _thinned(list(self._kept))
-            self._changes = sum(one.weight + one.tables for one in self._kept)
-            self.is_thinned = True
-        elif isinstance(self._kept, deque) and before > 1:
-            oldest = self._kept.popleft()
-            self._changes -= oldest.weight + oldest.tables
-        self.dropped += before - len(self._kept)
-        return len(self._kept) < before
+    def _thin(self) -> None:
+        """Leave out what is least worth its room."""
+        most = int(self._limits.room * ROOM_LEFT)
+        if self._limits.is_even:
+            self._kept = halved(self._kept)
+        self._kept = thinned(self._kept, most)
+        self._room = sum(one.room for one in self._kept)
+        self.thinned += 1
 
     def _file(self, frame: Frame) -> None:
         """Keep the picture of each deadlock as it was when it was confirmed."""
@@ -204,50 +197,12 @@ class Tape:
             del self.cases[name]
 
 
-def _thinned(kept: list[Kept]) -> list[Kept]:
-    """Leave out every other frame; what happened in it is told by the one after it."""
-    left: list[Kept] = []
-    waiting: Kept | None = None
-    for number, one in enumerate(kept):
-        joined = _joined(waiting, one) if waiting else one
-        waiting = None
-        is_last = number == len(kept) - 1
-        if number % 2 and not joined.alarms and not is_last:
-            waiting = joined
-        else:
-            left.append(joined)
-    return left
+def _number(one: Kept) -> int:
+    return one.number
 
 
-def _joined(before: Kept, now: Kept) -> Kept:
-    frame = Frame(now.frame.report, (*before.frame.events, *now.frame.events))
-    changed = before.changed | now.changed
-    weight = min(before.weight + now.weight, len(changed) + 1)
-    return Kept(frame, changed, now.alarms, weight, now.tables)
-
-
-def _rows(frame: Frame, before: Frame | None) -> int:
-    """Count the rows of the servers' tables that the frame before does not share."""
-    known = before.report.world.tables if before is not None else {}
-    return sum(
-        len(now or ())
-        for server, tables in frame.report.world.tables.items()
-        for now, then in zip(_tables(tables), _tables(known.get(server)), strict=True)
-        if now is not then
-    )
-
-
-def _tables(tables: "Tables | None") -> tuple[Sized | None, ...]:
-    """Give what of a server's tables may be large."""
-    one, two, three = (
-        (tables.connections, tables.watches, tables.expiry) if tables else (None, None, None)
-    )
-    return (
-        one.rows if one else None,
-        two.rows if two else None,
-        three.expires_in_ms if three else None,
-        three.timeouts_ms if three else None,
-    )
+def _at(one: Kept) -> Millis:
+    return one.frame.at
 
 
 def _bad(report: "Report") -> Iterator[str]:

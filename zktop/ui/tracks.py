@@ -15,11 +15,11 @@ from zktop.model.facts import Millis, Session
 from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.tape import Kept, Tape
+from zktop.ui.kept import Kept
+from zktop.ui.tape import Tape
 
 UNDATED: Final = -1
 LARGE: Final = 500  # members; of larger locks only the holders are followed
-REBUILT_AFTER: Final = 2  # times as many frames were dropped as are kept
 
 
 class Stand(NamedTuple):
@@ -52,24 +52,16 @@ class Tracks:
         self.actors: dict[Session, list[Doing]] = {}
         self.alarms: list[tuple[Millis, frozenset[Session], int]] = []  # in deadlocks; how many
         self._tape, self._read = tape, 0
-        self._dropped = tape.dropped if tape else 0
+        self._thinned = tape.thinned if tape else 0
         self.names: dict[Session, Text] = {}  # also of those who are long gone
         self._places: dict[Text, dict[Session, bool]] = {}
 
     def look(self, tape: Tape) -> None:
         """Read the frames that came since the last time."""
-        lost = tape.dropped - self._dropped
-        if (
-            self._tape is not tape
-            or lost > REBUILT_AFTER * len(tape)
-            or (tape.is_thinned and lost)
-        ):
+        if self._tape is not tape or self._thinned != tape.thinned:
             self._begin(tape)
-            first = 0
-        else:
-            first = max(0, len(tape) - (tape.added - self._read))
-        self._read = tape.added
-        for one in tape.kept(first):
+        for one in tape.since(self._read):
+            self._read = one.number
             self._take(one, is_first=not self.alarms)
 
     def _take(self, one: Kept, *, is_first: bool) -> None:
@@ -81,9 +73,8 @@ class Tracks:
             self._take_lock(path, part.lock if part else None, at)
             touched |= self._moved(path, part.lock if part else None)
             self._name(part.lock if part else None, report.naming)
-        lost = {e.session for e in one.frame.events if e.event == "expired" and e.session}
-        for session in touched | lost:
-            self._take_actor(session, at, is_lost=session in lost)
+        for session in touched | one.expired:
+            self._take_actor(session, at, is_lost=session in one.expired)
 
     def _take_alarms(self, report: Report, at: Millis) -> None:
         actors = (session_of(name) for one in report.deadlocks for name in one.actors)

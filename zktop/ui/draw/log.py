@@ -48,7 +48,7 @@ class Entry(NamedTuple):
 def entries(tape: Tape, report: Report, at_most: int, width: int = 0) -> list[Entry]:
     """Give the newest of what had happened by the moment of this report."""
     now, path = report.now, WIDE_PATH if width >= WIDE else PATH
-    known = _introduced(islice(reversed(tape.events), GLIMPSE), report)
+    known = _introduced(islice(tape.events_until(now), GLIMPSE), report)
     told = (_entry(one, report.naming, path) for one in known if one.at <= now)
     rings = sorted(_of_cases(tape.cases.values(), now), key=lambda one: one.at, reverse=True)
     both = merge(told, rings, key=lambda one: one.at, reverse=True)
