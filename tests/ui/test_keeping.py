@@ -1,6 +1,7 @@
 """Taking something out: files in every form, and the clipboard."""
 
 import json
+import threading
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -78,6 +79,24 @@ async def test_json_is_what_the_command_line_prints(
     assert made["schema"] == "zktop.snapshot/1"
     assert (made["source"]["hosts"], made["source"]["chroot"]) == ("zk1:2181", "/app")
     assert [one["rule"] for one in made["deadlocks"]] == ["D1"]
+
+
+async def test_a_written_file_leaves_no_thread_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever exports every hour for a month has as many threads as on the first day."""
+    monkeypatch.chdir(tmp_path)
+    before = set(threading.enumerate())
+    app = full()
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await settled(pilot)
+        await pilot.press("x")
+        await settled(pilot)
+        await pilot.press("enter")
+        while not any(one.message.startswith("Written") for one in app._notifications):
+            await pilot.pause()
+
+        assert set(threading.enumerate()) == before
 
 
 async def test_the_picture_is_of_the_page_not_of_the_dialog(

@@ -4,6 +4,7 @@ import asyncio
 import os
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -54,8 +55,10 @@ def _begin(app: "Zktop", order: "Order") -> None:
 
 
 async def _write(app: "Zktop", file: Path, text: Callable[[], str]) -> None:
+    loop = asyncio.get_running_loop()
     try:
-        await asyncio.to_thread(lambda: keep(file, text()))
+        with ThreadPoolExecutor(1) as one:  # gone afterwards, unlike those of `to_thread`
+            await loop.run_in_executor(one, lambda: keep(file, text()))
     except (OSError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or str(error)
         app.tell(f"{file} could not be written: {why}.", is_wrong=True)
