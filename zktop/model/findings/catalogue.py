@@ -5,7 +5,15 @@ A new rule is a function in the module of its family and its name in that module
 
 from typing import Final, cast
 
-from zktop.model.findings import blocked, deadlocks, performance, safety, structure, wakeups
+from zktop.model.findings import (
+    blocked,
+    deadlocks,
+    inversions,
+    performance,
+    safety,
+    structure,
+    wakeups,
+)
 from zktop.model.findings.examination import Examination
 from zktop.model.findings.rule import Rule
 from zktop.model.findings.surroundings import Interview, Survey
@@ -30,6 +38,7 @@ def _ordered(rules: tuple[AnyRule, ...]) -> tuple[AnyRule, ...]:
 RULES: Final[tuple[AnyRule, ...]] = _ordered(
     (
         *deadlocks.RULES,
+        *inversions.RULES,
         *blocked.RULES,
         *wakeups.RULES,
         *safety.RULES,

@@ -1,6 +1,6 @@
-"""D: deadlocks, those that only the watches show, and those that have not happened yet.
+"""D: deadlocks, those that only the watches show included.
 
-The wait engine decides D1 to D6 and D8 to D10; here they become findings like all others.
+The wait engine decides D1 to D6 and D8; here they become findings like all others.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,7 +10,7 @@ from zktop.model.actors import session_of
 from zktop.model.facts import Session, session_text
 from zktop.model.findings.examination import Examination, Sighted
 from zktop.model.findings.finding import Severity
-from zktop.model.findings.rule import Answer, Reason, Rule, Subject, Verdict, rule
+from zktop.model.findings.rule import Answer, Rule, Subject, Verdict, rule
 from zktop.model.findings.surroundings import Survey
 from zktop.model.findings.words import count, several
 from zktop.model.locks.lock import Line
@@ -20,8 +20,6 @@ from zktop.model.waits.state import Kind, Queue, Request
 
 if TYPE_CHECKING:  # most ensembles have none of them
     from zktop.model.waits.deadlock import Deadlock
-    from zktop.model.waits.evidence import Clue
-    from zktop.model.waits.order_story import Inversion
 
 NodeOf = tuple[Text, Text]  # a lock, and a node relative to it
 
@@ -54,7 +52,7 @@ def _verdict(deadlock: "Deadlock", advice: str, severity: Severity | None = None
         ),
         sentence=deadlock.sentence + _crowd(deadlock.behind),
         confidence=deadlock.confidence,
-        evidence=_reasons(deadlock.evidence),
+        evidence=tuple((clue.supports, clue.text) for clue in deadlock.evidence),
         advice=f"{advice} Cheapest: {ways}." if ways else advice,
         since=deadlock.since_ms,
         severity=severity,
@@ -65,10 +63,6 @@ def _verdict(deadlock: "Deadlock", advice: str, severity: Severity | None = None
 
 def _crowd(behind: int) -> str:
     return f" {count(behind, 'more waits', 'more wait')} behind." if behind else ""
-
-
-def _reasons(clues: "Iterable[Clue]") -> tuple[Reason, ...]:
-    return tuple((clue.supports, clue.text) for clue in clues)
 
 
 def _of(rule_id: str, advice: str, survey: Survey) -> Iterator[Answer]:
@@ -241,55 +235,6 @@ def entangled_election(survey: Survey) -> Iterator[Answer]:
     return _of("D8", advice, survey)
 
 
-@rule(
-    "D9",
-    "lock-order-inversion",
-    "info",
-    "whole",
-    needs=("names", "stats", "history"),
-    means="Actors take the same locks in different orders: a deadlock that has not happened yet.",
-)
-def order_inversion(survey: Survey) -> Iterator[Answer]:
-    """Take rings in the order in which locks were taken so far."""
-    return _potential("D9", "Agree on one order of these locks.", survey)
-
-
-@rule(
-    "D10",
-    "unordered-nesting",
-    "info",
-    "whole",
-    needs=("names", "stats", "history"),
-    means="Several locks of one kind are taken together, in no fixed order.",
-)
-def unordered_nesting(survey: Survey) -> Iterator[Answer]:
-    """Take rings among the locks of one class."""
-    return _potential("D10", "Sort the keys before locking several of them.", survey)
-
-
-def _potential(rule_id: str, advice: str, survey: Survey) -> Iterator[Answer]:
-    for found in survey.inversions:
-        if found.rule == rule_id:
-            yield Verdict(
-                about=Subject(
-                    who=found.actors,
-                    locks=tuple(dict.fromkeys(Text(turn.lock) for turn in found.turns)),
-                    nodes=tuple(dict.fromkeys(Text(turn.node) for turn in found.turns)),
-                ),
-                sentence=found.sentence,
-                confidence=found.confidence,
-                evidence=_reasons(found.evidence),
-                advice=_with_majority(found, advice),
-                id=found.id,
-            )
-
-
-def _with_majority(found: "Inversion", advice: str) -> str:
-    usual = f" Usual order: {found.majority}." if found.majority else ""
-    odd = f" Odd one out: {several(found.odd_one_out)}." if found.odd_one_out else ""
-    return advice + usual + odd
-
-
 RULES: tuple[Rule[Examination] | Rule[Survey], ...] = (
     deadlock_cycle,
     fairness,
@@ -299,6 +244,4 @@ RULES: tuple[Rule[Examination] | Rule[Survey], ...] = (
     double_request,
     watch_deadlock,
     entangled_election,
-    order_inversion,
-    unordered_nesting,
 )
