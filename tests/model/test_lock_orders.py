@@ -1,5 +1,6 @@
 """Lock orders are learned from what really happens, through the examiner."""
 
+import pytest
 from model.builders import NOW, kazoo_name, session
 from msgspec.structs import replace
 
@@ -57,6 +58,62 @@ def test_two_orders_of_the_same_locks_are_a_deadlock_to_come() -> None:
         "Potential deadlock: bob took X:/locks/orders while it had X:/locks/stock; "
         "ann took X:/locks/stock while it had X:/locks/orders; at the same time none could go on."
     )
+
+
+GATE = Text("/locks/a-gate")
+CROSSED = (
+    *taken(ORDERS, "ann", 0, 100),
+    *taken(STOCK, "bob", 0, 200),
+    *taken(STOCK, "ann", 1, 300, first="bob"),
+    *taken(ORDERS, "bob", 1, 400, first="ann"),
+)
+
+
+def without_the_waiters(world: World, at: int) -> World:
+    """Both gave up what they waited for: no deadlock is left."""
+    waits = (join(ORDERS, kazoo_name("bob", 1)), join(STOCK, kazoo_name("ann", 1)))
+    return world.after(*(Gone(path=path, zxid=at, at=NOW + at) for path in waits))
+
+
+def test_two_orders_that_were_there_before_the_first_look_are_learned() -> None:
+    """Each asked for its second lock before anybody looked; the nodes tell in which order."""
+    examiner, world = Examiner(), World().after(*CROSSED)
+    examiner.look(world, NOW + 5_000)
+
+    after = examiner.look(without_the_waiters(world, 6_000), NOW + 6_000)
+
+    assert [one.rule for one in after.inversions] == ["D9"]
+    assert {turn.lock for one in after.inversions for turn in one.turns} == {ORDERS, STOCK}
+
+
+@pytest.mark.parametrize("gate", [GATE, Text("/locks/z-gate")])
+def test_a_gate_that_was_there_before_the_first_look_keeps_them_apart(gate: Text) -> None:
+    """Wherever its name stands among the others, and also when it is found later than they."""
+    inside = (*taken(gate, "ann", 0, 50), *taken(gate, "bob", 1, 60, first="ann"))
+    for first, then in (((*CROSSED, *inside), ()), (CROSSED, inside)):
+        examiner, world = Examiner(), World().after(*first)
+        examiner.look(world, NOW + 5_000)
+        world = world.after(*then)
+        examiner.look(world, NOW + 5_500)
+        after = examiner.look(without_the_waiters(world, 6_000), NOW + 6_000)
+
+        assert after.inversions == ()
+
+
+def test_a_lock_that_was_given_back_between_two_looks_is_not_held_for_the_next_one() -> None:
+    """Its end and the next beginning come in one look, whichever lock is read first."""
+    examiner, world = Examiner(), World()
+    for at, facts in (
+        (100, taken(STOCK, "ann", 0, 100)),
+        (900, [*taken(ORDERS, "ann", 0, 900), *released("ann", 800)[1:]]),
+        (2_000, released("ann", 2_000)[:1]),
+        (6_000, taken(ORDERS, "bob", 1, 6_000)),
+        (6_100, taken(STOCK, "bob", 1, 6_100)),
+    ):
+        world = world.after(*facts)
+        report = examiner.look(world, NOW + at)
+
+    assert report.inversions == ()
 
 
 def test_locks_that_were_made_anew_meanwhile_are_others() -> None:

@@ -56,6 +56,7 @@ class Deadlocks:
         self._forest = Forest()
         self._activity = Activity()
         self._orders = OrderGraph()
+        self._came: list[Iterable[Request]] = []  # since the last verdict, lock by lock
         self._members: dict[str, tuple[Member, ...]] = {}  # of long queues
         self._unranked: dict[str, Queue | None] = {}
         self._elections: set[str] = set()
@@ -64,23 +65,25 @@ class Deadlocks:
         self._unranked_from: Millis | None = None
         self._is_ranking_due = False
 
-    def change(self, change: Change, locks: Mapping[Text, Lock]) -> None:
-        """Take note of one changed lock; `locks` are all as they are now."""
+    def change(self, change: Change) -> None:
+        """Take note of one changed lock."""
         lock = change.after
-        if change.before is None and lock is not None and self._meet(lock, locks):
+        if change.before is None and lock is not None and self._meet(lock):
             return
         known = Known(self.graph.queues, self._members)
         made = [] if lock is None else list(queues(lock, self._actors, known))
         gone_at = lock.seen_zxid if lock else 0
         for lined in made:
             self._replace(lined, gone_at)
-            self._note_order(lined, locks)
+            self._came.append(lined.created)
+            self._note_end(lined.queue.lock, lined.deleted, lock.at if lock else None)
             self._keep_members(lined)
         for name in names_of(change.path, len(made)):
             was = self.graph.queues.get(name)
             if was is None:
                 break
             self._note_gone(was, was.requests, gone_at)
+            self._note_end(name, was.requests, None)
             self.graph.removed(name)
             self._unranked[name] = None
             self._members.pop(name, None)
@@ -102,6 +105,7 @@ class Deadlocks:
     ) -> Verdict:
         """Say what is deadlocked now; a look that is not calm has something else to tell first."""
         more = self._activity.look(self.graph)
+        self._learn_orders(locks)
         blockers = self._root_blockers(now_ms, is_calm=is_calm)
         potential = self._inversions()
         if not self.graph.residue.cores and not self._elections:
@@ -159,14 +163,14 @@ class Deadlocks:
         patience = 0 if is_calm else RANK_AT_LAST
         return self._is_ranking_due and now_ms - self._unranked_from >= patience
 
-    def _meet(self, lock: Lock, locks: Mapping[Text, Lock]) -> bool:
+    def _meet(self, lock: Lock) -> bool:
         """Take note of a lock that was not there before, if it is a plain one as nearly all."""
         queue = None if lock.path in self.graph.queues else plain_queue(lock, self._actors)
         if queue is None:
             return False
         lined = Lined(queue, tuple(lock.lines[0].members), queue.requests, ())
         self._replace(lined, lock.seen_zxid)
-        self._note_order(lined, locks)
+        self._came.append(lined.created)
         self._keep_members(lined)
         return True
 
@@ -189,23 +193,34 @@ class Deadlocks:
         else:
             self._members.pop(lined.queue.lock, None)
 
-    def _note_order(self, lined: Lined, locks: Mapping[Text, Lock]) -> None:
-        """Learn in which order locks are taken, from who owns another one already."""
-        if not (self.graph.tangled or lined.deleted):
-            return  # nobody stands in two places, and nobody is gone
-        queue = lined.queue
-        for request in lined.created:
-            if tells_order(self.graph, request.actor):
-                asker = Asker(
-                    identity=request.actor,
-                    owner=_label(locks, queue, request),
-                    is_concurrent=self._activity.is_concurrent(request.actor),
-                )
-                born = {name: _born(locks, name) for name in self.graph.locks(request.actor)}
-                self._orders.asked(self.graph, queue, request, asker, born)
-        lock = locks.get(Text(path_of(queue.lock)))
-        for request in lined.deleted:
-            self._orders.ended(queue.lock, request.node, lock.at if lock else 0)
+    def _note_end(self, name: str, deleted: Iterable[Request], at: Millis | None) -> None:
+        for request in deleted:
+            self._orders.ended(name, request.node, at)
+
+    def _learn_orders(self, locks: Mapping[Text, Lock]) -> None:
+        """Learn from those who came and own another lock; all that changed is in the graph now."""
+        came, self._came = self._came, []
+        tangled = self.graph.tangled
+        if not tangled:
+            return
+        actors = {one.actor for created in came for one in created if one.actor in tangled}
+        actors = {actor for actor in actors if tells_order(self.graph, actor)}
+        names = {name for actor in actors for name in self.graph.locks(actor)}
+        self._orders.harvest(
+            self.graph,
+            lambda actor: self._asker(actor, locks),
+            {name: _born(locks, name) for name in names},
+            actors,
+        )
+
+    def _asker(self, actor: str, locks: Mapping[Text, Lock]) -> Asker:
+        """Call an actor as it calls itself in what it owns, as far as that is read by now."""
+        labels = (_label(locks, queue, request) for queue, request in self.graph.places(actor))
+        return Asker(
+            identity=actor,
+            owner=next(filter(None, labels), actor),
+            is_concurrent=self._activity.is_concurrent(actor),
+        )
 
     def _note_gone(self, queue: Queue, deleted: Iterable[Request], gone_at: int) -> None:
         for request in deleted:
@@ -228,8 +243,7 @@ def _born(locks: Mapping[Text, Lock], name: str) -> int:
     return lock.stat.czxid if lock and lock.stat else 0
 
 
-def _label(locks: Mapping[Text, Lock], queue: Queue, request: Request) -> str:
-    """Call an actor as it calls itself in what it asked for, as far as that is read by now."""
+def _label(locks: Mapping[Text, Lock], queue: Queue, request: Request) -> str | None:
     lock = locks.get(Text(path_of(queue.lock)))
     member = lock.member(Text(request.node)) if lock else None
-    return (member.label if member else None) or request.actor
+    return member.label if member else None

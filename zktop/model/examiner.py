@@ -68,7 +68,7 @@ class Examiner:
         events = self._chronicle.after(changes, sight, now)
         self._file(changes)
         for change in changes:
-            self._deadlocks.change(change, self._locks)
+            self._deadlocks.change(change)
         verdict = self._deadlocks.judge(
             sight, self._chronicle, self._locks, now, is_calm=thorough or not changes
         )

@@ -8,8 +8,7 @@ at once is a service of many threads behind one session: which of them took whic
 tell, so its order says nothing, and all pairs of ten thousand locks would take minutes.
 """
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Iterable, Mapping
 from hashlib import blake2s
 from typing import Final
 
@@ -29,6 +28,8 @@ from zktop.model.waits.state import Queue, Request
 
 PLACES_AT_MOST: Final = 32
 
+Place = tuple[str, str]  # a lock, and a node in it
+
 
 class OrderGraph:
     """A fold over acquisitions. What was confirmed longest ago is forgotten first."""
@@ -40,7 +41,8 @@ class OrderGraph:
         self._edges: dict[tuple[str, str], OrderEdge] = {}
         self._out: dict[str, dict[str, OrderEdge]] = {}
         self._cycles: dict[str, Cycle] = {}
-        self._running: dict[tuple[str, str], dict[Sample, None]] = {}
+        self._running: dict[Place, dict[Sample, None]] = {}
+        self._learned: dict[Place, dict[Place, Sample | None]] = {}  # by who was asked for
 
     @property
     def cycles(self) -> Mapping[str, Cycle]:
@@ -60,47 +62,61 @@ class OrderGraph:
         graph: WaitGraph,
         asker_of: AskerOf = plain_asker,
         generations: Mapping[str, int] | None = None,
+        actors: Iterable[str] | None = None,
     ) -> None:
-        """Learn from one snapshot: who owns several locks took them in some order."""
-        for actor in sorted(filter(partial(tells_order, graph), graph.tangled)):
-            by_age = sorted(graph.places(actor), key=lambda place: place[1].czxid)
-            for queue, request in by_age:
-                self.asked(graph, queue, request, asker_of(actor), generations)
+        """Learn from where these actors stand, or all: who owns several locks has some order.
 
-    def asked(
+        What was learned before is known. Call it when the graph has all that is known at this
+        moment: a lock that is seen later may be the gate that keeps two orders apart.
+        """
+        for actor in sorted(graph.tangled if actors is None else actors):
+            if tells_order(graph, actor):
+                by_age = sorted(graph.places(actor), key=lambda place: place[1].czxid)
+                for queue, request in by_age:
+                    self._asked(graph, queue, request, asker_of(actor), generations or {})
+
+    def _asked(
         self,
         graph: WaitGraph,
         queue: Queue,
         request: Request,
         asker: Asker,
-        generations: Mapping[str, int] | None = None,
+        generations: Mapping[str, int],
     ) -> None:
-        """Learn from one new request; call it when the graph has it."""
-        generations = generations or {}
-        if not tells_order(graph, request.actor) or not orders(queue) or request.exempt:
+        """Learn from one request of somebody who has other places."""
+        if not orders(queue) or request.exempt:
             return
-        if any(
-            s.wanted.node == request.node
-            for s in self._running.get((queue.lock, request.node), ())
-        ):
-            return  # learned before: a snapshot repeats what events told
         wanted = Owned(queue.lock, request.node, request.mode, generations.get(queue.lock, 0))
-        owned = owned_before(graph, request, generations)
-        others = [o for o in owned if o.lock != wanted.lock]
+        others = [o for o in owned_before(graph, request, generations) if o.lock != wanted.lock]
+        learned = self._learned.get(wanted.place, {})
+        if all(held.place in learned for held in others):
+            return
+        self._take_back(learned.get(held.place) for held in others)
         gates = frozenset((o.lock, o.mode == "read") for o in others)
         for held in others:
             gates_here = gates - {(held.lock, True), (held.lock, False)}
-            self._add(Sample(asker, held, wanted, gates_here), request)
+            learned[held.place] = self._add(Sample(asker, held, wanted, gates_here), request)
+        self._learned[wanted.place] = learned
+        self._forget()
 
-    def ended(self, lock: str, node: str, at_ms: int, *, is_try: bool = False) -> None:
+    def _take_back(self, samples: Iterable[Sample | None]) -> None:
+        """Undo what was learned of a request before all was seen that its actor owned."""
+        for sample in filter(None, samples):
+            self._edges[sample.held.vertex, sample.wanted.vertex].take_back(sample)
+            if not sample.count:
+                self._drop(sample)
+
+    def ended(self, lock: str, node: str, at_ms: int | None, *, is_try: bool = False) -> None:
         """Take note that a member is gone; a try gave up at once and so can block nobody."""
+        self._learned.pop((lock, node), None)
         for sample in self._running.pop((lock, node), ()):
-            sample.ended_ms = at_ms if sample.ended_ms is None else min(at_ms, sample.ended_ms)
+            if at_ms is not None:
+                sample.ended_ms = at_ms if sample.ended_ms is None else min(at_ms, sample.ended_ms)
             if is_try and sample.wanted.node == node:
                 sample.is_try = True
                 self._drop(sample)
 
-    def _add(self, sample: Sample, request: Request) -> None:
+    def _add(self, sample: Sample, request: Request) -> Sample | None:
         key = sample.held.vertex, sample.wanted.vertex
         edge = self._edges.pop(key, None) or OrderEdge(*key)
         self._edges[key] = edge  # the newest confirmed stands last
@@ -109,12 +125,12 @@ class OrderGraph:
         current = added or edge.samples.get(sample.key)
         if current is not None:
             for place in (sample.held, sample.wanted):
-                self._running.setdefault((place.lock, place.node), {})[current] = None
+                self._running.setdefault(place.place, {})[current] = None
         if added is not None:
             found = closed_by(added, self._out)
             if found:
                 self._cycles.setdefault(_name(found), found)
-        self._forget()
+        return current
 
     def _forget(self) -> None:
         while len(self._edges) > self._edges_at_most or len(self._out) > self._classes_at_most:
@@ -125,8 +141,9 @@ class OrderGraph:
                 del self._out[held]
             for sample in edge.samples.values():
                 self._drop(sample)
-        while len(self._running) > 2 * self._edges_at_most:
-            del self._running[next(iter(self._running))]
+        for bounded in (self._running, self._learned):
+            while len(bounded) > 2 * self._edges_at_most:
+                del bounded[next(iter(bounded))]
 
     def _drop(self, sample: Sample) -> None:
         self._cycles = {name: c for name, c in self._cycles.items() if sample not in c}

@@ -29,6 +29,11 @@ class Owned(Struct, frozen=True, gc=False):
     generation: int = 0
 
     @property
+    def place(self) -> tuple[str, str]:
+        """Where it stands."""
+        return self.lock, self.node
+
+    @property
     def vertex(self) -> str:
         """The class of the lock; an exact path belongs to one generation of its root."""
         folded = fold_path(self.lock)
@@ -95,6 +100,16 @@ class OrderEdge(Struct, eq=False):
             known.held, known.wanted = sample.held, sample.wanted
             known.asked_ms, known.ended_ms = at_ms, None
         return known if is_new else None
+
+    def take_back(self, sample: Sample) -> None:
+        """Count an acquisition out again; a sample of nothing is none."""
+        owner = sample.asker.owner
+        self.count -= 1
+        sample.count -= 1
+        if owner in self.by_owner:
+            self.by_owner[owner] -= 1
+        if not sample.count:
+            self.samples.pop(sample.key, None)
 
 
 def orders(queue: Queue) -> bool:
