@@ -13,7 +13,9 @@ from zktop.ui.widgets.panes import Alerts, Blockers
 from zktop.ui.widgets.table import Table
 
 FILM = trouble()
-MANY = frames((NOW, [fact for n in range(60) for fact in lock(f"/locks/l{n:02d}", f"u{n}")]))
+MANY = frames(
+    (NOW, [fact for n in range(60) for fact in lock(f"/locks/l{n:02d}", f"u{n}", f"v{n}")])
+)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,9 @@ from zktop.ui.app import Look, Zktop
 from zktop.ui.ports import Frame, Status
 
 FILM = trouble()
-MANY = frames((NOW, [fact for n in range(60) for fact in lock(f"/locks/l{n:02d}", f"u{n}")]))
+MANY = frames(
+    (NOW, [fact for n in range(60) for fact in lock(f"/locks/l{n:02d}", f"u{n}", f"v{n}")])
+)
 
 
 async def test_shows_what_is_wrong_and_all_locks() -> None:

@@ -17,6 +17,7 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.draw.marks import Mark, mark_of, mark_of_deadlock, mark_without
 from zktop.ui.filters import NO_FILTER, Filter
+from zktop.ui.folds import Folds
 from zktop.ui.ranking import Ranking
 from zktop.ui.row import Fields, Row, row_of
 
@@ -33,6 +34,7 @@ class Board:
         """Begin with no lock."""
         self.rows: dict[Text, Row] = {}
         self.report: Report | None = None
+        self.folds = Folds()
         self.kept: Text | None = None  # whose row stays for a while when its lock is gone
         self._parts: Shelf[Text, Part] = Shelf()
         self._marks: dict[Text, Mark] = {}
@@ -52,8 +54,11 @@ class Board:
         changed = report.parts.changed_since(self._parts)
         changed |= self._judged(report) | self._watched(before, report) | self._forgotten(report)
         self._parts = report.parts
+        at = report.now if before is None or before.now <= report.now else None
         for path in changed:
+            row = self.rows.get(path)
             self._set(path, report)
+            self.folds.put(path, row, self.rows.get(path), at)
             if self._ranking is not None and not self._ranking.put(path, self.rows.get(path)):
                 self._ranking = None
         return changed

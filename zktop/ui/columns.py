@@ -4,7 +4,10 @@ from collections.abc import Callable
 from typing import Final
 
 from zktop.model.history.event import Since
+from zktop.ui.draw import group
 from zktop.ui.draw.cells import SPARK, Cells
+from zktop.ui.folds import Entry, Group
+from zktop.ui.ink import Line
 from zktop.ui.row import Row
 from zktop.ui.widgets.table import Column
 
@@ -12,7 +15,7 @@ WIDE: Final = 90  # cells; a narrower table shows what counts, and nothing else
 NEVER: Final = float("inf")
 
 
-def columns(cells: Callable[[], Cells]) -> tuple[Column[Row], ...]:
+def columns(cells: Callable[[], Cells]) -> tuple[Column[Entry], ...]:
     """Give the columns; `cells` gives what draws at this moment."""
 
     def blocked(row: Row) -> int:
@@ -21,28 +24,38 @@ def columns(cells: Callable[[], Cells]) -> tuple[Column[Row], ...]:
     def rate(row: Row) -> float:
         return row.rate(cells().report.now) or 0.0
 
+    def draws(
+        row: Callable[[Cells, Row], Line], folded: Callable[[Group], Line] = group.nothing
+    ) -> Callable[[Entry], Line]:
+        return lambda one: row(cells(), one) if isinstance(one, Row) else folded(one)
+
     return (
-        Column("ST", 4, lambda row: cells().state(row), lambda row: row.mark.rank),
-        Column("LOCK", 18, lambda row: cells().path(row), lambda row: row.path, share=2,
+        Column("ST", 4, draws(Cells.state, group.state), _by(lambda row: row.mark.rank)),
+        Column("LOCK", 18, draws(Cells.path, group.path), _by(lambda row: row.path), share=2,
                keeps_end=True),
-        Column("KIND", 6, lambda row: cells().kind(row), lambda row: row.lock.kind, rank=4,
+        Column("KIND", 6, draws(Cells.kind, group.kind), _by(lambda row: row.lock.kind), rank=4,
                needs=WIDE),
-        Column("HOLDER", 16, lambda row: cells().holder(row), share=1),
-        Column("HELD", 7, lambda row: cells().held(row), lambda row: _start(row.held),
+        Column("HOLDER", 16, draws(Cells.holder, group.holder), share=1),
+        Column("HELD", 7, draws(Cells.held), _by(lambda row: _start(row.held)),
                at_right=True, rank=1, needs=WIDE),
-        Column("QUEUE", 5, lambda row: cells().queue(row), lambda row: row.waiting or 0,
+        Column("QUEUE", 5, draws(Cells.queue, group.queue), _by(lambda row: row.waiting or 0),
                at_right=True, descending=True),
-        Column("MIX", 10, lambda row: cells().mix(row), rank=5, needs=WIDE),
-        Column("OLDEST", 7, lambda row: cells().oldest(row), lambda row: _start(row.waited),
+        Column("MIX", 10, draws(Cells.mix), rank=5, needs=WIDE),
+        Column("OLDEST", 7, draws(Cells.oldest), _by(lambda row: _start(row.waited)),
                at_right=True),
-        Column("BLOCKED*s", 9, lambda row: cells().blocked(row), blocked, at_right=True, rank=2,
+        Column("BLOCKED*s", 9, draws(Cells.blocked, group.blocked), _by(blocked), at_right=True,
+               rank=2, descending=True, needs=WIDE),
+        Column("REQ/s", 5, draws(Cells.rate), _by(rate), at_right=True, rank=7,
                descending=True, needs=WIDE),
-        Column("REQ/s", 5, lambda row: cells().rate(row), rate, at_right=True, rank=7,
+        Column("HOLD p50/p99", 12, draws(Cells.holds), _by(_usual), rank=6,
                descending=True, needs=WIDE),
-        Column("HOLD p50/p99", 12, lambda row: cells().holds(row), _usual, rank=6,
-               descending=True, needs=WIDE),
-        Column("60s QUEUE", SPARK, lambda row: cells().minute(row), rank=3, needs=WIDE),
+        Column("60s QUEUE", SPARK, draws(Cells.minute), rank=3, needs=WIDE),
     )  # fmt: skip
+
+
+def _by(key: Callable[[Row], object]) -> Callable[[Entry], object]:
+    """Sort by a value of a lock; who sorts leaves folds out."""
+    return lambda one: key(one) if isinstance(one, Row) else None
 
 
 def _start(since: Since | None) -> float:

@@ -90,7 +90,7 @@ KEYS: Final = (
     Key("copy", "y", "copy what is under the cursor as text", "keep"),
     Key("export", "x", "write a file: JSON, text, DOT, Mermaid or a picture", "keep"),
     Key("record", "r", "start or end a recording", "keep"),
-    Key("fold", "f", "fold or unfold groups", "look", pages=(LOCK, FINDINGS, SESSIONS)),
+    Key("fold", "f", "fold or unfold groups", "look", pages=(LOCKS, LOCK, FINDINGS, SESSIONS)),
     Key("show_data", "d", "read the data of the znode under the cursor", "look", pages=(LOCK,)),
     Key("play", "space", "play or pause", "time", pages=(TIMELINE,), short="Play"),
     Key("step_back", "left_square_bracket,left,h", "to the change before", "time",

@@ -18,7 +18,7 @@ from zktop.model.history.minute import MINUTE_MS, SECOND_MS, SECONDS
 from zktop.model.history.past import LockHistory
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text
-from zktop.ui.draw.marks import Mark
+from zktop.ui.draw.marks import QUIET_RANK, Mark
 
 LOOKED_AT: Final = 64  # contenders among whom the oldest is looked for; they come in order
 MIXED_AT: Final = 2_000  # places whose modes are told apart
@@ -38,6 +38,7 @@ class Row(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     gone_at: Millis | None = None  # it was there a moment ago
     urgent: int = 0  # how much it wants to be seen, at the beginning of time
     urges: int = 0  # ... and how much more with every millisecond
+    is_calm: bool = False  # nothing is known to be wrong, and nobody waits
 
     @property
     def path(self) -> Text:
@@ -143,7 +144,8 @@ def row_of(
     All rows are compared many times: who is worse comes first, then who has blocked longer. That
     is one number for each, and it grows evenly for as long as the row is the same.
     """
-    if waiting is None or lock.kind == "election":
+    is_election = lock.kind == "election"
+    if waiting is None or is_election:
         blocked, urges = -1, 0
     elif gone_at is not None:
         blocked, urges = history.blocked_ms + waiting * max(0, gone_at - _end_of(history)), 0
@@ -157,6 +159,7 @@ def row_of(
         gone_at=gone_at,
         urgent=blocked - mark.rank * RANKED,
         urges=urges,
+        is_calm=gone_at is None and mark.rank == QUIET_RANK and (not waiting or is_election),
     )
 
 

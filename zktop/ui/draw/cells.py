@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from zktop.headless.durations import spoken
-from zktop.model.facts import session_text
+from zktop.model.facts import Millis, session_text
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.report import Report
 from zktop.ui.draw.clock import per_second
@@ -104,12 +104,7 @@ class Cells(NamedTuple):
         blocked = row.blocked_ms(self.report.now)
         if blocked is None:
             return NOTHING if row.lock.kind == "election" else UNKNOWN
-        seconds = blocked // 1000
-        if not seconds:
-            return line(("0", "dim"))
-        if seconds > MOST_SECONDS:
-            return line(f"{seconds / 1_000_000:.0f}M")
-        return line(f"{seconds:,}".replace(",", " "))
+        return number(blocked)
 
     def holds(self, row: Row) -> Line:
         """Say how long it is usually held: the median, and all but one in a hundred."""
@@ -136,3 +131,13 @@ class Cells(NamedTuple):
 
 def _age(text: str) -> Line:
     return UNKNOWN if text == "?" else line(text)
+
+
+def number(blocked_ms: Millis) -> Line:
+    """Write seconds that were waited, so that they fit into their column."""
+    seconds = blocked_ms // 1000
+    if not seconds:
+        return line(("0", "dim"))
+    if seconds > MOST_SECONDS:
+        return line(f"{seconds / 1_000_000:.0f}M")
+    return line(f"{seconds:,}".replace(",", " "))

@@ -1,5 +1,6 @@
 """Screen 1: all locks, the worst first, with what is wrong and who is at the root of it."""
 
+from collections.abc import Sequence
 from time import perf_counter
 from typing import Final, NamedTuple
 
@@ -8,22 +9,21 @@ from textual.app import ComposeResult
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.board import Board, worst_first
-from zktop.ui.columns import columns
-from zktop.ui.draw.cells import Cells
+from zktop.ui.draw import group
 from zktop.ui.draw.health import about, health
 from zktop.ui.draw.marks import MEANINGS
 from zktop.ui.draw.nothing import nothing
 from zktop.ui.excerpt import as_text, concerned
-from zktop.ui.ink import Run
+from zktop.ui.folds import Entry, places
+from zktop.ui.ink import text_of
 from zktop.ui.messages import Choose, Show
 from zktop.ui.moment import Moment, Subject
 from zktop.ui.pace import Pace
+from zktop.ui.pages.lock_table import LockTable
 from zktop.ui.pages.page import Page
-from zktop.ui.ranking import places
 from zktop.ui.row import Row
 from zktop.ui.widgets.panes import Alerts, Blockers, Events, Pane, set_height
 from zktop.ui.widgets.sheet import Sheet
-from zktop.ui.widgets.table import Table
 
 
 class Rooms(NamedTuple):
@@ -42,8 +42,6 @@ ROOMS: Final = (  # from so many lines of the page on
     (30, Rooms(alerts=5, about=1, blockers=5, events=5, health=1)),
     (25, Rooms(alerts=4, about=1, health=1)),
 )
-AGES_MS, MANY_AGES_MS = 1_000, 2_000  # after which times are drawn anew that only pass
-FEW: Final = 15  # rows; more cost more than the rest of a quiet second
 STEP: Final = 5  # lines, so that the panes do not move with every lock that comes or goes
 
 
@@ -60,6 +58,9 @@ class Locks(Page):
         "`W.R5` is a writer, then five readers. `≥` means at least, `?` unknown.\n\n"
         + "\n".join(f"- `{code}` {words}" for code, words in MEANINGS.items())
         + "\n- `ok` nothing is known to be wrong; `free` nobody holds it\n\n"
+        "Many quiet locks below one parent are one line, `▸ /locks/user/* (388)`: nothing is "
+        "wrong with them, and nobody waits. Enter opens it, `f` lists every lock; so does a "
+        "filter, or another order.\n\n"
         "**Root blockers** are those at the root of all waiting: whoever they wait for, it is "
         "nobody. Enter opens what the line is about; tab goes from pane to pane."
     )
@@ -72,22 +73,14 @@ class Locks(Page):
         super().__init__(id=id)
         self._board = Board()
         self._pace = Pace()
-        self._cells: Cells | None = None
         self._moment: Moment | None = None
-        self._tagged: set[Text] = set()
         self._places: dict[Text, int] = {}
         self._filtered = ""
         self._followed: str | None = None  # the path that was looked at elsewhere
         self._is_due = False
         self._about, self._health = _still("about"), _still("health")
         self._blockers, self._events, self._alerts = Blockers(), Events(), Alerts()
-        self.table: Table[Row] = Table(
-            columns(self._drawer),
-            lambda row: row.path,
-            id="locks",
-            mark=self._mark,
-            stamp=self._stamp,
-        )
+        self.table = LockTable()
 
     def compose(self) -> ComposeResult:
         """Give the panes; the table is first, so that it has the keys."""
@@ -103,7 +96,7 @@ class Locks(Page):
             self.table.show((), nothing(moment, self.size.width))
             return
         report = moment.frame.report
-        self._cells = Cells(report, is_ascii=moment.is_ascii)
+        self.table.tell(report, is_ascii=moment.is_ascii)
         self._board.kept = self._chosen
         changed = self._board.update(report)
         self._follow(moment.subject)
@@ -146,18 +139,27 @@ class Locks(Page):
         moment, table = self._moment, self.table
         if moment is None or moment.frame is None:
             return
-        order = self._as_asked if table.sorted_by or table.reversed else None
-        rows = self._board.ordered(moment.filter, order)
+        rows = self._rows(moment)
         self._filtered = moment.filter.text
         if rows is not table.rows:
             self._places = places(rows)
         self._pace.ordered(perf_counter())
         table.show(rows, () if rows else nothing(moment, self.size.width))
 
+    def _rows(self, moment: Moment) -> Sequence[Entry]:
+        """Fold quiet locks, but not while the user looks for some, or compares them."""
+        table, board = self.table, self._board
+        if table.has_order:
+            return board.ordered(moment.filter, self._as_asked)
+        rows = board.ordered(moment.filter)
+        if moment.filter:
+            return rows
+        return board.folds.folded(rows, table.drawer().report.now, {*table.tagged, table.kept})
+
     def _as_asked(self, rows: list[Row]) -> list[Row]:
         if self.table.sorted_by:
-            return list(self.table.ordered(rows))
-        return worst_first(rows, self._drawer().report.now)[::-1]
+            return [one for one in self.table.ordered(rows) if isinstance(one, Row)]
+        return worst_first(rows, self.table.drawer().report.now)[::-1]
 
     def _rooms(self) -> Rooms:
         """Give each pane its room; where there are few locks, events have what is left over."""
@@ -177,28 +179,15 @@ class Locks(Page):
 
     def _describe(self, room: int) -> None:
         """Tell more about the row under the cursor than fits into it."""
-        row = self.table.row
-        set_height(self._about, room if row else 0)
-        self._about.show([about(row)] if row else [])
-
-    def _drawer(self) -> Cells:
-        assert self._cells is not None  # noqa: S101  rows exist only after a report has come
-        return self._cells
-
-    def _mark(self, row: Row) -> Run:
-        return Run("*" if row.path in self._tagged else " ", "selected")
-
-    def _stamp(self, row: Row) -> tuple[int, bool, bool]:
-        """Draw a row anew when it has become older; a whole screen of them, a little later."""
-        report, is_ascii = self._drawer()
-        age = report.now // (AGES_MS if self.table.count <= FEW else MANY_AGES_MS)
-        return age, is_ascii, row.path in self._tagged
+        row, fold = self.table.lock_row, self.table.fold
+        set_height(self._about, room if row or fold else 0)
+        self._about.show([about(row)] if row else [group.about(fold)] if fold else [])
 
     # The cursor
 
     @property
     def _chosen(self) -> Text | None:
-        row = self.table.row
+        row = self.table.lock_row
         return row.path if row is not None and self.table.held else None
 
     def _follow(self, subject: Subject) -> None:
@@ -207,11 +196,13 @@ class Locks(Page):
             self._followed = subject.path
             if subject.path in self._board.rows:
                 self.table.choose(Text(subject.path))
+                if subject.path not in self._places:
+                    self._order()  # it is folded, or new
 
     @property
     def subject(self) -> Subject:
         """The lock under the cursor."""
-        row = self.table.row
+        row = self.table.lock_row
         return Subject(path=row.path if row else None)
 
     def on_table_picked(self) -> None:
@@ -232,7 +223,12 @@ class Locks(Page):
     # Keys
 
     def do_open(self) -> bool:
-        """Open the lock under the cursor."""
+        """Open the lock under the cursor; of quiet locks, list them, or fold them again."""
+        fold = self.table.fold
+        if fold is not None:
+            self._board.folds.toggle(fold.parent)
+            self._order()
+            return True
         if self.subject.path is None:
             return False
         self.post_message(Show("lock", self.subject))
@@ -242,9 +238,7 @@ class Locks(Page):
         """Take away the tags, then let the cursor go back to the worst; else it is not for us."""
         if self.app_is_away:
             return False
-        if self._tagged:
-            self._tagged.clear()
-            self.table.repaint()
+        if self.table.untag():
             return True
         if self.table.held:
             self.table.release()
@@ -268,11 +262,15 @@ class Locks(Page):
 
     def do_tag(self) -> None:
         """Tag the lock under the cursor, or take its tag away, and go on to the next."""
-        row = self.table.row
-        if row is not None:
-            self._tagged ^= {row.path}
-            self.table.do_down()
-            self.table.repaint()
+        self.table.tag()
+
+    def do_fold(self) -> None:
+        """List every lock, or fold those again that are quiet."""
+        if self.table.has_order or (self._moment is not None and self._moment.filter):
+            self.say("With a filter, or in another order, every lock is listed.")
+            return
+        self._board.folds.turn()
+        self._order()
 
     def copied(self) -> str:
         """Give the tagged locks, or what is under the cursor, as a snapshot in text has them."""
@@ -281,7 +279,10 @@ class Locks(Page):
         report = self._moment.frame.report
         pane = self.screen.focused
         pointed = pane.subject if isinstance(pane, Pane) else self.subject
-        tagged = self._tagged & self._board.rows.keys()
+        tagged = self.table.tagged & self._board.rows.keys()
+        fold = self.table.fold
+        if fold is not None and pane is self.table and not tagged:
+            return text_of(group.about(fold)).strip()
         paths = tagged or concerned(report, pointed) or concerned(report, self.subject)
         return as_text(report, paths, self._moment.feed.name) if paths else ""
 
