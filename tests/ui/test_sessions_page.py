@@ -15,8 +15,8 @@ from zktop.model.text import Text
 from zktop.ui import ordering
 from zktop.ui.app import Zktop
 from zktop.ui.draw.contact import bar, strip
+from zktop.ui.draw.fate import behind_it
 from zktop.ui.draw.host import of_host
-from zktop.ui.draw.session import behind_it
 from zktop.ui.ink import text_of
 from zktop.ui.moment import Subject
 from zktop.ui.pages.sessions import Sessions

@@ -98,16 +98,17 @@ def _more(event: Event) -> str:
         creates = count(event.creates or 0, "place was", "places were") + " made"
         return f" {creates}, {event.deletes or 0} taken away"
     if event.held is not None:
-        return f" after {_span(event.held)}"
+        return f" after {span(event.held)}"
     if event.waited is not None and event.event == "acquired" and event.waited.ms < AT_ONCE_MS:
         return " at once"
     if event.waited is not None and event.event != "queued":
-        return f" after {_span(event.waited)} of waiting"
+        return f" after {span(event.waited)} of waiting"
     return ""
 
 
-def _span(span: Span) -> str:
-    return ("" if span.measure == "exact" else "at least ") + spoken(span.ms / 1000)
+def span(length: Span) -> str:
+    """Write how long something lasted, and how well that is known."""
+    return ("" if length.measure == "exact" else "at least ") + spoken(length.ms / 1000)
 
 
 def _of_cases(cases: Iterable[Case], now: Millis) -> Iterator[Entry]:

@@ -1,22 +1,23 @@
 """One session in detail: what it holds and waits for, and what happens when it dies."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Final
 
 from zktop.model.contender import View
-from zktop.model.facts import Millis, Session, session_text
-from zktop.model.findings.words import count, several, short
+from zktop.model.facts import Millis, session_text
+from zktop.model.findings.words import count, short
+from zktop.model.history.event import Event
 from zktop.model.locks.lock import Member
-from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.draw.clock import exact
 from zktop.ui.draw.contact import expires_at, left, strip
+from zktop.ui.draw.fate import SHOWN, blast, if_it_dies, if_it_wakes_late
 from zktop.ui.draw.host import is_silent, of_host
+from zktop.ui.draw.lives import earlier
 from zktop.ui.draw.sessions import Row
 from zktop.ui.draw.times import age
 from zktop.ui.ink import Ink, Line, Run, line, wrapped
-from zktop.ui.roster import Places, Roster
 
 LETTERS: Final = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}
 VERDICTS: Final[dict[str, tuple[str, Ink]]] = {
@@ -28,16 +29,23 @@ VERDICTS: Final[dict[str, tuple[str, Ink]]] = {
     "none-needed": ("needs no watch", "dim"),
 }
 LABEL: Final = 11
-SHOWN: Final = 6  # places of one session that are listed; the others are counted
 WATCHED: Final = 6
-LOOKED_AT: Final = 200  # waiters that may be next
-SEARCHED: Final = 5_000  # actors of a blast radius; more are "at least so many"
 
 Described = tuple[list[Line], list[Text | None]]
 
 
-def details(row: Row, contacts: Iterable[Millis], width: int, *, is_ascii: bool) -> Described:
-    """Draw one session; beside the lines, the lock that each line is about."""
+def details(
+    row: Row,
+    contacts: Iterable[Millis],
+    width: int,
+    past: Iterable[Event] = (),
+    *,
+    is_ascii: bool,
+) -> Described:
+    """Draw one session; beside the lines, the lock that each line is about.
+
+    `past` is what had happened by then, newest first.
+    """
     made = _Lines(width)
     made.add(_head(row))
     _places(made, row, is_ascii=is_ascii)
@@ -46,9 +54,13 @@ def details(row: Row, contacts: Iterable[Millis], width: int, *, is_ascii: bool)
     presence = row.presence
     if presence is not None and is_silent(presence):
         _host(made, row)
-    for path, text in _if_it_dies(row):
+    for path, text in if_it_dies(row):
         made.put("if it dies", text, path)
-    made.put("", _blast(row))
+    for path, text in if_it_wakes_late(row):
+        made.put("wakes late", text, path)
+    made.put("", blast(row))
+    for number, told in enumerate(earlier(row, past)):
+        made.put("" if number else "same name", *told)
     for case in row.danger.cases:
         ink: Ink = "critical" if case.severity == "critical" else "warning"
         made.put("finding", f"{case.sentence} ({case.rule}, {case.confidence})", case.lock, ink)
@@ -178,79 +190,3 @@ def _contact(made: _Lines, row: Row, contacts: Iterable[Millis]) -> None:
 def made_width(made: _Lines) -> int:
     """Give the cells that a strip may take beside its label."""
     return max(20, min(made._width - LABEL - 3, 100))  # noqa: SLF001  its own kind
-
-
-def _if_it_dies(row: Row) -> Iterator[tuple[Text | None, str]]:
-    """Say for each lock who is next when the session is gone."""
-    report, places = row.scene.report, row.places
-    for path in islice(places.holds, SHOWN):
-        view = report.view(path)
-        if view is not None:
-            yield path, _inheritance(view, row.session)
-    if places.waits:
-        paths = several(places.waits)
-        yield None, f"its places in {paths} go; those behind it move up"
-    if not places.holds and not places.waits:
-        yield None, "no lock changes"
-
-
-def _inheritance(view: View, session: Session) -> str:
-    lock = view.lock
-    kept = [one for one in lock.holders if one.owner != session]
-    lasting = [one for one in lock.holders if one.owner == session and not one.releases]
-    if lasting:
-        return f"{lock.path} stays held: its node is persistent, so nobody frees it"
-    heirs = [one for one in lock.waiters[:LOOKED_AT] if _is_freed(view, one, session)]
-    if heirs:
-        who = several(_who(view, one) for one in heirs)
-        return f"{lock.path} goes to {who}"
-    if kept:
-        still = f" still waits for {several(_who(view, one) for one in kept)}"
-        first = lock.waiters[0] if lock.waiters else None
-        tail = f"; {_who(view, first)}{still}" if first else ""
-        return f"{lock.path} keeps {count(len(kept), 'other holder')}{tail}"
-    if lock.waiters:
-        return f"{lock.path} is freed; who is next depends on more than this session"
-    return f"{lock.path} is free"
-
-
-def _is_freed(view: View, member: Member, session: Session) -> bool:
-    before = view.lock.blocked_by(member)
-    return bool(before) and all(one.owner == session for one in before)
-
-
-def _who(view: View, member: Member) -> str:
-    return view.naming(member.owner, member.label) or session_text(member.owner)
-
-
-def _blast(row: Row) -> str:
-    holds = row.places.holds
-    behind, is_all = behind_it(row.scene.report, row.scene.roster, row.session)
-    if not holds:
-        return "It holds nothing, so nobody waits for it to let go."
-    many = count(len(holds), "lock")
-    if not behind:
-        return f"It holds {many}; nobody waits behind it."
-    names = several(row.scene.roster.name(one) or session_text(one) for one in behind[:4])
-    number = f"{'' if is_all else 'at least '}{count(len(behind), 'session')}"
-    at_once = ", all freed at once" if len(holds) > 1 else ""
-    more = f" and {len(behind) - 4} more" if len(behind) > 4 else ""  # noqa: PLR2004  as above
-    return f"Blast radius: {number} behind its {many}{at_once}: {names}{more}."
-
-
-def behind_it(report: Report, roster: Roster, session: Session) -> tuple[list[Session], bool]:
-    """Give who waits for what it holds, and for what those hold; and whether that is everybody."""
-    found: dict[Session, None] = {}
-    queue: list[Session] = [session]
-    while queue:
-        places: Places | None = roster.places.get(queue.pop(0))
-        for path in places.holds if places else ():
-            part = report.parts.get(path)
-            for member in part.lock.waiters if part else ():
-                owner = member.owner
-                if owner and owner != session and owner not in found:
-                    found[owner] = None
-                    queue.append(owner)
-                    if len(found) >= SEARCHED:
-                        return list(found), False
-    return list(found), True

@@ -15,7 +15,7 @@ from zktop.ui.contacts import Contacts
 from zktop.ui.draw import servers
 from zktop.ui.draw.listing import Asked, Listing
 from zktop.ui.draw.nothing import nothing
-from zktop.ui.draw.session import details
+from zktop.ui.draw.session import Described, details
 from zktop.ui.draw.sessions import COLUMNS, Row, Scene, summary
 from zktop.ui.ink import NOTHING, Line, line, text_of
 from zktop.ui.messages import Choose, Show
@@ -27,6 +27,7 @@ from zktop.ui.widgets.sheet import Sheet
 from zktop.ui.widgets.table import Table
 
 SERVERS_SHOWN = 6
+COPIED = 100  # cells of a line that is copied
 
 
 class Words(Sheet, can_focus=False):
@@ -218,7 +219,13 @@ class Sessions(Page):
         drawn_for = row.scene, row.session, contacts, width
         if drawn_for != self._drawn_for:
             self._drawn_for = drawn_for
-            sheet.show(*details(row, contacts, width, is_ascii=moment.is_ascii))
+            sheet.show(*self._details(row, moment, width))
+
+    def _details(self, row: Row, moment: Moment, width: int) -> Described:
+        report = row.scene.report
+        contacts = self._contacts.of(row.session, report, moment.tape)
+        past = moment.tape.events_until(report.now)
+        return details(row, contacts, width, past, is_ascii=moment.is_ascii)
 
     # What the user does
 
@@ -274,6 +281,5 @@ class Sessions(Page):
         moment = self._moment
         if row is None or moment is None:
             return ""
-        contacts = self._contacts.of(row.session, row.scene.report, moment.tape)
-        lines, _ = details(row, contacts, 100, is_ascii=moment.is_ascii)
+        lines, _ = self._details(row, moment, COPIED)
         return "\n".join(text_of(one).rstrip() for one in lines if one != NOTHING)
