@@ -7,6 +7,7 @@ import contextlib
 from typing import Generic, TypeVar
 
 from textual import on, work
+from textual._styles_cache import StylesCache
 from textual.await_complete import AwaitComplete
 from textual.command import CommandList, CommandPalette
 from textual.css.query import NoMatches
@@ -17,7 +18,11 @@ T = TypeVar("T")
 
 
 class Once(Screen[T], Generic[T]):
-    """A screen that closes itself alone."""
+    """A screen that closes itself alone, and of which nothing stays."""
+
+    def on_unmount(self) -> None:
+        """Let go of what it drew: Textual keeps that of the newest thousand widgets."""
+        StylesCache.get_inner_outer.cache_clear()
 
     def dismiss(self, result: T | None = None) -> AwaitComplete:
         """Close it, where it is not closed yet."""
