@@ -9,7 +9,17 @@ from pathlib import Path
 
 import bench
 
-PLUMBING = {"__main__", "crowd", "ensemble", "figure", "follower", "painted", "soak", "soak_ui"}
+PLUMBING = {
+    "__main__",
+    "crowd",
+    "ensemble",
+    "figure",
+    "follower",
+    "foremost",
+    "painted",
+    "soak",
+    "soak_ui",
+}
 
 
 def main() -> int:

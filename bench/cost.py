@@ -2,6 +2,10 @@
 
 What follows the locks runs in a process of its own, so that what it takes is its own. So does the
 bystander: in the process that makes the changes it would wait for those most of the time.
+
+A bystander shall feel what is done to the server, not how few cores the bench has: it, the server
+and whoever makes the changes go before us. That this leaves nothing out is shown by two more that
+take our place: one as busy as we are that asks for nothing, and one that asks as often, for much.
 """
 
 import json
@@ -16,6 +20,7 @@ from kazoo.client import KazooClient
 
 from bench.crowd import churn
 from bench.figure import Figure
+from bench.foremost import foremost
 from bench.live import crowded
 from bench.reading import _percentile
 
@@ -71,24 +76,48 @@ def _under_load(address: str, locks: tuple[str, ...]) -> Iterator[Figure]:
             with churn(address, locks, 1000):
                 time.sleep(CHURN_S)
             spent[who] = _share(_after(follower, 0.0))
-    floor = spent["bare"]
-    yield Figure(f"processor at {where}", spent["ours"], "%", floor, "% bare watch", floor + 20)
-    yield from _beside(address, locks, where)
+    floor, ours = spent["bare"], spent["ours"]
+    yield Figure(f"processor at {where}", ours, "%", floor, "% bare watch", floor + 20)
+    yield from _beside(address, locks, where, ours / 100)
 
 
-def _beside(address: str, locks: tuple[str, ...], where: str) -> Iterator[Figure]:
-    """Compare what a bystander feels, in turns: the machine is not the same for a minute."""
-    taken: dict[str, list[float]] = {who: [] for who in ("nobody", "bare", "ours")}
-    for who in list(taken) * TURNS:
+def _beside(address: str, locks: tuple[str, ...], where: str, busy: float) -> Iterator[Figure]:
+    """Compare what a bystander feels of us, and of what should and should not be felt."""
+    everybody = ("nobody", "ours", "bare", "busy", "polls")
+    with foremost() as is_foremost:
+        felt = _felt(address, locks, everybody, busy)
+    name = f"bystander get+watch p99 at {where}" + ("" if is_foremost else ", on shared cores")
+    alone = felt["nobody"]
+    yield Figure(name, felt["ours"], "ms", alone, "ms without us", 1.3 * alone)
+    for who in everybody[2:]:
+        yield Figure(f"{name}, {_BESIDE[who]}", felt[who], "ms", alone, "ms without it")
+    if is_foremost:
+        felt = _felt(address, locks, ("ours", "busy"), busy)
+        floor = felt["busy"]
+        yield Figure(
+            f"{name}, on shared cores", felt["ours"], "ms", floor, f"ms {_BESIDE['busy']}"
+        )
+
+
+_BESIDE = {
+    "bare": "bare watch",
+    "busy": "as busy as we are and silent",
+    "polls": "500 reads in each request",
+}
+
+
+def _felt(
+    address: str, locks: tuple[str, ...], everybody: tuple[str, ...], busy: float
+) -> dict[str, float]:
+    """Give a bystander's p99 beside each, in turns: the machine is not the same for a minute."""
+    taken: dict[str, list[float]] = {who: [] for who in everybody}
+    for who in everybody * TURNS:
         with ExitStack() as stack:
             if who != "nobody":
-                stack.enter_context(_following(who, address))
+                stack.enter_context(_following(who, address, str(busy)))
             stack.enter_context(churn(address, locks, 1000))
             taken[who] += _bystander(address, CHURN_S / TURNS)
-    alone, bare, ours = (_percentile(taken[who], 99) for who in taken)
-    name = f"bystander get+watch p99 at {where}"
-    yield Figure(name, ours, "ms", alone, "ms without us", 1.3 * alone)
-    yield Figure(f"{name}, bare watch", bare, "ms", alone, "ms without it")
+    return {who: _percentile(times, 99) for who, times in taken.items()}
 
 
 def _all_seen(address: str) -> Figure:
@@ -101,8 +130,8 @@ def _all_seen(address: str) -> Figure:
 
 
 @contextmanager
-def _following(who: str, address: str) -> Iterator[tuple[Told, subprocess.Popen[str]]]:
-    command = [sys.executable, "-m", "bench.follower", who, address, ROOT]
+def _following(who: str, address: str, *more: str) -> Iterator[tuple[Told, subprocess.Popen[str]]]:
+    command = [sys.executable, "-m", "bench.follower", who, address, ROOT, *more]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as follower:
         assert follower.stdin

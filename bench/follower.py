@@ -2,8 +2,10 @@
 
 Ours follows as the UI does: every report is made, and dropped. The bare one keeps a persistent
 recursive watch and counts the events. A bystander follows nothing: it reads a lock now and then,
-with a watch, and notes how long the answer takes. Run by the bench beside it; JSON goes to stdout,
-a line when everything is read and one at the end, and the end comes when stdin closes.
+with a watch, and notes how long the answer takes. Two more are there to be compared with: one that
+is as busy as somebody else and asks for nothing, and one that is hardly busy and asks for much at
+once, as one does who polls. Run by the bench beside it; JSON goes to stdout, a line when all is
+read and one at the end, and the end comes when stdin closes.
 """
 
 import json
@@ -13,26 +15,32 @@ import sys
 import threading
 import time
 from collections import Counter
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 from kazoo.client import KazooClient
 
-from zktop.commands.watch import Watch
+from bench.foremost import like_all
+from zktop.commands.watch import LOOKS_PER_S, Watch
 from zktop.model.facts import Gone, Node
 from zktop.model.settings import Root, Settings
 from zktop.zk import Access, Plan, parse_hosts
-from zktop.zk.requests import AddWatch
+from zktop.zk.reader import BATCH
+from zktop.zk.requests import GET_CHILDREN, AddWatch, MultiRead
 
-WHAT, ADDRESS, ROOT = sys.argv[1:4]
+WHAT, ADDRESS, ROOT, *MORE = sys.argv[1:]
 BETWEEN_S = 0.002  # two reads of a bystander
 
 
 def main() -> None:
     """Follow until stdin closes."""
+    if WHAT != "bystander":
+        like_all()
     over = threading.Event()
     threading.Thread(target=lambda: (sys.stdin.read(), over.set()), daemon=True).start()
-    {"ours": follow, "bare": watch, "bystander": stand_by}[WHAT](over)
+    kinds = {"ours": follow, "bare": watch, "bystander": stand_by, "busy": be_busy, "polls": poll}
+    kinds[WHAT](over)
 
 
 def follow(over: threading.Event) -> None:
@@ -112,6 +120,35 @@ def stand_by(over: threading.Event) -> None:
         taken.append((time.perf_counter() - began) * 1000)
         time.sleep(BETWEEN_S)
     say(taken=taken)
+    client.stop()
+
+
+def be_busy(over: threading.Event) -> None:
+    """Take as much of a core as somebody else did, as often as that one looks; ask nothing."""
+    begin = _now()
+    say(locks=0)
+    each = float(MORE[0]) / LOOKS_PER_S
+    while not over.wait(1 / LOOKS_PER_S - each):
+        until = time.thread_time() + each
+        while time.thread_time() < until:
+            pass
+    say(**_spent(begin))
+
+
+def poll(over: threading.Event) -> None:
+    """List locks all the time, as often as we ask under load, as many at once as we ever do."""
+    client = KazooClient(ADDRESS, timeout=30)
+    client.start()
+    locks = [(GET_CHILDREN, f"{ROOT}/locks/{n}") for n in client.get_children(f"{ROOT}/locks")]
+    begin = _now()
+    say(locks=len(locks))
+    for start in cycle(range(0, len(locks), BATCH)):
+        listed = client.handler.async_result()
+        client._call(MultiRead(locks[start : start + BATCH]), listed)  # noqa: SLF001
+        listed.get(timeout=10)
+        if over.wait(1 / LOOKS_PER_S):
+            break
+    say(**_spent(begin))
     client.stop()
 
 
