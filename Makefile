@@ -13,7 +13,7 @@ SUITES ?= tests/ui tests/faults tests/sandbox tests/screen tests/cli tests/clien
           tests/demo tests/whole tests/readme tests/soak
 JOBS   ?= 2  # suites at a time; they wait for sessions and processes more than they compute
 
-.PHONY: demo test check bench soak pictures clean
+.PHONY: demo test older check bench soak pictures clean
 
 demo: $(READY)  ## a moving deadlock, nothing else installed
 	@$(BIN)/zktop demo
@@ -22,6 +22,12 @@ test: $(TOOLS)  ## everything; says what it could not run
 	@tests/get-zookeeper || echo "no real ZooKeeper could be had; what needs one is left out" >&2
 	@printf '%s\n' $(PURE) $(SUITES) | xargs -P $(JOBS) -n 1 tests/suite $(BIN)/python \
 	    || { echo "failed; what is above says where" >&2; exit 1; }
+
+OLDER ?= $(VENV)/zookeepers
+
+older: $(TOOLS)  ## real servers of 3.4 and 3.5, fetched once: 450 MB
+	@ZKTOP_OLDER_ZOOKEEPERS=$$(tests/get-older-zookeepers $(OLDER) $(BIN)/pip) \
+	    $(BIN)/python -m pytest -q tests/zk/test_older.py
 
 check: $(TOOLS)  ## format, lint, types, import directions
 	@$(BIN)/ruff format --check --quiet . || { echo "run: $(BIN)/ruff format ."; exit 1; }

@@ -1,0 +1,143 @@
+"""Servers before 3.6: watched by one-shot watches, read one by one, and told of by words alone."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import pytest
+from kazoo.client import KazooClient
+from kazoo.exceptions import UnimplementedError
+from kazoo.protocol.states import KazooState
+from servers import ask
+from zk.eye import eventually, looking, names
+from zk.older import Older, kinds, named, older
+
+from zktop.model.facts import Link, session_id, session_text
+from zktop.zk.requests import AddWatch
+
+pytestmark = pytest.mark.zookeeper
+
+LOCK = "/locks/orders"
+Hire = Callable[[str], KazooClient]
+
+
+@pytest.fixture(scope="module", params=kinds(), ids=named)
+def old(request: pytest.FixtureRequest) -> Iterator[Older]:
+    """A server of 3.4, and one of 3.5."""
+    with older(request.param) as server:
+        yield server
+
+
+@contextmanager
+def client_of(address: str) -> Iterator[KazooClient]:
+    """Somebody with a session."""
+    client = KazooClient(address, timeout=10)
+    client.start()
+    try:
+        yield client
+    finally:
+        client.stop()
+        client.close()
+
+
+@pytest.fixture
+def queue(old: Older) -> Iterator[list[KazooClient]]:
+    """Alice has a lock of kazoo, and bob waits for it."""
+    with ExitStack() as stack:
+        people = [stack.enter_context(client_of(old.address)) for _ in "ab"]
+        alice, bob = (
+            one.Lock(LOCK, who) for one, who in zip(people, ("alice", "bob"), strict=True)
+        )
+        alice.acquire()
+        threading.Thread(target=bob.acquire, daemon=True).start()
+        eventually(lambda: len(alice.contenders()) == 2)
+        eventually(lambda: _watches_something(old, people[1]))
+        yield people
+        alice.release()
+        eventually(lambda: bob.is_acquired)
+        bob.release()
+
+
+def _watches_something(old: Older, client: KazooClient) -> bool:
+    session = f"{session_id(client.client_id[0]):#x}"
+    return session in ask(int(old.address.rpartition(":")[2]), "wchc")
+
+
+def taken(old: Older, *arguments: str) -> dict[str, Any]:
+    """A snapshot, by the command."""
+    command = [sys.executable, "-m", "zktop", "snapshot", "--hosts", old.address, *arguments]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    told: dict[str, Any] = json.loads(ran.stdout)
+    return told
+
+
+def test_a_snapshot_is_the_truth(old: Older, queue: list[KazooClient]) -> None:
+    """Holder, waiter, what it watches, and the sessions, from what such servers tell."""
+    told = taken(old, "--root", "/locks/*")
+
+    alice, bob = (session_text(session_id(one.client_id[0])) for one in queue)
+    (lock,) = told["locks"]
+    (holder,), (waiter,) = lock["holders"], lock["waiters"]
+    (server,) = told["source"]["servers"]
+    assert (lock["path"], lock["layout"]) == (LOCK, "kazoo-lock")
+    assert (holder["session"], waiter["session"]) == (alice, bob)
+    assert waiter["blocked_by"] == [holder["node"]]
+    assert waiter["watch"]["actual"] == [f"{LOCK}/{holder['node']}"]
+    assert waiter["watch"]["verdict"] == "confirmed"
+    assert (server["version"], server["mode"], server["channel"]) == (
+        old.version,
+        "standalone",
+        "4lw",
+    )
+    assert told["source"]["sees"] == {"sessions": "all", "watches": "all", "expiry": "all"}
+    assert told["sessions"][bob]["timeout_ms"] == 10_000
+    assert told["sessions"][bob]["client"].startswith("127.0.0.1:")
+    assert 0 < min(told["sessions"][bob]["expires_in_s"]) < 15
+    assert [one for one in told["blind"] if old.address in one["why"]] == []
+
+
+def test_locks_are_found_in_the_whole_tree(old: Older, queue: list[KazooClient]) -> None:
+    """Without a root, by asking folder after folder."""
+    told = taken(old)
+
+    assert [lock["path"] for lock in told["locks"]] == [LOCK]
+    assert len(queue) == len(told["locks"][0]["holders"] + told["locks"][0]["waiters"])
+
+
+def test_changes_are_followed_and_the_connection_is_never_lost(old: Older) -> None:
+    """No request is sent that such a server would hang up on."""
+    with client_of(old.address) as client, looking(old.address, "/folder/*") as eye:
+        for number in range(3):
+            client.create(f"/folder/l/m-{number:010d}", b"x", makepath=True)
+            eye.until(lambda world, n=number: len(names(world, "/folder/l")) == n + 1)
+        client.delete("/folder/l/m-0000000001")
+        eye.until(lambda world: len(names(world, "/folder/l")) == 2)
+        client.set("/folder/l", b"2")
+        client.delete("/folder/l", recursive=True)
+        eye.until(lambda world: not names(world, "/folder/l"))
+        client.create("/folder/l/m-0000000009", b"y", makepath=True)
+        eye.until(lambda world: (one := world.node("/folder/l/m-0000000009")) and one.data == b"y")
+        assert eye.source.cost().watches == len(["/", "/folder", "/folder/l"])
+        assert not eye.source.degraded()
+
+    states = [fact.state for fact in eye.facts if isinstance(fact, Link)]
+    assert states == ["connecting", "connected", "closed"]
+    assert old.refused == []
+
+
+def test_such_a_server_hangs_up_on_what_it_does_not_know(old: Older) -> None:
+    """Else the tests above would show nothing."""
+    lost = threading.Event()
+    with client_of(old.address) as client:
+        client.add_listener(lambda state: lost.set() if state == KazooState.SUSPENDED else None)
+        answer = client.handler.async_result()
+        client._call(AddWatch("/"), answer)
+        with pytest.raises(UnimplementedError):
+            answer.get(timeout=10)
+        assert lost.wait(10)
+    old.refused.clear()
