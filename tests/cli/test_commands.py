@@ -129,7 +129,7 @@ def test_show_config_tells_values_and_origins(
 def test_show_config_masks_secrets(zktop: Zktop) -> None:
     """Of every option that takes one."""
     code, out, _ = zktop(
-        "--auth", "digest:me:s3cret", "--sasl", "PLAIN:me:s3:cret", "--show-config"
+        "--auth", "digest:me:s3cret", "--sasl", "DIGEST-MD5:me:s3:cret", "--show-config"
     )
 
     table = shown(out)

@@ -48,9 +48,14 @@ WRONG = [
         "--auth: expected scheme:credentials, like digest:user:password",
     ),
     (
-        ["--show-config", "--sasl", "PLAIN:me"],
+        ["--show-config", "--sasl", "DIGEST-MD5:me"],
         2,
-        "--sasl: PLAIN needs a username and a password",
+        "--sasl: DIGEST-MD5 needs a username and a password",
+    ),
+    (
+        ["--show-config", "--sasl", "PLAIN:me:secret"],
+        2,
+        '--sasl: expected DIGEST-MD5 or GSSAPI, got "PLAIN"',
     ),
     (
         ["--show-config", "--tls-key", "a.key"],

@@ -130,8 +130,8 @@ MISTAKES = [
     ),
     ("tls: { key: a.key }", "1: tls.key: needs a certificate (cert or --tls-cert)"),
     (
-        "sasl: { mechanism: PLAIN }",
-        "1: sasl.mechanism: PLAIN needs a username and a password",
+        "sasl: { mechanism: DIGEST-MD5 }",
+        "1: sasl.mechanism: DIGEST-MD5 needs a username and a password",
     ),
     # YAML itself
     (

@@ -60,7 +60,7 @@ LAYOUT = Option(
     "Read the locks of ROOT by this layout; repeatable.",
     many=True,
 )
-SASL = Option("--sasl", "sasl", "MECHANISM[:USER:PASSWORD]", "Log in with SASL, like GSSAPI.")
+SASL = Option("--sasl", "sasl", "MECHANISM[:USER:PASSWORD]", "DIGEST-MD5 with both, or GSSAPI.")
 READ_ONLY = Option(
     "--read-only-servers", "read_only_servers", "", "Use a server that is cut off, too."
 )

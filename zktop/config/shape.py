@@ -39,7 +39,7 @@ class Tls(Section, frozen=True):
 class Sasl(Section, frozen=True):
     """How to log in with SASL."""
 
-    mechanism: Literal["DIGEST-MD5", "GSSAPI", "PLAIN"] = "DIGEST-MD5"
+    mechanism: Literal["DIGEST-MD5", "GSSAPI"] = "DIGEST-MD5"
     username: Word | None = None
     password: Secret | None = None
     service: Word = "zookeeper"

@@ -1,13 +1,12 @@
 """One live ensemble as a stream of facts: the door to everything in this package."""
 
-import importlib.util
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from zktop.errors import NoConnectionError, UsageError
+from zktop.errors import NoConnectionError
 from zktop.model.facts import AnyFact, Link
 from zktop.zk.access import Access, Admin
 from zktop.zk.client import ring_log
@@ -16,6 +15,7 @@ from zktop.zk.connection import CLOSING_S, Connection
 from zktop.zk.discovery import Discovery, LooksLikeALock, might_be_a_lock
 from zktop.zk.hosts import Address
 from zktop.zk.introspection import Introspection
+from zktop.zk.login import check_login
 from zktop.zk.observer import Observer
 from zktop.zk.ordered import Stream
 from zktop.zk.polling import Polling
@@ -112,8 +112,8 @@ class Source:
     def start(self, on_facts: OnFacts) -> None:
         """Connect and begin to read; NoConnectionError says in a sentence why it cannot be."""
         check_kazoo()
-        if self.access.sasl and importlib.util.find_spec("puresasl") is None:
-            raise UsageError("SASL needs the package pure-sasl: pip install pure-sasl.")
+        if self.access.sasl:
+            check_login(self.access.sasl)
         deadline = time.monotonic() + self.access.connect_timeout
         self._on_facts = on_facts
         self._expect(preflight_of(self.access))
@@ -159,12 +159,7 @@ class Source:
 
     def degraded(self) -> tuple[str, ...]:
         """Say what is followed less closely than it should be, and why."""
-        said: list[str] = []
-        if polled := self._polling.polled_count():
-            said.append(
-                f"{polled} znodes are polled once a second instead of watched: "
-                "the watch budget is used up, they change too fast, or an ACL hides their events"
-            )
+        said = list(filter(None, [self._polling.sentence()]))
         if self._discovery.cut_short:
             said.append("the search for locks leaves out the largest folders: give --root")
         if self._connection.note:

@@ -1,0 +1,27 @@
+"""SASL needs packages that not everybody has; which one is missing is said before connecting."""
+
+import sys
+
+import pytest
+
+from zktop.errors import UsageError
+from zktop.zk import Access, Plan, Source, parse_hosts
+
+LACKING = [
+    ("DIGEST-MD5", ["puresasl"], "pip install pure-sasl"),
+    ("GSSAPI", ["kerberos", "winkerberos"], "pip install kerberos"),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "missing", "advice"), LACKING)
+def test_a_package_that_is_missing_is_named(
+    monkeypatch: pytest.MonkeyPatch, mechanism: str, missing: list[str], advice: str
+) -> None:
+    """Else kazoo would die on a thread of its own, and it would look like wrong credentials."""
+    pytest.importorskip("puresasl")
+    for package in missing:
+        monkeypatch.setitem(sys.modules, package, None)
+    access = Access(parse_hosts("127.0.0.1:1"), sasl={"mechanism": mechanism})
+
+    with pytest.raises(UsageError, match=advice):
+        Source(access, Plan()).start(lambda _facts: None)
