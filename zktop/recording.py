@@ -20,10 +20,10 @@ from typing import IO, Annotated, Final, Literal
 import msgspec
 
 from zktop.errors import UsageError
-from zktop.model.facts import AnyFact, Children, Denied, Fact, Millis, Node, join
-from zktop.model.family import NEVER, Family, Znode
+from zktop.model.facts import AnyFact, Fact, Millis, Node
+from zktop.model.retold import difference, state
 from zktop.model.settings import Settings
-from zktop.model.text import Text, label
+from zktop.model.text import label
 from zktop.model.world import World
 
 SCHEMA: Final = "zktop.recording/1"
@@ -85,7 +85,7 @@ class Recorder:
             return
         self._world = self._world.after(*told)
         if self._member is None:
-            self._begin(told[0].at)
+            self._begin(max(fact.at for fact in told))  # it may be a state that is long known
             self._write(self._header)
         for fact in told:
             self._write(fact)
@@ -195,40 +195,14 @@ def _member() -> "zlib._Decompress":
     return zlib.decompressobj(wbits=31)  # gzip, not bare zlib
 
 
-def state(world: World) -> Iterator[AnyFact]:
-    """Give the facts that make this world again."""
-    for path, family in sorted(world.families.items()):
-        yield from _family_facts(path, family, world.at)
-    for tables in world.tables.values():
-        facts = (tables.server, tables.connections, tables.watches, tables.expiry)
-        yield from (fact for fact in facts if fact is not None)
-    if world.link is not None:
-        yield world.link
-
-
-def _family_facts(path: Text, family: Family, at: Millis) -> Iterator[AnyFact]:
-    if family.listed_at != NEVER and family.stat is not None:
-        names = sorted(n for n, z in family.members.items() if z.newest <= family.listed_at)
-        yield Children(
-            path=path,
-            names=tuple(names),
-            stat=family.stat,
-            zxid=family.listed_at,
-            at=family.at,
-        )
-    if family.denied:
-        yield Denied(path=path, what="list", zxid=family.denied_at, at=at)
-    for name, znode in family.members.items():
-        yield from _znode_facts(join(path, name), znode, at)
-
-
-def _znode_facts(path: Text, znode: Znode, at: Millis) -> Iterator[AnyFact]:
-    if znode.hidden:
-        yield Denied(path=path, what="read", zxid=znode.read_at, at=at)
-    elif znode.stat is not None:
-        yield Node(path=path, stat=znode.stat, data=znode.data, zxid=znode.read_at, at=at)
-    if znode.seen_at > znode.read_at:
-        yield Node(path=path, zxid=znode.seen_at, at=at)
+def clip(looks: Iterable[tuple[World, Millis]], file: IO[bytes], header: Header) -> None:
+    """Write what was known at these moments as a recording: verdicts are made of nothing else."""
+    recorder, before = Recorder(file, header), World()
+    for world, at in looks:
+        recorder.facts(tuple(difference(before, world)))
+        recorder.look(at)
+        before = world
+    recorder.close()
 
 
 def redacted(fact: AnyFact) -> AnyFact:

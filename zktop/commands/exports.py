@@ -1,9 +1,11 @@
-"""A report in the shapes of `zktop snapshot`, for the UI to write into files."""
+"""A report in the shapes of `zktop snapshot`, or a stretch of time as a recording, for the UI."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from zktop.model.report import Report
+    from zktop.ui.ports import Frame
 
 
 class Shapes:
@@ -26,3 +28,15 @@ class Shapes:
             return msgspec.json.format(msgspec.json.encode(shot), indent=2).decode() + "\n"
         lines = {"text": text.lines, "dot": graphs.dot, "mermaid": graphs.mermaid}[form]
         return "".join(f"{line}\n" for line in lines(shot))
+
+    def clip(self, frames: "Sequence[Frame]") -> bytes:
+        """Write these frames as a recording; it holds what was read, as every recording does."""
+        import io  # noqa: PLC0415
+
+        from zktop.commands.record import header_of  # noqa: PLC0415
+        from zktop.recording import clip  # noqa: PLC0415
+
+        file = io.BytesIO()
+        header = header_of((self._hosts or "") + self._chroot, frames[-1].report.settings)
+        clip(((frame.report.world, frame.at) for frame in frames), file, header)
+        return file.getvalue()

@@ -14,8 +14,8 @@ from zktop.errors import NoConnectionError, ZktopError
 from zktop.headless.durations import spoken
 from zktop.model.facts import Session
 from zktop.model.report import Report
+from zktop.model.retold import state
 from zktop.model.settings import Settings
-from zktop.recording import state
 from zktop.ui.ports import Complaint, Frame, Status, Tell
 from zktop.zk import Access, Plan
 from zktop.zk.source import preflight_of

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from zktop.commands.watch import Watch
     from zktop.model.facts import Millis
     from zktop.model.report import Report
-    from zktop.recording import Recorder
+    from zktop.model.settings import Settings
+    from zktop.recording import Header, Recorder
 
 SAMPLE_EVERY_S = 2.0  # as the terminal UI does: verdicts rest on how still sessions are
 _EXAMPLES = """\b
@@ -73,19 +74,23 @@ def _summary(report: "Report") -> str:
 
 def recorder_of(file: IO[bytes], watch: "Watch", *, redact: bool) -> "Recorder":
     """Give the recorder for what this watch sees."""
+    from zktop.recording import Recorder  # noqa: PLC0415  looked up without need for it
+
+    return Recorder(file, header_of(str(watch.access.hosts), watch.settings, redact=redact))
+
+
+def header_of(hosts: str, settings: "Settings", *, redact: bool = True) -> "Header":
+    """Give the first line of a recording that we make."""
     from importlib.metadata import version  # noqa: PLC0415  looked up without need for it
 
-    from zktop.recording import Header, Recorder  # noqa: PLC0415
+    from zktop.recording import Header  # noqa: PLC0415
 
-    return Recorder(
-        file,
-        Header(
-            tool=f"zktop {version('zktop')}",
-            hosts=str(watch.access.hosts),
-            roots=[root.path for root in watch.settings.roots],
-            redacted=redact,
-            settings=watch.settings,
-        ),
+    return Header(
+        tool=f"zktop {version('zktop')}",
+        hosts=hosts,
+        roots=[root.path for root in settings.roots],
+        redacted=redact,
+        settings=settings,
     )
 
 

@@ -10,6 +10,13 @@ from zktop.ui.ports import Feed, Frame, Stage, Status
 from zktop.ui.tape import Tape
 
 
+class Stretch(NamedTuple):
+    """Some time, from its first moment to its last."""
+
+    begin: Millis
+    end: Millis
+
+
 class Subject(NamedTuple):
     """What the user is looking at; the pages hand it to each other."""
 

@@ -215,6 +215,9 @@ class Exports(Protocol):
     def export(self, report: "Report", form: str) -> str:
         """Write a report in one of these forms."""
 
+    def clip(self, frames: Sequence[Frame]) -> bytes:
+        """Write these frames as a recording."""
+
 
 class Herald(Protocol):
     """Somebody outside who wants to know of new trouble."""

@@ -10,11 +10,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from zktop.ui.draw.picture import plain
+
 if TYPE_CHECKING:
     from zktop.ui.app import Zktop
     from zktop.ui.dialogs.export import Order
+    from zktop.ui.moment import Stretch
+    from zktop.ui.ports import Frame
+    from zktop.ui.tape import Tape
 
 LONGEST_TOLD: Final = 60  # characters of what was copied
+LEAD_MS: Final = 60_000  # before a clip: no verdict takes longer than that to be made
+REPLAYS: Final = ". `zktop replay` shows it, and the minute before it."
 
 
 def _copy(app: "Zktop") -> None:
@@ -32,46 +39,61 @@ def _copy(app: "Zktop") -> None:
 def _export(app: "Zktop") -> None:
     from zktop.ui.dialogs.export import Export  # noqa: PLC0415  the first frame needs no dialog
 
-    frame = app.moment.frame
-    forms = [*(app.exports.forms if app.exports is not None and frame else ()), "svg"]
+    frame, exports = app.moment.frame, app.exports
+    stretch = app.page.stretch if app.page is not None and exports is not None else None
+    forms = [*(exports.forms if exports is not None and frame else ()), "svg"]
     stem = f"zktop-{datetime.now(UTC):%Y%m%d-%H%M%S}"
 
     def chosen(order: "Order | None") -> None:
         if order is not None:
-            app.call_after_refresh(partial(_begin, app, order))
+            app.call_after_refresh(partial(_begin, app, order, stretch))
 
-    app.push_screen(Export(forms, stem), chosen)
+    app.push_screen(Export(forms, stem, stretch), chosen)
 
 
-def _begin(app: "Zktop", order: "Order") -> None:
+def _begin(app: "Zktop", order: "Order", stretch: "Stretch | None") -> None:
     """Take what is on the screen now, and have it written while the screen goes on."""
     frame, exports = app.moment.frame, app.exports
     if order.form == "svg":
-        picture = app.export_screenshot(title="zktop")
+        picture = plain(app.export_screenshot(title="zktop")).encode()
         app.run_worker(_write(app, order.file, lambda: picture))
-    elif frame is not None and exports is not None:
+    elif frame is None or exports is None:
+        return
+    elif order.form == "clip" and stretch is not None:
+        frames = _frames(app.tape, stretch)
+        app.run_worker(_write(app, order.file, lambda: exports.clip(frames), REPLAYS))
+    else:
         text = partial(exports.export, frame.report, order.form)
-        app.run_worker(_write(app, order.file, text))
+        app.run_worker(_write(app, order.file, lambda: text().encode()))
 
 
-async def _write(app: "Zktop", file: Path, text: Callable[[], str]) -> None:
+def _frames(tape: "Tape", stretch: "Stretch") -> "list[Frame]":
+    """Take what is kept of a stretch of time, and of the minute that its verdicts rest on."""
+    begin, end = stretch
+    frames = [one for one in tape.frames(begin - LEAD_MS) if one.at <= end]
+    last = tape.last
+    is_left = last is not None and last.at <= end and last is not frames[-1]
+    return [*frames, last] if last is not None and is_left else frames
+
+
+async def _write(app: "Zktop", file: Path, content: Callable[[], bytes], more: str = "") -> None:
     loop = asyncio.get_running_loop()
     try:
         with ThreadPoolExecutor(1) as one:  # gone afterwards, unlike those of `to_thread`
-            await loop.run_in_executor(one, lambda: keep(file, text()))
+            await loop.run_in_executor(one, lambda: keep(file, content()))
     except (OSError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or str(error)
         app.tell(f"{file} could not be written: {why}.", is_wrong=True)
     else:
-        app.tell(f"Written: {file}")
+        app.tell(f"Written: {file}{more}")
 
 
-def keep(file: Path, text: str) -> None:
+def keep(file: Path, content: bytes) -> None:
     """Write a file whole or not at all; one that is there already is never touched."""
     number, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:40]}.")
     try:
-        with os.fdopen(number, "w", encoding="utf-8") as out:
-            out.write(text)
+        with os.fdopen(number, "wb") as out:
+            out.write(content)
         os.chmod(name, 0o666 & ~_umask())  # noqa: PTH101  mkstemp keeps others out; they may read
         os.link(name, file)  # unlike a rename, this refuses to replace
     finally:

@@ -10,12 +10,15 @@ from textual.widgets import Input, Label
 
 from zktop.ui.dialogs.choice import Listed, Lists, Option, drawn
 from zktop.ui.dialogs.dialog import Box, Dialog
+from zktop.ui.draw.clock import second
+from zktop.ui.moment import Stretch
 
 SHAPES: Final = {  # form: ending of the file, what it is, for whom
     "json": ("json", "JSON", "everything, as `zktop snapshot` prints it: for programs"),
     "text": ("txt", "text", "deadlocks, findings and queues in words: for a ticket"),
     "dot": ("dot", "DOT", "who waits for whom, as a graph for Graphviz"),
     "mermaid": ("mmd", "Mermaid", "who waits for whom, as a graph for a wiki"),
+    "clip": ("zktop", "recording", "{} to {}, for `zktop replay`"),
     "svg": ("svg", "picture", "this screen as it looks now (SVG)"),
 }
 
@@ -38,9 +41,11 @@ class Export(Lists, Dialog[Order]):
     Export #wrong { width: 1fr; height: auto; color: $error; text-style: bold; }
     """
 
-    def __init__(self, forms: Sequence[str], stem: str) -> None:
+    def __init__(self, forms: Sequence[str], stem: str, stretch: Stretch | None = None) -> None:
+        """Offer these forms; where there is a stretch of time, first of all to cut that out."""
         super().__init__()
-        self._forms, self._stem = forms, stem
+        self._forms = ["clip", *forms] if stretch else forms
+        self._stem, self._stretch = stem, stretch
 
     def compose(self) -> ComposeResult:
         """Give the forms, and the name."""
@@ -56,7 +61,11 @@ class Export(Lists, Dialog[Order]):
 
     def on_mount(self) -> None:
         """Begin with the first form; what is typed goes into the name."""
-        options = [Option(form, SHAPES[form][1], (SHAPES[form][2],)) for form in self._forms]
+        times = [f"{second(at)}Z" for at in self._stretch or ()]
+        options = [
+            Option(form, SHAPES[form][1], (SHAPES[form][2].format(*times),))
+            for form in self._forms
+        ]
         sheet = self.query_one(Listed)
         sheet.styles.height = len(options)
         sheet.show(

@@ -69,14 +69,22 @@ def ruler(seen: Window) -> list[Line]:
     return [line(("".join(named), "dim")), line(("".join(marks), "dim"))]
 
 
-def cursor(seen: Window, at: Millis) -> Line:
-    """Draw where in time we are."""
+def cursor(seen: Window, at: Millis, mark: Millis | None = None) -> Line:
+    """Draw where in time we are, and what is between there and the mark."""
     column, said = seen.column(at), exact(at)
     if not 0 <= column < seen.columns:
         return ()
-    at_left = column + len(said) + 2 > seen.columns
+    marked = column if mark is None else seen.column(mark)
+    needed = len(said) + 2
+    is_free_at_right = column + needed <= seen.columns and marked <= column
+    at_left = column >= needed and not is_free_at_right
     text = f"{said} ^".rjust(column + 1) if at_left else f"{' ' * column}^ {said}"
-    return line((text, "selected"))
+    cells = list(text.ljust(seen.columns))
+    for one in range(max(0, min(marked, column)), min(seen.columns, max(marked, column) + 1)):
+        cells[one] = "-" if cells[one] == " " else cells[one]
+    if marked != column and 0 <= marked < seen.columns:
+        cells[marked] = "m"
+    return line(("".join(cells).rstrip(), "selected"))
 
 
 def alarms(tracks: Tracks, seen: Window) -> Line:

@@ -7,7 +7,7 @@ from textual.containers import Vertical
 
 from zktop.ui.keys import bindings
 from zktop.ui.messages import Came, Tell
-from zktop.ui.moment import Moment, Subject
+from zktop.ui.moment import Moment, Stretch, Subject
 
 
 class Page(Vertical):
@@ -32,6 +32,11 @@ class Page(Vertical):
     @property
     def recipe(self) -> str | None:
         """The recipe that contenders are to be started of, where one is under the cursor."""
+        return None
+
+    @property
+    def stretch(self) -> Stretch | None:
+        """The time that is to be cut out, where the page is about time."""
         return None
 
     @property

@@ -8,18 +8,17 @@ from textual import events
 from textual.app import ComposeResult
 
 from zktop.headless.durations import spoken
-from zktop.model.actors import session_of
-from zktop.model.facts import Session, session_text
+from zktop.model.facts import Millis, Session, session_text
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.draw import strips
+from zktop.ui.draw import cast, strips
 from zktop.ui.draw.clock import exact
 from zktop.ui.draw.instant import instant
 from zktop.ui.draw.nothing import nothing
 from zktop.ui.heard import Heard
 from zktop.ui.ink import Line, Run, line, text_of
 from zktop.ui.messages import Ask, Seek, Show
-from zktop.ui.moment import Moment, Subject
+from zktop.ui.moment import Moment, Stretch, Subject
 from zktop.ui.pages.page import Page
 from zktop.ui.roster import Roster
 from zktop.ui.tracks import Tracks
@@ -58,6 +57,10 @@ class Timeline(Page):
     column's end, R for several readers, S for several leases, `.` for free, `:` for more turns
     than a column can show; below it the longest queue, `*` for ten or more.
 
+    `m` marks a moment; `x` writes what is between the mark and the cursor, or without a mark what
+    is in sight, into a recording of its own: the locks, sessions and verdicts of then, to be sent
+    to somebody else.
+
     Of an actor: `#` holds, `=` holds and waits, `-` waits, `!` is in a deadlock, `x` lost its
     session. Of a session: `p` where it was heard of. The other screens show the moment of the
     cursor; escape goes back to live.
@@ -74,6 +77,7 @@ class Timeline(Page):
         self._tracks, self._roster, self._heard = Tracks(), Roster(), Heard()
         self._zoom = strips.ZOOMS.index(500)
         self._moment: Moment | None = None
+        self._mark: Millis | None = None
         self._paths: list[Text] = []
         self._actors: list[Session] = []
         self._chosen_at, self._is_tall = 0.0, False
@@ -126,7 +130,7 @@ class Timeline(Page):
             strips.row("", times, label),
             strips.row(strips.scale(seen), marks, label, "dim"),
             strips.row("alert", strips.alarms(self._tracks, seen), label, "title"),
-            strips.row("", strips.cursor(seen, at), label),
+            strips.row("", strips.cursor(seen, at, self._mark), label),
         ]
 
     def _title(self, moment: Moment, seen: strips.Window) -> Line:
@@ -202,40 +206,10 @@ class Timeline(Page):
         room = max(6, self.query_one(Strips).room.height - HEADS - 3)
         self._is_tall = room >= TALL
         locks, actors = (room // 5, room // 3) if self._is_tall else (room // 4, room // 2)
-        self._paths = list(self._locks(moment, seen, report))[: max(2, locks)]
-        self._actors = list(self._people(moment, report))[: min(ACTORS, max(3, actors))]
-
-    def _locks(self, moment: Moment, seen: strips.Window, report: Report) -> Iterator[Text]:
-        """Give the lock that was looked at, then those in deadlocks, then the busiest."""
-        told: dict[Text, None] = {}
-        if moment.subject.path:
-            told[Text(moment.subject.path)] = None
-        for case in (*report.deadlocks, *(one.deadlock for one in moment.tape.cases.values())):
-            told.update((Text(path), None) for path in case.locks)
-        moved = [path for path, known in self._tracks.locks.items() if len(known) > 1]
-        told.update(dict.fromkeys(self._tracks.busiest(seen.begin, seen.end, moved)))
-        told.update(dict.fromkeys(report.paths[: seen.columns]))
-        wanted = moment.filter
-        return (
-            path
-            for path in told
-            if path in self._tracks.locks and (not wanted or wanted.passes({"": path}))
-        )
-
-    def _people(self, moment: Moment, report: Report) -> Iterator[Session]:
-        """Give the session that was looked at, those in deadlocks, and those of these locks."""
-        told: dict[Session, None] = {}
-        if moment.subject.session:
-            told[moment.subject.session] = None
-        for case in (*report.deadlocks, *(one.deadlock for one in moment.tape.cases.values())):
-            known = (session_of(actor) for actor in case.actors)
-            told.update((one, None) for one in known if one is not None)
-        for path in self._paths:
-            part = report.parts.get(path)
-            if part is not None:
-                members = (*part.lock.holders[:2], *part.lock.waiters[:3])
-                told.update((one.owner, None) for one in members if one.owner)
-        return iter(told)
+        wanted = cast.locks(moment, seen, report, self._tracks)
+        self._paths = list(wanted)[: max(2, locks)]
+        wanted_too = cast.people(moment, report, self._paths)
+        self._actors = list(wanted_too)[: min(ACTORS, max(3, actors))]
 
     # What the user does
 
@@ -252,6 +226,29 @@ class Timeline(Page):
         self._chosen_at = 0.0
         if self._moment is not None:
             self.show(self._moment)
+
+    def do_mark(self) -> None:
+        """Mark this moment; where it is marked, take the mark away."""
+        here = self._moment.at if self._moment is not None else None
+        self._mark = None if here == self._mark else here
+        if self._mark is None:
+            self.say("No moment is marked.")
+        else:
+            self.say(
+                f"{exact(self._mark)}Z is marked: x cuts out what is from there to the cursor."
+            )
+        if self._moment is not None:
+            self.show(self._moment)
+
+    @property
+    def stretch(self) -> Stretch | None:
+        """What is between the mark and the cursor; without a mark, what is in sight."""
+        seen = self.query_one(Strips).seen
+        if self._moment is None or self._moment.at is None or seen is None:
+            return None
+        if self._mark is None:
+            return Stretch(seen.begin, min(seen.end, seen.newest))
+        return Stretch(*sorted((self._mark, self._moment.at)))
 
     def do_next_alert(self) -> None:
         """Go to when the next trouble began."""
