@@ -6,7 +6,11 @@ from functools import partial
 import pytest
 from demo.stage import PATIENCE_S, Stage
 
-from zktop.demo.chronicle import REMEMBERED_NAMES, Chronicle
+from zktop.demo.chronicle import (
+    REMEMBERED_NAMES,
+    REMEMBERED_SESSIONS,
+    Chronicle,
+)
 from zktop.demo.hand import Ended, Event, Froze, Hired, Told
 from zktop.demo.narration import Step, What
 from zktop.demo.order import Claim, Order
@@ -122,8 +126,33 @@ def test_what_is_remembered_of_the_dead_is_bounded():
             chronicle.hear(event)
 
     assert len(chronicle.ended) == len(chronicle.told) == REMEMBERED_NAMES
-    assert len(chronicle.sessions()) == REMEMBERED_NAMES
+    assert len(chronicle.sessions()) == 1 + REMEMBERED_SESSIONS  # one lived when it connected
     assert chronicle.ended.keys() == chronicle.latest.keys()
+
+
+def test_a_living_contender_is_ours_however_many_came_after_it():
+    """Its session is the one that must not be taken for a stranger's."""
+    chronicle = Chronicle()
+    for number in range(2 * REMEMBERED_SESSIONS):
+        name = f"n{number}"
+        step = Step(name, "connected", "", "", session=hex(number + 1))
+        events = [Hired(name, 7, ORDER), Told(name, step), ended(name)]
+        for event in events if number else events[:2]:
+            chronicle.hear(event)
+
+    assert chronicle.sessions()[1] == "n0"
+    assert chronicle.ours == chronicle.sessions().keys()
+
+
+def test_who_is_ours_is_the_same_object_until_somebody_connects():
+    """Every report of a long run keeps it; a set each would be most of the memory."""
+    chronicle = Chronicle()
+    for event in (Hired("ann", 7, ORDER), *HAS_X):
+        chronicle.hear(event)
+    known = chronicle.ours
+    chronicle.hear(ended("ann"))
+
+    assert chronicle.ours is known
 
 
 def test_the_newest_steps():

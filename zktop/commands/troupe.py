@@ -76,7 +76,7 @@ class Troupe:
     @property
     def sessions(self) -> frozenset[Session]:
         """The sessions of all contenders of ours, those included that outlive a killed one."""
-        return frozenset(self._chronicle.sessions())
+        return self._chronicle.ours
 
     @property
     def showing(self) -> Showing:

@@ -12,7 +12,8 @@ from zktop.demo.standing import Standing
 from zktop.model.facts import Session
 
 REMEMBERED = 10_000  # steps
-REMEMBERED_NAMES = 1_000  # of contenders that have ended, and as many sessions
+REMEMBERED_NAMES = 1_000  # of contenders that have ended
+REMEMBERED_SESSIONS = 100  # of theirs: whatever outlives its contender expires soon
 
 
 class Chronicle:
@@ -30,6 +31,7 @@ class Chronicle:
         self.told: dict[str, Counter[What]] = defaultdict(Counter)
         self.requests: dict[str, int] = {}
         self.ended: dict[str, Ended] = {}
+        self.ours: frozenset[Session] = frozenset()  # the same object until there is a new one
         self._standings: dict[str, Standing] = {}
         self._sessions: dict[Session, str] = {}
         self._believing: dict[str, frozenset[str]] = {}
@@ -64,7 +66,7 @@ class Chronicle:
             return tuple(self._standings.values())
 
     def sessions(self) -> dict[Session, str]:
-        """Give whose the sessions are, those included that outlive a killed contender."""
+        """Give whose the sessions are, also of those who ended lately: they may live on."""
         with self._news:
             return dict(self._sessions)
 
@@ -114,8 +116,13 @@ class Chronicle:
         self._standings[event.name] = standing = before.after(event.step)
         if event.step.what == "connected" and standing.session:
             self._sessions[standing.session] = event.name
-            if len(self._sessions) > REMEMBERED_NAMES:
-                del self._sessions[next(iter(self._sessions))]
+            if len(self._sessions) > len(self._standings) + REMEMBERED_SESSIONS:
+                del self._sessions[next(filter(self._is_over, self._sessions))]
+            self.ours = frozenset(self._sessions)
+
+    def _is_over(self, session: Session) -> bool:
+        standing = self._standings.get(self._sessions[session])
+        return standing is None or standing.session != session
 
     def _heard(self, step: Step) -> None:
         self.steps.append(step)
