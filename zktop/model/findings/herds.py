@@ -126,7 +126,10 @@ def herd_on_parent(look: Examination) -> Iterator[Answer]:
             confidence="C3" if is_known else "C2",
             evidence=(
                 (is_known or None, "their recipe watches the children of the lock"),
-                (None if is_known else True, "they were notified, though no table shows a watch"),
+                (
+                    None if is_known else True,
+                    "inferred: they are spoken to unasked, and no table shows a watch",
+                ),
             ),
             advice=f"Each release costs {number} listings of {count(len(look.members), 'name')}; "
             "let each waiter watch its predecessor.",
