@@ -6,6 +6,7 @@ and silences those that would follow.
 """
 
 from collections.abc import Sequence
+from math import ceil
 
 from zktop.model.facts import Stat
 from zktop.zk.observer import Observer
@@ -53,12 +54,26 @@ class Polling:
             survey.open(survey.denied[path], [path])
         if self._rounds % self._rounds_per_audit == 0:
             listed = list(survey.branches)
-            self._next_audited, due = _turn(listed, self._next_audited, AUDITED_AT_ONCE)
+            self._next_audited, due = _turn(listed, self._next_audited, self._audited_at_once())
             self._look_at(due)
 
-    def polled_count(self) -> int:
-        """Count the znodes whose children are followed by polling."""
-        return len(self._polled())
+    def _audited_at_once(self) -> int:
+        """Give the most that one round looks at; an old server is asked for each of them."""
+        budget = AUDITED_AT_ONCE if self._reader.batches else self._items_per_s
+        return min(AUDITED_AT_ONCE, budget)
+
+    def sentence(self) -> str | None:
+        """Say how many are looked at how often, and why; nothing where all are watched."""
+        polled = len(self._polled())
+        if not polled:
+            return None
+        are = "1 znode is" if polled == 1 else f"{polled} znodes are"
+        seconds = ceil(polled / self._items_per_s) * round(EVERY_S)
+        often = "once a second" if seconds == 1 else f"every {seconds} s"
+        return (
+            f"{are} polled {often} instead of watched: "
+            "the watch budget is used up, they change too fast, or an ACL hides their events"
+        )
 
     def _polled(self) -> list[str]:
         survey = self._observer.survey

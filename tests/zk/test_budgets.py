@@ -1,0 +1,44 @@
+"""How much is asked of the servers at most, and what is said when that is not enough."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from kazoo.client import KazooClient
+from zk.eye import looking, names
+from zk.older import Older, older
+
+pytestmark = pytest.mark.zookeeper
+
+LOCKS = 60
+A_SECOND = 20
+
+
+@pytest.fixture(scope="module")
+def single() -> Iterator[Older]:
+    """A server that is asked about one znode at a time, so that requests are easily counted."""
+    with older("3.5.9") as server:
+        yield server
+
+
+def test_what_is_polled_is_polled_within_the_budget_for_requests(single: Older) -> None:
+    """Slower, but all of it: each round goes on where the one before it ended."""
+    client = KazooClient(single.address)
+    client.start()
+    for number in range(LOCKS):
+        client.create(f"/polled/l{number}/m-0000000000", makepath=True)
+    few = {"watch_budget": 1, "requests_per_second": A_SECOND, "audit_every": 3600.0}
+    with looking(single.address, "/polled/*", **few) as eye:
+        begin, before = time.monotonic(), eye.source.cost().requests
+        for number in (LOCKS - 1, 0):
+            client.create(f"/polled/l{number}/m-0000000001")
+            eye.until(lambda world, n=number: len(names(world, f"/polled/l{n}")) == 2)
+        took, asked = time.monotonic() - begin, eye.source.cost().requests - before
+        degraded = eye.source.degraded()
+    client.stop()
+    client.close()
+
+    listed_and_read = 4  # what the two new places cost besides
+    assert asked <= A_SECOND * (took + 1) + listed_and_read
+    assert took < 2 * (LOCKS / A_SECOND + 1) + 1
+    assert f"{LOCKS} znodes are polled every 3 s" in degraded[0]
