@@ -5,7 +5,6 @@
 
 import asyncio
 import os
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from textual.theme import Theme  # noqa: E402
 from zktop.commands.looks import wardrobe  # noqa: E402
 from zktop.commands.replayed import Replay  # noqa: E402
 from zktop.ui.app import Zktop  # noqa: E402
+from zktop.ui.draw.picture import plain  # noqa: E402
 from zktop.ui.look import Look  # noqa: E402
 from zktop.ui.ports import Frame, Status, Tell  # noqa: E402
 
@@ -29,12 +29,6 @@ DOCS: Final = Path(__file__).parent
 THEME: Final = "zktop-dark"
 AT_MS: Final = 33_600  # the deadlock is confirmed, and the rest is still moving
 SIZE: Final = (120, 36)
-BLANK: Final = "&#160;"
-CELL: Final = 12.2  # the width of a letter in a picture
-TEXT: Final = (
-    r'(?P<before><text class="[^"]*" )x="(?P<x>[\d.]+)" y="(?P<y>[\d.]+)" '
-    r'textLength="(?P<width>[\d.]+)"(?P<rest>[^>]*)>(?P<text>[^<]*)</text>'
-)
 SOME: Final = 20  # frames, so few that none of them is joined with another
 STILL_S: Final = 1.2  # numbers are sorted anew at most once a second
 
@@ -100,26 +94,6 @@ async def still(pilot: Pilot[int]) -> None:
     while (now := pilot.app.export_screenshot()) != before:
         before = now
         await pilot.pause(STILL_S)
-
-
-def plain(picture: str) -> str:
-    """Take out what loads fonts from elsewhere, and blanks, which not every program draws."""
-    picture = re.sub(r"\s*@font-face \{.*?\}", "", picture, flags=re.DOTALL)
-    picture = picture.replace("Fira Code", "Fira Code, DejaVu Sans Mono, Menlo, Consolas")
-    picture = re.sub(r"terminal-\d+-", "zktop-", picture)  # the number is that of this run
-    return re.sub(TEXT, _without_blanks, picture)
-
-
-def _without_blanks(found: re.Match[str]) -> str:
-    """Begin and end a piece of text with what is to be seen of it."""
-    text = found["text"].replace(BLANK, " ")
-    seen = text.strip(" ")
-    if not seen:
-        return ""
-    left = float(found["x"]) + CELL * (len(text) - len(text.lstrip(" ")))
-    width = float(found["width"]) - CELL * (len(text) - len(seen))
-    place = f'x="{left:g}" y="{found["y"]}" textLength="{width:g}"'
-    return f"{found['before']}{place}{found['rest']}>{seen.replace(' ', BLANK)}</text>"
 
 
 def frames_until(replay: Replay, at_ms: int) -> Iterator[Frame]:

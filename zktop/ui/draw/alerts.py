@@ -7,10 +7,10 @@ from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis
 from zktop.model.findings.finding import Finding
-from zktop.model.findings.words import several
+from zktop.model.findings.words import count, several
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
-from zktop.ui.draw.marks import SURE, ink_of
+from zktop.ui.draw.marks import SURE, ink_of, ink_of_deadlock
 from zktop.ui.draw.times import running
 from zktop.ui.ink import Ink, Line, Run, joined, line, wrapped
 
@@ -49,7 +49,7 @@ def _deadlock(deadlock: Deadlock, finding: Finding | None) -> Alert:
     return Alert(
         case=deadlock.id,
         title="DEADLOCK",
-        ink="critical" if is_sure else "warning",
+        ink=ink_of_deadlock(deadlock),
         severity="critical",
         where=several(deadlock.locks),
         since=deadlock.since_ms,
@@ -141,6 +141,6 @@ def calm(report: Report, *, is_now: bool) -> Line:
         blind = len({one.rule for one in report.blind})
         return line(
             (" ✓ Nothing is wrong that can be seen.", "good"),
-            (f"  {blind} of its checks could not look: screen 3 says why.", "unknown"),
+            (f"  {count(blind, 'check')} could not look: see screen 3", "unknown"),
         )
     return line((" ✓ Nothing is wrong: no deadlock, no other finding.", "good"))

@@ -13,7 +13,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.forest import Root
-from zktop.ui.draw.marks import SURE, ink_of
+from zktop.ui.draw.marks import SURE, ink_of, ink_of_deadlock
 from zktop.ui.ink import Ink, Line, fitted, joined, line, right
 from zktop.ui.moment import Subject
 
@@ -80,7 +80,7 @@ def _blocker(root: Root, report: Report, held: Holders) -> Blocker:
     if dead is not None and root.core is not None:
         is_sure = dead.confidence in SURE
         said = "deadlock" if is_sure else "probable deadlock"
-        ink: Ink = "critical" if is_sure else "warning"
+        ink = ink_of_deadlock(dead)
         return _made(root, _ring(dead), said, ink, "findings", Subject(case=dead.id))
     actor = root.actors[0]
     session = session_of(actor)

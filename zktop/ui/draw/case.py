@@ -13,20 +13,23 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.order_classes import fold_name
 from zktop.ui.draw.circle import circle
-from zktop.ui.draw.marks import SURE, ink_of
+from zktop.ui.draw.marks import ink_of, ink_of_deadlock
 from zktop.ui.draw.moves import write_moves
 from zktop.ui.draw.pen import Door, Pen
 from zktop.ui.draw.reasons import MEANS, write_blind, write_reasons
 from zktop.ui.draw.status import deadlock_status
 from zktop.ui.draw.story import write_story
 from zktop.ui.draw.times import running
-from zktop.ui.ink import Ink, line
+from zktop.ui.ink import line
 from zktop.ui.moment import Subject
 from zktop.ui.tape import Case
 
 LOOKED: Final = 500  # waiters of one lock that are named
 CLASSES: Final = 4
 NODES: Final = 12
+NEVER: Final = (
+    "never delete the node of a live session: its owner would go on as if it owned the lock"
+)
 KINDS: Final = {
     "cycle": "each holds what the next one wants",
     "fairness": "it closes through somebody who only queues",
@@ -42,7 +45,7 @@ def write_deadlock(pen: Pen, case: Case, live: Report, times: int) -> None:
     """Write a deadlock as it was when it was confirmed, and how it stands with it now."""
     dead, then = case.deadlock, case.frame.report
     now = next((one for one in live.deadlocks if one.id == dead.id), None)
-    ink: Ink = "critical" if dead.confidence in SURE else "warning"
+    ink = ink_of_deadlock(dead)
     told = f"{count(len(dead.actors), 'actor')}, {count(len(dead.locks), 'lock')}"
     formed = f"   formed {clock(dead.since_ms)}" if dead.since_ms is not None else ""
     again = f"   seen {times} times" if times > 1 else ""
@@ -106,13 +109,12 @@ def _write_ways(pen: Pen, dead: Deadlock, report: Report) -> None:
         session = session_of(way.actor)
         door = Door(f"way {way.actor}", "sessions", Subject(session=session)) if session else None
         pen.item((f"  {number}. ", "key"), told, door=door)
-    never = (
-        "never delete the node of a live session: its owner would go on as if it owned the lock"
-    )
-    pen.item(("  -  ", "warning"), never, "dim")
-    advice = next((one.advice for one in report.findings if one.id == dead.id), None)
+    told = next((one.advice for one in report.findings if one.id == dead.id), "")
+    advice, _, _ = told.partition(" Cheapest: ")  # that is the first of the ways
     if advice:
         pen.item(("  →  ", "good"), advice)
+    else:
+        pen.item(("  -  ", "warning"), NEVER, "dim")
 
 
 def write_finding(pen: Pen, finding: Finding, report: Report) -> None:

@@ -8,10 +8,10 @@ from zktop.model.findings.finding import Finding
 from zktop.model.findings.words import clock, count, several
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
-from zktop.ui.draw.marks import SURE, ink_of
+from zktop.ui.draw.marks import SURE, ink_of, ink_of_deadlock
 from zktop.ui.draw.times import running
 from zktop.ui.filters import Filter
-from zktop.ui.ink import Ink, Line, line
+from zktop.ui.ink import Line, line
 from zktop.ui.tape import Case, Tape
 
 POTENTIAL: Final = ("D9", "D10")  # orders of locks that have not met yet
@@ -62,7 +62,7 @@ def _passes(entry: Entry, wanted: Filter) -> bool:
 
 def _deadlocks(report: Report) -> Iterator[Entry]:
     for dead in report.deadlocks:
-        ink: Ink = "critical" if dead.confidence in SURE else "warning"
+        ink = ink_of_deadlock(dead)
         behind = f" +{dead.behind}" if dead.behind else ""
         told = line(
             (f"  {dead.rule:<4}", ink),

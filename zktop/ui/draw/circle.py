@@ -8,6 +8,7 @@ from zktop.model.actors import session_of
 from zktop.model.facts import Millis, session_text
 from zktop.model.findings.words import clock
 from zktop.model.waits.deadlock import Deadlock, Place, Step
+from zktop.ui.draw.marks import ink_of_deadlock
 from zktop.ui.ink import Ink, Line, Run, fitted, line, width_of
 from zktop.ui.row import LETTERS
 
@@ -46,10 +47,10 @@ def circle(deadlock: Deadlock, width: int) -> list[Line]:
     """Draw the ring in so many cells."""
     if not deadlock.steps:
         return []
-    ring = in_circle(deadlock.steps)
+    ring, ink = in_circle(deadlock.steps), ink_of_deadlock(deadlock)
     if len(ring) == 2 and width >= BOXED:  # noqa: PLR2004  two stand face to face
-        return _boxes(ring, letters(deadlock), width)
-    return _list(ring, letters(deadlock))
+        return _boxes(ring, letters(deadlock), width, ink)
+    return _list(ring, letters(deadlock), ink)
 
 
 def place_name(place: Place) -> str:
@@ -62,7 +63,7 @@ def since(at: Millis | None) -> str:
     return "" if at is None else f"since {clock(at)}"
 
 
-def _list(ring: Sequence[Step], names: dict[str, str]) -> list[Line]:
+def _list(ring: Sequence[Step], names: dict[str, str], ink: Ink) -> list[Line]:
     """Draw it as a list with an arrow from its end to its beginning: fits any width."""
     lines: list[Line] = []
     hidden = len(ring) - FIRST - LAST
@@ -71,44 +72,44 @@ def _list(ring: Sequence[Step], names: dict[str, str]) -> list[Line]:
             if at == FIRST:
                 lines.append(line((" │    ", "waits"), (f"… {hidden} more …", "dim")))
             continue
-        lines += _entry(step, names, is_first=at == 0)
+        lines += _entry(step, names, ink, is_first=at == 0)
     return [
         *lines,
         line((" └─── ", "waits"), ("back to ", "dim"), (names[ring[0].actor], "strong")),
     ]
 
 
-def _entry(step: Step, names: dict[str, str], *, is_first: bool) -> list[Line]:
+def _entry(step: Step, names: dict[str, str], ink: Ink, *, is_first: bool) -> list[Line]:
     arrow = " ┌─▶ " if is_first else " │   "
     held = ", ".join(place_name(place) for place in step.holds)
     holds = line("  holds ", (held, "holds")) if held else line(("  holds nothing", "dim"))
     who = line((arrow, "waits"), (f"{names[step.actor]} ", "strong"), (step.owner, "strong"))
     bar = " │      " if step.edge == "hard" else " ┊      "
-    return [(*who, *holds), (Run(bar, "waits"), *_wait(step))]
+    return [(*who, *holds), (Run(bar, "waits"), *_wait(step, ink))]
 
 
-def _wait(step: Step) -> Line:
+def _wait(step: Step, ink: Ink) -> Line:
     """Say what it waits for, since when, and whether whoever is before it holds."""
     is_hard = step.edge == "hard"
     edge: tuple[str, Ink] = (
         ("hard", "dim") if is_hard else ("soft: who is before it only queues", "warning")
     )
-    closing: tuple[str, Ink] = ("  CLOSES THE RING" if step.closing else "", "critical")
+    closing: tuple[str, Ink] = ("  CLOSES THE RING" if step.closing else "", ink)
     told = line("waits for ", (place_name(step.waits), "waits"))
     return (*told, *line((f"  {since(step.since_ms)}  ", "dim"), edge, closing))
 
 
-def _boxes(ring: Sequence[Step], names: dict[str, str], width: int) -> list[Line]:
+def _boxes(ring: Sequence[Step], names: dict[str, str], width: int, ink: Ink) -> list[Line]:
     """Draw two boxes with an arrow each way."""
     boxes = [_box(step, names, max(16, min(30, width // 4))) for step in ring]
     room = width - width_of(boxes[0][0]) - width_of(boxes[1][0]) - 4
     there, back = ring
     middle = [
-        _label(there, room),
+        _label(there, room, ink),
         line((_shaft(there) * (room - 1) + "▶", "waits")),
         (),
         line(("◀" + _shaft(back) * (room - 1), "waits")),
-        _label(back, room),
+        _label(back, room, ink),
     ]
     return [
         (Run(" "), *left, Run(" "), *fitted(between, room), Run(" "), *right)
@@ -135,8 +136,8 @@ def _box(step: Step, names: dict[str, str], most: int) -> list[Line]:
     return [line("┌" + "─" * (inner + 2) + "┐"), *rows, line("└" + "─" * (inner + 2) + "┘")]
 
 
-def _label(step: Step, room: int) -> Line:
-    closing: tuple[str, Ink] = ("  CLOSES" if step.closing else "", "critical")
+def _label(step: Step, room: int, ink: Ink) -> Line:
+    closing: tuple[str, Ink] = ("  CLOSES" if step.closing else "", ink)
     soft: tuple[str, Ink] = ("" if step.edge == "hard" else "  behind the queue", "warning")
     told = line((f"waits for {place_name(step.waits)}", "waits"), soft, closing)
     when = line((f"  {since(step.since_ms)}", "dim"))

@@ -7,7 +7,7 @@ from zktop.model.contender import Contender
 from zktop.model.findings.words import count
 from zktop.model.locks.lock import Lock
 from zktop.ui.draw.histogram import times_usual
-from zktop.ui.draw.marks import SURE
+from zktop.ui.draw.marks import ink_of_deadlock
 from zktop.ui.draw.numbers import grouped
 from zktop.ui.draw.places import brief, host, who
 from zktop.ui.draw.runs import density, run_line
@@ -150,7 +150,7 @@ def _drains(scene: LockScene) -> Line:
     """Say whether the queue can ever get shorter."""
     if scene.rings:
         dead = scene.rings[0].deadlock
-        ink: Ink = "critical" if dead.confidence in SURE else "warning"
+        ink = ink_of_deadlock(dead)
         return line(("drains: never ", ink), (f"({dead.rule})", ink))
     orphan = next((one for one in scene.findings if one.rule == "B1"), None)
     if orphan is not None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from zktop.model.findings.words import count, several
-from zktop.ui.draw.marks import ink_of
+from zktop.ui.draw.marks import ink_of, ink_of_deadlock
 from zktop.ui.draw.scene import LockScene
 from zktop.ui.ink import Line, line, wrapped
 
@@ -36,8 +36,9 @@ def lock_notes(scene: LockScene, width: int) -> list[Line]:
 
 def _findings(scene: LockScene, width: int) -> Iterator[Line]:
     for dead in scene.rings[:FINDINGS]:
-        first, *rest = wrapped(dead.deadlock.sentence, width - 9, "critical", "")
-        yield line((f"  {dead.deadlock.rule:<4} ", "critical"), *first)
+        ink = ink_of_deadlock(dead.deadlock)
+        first, *rest = wrapped(dead.deadlock.sentence, width - 9, ink, "")
+        yield line((f"  {dead.deadlock.rule:<4} ", ink), *first)
         yield from (line("       ", *more) for more in rest)
     for finding in scene.findings[:FINDINGS]:
         first, *rest = wrapped(finding.sentence, width - 9, indent="")

@@ -15,6 +15,7 @@ from zktop.model.history.event import Event, EventKind, Span
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.draw.clock import exact
+from zktop.ui.draw.marks import ink_of_deadlock
 from zktop.ui.ink import Ink, Line, line
 from zktop.ui.moment import Subject
 from zktop.ui.tape import Case, Tape
@@ -116,7 +117,7 @@ def _of_cases(cases: Iterable[Case], now: Millis) -> Iterator[Entry]:
     for case in cases:
         where, subject = several(case.deadlock.locks), Subject(case=case.deadlock.id)
         told: tuple[tuple[Millis | None, str, str, Ink], ...] = (
-            (case.frame.at, "!!", "DEADLOCK seen: ", "critical"),
+            (case.frame.at, "!!", "DEADLOCK seen: ", ink_of_deadlock(case.deadlock)),
             (case.over_at, "ok", "deadlock is over: ", "good"),
         )
         for at, sign, what, ink in told:

@@ -80,6 +80,11 @@ def ink_of(finding: Finding) -> Ink:
     return "critical" if is_red else "warning"
 
 
+def ink_of_deadlock(deadlock: Deadlock) -> Ink:
+    """Give the ink of a deadlock: red is for what is proven."""
+    return "critical" if deadlock.confidence in SURE else "warning"
+
+
 def mark_without(lock: Lock) -> Mark:
     """Give the state of a lock that no finding is about."""
     if lock.error is not None:
@@ -97,7 +102,7 @@ def mark_of_deadlock(deadlock: Deadlock) -> Mark:
     is_sure = deadlock.confidence in SURE
     return Mark(
         "DED" if is_sure else "DED?",
-        "critical" if is_sure else "warning",
+        ink_of_deadlock(deadlock),
         RANK[deadlock.rule],
         f"DED {deadlock.rule} deadlock {deadlock.kind} critical",
         deadlock.id,

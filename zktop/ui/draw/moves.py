@@ -12,6 +12,7 @@ from zktop.model.locks.lock import Member
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock, Place, Step
 from zktop.ui.draw.circle import letters
+from zktop.ui.draw.marks import ink_of_deadlock
 from zktop.ui.draw.pen import Door, Pen
 from zktop.ui.ink import Ink, Line, Run, fitted, line, right
 from zktop.ui.moment import Subject
@@ -84,7 +85,7 @@ def _watch(view: View | None, node: str) -> str:
 
 def write_moves(pen: Pen, deadlock: Deadlock, report: Report) -> None:
     """Write them as a table; a line leads to the lock."""
-    names, found = letters(deadlock), moves(deadlock, report)
+    names, found, ink = letters(deadlock), moves(deadlock, report), ink_of_deadlock(deadlock)
     called = brief_paths(deadlock.locks)
     pen.title("STEPS", "in the order of their transactions")
     step_width = max(len(f"asked X:{name}") for name in called.values())
@@ -102,16 +103,16 @@ def write_moves(pen: Pen, deadlock: Deadlock, report: Report) -> None:
             move.proof,
         )
         closing = move.step.closing and move.verb == "asked"
-        pen.write(_row(cells, layout, is_closing=closing), _door(move))
+        pen.write(_row(cells, layout, ink if closing else None), _door(move))
     if len(found) > SHOWN:
         pen.say(f"… and {len(found) - SHOWN} more steps", "dim")
 
 
-def _row(cells: tuple[str, ...], layout: Layout, *, is_closing: bool = False) -> Line:
+def _row(cells: tuple[str, ...], layout: Layout, closing: Ink | None = None) -> Line:
     """Draw a line of the table; narrow ones have fewer columns."""
     number, when, zxid, who, step, node, edge, proof = cells
     width = layout.width
-    ink: Ink = "title" if number == "#" else "critical" if is_closing else "plain"
+    ink: Ink = "title" if number == "#" else closing or "plain"
     kept = [
         right(line((number, ink)), 3),
         fitted(line((when, ink)), 12 if width >= EXACT else 8),
@@ -120,7 +121,7 @@ def _row(cells: tuple[str, ...], layout: Layout, *, is_closing: bool = False) ->
         fitted(line((step, ink)), layout.step),
         fitted(line((node, "dim")), 24) if width >= WIDE else (),
         fitted(line((edge, ink)), 4),
-        line(("CLOSES THE RING", "critical")) if is_closing else (),
+        line(("CLOSES THE RING", closing)) if closing else (),
         line((proof, "dim")),
     ]
     made: list[Run] = []

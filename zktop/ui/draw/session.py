@@ -12,9 +12,10 @@ from zktop.model.locks.lock import Member
 from zktop.model.text import Text
 from zktop.ui.draw.clock import exact
 from zktop.ui.draw.contact import expires_at, left, strip
-from zktop.ui.draw.fate import SHOWN, blast, if_it_dies, if_it_wakes_late
+from zktop.ui.draw.fate import SHOWN, blast, foremost, if_it_dies, if_it_wakes_late
 from zktop.ui.draw.host import is_silent, of_host
 from zktop.ui.draw.lives import earlier
+from zktop.ui.draw.marks import ink_of
 from zktop.ui.draw.sessions import Row
 from zktop.ui.draw.times import age
 from zktop.ui.ink import Ink, Line, Run, line, wrapped
@@ -54,16 +55,16 @@ def details(
     presence = row.presence
     if presence is not None and is_silent(presence):
         _host(made, row)
-    for path, text in if_it_dies(row):
-        made.put("if it dies", text, path)
+    for number, (path, text) in enumerate(if_it_dies(row)):
+        made.put("" if number else "if it dies", text, path)
+    made.put("", blast(row))
     for path, text in if_it_wakes_late(row):
         made.put("wakes late", text, path)
-    made.put("", blast(row))
     for number, told in enumerate(earlier(row, past)):
         made.put("" if number else "same name", *told)
     for case in row.danger.cases:
-        ink: Ink = "critical" if case.severity == "critical" else "warning"
-        made.put("finding", f"{case.sentence} ({case.rule}, {case.confidence})", case.lock, ink)
+        sentence = f"{case.sentence} ({case.rule}, {case.confidence})"
+        made.put("finding", sentence, case.lock, ink_of(case))
     if presence is not None and not is_silent(presence):
         _host(made, row)
     return made.lines, made.targets
@@ -116,7 +117,8 @@ def _head(row: Row) -> Line:
 
 def _places(made: _Lines, row: Row, *, is_ascii: bool) -> None:
     places, report = row.places, row.scene.report
-    for label, known in (("holds", places.holds), ("waits for", places.waits)):
+    held = {path: places.holds[path] for path in foremost(row)}
+    for label, known in (("holds", held), ("waits for", places.waits)):
         for path, member in islice(known.items(), SHOWN):
             view = report.view(path)
             if view is not None:
@@ -142,7 +144,7 @@ def _place(view: View, member: Member, now: Millis, *, is_ascii: bool) -> Line:
             said.append(Run(f", 99 of 100 holds last less than {usual[1] / 1000:g}s", "dim"))
         behind = len(view.lock.waiters) + len(view.lookout.crowd)
         ink: Ink = "waits" if behind else "dim"
-        said.append(Run(f"  {count(behind, 'waits', 'wait')} behind", ink))
+        said.append(Run(f"  {count(behind, 'waits', 'wait') if behind else 'nobody'} behind", ink))
         return tuple(said)
     ahead = _ahead(one.blocked_by)
     word, ink = VERDICTS[one.verdict]

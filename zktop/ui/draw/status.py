@@ -3,6 +3,7 @@
 from zktop.model.facts import Millis
 from zktop.model.findings.words import clock
 from zktop.model.waits.deadlock import Deadlock
+from zktop.ui.draw.marks import ink_of_deadlock
 from zktop.ui.draw.times import running
 from zktop.ui.ink import Line, joined, line
 from zktop.ui.tape import Case
@@ -17,7 +18,7 @@ def deadlock_status(case: Case, live: Deadlock | None, now: Millis) -> Line:
         return joined([line((f" {told}", "good")), line(lasted) if lasted else ()], "   ")
     age = "" if live.since_ms is None else f" for {running(max(0, now - live.since_ms))}"
     behind = f"{live.behind} behind it" if live.behind else "nobody else behind it"
-    return joined([line((f" ● still there{age}", "critical")), line(behind)], "   ")
+    return joined([line((f" ● still there{age}", ink_of_deadlock(live))), line(behind)], "   ")
 
 
 def _lasted(case: Case, over: Millis | None) -> str:

@@ -6,6 +6,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
+from zktop.ui.draw.marks import ink_of_deadlock
 from zktop.ui.draw.play import recipe_lines, scene_lines, showing_lines
 from zktop.ui.ink import Ink, Line, Run, line, wrapped
 from zktop.ui.messages import Ask, Show
@@ -194,9 +195,9 @@ def _verdict(moment: Moment, width: int) -> list[Line]:
         return []
     worst = next((one for one in report.findings if not one.cause), None)
     if report.deadlocks:
-        return wrapped(
-            f"DEADLOCK: {report.deadlocks[0].sentence} (3 shows it)", width, "critical", "  "
-        )
+        first = report.deadlocks[0]
+        said = f"DEADLOCK: {first.sentence} (3 shows it)"
+        return wrapped(said, width, ink_of_deadlock(first), "  ")
     if worst is not None:
         return wrapped(f"{worst.name}: {worst.sentence} (3 shows it)", width, "warning", "  ")
     return []
