@@ -94,6 +94,15 @@ def test_locks_of_other_parents_are_counted_apart() -> None:
     assert names(entries(board)) == [f"/jobs/* ({MANY})", GROUP]
 
 
+def test_a_fold_comes_before_quiet_locks_that_are_few() -> None:
+    """And behind what is not quiet: a hundred locks are worth more than one of them."""
+    facts = [*servers(), *quiet(), *queue(7), *lock("/locks/a", "ann"), *lock("/locks/z", "zoe")]
+    board = board_of(*reports((NOW, facts)))
+    others = f"/locks/user/* ({USERS - 1})"
+
+    assert names(entries(board)) == [user(7), others, "/locks/a", "/locks/z"]
+
+
 def test_the_line_adds_up_what_it_stands_for() -> None:
     """How many there are, how many of them are held, and of which kind they are."""
     free = [

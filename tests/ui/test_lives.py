@@ -11,7 +11,7 @@ from zktop.model.facts import AnyFact, Node, session_text
 from zktop.model.history.event import Event, Span
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.draw.fate import if_it_wakes_late
+from zktop.ui.draw.fate import if_it_dies, if_it_wakes_late
 from zktop.ui.draw.listing import row_of
 from zktop.ui.draw.lives import earlier
 from zktop.ui.draw.sessions import Row, Scene
@@ -164,3 +164,38 @@ async def test_it_is_on_the_screen_of_the_sessions() -> None:
 
         assert "wakes late" in first
         assert f"same name  earlier: {OLD} holds {BILLING}" in second
+
+
+def holder_of(count: int, *waited: int) -> Row:
+    """Ann holds so many locks; somebody waits for those of these numbers."""
+    facts = [
+        fact
+        for number in range(count)
+        for fact in lock(f"/locks/l{number:02d}", "ann", *(["bob"] if number in waited else []))
+    ]
+    return row_in(frames((NOW, [own(), *facts]))[-1].report, "ann")
+
+
+def test_locks_that_others_wait_for_come_first() -> None:
+    """Of twenty that die with their session those count that somebody wants."""
+    says = list(if_it_dies(holder_of(20, 3, 17)))
+
+    assert says == [
+        ("/locks/l03", "/locks/l03 goes to bob"),
+        ("/locks/l17", "/locks/l17 goes to bob"),
+        (None, "and 18 more locks for which nobody waits"),
+    ]
+
+
+def test_few_locks_are_all_told() -> None:
+    """Each by its name."""
+    says = [text for _, text in if_it_dies(holder_of(3, 1))]
+
+    assert says == ["/locks/l01 goes to bob", "/locks/l00 is free", "/locks/l02 is free"]
+
+
+def test_very_many_are_counted() -> None:
+    """A session may hold a thousand locks, and somebody wait for each."""
+    *_, (_, last) = if_it_dies(holder_of(10, *range(10)))
+
+    assert last == "and 4 more locks"

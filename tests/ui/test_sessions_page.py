@@ -284,3 +284,15 @@ def _names(screen: list[str]) -> list[str]:
 
 def _known(roster: Roster) -> dict[int, tuple[set[str], set[str]]]:
     return {one: (set(p.holds), set(p.waits)) for one, p in roster.places.items()}
+
+
+async def test_a_wide_terminal_counts_packets() -> None:
+    """As the servers do, since the session connected; o sorts by them."""
+    rows = [row("A", 100, received=40, sent=41), row("B", 100, received=12_000, sent=7)]
+    async with shown(told(connections(ZK1, *rows, at=AT)), (200, 60)) as (_, pilot):
+        screen = await settled(pilot)
+        heads = next(one for one in screen if one.startswith("RISK")).split()
+        second = next(one for one in screen if " B " in one and "10.0.0.1" in one).split()
+
+        assert heads[heads.index("RECVD") + 1] == "SENT"
+        assert second[second.index("7") - 2 : second.index("7") + 1] == ["12", "000", "7"]

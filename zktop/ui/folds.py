@@ -8,6 +8,7 @@ the few that changed.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import chain
 from typing import Final
 
 import msgspec
@@ -137,24 +138,31 @@ class Folds:
     def folded(self, rows: Sequence[Row], now: Millis, apart: Iterable[object]) -> Sequence[Entry]:
         """Put a line in place of quiet siblings, but not of those that the user wants apart.
 
-        Lines of folds are last, by their parents; what is in an open one follows it. Where there
-        is nothing to fold it gives the very rows that it was given.
+        The lines come behind all that is not quiet, by their parents, and what is in an open one
+        follows it; then come those that are quiet and few. Where there is nothing to fold it
+        gives the very rows that it was given.
         """
         many = [one for one in self._families.values() if one.is_many] if self.is_on else []
         if not many:
             return rows
         shown = self._awake(now) | set(apart)
         of = self._of
-        entries: list[Entry] = [
+        first = [
             row
             for row in rows
-            if not row.is_calm
-            or not (family := of[row.lock.path]).is_many
-            or (row.lock.path in shown and family.parent not in self.opened)
+            if not row.is_calm or (row.lock.path in shown and self._is_closed(row.lock.path))
         ]
-        for family in sorted(many, key=lambda one: one.parent):
-            entries += self._fold(family, rows, entries, shown)
-        return entries
+        few = [row for row in rows if row.is_calm and not of[row.lock.path].is_many]
+        folds = (
+            self._fold(family, rows, first, shown)
+            for family in sorted(many, key=lambda one: one.parent)
+        )
+        return [*first, *chain.from_iterable(folds), *few]
+
+    def _is_closed(self, path: Text) -> bool:
+        """Tell whether a quiet lock would be in a fold that is closed."""
+        family = self._of[path]
+        return family.is_many and family.parent not in self.opened
 
     def _awake(self, now: Millis) -> AbstractSet[Text]:
         """Name those that were of interest just now; in the past others were."""
@@ -166,7 +174,7 @@ class Folds:
         self,
         family: Siblings,
         rows: Sequence[Row],
-        entries: Iterable[Entry],
+        first: Sequence[Row],
         shown: AbstractSet[object],
     ) -> Iterator[Entry]:
         """Give the line of a fold, and its rows where it is open."""
@@ -175,16 +183,10 @@ class Folds:
             yield family.group((), is_open=True)
             yield from [row for row in rows if row.is_calm and of[row.lock.path] is family]
             return
-        apart = [
-            row
-            for row in entries
-            if isinstance(row, Row)
-            and row.path in shown
-            and row.is_calm
-            and of[row.path] is family
-        ]
-        if len(apart) < family.count:
-            yield family.group(apart, is_open=False)
+        apart = [row for row in first if row.is_calm and row.path in shown]
+        own = [row for row in apart if of[row.path] is family]
+        if len(own) < family.count:
+            yield family.group(own, is_open=False)
 
 
 def places(entries: Iterable[Entry]) -> dict[Text, int]:

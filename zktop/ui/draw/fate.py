@@ -1,7 +1,6 @@
 """What becomes of a session's locks when it dies, and what it believes when it wakes too late."""
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Final
 
 from zktop.model.contender import View
@@ -15,6 +14,7 @@ from zktop.ui.draw.sessions import Row
 from zktop.ui.roster import Places, Roster
 
 SHOWN: Final = 6  # locks that are listed
+FEW: Final = 2  # locks that nobody waits for are listed too, where they are so few
 LOOKED_AT: Final = 200  # waiters that may be next
 SEARCHED: Final = 5_000  # actors of a blast radius; more are "at least so many"
 BELIEFS: Final = {"read": "reads", "candidate": "leads", "lease": "has its lease"}
@@ -23,15 +23,33 @@ BELIEFS: Final = {"read": "reads", "candidate": "leads", "lease": "has its lease
 def if_it_dies(row: Row) -> Iterator[tuple[Text | None, str]]:
     """Say for each lock who is next when the session is gone."""
     report, places = row.scene.report, row.places
-    for path in islice(places.holds, SHOWN):
+    held = foremost(row)
+    told = [path for path in held if queue_of(report, path) or not places.holds[path].releases]
+    told = held if len(held) - len(told) <= FEW else told
+    for path in told[:SHOWN]:
         view = report.view(path)
         if view is not None:
             yield path, _inheritance(view, row.session)
+    if len(held) > len(told[:SHOWN]):
+        more = f"and {count(len(held) - len(told[:SHOWN]), 'more lock')}"
+        yield None, more if len(told) > SHOWN else f"{more} for which nobody waits"
     if places.waits:
         paths = several(places.waits)
         yield None, f"its places in {paths} go; those behind it move up"
     if not places.holds and not places.waits:
         yield None, "no lock changes"
+
+
+def foremost(row: Row) -> list[Text]:
+    """Name the locks that it holds, those first for which most others wait."""
+    report = row.scene.report
+    return sorted(row.places.holds, key=lambda path: -queue_of(report, path))
+
+
+def queue_of(report: Report, path: Text) -> int:
+    """Count who waits for a lock."""
+    part = report.parts.get(path)
+    return sum(len(line.waiters) for line in part.lock.lines) if part is not None else 0
 
 
 def if_it_wakes_late(row: Row) -> Iterator[tuple[Text, str]]:
@@ -40,7 +58,8 @@ def if_it_wakes_late(row: Row) -> Iterator[tuple[Text, str]]:
     is_quiet = presence is not None and is_silent(presence)
     if not is_quiet and not report.sight.gone(row.session, row.places.newest):
         return
-    freed = [(path, one) for path, one in row.places.holds.items() if one.releases]
+    holds = row.places.holds
+    freed = [(path, holds[path]) for path in foremost(row) if holds[path].releases]
     for path, member in freed[:1]:
         view = report.view(path)
         more = f" So of {count(len(freed) - 1, 'more lock')}." if len(freed) > 1 else ""

@@ -34,7 +34,7 @@ def histogram(title: str, past: Durations, now: tuple[str, int | None], width: i
     if not past.count:
         told = "none seen to end yet"
         if past.at_least:
-            told = f"{past.at_least} half seen, none whole"
+            told = f"{past.at_least} seen in part"
         head = line((title, "title"), (f"  {told}", "unknown"))
         return [head, _last(said, ms, past)]
     counts = past.buckets

@@ -1,6 +1,6 @@
 """What happened at one moment: its events, and how it stood before and after."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from zktop.model.findings.words import count
@@ -19,10 +19,15 @@ SIGNS: Final[tuple[tuple[str, Ink], tuple[str, Ink]]] = (("!", "warning"), ("!!"
 EVENTS: Final = 30
 
 
-def instant(tape: Tape, frame: Frame, index: int | None, width: int) -> list[Line]:
-    """Draw what is different at a moment from the one before it, then what happened until then."""
+def instant(
+    tape: Tape, frame: Frame, index: int | None, width: int, sums: Sequence[Line] = ()
+) -> list[Line]:
+    """Draw what is different at a moment from the one before it, then what happened until then.
+
+    Above it is what the time in sight adds up to.
+    """
     report = frame.report
-    lines = [line(("AT THE CURSOR ", "title"), (f"{exact(frame.at)}Z", "strong"))]
+    lines = [*sums, line(("AT THE CURSOR ", "title"), (f"{exact(frame.at)}Z", "strong"))]
     before = tape[index - 1].report if index else None
     if before is not None:
         lines += _changed(before, report, width)

@@ -2,22 +2,25 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
 from zktop.model.facts import Session, session_text
+from zktop.model.findings.words import count
 from zktop.model.report import Report
 from zktop.model.sight import Span
 from zktop.model.text import Text
 from zktop.model.witness import Presence
 from zktop.ui.draw.clock import per_second
 from zktop.ui.draw.contact import bar, left
+from zktop.ui.draw.numbers import grouped
 from zktop.ui.filters import Fields
 from zktop.ui.ink import Ink, Line, Run, line
 from zktop.ui.roster import NOWHERE, RISKS, Danger, Dangers, Places, Rates, Roster
 from zktop.ui.widgets.table import Column
 
+WIDE: Final = 150  # cells; what only some want to know has no place in a narrower table
 RISK_INKS: Final[dict[str, Ink]] = {"HIGH": "critical", "MED": "warning", "LOW": "plain"}
 
 
@@ -208,9 +211,25 @@ COLUMNS: Final[Sequence[Column[Row]]] = (
            at_right=True, rank=7, descending=True),
     Column("REQ/s", 6, lambda row: line(per_second(row.rate)), lambda row: _or(row.rate),
            at_right=True, rank=3, descending=True),
+    Column("RECVD", 7, lambda row: _packets(row, "received"),
+           lambda row: _counted(row, "received"), at_right=True, rank=10, descending=True,
+           needs=WIDE),
+    Column("SENT", 7, lambda row: _packets(row, "sent"), lambda row: _counted(row, "sent"),
+           at_right=True, rank=9, descending=True, needs=WIDE),
     Column("LAST", 4, _last, lambda row: _text(_last(row)), rank=8),
     Column("NOTE", 10, _note, lambda row: row.danger.note, share=3),
 )  # fmt: skip
+
+
+def _packets(row: Row, which: Literal["received", "sent"]) -> Line:
+    """Count what its server had received from it, or sent to it, since it connected."""
+    number = _counted(row, which)
+    return line(("?", "unknown")) if number < 0 else line((grouped(number), "dim"))
+
+
+def _counted(row: Row, which: Literal["received", "sent"]) -> int:
+    presence = row.presence
+    return -1 if presence is None else presence.received if which == "received" else presence.sent
 
 
 def _or(value: float | None) -> float:
@@ -226,7 +245,9 @@ def summary(scene: Scene, *, folded: bool, shown: int) -> Line:
     is_told = scene.report.sight.sees.sessions != "none"
     in_locks, quiet, bad = len(scene.roster.places), scene.in_none, scene.in_danger
     pieces = [
-        Run(f"{in_locks + quiet} sessions" if is_told else "sessions: only those with a place"),
+        Run(
+            count(in_locks + quiet, "session") if is_told else "sessions: only those with a place"
+        ),
         Run(f", {in_locks} in locks"),
         Run(f", {bad} at HIGH risk", "critical" if bad else "dim"),
     ]

@@ -29,16 +29,16 @@ class LockTable(Table[Entry]):
             stamp=self._looks,
         )
         self.tagged: set[Text] = set()
-        self._cells: Cells | None = None
+        self._lock_cells: Cells | None = None
 
     def tell(self, report: Report, *, is_ascii: bool) -> None:
         """Draw rows beside this report from now on."""
-        self._cells = Cells(report, is_ascii=is_ascii)
+        self._lock_cells = Cells(report, is_ascii=is_ascii)
 
     def drawer(self) -> Cells:
         """Give what draws a row at this moment."""
-        assert self._cells is not None  # noqa: S101  rows exist only after a report has come
-        return self._cells
+        assert self._lock_cells is not None  # noqa: S101  rows exist only after a report has come
+        return self._lock_cells
 
     @property
     def lock_row(self) -> Row | None:

@@ -68,9 +68,12 @@ class Sessions(Page):
 
     The sessions, those in most danger first. CONTACT is the silence as a part of the timeout: at
     the mark its own library gives up, at the end it expires. LEFT is the time until then.
+    On a wide terminal RECVD and SENT count the packets since it connected.
 
     Below: the session under the cursor, who gets its locks if it dies, and who waits behind it.
-    Of a silent one also whether others on its host are silent too.
+    Of a silent one also whether others on its host are silent too, and what it believes if it
+    wakes up too late. Others of its name are told where they have no connection any more, or
+    expired lately: a process that was started again may wait for its own former session.
     """
     SCOPED_CSS: ClassVar[bool] = False  # the screen says how short it is
     DEFAULT_CSS = """

@@ -15,6 +15,7 @@ from zktop.ui.draw import cast, strips
 from zktop.ui.draw.clock import exact
 from zktop.ui.draw.instant import instant
 from zktop.ui.draw.nothing import nothing
+from zktop.ui.draw.sums import sums
 from zktop.ui.heard import Heard
 from zktop.ui.ink import Line, Run, line, text_of
 from zktop.ui.messages import Ask, Seek, Show
@@ -120,7 +121,8 @@ class Timeline(Page):
         if moment.index is None and frame is last and len(moment.tape):
             index = moment.tape.index_at(frame.at)
         below = self.query_one("#instant", Sheet)
-        below.show(instant(moment.tape, frame, index, max(20, below.room.width)))
+        added = sums(self._tracks, self._paths, seen, frame.report, is_ascii=moment.is_ascii)
+        below.show(instant(moment.tape, frame, index, max(20, below.room.width), added))
 
     def _heads(self, moment: Moment, seen: strips.Window, label: int) -> list[Line]:
         times, marks = strips.ruler(seen)
