@@ -1,6 +1,7 @@
 """A row of blocks: how long a queue was, second by second, in a few cells."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from zktop.model.facts import Millis
@@ -9,6 +10,7 @@ BLOCKS: Final = "▁▂▃▄▅▆▇█"
 SIGNS: Final = "_.:-=+*#"
 LEAST: Final = 8  # what a full block stands for at least: a queue of one must not look full
 SECOND_MS: Final = 1000
+ALIKE: Final = 256  # queues of quiet locks look the same, row for row and second for second
 
 
 def sparkline(
@@ -23,10 +25,14 @@ def sparkline(
     >>> sparkline([None] * 30 + [0] * 10 + [4] * 10 + [8] * 10, 59_000, 6, is_ascii=True)
     '   _=#'
     """
-    levels = SIGNS if is_ascii else BLOCKS
     span = max(1, -(-len(seconds) // width))
     first = now // SECOND_MS - len(seconds) + 1
     begun = -(first % span)  # the oldest span began before the first second that is known
+    return _drawn(tuple(seconds), span, begun, width, SIGNS if is_ascii else BLOCKS)
+
+
+@lru_cache(ALIKE)
+def _drawn(seconds: tuple[int | None, ...], span: int, begun: int, width: int, levels: str) -> str:
     spans = [seconds[max(0, at) : at + span] for at in range(begun, len(seconds), span)]
     longest = [_most(some) if None in some else max(some) for some in spans[-width:]]  # type: ignore[type-var]  # no None is left
     top, steps = max([LEAST, *filter(None, longest)]), len(levels) - 1

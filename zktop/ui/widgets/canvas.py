@@ -5,22 +5,18 @@ compared with what the terminal shows, and written only when it differs. What is
 never drawn, so it does not matter how long the view is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from operator import itemgetter, ne
 
-from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from zktop.ui.ink import NOTHING, Ink, Line, Run, fitted, merged
+from zktop.ui.ink import NOTHING, Line, Run, fitted, merged
 from zktop.ui.messages import Ask, Failed
-from zktop.ui.palette import Palette
-
-STYLES = 500
+from zktop.ui.widgets.brush import Brush, Look
 
 
 class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
@@ -41,8 +37,8 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id=id, classes=classes)
         self._shown: list[tuple[Line, bool]] = []
         self._top = -1
-        self._palette: Palette | None = None
-        self._styles: dict[tuple[Ink, str | None, bool], Style] = {}
+        self._line_cells = 0  # of each line shown
+        self._brush: Brush | None = None  # None: our style may have changed
         self.cursor: int | None = None  # the line under the cursor, if this view has one
 
     # What a view is
@@ -99,6 +95,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _window(self, room: Size) -> list[tuple[Line, bool]]:
         width, height = room
+        self._line_cells = width
         heads = [(merged(fitted(head, width)), False) for head in self.heads(width)]
         self._top = int(self.scroll_offset.y)
         lines = [
@@ -116,31 +113,44 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
             self.post_message(Failed("Drawing a line", error))
             return fitted((Run("? this line could not be drawn", "unknown"),), width)
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Give lines of the screen to Textual, those that have not changed as they were."""
+        brush = self._brushed()
+        if self.highlight_link_id or not brush.can_finish:
+            return super().render_lines(crop)
+        look, width = self._as_shown(), self.size.width
+        strips = [brush.finished(y, look(y)) for y in crop.line_range]
+        if crop.column_span == (0, width):
+            return strips
+        return [strip.crop(*crop.column_span) for strip in strips]
+
     def render_line(self, y: int) -> Strip:
-        """Give one line of the screen to Textual."""
+        """Give one line to Textual, which will put something around it."""
+        return self._brushed().strip(self._as_shown()(y))
+
+    def _as_shown(self) -> Callable[[int], Look]:
+        """Give what tells how a line looks: to ask Textual once a line takes long."""
         if not self._shown or self._top != int(self.scroll_offset.y):
             self._shown = self._window(self.room)
-        if y >= len(self._shown):
-            return Strip.blank(self.size.width, self._style("plain", None, is_lit=False))
-        drawn, is_under_cursor = self._shown[y]
-        is_lit = is_under_cursor and self.shows_cursor
-        segments = [
-            Segment(text, self._style(ink, link, is_lit=is_lit)) for text, ink, link in drawn
-        ]
-        blank = self._style("plain", None, is_lit=False)
-        return Strip(segments).adjust_cell_length(self.size.width, blank)
+        shown, cells, width, is_cursor_shown = (
+            self._shown,
+            self._line_cells,
+            self.size.width,
+            self.shows_cursor,
+        )
 
-    def _style(self, ink: Ink, link: str | None, *, is_lit: bool) -> Style:
-        """Give the style of a run; made once, because to ask Textual for ours takes long."""
-        known = self._styles.get((ink, link, is_lit))
-        if known is None:
-            known = self.rich_style + self.palette.style(ink)
-            known += self.palette.cursor if is_lit else Style()
-            known += Style(meta={"@click": link}) if link else Style()
-            if len(self._styles) > STYLES:  # links may be many
-                self._styles.clear()
-            self._styles[ink, link, is_lit] = known
-        return known
+        def look(y: int) -> Look:
+            if y >= len(shown):
+                return Look(NOTHING, is_lit=False, cells=0, width=width)
+            drawn, is_under_cursor = shown[y]
+            return Look(drawn, is_under_cursor and is_cursor_shown, cells, width)
+
+        return look
+
+    def _brushed(self) -> Brush:
+        if self._brush is None:
+            self._brush = Brush(self)
+        return self._brush
 
     @property
     def shows_cursor(self) -> bool:
@@ -149,18 +159,10 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
 
     keeps_cursor = True  # show the cursor even when another pane has the focus
 
-    @property
-    def palette(self) -> Palette:
-        """The styles of the theme that is on."""
-        if self._palette is None:
-            self._palette = Palette(self.app.theme_variables, colours=not self.app.no_color)
-        return self._palette
-
     def notify_style_update(self) -> None:
         """Forget the colours: the theme or the focus has changed."""
         super().notify_style_update()
-        self._palette = None
-        self._styles.clear()
+        self._brush = None
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Draw the part that came into sight."""

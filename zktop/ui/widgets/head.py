@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from textual.geometry import Size
@@ -135,6 +136,7 @@ def _when(moment: Moment, recording: str) -> Line:
     return joined(pieces)
 
 
+@lru_cache(16)
 def _tabs(page: str, width: int) -> Line:
     runs: list[Run] = []
     for number, entry in enumerate(PAGES, start=1):

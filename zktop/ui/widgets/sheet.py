@@ -40,6 +40,7 @@ class Sheet(Canvas):
         heads: Sequence[Line] = (),
     ) -> None:
         """Show these lines from now on; the cursor stays on its target, wherever that is now."""
+        before = self._lines, self._heads, self.cursor
         self._lines, self._targets, self._heads = lines, targets, heads
         at = next(
             (i for i, one in enumerate(targets) if one is not None and one == self.target), None
@@ -48,7 +49,8 @@ class Sheet(Canvas):
             at = self._nearest(self.cursor or 0, 1)
         self.cursor = at
         self.target = None if at is None else targets[at]
-        self.repaint()
+        if (lines, heads, at) != before:
+            self.repaint()
 
     def move(self, by: int) -> None:
         """Move to the next line in this direction that stands for something."""

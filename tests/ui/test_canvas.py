@@ -1,0 +1,81 @@
+"""Views of lines give Textual what its own, longer way through borders and opacity would give."""
+
+from collections.abc import Iterator
+
+import pytest
+from rich.segment import Segment
+from textual.geometry import Region
+from textual.pilot import Pilot
+from textual.strip import Strip
+from textual.widget import Widget
+from ui.feeds import app_of, pressed, settled
+from ui.troubles import trouble
+
+from zktop.ui.app import Zktop
+from zktop.ui.pages import PAGES
+from zktop.ui.widgets.canvas import Canvas
+
+LINES = 20  # so many at least are looked at
+
+
+def in_sight(app: Zktop) -> Iterator[tuple[Canvas, Region]]:
+    """All views on the screen, with all their cells."""
+    for view in app.screen.query(Canvas):
+        if view.region and view.display:
+            yield view, view.region.size.region
+
+
+def looks(strips: list[Strip]) -> list[list[Segment]]:
+    """What the cells look like, whoever cut it into pieces."""
+    return [list(strip.simplify()) for strip in strips]
+
+
+async def seen_alike(pilot: Pilot[int]) -> int:
+    """Compare both ways for each view on the screen; count their lines."""
+    await settled(pilot)
+    lines = 0
+    for view, all_of_it in in_sight(pilot.app):  # type: ignore[arg-type]  # there is no other app
+        ours = view.render_lines(all_of_it)
+        assert looks(ours) == looks(Widget.render_lines(view, all_of_it)), view
+        lines += len(ours)
+    return lines
+
+
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
+@pytest.mark.parametrize("terminal", ["colours", "ascii", "no colours"])
+async def test_every_page(entry: object, terminal: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In all terminals: what is filtered out is filtered out either way."""
+    if terminal == "no colours":
+        monkeypatch.setenv("NO_COLOR", "1")
+    app = app_of(*trouble(), page=entry.name, is_ascii=terminal == "ascii")
+    async with app.run_test(size=(120, 36)) as pilot:
+        lines = await seen_alike(pilot)
+
+    assert lines >= LINES
+
+
+@pytest.mark.parametrize("theme", ["textual-light", "ansi-dark", "ansi-light"])
+async def test_another_theme(theme: str) -> None:
+    """What was made in the colours of before is thrown away."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await seen_alike(pilot)
+        app.theme = theme
+        lines = await seen_alike(pilot)
+
+    assert lines >= LINES
+
+
+@pytest.mark.parametrize(
+    "keys", [["down"], ["tab"], ["tab", "tab"], ["end"], ["space", "pagedown"]]
+)
+async def test_after_keys(keys: list[str]) -> None:
+    """The line under the cursor is another one, and lit only where the keys go."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await seen_alike(pilot)
+        for key in keys:
+            await pressed(pilot, key)
+            lines = await seen_alike(pilot)
+
+    assert lines >= LINES
