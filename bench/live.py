@@ -71,11 +71,12 @@ def crowded(counts: tuple[int, ...]) -> Iterator[tuple[KazooClient, str] | None]
 
 
 def _fill(client: KazooClient, address: str, count: int) -> None:
+    """Have sessions queue up: in each lock in the order of their numbers, as servers give them."""
     client.ensure_path(f"/bench-{count}/locks")
     locks = [f"/bench-{count}/locks/lock-of-{number}" for number in range(count)]
     _create(client, locks, b"")
     queue_up(
-        address, (f"{lock}/{member(number)}" for lock in locks for number in range(CONTENDERS))
+        address, (f"{lock}/{member(number)}" for number in range(CONTENDERS) for lock in locks)
     )
 
 

@@ -32,7 +32,10 @@ def brief(lines: list[dict[str, object]]) -> list[tuple[object, ...]]:
 
 
 def test_a_deadlock_is_told_when_it_begins_and_when_it_ends() -> None:
-    """Once each, however often it was looked at in between; as a deadlock, not as a finding."""
+    """Once each, however often it was looked at in between; as a deadlock, not as a finding.
+
+    What is left of it is a finding: the order in which they took the locks.
+    """
     lines = told(
         (LATER, facts(AB_BA)), (LATER + 2_000, []), (LATER + 4_000, []), (LATER + 6_000, [DONE])
     )
@@ -42,9 +45,10 @@ def test_a_deadlock_is_told_when_it_begins_and_when_it_ends() -> None:
         "deadlock",
         "abandoned",
         "deadlock-resolved",
+        "finding",
     ]
     assert lines[1]["id"] == lines[3]["id"]
-    assert lines[1]["rule"] == "D1"
+    assert [lines[1]["rule"], lines[4]["rule"]] == ["D1", "D9"]
     assert lines[1]["at"] == "1970-01-01T00:17:40.000Z"
 
 

@@ -18,10 +18,22 @@ from zktop.model.world import World
 LATER = NOW + 10_000
 
 
-def test_root_blockers_are_ranked_in_a_look_with_nothing_else_to_tell() -> None:
-    """To rank them takes a while; the look that told of the event asks for another one soon."""
+def test_root_blockers_of_plain_queues_are_those_of_this_look() -> None:
+    """Whoever holds such a lock is the root of all behind it, whatever others do elsewhere."""
     examiner = Examiner()
     before = World().after(*lock("/orders", "alice", "bob", "carol"))
+    examiner.look(before, LATER)
+    after = before.after(_gone("/orders", "alice", 0, before))
+    told = examiner.look(after, LATER + 50, thorough=False)
+
+    assert [(root.actors, root.blocked) for root in told.blockers] == [((hex(session("bob")),), 1)]
+    assert not examiner.is_behind
+
+
+def test_the_others_are_ranked_in_a_look_with_nothing_else_to_tell() -> None:
+    """To rank them takes a while; the look that told of the event asks for another one soon."""
+    examiner = Examiner()
+    before = _knotted("alice", "bob", "carol")
     examiner.look(before, LATER)
     after = before.after(_gone("/orders", "alice", 0, before))
     told = examiner.look(after, LATER + 3_000, thorough=False)
@@ -34,9 +46,9 @@ def test_root_blockers_are_ranked_in_a_look_with_nothing_else_to_tell() -> None:
     assert not examiner.is_behind
 
 
-def test_root_blockers_are_ranked_at_last_where_something_happens_in_every_look() -> None:
+def test_the_others_are_ranked_at_last_where_something_happens_in_every_look() -> None:
     """Else a busy ensemble would never show new ones."""
-    examiner, world = Examiner(), World().after(*lock("/orders", "alice", "bob", "carol", "dan"))
+    examiner, world = Examiner(), _knotted("alice", "bob", "carol", "dan")
     examiner.look(world, LATER)
     blocked = []
     for number, owner in enumerate(("alice", "bob", "carol")):
@@ -86,6 +98,11 @@ def test_what_has_lasted_is_looked_at_more_seldom() -> None:
 def _next(said: Examined, lasted: int) -> int:
     since = LATER - lasted
     return (next_look(said, Looks({"B1-1": Seen(since, since, since)}), LATER) or 0) - LATER
+
+
+def _knotted(*owners: str) -> World:
+    """A queue whose last one has another lock as well."""
+    return World().after(*lock("/orders", *owners), *lock("/stock", owners[-1]))
 
 
 def _gone(path: str, owner: str, sequence: int, world: World) -> Gone:

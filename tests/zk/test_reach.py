@@ -35,6 +35,31 @@ def test_paths_inside_and_outside(
 
 
 @pytest.mark.parametrize(
+    ("root", "path", "covered"),
+    [
+        ("/locks/*", "/locks", True),
+        ("/locks/*", "/locks/a", True),
+        ("/locks/app-*", "/locks", False),
+        ("/a/*/locks", "/a", True),
+        ("/a/*/locks", "/a/x", False),
+        ("/a/**", "/a", True),
+        ("/*", "/", False),
+        ("/**", "/", False),
+    ],
+)
+def test_children_that_count_whatever_they_are_called(
+    root: str, path: str, *, covered: bool
+) -> None:
+    """Below a `*`, and below a lock; not at the top, where ZooKeeper keeps things of its own."""
+    reach = Reach(root)
+
+    assert reach.covers_children(path) is covered
+    if covered:
+        assert reach.covers(f"{path}/zookeeper")
+        assert reach.covers(f"{path}/x*[")
+
+
+@pytest.mark.parametrize(
     ("outer", "inner", "contained"),
     [
         ("/locks/*", "/locks/a", True),

@@ -7,7 +7,7 @@ from zktop.zk import Access, parse_hosts
 from zktop.zk.client import ReadOnlyClient, ring_log
 from zktop.zk.clock import Clock
 from zktop.zk.ordered import Stream
-from zktop.zk.reader import LARGEST_REQUEST, Answer, Reader
+from zktop.zk.reader import LARGEST_REQUEST, WINDOW, Answer, Reader
 from zktop.zk.requests import GET_DATA, Exists
 
 
@@ -44,3 +44,18 @@ def test_batches_become_smaller_when_a_large_one_cost_the_connection() -> None:
     reader.next_turn(connected=False)
     assert smaller < len(_reader()._batches(many)[0])
     assert max(map(len, reader._batches(many))) == smaller
+
+
+def test_what_goes_first_overtakes_what_waits() -> None:
+    """Each kind keeps its own order."""
+    reader, sent = _reader(), []
+    reader.client._call = lambda request, _reply: sent.append(request.path)
+    for number in range(WINDOW):
+        reader.ask(Exists(f"/{number}"), lambda _answer: None)
+    for path, first in (("/a", False), ("/b", True), ("/c", False), ("/d", True)):
+        reader.ask(Exists(path), lambda _answer: None, first=first)
+    for _ in range(4):
+        reader.arrived(Answer(None, None, 0, 0), lambda _answer: None, reader.turn)
+
+    assert sent[WINDOW:] == ["/b", "/d", "/a", "/c"]
+    assert not reader.is_full

@@ -14,7 +14,7 @@ from zktop.model.facts import Millis
 from zktop.model.history.change import Change
 from zktop.model.history.chronicle import Chronicle
 from zktop.model.locks.lock import Lock, Member
-from zktop.model.requests import Known, Lined, names_of, path_of, plain_queue, queues
+from zktop.model.requests import MANY, Known, Lined, names_of, path_of, plain_queue, queues
 from zktop.model.settings import Settings
 from zktop.model.sight import Sight
 from zktop.model.text import Text
@@ -32,7 +32,6 @@ if TYPE_CHECKING:  # most ensembles have none of them
 RANK_EVERY: Final[Millis] = 1_000
 RANK_AT_LAST: Final[Millis] = 2_000  # where every look has changed locks to tell of
 RANK_AGAIN: Final[Millis] = 10_000  # where no queue changed, and time alone adds up the waits
-MANY: Final = 64  # members; a shorter queue is made anew as quickly
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -58,9 +57,9 @@ class Deadlocks:
         self._orders = OrderGraph()
         self._came: list[Iterable[Request]] = []  # since the last verdict, lock by lock
         self._members: dict[str, tuple[Member, ...]] = {}  # of long queues
+        self._changed: dict[str, Queue | None] = {}  # since the last verdict
         self._unranked: dict[str, Queue | None] = {}
         self._elections: set[str] = set()
-        self._ranked: tuple[Root, ...] = ()
         self._ranked_at: Millis | None = None
         self._unranked_from: Millis | None = None
         self._is_ranking_due = False
@@ -85,7 +84,7 @@ class Deadlocks:
             self._note_gone(was, was.requests, gone_at)
             self._note_end(name, was.requests, None)
             self.graph.removed(name)
-            self._unranked[name] = None
+            self._changed[name] = None
             self._members.pop(name, None)
             self._elections.discard(name)
 
@@ -138,24 +137,29 @@ class Deadlocks:
         return inversions(self._orders)
 
     def _root_blockers(self, now_ms: Millis, *, is_calm: bool) -> tuple[Root, ...]:
-        """Rank the root blockers, at most once a second: to add up all waits takes a while."""
+        """Rank the root blockers, at most once a second: to add up all waits takes a while.
+
+        Most changes are followed in between: those of locks whose contenders have no other.
+        """
+        changed, self._changed = self._changed, {}
+        if self._ranked_at is not None:
+            followed = self._forest.followed
+            changed = {k: q for k, q in changed.items() if not followed(self.graph, k, q)}
+        self._unranked.update(changed)
         if not self._is_time_to_rank(now_ms, is_calm=is_calm):
-            if not self._unranked:
-                self._ranked = self._forest.aged(self.graph, now_ms)
-            return self._ranked
+            return self._forest.aged(now_ms)
         for name, queue in self._unranked.items():
             self._forest.replaced(name, queue)
         self._unranked.clear()
         self._unranked_from, self._is_ranking_due = None, False
         self._ranked_at = now_ms
-        self._ranked = self._forest.roots(self.graph, now_ms)
-        return self._ranked
+        return self._forest.roots(self.graph, now_ms)
 
     def _is_time_to_rank(self, now_ms: Millis, *, is_calm: bool) -> bool:
         age = None if self._ranked_at is None else now_ms - self._ranked_at
         if age is None or age < 0:
             return True
-        if not self._unranked:
+        if not self._unranked and not self._forest.is_behind:
             return age >= RANK_AGAIN
         if self._unranked_from is None:
             self._unranked_from = now_ms
@@ -168,10 +172,13 @@ class Deadlocks:
         queue = None if lock.path in self.graph.queues else plain_queue(lock, self._actors)
         if queue is None:
             return False
-        lined = Lined(queue, tuple(lock.lines[0].members), queue.requests, ())
-        self._replace(lined, lock.seen_zxid)
-        self._came.append(lined.created)
-        self._keep_members(lined)
+        self.graph.met(queue)
+        self._changed[queue.lock] = queue
+        self._came.append(queue.requests)
+        if queue.kind == "election":
+            self._elections.add(queue.lock)
+        if len(queue.requests) > MANY:
+            self._members[queue.lock] = tuple(lock.lines[0].members)
         return True
 
     def _replace(self, lined: Lined, gone_at: int) -> None:
@@ -183,7 +190,7 @@ class Deadlocks:
             self.graph.replaced(queue.lock, queue)  # the order of the others may have changed
         else:
             self.graph.replaced(queue.lock, queue, created, deleted)
-        self._unranked[queue.lock] = queue
+        self._changed[queue.lock] = queue
         if queue.kind == "election":
             self._elections.add(queue.lock)
 

@@ -14,11 +14,12 @@ from zktop.model.facts import Millis, Session
 from zktop.model.family import NOBODY
 from zktop.model.history.change import Change
 from zktop.model.history.chronicle import Chronicle
-from zktop.model.inspection import AT_ONCE, Inspection, Scene
+from zktop.model.inspection import AT_ONCE, Inspection
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.plain import plain_lock
 from zktop.model.locks.reach import may_be_lock, read_by
 from zktop.model.report import Part, Report
+from zktop.model.scene import Scene
 from zktop.model.settings import Root, Settings
 from zktop.model.shelf import Shelf
 from zktop.model.sight import NO_SIGHT, Sight
@@ -105,24 +106,40 @@ class Examiner:
     def _changes(self, world: World, now: Millis) -> list[Change]:
         """Make the locks again whose facts changed, and say how they differ."""
         changed = world.changed_since(self._world)
+        new: dict[Text, Change] = {}
         paths: set[Text] = set()
-        for path in changed.paths:
+        for path in sorted(changed.paths):  # as they lie in memory, mostly
             before = self._world.families.get(path, NOBODY)
-            paths.update(read_by(path, before, world.families.get(path, NOBODY)))
+            change = self._meet(path, world) if before is NOBODY else None
+            if change is not None:
+                new[path] = change  # no child of a plain lock makes another one
+            else:
+                paths.update(read_by(path, before, world.families.get(path, NOBODY)))
         paths.update(path for path, due in self._due.items() if due <= now)
         if changed.servers:
             paths |= self._asking
-        changes = (self._change(path, world, now) for path in sorted(paths))
+        changes = (
+            new.get(path) or self._change(path, world, now) for path in sorted(paths | new.keys())
+        )
         return [change for change in changes if change is not None]
 
-    def _change(self, path: Text, world: World, now: Millis) -> Change | None:
-        before = self._locks.get(path)
+    def _meet(self, path: Text, world: World) -> Change | None:
+        """Give the change that a lock is there now, where it is a plain one."""
+        if path in self._locks:
+            return None
         root = self.settings.root_of(path)
         if self.settings.roots and root is None:
             return None
-        plain = plain_lock(path, world, self.settings, root) if before is None else None
-        if plain is not None:
-            return met(path, plain)
+        plain = plain_lock(path, world, self.settings, root)
+        return None if plain is None else met(path, plain)
+
+    def _change(self, path: Text, world: World, now: Millis) -> Change | None:
+        new = self._meet(path, world)
+        if new is not None:
+            return new
+        before, root = self._locks.get(path), self.settings.root_of(path)
+        if self.settings.roots and root is None:
+            return None
         after: Lock | None = None
         if may_be_lock(path, world, self.settings):
             from zktop.model.locks.door import lock_at  # noqa: PLC0415  nearly all locks are plain

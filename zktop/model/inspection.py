@@ -13,11 +13,9 @@ more seldom the more of it there is.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Final
-
-import msgspec
 
 from zktop.model.agenda import Agenda
 from zktop.model.facts import Millis, Session
@@ -27,6 +25,7 @@ from zktop.model.findings.deadlocks import tangled, watch_knots
 from zktop.model.findings.examination import NO_NEWS, Examination, RootNews
 from zktop.model.findings.examine import QUIET, Examined, examine, interview, survey_all
 from zktop.model.findings.finding import Blind
+from zktop.model.findings.foremost import foremost
 from zktop.model.findings.presence import restless
 from zktop.model.findings.said import NOTHING, Inspected, Said
 from zktop.model.findings.surroundings import (
@@ -41,14 +40,13 @@ from zktop.model.history.change import Change
 from zktop.model.history.chronicle import Chronicle
 from zktop.model.locks.lock import Lock
 from zktop.model.places import Places
+from zktop.model.scene import Scene
 from zktop.model.settings import Settings
-from zktop.model.sight import NO_SIGHT, Sight
+from zktop.model.sight import NO_SIGHT
 from zktop.model.text import Text
-from zktop.model.world import World
 
 if TYPE_CHECKING:  # most ensembles have none of them
     from zktop.model.waits.deadlock import Deadlock
-    from zktop.model.waits.order_story import Inversion
 
 MANY: Final = 500  # members of a lock that is not examined at every event
 PAUSE: Final[Millis] = 1_000
@@ -62,24 +60,6 @@ ORDERED_PER_MS: Final = 10  # findings
 
 Key = Text | Session
 WHOLE: Final[Key] = Text("")  # what is said of no lock and no session
-
-
-class Scene(msgspec.Struct, frozen=True, kw_only=True):
-    """What one look is about."""
-
-    world: World
-    now: Millis
-    sight: Sight
-    locks: Mapping[Text, Lock]
-    changes: Sequence[Change]
-    deadlocks: "tuple[Deadlock, ...]"
-    inversions: "tuple[Inversion, ...]"
-    at_once: int | None  # how much to examine in this look; None: all that is due
-
-    @property
-    def is_busy(self) -> bool:
-        """Tell whether this look has something to tell that should not wait."""
-        return self.at_once is not None and bool(self.changes)
 
 
 _SEES_ALL: Final[frozenset[Blind]] = frozenset()
@@ -105,6 +85,7 @@ class Inspection:
         self._examined_at: dict[Text, Millis] = {}
         self._sight = NO_SIGHT
         self._tangled: frozenset[Text] = frozenset()
+        self._foremost: frozenset[Key] = frozenset()  # what somebody looks at just now
         self._answer: Inspected | None = None
         self._answered = Inspected()
         self._answered_at: Millis = 0
@@ -127,7 +108,14 @@ class Inspection:
         if self._answer is None and self._is_time_to_answer(scene):
             self._answer = self._answered = self._together(scene)
             self._answered_at = scene.now
+            self._bring_up(foremost(self._answer.findings), scene.now)
         return self._answered
+
+    def _bring_up(self, keys: frozenset[Key], now: Millis) -> None:
+        """Examine what has come to the head of the list as soon as if there were nothing else."""
+        for key in filter(self._said.__contains__, keys - self._foremost):
+            self._dates.set_within(key, now + PAUSE)
+        self._foremost = keys
 
     def _is_time_to_answer(self, scene: Scene) -> bool:
         age = scene.now - self._answered_at
@@ -166,20 +154,23 @@ class Inspection:
             if change.after is None:
                 self._forget(change.path)
             else:
-                news = self._root_news.get(change.path, NO_NEWS).after(change.before, change.after)
-                if news != NO_NEWS:
-                    self._root_news[change.path] = news
+                self._note_root(change.path, change.before, change.after)
                 yield change.path
-            for owner in owners:
-                if owner in self._said or self._places.are_many(owner, many):
-                    yield owner
+            yield from [owner for owner in owners if owner in self._said]
+            yield from self._places.with_many(owners, many)
+
+    def _note_root(self, path: Text, before: Lock | None, after: Lock) -> None:
+        news = self._root_news.get(path, NO_NEWS)
+        if before is not None and (newer := news.after(before, after)) != NO_NEWS:
+            self._root_news[path] = newer
 
     def _note_places(self, change: Change) -> list[Session]:
         """Keep the index of places; give the sessions that moved."""
         for member in change.deleted:
             if member.owner and not self._places.leave(member.owner, change.path):
                 self._remember(member.owner, QUIET, 0)
-        owners = [member.owner for member in (*change.created, *change.read)]
+        entered = (*change.created, *change.read)
+        owners = [stat.owner if (stat := one.znode.stat) else 0 for one in entered]
         self._places.enter_all(owners, change.path)
         if change.before is not None:
             moved = chain(change.deleted, change.granted, change.lost)
@@ -211,6 +202,8 @@ class Inspection:
         if scene.now >= self._again_at:
             self._again_at = scene.now + PAUSE * (len(known) // KNOWN_FOR)
             yield from known
+        else:
+            yield from filter(self._foremost.__contains__, known)
 
     def _examine(self, path: Text, scene: Scene, around: Surroundings) -> None:
         lock = scene.locks.get(path)
@@ -262,7 +255,8 @@ class Inspection:
         """File what was said; the answer is put together anew only if that changed it."""
         before = self._said.get(key, NOTHING)
         looks, shown = before.looks.after(said.findings, now, self._settings.thresholds.settle)
-        due = next_look(said, looks, now, PAUSE * (len(self._said) // KNOWN_FOR))
+        longer = 0 if key in self._foremost else PAUSE * (len(self._said) // KNOWN_FOR)
+        due = next_look(said, looks, now, longer)
         if due is None:
             self._dates.drop(key)
         elif key != WHOLE:

@@ -1,6 +1,6 @@
 """In which locks each session has a place."""
 
-from collections.abc import Collection, Iterable, KeysView
+from collections.abc import Collection, Iterable, KeysView, Sequence
 
 from zktop.model.facts import Session
 from zktop.model.text import Text
@@ -17,6 +17,7 @@ class Places:
     def __init__(self) -> None:
         """Begin with nobody."""
         self._places: dict[Session, Text | dict[Text, int]] = {}
+        self._several: set[Session] = set()  # who had more than one place at once, and is here
 
     @property
     def owners(self) -> KeysView[Session]:
@@ -32,10 +33,15 @@ class Places:
         here = self._places.get(session, {})
         return here.keys() if isinstance(here, dict) else (here,)
 
-    def are_many(self, session: Session, many: int) -> bool:
-        """Tell whether somebody has places in so many locks, or more."""
-        here = self._places.get(session)
-        return len(here) >= many if isinstance(here, dict) else many <= (here is not None)
+    def with_many(self, sessions: Sequence[Session], many: int) -> list[Session]:
+        """Give those of them who have places in so many locks, or more."""
+        if many > 1 and self._several.isdisjoint(sessions):
+            return []
+        return [session for session in sessions if self._number(session) >= many]
+
+    def _number(self, session: Session) -> int:
+        """Count the locks of a session."""
+        return len(self.of(session))
 
     def enter_all(self, sessions: Iterable[Session], path: Text) -> None:
         """Take note of the places in one lock; one without a session is nobody's."""
@@ -53,6 +59,7 @@ class Places:
             return
         if not isinstance(here, dict):
             here = self._places[session] = {here: 1}
+            self._several.add(session)
         here[path] = here.get(path, 0) + 1
 
     def leave(self, session: Session, path: Text) -> bool:
@@ -68,4 +75,5 @@ class Places:
                 del here[path]
         if not here:
             del self._places[session]
+            self._several.discard(session)
         return bool(here)

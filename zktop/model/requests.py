@@ -8,17 +8,17 @@ other, waits cross the lines, and all of them become one queue.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from operator import attrgetter
-from typing import Final
+from typing import Final, overload
 
 import msgspec
 
 from zktop.model.actors import NOBODY, Actors, session_of
-from zktop.model.facts import session_text
+from zktop.model.facts import Millis, Session, session_text
 from zktop.model.locks.lock import Line, Lock, Member
 from zktop.model.locks.queue import Queue as Regular
 from zktop.model.locks.queue import counts_others
 from zktop.model.strides import Split, splits
-from zktop.model.waits.state import Kind, Queue, Request
+from zktop.model.waits.state import Kind, Passing, Queue, Request
 
 _LINE: Final = "\0"  # between a path and the number of a line
 
@@ -32,6 +32,7 @@ _KINDS: Final[dict[str, Kind]] = {
 _NOBODY: Final[frozenset[str]] = frozenset()
 _SHARED: Final = ("mutex", "read-write")
 _QUEUED: Final = ("mutex", "read-write", "election")
+MANY: Final = 64  # members; a shorter queue is made anew as quickly
 
 
 class Lined(msgspec.Struct, frozen=True, gc=False):
@@ -39,7 +40,7 @@ class Lined(msgspec.Struct, frozen=True, gc=False):
 
     queue: Queue
     members: tuple[Member, ...]
-    created: tuple[Request, ...]
+    created: tuple[Request, ...] | Passing
     deleted: tuple[Request, ...]
 
 
@@ -62,6 +63,56 @@ def queues(lock: Lock, actors: Actors, known: Known) -> Iterator[Lined]:
         yield _queue(lock, line, name, actors, known)
 
 
+class Contenders(Passing):
+    """Requests of members that each have a session."""
+
+    __slots__ = ("_members",)
+
+    def __init__(self, members: tuple[Member, ...]) -> None:
+        """Keep the members; what they are to the wait graph is worked out each time."""
+        self._members = members
+
+    def __len__(self) -> int:
+        """Count them."""
+        return len(self._members)
+
+    @overload
+    def __getitem__(self, place: int) -> Request: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Request, ...]: ...
+    def __getitem__(self, place: int | slice) -> Request | tuple[Request, ...]:
+        """Make one request, or several."""
+        if isinstance(place, slice):
+            return tuple(map(_of_session, self._members[place]))
+        return _of_session(self._members[place])
+
+    def __iter__(self) -> Iterator[Request]:
+        """Make all of them, one by one."""
+        return map(_of_session, self._members)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare as the tuple of the requests does."""
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        """Hash as the tuple of the requests does."""
+        return hash(tuple(self))
+
+    @property
+    def sessions(self) -> list[Session]:
+        """Give the owners."""
+        return [stat.owner for one in self._members if (stat := one.znode.stat)]
+
+    @property
+    def actor(self) -> str:
+        """Give the first owner."""
+        return session_text(self._members[0].owner)
+
+    def waited_since_ms(self) -> list[Millis]:
+        """Give the times at which those behind the first were created."""
+        return [stat.ctime for one in self._members[1:] if (stat := one.znode.stat)]
+
+
 def plain_queue(lock: Lock, actors: Actors) -> Queue | None:
     """Give the only queue of a lock that was not there before, where its line is a plain one."""
     line = lock.lines[0] if len(lock.lines) == 1 else None
@@ -72,23 +123,35 @@ def plain_queue(lock: Lock, actors: Actors) -> Queue | None:
     return Queue(
         lock.path,
         "election" if lock.kind == "election" else _KINDS[line.rule],
-        _of_sessions(lock, line.members, actors),
+        _contenders(line) or _of_sessions(lock, line.members, actors),
         blocking=lock.blocking,
         seen_zxid=lock.seen_zxid,
         guessed=_is_guessed(lock),
     )
 
 
+def _contenders(line: Regular) -> Contenders | None:
+    """Leave the requests to be made where they are wanted, unless there are many to make anew."""
+    if line.rule == "first-n" or line.notes.readers or len(line.members) > MANY:
+        return None
+    contenders = Contenders(line.members)
+    sessions = contenders.sessions
+    return contenders if 0 not in sessions and len(sessions) == len(contenders) else None
+
+
 def _of_sessions(lock: Lock, members: Sequence[Member], actors: Actors) -> tuple[Request, ...]:
     """Make the requests of members of whom none is exempt; nearly all belong to sessions."""
     return tuple(
         [
-            Request(one.node, f"{stat.owner:#x}", one.mode, stat.czxid, stat.ctime)
-            if (stat := one.znode.stat) and stat.owner
-            else _request(lock, one, actors, is_exempt=False)
+            _of_session(one) if one.owner else _request(lock, one, actors, is_exempt=False)
             for one in members
         ]
     )
+
+
+def _of_session(member: Member) -> Request:
+    actor = session_text(member.owner)
+    return Request(member.node, actor, member.mode, member.czxid, member.ctime)
 
 
 def names_of(path: str, first: int = 0) -> Iterator[str]:
@@ -180,7 +243,7 @@ def _filled(
     queue = known.queues.get(rules.lock)
     if queue is None:
         return _first(rules, lock, members, actors)
-    before, requests = known.members.get(rules.lock), queue.requests
+    before, requests = known.members.get(rules.lock), tuple(queue.requests)
     exempt = _exempt(lock)
     if before is None:
         front = _standing(requests, members, actors, exempt)

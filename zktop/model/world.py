@@ -6,7 +6,9 @@ reconnect it reads everything again and nothing has to be undone.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple, cast
 
 import msgspec
 
@@ -27,6 +29,7 @@ from zktop.model.facts import (
     split,
 )
 from zktop.model.family import NOBODY, Family, Znode
+from zktop.model.first_family import first_family
 from zktop.model.shelf import Shelf
 from zktop.model.text import Text
 
@@ -49,7 +52,7 @@ class Tables(msgspec.Struct, frozen=True):
 
 
 NO_TABLES = Tables()
-_OF_ZNODES = (Node, Children, Gone, Denied)
+_OF_ONE = (Node, Gone)
 
 
 class Change(msgspec.Struct, frozen=True, gc=False):
@@ -73,13 +76,13 @@ class World(msgspec.Struct, frozen=True):
         """Give the world with these facts learned; older facts change nothing."""
         if not facts:
             return self
-        znodes, servers, link = _sorted_out(facts)
-        if self.link is not None:
-            link.append(self.link)
+        told = _sorted_out(facts)
+        links = [*told.links, self.link] if self.link else told.links
+        families = self._families_after(told.families)
         return World(
-            self._families_after(znodes),
-            self.tables.with_changes(self._tables_after(servers)),
-            max(link, key=_age, default=None),
+            families.with_changes(_outlived(families, told.znodes)),
+            self.tables.with_changes(self._tables_after(told.servers)),
+            max(links, key=_age, default=None),
             max(self.zxid, *[fact.zxid for fact in facts]),
             max(self.at, *[fact.at for fact in facts]),
         )
@@ -105,19 +108,17 @@ class World(msgspec.Struct, frozen=True):
             self.link != before.link,
         )
 
-    def _families_after(self, facts: list[ZnodeFact]) -> "Shelf[Text, Family]":
-        by_family: defaultdict[Text, list[ZnodeFact]] = defaultdict(list)
-        for fact in facts:
-            by_family[_family_of(fact)].append(fact)
+    def _families_after(self, by_family: Mapping[Text, list[ZnodeFact]]) -> "Shelf[Text, Family]":
         known = self.families
         after: dict[Text, Family | None] = {}
         for path, told in by_family.items():
             before = known.get(path, NOBODY)
-            family = before.after(path, told)
+            family = first_family(path, told) if before is NOBODY else None
+            if family is None:
+                family = before.after(path, told)
             if len(family.members) != len(before.members) or family != before:
                 after[path] = family
-        families = known.with_changes(after)
-        return families.with_changes(_outlived(families, facts))
+        return known.with_changes(after)
 
     def _tables_after(self, facts: list[ServerFact]) -> dict[Text, Tables | None]:
         after: dict[Text, Tables | None] = {}
@@ -129,40 +130,47 @@ class World(msgspec.Struct, frozen=True):
         return after
 
 
-def _sorted_out(
-    facts: Iterable[AnyFact],
-) -> tuple[list[ZnodeFact], list[ServerFact], list[Link]]:
-    znodes: list[ZnodeFact] = []
-    servers: list[ServerFact] = []
-    links: list[Link] = []
+class _SortedOut(NamedTuple):
+    """Facts by what they are about."""
+
+    families: Mapping[Text, list[ZnodeFact]]  # a listing by its own path, the others by its parent
+    znodes: set[Text]  # that are told to be there, or gone
+    servers: list[ServerFact]
+    links: list[Link]
+
+
+def _sorted_out(facts: Iterable[AnyFact]) -> _SortedOut:
+    families: defaultdict[str, list[ZnodeFact]] = defaultdict(list)
+    found = _SortedOut(cast("Mapping[Text, list[ZnodeFact]]", families), set(), [], [])
+    note = found.znodes.add
     for fact in facts:
-        if isinstance(fact, _OF_ZNODES):
-            znodes.append(fact)
+        if isinstance(fact, _OF_ONE):
+            path = fact.path
+            slash = path.rfind("/")
+            families[path[:slash] if slash > 0 else split(path)[0]].append(fact)
+            note(path)
+        elif isinstance(fact, Children | Denied):
+            is_listing = isinstance(fact, Children) or fact.what == "list"
+            families[fact.path if is_listing else split(fact.path)[0]].append(fact)
         elif isinstance(fact, Link):
-            links.append(fact)
+            found.links.append(fact)
         else:
-            servers.append(fact)
-    return znodes, servers, links
-
-
-def _family_of(fact: ZnodeFact) -> Text:
-    """Name the family that a fact speaks of: the znode's own for a listing, else its parent's."""
-    path = fact.path
-    if not isinstance(fact, Node | Gone) and (isinstance(fact, Children) or fact.what == "list"):
-        return path
-    slash = path.rfind("/")
-    return Text(path[:slash]) if slash > 0 else split(path)[0]
+            found.servers.append(fact)
+    return found
 
 
 def _outlived(
-    families: Shelf[Text, Family], facts: Iterable[ZnodeFact]
+    families: Shelf[Text, Family], told_of: AbstractSet[Text]
 ) -> dict[Text, Family | None]:
-    """Let go of what was known below a znode that these facts call gone or created again."""
+    """Let go of what was known below a znode that is told to be gone or created again."""
     after: dict[Text, Family | None] = {}
-    for path in families.among({fact.path for fact in facts if isinstance(fact, Gone | Node)}):
-        parent, name = split(path)
+    above, parent = "", NOBODY
+    for path in families.among(told_of):
+        slash = path.rfind("/") + 1
+        if path[:slash] != above:  # most are siblings
+            above, parent = path[:slash], families.get(split(path)[0], NOBODY)
         family = families[path]
-        lasting = family.since(families.get(parent, NOBODY).born_after(name))
+        lasting = family.since(parent.born_after(Text(path[slash:])))
         if lasting is not family or not lasting.members:
             after[path] = None if lasting == NOBODY else lasting
     return after

@@ -29,6 +29,11 @@ class Clock:
             self._gone = {path: bound for path, bound in self._gone.items() if bound >= self.seen}
         return self.seen
 
+    @property
+    def is_plain(self) -> bool:
+        """Tell whether every answer counts as what it was read at: no deletion is so new."""
+        return not self._gone
+
     def present(self, paths: Iterable[str], zxid: int) -> int:
         """Give what an answer counts as that proves that these exist; a deletion wins a tie."""
         if self._gone and any(self._gone.get(path) == zxid for path in paths):

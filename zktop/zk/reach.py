@@ -7,6 +7,7 @@ from typing import Final
 from zktop.model.settings import path_pattern
 
 ANY_DEPTH: Final = "**"
+ANY_NAME: Final = re.compile("[^/]*")
 BESIDE: Final = "-__lock__"  # where kazoo's semaphores queue, beside the znode of their leases
 
 _UUID = r"[0-9a-f]{32}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
@@ -62,6 +63,12 @@ class Reach:
         whole = len(self._levels) if self._loose is None else self._loose
         return depth >= whole and path != "/"
 
+    def covers_children(self, path: str) -> bool:
+        """Tell whether every child of a covered path is covered, whatever its name."""
+        depth = path.count("/")
+        is_any = depth < len(self._levels) and self._levels[depth] is ANY_NAME
+        return self.covers_below(path) or (is_any and path != "/")
+
     def matches(self, path: str) -> bool:
         """Tell whether a path may be a lock of this root, by its place in the tree."""
         return self._pattern.fullmatch(path) is not None
@@ -105,6 +112,8 @@ def reaches_of(roots: Iterable[str]) -> list[Reach]:
 
 
 def _level(part: str) -> re.Pattern[str]:
+    if part == "*":
+        return ANY_NAME
     return re.compile("[^/]*".join(map(re.escape, re.split(r"\*+", part))))
 
 

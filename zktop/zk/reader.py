@@ -27,7 +27,7 @@ BATCH = 500  # items of a MultiRead
 BATCHES = 8  # under way: their answers wait whole until they are looked at
 LARGE_ANSWER = 2_000_000  # bytes; the server builds an answer whole before it sends it
 ENOUGH_TO_LEARN = 10  # items; the one listing of a large root says nothing about its children
-UNKNOWN_BYTES = 8_000.0  # of one item, before the first answer shows better
+UNKNOWN_BYTES = 4_000.0  # of one item, before the first answer shows better
 LARGEST_REQUEST = 500_000  # bytes; a server takes 1 MB unless told otherwise
 UTF_8, HEADER = 4, 14  # bytes of a character at most, and of an item's frame
 SMALLEST_REQUEST = 1_000  # bytes; no server could do with less
@@ -100,16 +100,17 @@ class Reader:
         self._largest_taken = 0  # bytes that a server has taken at once
         self._under_way = 0
         self._waiting: deque[tuple[Any, Then]] = deque()
+        self._waiting_first: deque[tuple[Any, Then]] = deque()
 
     @property
     def idle(self) -> bool:
         """Tell whether every answer has come."""
-        return self._under_way == 0 and not self._waiting
+        return self._under_way == 0 and not self.is_full
 
     @property
     def is_full(self) -> bool:
         """Tell whether something waits for room: whoever can wait had better gather more."""
-        return bool(self._waiting)
+        return bool(self._waiting or self._waiting_first)
 
     def next_turn(self, *, connected: bool) -> None:
         """Forget what was asked on an earlier connection."""
@@ -121,22 +122,23 @@ class Reader:
         self.connected = connected
         self._under_way = 0
         self._waiting.clear()
+        self._waiting_first.clear()
 
-    def ask(self, request: object, then: Then) -> None:
-        """Send a request as soon as there is room for it."""
+    def ask(self, request: object, then: Then, *, first: bool = False) -> None:
+        """Send a request as soon as there is room for it; some go before all others."""
         if not self.connected:
             return
-        self._waiting.append((request, then))
+        (self._waiting_first if first else self._waiting).append((request, then))
         self._send_on()
 
     def _send_on(self) -> None:
         """Send what waits, in its order, as far as there is room."""
-        while self._waiting and self._under_way < WINDOW and len(self._unanswered) < BATCHES:
-            self._send(*self._waiting.popleft())
+        while self.is_full and self._under_way < WINDOW and len(self._unanswered) < BATCHES:
+            self._send(*(self._waiting_first or self._waiting).popleft())
 
     def _send(self, request: object, then: Then) -> None:
         if isinstance(request, requests.MultiRead):
-            self._unanswered.append(_size(request.items))
+            self._unanswered.append(len(request))
         self._under_way += 1
         self.asked += 1
         self.client._call(request, _Reply(self, then, self.turn))  # noqa: SLF001  see requests.py
@@ -151,17 +153,17 @@ class Reader:
         then(replace(answer, zxid=self.clock.answered(answer.zxid)))
         self._send_on()
 
-    def read(self, items: Sequence[Item], then: ThenAll) -> None:
+    def read(self, items: Sequence[Item], then: ThenAll, *, first: bool = False) -> None:
         """Read many things; `then` gets them in batches, each with the results in its order."""
         if not self.batches:
             for item in items:
-                self._read_one(item, then)
+                self._read_one(item, then, first=first)
             return
         for batch in self._batches(items):
             sent = batch
             if self.hosts.chroot:
                 sent = [(operation, self.hosts.full(path)) for operation, path in batch]
-            self.ask(requests.MultiRead(sent), partial(self._many, batch, then))
+            self.ask(requests.MultiRead(sent), partial(self._many, batch, then), first=first)
 
     def _many(self, batch: Sequence[Item], then: ThenAll, answer: Answer) -> None:
         sent = self._unanswered.popleft()
@@ -173,11 +175,11 @@ class Reader:
             if len(batch) >= ENOUGH_TO_LEARN:
                 size = len(answer.value[0]) / len(batch)
                 self._bytes_each = max(1.0, size, (self._bytes_each + size) / 2)
-            then(batch, list(requests.results(answer.value)), answer)
+            then(batch, requests.results(answer.value), answer)
         else:
             self.log.warning("%d reads failed: %r", len(batch), answer.error)
 
-    def _read_one(self, item: Item, then: ThenAll) -> None:
+    def _read_one(self, item: Item, then: ThenAll, *, first: bool) -> None:
         operation, path = item
         kind = requests.GetData if operation == GET_DATA else requests.ListChildren
 
@@ -187,7 +189,7 @@ class Reader:
             elif answer.code in (NO_NODE, NO_AUTH):
                 then([item], [answer.code], answer)
 
-        self.ask(kind(self.hosts.full(path)), one)
+        self.ask(kind(self.hosts.full(path)), one, first=first)
 
     def _batches(self, items: Sequence[Item]) -> list[Sequence[Item]]:
         longest = max([len(path) for _, path in items], default=0) + len(self.hosts.chroot)
@@ -195,10 +197,6 @@ class Reader:
         answered = int(LARGE_ANSWER / self._bytes_each)
         size = max(2, min(BATCH, asked, answered)) // 2 * 2  # even, because some come in pairs
         return [items[start : start + size] for start in range(0, len(items), size)]
-
-
-def _size(batch: Sequence[Item]) -> int:
-    return UTF_8 * sum([len(path) for _, path in batch]) + HEADER * len(batch)
 
 
 _NO_CONNECTION = {-4, -112, -115}  # lost, expired or closed, not authenticated

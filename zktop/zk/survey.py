@@ -7,10 +7,11 @@ is. On a server with persistent watches a branch costs nothing; elsewhere it cos
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 from zktop.model.facts import AnyFact, Children, Denied, Gone, Node, Stat, join, split
 from zktop.model.text import Text
+from zktop.zk.branch import Branch, created_again, differs
 from zktop.zk.reach import Scope, looks_like_a_place
 from zktop.zk.reader import BATCH, Answer, Item, Reader, Result
 from zktop.zk.requests import (
@@ -20,41 +21,12 @@ from zktop.zk.requests import (
     NO_NODE,
     Exists,
     ListChildren,
+    Read,
     children,
     stat,
 )
 
 LONGEST_DATA = 4096  # bytes kept of a znode's data: enough for every label and every lease count
-
-
-class Branch:
-    """A znode whose children are followed."""
-
-    __slots__ = ("_names", "changed", "deletions", "listed", "path", "scope", "stat", "touched")
-
-    def __init__(self, path: str, scope: Scope) -> None:
-        self.path, self.scope = path, scope
-        self._names: tuple[str, ...] | set[str] = ()
-        self.stat: Stat | None = None  # by the newest listing
-        self.deletions = 0  # told by events since then
-        self.changed = self.touched = 0.0  # when the first and the last event since then came
-        self.listed = 0.0
-
-    @property
-    def names(self) -> set[str]:
-        """The children, by the newest listing and the events since; whoever hears one adds it.
-
-        Until somebody asks they are kept as they were listed: a set takes ten times the room.
-        """
-        if isinstance(self._names, tuple):
-            self._names = set(self._names)
-        return self._names
-
-    def relisted(self, names: tuple[str, ...]) -> set[str]:
-        """Take the names of a new listing; give the known ones."""
-        known = self.names if self._names else set()
-        self._names = names
-        return known
 
 
 class Survey:
@@ -118,16 +90,18 @@ class Survey:
             self.flush()
 
     def flush(self) -> None:
-        """Send what was asked for: many small questions make one large one."""
+        """Send what was asked for: many small questions make one large one.
+
+        Who was listed is read before others are listed: it is quicker to learn of all at once.
+        """
         to_open, self._to_open = self._to_open, {}
         for scope, paths in to_open.items():
             both = [(operation, path) for path in paths for operation in (GET_DATA, GET_CHILDREN)]
             self._reader.read(both, partial(self._opened, scope))
         to_read, self._to_read = self._to_read, {}
         for scope, paths in to_read.items():
-            self._reader.read(
-                [(GET_DATA, path) for path in paths], partial(self._were_read, scope)
-            )
+            items = [(GET_DATA, path) for path in paths]
+            self._reader.read(items, partial(self._were_read, scope), first=True)
 
     def _list_singly(self, scope: Scope, path: str) -> None:
         within = path in self.single_watches or len(self.single_watches) < self._watch_budget
@@ -147,8 +121,8 @@ class Survey:
             return
         names, found = children(answer.value)
         if found.data_length == 0:  # then the data is known as well
-            self._seen(path, (b"", found), answer)
-        elif _changed(self.branches.get(path), found):
+            self._seen([(path, (b"", found))], answer)
+        elif differs(self.branches.get(path), found):
             self.read(scope, [path])
         self._listing(scope, path, names, found, answer)
         if armed:
@@ -161,12 +135,12 @@ class Survey:
     ) -> None:
         paths = [path for _, path in batch[::2]]
         _take(self._opening, paths)
-        for path, node, names in zip(paths, results[::2], results[1::2], strict=True):
+        found = list(zip(paths, results[::2], results[1::2], strict=True))
+        self._seen([(path, node) for path, node, _ in found if not isinstance(node, int)], answer)
+        for path, node, names in found:
             if isinstance(node, int):
                 self._no_list(scope, path, node, answer)
-                continue
-            self._seen(path, node, answer)
-            if isinstance(names, int):
+            elif isinstance(names, int):
                 self._no_list(scope, path, names, answer)
             elif names or self._is_folder(path, node[1]):
                 self._listing(scope, path, names, node[1], answer)
@@ -174,7 +148,9 @@ class Survey:
     def _listing(
         self, scope: Scope, path: str, names: tuple[str, ...], found: Stat, answer: Answer
     ) -> None:
-        zxid = self._clock.present((join(path, name) for name in names), answer.zxid)
+        zxid = answer.zxid
+        if not self._clock.is_plain:
+            zxid = self._clock.present((join(path, name) for name in names), zxid)
         self._emit(
             Children(
                 zxid=zxid,
@@ -193,10 +169,10 @@ class Survey:
         self.on_listed(branch)
         below = path if path != "/" else ""
         fresh = [f"{below}/{name}" for name in fresh]
-        if not scope.reach.covers_below(path):
+        if not scope.reach.covers_children(path):
             fresh = [one for one in fresh if scope.reach.covers(one)]
         if scope.reach.leads_on(path):
-            self.open(scope, fresh)
+            self.open(scope, sorted(fresh))
         else:
             self.read(scope, fresh)
 
@@ -204,7 +180,7 @@ class Survey:
         self, branch: Branch, names: Sequence[str], known: set[str], found: Stat
     ) -> Sequence[str]:
         """Give the names that are new since the listing before; let go of those that are gone."""
-        again = _created_again(branch, known, found)
+        again = created_again(branch, known, found)
         for name in known - branch.names:
             self.forget(join(branch.path, name))
         return [name for name in names if name not in known or name in again]
@@ -212,26 +188,33 @@ class Survey:
     def _were_read(
         self, scope: Scope, batch: Sequence[Item], results: list[Result], answer: Answer
     ) -> None:
+        paths = [path for _, path in batch]
+        _take(self._reading, paths)
+        found = list(zip(paths, results, strict=True))
+        self._seen([(path, read) for path, read in found if not isinstance(read, int)], answer)
         folders: list[str] = []
-        _take(self._reading, [path for _, path in batch])
-        for (_, path), result in zip(batch, results, strict=True):
+        for path, result in found:
             if isinstance(result, int):
                 self._unread(scope, path, result, answer)
                 continue
-            self._seen(path, result, answer)
-            if result[1].owner or path in self.branches or not self._is_folder(path, result[1]):
+            stat = result[1]
+            if stat.owner or path in self.branches or not self._is_folder(path, stat):
                 continue
-            if scope.recursive and result[1].num_children == 0:
-                self._listing(scope, path, (), result[1], answer)  # events tell of the first one
+            if scope.recursive and stat.num_children == 0:
+                self._listing(scope, path, (), stat, answer)  # events tell of the first one
             else:
                 folders.append(path)
         self.open(scope, folders)
 
-    def _seen(self, path: str, read: tuple[bytes | None, Stat], answer: Answer) -> None:
-        content, found = read
-        content = content[:LONGEST_DATA] if content else b""
-        zxid = self._clock.present((path,), answer.zxid)
-        self._emit(Node(zxid=zxid, at=answer.at, path=Text(path), stat=found, data=content))
+    def _seen(self, reads: Iterable[tuple[Any, Read]], answer: Answer) -> None:
+        """Tell what these paths hold."""
+        clock, emit, zxid, at = self._clock, self._emit, answer.zxid, answer.at
+        is_plain = clock.is_plain
+        for path, (content, found) in reads:
+            if not is_plain:
+                zxid = clock.present((path,), answer.zxid)
+            data = content[:LONGEST_DATA] if content else b""
+            emit(Node(zxid=zxid, at=at, path=path, stat=found, data=data))
 
     def _is_folder(self, path: str, found: Stat) -> bool:
         if found.owner:
@@ -275,21 +258,3 @@ def _take(from_all: set[str], paths: Iterable[str]) -> None:
     from_all.difference_update(paths)
     if not from_all:
         from_all.clear()
-
-
-def _changed(branch: Branch | None, found: Stat) -> bool:
-    return branch is None or branch.stat is None or branch.stat.mzxid != found.mzxid
-
-
-def _created_again(branch: Branch, known: set[str], found: Stat) -> set[str]:
-    """Give the names that may stand for another znode than before.
-
-    A place in a queue never gets the same name twice, but a lock that is one znode does. The
-    parent counts what was created in it: more than the new names, and some may have come back.
-    """
-    if branch.stat is None:
-        return set()
-    created = found.next_sequence - branch.stat.next_sequence
-    if created <= len(branch.names - known):
-        return set()
-    return {name for name in known & branch.names if not looks_like_a_place(name)}

@@ -29,7 +29,7 @@ class Change(msgspec.Struct, frozen=True, eq=False):
     @classmethod
     def between(cls, path: str, before: Lock | None, after: Lock | None) -> "Change":
         """Compare two locks of one path, or of which one is not there."""
-        came, went, read = _apart(_members(before), _members(after))
+        came, went, read = _apart(everybody(before), everybody(after))
         granted, lost, _ = _apart(_holders(before), _holders(after))
         return cls(
             Text(path),
@@ -61,7 +61,10 @@ class _Apart(NamedTuple):
     read: list[Member]
 
 
-def _members(lock: Lock | None) -> Sequence[Member]:
+def everybody(lock: Lock | None) -> Sequence[Member]:
+    """Give all members of a lock, line by line."""
+    if lock is not None and len(lock.lines) == 1:
+        return lock.lines[0].members
     return _joined([line.members for line in lock.lines]) if lock else ()
 
 

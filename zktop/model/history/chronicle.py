@@ -67,6 +67,9 @@ class Chronicle:
         return NO_HISTORY if first is None else _without_events(now_ms, first)
 
     def _fold(self, change: Change, sight: Sight, company: Together) -> list[Event]:
+        if change.before is None and self._was_there(change):
+            self._first[change.path] = first_look(change.after, self._now)
+            return []
         change = self._seen(change)
         if change.path in self._unread:
             self._unread.discard(change.path)
@@ -82,6 +85,17 @@ class Chronicle:
         if change.after is None:
             return self._vanished(change, look)
         return self._diary(change).fold(change, look)
+
+    def _was_there(self, change: Change) -> bool:
+        """Tell whether all of a lock that is met was there before we looked, as nearly all is."""
+        lock, path, since = change.after, change.path, self._from_zxid
+        if lock is None or lock.stat is None or lock.error is not None:
+            return False
+        if path in self._unread or path in self._graves or path in self._hidden:
+            return False
+        born = [stat.czxid if (stat := one.znode.stat) else 0 for one in change.created]
+        is_read = self._now == self._began or 0 not in born
+        return is_read and max(born, default=0) <= since and lock.stat.czxid <= since
 
     def _seen(self, change: Change) -> Change:
         """Leave out looks that were refused: they tell nothing, and least that all are gone."""

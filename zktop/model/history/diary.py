@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from zktop.model.facts import Millis
 from zktop.model.history.attempts import Register
-from zktop.model.history.change import Change
+from zktop.model.history.change import Change, everybody
 from zktop.model.history.counters import Counters
 from zktop.model.history.durations import Stopwatch
 from zktop.model.history.ending import Together, deletion_zxid, ended
@@ -256,14 +256,15 @@ def first_look(lock: Lock | None, now_ms: Millis) -> FirstLook:
 
     When nothing was deleted since the newest member came, the same ones have held since then.
     """
-    members = [member for line in lock.lines for member in line.members] if lock else []
+    members = everybody(lock)
     if lock is None or lock.stat is None or not members:
         return FirstLook(now_ms, now_ms)
-    arrivals = [member.czxid for member in members]
-    newest = members[arrivals.index(max(arrivals))]
+    arrivals = [stat.czxid if (stat := one.znode.stat) else 0 for one in members]
+    latest = max(arrivals)
+    newest = members[arrivals.index(latest)]
     if newest.ctime is None:
         return FirstLook(now_ms, now_ms)
-    is_proof = newest.czxid == lock.stat.pzxid and are_direct(members)
+    is_proof = latest == lock.stat.pzxid and are_direct(members)
     return FirstLook(now_ms, min(now_ms, newest.ctime) if is_proof else now_ms)
 
 

@@ -1,7 +1,6 @@
 """Is this queue an election? Some libraries write elections exactly as they write locks."""
 
 import ipaddress
-import re
 from collections.abc import Sequence
 from itertools import islice
 from typing import Final
@@ -9,17 +8,20 @@ from typing import Final
 from zktop.model.layouts.layout import Layout
 from zktop.model.locks.lock import Line, Member
 
-_ELECTING: Final = re.compile(r"leader|elect", re.IGNORECASE)
 _AMBIGUOUS: Final = frozenset(("curator-mutex", "kazoo-lock", "bare-sequence", "named-sequence"))
 _LOOKED_AT = 4
 
 
 def is_election(path: str, layout: Layout, lines: Sequence[Line]) -> bool:
     """Tell an election by its path; Curator's candidates also give an id instead of an address."""
-    if layout.name not in _AMBIGUOUS or not _ELECTING.search(path):
+    if layout.name not in _AMBIGUOUS or not _elects(path.lower()):
         return False
     members = (member for line in lines for member in islice(line.members, _LOOKED_AT))
     return layout.name != "curator-mutex" or not any(map(_is_address, members))
+
+
+def _elects(path: str) -> bool:
+    return "leader" in path or "elect" in path
 
 
 def _is_address(member: Member) -> bool:

@@ -89,30 +89,34 @@ def _shape_of(family: Family) -> _Shape | None:
 def _queue(shape: _Shape, family: Family) -> Queue | None:
     """Make the queue, if there is nothing odd about any of its members."""
     numbers = shape.numbers("\n".join(family.members))
-    if not _are_plain(shape, family, numbers):
+    if len(numbers) != len(family.members) or not _tell_apart(shape, family):
         return None
-    rows = sorted(zip(numbers, family.members.values(), strict=True))  # no two are the same
-    arrivals = [znode.stat.czxid for _, znode in rows if znode.stat]
-    if len(arrivals) != len(rows) or 0 in arrivals:
-        return None  # somebody was not read yet
+    by_number = dict(zip(numbers, family.members.values(), strict=True))
+    numbers = sorted(by_number)
+    znodes = [by_number[number] for number in numbers]
+    stats = [znode.stat for znode in znodes if znode.stat]
+    if len(stats) != len(family.members) or 0 in [stat.owner for stat in stats]:
+        return None  # somebody was not read yet, has a number twice, or no session
+    if not REVOKED.isdisjoint([znode.data for znode in znodes]):
+        return None  # somebody was told to let go
+    arrivals = [stat.czxid for stat in stats]
+    if 0 in arrivals:
+        return None
     layout, mode, name, at = shape.layout, shape.layout.mode, shape.layout.name, shape.token_at
-    members = tuple([Member(znode.name, mode, int(n), name, None, at, znode) for n, znode in rows])
+    members = tuple(
+        [
+            Member(znode.name, mode, int(number), name, None, at, znode)
+            for number, znode in zip(numbers, znodes, strict=True)
+        ]
+    )
     unordered = sum(map(gt, arrivals, arrivals[1:]))
-    return Queue(layout, shape.rule, members, plain_notes(unordered, int(rows[-1][0])))
+    return Queue(layout, shape.rule, members, plain_notes(unordered, members[-1].sequence or 0))
 
 
-def _are_plain(shape: _Shape, family: Family, numbers: list[str]) -> bool:
-    """Tell whether each has a number, a token and a session, and none was told to let go."""
-    members = family.members
-    if not len(numbers) == len(set(numbers)) == len(members):
-        return False
+def _tell_apart(shape: _Shape, family: Family) -> bool:
+    """Tell whether each has a token of its own."""
     at = shape.token_at
-    if at is not None and len({name[at] for name in members}) != len(members):
-        return False
-    znodes = members.values()
-    if 0 in [znode.stat.owner for znode in znodes if znode.stat]:
-        return False
-    return REVOKED.isdisjoint([znode.data for znode in znodes])
+    return at is None or len({name[at] for name in family.members}) == len(family.members)
 
 
 def _lock(path: Text, shape: _Shape, queue: Queue, family: Family, stat: Stat) -> Lock:

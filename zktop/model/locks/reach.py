@@ -18,21 +18,21 @@ _SUBNODES: Final = frozenset(("leases", "locks", "entries", "taken", "backup-mas
 _DIGITS: Final = 9  # of a sequence number at the least
 
 
-def read_by(path: str, before: Family = NOBODY, after: Family = NOBODY) -> Iterator[Text]:
+def read_by(path: Text, before: Family = NOBODY, after: Family = NOBODY) -> list[Text]:
     """Give the paths whose locks can differ after this family changed from one to the other.
 
-    >>> list(read_by("/pool/sem-__lock__")), list(read_by("/app/sem/leases"))
+    >>> read_by("/pool/sem-__lock__"), read_by("/app/sem/leases")
     (['/pool/sem-__lock__', '/pool/sem'], ['/app/sem/leases', '/app/sem'])
     """
-    yield Text(path)
-    parent, name = split(path)
+    found = [path]
+    name = path[path.rfind("/") + 1 :]
     if name.endswith(QUEUE_OF_SEMAPHORE):
-        yield Text(path.removesuffix(QUEUE_OF_SEMAPHORE))
+        found.append(Text(path.removesuffix(QUEUE_OF_SEMAPHORE)))
     if name in _SUBNODES or name.isdecimal():
-        yield parent
-    for name in dict.fromkeys(_differing(before, after)):
-        if not _is_numbered(name):
-            yield from _read_child(path, name)
+        found.append(split(path)[0])
+    for child in dict.fromkeys(_unnumbered(_differing(before, after))):
+        found += _read_child(path, child)
+    return found
 
 
 def candidates(world: World, settings: Settings) -> Iterator[Text]:
@@ -57,7 +57,7 @@ def may_be_lock(path: str, world: World, settings: Settings) -> bool:
         return not part_of(ground)
     parent, name = split(path)
     znode = world.node(path)
-    if znode is None or _is_numbered(name):
+    if znode is None or not _unnumbered([name]):
         return False
     if not _may_be_held(znode.stat.owner if znode.stat else 0, name, znode.data):
         return False
@@ -72,9 +72,9 @@ def _differing(before: Family, after: Family) -> Iterable[Text]:
     return [znode.name for znode in (*changes.gone, *changes.come)]
 
 
-def _is_numbered(name: str) -> bool:
-    """Tell whether it is a place in a queue, whose data and owner make no lock."""
-    return len(name) >= _DIGITS and name[-_DIGITS:].isdecimal()
+def _unnumbered(names: Iterable[Text]) -> list[Text]:
+    """Leave out the places in a queue, whose data and owner make no lock."""
+    return [name for name in names if not name[-_DIGITS:].isdecimal() or len(name) < _DIGITS]
 
 
 def _read_child(path: str, name: Text) -> Iterator[Text]:

@@ -4,15 +4,19 @@ Each waiter counts once, under the first holder of the queue in which it has wai
 holder may wait itself, so the roots are those who do not: runners, deadlocks, and nobody.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import nlargest
+from typing import Final
 
 from msgspec import Struct
 
 from zktop.model.waits.grants import granted
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.state import Queue, Request
+from zktop.model.waits.state import Passing, Queue, Request
 from zktop.model.waits.strand import Strand
+
+LISTED: Final = 100
+CROWDED: Final = 500  # members of a queue that is counted again only when all are ranked
 
 
 class Root(Struct, frozen=True, gc=False):
@@ -31,7 +35,7 @@ class Root(Struct, frozen=True, gc=False):
 class _Row(Struct, gc=False):
     """The waiting in one queue: behind whom, how many, their starts added up, how many undated."""
 
-    head: Request
+    head: str
     waiting: int
     since_ms: int
     undated: int
@@ -59,13 +63,20 @@ class _Row(Struct, gc=False):
 
 
 class Forest:
-    """Keeps one row for each lock with waiters; only changed queues are counted again."""
+    """Keeps one row for each lock with waiters; only changed queues are counted again.
+
+    Between two rankings it follows the queues in which nobody stands who has a place elsewhere:
+    their first member is the root of those behind it and of nobody else, whatever the others do.
+    """
 
     def __init__(self) -> None:
         """Start without rows."""
         self._rows: dict[str, _Row] = {}
-        self._waits: dict[str, tuple[Strand, tuple[Request, ...]]] = {}
-        self._worst: list[tuple[str | int, _Row]] = []
+        self._waits: dict[str, tuple[Strand, tuple[Request, ...]]] = {}  # of the knotted queues
+        self._worst: dict[str | int, _Row] = {}
+        self._actors: Sequence[tuple[str, ...]] = ()  # of the cores among them
+        self._is_cut = False
+        self.is_behind = False  # somebody may be missing at the end of the list
 
     def replaced(self, lock: str, queue: Queue | None) -> None:
         """Take the newest queue of a lock; None when it is gone."""
@@ -75,29 +86,59 @@ class Forest:
         else:
             self._rows[lock] = row
 
-    def roots(self, graph: WaitGraph, now_ms: int, at_most: int = 100) -> tuple[Root, ...]:
+    def followed(self, graph: WaitGraph, lock: str, queue: Queue | None) -> bool:
+        """Take in a changed queue at once, if it is one that can be followed."""
+        is_crowded = queue is not None and len(queue.requests) > CROWDED
+        if is_crowded or lock in self._waits or graph.is_knotted(lock):
+            return False
+        before = self._rows.get(lock)
+        self.replaced(lock, queue)
+        after = self._rows.get(lock)
+        if before is not None and self._worst.get(before.head) is before:
+            del self._worst[before.head]
+            self.is_behind |= self._is_cut
+        if after is not None:
+            self._worst[after.head] = after
+        return True
+
+    def roots(self, graph: WaitGraph, now_ms: int) -> tuple[Root, ...]:
         """Find the root blockers with the most blocked time, that first."""
         mains, extra = self._main_waits(graph)
         climb = _Climb(graph, self._rows, mains)
         totals: dict[str | int, _Row] = {}
         for row in self._rows.values():
-            key = climb.root(row.head.actor)
+            key = climb.root(row.head)
             known = totals.get(key)
             totals[key] = row if known is None else known.plus(row)
         for lock, request in extra:
             if lock in self._rows:
-                key = climb.root(self._rows[lock].head.actor)
-                totals[key] = totals[key].plus(_Row(request, 0, 0, 0))
+                key = climb.root(self._rows[lock].head)
+                totals[key] = totals[key].plus(_Row(request.actor, 0, 0, 0))
                 totals[key].add(request, -1)
-        blocked_ms = {key: total.blocked_ms(now_ms) for key, total in totals.items()}
-        worst = nlargest(at_most, blocked_ms, key=blocked_ms.__getitem__)
-        self._worst = [(key, totals[key]) for key in worst]
-        return self.aged(graph, now_ms)
+        self._worst = totals
+        self._actors = [tuple(sorted(core.actors)) for core in graph.residue.cores]
+        self._is_cut = self.is_behind = False
+        return self.aged(now_ms)
 
-    def aged(self, graph: WaitGraph, now_ms: int) -> tuple[Root, ...]:
-        """Give the same root blockers at a later time, as long as nothing else has changed."""
-        roots = (_root(graph, key, total, now_ms) for key, total in self._worst)
+    def aged(self, now_ms: int) -> tuple[Root, ...]:
+        """Give the root blockers at a later time; those with the least behind them are let go."""
+        if len(self._worst) > LISTED:
+            blocked_ms = {key: row.blocked_ms(now_ms) for key, row in self._worst.items()}
+            listed = nlargest(LISTED, blocked_ms, key=blocked_ms.__getitem__)
+            self._worst = {key: self._worst[key] for key in listed}
+            self._is_cut = True
+        roots = (self._root(key, total, now_ms) for key, total in self._worst.items())
         return tuple(sorted(roots, key=lambda root: -root.blocked_ms))
+
+    def _root(self, key: str | int, total: _Row, now_ms: int) -> Root:
+        core = key if isinstance(key, int) else None
+        return Root(
+            actors=(key,) if isinstance(key, str) else self._actors[key],
+            core=core,
+            blocked=total.waiting,
+            blocked_ms=total.blocked_ms(now_ms),
+            undated=total.undated,
+        )
 
     def _main_waits(self, graph: WaitGraph) -> tuple[dict[str, str], list[tuple[str, Request]]]:
         """For actors in several queues: the lock of the oldest wait, and all their other waits."""
@@ -147,26 +188,29 @@ class _Climb:
             path[actor] = None
             row = self._rows.get(self._mains.get(actor, ""))
             # A ring outside of all cores is one that a pool will open: its first is the root.
-            if row is None or row.head.actor in path:
+            if row is None or row.head in path:
                 self._known[actor] = actor
             else:
-                actor = row.head.actor
+                actor = row.head
         self._known.update(dict.fromkeys(path, self._known[actor]))
         return self._known[actor]
 
 
 def _row(queue: Queue) -> _Row | None:
     """Count the waiters of a queue; None when there are none."""
-    if not queue.requests or not queue.binds:
+    requests = queue.requests
+    if isinstance(requests, Passing):
+        since_ms = requests.waited_since_ms()
+        return _Row(requests.actor, len(since_ms), sum(since_ms), 0) if since_ms else None
+    if not requests or not queue.binds:
         return None
-    since = [request.since_ms for request in _waiters(queue)]
+    since = [request.since_ms for request in _waiters(queue, requests)]
     dated = [at for at in since if at is not None]
-    row = _Row(queue.requests[0], len(since), sum(dated), len(since) - len(dated))
+    row = _Row(requests[0].actor, len(since), sum(dated), len(since) - len(dated))
     return row if row.waiting else None
 
 
-def _waiters(queue: Queue) -> Iterator[Request]:
-    requests = queue.requests
+def _waiters(queue: Queue, requests: tuple[Request, ...]) -> Iterator[Request]:
     if queue.kind == "conflict":
         holding = granted(queue)
         return (request for request in requests if request.node not in holding)
@@ -175,14 +219,3 @@ def _waiters(queue: Queue) -> Iterator[Request]:
         writers = (place for place, request in enumerate(requests) if not request.reads)
         first = next(writers, len(requests))
     return (request for request in requests[first:] if not request.exempt)
-
-
-def _root(graph: WaitGraph, key: str | int, total: _Row, now_ms: int) -> Root:
-    actors = tuple(sorted(graph.residue.cores[key].actors)) if isinstance(key, int) else (key,)
-    return Root(
-        actors=actors,
-        core=key if isinstance(key, int) else None,
-        blocked=total.waiting,
-        blocked_ms=total.blocked_ms(now_ms),
-        undated=total.undated,
-    )

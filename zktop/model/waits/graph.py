@@ -18,7 +18,7 @@ from zktop.model.waits.grants import granted, is_granted
 from zktop.model.waits.places import Places
 from zktop.model.waits.reduction import stuck
 from zktop.model.waits.residue import NOTHING_STUCK, Residue, residue
-from zktop.model.waits.state import Queue, Request
+from zktop.model.waits.state import Passing, Queue, Request
 from zktop.model.waits.strand import Strand, strand
 
 
@@ -88,6 +88,10 @@ class WaitGraph:
             known = self._granted[queue.lock] = queue, granted(queue)
         return request.node in known[1]
 
+    def is_knotted(self, lock: str) -> bool:
+        """Tell whether somebody stands in this queue who has another place."""
+        return self._places.is_knotted(lock)
+
     def strands(self) -> Iterator[Strand]:
         """Thin out every queue in which a tangled actor stands to these; the same while it is."""
         return (self._strand(lock) for lock in self._places.knotted)
@@ -125,6 +129,13 @@ class WaitGraph:
             self._standings.pop(lock, None)
             self._granted.pop(lock, None)
 
+    def met(self, queue: Queue) -> None:
+        """Take a queue that was not there before."""
+        self._queues[queue.lock] = queue
+        requests = queue.requests
+        if not (isinstance(requests, Passing) and self._places.let_pass(queue.lock, requests)):
+            self._apply(None, queue, tuple(requests), ())
+
     def replaced(
         self,
         lock: str,
@@ -138,13 +149,14 @@ class WaitGraph:
         field must be in both. Leave them out when the order of the others may have changed.
         """
         old = self._queues.get(lock)
-        if old is not None and old.rules != queue.rules:
+        if old is None:
+            self.met(queue)
+            return
+        if old.rules != queue.rules:
             created, deleted = queue.requests, old.requests
             self._is_unknown = True
-        elif old is None:
-            created, deleted = queue.requests, ()
         elif created is None or deleted is None:
-            created, deleted = difference(old.requests, queue.requests)
+            created, deleted = difference(tuple(old.requests), tuple(queue.requests))
         self._queues[lock] = queue
         self._apply(old, queue, tuple(created), deleted)
 
@@ -178,7 +190,7 @@ class WaitGraph:
         # Without an order a new holder may have come from among those who wait.
         has_no_tail = queue.kind in ("conflict", "single")
         if self._places.is_knotted(queue.lock):
-            self._is_unknown |= has_no_tail or not is_tail(queue.requests, created)
+            self._is_unknown |= has_no_tail or not is_tail(tuple(queue.requests), created)
 
     def _strand(self, lock: str) -> Strand:
         found = self._strands.get(lock)

@@ -7,11 +7,16 @@ stands behind it in effect waits for those before it. Only the others, the *tang
 about deadlocks, and there are few of them.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator
+from typing import Final
 
-from zktop.model.waits.state import Queue, Request
+from zktop.model.waits.state import Passing, Queue, Request
 
 _STICKY_KINDS = ("election", "conflict")
+_SESSION: Final = re.compile(r"0x[1-9a-f][0-9a-f]{0,15}")
+
+Key = str | int  # an actor, or the session that it is: of those there are many
 
 
 def is_sticky(queue: Queue, request: Request) -> bool:
@@ -26,7 +31,7 @@ class Places:
         """Start with nobody anywhere."""
         # The path alone for the many who have one place only: no object each. For the others
         # the number of places in each queue.
-        self._locks: dict[str, str | dict[str, int]] = {}
+        self._locks: dict[Key, str | dict[str, int]] = {}
         self._sticky: dict[str, int] = {}
         self._knotted: dict[str, int] = {}
         self.tangled: set[str] = set()
@@ -39,16 +44,16 @@ class Places:
 
     def __iter__(self) -> Iterator[str]:
         """Every actor that stands somewhere."""
-        return iter(self._locks)
+        return (f"{key:#x}" if isinstance(key, int) else key for key in self._locks)
 
     def locks(self, actor: str) -> Collection[str]:
         """List the queues the actor stands in, each once."""
-        found = self._locks.get(actor, {})
+        found = self._locks.get(_key(actor), {})
         return (found,) if isinstance(found, str) else found.keys()
 
     def number(self, actor: str) -> int:
         """Count the places of an actor, in whichever queues."""
-        found = self._locks.get(actor, {})
+        found = self._locks.get(_key(actor), {})
         return 1 if isinstance(found, str) else sum(found.values())
 
     def is_knotted(self, lock: str) -> bool:
@@ -60,14 +65,19 @@ class Places:
         """The locks in which tangled actors stand."""
         return self._knotted.keys()
 
+    def let_pass(self, lock: str, passing: Passing) -> bool:
+        """Take note of members none of whom stands anywhere else; False when one does."""
+        sessions, locks = passing.sessions, self._locks
+        if len(set(sessions)) < len(sessions) or not locks.keys().isdisjoint(sessions):
+            return False
+        for session in sessions:
+            locks[session] = lock
+        return True
+
     def enter_all(self, queue: Queue, created: Iterable[Request]) -> list[Request]:
         """Take note of many new members; give those whose actors are tangled now."""
-        locks, lock, is_plain = self._locks, queue.lock, queue.kind not in _STICKY_KINDS
         tangled = []
         for request in created:
-            if is_plain and request.releases and request.actor not in locks:
-                locks[request.actor] = lock
-                continue
             self.enter(queue, request)
             if request.actor in self.tangled:
                 tangled.append(request)
@@ -78,17 +88,18 @@ class Places:
         actor, lock = request.actor, queue.lock
         if not request.releases:
             self.nobody.add(actor)
-        before = self._locks.get(actor)
+        key = _key(actor)
+        before = self._locks.get(key)
         if is_sticky(queue, request):
             self._sticky[actor] = self._sticky.get(actor, 0) + 1
         elif before is None:
-            self._locks[actor] = lock
+            self._locks[key] = lock
             return
         if before is None:
-            self._locks[actor] = lock
+            self._locks[key] = lock
         else:
             if isinstance(before, str):
-                before = self._locks[actor] = {before: 1}
+                before = self._locks[key] = {before: 1}
             before[lock] = before.get(lock, 0) + 1
         self._review(actor, joined=lock)
 
@@ -106,19 +117,20 @@ class Places:
 
     def _take(self, actor: str, lock: str) -> None:
         """Take one place away."""
-        here = self._locks[actor]
+        key = _key(actor)
+        here = self._locks[key]
         if isinstance(here, str):
-            del self._locks[actor]
+            del self._locks[key]
             return
         here[lock] -= 1
         if not here[lock]:
             del here[lock]
         if len(here) == 1 and 1 in here.values():
-            (self._locks[actor],) = here
+            (self._locks[key],) = here
 
     def _review(self, actor: str, joined: str | None = None, left: str | None = None) -> None:
         """Move the actor into or out of the tangled, and count it in its queues accordingly."""
-        places = self._locks.get(actor)
+        places = self._locks.get(_key(actor))
         is_tangled = isinstance(places, dict) or actor in self._sticky
         here = self.locks(actor)
         if actor not in self.tangled:
@@ -142,3 +154,8 @@ class Places:
             else:
                 del self._knotted[lock]
             self.touched.add(lock)
+
+
+def _key(actor: str) -> Key:
+    """Give the number of a session, which takes half the room of its name; else the name."""
+    return int(actor, 16) if _SESSION.fullmatch(actor) else actor

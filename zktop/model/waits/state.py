@@ -4,7 +4,8 @@ Neither value can be part of a reference cycle, so the garbage collector need no
 tens of thousands of requests then cost it nothing.
 """
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -38,6 +39,30 @@ class Request(Struct, frozen=True, gc=False):
         return self.mode == "read"
 
 
+class Passing(Sequence[Request]):
+    """The requests of a queue of sessions, none of which reads; made when somebody looks at them.
+
+    Nearly all queues are such ones, and nearly nobody in them stands elsewhere too: of those the
+    graph needs the sessions alone.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def sessions(self) -> Sequence[int]:
+        """Whose they are, in queue order; each releases, none is exempt."""
+
+    @property
+    @abstractmethod
+    def actor(self) -> str:
+        """Who stands first."""
+
+    @abstractmethod
+    def waited_since_ms(self) -> Sequence[int]:
+        """Since when each of them stands there, without the first."""
+
+
 class Queue(Struct, frozen=True, gc=False):
     """One lock at one moment: its requests in queue order and what decides between them.
 
@@ -51,7 +76,7 @@ class Queue(Struct, frozen=True, gc=False):
 
     lock: str
     kind: Kind
-    requests: tuple[Request, ...]
+    requests: tuple[Request, ...] | Passing
     capacity: int | None = None
     capacity_is: Literal["known", "inferred"] = "known"
     blocking: bool = False

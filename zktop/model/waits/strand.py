@@ -25,7 +25,7 @@ class Strand(Struct, frozen=True, gc=False):
 
 def strand(queue: Queue, tangled: Container[str]) -> Strand:
     """Thin out the queue to the tangled actors; the others pass by."""
-    requests = queue.requests
+    requests = tuple(queue.requests)
     places = [place for place, request in enumerate(requests) if request.actor in tangled]
     members = tuple([requests[place] for place in places])
     walls = _walls(requests, places) if queue.kind == "read-write" else bytes(len(places))
