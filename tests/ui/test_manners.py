@@ -1,12 +1,18 @@
 """Manners in a real terminal: how it is left, whoever ends the UI, and what is written to it."""
 
+import contextlib
+import os
 import re
 import signal
 import sys
 from pathlib import Path
+from typing import IO, cast
 
 import pytest
+from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 from ui.terminals import ALTERNATE, BACK, NOBODY, Terminal, family
+
+from zktop.ui.screenside import Outlet
 
 COLOUR = re.compile(rb"\x1b\[[0-9;:]*m")
 PROMPT = b"\x1b[?2004h$ "  # of bash
@@ -56,6 +62,32 @@ def test_a_closed_terminal_ends_it(tmp_path: Path) -> None:
 
         assert terminal.ended() == 129
         assert family(terminal.process.pid) == []
+
+
+def test_going_on_without_having_stopped_changes_nothing(tmp_path: Path) -> None:
+    """Closed terminals tell everybody in them to go on: there must be no second writer then."""
+    with Terminal(tmp_path, *AT_NOBODY) as terminal:
+        terminal.shown()
+        for _ in range(3):
+            terminal.written = b""
+            terminal.process.send_signal(signal.SIGCONT)
+            terminal.until(b"zktop")  # all is drawn again
+
+            assert ALTERNATE not in terminal.written
+
+
+def test_output_goes_on_into_nothing_when_the_terminal_is_gone() -> None:
+    """Otherwise its queue would fill up, and whoever ends the UI would wait for ever."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with contextlib.suppress(OSError), os.fdopen(writer, "w") as file:
+        output = WriterThread(cast("IO[str]", Outlet(file)))
+        output.start()
+        for _ in range(10 * MAX_QUEUED_WRITES):
+            output.write("x" * 10_000)
+        output.stop()
+
+    assert not output.is_alive()
 
 
 @pytest.mark.parametrize("key", [b"q", b"\x03", b"\x11"], ids=["q", "ctrl+c", "ctrl+q"])

@@ -22,6 +22,7 @@ from textual.binding import Binding
 from textual.color import Color
 from textual.dom import DOMNode
 from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
 from textual.notifications import Notification, Notify, SeverityLevel
 from textual.widget import Widget
@@ -29,6 +30,7 @@ from textual.widget import Widget
 from zktop.ui.ascii import Ascii
 from zktop.ui.look import Look
 from zktop.ui.mishaps import Mishaps
+from zktop.ui.screenside import LastingDriver
 
 SIGNALLED: Final = 128  # and the signal's number: the exit code of who was ended by one
 LEAST_S: Final = 0.01  # that a timer is set to
@@ -97,6 +99,13 @@ class Mannered(App[int]):
         """Take off the screen what the terminal cannot show."""
         own = (self._ascii, self._colourless)
         return [*super().get_line_filters(), *(one for one in own if one.enabled)]
+
+    def get_driver_class(self) -> type[Driver]:
+        """Write to the terminal in a way that survives its end."""
+        textuals = super().get_driver_class()
+        if textuals is not LinuxDriver:
+            return textuals
+        return LastingDriver
 
     def obey_signals(self) -> None:
         """Leave the terminal as it was when somebody ends us, or takes our terminal away."""
