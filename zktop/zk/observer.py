@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable
 
 from zktop.model.facts import AnyFact, Gone, Millis, Node, split
 from zktop.model.text import Text
+from zktop.zk.branch import Branch
 from zktop.zk.newcomers import Newcomers
 from zktop.zk.reach import Reach, Scope
 from zktop.zk.reader import Answer, Reader
 from zktop.zk.requests import NO_AUTH, NO_NODE, AddWatch, Exists, RemoveWatches
-from zktop.zk.survey import Branch, Survey
+from zktop.zk.survey import Survey
 from zktop.zk.unconfirmed import Unconfirmed, has_many_deletions
 
 CREATED, DELETED, CHANGED, CHILD = 1, 2, 3, 4

@@ -7,7 +7,7 @@ by whoever wants it, in our thread and not in the one that must answer the serve
 
 import inspect
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from kazoo.client import KazooClient
@@ -139,16 +139,21 @@ class MultiRead:
     type = 22
 
     def __init__(self, items: Sequence[tuple[int, str]]) -> None:
-        self.items = items  # GET_DATA or GET_CHILDREN, and the path
-
-    def serialize(self) -> bytes:
-        """Write each item as header, path and "no watch"."""
+        """Take GET_DATA or GET_CHILDREN, and the path, of each item."""
         parts: list[bytes] = []
-        for operation, path in self.items:
+        for operation, path in items:
             name = path.encode("utf-8")
             parts += (_ITEM.pack(operation, 0, -1, len(name)), name, b"\0")
         parts.append(_MULTI_END)
-        return b"".join(parts)
+        self._written = b"".join(parts)
+
+    def __len__(self) -> int:
+        """Count the bytes that go to the server."""
+        return len(self._written)
+
+    def serialize(self) -> bytes:
+        """Give each item as header, path and "no watch"."""
+        return self._written
 
     @staticmethod
     def deserialize(answer: bytes, offset: int) -> Payload:
@@ -156,23 +161,25 @@ class MultiRead:
         return answer, offset
 
 
-def results(payload: Payload) -> Iterator[Read | Names | int]:
+def results(payload: Payload) -> list[Read | Names | int]:
     """Read the answer of a MultiRead: data with Stat, names, or an error code, item by item."""
     answer, offset = payload
-    result = _ITEM.unpack_from
+    found: list[Read | Names | int] = []
+    result, add = _ITEM.unpack_from, found.append
     last = len(answer) - len(_MULTI_END)
     while offset < last:
         operation, _, _, number = result(answer, offset)
         offset += 13
         if operation == GET_DATA:
             end = offset + number if number > 0 else offset
-            yield (None if number < 0 else answer[offset:end]), stat_of(answer, end)
+            add(((None if number < 0 else answer[offset:end]), stat_of(answer, end)))
             offset = end + 68
         elif operation == GET_CHILDREN:
             names, offset = _names(answer, offset, number)
-            yield names
+            add(names)
         else:
-            yield number
+            add(number)
+    return found
 
 
 def children(payload: Payload) -> tuple[Names, Stat]:

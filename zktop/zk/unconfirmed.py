@@ -7,8 +7,8 @@ after a while if it does not.
 
 import time
 
+from zktop.zk.branch import Branch
 from zktop.zk.reach import Scope
-from zktop.zk.survey import Branch
 
 QUIET_S = 0.5
 QUIET_PER_NAME_S = 0.0001  # a large listing is dear: rather late than often

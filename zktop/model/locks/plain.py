@@ -96,12 +96,10 @@ def _queue(shape: _Shape, family: Family) -> Queue | None:
     znodes = [by_number[number] for number in numbers]
     stats = [znode.stat for znode in znodes if znode.stat]
     if len(stats) != len(family.members) or 0 in [stat.owner for stat in stats]:
-        return None  # somebody was not read yet, has a number twice, or no session
-    if not REVOKED.isdisjoint([znode.data for znode in znodes]):
-        return None  # somebody was told to let go
+        return None  # somebody has a number twice, was not read yet, or has no session
     arrivals = [stat.czxid for stat in stats]
-    if 0 in arrivals:
-        return None
+    if 0 in arrivals or not REVOKED.isdisjoint([znode.data for znode in znodes]):
+        return None  # somebody was told to let go
     layout, mode, name, at = shape.layout, shape.layout.mode, shape.layout.name, shape.token_at
     members = tuple(
         [
