@@ -1,7 +1,8 @@
 """Commands: how long until a snapshot is there, and until the help is.
 
 Each is a fresh process, as a script would start it. The floor of the snapshot is a script that
-reads the same things with bare kazoo and bare sockets, one after the other.
+reads the same things with bare kazoo and bare sockets, one after the other: who the members are,
+data and children of the root and of each lock, every contender, and the tables.
 """
 
 import os
@@ -27,9 +28,11 @@ BARE_SNAPSHOT = """
 import socket, sys
 from kazoo.client import KazooClient
 client = KazooClient(sys.argv[1]); client.start()
+members = client.get("/zookeeper/config")
+root = client.get("/bench")
 for lock in client.get_children("/bench"):
-    names, stat = client.get_children(f"/bench/{lock}", include_data=True)
-    for name in names:
+    leases = client.get(f"/bench/{lock}")
+    for name in client.get_children(f"/bench/{lock}"):
         data, stat = client.get(f"/bench/{lock}/{name}")
         print(lock, name, stat.ephemeralOwner, data)
 host, _, port = sys.argv[1].rpartition(":")
