@@ -67,7 +67,8 @@ class Zktop:
         self.process = process
         self.lines: list[Line] = []
         self._came: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        threading.Thread(target=self._read, daemon=True).start()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
 
     def until(self, condition: Callable[[Line], object]) -> list[Line]:
         """Wait for a line of which this is so; give all lines up to it."""
@@ -98,10 +99,12 @@ def zktop_process(*args: str) -> Iterator[Zktop]:
     command = [sys.executable, "-m", "zktop", *args]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": nowhere}
     with subprocess.Popen(command, **pipes) as process:  # type: ignore[call-overload]  # keywords in a dict
+        zktop = Zktop(process)
         try:
-            yield Zktop(process)
+            yield zktop
         finally:
             process.kill()
+            zktop.reader.join()  # else the pipe is closed while it reads
 
 
 _numbers = itertools.count()

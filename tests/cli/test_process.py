@@ -1,5 +1,6 @@
 """What only shows in a process of its own: what is imported, and how streams end."""
 
+import json
 import os
 import signal
 import subprocess
@@ -80,6 +81,25 @@ def test_python_m_zktop_is_zktop(process: Process) -> None:
 
     assert ran.returncode == 0
     assert ran.stdout.startswith("Usage: zktop [OPTIONS]")
+
+
+def test_it_ends_at_once_and_whole(process: Process) -> None:
+    """Nothing that was printed is lost, though the interpreter is not taken apart."""
+    begin = "import atexit, sys; sys.argv[1:] = ['schema', 'config']; from zktop.cli import main"
+    late = "atexit.register(lambda: print('taken apart'))"
+
+    ran = process("-c", f"{begin}; {late}; main()")
+
+    assert ran.returncode == 0
+    assert "Config" in json.loads(ran.stdout)["$defs"]
+
+
+def test_who_measures_it_gets_its_end(process: Process) -> None:
+    """A profile is told after the program has ended."""
+    ran = process("-m", "cProfile", "-m", "zktop", "layouts")
+
+    assert ran.returncode == 0
+    assert "function calls" in ran.stdout
 
 
 @pytest.mark.parametrize("args", [["layouts"], ["schema", "config"], ["--help"]])

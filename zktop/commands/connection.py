@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from zktop.config.effective import Effective
 
 
+_A_FILE = click.Path()  # the shell lists files
+
+
 class Option(NamedTuple):
     """An option and the place in the config file where its value would stand."""
 
@@ -35,7 +38,7 @@ class Option(NamedTuple):
         if self.metavar:
             return click.option(
                 self.flag,
-                type=click.Path() if self.metavar == "FILE" else None,  # the shell lists files
+                type=_A_FILE if self.metavar == "FILE" else None,
                 metavar=self.metavar,
                 help=self.help,
                 envvar=self.env,
@@ -101,10 +104,12 @@ OPTIONS = (
 )
 
 
-class Wanted(NamedTuple):
+class Wanted:
     """What a command was asked to connect to."""
 
-    asked: Asked
+    def __init__(self, asked: Asked) -> None:
+        """Take what was asked."""
+        self.asked = asked
 
     def effective(self) -> "Effective":
         """Join it with the environment and the config file."""

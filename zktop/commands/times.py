@@ -1,15 +1,15 @@
 """Options that are times: how long, and when."""
 
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 import click
+import msgspec
 
 from zktop.config.forms import duration
 from zktop.model.facts import Millis
 
 
-class At(NamedTuple):
+class At(msgspec.Struct, frozen=True):
     """A moment, or how long after the beginning of a recording it is."""
 
     moment: Millis | None = None

@@ -7,7 +7,7 @@ thing: pass the `czxid` of a session's node, and tables read before that transac
 """
 
 from collections.abc import Iterator
-from typing import Final, Literal, NamedTuple, cast, get_args
+from typing import Final, Literal, cast, get_args
 
 import msgspec
 
@@ -21,7 +21,7 @@ USUAL_TICK_MS: Final = 2000  # ZooKeeper's default, for servers that do not tell
 Extent = Literal["all", "some", "none"]
 
 
-class Sees(NamedTuple):
+class Sees(msgspec.Struct, frozen=True):
     """How much of the ensemble's inside is visible."""
 
     sessions: Extent
@@ -29,7 +29,7 @@ class Sees(NamedTuple):
     expiry: Literal["all", "none"]
 
 
-class Span(NamedTuple):
+class Span(msgspec.Struct, frozen=True, gc=False):
     """An interval of milliseconds from now."""
 
     low: int

@@ -7,7 +7,7 @@ from. A watch table that was read again and says the same keeps its index.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import msgspec
 
@@ -66,7 +66,7 @@ class Presence(msgspec.Struct, frozen=True, gc=False, kw_only=True):
         return contact, self.established or 0, self.at
 
 
-class BlindSpot(NamedTuple):
+class BlindSpot(msgspec.Struct, frozen=True, gc=False):
     """A table that one server did not give, and why."""
 
     server: Text

@@ -5,22 +5,19 @@ were a date). The AdminServer prints milliseconds of the monotonic clock. What t
 shows now is known from connections: the newest answer given to any of them cannot be later.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from datetime import date
 
 from zktop.model.facts import Millis, Session
+from zktop.zk.tables import number
 
-_DATE = (
-    r"\w{3} (?P<month>\w{3}) +(?P<day>\d{1,2}) (?P<h>\d\d):(?P<m>\d\d):(?P<s>\d\d) "
-    r"(?P<zone>\S+) (?P<year>\d{4})"
-)
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _EPOCH = date(1970, 1, 1).toordinal()
 _UTC = frozenset({"UTC", "GMT", "Z"})
 _QUARTER_MS = 15 * 60 * 1000  # every time zone is whole quarters of an hour away
 _LATE_MS = 60 * 1000  # a bucket may be this much in the past before we doubt the zone
 _HALF_A_SECOND = 500  # the dates are cut to seconds
+_YEAR, _NUMBERS = 4, 5  # digits of a year; numbers in a date and a time
 _MONOTONIC_BEFORE = 2000  # no server has a clock from before this year; 3.4 prints 1970
 
 
@@ -79,17 +76,29 @@ def from_monotonic(
 
 
 def _ahead(when: str, at: Millis, monotonic: int | None) -> int | None:
-    found = re.fullmatch(_DATE, when)
-    if found is None or found["month"] not in _MONTHS:
+    said = _said(when)
+    if said is None:
         return None
-    year, month = int(found["year"]), _MONTHS.index(found["month"]) + 1
-    day, hours, minutes, seconds = (int(found[part]) for part in ("day", "h", "m", "s"))
+    (year, day, hours, minutes, seconds), month, zone = said
     days = date(year, month, 1).toordinal() - _EPOCH + day - 1
     moment = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
     now = monotonic if year < _MONOTONIC_BEFORE else at
     if now is None:
         return None
     ahead = moment * 1000 + _HALF_A_SECOND - now
-    if found["zone"] not in _UTC:
+    if zone not in _UTC:
         ahead = (ahead + _LATE_MS) % _QUARTER_MS - _LATE_MS
     return max(0, ahead)
+
+
+def _said(when: str) -> tuple[list[int], int, str] | None:
+    """Part a date as Java prints it: year, day, hours, minutes, seconds; month; zone."""
+    match when.split():
+        case [_, month, day, clock, zone, year] if month in _MONTHS and len(year) == _YEAR:
+            told = [number(part) for part in (year, day, *clock.split(":"))]
+        case _:
+            return None
+    numbers = [one for one in told if one is not None and one >= 0]
+    if len(numbers) != len(told) or len(told) != _NUMBERS or not numbers[0]:
+        return None
+    return numbers, _MONTHS.index(month) + 1, zone

@@ -3,7 +3,7 @@
 import ssl
 import time
 from collections.abc import Callable, Collection, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 
@@ -23,7 +23,7 @@ ADMIN_MAY_WATCH = 200_000  # the AdminServer holds no lock while it writes, but 
 Channel = Literal["4lw", "admin", "none"]
 
 
-class Way(NamedTuple):
+class Way(msgspec.Struct, frozen=True):
     """How to ask one server."""
 
     address: Address

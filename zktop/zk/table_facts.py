@@ -1,6 +1,8 @@
 """What a server told, as the four facts that the model knows."""
 
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from zktop.model.facts import Connections, Expiry, Server, ServerFact, Watches
 from zktop.model.text import Text, clean
@@ -10,7 +12,7 @@ from zktop.zk.sampling import Told
 from zktop.zk.tables import Paths
 
 
-class Stamp(NamedTuple):
+class Stamp(msgspec.Struct, frozen=True):
     """Whose tables, not older than which transaction, read when."""
 
     server: Text

@@ -20,7 +20,7 @@ from model.builders import (
 )
 
 from zktop.model.facts import Connections, Expiry
-from zktop.model.sight import NO_SIGHT, Sight, Span
+from zktop.model.sight import NO_SIGHT, Sees, Sight, Span
 
 ALICE, BOB = session("alice"), session("bob")
 
@@ -32,7 +32,7 @@ def sight(*facts: object, now: int = NOW) -> Sight:
 
 def test_nothing_is_known_without_tables() -> None:
     """Missing input is unknown, never fine."""
-    assert NO_SIGHT.sees == ("none", "none", "none")
+    assert NO_SIGHT.sees == Sees("none", "none", "none")
     assert NO_SIGHT.presence(ALICE) is None
     assert NO_SIGHT.watched(ALICE) is None
     assert NO_SIGHT.connected(ALICE) is None
@@ -55,7 +55,7 @@ def test_nothing_is_known_without_tables() -> None:
 )
 def test_extent(facts: tuple[object, ...], sees: tuple[str, str, str]) -> None:
     """All means every known server; a follower's list has no expiry times."""
-    assert sight(*facts).sees == sees
+    assert sight(*facts).sees == Sees(*sees)
 
 
 def test_blind_spots_name_server_table_and_reason() -> None:
