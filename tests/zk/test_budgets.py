@@ -1,9 +1,11 @@
 """How much is asked of the servers at most, and what is said when that is not enough."""
 
+import signal
 import time
 from collections.abc import Iterator
 
 import pytest
+from cli.live import zktop_process
 from kazoo.client import KazooClient
 from zk.eye import looking, names
 from zk.older import Older, older
@@ -11,7 +13,11 @@ from zk.older import Older, older
 pytestmark = pytest.mark.zookeeper
 
 LOCKS = 60
+TOKEN = "0123456789abcdef0123456789abcdef"
 A_SECOND = 20
+
+
+FEW = ("--watch-budget", "1", "--request-budget", f"{A_SECOND}")
 
 
 @pytest.fixture(scope="module")
@@ -21,14 +27,42 @@ def single() -> Iterator[Older]:
         yield server
 
 
-def test_what_is_polled_is_polled_within_the_budget_for_requests(single: Older) -> None:
-    """Slower, but all of it: each round goes on where the one before it ended."""
+@pytest.fixture
+def locks(single: Older) -> str:
+    """More locks than may be watched; the root of them."""
     client = KazooClient(single.address)
     client.start()
     for number in range(LOCKS):
-        client.create(f"/polled/l{number}/m-0000000000", makepath=True)
+        client.ensure_path(f"/polled/l{number}/{TOKEN}__lock__0000000000")
+    client.stop()
+    client.close()
+    return "/polled/*"
+
+
+@pytest.mark.parametrize("command", ["snapshot", "events", "check"])
+def test_a_command_says_that_it_polls(single: Older, locks: str, command: str) -> None:
+    """Once, on stderr; events as soon as it is so, since nobody knows when they will end."""
+    with zktop_process(command, "--hosts", single.address, "--root", locks, *FEW) as zktop:
+        if command == "events":
+            zktop.until(lambda line: line["event"] == "connection")
+            assert zktop.process.stderr
+            said = zktop.process.stderr.readline()
+            zktop.process.send_signal(signal.SIGINT)
+        else:
+            said = zktop.ended()[1]
+
+    assert said.startswith(f"note: {LOCKS} znodes are polled every 3 s")
+    assert said.count("\n") == 1
+
+
+def test_what_is_polled_is_polled_within_the_budget_for_requests(
+    single: Older, locks: str
+) -> None:
+    """Slower, but all of it: each round goes on where the one before it ended."""
+    client = KazooClient(single.address)
+    client.start()
     few = {"watch_budget": 1, "requests_per_second": A_SECOND, "audit_every": 3600.0}
-    with looking(single.address, "/polled/*", **few) as eye:
+    with looking(single.address, locks, **few) as eye:
         begin, before = time.monotonic(), eye.source.cost().requests
         for number in (LOCKS - 1, 0):
             client.create(f"/polled/l{number}/m-0000000001")

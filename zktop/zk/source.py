@@ -63,6 +63,7 @@ class Source:
         self.access, self.plan = access, plan or Plan()
         self.log, self.recent_log = ring_log()
         self._facts: list[AnyFact] = []
+        self._emit: Callable[[AnyFact], None] = self._facts.append
         self._on_facts: OnFacts = lambda _facts: None
         self._read, self._sampled = threading.Event(), threading.Event()
         self._stream = Stream(self._after_batch, self.log)
@@ -178,13 +179,11 @@ class Source:
         self._connection.names = names
         self._connection.prefer([probe.address for probe in probes if probe.usable])
 
-    def _emit(self, fact: AnyFact) -> None:
-        self._facts.append(fact)
-
     def _after_batch(self) -> None:
         self._observer.after_batch()
         if self._facts:
-            facts, self._facts = self._facts, []
+            facts = self._facts.copy()
+            self._facts.clear()
             self._on_facts(facts)
         if self._connection.ready and self._discovery.done_once and self._observer.settled:
             self._read.set()
