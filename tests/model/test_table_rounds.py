@@ -1,9 +1,12 @@
 """What new tables have examined again: what they may change, and of much not all each time."""
 
+from itertools import pairwise
+
 from model.builders import NOW, connections, expiry, lock, own, row
 
 from zktop.model.examiner import Examiner
 from zktop.model.findings.finding import Finding
+from zktop.model.findings.foremost import FOREMOST
 from zktop.model.inspection import KNOWN_FOR
 from zktop.model.settings import SECOND
 from zktop.model.text import Text
@@ -54,13 +57,25 @@ def test_few_findings_are_examined_again_with_each_table() -> None:
 
 
 def test_many_findings_are_examined_again_the_more_seldom_the_more_there_are() -> None:
-    """A thousand sessions that are gone must not keep us busy for ten minutes."""
+    """A thousand that are gone must not keep us busy; those at the head of the list are few."""
     several = 6 * KNOWN_FOR
     rounds = Rounds(several).settled()
     renewed = [rounds.renewed("P1") for _ in range(4)]
 
-    assert 0 in renewed
+    assert FOREMOST in renewed
     assert several in renewed
+
+
+def test_those_at_the_head_of_many_are_as_new_as_those_of_few() -> None:
+    """How long a session may still live is what somebody reads who looks at the list."""
+    rounds = Rounds(6 * KNOWN_FOR).settled()
+    shown = [list(rounds.next().values())[:FOREMOST] for _ in range(4)]
+
+    for before, after in pairwise(shown):
+        assert [one.id for one in before] == [one.id for one in after]
+        assert not any(
+            one.sentence == other.sentence for one, other in zip(before, after, strict=True)
+        )
 
 
 def test_whoever_goes_beside_many_others_is_found_as_soon_as_ever() -> None:
