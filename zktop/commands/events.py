@@ -52,11 +52,14 @@ def _recorded(wanted: Wanted, file: str, at: At | None) -> "Iterator[Report]":
 def _live(wanted: Wanted, duration: "Millis | None") -> "Iterator[Report]":
     with watching(wanted) as watch:
         watch.read()
+        told = 0
         for report in watch.reports(None if duration is None else duration / 1000):
             yield report
+            if len(watch.notes) > told:
+                tell_notes(watch.notes)
+                told = len(watch.notes)
             if _reader_is_gone():
                 return
-        tell_notes(watch.notes)
         watch.insist(patience=0.0)
 
 
