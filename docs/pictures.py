@@ -6,7 +6,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +30,7 @@ THEME: Final = "zktop-dark"
 AT_MS: Final = 33_600  # the deadlock is confirmed, and the rest is still moving
 SIZE: Final = (120, 36)
 SOME: Final = 20  # frames, so few that none of them is joined with another
+LONGEST_S: Final = 240.0
 STILL_S: Final = 1.2  # numbers are sorted anew at most once a second
 
 
@@ -51,7 +52,7 @@ class Past:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.tell: Tell = lambda _news: None
+        self.tell: Tell | None = None  # until somebody listens
 
     def start(self, tell: Tell) -> None:
         """Begin to tell."""
@@ -70,17 +71,31 @@ async def drawn(keys: Sequence[str], frames: Sequence[Frame], hosts: str) -> str
     feed = Past(hosts)
     app = Zktop(feed, Scenery(frames), look=Look(theme=theme()))
     async with app.run_test(size=SIZE) as pilot:
-        await pilot.pause()
-        for begin in range(0, len(frames), SOME):
-            for frame in frames[begin : begin + SOME]:
-                feed.tell(frame)
-            while app.tape.last is not frame:
-                await pilot.pause()
+        await told(pilot, app, feed, frames)
         await still(pilot)
         await pilot.press(*keys)
         await app.workers.wait_for_complete()  # a page is made when it is first asked for
         await still(pilot)
         return plain(app.export_screenshot(title="zktop"))
+
+
+async def told(pilot: Pilot[int], app: Zktop, feed: Past, frames: Sequence[Frame]) -> None:
+    """Tell all of it, a little at a time, as soon as somebody listens."""
+    while feed.tell is None:
+        await pilot.pause()
+    for begin in range(0, len(frames), SOME):
+        for frame in frames[begin : begin + SOME]:
+            feed.tell(frame)
+        while app.tape.last is not frame:
+            await pilot.pause()
+
+
+async def within(name: str, drawing: Awaitable[str]) -> str:
+    """Draw a picture, or say which one never comes."""
+    try:
+        return await asyncio.wait_for(drawing, LONGEST_S)
+    except TimeoutError:
+        raise SystemExit(f"The picture {name} was not drawn within {LONGEST_S:g} s.") from None
 
 
 def theme() -> Theme:
@@ -107,7 +122,7 @@ async def main(folder: Path) -> None:
     replay = Replay(DOCS / "incident.zktop")
     frames = tuple(frames_until(replay, AT_MS))
     texts = await asyncio.gather(
-        *(drawn(keys, frames, replay.hosts) for keys in PICTURES.values())
+        *(within(name, drawn(keys, frames, replay.hosts)) for name, keys in PICTURES.items())
     )
     for name, text in zip(PICTURES, texts, strict=True):
         (folder / f"{name}.svg").write_text(text, encoding="utf-8")

@@ -9,6 +9,7 @@ from ui.feeds import app_of, settled
 from ui.past import BEGIN, past
 
 from zktop.ui.app import Zktop
+from zktop.ui.ports import Status
 
 END = BEGIN + 21_000
 
@@ -208,3 +209,13 @@ async def test_nothing_read_yet_is_no_mishap() -> None:
 def _typed(text: str) -> list[str]:
     names: Callable[[str], str] = {"+": "plus", "-": "minus", ":": "colon"}.get  # type: ignore[assignment]  # every key here is one
     return [names(one) or one for one in text]
+
+
+async def test_a_lost_connection_is_not_called_live() -> None:
+    """The strips end with what was known last."""
+    app = app_of(*past(), Status("lost", "The connection was lost."), page="timeline")
+    async with app.run_test(size=(120, 36)) as pilot:
+        screen = "\n".join(await settled(pilot))
+
+        assert "TIMELINE THE NEWEST THAT IS KNOWN" in screen
+        assert "LIVE" not in screen

@@ -31,7 +31,7 @@ def columns(cells: Callable[[], Cells]) -> tuple[Column[Entry], ...]:
 
     return (
         Column("ST", 4, draws(Cells.state, group.state), _by(lambda row: row.mark.rank)),
-        Column("LOCK", 18, draws(Cells.path, group.path), _by(lambda row: row.path), share=4,
+        Column("LOCK", 20, draws(Cells.path, group.path), _by(lambda row: row.path), share=4,
                keeps_end=True),
         Column("KIND", 6, draws(Cells.kind, group.kind), _by(lambda row: row.lock.kind), rank=4,
                needs=WIDE),
@@ -40,7 +40,7 @@ def columns(cells: Callable[[], Cells]) -> tuple[Column[Entry], ...]:
                at_right=True, rank=1, needs=WIDE),
         Column("QUEUE", 5, draws(Cells.queue, group.queue), _by(lambda row: row.waiting or 0),
                at_right=True, descending=True),
-        Column("MIX", 10, draws(Cells.mix), rank=5, share=1, needs=WIDE),
+        Column("MIX", 8, draws(Cells.mix), rank=5, share=1, needs=WIDE),
         Column("OLDEST", 7, draws(Cells.oldest), _by(lambda row: _start(row.waited)),
                at_right=True),
         Column("BLOCKED*s", 9, draws(Cells.blocked, group.blocked), _by(blocked), at_right=True,

@@ -45,7 +45,7 @@ def write_deadlock(pen: Pen, case: Case, live: Report, times: int) -> None:
     """Write a deadlock as it was when it was confirmed, and how it stands with it now."""
     dead, then = case.deadlock, case.frame.report
     now = next((one for one in live.deadlocks if one.id == dead.id), None)
-    ink = ink_of_deadlock(dead)
+    ink = ink_of_deadlock(now or dead)  # it may be surer now than when it was confirmed
     told = f"{count(len(dead.actors), 'actor')}, {count(len(dead.locks), 'lock')}"
     formed = f"   formed {clock(dead.since_ms)}" if dead.since_ms is not None else ""
     again = f"   seen {times} times" if times > 1 else ""
@@ -62,8 +62,8 @@ def write_deadlock(pen: Pen, case: Case, live: Report, times: int) -> None:
     pen.write()
     pen.say((now or dead).sentence, "strong")
     pen.write()
-    pen.all(circle(dead, pen.width - 1))
-    write_moves(pen, dead, then)
+    pen.all(circle(dead, pen.width - 1, ink))
+    write_moves(pen, dead, then, ink)
     write_reasons(pen, (now or dead).confidence, (now or dead).evidence)
     _write_behind(pen, now or dead, live if now else then)
     _write_ways(pen, now or dead, live if now else then)

@@ -8,7 +8,6 @@ from zktop.model.actors import session_of
 from zktop.model.facts import Millis, session_text
 from zktop.model.findings.words import clock
 from zktop.model.waits.deadlock import Deadlock, Place, Step
-from zktop.ui.draw.marks import ink_of_deadlock
 from zktop.ui.ink import Ink, Line, Run, fitted, line, width_of
 from zktop.ui.row import LETTERS
 
@@ -43,11 +42,11 @@ def in_circle(steps: Sequence[Step]) -> list[Step]:
     return ring if len(ring) == len(waiting) else list(steps)
 
 
-def circle(deadlock: Deadlock, width: int) -> list[Line]:
-    """Draw the ring in so many cells."""
+def circle(deadlock: Deadlock, width: int, ink: Ink = "critical") -> list[Line]:
+    """Draw the ring in so many cells; the request that closes it in this ink."""
     if not deadlock.steps:
         return []
-    ring, ink = in_circle(deadlock.steps), ink_of_deadlock(deadlock)
+    ring = in_circle(deadlock.steps)
     if len(ring) == 2 and width >= BOXED:  # noqa: PLR2004  two stand face to face
         return _boxes(ring, letters(deadlock), width, ink)
     return _list(ring, letters(deadlock), ink)

@@ -98,7 +98,8 @@ def _seen(scene: LockScene) -> Iterator[str]:
         history.since(m, holds=True).how == "at-least"
         for m in scene.lineup.members[: scene.lineup.holding][:3]
     ):
-        yield "its holder was there before zktop looked: ages with ≥ are lower bounds"
+        sign = ">=" if scene.is_ascii else "≥"
+        yield f"its holder was there before zktop looked: ages with {sign} are lower bounds"
     if scene.report.sight.sees.watches == "none":
         yield "watches: ? because no server gave its watch table"
     elif scene.report.sight.sees.watches == "some":

@@ -12,7 +12,6 @@ from zktop.model.locks.lock import Member
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock, Place, Step
 from zktop.ui.draw.circle import letters
-from zktop.ui.draw.marks import ink_of_deadlock
 from zktop.ui.draw.pen import Door, Pen
 from zktop.ui.ink import Ink, Line, Run, fitted, line, right
 from zktop.ui.moment import Subject
@@ -83,9 +82,9 @@ def _watch(view: View | None, node: str) -> str:
     return "" if view is None or member is None else WATCHING[view.lookout.of(member).verdict]
 
 
-def write_moves(pen: Pen, deadlock: Deadlock, report: Report) -> None:
-    """Write them as a table; a line leads to the lock."""
-    names, found, ink = letters(deadlock), moves(deadlock, report), ink_of_deadlock(deadlock)
+def write_moves(pen: Pen, deadlock: Deadlock, report: Report, ink: Ink) -> None:
+    """Write them as a table; a line leads to the lock. The last one has this ink."""
+    names, found = letters(deadlock), moves(deadlock, report)
     called = brief_paths(deadlock.locks)
     pen.title("STEPS", "in the order of their transactions")
     step_width = max(len(f"asked X:{name}") for name in called.values())

@@ -11,7 +11,7 @@ from zktop.ui.ink import Ink
 MEANS: Final = {rule.id: rule for rule in RULES}
 SURENESS: Final[dict[str, tuple[str, Ink]]] = {
     "C4": ("proven by what ZooKeeper holds", "critical"),
-    "C3": ("strong: proven, if what is assumed below is true", "critical"),
+    "C3": ("proven, if what is assumed is true", "critical"),
     "C2": ("likely", "warning"),
     "C1": ("a hint, no more", "dim"),
 }

@@ -138,7 +138,9 @@ class Timeline(Page):
     def _title(self, moment: Moment, seen: strips.Window) -> Line:
         begin = moment.tape.begin or seen.begin
         length = spoken(max(0, seen.newest - begin) / 1000)
-        if moment.is_newest:
+        if moment.is_newest and moment.status.word == "lost":
+            how = Run("THE NEWEST THAT IS KNOWN", "warning")
+        elif moment.is_newest:
             how = Run("LIVE", "good")
         elif moment.is_playing:
             how = Run(f"PLAYING {moment.speed:g}x", "good")
