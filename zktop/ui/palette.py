@@ -10,7 +10,7 @@ from typing import Final
 from rich.color import Color, ColorParseError
 from rich.style import Style
 
-from zktop.ui.ink import INKS, Ink
+from zktop.ui.ink import Ink
 
 LOOKS: Final[dict[Ink, str]] = {
     "plain": "$foreground",
@@ -39,14 +39,18 @@ class Palette:
     def __init__(self, variables: Mapping[str, str], *, colours: bool = True) -> None:
         """Read the theme's variables; `ink-NAME` replaces what an ink looks like by default."""
         self._variables, self._colours = variables, colours
-        self._styles = {ink: self._style(variables.get(f"ink-{ink}", LOOKS[ink])) for ink in INKS}
+        self._styles: dict[Ink, Style] = {}
         self.cursor = self._style(variables.get("ink-cursor", CURSOR))
         if not self.cursor.bgcolor:
             self.cursor = Style(reverse=True)
 
     def style(self, ink: Ink) -> Style:
         """Give the style of an ink."""
-        return self._styles[ink]
+        known = self._styles.get(ink)
+        if known is None:  # a view uses few of them, and the first picture is waited for
+            look = self._variables.get(f"ink-{ink}", LOOKS[ink])
+            known = self._styles[ink] = self._style(look)
+        return known
 
     def _style(self, look: str) -> Style:
         """Read words like `bold $error on $panel`; a colour that is none is left out."""
