@@ -52,7 +52,7 @@ def _at_rest(client: KazooClient, address: str) -> Iterator[Figure]:
     with _following("bare", address) as (_, follower):
         floor = _share(_after(follower, REST_S))
     before = _watches(client)
-    with _following("ours", address) as (begin, follower):
+    with _following("ours", address, "locks/*") as (begin, follower):
         watches = _watches(client) - before
         spent = _after(follower, REST_S)
     name = f"processor at rest, {len(LOCKS)} locks"
@@ -114,7 +114,7 @@ def _felt(
     for who in everybody * TURNS:
         with ExitStack() as stack:
             if who != "nobody":
-                stack.enter_context(_following(who, address, str(busy)))
+                stack.enter_context(_following(who, address, busy=busy))
             stack.enter_context(churn(address, locks, 1000))
             taken[who] += _bystander(address, CHURN_S / TURNS)
     return {who: _percentile(times, 99) for who, times in taken.items()}
@@ -130,8 +130,10 @@ def _all_seen(address: str) -> Figure:
 
 
 @contextmanager
-def _following(who: str, address: str, *more: str) -> Iterator[tuple[Told, subprocess.Popen[str]]]:
-    command = [sys.executable, "-m", "bench.follower", who, address, ROOT, *more]
+def _following(
+    who: str, address: str, below: str = "*/*", busy: float = 0.0
+) -> Iterator[tuple[Told, subprocess.Popen[str]]]:
+    command = [sys.executable, "-m", "bench.follower", who, address, ROOT, below, str(busy)]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as follower:
         assert follower.stdin

@@ -29,7 +29,7 @@ from zktop.zk import Access, Plan, parse_hosts
 from zktop.zk.reader import BATCH
 from zktop.zk.requests import GET_CHILDREN, AddWatch, MultiRead
 
-WHAT, ADDRESS, ROOT, *MORE = sys.argv[1:]
+WHAT, ADDRESS, ROOT, BELOW, BUSY = sys.argv[1:]
 BETWEEN_S = 0.002  # two reads of a bystander
 
 
@@ -46,8 +46,8 @@ def main() -> None:
 def follow(over: threading.Event) -> None:
     """Make reports of everything, as long as it lasts."""
     seen: Counter[str] = Counter()
-    plan = Plan(roots=(f"{ROOT}/*/*",), introspect=False)
-    settings = Settings(roots=(Root(f"{ROOT}/*/*"),))
+    plan = Plan(roots=(f"{ROOT}/{BELOW}",), introspect=False)
+    settings = Settings(roots=(Root(f"{ROOT}/{BELOW}"),))
     live = Watch(Access(parse_hosts(ADDRESS), session_timeout=30), plan, settings)
     told = live._came = _Counted()  # noqa: SLF001  what the source tells goes in here
     source = live._source  # noqa: SLF001
@@ -127,7 +127,7 @@ def be_busy(over: threading.Event) -> None:
     """Take as much of a core as somebody else did, as often as that one looks; ask nothing."""
     begin = _now()
     say(locks=0)
-    each = float(MORE[0]) / LOOKS_PER_S
+    each = float(BUSY) / LOOKS_PER_S
     while not over.wait(1 / LOOKS_PER_S - each):
         until = time.thread_time() + each
         while time.thread_time() < until:

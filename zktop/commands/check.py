@@ -10,7 +10,7 @@ from zktop.commands.origin import file_options, replay, tell_notes, watching
 from zktop.commands.output import narrate, put
 from zktop.commands.snapshot import no_locks
 from zktop.commands.times import At
-from zktop.config.tree import nearest, quoted
+from zktop.config.words import nearest, quoted
 from zktop.errors import ExitCode, NothingToLookAtError, ZktopError
 
 if TYPE_CHECKING:

@@ -2,16 +2,13 @@
 
 import functools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-from click.core import ParameterSource
-
-from zktop.config.asked import COMMAND_LINE, Asked, Given
-from zktop.config.tree import Origin
 
 if TYPE_CHECKING:
+    from zktop.config.asked import Asked
     from zktop.config.effective import Effective
 
 
@@ -107,7 +104,7 @@ OPTIONS = (
 class Wanted:
     """What a command was asked to connect to."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: "Asked") -> None:
         """Take what was asked."""
         self.asked = asked
 
@@ -131,44 +128,15 @@ def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def _options(options: tuple[Option, ...], command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def with_options(**values: Any) -> Any:
+        from zktop.commands.asked import asked  # noqa: PLC0415  --help needs no config
+
         context = click.get_current_context()
-        own = _asked(context, [(option, values.pop(option.parameter)) for option in options])
-        before = context.obj if isinstance(context.obj, Wanted) else Wanted(Asked())
-        context.obj = Wanted(own.over(before.asked))
+        own = asked(context, [(option, values.pop(option.parameter)) for option in options])
+        if isinstance(context.obj, Wanted):
+            own = own.over(context.obj.asked)
+        context.obj = Wanted(own)
         return command(wanted=context.obj, **values)
 
     for option in reversed(options):
         with_options = option.click()(with_options)
     return with_options
-
-
-def _asked(context: click.Context, values: list[tuple[Option, Any]]) -> Asked:
-    given = {
-        option: Given(option.key, _texts(option, value), _origin(context, option), option.many)
-        for option, value in values
-        if value not in (None, (), False)
-    }
-    file, cluster, layouts = (given.pop(option, None) for option in (CONFIG, CLUSTER, LAYOUT))
-    sasl = given.pop(SASL, None)
-    parts = _sasl(sasl) if sasl else ()
-    return Asked(file, cluster, layouts, (*given.values(), *parts))
-
-
-def _texts(option: Option, value: Any) -> tuple[str, ...]:
-    if option is NO_VERIFY:
-        return ("false",)
-    if option is READ_ONLY:
-        return ("true",)
-    return value if option.many else (value,)
-
-
-def _origin(context: click.Context, option: Option) -> Origin:
-    if context.get_parameter_source(option.parameter) is ParameterSource.ENVIRONMENT:
-        return Origin(f"environment {option.env}", option=option.env)
-    return Origin(COMMAND_LINE, option=option.flag)
-
-
-def _sasl(given: Given) -> Iterator[Given]:
-    names = ("mechanism", "username", "password")
-    for name, text in zip(names, given.texts[-1].split(":", 2), strict=False):
-        yield given._replace(key=f"sasl.{name}", texts=(text,))

@@ -6,7 +6,7 @@ import click
 
 from zktop.commands import COMMANDS
 from zktop.commands.garbage import uncollected
-from zktop.config.tree import nearest, quoted
+from zktop.config.words import nearest, quoted
 
 
 class Commands(click.Group):

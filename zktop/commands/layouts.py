@@ -6,7 +6,7 @@ import click
 
 from zktop.commands.connection import Wanted, config_options
 from zktop.commands.output import narrate, put, put_folded
-from zktop.config.tree import quoted
+from zktop.config.words import quoted
 from zktop.errors import NothingToLookAtError
 from zktop.model.layouts.catalogue import LAYOUTS
 from zktop.model.layouts.layout import Layout

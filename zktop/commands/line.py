@@ -9,7 +9,7 @@ from click.exceptions import Exit
 from zktop.commands.connection import Wanted, connection_options
 from zktop.commands.group import Commands
 from zktop.commands.output import narrate
-from zktop.config.tree import quoted
+from zktop.config.words import quoted
 from zktop.errors import ExitCode, ZktopError
 
 _EXAMPLES = """\b

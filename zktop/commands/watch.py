@@ -113,10 +113,11 @@ class Watch:
 
     def reading(self) -> Iterator[int]:
         """Wait for the first complete reading; tell how many facts there are so far."""
-        while not self._is_read():
-            self._learn()
-            self.insist()
-            yield self._learned
+        with uncollected():  # what is read stays
+            while not self._is_read():
+                self._learn()
+                self.insist()
+                yield self._learned
 
     def _is_read(self) -> bool:
         with self.waiting():

@@ -1,13 +1,13 @@
 """What was asked for outside the config file: by options and by the environment."""
 
-from typing import NamedTuple
+import msgspec
 
 from zktop.config.tree import Origin
 
 COMMAND_LINE = "command line"
 
 
-class Given(NamedTuple):
+class Given(msgspec.Struct, frozen=True):
     """A setting that was given outside the file."""
 
     key: str  # where it would stand in the file: tls.ca
@@ -21,7 +21,7 @@ class Given(NamedTuple):
         return self.origin.source == COMMAND_LINE
 
 
-class Asked(NamedTuple):
+class Asked(msgspec.Struct, frozen=True):
     """All that was asked for outside the file."""
 
     file: Given | None = None

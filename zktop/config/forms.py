@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 
-from zktop.config.tree import nearest, quoted
+from zktop.config.words import nearest, quoted
 
 Form = Callable[[str], object]
 

@@ -13,7 +13,8 @@ from msgspec import inspect, structs
 from zktop.config import scalars
 from zktop.config.forms import Form
 from zktop.config.scalars import SCALARS, is_null, sort
-from zktop.config.tree import Items, Mapping, Mistake, Origin, Scalar, Tree, nearest
+from zktop.config.tree import Items, Mapping, Mistake, Origin, Scalar, Tree
+from zktop.config.words import nearest
 
 WRONG: Final = object()
 
@@ -169,7 +170,7 @@ _COMPOSITES: dict[type, Callable[..., object]] = {
     inspect.StructType: lambda reader, kind, *rest: reader.record(kind.cls, *rest),
 }
 _SHAPES = {inspect.StructType: Mapping, inspect.DictType: Mapping, inspect.VarTupleType: Items}
-_WANTED = {Scalar: "text", Items: "a list", Mapping: "a mapping"}
+_WANTED: dict[type, str] = {Scalar: "text", Items: "a list", Mapping: "a mapping"}
 
 
 def _shape(kind: inspect.Type) -> type:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 
 from msgspec import inspect
 
-from zktop.config.tree import Items, Mapping, Scalar, Tree, nearest, quoted
+from zktop.config.tree import Items, Mapping, Scalar, Tree
+from zktop.config.words import nearest, quoted
 from zktop.model.text import clean
 
 _NULLS = {"", "~", "null", "Null", "NULL"}

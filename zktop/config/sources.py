@@ -18,8 +18,8 @@ from zktop.config.tree import (
     Scalar,
     Tree,
     merge,
-    quoted,
 )
+from zktop.config.words import quoted
 
 EMPTY = Mapping((), DEFAULT)
 LARGEST_FILE = 256 * 1024  # bytes

@@ -12,13 +12,15 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 from msgspec import Meta, inspect
+from msgspec.structs import replace
 
 from zktop.config.forms import Form, word
 from zktop.config.known import theme_files
 from zktop.config.reader import Check, Reader
 from zktop.config.shape import Word
 from zktop.config.sources import file_tree
-from zktop.config.tree import ConfigError, Mistake, Origin, nearest, quoted
+from zktop.config.tree import ConfigError, Mistake, Origin
+from zktop.config.words import nearest, quoted
 
 Colour = Annotated[str, Meta(extra={"form": "colour"})]
 Style = Annotated[str, Meta(extra={"form": "style"})]
@@ -125,7 +127,7 @@ def _read(file: Path, inks: Collection[str]) -> Theme:
     reader = Reader(_FORMS, {Theme: _check(file.stem, inks)})
     theme = reader.read(_shape(), tree)
     if reader.mistakes:
-        named = [each._replace(origin=_at(each.origin, file)) for each in reader.mistakes]
+        named = [replace(each, origin=_at(each.origin, file)) for each in reader.mistakes]
         raise ConfigError(named)
     assert isinstance(theme, Theme)  # noqa: S101  no mistake, so it was made
     return theme

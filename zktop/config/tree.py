@@ -1,16 +1,16 @@
 """A tree of texts that know where they stand, and the mistakes found in one."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+import msgspec
 
 from zktop.errors import UsageError
 from zktop.model.text import clean
 
-LONGEST_QUOTE = 40  # characters of a wrong value that are worth repeating
 MOST_MISTAKES = 50  # more are counted, not printed
 
 
-class Origin(NamedTuple):
+class Origin(msgspec.Struct, frozen=True):
     """Where a value comes from."""
 
     source: str  # a file, "command line", "environment ZKTOP_HOSTS" or "default"
@@ -29,7 +29,7 @@ class Origin(NamedTuple):
 DEFAULT = Origin("default")
 
 
-class Scalar(NamedTuple):
+class Scalar(msgspec.Struct, frozen=True):
     """One text; `plain` means written without quotes, so that it may mean a number."""
 
     text: str
@@ -42,14 +42,14 @@ class Scalar(NamedTuple):
         return self.plain or self.origin.option is not None
 
 
-class Items(NamedTuple):
+class Items(msgspec.Struct, frozen=True):
     """A list."""
 
     items: "tuple[Tree, ...]"
     origin: Origin
 
 
-class Mapping(NamedTuple):
+class Mapping(msgspec.Struct, frozen=True):
     """Keys and values in the order in which they were written, duplicates included."""
 
     pairs: "tuple[tuple[Scalar, Tree], ...]"
@@ -63,7 +63,7 @@ class Mapping(NamedTuple):
 Tree = Scalar | Items | Mapping
 
 
-class Mistake(NamedTuple):
+class Mistake(msgspec.Struct, frozen=True):
     """One thing that is wrong: where, under which key, and what."""
 
     origin: Origin
@@ -79,8 +79,8 @@ class Mistake(NamedTuple):
         --root: is empty
         """
         where = self.origin.option or str(self.origin)
-        parts = (where, self.what) if self.origin.option or not self.key else (where, *self[1:])
-        return clean(": ".join(parts))
+        key = () if self.origin.option or not self.key else (self.key,)
+        return clean(": ".join((where, *key, self.what)))
 
 
 class ConfigError(UsageError):
@@ -109,25 +109,3 @@ def merge(base: Mapping, over: Mapping) -> Mapping:
         else:
             merged[name.text] = (name, value)
     return Mapping(tuple(merged.values()), over.origin)
-
-
-def quoted(text: str) -> str:
-    """Repeat what the user wrote, if it is not too long.
-
-    >>> quoted("2x"), quoted("y" * 100) == '"' + "y" * 39 + '…"'
-    ('"2x"', True)
-    """
-    if len(text) > LONGEST_QUOTE:
-        text = text[: LONGEST_QUOTE - 1] + "…"
-    return f'"{clean(text)}"'
-
-
-def nearest(name: str, known: "list[str] | tuple[str, ...]") -> str | None:
-    """Give the known name that the user most likely meant.
-
-    >>> nearest("layuot", ["layout", "leases"]), nearest("colour", ["layout", "leases"])
-    ('layout', None)
-    """
-    from difflib import get_close_matches  # noqa: PLC0415  slow, and needed only on mistakes
-
-    return next(iter(get_close_matches(name[:LONGEST_QUOTE], known, n=1)), None)

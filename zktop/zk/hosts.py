@@ -5,7 +5,6 @@ rest with "bad hostname"; here every mistake is named before anything is connect
 """
 
 import re
-from typing import NamedTuple
 
 import msgspec
 
@@ -19,7 +18,7 @@ _HOST = re.compile(
 )
 
 
-class Address(NamedTuple):
+class Address(msgspec.Struct, frozen=True, order=True):
     """A host name or an IP address, and a port."""
 
     host: str
