@@ -210,8 +210,9 @@ class Deadlocks:
         tangled = self.graph.tangled
         if not tangled:
             return
-        actors = {one.actor for created in came for one in created if one.actor in tangled}
-        actors = {actor for actor in actors if tells_order(self.graph, actor)}
+        # At the first look all of them have come, and to ask everybody's name takes longer.
+        there = tangled if self._ranked_at is None else {r.actor for made in came for r in made}
+        actors = {actor for actor in tangled & there if tells_order(self.graph, actor)}
         names = {name for actor in actors for name in self.graph.locks(actor)}
         self._orders.harvest(
             self.graph,

@@ -120,10 +120,12 @@ def plain_queue(lock: Lock, actors: Actors) -> Queue | None:
         return None
     if lock.kind not in _QUEUED or not actors.are_sessions:
         return None
+    kind: Kind = "election" if lock.kind == "election" else _KINDS[line.rule]
+    unmade = _contenders(line) if kind != "election" else None  # who stands by does not wait
     return Queue(
         lock.path,
-        "election" if lock.kind == "election" else _KINDS[line.rule],
-        _contenders(line) or _of_sessions(lock, line.members, actors),
+        kind,
+        unmade or _of_sessions(lock, line.members, actors),
         blocking=lock.blocking,
         seen_zxid=lock.seen_zxid,
         guessed=_is_guessed(lock),
