@@ -8,7 +8,7 @@ reconnect it reads everything again and nothing has to be undone.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple, cast
+from typing import cast
 
 import msgspec
 
@@ -130,7 +130,7 @@ class World(msgspec.Struct, frozen=True):
         return after
 
 
-class _SortedOut(NamedTuple):
+class _SortedOut(msgspec.Struct, frozen=True, gc=False):
     """Facts by what they are about."""
 
     families: Mapping[Text, list[ZnodeFact]]  # a listing by its own path, the others by its parent

@@ -66,8 +66,9 @@ class Reach:
     def covers_children(self, path: str) -> bool:
         """Tell whether every child of a covered path is covered, whatever its name."""
         depth = path.count("/")
-        is_any = depth < len(self._levels) and self._levels[depth] is ANY_NAME
-        return self.covers_below(path) or (is_any and path != "/")
+        if depth < len(self._levels) and self._levels[depth] is ANY_NAME and path != "/":
+            return True
+        return self.covers_below(path)
 
     def matches(self, path: str) -> bool:
         """Tell whether a path may be a lock of this root, by its place in the tree."""

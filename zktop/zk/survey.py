@@ -207,13 +207,15 @@ class Survey:
         self.open(scope, folders)
 
     def _seen(self, reads: Iterable[tuple[Any, Read]], answer: Answer) -> None:
-        """Tell what these paths hold."""
+        """Tell what these paths hold; what several hold is kept once, as labels often are."""
         clock, emit, zxid, at = self._clock, self._emit, answer.zxid, answer.at
         is_plain = clock.is_plain
+        labels: dict[bytes, bytes] = {}
         for path, (content, found) in reads:
             if not is_plain:
                 zxid = clock.present((path,), answer.zxid)
             data = content[:LONGEST_DATA] if content else b""
+            data = labels.setdefault(data, data)
             emit(Node(zxid=zxid, at=at, path=path, stat=found, data=data))
 
     def _is_folder(self, path: str, found: Stat) -> bool:

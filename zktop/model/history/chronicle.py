@@ -10,8 +10,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from zktop.model.facts import Millis
+from zktop.model.history.bounds import arrivals, first_bounds, first_look
 from zktop.model.history.change import Change
-from zktop.model.history.diary import Diary, Look, Origin, first_look
+from zktop.model.history.diary import Diary, Look, Origin
 from zktop.model.history.ending import Together, together
 from zktop.model.history.event import Event
 from zktop.model.history.past import NO_HISTORY, FirstLook, LockHistory
@@ -68,7 +69,6 @@ class Chronicle:
 
     def _fold(self, change: Change, sight: Sight, company: Together) -> list[Event]:
         if change.before is None and self._was_there(change):
-            self._first[change.path] = first_look(change.after, self._now)
             return []
         change = self._seen(change)
         if change.path in self._unread:
@@ -87,15 +87,18 @@ class Chronicle:
         return self._diary(change).fold(change, look)
 
     def _was_there(self, change: Change) -> bool:
-        """Tell whether all of a lock that is met was there before we looked, as nearly all is."""
+        """Meet a lock all of which was there before we looked, as nearly all is; False if not."""
         lock, path, since = change.after, change.path, self._from_zxid
         if lock is None or lock.stat is None or lock.error is not None:
             return False
         if path in self._unread or path in self._graves or path in self._hidden:
             return False
-        born = [stat.czxid if (stat := one.znode.stat) else 0 for one in change.created]
-        is_read = self._now == self._began or 0 not in born
-        return is_read and max(born, default=0) <= since and lock.stat.czxid <= since
+        born = arrivals(change.created)
+        is_old = max(born, default=0) <= since and lock.stat.czxid <= since
+        if not is_old or (0 in born and self._now != self._began):
+            return False
+        self._first[path] = first_bounds(lock.stat, change.created, born, self._now)
+        return True
 
     def _seen(self, change: Change) -> Change:
         """Leave out looks that were refused: they tell nothing, and least that all are gone."""

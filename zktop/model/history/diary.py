@@ -12,14 +12,13 @@ from msgspec.structs import replace
 
 from zktop.model.facts import Millis
 from zktop.model.history.attempts import Register
-from zktop.model.history.change import Change, everybody
+from zktop.model.history.change import Change
 from zktop.model.history.counters import Counters
 from zktop.model.history.durations import Stopwatch
 from zktop.model.history.ending import Together, deletion_zxid, ended
 from zktop.model.history.event import Departure, Ending, Event, EventKind, Since, Span
 from zktop.model.history.glance import (
     ahead,
-    are_direct,
     blocked,
     foreign,
     is_direct,
@@ -249,23 +248,6 @@ class Diary:
     def _since(self, member: Member, *, holds: bool) -> Since:
         known = LockHistory(first_look=self._first, stays=self._stays)
         return known.since(member, holds=holds)
-
-
-def first_look(lock: Lock | None, now_ms: Millis) -> FirstLook:
-    """Bound since when the present holders hold, from one look alone.
-
-    When nothing was deleted since the newest member came, the same ones have held since then.
-    """
-    members = everybody(lock)
-    if lock is None or lock.stat is None or not members:
-        return FirstLook(now_ms, now_ms)
-    arrivals = [stat.czxid if (stat := one.znode.stat) else 0 for one in members]
-    latest = max(arrivals)
-    newest = members[arrivals.index(latest)]
-    if newest.ctime is None:
-        return FirstLook(now_ms, now_ms)
-    is_proof = latest == lock.stat.pzxid and are_direct(members)
-    return FirstLook(now_ms, min(now_ms, newest.ctime) if is_proof else now_ms)
 
 
 def _event(kind: EventKind, change: Change, look: Look, member: Member, zxid: int | None) -> Event:

@@ -28,6 +28,7 @@ class WaitGraph:
     def __init__(self, queues: Iterable[Queue] = ()) -> None:
         """Start from whole queues."""
         self._queues: dict[str, Queue] = {}
+        self.queues: Mapping[str, Queue] = MappingProxyType(self._queues)  # the newest of each
         self._places = Places()
         self._strands: dict[str, Strand] = {}
         self._granted: dict[str, tuple[Queue, frozenset[str]]] = {}
@@ -43,11 +44,6 @@ class WaitGraph:
             if queue.binds:
                 self._places.enter_all(queue, queue.requests)
         self._places.touched.clear()
-
-    @property
-    def queues(self) -> Mapping[str, Queue]:
-        """The newest queue of each lock, read-only."""
-        return MappingProxyType(self._queues)
 
     def locks(self, actor: str) -> Collection[str]:
         """List the queues in which the actor has a place, each once; no mere standby."""

@@ -1,0 +1,37 @@
+"""What one look alone says of a lock: since when its holders hold it, at the least."""
+
+from collections.abc import Sequence
+
+from zktop.model.facts import Millis, Stat
+from zktop.model.history.change import everybody
+from zktop.model.history.glance import are_direct
+from zktop.model.history.past import FirstLook
+from zktop.model.locks.lock import Lock, Member
+
+
+def first_look(lock: Lock | None, now_ms: Millis) -> FirstLook:
+    """Bound since when the present holders hold, from one look alone."""
+    if lock is None or lock.stat is None:
+        return FirstLook(now_ms, now_ms)
+    members = everybody(lock)
+    return first_bounds(lock.stat, members, arrivals(members), now_ms)
+
+
+def arrivals(members: Sequence[Member]) -> list[int]:
+    """Give the transactions that created them; 0 for who is not read."""
+    return [stat.czxid if (stat := one.znode.stat) else 0 for one in members]
+
+
+def first_bounds(
+    root: Stat, members: Sequence[Member], born: list[int], now_ms: Millis
+) -> FirstLook:
+    """Bound the same by all members and their arrivals.
+
+    When nothing was deleted since the newest member came, the same ones have held since then.
+    """
+    latest = max(born, default=0)
+    newest = members[born.index(latest)] if latest else None
+    if newest is None or newest.ctime is None:
+        return FirstLook(now_ms, now_ms)
+    is_proof = latest == root.pzxid and are_direct(members)
+    return FirstLook(now_ms, min(now_ms, newest.ctime) if is_proof else now_ms)
