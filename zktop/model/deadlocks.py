@@ -14,7 +14,8 @@ from zktop.model.facts import Millis
 from zktop.model.history.change import Change
 from zktop.model.history.chronicle import Chronicle
 from zktop.model.locks.lock import Lock, Member
-from zktop.model.requests import MANY, Known, Lined, names_of, path_of, plain_queue, queues
+from zktop.model.new_queue import MANY, plain_queue
+from zktop.model.requests import Known, Lined, names_of, path_of, queues
 from zktop.model.settings import Settings
 from zktop.model.sight import Sight
 from zktop.model.text import Text

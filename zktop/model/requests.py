@@ -8,31 +8,22 @@ other, waits cross the lines, and all of them become one queue.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from operator import attrgetter
-from typing import Final, overload
+from typing import Final
 
 import msgspec
 
-from zktop.model.actors import NOBODY, Actors, session_of
-from zktop.model.facts import Millis, Session, session_text
+from zktop.model.actors import Actors
 from zktop.model.locks.lock import Line, Lock, Member
 from zktop.model.locks.queue import Queue as Regular
 from zktop.model.locks.queue import counts_others
+from zktop.model.one_request import KINDS, is_guessed, is_of, request_of
 from zktop.model.strides import Split, splits
 from zktop.model.waits.state import Kind, Passing, Queue, Request
 
 _LINE: Final = "\0"  # between a path and the number of a line
 
-_KINDS: Final[dict[str, Kind]] = {
-    "first": "exclusive",
-    "read-write": "read-write",
-    "first-n": "pool",
-}
-
-
 _NOBODY: Final[frozenset[str]] = frozenset()
 _SHARED: Final = ("mutex", "read-write")
-_QUEUED: Final = ("mutex", "read-write", "election")
-MANY: Final = 64  # members; a shorter queue is made anew as quickly
 
 
 class Lined(msgspec.Struct, frozen=True, gc=False):
@@ -63,99 +54,6 @@ def queues(lock: Lock, actors: Actors, known: Known) -> Iterator[Lined]:
         yield _queue(lock, line, name, actors, known)
 
 
-class Contenders(Passing):
-    """Requests of members that each have a session."""
-
-    __slots__ = ("_members",)
-
-    def __init__(self, members: tuple[Member, ...]) -> None:
-        """Keep the members; what they are to the wait graph is worked out each time."""
-        self._members = members
-
-    def __len__(self) -> int:
-        """Count them."""
-        return len(self._members)
-
-    @overload
-    def __getitem__(self, place: int) -> Request: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Request, ...]: ...
-    def __getitem__(self, place: int | slice) -> Request | tuple[Request, ...]:
-        """Make one request, or several."""
-        if isinstance(place, slice):
-            return tuple(map(_of_session, self._members[place]))
-        return _of_session(self._members[place])
-
-    def __iter__(self) -> Iterator[Request]:
-        """Make all of them, one by one."""
-        return map(_of_session, self._members)
-
-    def __eq__(self, other: object) -> bool:
-        """Compare as the tuple of the requests does."""
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    def __hash__(self) -> int:
-        """Hash as the tuple of the requests does."""
-        return hash(tuple(self))
-
-    @property
-    def sessions(self) -> list[Session]:
-        """Give the owners."""
-        return [stat.owner for one in self._members if (stat := one.znode.stat)]
-
-    @property
-    def actor(self) -> str:
-        """Give the first owner."""
-        return session_text(self._members[0].owner)
-
-    def waited_since_ms(self) -> list[Millis]:
-        """Give the times at which those behind the first were created."""
-        return [stat.ctime for one in self._members[1:] if (stat := one.znode.stat)]
-
-
-def plain_queue(lock: Lock, actors: Actors) -> Queue | None:
-    """Give the only queue of a lock that was not there before, where its line is a plain one."""
-    line = lock.lines[0] if len(lock.lines) == 1 else None
-    if not isinstance(line, Regular) or not line.regular or line.exempt:
-        return None
-    if lock.kind not in _QUEUED or not actors.are_sessions:
-        return None
-    kind: Kind = "election" if lock.kind == "election" else _KINDS[line.rule]
-    unmade = _contenders(line) if kind != "election" else None  # who stands by does not wait
-    return Queue(
-        lock.path,
-        kind,
-        unmade or _of_sessions(lock, line.members, actors),
-        blocking=lock.blocking,
-        seen_zxid=lock.seen_zxid,
-        guessed=_is_guessed(lock),
-    )
-
-
-def _contenders(line: Regular) -> Contenders | None:
-    """Leave the requests to be made where they are wanted, unless there are many to make anew."""
-    if line.rule == "first-n" or line.notes.readers or len(line.members) > MANY:
-        return None
-    contenders = Contenders(line.members)
-    sessions = contenders.sessions
-    return contenders if 0 not in sessions and len(sessions) == len(contenders) else None
-
-
-def _of_sessions(lock: Lock, members: Sequence[Member], actors: Actors) -> tuple[Request, ...]:
-    """Make the requests of members of whom none is exempt; nearly all belong to sessions."""
-    return tuple(
-        [
-            _of_session(one) if one.owner else _request(lock, one, actors, is_exempt=False)
-            for one in members
-        ]
-    )
-
-
-def _of_session(member: Member) -> Request:
-    actor = session_text(member.owner)
-    return Request(member.node, actor, member.mode, member.czxid, member.ctime)
-
-
 def names_of(path: str, first: int = 0) -> Iterator[str]:
     """Give the names of a lock's queues, one after another, without end."""
     return (f"{path}{_LINE}{number}" if number else path for number in count(first))
@@ -180,7 +78,7 @@ def _pool(lock: Lock, actors: Actors, known: Known) -> Lined:
         capacity=capacity or None,
         capacity_is="known" if lock.leases_are == "known" else "inferred",
         seen_zxid=lock.seen_zxid,
-        guessed=_is_guessed(lock),
+        guessed=is_guessed(lock),
     )
     return _filled(rules, lock, (*lock.holders, *lock.waiters), actors, known)
 
@@ -194,7 +92,7 @@ def _together(lock: Lock, actors: Actors, known: Known) -> Lined:
         requests=(),
         seen_zxid=lock.seen_zxid,
         conflicts=_conflicts(lock, lock.waiters),
-        guessed=_is_guessed(lock),
+        guessed=is_guessed(lock),
     )
     return _filled(rules, lock, members, actors, known)
 
@@ -218,7 +116,7 @@ def _queue(lock: Lock, line: Line, name: str, actors: Actors, known: Known) -> L
         blocking=lock.blocking,
         seen_zxid=lock.seen_zxid,
         conflicts=conflicts,
-        guessed=_is_guessed(lock),
+        guessed=is_guessed(lock),
     )
     return _filled(rules, lock, members, actors, known)
 
@@ -230,7 +128,7 @@ def _kind(lock: Lock, line: Line) -> Kind:
     if lock.kind in ("single", "lease"):
         return "single"
     if isinstance(line, Regular) and line.regular:
-        return _KINDS[line.rule]
+        return KINDS[line.rule]
     return "conflict"
 
 
@@ -256,9 +154,9 @@ def _filled(
 
     def following(member: Member) -> Request:
         same, is_exempt = old.get(member.node), member.node in exempt
-        if same and actors.are_sessions and _is_of(same, member, is_exempt=is_exempt):
+        if same and actors.are_sessions and is_of(same, member, is_exempt=is_exempt):
             return same
-        made = _request(lock, member, actors, is_exempt=is_exempt)
+        made = request_of(lock, member, actors, is_exempt=is_exempt)
         return same if same == made else made
 
     new = [[following(m) for m in members[p.there : p.there + p.joined]] for p in parts]
@@ -296,7 +194,7 @@ def _standing(
         return 0
     count = 0
     for request, member in zip(requests, members, strict=False):
-        if request.node != member.node or not _is_of(request, member, is_exempt=False):
+        if request.node != member.node or not is_of(request, member, is_exempt=False):
             return count
         count += 1
     return count
@@ -306,7 +204,7 @@ def _first(rules: Queue, lock: Lock, members: tuple[Member, ...], actors: Actors
     """Make all requests of a queue that was not there before."""
     exempt = _exempt(lock)
     requests = tuple(
-        [_request(lock, one, actors, is_exempt=one.node in exempt) for one in members]
+        [request_of(lock, one, actors, is_exempt=one.node in exempt) for one in members]
     )
     return Lined(msgspec.structs.replace(rules, requests=requests), members, requests, ())
 
@@ -315,40 +213,3 @@ def _exempt(lock: Lock) -> frozenset[str]:
     if all(isinstance(line, Regular) and not line.exempt for line in lock.lines):
         return _NOBODY
     return frozenset([member.node for member in lock.holders if lock.is_exempt(member)])
-
-
-def _request(lock: Lock, member: Member, actors: Actors, *, is_exempt: bool) -> Request:
-    actor, stat = actors.of(lock, member), member.znode.stat
-    return Request(
-        node=member.node,
-        actor=actor,
-        mode=member.mode,
-        czxid=stat.czxid if stat else 0,
-        since_ms=stat.ctime if stat else None,
-        exempt=is_exempt,
-        releases=not actor.startswith(NOBODY),
-        session=None if actors.are_sessions else _session_behind(member, actor),
-    )
-
-
-def _session_behind(member: Member, actor: str) -> str | None:
-    """Give the session of a place whose actor is called otherwise."""
-    if not member.owner or session_of(actor) is not None:
-        return None
-    return session_text(member.owner)
-
-
-def _is_of(request: Request, member: Member, *, is_exempt: bool) -> bool:
-    """Tell whether a session's request needs not be made again; its znode never changes owner."""
-    stat = member.znode.stat
-    return (
-        stat is not None
-        and request.czxid == stat.czxid
-        and stat.owner != 0
-        and request.mode == member.mode
-        and request.exempt == is_exempt
-    )
-
-
-def _is_guessed(lock: Lock) -> bool:
-    return "low-confidence" in lock.warnings

@@ -13,7 +13,7 @@ from zktop.model.facts import AnyFact, Gone, Millis, Node, split
 from zktop.model.text import Text
 from zktop.zk.branch import Branch
 from zktop.zk.newcomers import Newcomers
-from zktop.zk.reach import Reach, Scope
+from zktop.zk.reach import Reach, Scope, upwards
 from zktop.zk.reader import Answer, Reader
 from zktop.zk.requests import NO_AUTH, NO_NODE, AddWatch, Exists, RemoveWatches
 from zktop.zk.survey import Survey
@@ -71,7 +71,7 @@ class Observer:
         self, reach: Reach, *, start: bool = True, flood_per_s: int | None = None
     ) -> Scope | None:
         """Watch one more root, unless a scope covers it already."""
-        known = (scope for base in _upwards(reach.base) for scope in self.scopes.get(base, ()))
+        known = (scope for base in upwards(reach.base) for scope in self.scopes.get(base, ()))
         if any(scope.reach.contains(reach) for scope in known):
             return None
         most = min(flood_per_s or self._flood_per_s, self._flood_per_s)
@@ -211,7 +211,7 @@ class Observer:
         branch = self.survey.branches.get(split(path)[0])
         if branch is not None and branch.scope.reach.covers(path):
             return branch.scope
-        for base in _upwards(path):
+        for base in upwards(path):
             for scope in self.scopes.get(base, ()):
                 if scope.reach.covers(path):
                     return scope
@@ -290,12 +290,3 @@ class Observer:
             scope.recursive, scope.polled = self.persistent, False
             self.survey.forget(scope.base)
             self._start(scope)
-
-
-def _upwards(path: str) -> list[str]:
-    """Give a path and all those above it."""
-    found = [path]
-    while path not in ("", "/"):
-        path = split(path)[0]
-        found.append(path)
-    return found

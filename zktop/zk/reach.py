@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from zktop.model.facts import split
 from zktop.model.settings import path_pattern
 
 ANY_DEPTH: Final = "**"
@@ -25,6 +26,19 @@ def looks_like_a_place(name: str) -> bool:
     if len(name) >= _SEQUENCE and name[-_SEQUENCE:].isdigit():
         return True
     return len(name) >= 32 and re.search(_UUID, name) is not None  # noqa: PLR2004  a uuid's length
+
+
+def upwards(path: str) -> list[str]:
+    """Give a path and all those above it.
+
+    >>> upwards("/locks/orders")
+    ['/locks/orders', '/locks', '/']
+    """
+    found = [path]
+    while path not in ("", "/"):
+        path = split(path)[0]
+        found.append(path)
+    return found
 
 
 class Reach:

@@ -18,7 +18,8 @@ from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.plain import plain_lock
 from zktop.model.locks.queue import Queue
 from zktop.model.locks.reach import may_be_lock
-from zktop.model.requests import Known, plain_queue, queues
+from zktop.model.new_queue import plain_queue
+from zktop.model.requests import Known, queues
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.world import World

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from model.queues import member
 
 from zktop.model.facts import Session
-from zktop.model.requests import Contenders
+from zktop.model.new_queue import Contenders
 from zktop.model.waits.forest import Forest
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.standing import standings
