@@ -9,6 +9,7 @@ from textual.message import Message
 from textual.timer import Timer
 
 from zktop.model.facts import Millis
+from zktop.ui.after import after
 from zktop.ui.filters import parsed
 from zktop.ui.inbox import Inbox
 from zktop.ui.look import Look
@@ -111,7 +112,7 @@ class Zktop(Paged):
             self._pump()
         elif not self._is_due:
             self._is_due = True
-            self.set_timer(wait, self._pump)
+            after(wait, self, self._pump)
 
     def _pump(self) -> None:
         self._is_due = False

@@ -8,6 +8,7 @@ from textual.containers import Horizontal
 
 from zktop.model.report import Report
 from zktop.model.text import Text
+from zktop.ui.after import after
 from zktop.ui.draw.beside import beside, stacked
 from zktop.ui.draw.chosen import chosen_lines
 from zktop.ui.draw.crowd import Crowd
@@ -99,7 +100,7 @@ class OneLock(Page):
         if is_same and self._scene is not None and len(self._scene.lineup) > HUGE and wait > 0:
             if not self._is_due:
                 self._is_due = True
-                self.set_timer(wait, self._again)
+                after(wait, self, self._again)
             return
         self._again()
 

@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 
 from zktop.model.report import Report
 from zktop.model.text import Text
+from zktop.ui.after import after
 from zktop.ui.board import Board, worst_first
 from zktop.ui.draw import group
 from zktop.ui.draw.health import about, health
@@ -125,9 +126,9 @@ class Locks(Page):
         if wait is not None and wait <= 0.0:
             self._order()
             return
-        if wait is not None and not self._is_due:  # a timer of less than nothing never ends
+        if wait is not None and not self._is_due:
             self._is_due = True
-            self.set_timer(wait, self._order_late)
+            after(wait, self, self._order_late)
         self.table.repaint()
 
     def _order_late(self) -> None:

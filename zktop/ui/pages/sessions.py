@@ -11,6 +11,7 @@ from textual.containers import Vertical
 from zktop.model.facts import Session
 from zktop.model.report import Report
 from zktop.model.text import Text
+from zktop.ui.after import after
 from zktop.ui.contacts import Contacts
 from zktop.ui.draw import servers
 from zktop.ui.draw.listing import Asked, Listing
@@ -153,7 +154,7 @@ class Sessions(Page):
         """Have a very long order gone on with, once that is done which came in the meantime."""
         if self._ordering.is_working and not self._is_waiting:
             self._is_waiting = True
-            self.set_timer(BREATH_S, self._go_on)
+            after(BREATH_S, self, self._go_on)
 
     def _go_on(self) -> None:
         self._is_waiting = False
