@@ -14,7 +14,7 @@ from itertools import count
 
 CONNECT = struct.Struct("!iqiqi16sb")
 TIMEOUT_MS = 600_000  # nobody sends pings
-CREATE, DELETE, EPHEMERAL = 1, 2, 1
+CREATE, DELETE, EXISTS, EPHEMERAL = 1, 2, 3, 1
 ANYBODY = struct.pack("!iii5si6s", 1, 31, 5, b"world", 6, b"anyone")  # may do everything
 AT_ONCE = 40  # a server lets no more than fifty wait at its door
 
@@ -34,6 +34,10 @@ class Contender:
         """Stand in this place; the answer is not waited for."""
         self.place = path
         self._ask(CREATE, _text(path), _text(label), ANYBODY, struct.pack("!i", EPHEMERAL))
+
+    def watch(self, path: str) -> None:
+        """Watch a place until it is left; the answer is not waited for."""
+        self._ask(EXISTS, _text(path), b"\x01")
 
     def leave(self) -> None:
         """Give the place up."""

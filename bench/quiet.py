@@ -1,0 +1,80 @@
+"""Ten thousand locks at rest: every owner is alive, and every waiter watches whom it waits for.
+
+The crowd whose sockets are closed is good for reading and for events. Who asks the servers about
+sessions finds fifty thousand owners that are cut off, and examines every one of them: that is a
+catastrophe, and no rest. Here a thousand clients stay connected, services of fifty threads each:
+a fifth of them hold locks, the others wait. One process may not have fifty thousand sockets.
+"""
+
+import resource
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from kazoo.client import KazooClient
+
+from bench.crowd import AT_ONCE, Contender, member
+from bench.reading import _create
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from servers import has_real_zookeeper, real_zookeeper
+
+CONTENDERS = 5
+CLIENTS = 1_000
+
+
+@contextmanager
+def quiet(locks: Sequence[str]) -> Iterator[tuple[str, Sequence[Contender]] | None]:
+    """Give the address of a real server with these locks, and the clients that have places."""
+    if not has_real_zookeeper():
+        yield None
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    with real_zookeeper(
+        memory_mb=1024, maxSessionTimeout=3_600_000, maxClientCnxns=0, forceSync="no"
+    ) as server:
+        _make(server.address, locks)
+        clients = list(_connected(server.address))
+        try:
+            for place in range(CONTENDERS):
+                _stand(clients, locks, place)
+            yield server.address, clients
+        finally:
+            for client in clients:
+                client.vanish()
+
+
+def _make(address: str, locks: Sequence[str]) -> None:
+    client = KazooClient(address, timeout=30)
+    client.start()
+    client.ensure_path(locks[0].rpartition("/")[0])
+    _create(client, list(locks), b"")
+    client.stop()
+    client.close()
+
+
+def _connected(address: str) -> Iterator[Contender]:
+    for _ in range(0, CLIENTS, AT_ONCE):
+        several = [Contender(address) for _ in range(AT_ONCE)]
+        for client in several:
+            client.answers(1)
+        yield from several
+
+
+def _stand(clients: Sequence[Contender], locks: Sequence[str], place: int) -> None:
+    """Have somebody stand in this place of each lock; the answers come before the next place."""
+    owed: Counter[int] = Counter()
+    fifth = len(clients) // CONTENDERS
+    for number, lock in enumerate(locks):
+        waits_as = fifth + (number * (CONTENDERS - 1) + place - 1) % (len(clients) - fifth)
+        who = waits_as if place else number % fifth
+        clients[who].queue(f"{lock}/{member(place)}", b"worker-%d" % who)
+        owed[who] += 1
+        if place:
+            clients[who].watch(f"{lock}/{member(place - 1)}")
+            owed[who] += 1
+    for who, count in owed.items():
+        clients[who].answers(count)
