@@ -1,5 +1,6 @@
 """What a look leaves to the next one, so that no event is told late."""
 
+import pytest
 from model.builders import NOW, kazoo_name, lock, session
 from msgspec.structs import replace
 
@@ -57,6 +58,19 @@ def test_the_others_are_ranked_at_last_where_something_happens_in_every_look() -
         blocked.append(sum(root.blocked for root in made.blockers))
 
     assert blocked == [3, 3, 0]
+
+
+@pytest.mark.parametrize(("others", "is_behind"), [(1, False), (7_500, True)])
+def test_there_is_more_patience_where_there_is_more_to_rank(others: int, is_behind: bool) -> None:  # noqa: FBT001  a parameter of pytest
+    """To rank ten thousand locks takes a tenth of a second: not every other second, then."""
+    quiet = [fact for n in range(others) for fact in lock(f"/many/{n:04}", f"h{n}", f"w{n}")]
+    examiner, world = Examiner(), _knotted("alice", "bob", "carol", "dan").after(*quiet)
+    examiner.look(world, LATER)
+    for number, owner in enumerate(("alice", "bob", "carol")):
+        world = world.after(_gone("/orders", owner, number, world))
+        examiner.look(world, LATER + 1_500 * (number + 1), thorough=False)
+
+    assert examiner.is_behind == is_behind
 
 
 def test_a_thorough_look_leaves_nothing() -> None:

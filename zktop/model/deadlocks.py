@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # most ensembles have none of them
 
 RANK_EVERY: Final[Millis] = 1_000
 RANK_AT_LAST: Final[Millis] = 2_000  # where every look has changed locks to tell of
+RANKED_IN_A_MS: Final = 5  # locks: where there are many, it must not take up every other look
 RANK_AGAIN: Final[Millis] = 10_000  # where no queue changed, and time alone adds up the waits
 
 
@@ -165,7 +166,7 @@ class Deadlocks:
         if self._unranked_from is None:
             self._unranked_from = now_ms
         self._is_ranking_due = age >= RANK_EVERY
-        patience = 0 if is_calm else RANK_AT_LAST
+        patience = 0 if is_calm else RANK_AT_LAST + len(self._forest) // RANKED_IN_A_MS
         return self._is_ranking_due and now_ms - self._unranked_from >= patience
 
     def _meet(self, lock: Lock) -> bool:

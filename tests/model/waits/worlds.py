@@ -73,7 +73,10 @@ def request(
 def changed(
     queue: Queue, number: int, chance: random.Random
 ) -> tuple[Queue, tuple[Request, ...], tuple[Request, ...]]:
-    """Some members gone, some new at the tail, now and then another capacity."""
+    """Some members gone, some new, mostly at the tail; now and then another capacity.
+
+    Who is read later than it was heard of is new in the midst of the others.
+    """
     gone = {r.node for r in queue.requests if chance.random() < 0.2}
     created = tuple(
         _newcomer(queue, number * 10 + place, chance)
@@ -81,7 +84,8 @@ def changed(
     )
     kept = tuple(request for request in queue.requests if request.node not in gone)
     deleted = tuple(request for request in queue.requests if request.node in gone)
-    after = replace(queue, requests=kept + created)
+    place = chance.randint(0, len(kept)) if chance.random() < 0.3 else len(kept)
+    after = replace(queue, requests=kept[:place] + created + kept[place:])
     if queue.kind == "pool" and chance.random() < 0.1:
         after = replace(after, capacity=chance.choice((1, 2, None)))
     return with_conflicts(after) if queue.kind == "conflict" else after, created, deleted

@@ -1,5 +1,7 @@
 """What changed between two states of one queue."""
 
+from collections.abc import Container
+
 from zktop.model.waits.state import Request
 
 Requests = tuple[Request, ...]
@@ -16,8 +18,18 @@ def difference(old: Requests, new: Requests) -> tuple[Requests, Requests]:
     return created, tuple(request for request in old if request.node not in kept)
 
 
-def is_tail(requests: Requests, created: Requests) -> bool:
-    """Whether the created requests stand behind all others."""
-    if not created:
-        return True
-    return {r.node for r in requests[-len(created) :]} == {r.node for r in created}
+def is_tail(requests: Requests, created: Requests, tangled: Container[str]) -> bool:
+    """Whether the created requests stand behind all others that matter to somebody else.
+
+    Passers-by may follow: a place whose owner is read later than it was heard of is created once
+    more, before those who came since.
+    """
+    left = {request.node for request in created}
+    for request in reversed(requests):
+        if not left:
+            break
+        if request.node in left:
+            left.remove(request.node)
+        elif request.actor in tangled:
+            return False
+    return not left

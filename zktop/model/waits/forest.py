@@ -78,6 +78,10 @@ class Forest:
         self._is_cut = False
         self.is_behind = False  # somebody may be missing at the end of the list
 
+    def __len__(self) -> int:
+        """Count the queues that somebody waits in."""
+        return len(self._rows)
+
     def replaced(self, lock: str, queue: Queue | None) -> None:
         """Take the newest queue of a lock; None when it is gone."""
         row = None if queue is None else _row(queue)

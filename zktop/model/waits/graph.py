@@ -183,10 +183,12 @@ class WaitGraph:
     def _enter(self, queue: Queue, created: tuple[Request, ...]) -> None:
         for request in self._places.enter_all(queue, created):
             self._suspects.append((queue, request))
+        if not self._places.is_knotted(queue.lock):
+            return
         # Without an order a new holder may have come from among those who wait.
         has_no_tail = queue.kind in ("conflict", "single")
-        if self._places.is_knotted(queue.lock):
-            self._is_unknown |= has_no_tail or not is_tail(tuple(queue.requests), created)
+        requests, tangled = tuple(queue.requests), self._places.tangled
+        self._is_unknown |= has_no_tail or not is_tail(requests, created, tangled)
 
     def _strand(self, lock: str) -> Strand:
         found = self._strands.get(lock)
