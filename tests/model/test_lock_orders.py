@@ -49,6 +49,20 @@ def in_two_orders(born: int = 1) -> Report:
     return report
 
 
+def test_what_is_told_as_before_is_the_same_object() -> None:
+    """Reports are kept by the hundreds, and few of them learn anything new."""
+    examiner, world = Examiner(), World()
+    facts = [*taken(ORDERS, "ann", 0, 100), *taken(STOCK, "ann", 0, 200)]
+    crossed = [*taken(STOCK, "bob", 1, 6_000), *taken(ORDERS, "bob", 1, 6_100)]
+    for at, told in ((200, facts), (1_000, released("ann", 1_000)), (6_100, crossed)):
+        world = world.after(*told)
+        examiner.look(world, NOW + at)
+    first, second = (examiner.look(world, NOW + at).inversions for at in (12_000, 12_500))
+
+    assert first
+    assert first[0] is second[0]
+
+
 def test_two_orders_of_the_same_locks_are_a_deadlock_to_come() -> None:
     """Nobody waited for anybody, and yet the order of who came is told, by their own names."""
     (told,) = in_two_orders().inversions

@@ -23,10 +23,10 @@ class Chronicle:
     whatever ended it. Two believers of one exclusive lock are what the flawed recipes are about.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, remembered: int = REMEMBERED) -> None:
         """Know nothing yet."""
         self._news = threading.Condition()
-        self.steps: deque[Step] = deque(maxlen=REMEMBERED)
+        self.steps: deque[Step] = deque(maxlen=remembered)
         self.latest: dict[str, Step] = {}
         self.told: dict[str, Counter[What]] = defaultdict(Counter)
         self.requests: dict[str, int] = {}

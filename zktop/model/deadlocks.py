@@ -57,6 +57,7 @@ class Deadlocks:
         self._forest = Forest()
         self._activity = Activity()
         self._orders = OrderGraph()
+        self._inverted: dict[str, Inversion] = {}  # as they were told the last time
         self._came: list[Iterable[Request]] = []  # since the last verdict, lock by lock
         self._members: dict[str, tuple[Member, ...]] = {}  # of long queues
         self._changed: dict[str, Queue | None] = {}  # since the last verdict
@@ -132,11 +133,16 @@ class Deadlocks:
         )
 
     def _inversions(self) -> "tuple[Inversion, ...]":
+        """Tell them; one that is told as before is the same object, for reports are kept."""
         if not self._orders.cycles:
             return ()
         from zktop.model.waits.order_story import inversions  # noqa: PLC0415  few have any
 
-        return inversions(self._orders)
+        before, self._inverted = self._inverted, {}
+        for one in inversions(self._orders):
+            known = before.get(one.id)
+            self._inverted[one.id] = known if known == one else one
+        return tuple(self._inverted.values())
 
     def _root_blockers(self, now_ms: Millis, *, is_calm: bool) -> tuple[Root, ...]:
         """Rank the root blockers, at most once a second: to add up all waits takes a while.
