@@ -17,6 +17,7 @@ PLUMBING = {
     "follower",
     "foremost",
     "painted",
+    "quiet",
     "soak",
     "soak_ui",
 }
