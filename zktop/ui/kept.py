@@ -75,12 +75,12 @@ def _by_age(kept: Sequence[Kept], fineness: int) -> Iterator[int]:
 
 def _without(kept: Sequence[Kept], numbers: Iterable[int]) -> list[Kept]:
     """Leave these out, but no alarm and not the last; what happened is told by the one after."""
-    spared = set(numbers)
+    unwanted = set(numbers)
     left: list[Kept] = []
     waiting: Kept | None = None
     for one in kept:
         joined = _joined(waiting, one) if waiting else one
-        if joined.number in spared and not joined.alarms and one is not kept[-1]:
+        if joined.number in unwanted and not joined.alarms and one is not kept[-1]:
             waiting = joined
             continue
         left.append(joined.after(left[-1] if left else None) if waiting else joined)
