@@ -4,15 +4,14 @@ import socket
 import threading
 from contextlib import suppress
 
-HOST = "127.0.0.1"
+from zk.door import HOST, Door
 
 
-class Cable:
+class Cable(Door):
     """Listens on a port of its own and passes everything on to a server, while it is whole."""
 
     def __init__(self, port: int) -> None:
         self._port = port
-        self._door = socket.create_server((HOST, 0))
         self._whole = threading.Event()
         self._whole.set()
         self._flows = threading.Event()
@@ -20,8 +19,7 @@ class Cable:
         self._stops_after: int | None = None
         self.stopped = threading.Event()
         self._lines: list[socket.socket] = []
-        self.address = f"{HOST}:{self._door.getsockname()[1]}"
-        threading.Thread(target=self._serve, daemon=True).start()
+        super().__init__()
 
     def cut(self) -> None:
         """Hang up on both sides, and on everybody who calls from now on."""
@@ -46,18 +44,14 @@ class Cable:
         """Cut it for good."""
         self.cut()
         self._flows.set()
-        with suppress(OSError):
-            self._door.shutdown(socket.SHUT_RDWR)
-        self._door.close()
+        super().close()
 
-    def _serve(self) -> None:
-        with suppress(OSError):
-            while True:
-                near, _ = self._door.accept()
-                if self._whole.is_set():
-                    self._join(near, socket.create_connection((HOST, self._port)))
-                else:
-                    near.close()
+    def attend(self, near: socket.socket) -> None:
+        """Join the caller with the server, or hang up."""
+        if self._whole.is_set():
+            self._join(near, socket.create_connection((HOST, self._port)))
+        else:
+            near.close()
 
     def _join(self, near: socket.socket, far: socket.socket) -> None:
         self._lines += (near, far)

@@ -5,19 +5,18 @@ import struct
 import threading
 from contextlib import suppress
 
-HOST = "127.0.0.1"
+from zk.door import HOST, Door
+
 FRAME = struct.Struct("!i")
 REQUEST = struct.Struct("!ii")  # its number, and what it asks for
 
 
-class Relay:
+class Relay(Door):
     """Passes everything on; whoever inherits may look at it, or answer in the server's place."""
 
     def __init__(self, port: int) -> None:
         self.port = port
-        self._door = socket.create_server((HOST, 0))
-        self.address = f"{HOST}:{self._door.getsockname()[1]}"
-        threading.Thread(target=self._serve, daemon=True).start()
+        super().__init__()
 
     def word(self, word: bytes) -> bytes:
         """Give the answer to a four-letter word: the server's."""
@@ -29,19 +28,11 @@ class Relay:
         """Give an answer after which to hang up; None where the request is to be passed on."""
         return None
 
-    def close(self) -> None:
-        """Let nobody in any more."""
-        with suppress(OSError):
-            self._door.shutdown(socket.SHUT_RDWR)
-        self._door.close()
+    def attend(self, near: socket.socket) -> None:
+        """Follow what the caller asks on a thread of its own."""
+        threading.Thread(target=self._follow_to_its_end, args=(near,), daemon=True).start()
 
-    def _serve(self) -> None:
-        with suppress(OSError):
-            while True:
-                near, _ = self._door.accept()
-                threading.Thread(target=self._attend, args=(near,), daemon=True).start()
-
-    def _attend(self, near: socket.socket) -> None:
+    def _follow_to_its_end(self, near: socket.socket) -> None:
         with suppress(OSError, EOFError), near:
             begin = _exactly(near, 4)
             if begin.isalpha():
