@@ -1,5 +1,7 @@
 """`zktop check` on recordings: what counts, what does not, and what it says."""
 
+import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from zktop.model.facts import AnyFact
 from zktop.model.settings import Settings
 
 Run = Callable[..., tuple[int, str, str]]
+Process = Callable[..., "subprocess.CompletedProcess[str]"]
 
 AB_BA = "X x: A B ; Y x: B A"
 DEADLOCKS = {
@@ -42,6 +45,21 @@ def test_each_kind_of_deadlock_fails(zktop: Run, tmp_path: Path, rule: str) -> N
     assert (code, err) == (1, "")
     assert out.startswith(f"{rule} ")
     assert [line.split()[0] for line in out.splitlines()].count(rule) == 1
+
+
+@pytest.mark.parametrize(("form", "code"), [("text", 1), ("nagios", 2)])
+def test_the_exit_code_needs_no_reader(
+    process: Process, tmp_path: Path, form: str, code: int
+) -> None:
+    """As in `zktop check | grep -q D1`, which reads no further than that."""
+    file = recorded_story(tmp_path / "a.zktop", AB_BA)
+    reader, writer = os.pipe()
+    os.close(reader)
+
+    ran = process("-m", "zktop", "check", "--from", str(file), "--format", form, stdout=writer)
+
+    os.close(writer)
+    assert (ran.returncode, ran.stderr) == (code, "")
 
 
 @pytest.mark.parametrize("rule", DEADLOCKS)

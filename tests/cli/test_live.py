@@ -259,6 +259,17 @@ def test_nothing_to_look_at(zktop: Zktop, sandbox: RunningServer, command: str) 
     assert err.startswith("No lock was found at /nothing/here.")
 
 
+@pytest.mark.parametrize("command", ["snapshot", "check"])
+def test_a_chroot_that_is_not_there_is_told(
+    zktop: Zktop, server: RunningServer, command: str
+) -> None:
+    """Nobody would look for a typing mistake in --hosts otherwise."""
+    code, _, err = zktop(command, "--hosts", f"{server.address}/no/such")
+
+    assert code == 4
+    assert "note: the chroot /no/such does not exist\n" in err
+
+
 @pytest.fixture(scope="module")
 def stranger() -> Iterator[str]:
     """A port where something else than ZooKeeper answers."""
@@ -326,6 +337,24 @@ def test_a_signal_ends_a_recording_that_is_whole(
     code, out, err = zktop("events", "--from", str(file))
     assert (code, err) == (0, "")
     assert json.loads(out.splitlines()[0])["state"] == "connected"
+
+
+@pytest.mark.parametrize(
+    ("file", "why"),
+    [
+        ("/dev/full", "No space left on device"),
+        ("/nowhere/a.zktop", "No such file or directory"),
+        (".", "Is a directory"),
+    ],
+)
+def test_a_recording_that_cannot_be_written_names_its_file(
+    zktop: Zktop, sandbox: RunningServer, file: str, why: str
+) -> None:
+    """Whether it cannot begin or cannot go on."""
+    code, out, err = zktop("record", "--hosts", sandbox.address, "-o", file)
+
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1] == f"{file} cannot be written: {why}."
 
 
 def test_a_reader_that_goes_away_ends_events(sandbox: RunningServer) -> None:

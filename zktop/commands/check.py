@@ -1,13 +1,14 @@
 """`zktop check`: one answer for a script or a monitoring system."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import click
 
 from zktop.commands.connection import Wanted, connection_options
 from zktop.commands.origin import file_options, replay, tell_notes, watching
-from zktop.commands.output import narrate, put
+from zktop.commands.output import drop_output, narrate, put
 from zktop.commands.snapshot import no_locks
 from zktop.commands.times import At
 from zktop.config.words import nearest, quoted
@@ -75,9 +76,7 @@ def command(
 
 def _text(judged: "Callable[[], Verdict]") -> int:
     verdict = judged()
-    for line in verdict.lines():
-        put(line)
-    return ExitCode.FINDINGS if verdict.findings else ExitCode.FINE
+    return _answer(verdict.lines(), ExitCode.FINDINGS if verdict.findings else ExitCode.FINE)
 
 
 def _nagios(judged: "Callable[[], Verdict]") -> int:
@@ -85,11 +84,20 @@ def _nagios(judged: "Callable[[], Verdict]") -> int:
     try:
         verdict = judged()
     except (ZktopError, click.UsageError) as error:
-        put(f"ZKTOP UNKNOWN - {' '.join(str(error).split())}")
-        return NAGIOS["UNKNOWN"]
-    for line in verdict.nagios():
-        put(line)
-    return NAGIOS[verdict.level]
+        return _answer([f"ZKTOP UNKNOWN - {' '.join(str(error).split())}"], NAGIOS["UNKNOWN"])
+    return _answer(verdict.nagios(), NAGIOS[verdict.level])
+
+
+def _answer(lines: Iterable[str], code: int) -> int:
+    """Say it; the code is the same for somebody who reads no further than he likes."""
+    try:
+        for line in lines:
+            put(line)
+        if sys.stdout:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        drop_output()
+    return code
 
 
 def _of_file(source: "Replay", moment: "Millis | None", bar: "Bar") -> "Verdict":

@@ -1,6 +1,5 @@
 """The command line: the options at the top, and where every error ends as a sentence."""
 
-import os
 import sys
 
 import click
@@ -8,7 +7,7 @@ from click.exceptions import Exit
 
 from zktop.commands.connection import Wanted, connection_options
 from zktop.commands.group import Commands
-from zktop.commands.output import narrate
+from zktop.commands.output import drop_output, narrate
 from zktop.config.words import quoted
 from zktop.errors import ExitCode, ZktopError
 
@@ -87,9 +86,8 @@ def _complain(sentence: str, code: ExitCode) -> int:
 
 
 def _output_lost(error: OSError) -> int:
-    """Let the interpreter flush what is left to nowhere; `zktop layouts | head -1` is no error."""
-    if sys.stdout:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Say what failed; but `zktop layouts | head -1` is no error."""
+    drop_output()
     if isinstance(error, BrokenPipeError):
         return ExitCode.FINE
     what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror

@@ -1,5 +1,6 @@
 """What is printed: data on stdout, narration on stderr, and nothing that a terminal would obey."""
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TextIO
@@ -64,6 +65,12 @@ def folded(text: str, width: int) -> list[str]:
         lines.append(text[:end])
         text = text[end:].lstrip()
     return [*lines, text]
+
+
+def drop_output() -> None:
+    """Let what is still to be flushed go nowhere: nobody reads it any more."""
+    if sys.stdout:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _write_utf8(data: bytes) -> None:
