@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NoReturn, cast
 
 import click
 
 from zktop.commands.connection import Wanted, connection_options
+from zktop.commands.guarded import Guarded
 from zktop.commands.origin import tell_notes, watching
 from zktop.commands.output import narrate
 from zktop.commands.times import DURATION
@@ -81,12 +83,10 @@ def recorder_of(file: IO[bytes], watch: "Watch", *, redact: bool) -> "Recorder":
 
 def header_of(hosts: str, settings: "Settings", *, redact: bool = True) -> "Header":
     """Give the first line of a recording that we make."""
-    from importlib.metadata import version  # noqa: PLC0415  looked up without need for it
-
-    from zktop.recording import Header  # noqa: PLC0415
+    from zktop.recording import Header  # noqa: PLC0415  looked up without need for it
 
     return Header(
-        tool=f"zktop {version('zktop')}",
+        tool=_tool(),
         hosts=hosts,
         roots=[root.path for root in settings.roots],
         redacted=redact,
@@ -94,11 +94,25 @@ def header_of(hosts: str, settings: "Settings", *, redact: bool = True) -> "Head
     )
 
 
+@cache
+def _tool() -> str:
+    """Name who records. Each time it is looked up, Python keeps a list of the current folder."""
+    from importlib.metadata import version  # noqa: PLC0415  looked up without need for it
+
+    return f"zktop {version('zktop')}"
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
     try:
-        file = path.open("wb")
+        file = Guarded(path, _cannot_be_written)
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}.") from error
+        _cannot_be_written(path, error)
     with file:
-        yield file
+        yield cast("IO[bytes]", file)
+
+
+def _cannot_be_written(path: Path, error: OSError) -> NoReturn:
+    if isinstance(error, BrokenPipeError):
+        raise error  # who reads it has had enough
+    raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from error
