@@ -14,8 +14,8 @@ from zktop.model.world import NO_TABLES, World
 
 def state(world: World) -> Iterator[AnyFact]:
     """Give the facts that make this world again."""
-    for path, family in sorted(world.families.items()):
-        yield from _family_facts(path, family, world.at)
+    for path in sorted(world.families):
+        yield from _family_facts(path, world.family(path), world.at)
     for tables in world.tables.values():
         facts = (tables.server, tables.connections, tables.watches, tables.expiry)
         yield from (fact for fact in facts if fact is not None)
