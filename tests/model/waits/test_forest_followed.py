@@ -126,10 +126,21 @@ def test_with_nobody_unranked_it_is_what_a_ranking_would_say(chance: random.Rand
             assert one.says() == one.truth()
 
 
-def _queue(lock: str, number: int, chance: random.Random) -> Queue:
+@given(st.randoms(use_true_random=False))
+def test_a_ranking_after_some_changes_is_what_a_ranking_of_all_would_say(chance: random.Random):
+    """Main waits are looked for again only where somebody has begun or ended to wait."""
+    one = Follower("a x: A1@1")
+    for number in range(12):
+        locks = chance.sample("abcdef", chance.randint(1, 3))
+        one.changed(*(_queue(f"/{lock}", number, chance, shared="WXYZ") for lock in locks))
+        one.rank()
+        assert one.says() == one.truth()
+
+
+def _queue(lock: str, number: int, chance: random.Random, shared: str = "XY") -> Queue:
     """Mostly people of its own, and now and then somebody who is elsewhere too."""
     kind = chance.choice(KINDS)
-    mine = [f"{lock}{n}" for n in range(6)] + ["X", "Y"]
+    mine = [f"{lock}{n}" for n in range(6)] + list(shared)
     requests = tuple(
         Request(
             node=f"n-{place}",

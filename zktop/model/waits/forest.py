@@ -6,14 +6,15 @@ holder may wait itself, so the roots are those who do not: runners, deadlocks, a
 
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import nlargest
+from itertools import dropwhile
 from typing import Final
 
 from msgspec import Struct
 
 from zktop.model.waits.grants import granted
 from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.mains import Mains
 from zktop.model.waits.state import Passing, Queue, Request
-from zktop.model.waits.strand import Strand
 
 LISTED: Final = 100
 CROWDED: Final = 500  # members of a queue that is counted again only when all are ranked
@@ -48,14 +49,15 @@ class _Row(Struct, gc=False):
         else:
             self.since_ms += times * request.since_ms
 
-    def plus(self, other: "_Row") -> "_Row":
-        """Count both together; neither is changed, since rows are kept."""
-        return _Row(
-            self.head,
-            self.waiting + other.waiting,
-            self.since_ms + other.since_ms,
-            self.undated + other.undated,
-        )
+    def include(self, other: "_Row") -> None:
+        """Count those as well."""
+        self.waiting += other.waiting
+        self.since_ms += other.since_ms
+        self.undated += other.undated
+
+    def copied(self) -> "_Row":
+        """Give one to count on with, for this one is kept."""
+        return _Row(self.head, self.waiting, self.since_ms, self.undated)
 
     def blocked_ms(self, now_ms: int) -> int:
         """Add up the waits."""
@@ -72,7 +74,7 @@ class Forest:
     def __init__(self) -> None:
         """Start without rows."""
         self._rows: dict[str, _Row] = {}
-        self._waits: dict[str, tuple[Strand, tuple[Request, ...]]] = {}  # of the knotted queues
+        self._mains = Mains()
         self._worst: dict[str | int, _Row] = {}
         self._actors: Sequence[tuple[str, ...]] = ()  # of the cores among them
         self._is_cut = False
@@ -87,13 +89,15 @@ class Forest:
         row = None if queue is None else _row(queue)
         if row is None:
             self._rows.pop(lock, None)
-        else:
-            self._rows[lock] = row
+            return
+        for request in self._mains.others(lock):
+            row.add(request, -1)
+        self._rows[lock] = row
 
     def followed(self, graph: WaitGraph, lock: str, queue: Queue | None) -> bool:
         """Take in a changed queue at once, if it is one that can be followed."""
         is_crowded = queue is not None and len(queue.requests) > CROWDED
-        if is_crowded or lock in self._waits or graph.is_knotted(lock):
+        if is_crowded or lock in self._mains or graph.is_knotted(lock):
             return False
         before = self._rows.get(lock)
         self.replaced(lock, queue)
@@ -107,18 +111,18 @@ class Forest:
 
     def roots(self, graph: WaitGraph, now_ms: int) -> tuple[Root, ...]:
         """Find the root blockers with the most blocked time, that first."""
-        mains, extra = self._main_waits(graph)
-        climb = _Climb(graph, self._rows, mains)
+        for lock in self._mains.look(graph):
+            self.replaced(lock, graph.queues.get(lock))
+        climb = _Climb(graph, self._rows, self._mains)
         totals: dict[str | int, _Row] = {}
+        sums: dict[str | int, _Row] = {}
         for row in self._rows.values():
             key = climb.root(row.head)
-            known = totals.get(key)
-            totals[key] = row if known is None else known.plus(row)
-        for lock, request in extra:
-            if lock in self._rows:
-                key = climb.root(self._rows[lock].head)
-                totals[key] = totals[key].plus(_Row(request.actor, 0, 0, 0))
-                totals[key].add(request, -1)
+            known = totals.setdefault(key, row)
+            if known is not row:
+                if key not in sums:
+                    sums[key] = totals[key] = known.copied()
+                sums[key].include(row)
         self._worst = totals
         self._actors = [tuple(sorted(core.actors)) for core in graph.residue.cores]
         self._is_cut = self.is_behind = False
@@ -144,56 +148,29 @@ class Forest:
             undated=total.undated,
         )
 
-    def _main_waits(self, graph: WaitGraph) -> tuple[dict[str, str], list[tuple[str, Request]]]:
-        """For actors in several queues: the lock of the oldest wait, and all their other waits."""
-        mains: dict[str, tuple[str, Request]] = {}
-        extra: list[tuple[str, Request]] = []
-        kept: dict[str, tuple[Strand, tuple[Request, ...]]] = {}
-        for line in graph.strands():
-            lock = line.queue.lock
-            known = self._waits.get(lock)
-            if known is None or known[0] is not line:
-                known = line, _waits(graph, line)
-            kept[lock] = known
-            for request in known[1]:
-                main = mains.setdefault(request.actor, (lock, request))
-                if main[1] is not request:
-                    newer = max(main, (lock, request), key=_age)
-                    mains[request.actor] = min(main, (lock, request), key=_age)
-                    extra.append(newer)
-        self._waits = kept
-        return {actor: lock for actor, (lock, _) in mains.items()}, extra
-
-
-def _age(wait: tuple[str, Request]) -> tuple[int, str, str]:
-    return wait[1].czxid, wait[0], wait[1].node
-
-
-def _waits(graph: WaitGraph, line: Strand) -> tuple[Request, ...]:
-    return tuple(member for member in line.members if not graph.holds(line.queue, member))
-
 
 class _Climb:
     """Climbs from an actor to the one at the root of its waiting: an actor, or a core's number."""
 
-    def __init__(
-        self, graph: WaitGraph, rows: Mapping[str, _Row], mains: Mapping[str, str]
-    ) -> None:
+    def __init__(self, graph: WaitGraph, rows: Mapping[str, _Row], mains: Mains) -> None:
         self._rows = rows
         self._mains = mains
         cores = enumerate(graph.residue.cores)
         self._known: dict[str, str | int] = {a: n for n, core in cores for a in core.actors}
 
     def root(self, actor: str) -> str | int:
-        if actor not in self._mains:
+        if self._mains.lock(actor) is None:
             return self._known.get(actor, actor)
         path: dict[str, None] = {}
         while actor not in self._known:
             path[actor] = None
-            row = self._rows.get(self._mains.get(actor, ""))
-            # A ring outside of all cores is one that a pool will open: its first is the root.
-            if row is None or row.head in path:
+            row = self._rows.get(self._mains.lock(actor) or "")
+            if row is None:
                 self._known[actor] = actor
+            elif row.head in path:
+                # A ring outside of all cores is one that a pool will open.
+                ring = dropwhile(row.head.__ne__, path)
+                self._known[actor] = self._mains.oldest(ring)
             else:
                 actor = row.head
         self._known.update(dict.fromkeys(path, self._known[actor]))
