@@ -68,6 +68,15 @@ def test_a_knot_shows_every_holder():
     assert {step.actor for step in made.steps} == {"A", "B", "C"}
 
 
+def test_a_knot_is_closed_by_the_last_who_could_have_returned_a_lease():
+    """Though the ring that is told first may be older."""
+    made = only("P sem(2): A@1 C@2 B@5 ; Y x: B@3 A@6 C@9")
+
+    assert [(step.actor, step.closing) for step in made.steps][-1] == ("C", True)
+    assert [step.closing for step in made.steps].count(True) == 1
+    assert made.since_ms == 9_000
+
+
 def test_the_identity_stays_while_others_come_and_go():
     """Neither queueing behind it nor passing through it changes what it is."""
     alone = only("X x: A@1 B@8 ; Y x: B@2 A@7")

@@ -8,7 +8,14 @@ from msgspec import Struct
 from zktop.model.waits.coexistence import Coexistence, coexistence
 from zktop.model.waits.confidence import confidence
 from zktop.model.waits.cores import Core
-from zktop.model.waits.deadlock import Deadlock, identity, ordered_actors, signature, steps
+from zktop.model.waits.deadlock import (
+    Deadlock,
+    identity,
+    newest,
+    ordered_actors,
+    signature,
+    steps,
+)
 from zktop.model.waits.elections import entangled
 from zktop.model.waits.evidence import Case, Evidence
 from zktop.model.waits.exits import ways_out
@@ -85,18 +92,20 @@ def _deadlock(
     graph, names = view.graph, view.names
     core, found = graph.residue.cores[number], rings(graph.residue)[number]
     rule, sort = kind(core, found)
-    case = Case(rule, found, core.actors, together, names.owner, view.is_supposed)
+    shown = _shown(core, found)
+    closing = newest(shown)
+    case = Case(rule, found, closing, core.actors, together, names.owner, view.is_supposed)
     level, clues = confidence(case, view.known)
     return Deadlock(
         id=identity(rule, found),
         rule=rule,
         kind=sort,
         confidence=level,
-        since_ms=found[-1].request.since_ms,
+        since_ms=closing.request.since_ms,
         coexistence_proven=together.is_proven,
         actors=ordered_actors(core, found),
         locks=tuple(sorted({edge.queue.lock for edge in found})),
-        steps=steps(graph, _shown(core, found), names),
+        steps=steps(graph, shown, names),
         behind=sum(many for groups, many in counts.items() if number in groups),
         sentence=sentence(rule, found, core, names, view.known.now_ms),
         ways_out=ways_out(graph, number, counts, names),

@@ -58,10 +58,15 @@ class Deadlock(Struct, frozen=True, gc=False):
 
 
 def steps(graph: WaitGraph, ring: Ring, names: Names) -> tuple[Step, ...]:
-    """One step for each edge, oldest request first; the newest has closed the ring."""
-    closing = ring[-1]
+    """One step for each edge, oldest request first; the newest has closed it."""
+    closing = newest(ring)
     made = [_step(graph, edge, names, closes=edge is closing) for edge in ring]
     return tuple(sorted(made, key=lambda step: (step.closing, step.czxid)))
+
+
+def newest(ring: Ring) -> Edge:
+    """Give the last request: of a ring the last edge, of a knot maybe one that is in no ring."""
+    return max(ring, key=lambda edge: edge.request.czxid)
 
 
 def _step(graph: WaitGraph, edge: Edge, names: Names, *, closes: bool) -> Step:

@@ -42,15 +42,11 @@ class Case(Struct, frozen=True):
 
     rule: Rule
     ring: Ring
+    closing: Edge  # the request since which nobody can go on
     actors: AbstractSet[str]
     coexistence: Coexistence
     owner: Callable[[str], str]
     is_supposed: bool = False
-
-    @property
-    def closing(self) -> Edge:
-        """The request that closed the ring."""
-        return self.ring[-1]
 
     @property
     def requests(self) -> Iterator[Request]:
