@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zktop.errors import UsageError
-from zktop.model.facts import AnyFact, Children, Gone, Link, Node, Stat, Watches
+from zktop.model.facts import AnyFact, Children, Gone, Link, Node, Siblings, Stat, Watches
 from zktop.model.text import Text
 from zktop.model.world import World
 from zktop.recording import (
@@ -85,6 +86,26 @@ def world(recording: Recording, offset: int = 0) -> World:
     return World().after(*facts)
 
 
+def test_siblings_are_written_one_by_one(tmp_path: Path) -> None:
+    """What was read together is recorded as it always was: a line for each znode."""
+    file = tmp_path / "siblings.zktop"
+    read = Siblings(
+        path=Text("/locks/a"),
+        names=(Text("x"), Text("y")),
+        stats=(stat(5), stat(6)),
+        data=(b"w", b"z" * 300),
+        zxid=7,
+        at=FIRST,
+    )
+    with file.open("wb") as out:
+        recorder = Recorder(out, HEADER)
+        recorder.facts([read])
+        recorder.close()
+
+    assert told(Recording(file)) == [redacted(node) for node in read.nodes]
+    assert World().after(read).families == World().after(*read.nodes).families
+
+
 def test_what_was_read_comes_back(tmp_path: Path) -> None:
     """Every fact and every look, in order, as they were."""
     lines = story(50)
@@ -126,6 +147,25 @@ def test_a_cut_off_file_is_good_up_to_its_last_whole_line(
     assert recording.cut_off or recording.starts()
 
 
+@given(st.data(), st.sampled_from([b"\0", b"\xff", b"garbage"]))
+def test_what_is_spoilt_at_its_end_is_good_up_to_there(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, spoilt: bytes
+) -> None:
+    """Where a machine lost power, a file system may leave zeros: no good line before is lost."""
+    lines = story(100)
+    path = recorded(tmp_path_factory.mktemp("spoilt") / "a.zktop", lines)
+    whole = path.read_bytes()
+    good = whole[: data.draw(st.integers(300, len(whole) - 1))]
+    path.write_bytes(good)
+    before = told(Recording(path))
+    path.write_bytes(good + spoilt * 5000)
+    recording = Recording(path)
+    remaining = told(recording)
+
+    assert remaining[: len(before)] == before
+    assert recording.cut_off
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -133,8 +173,9 @@ def test_a_cut_off_file_is_good_up_to_its_last_whole_line(
         b"not gzip",
         gzip.compress(b"{}\n"),
         gzip.compress(b'{"fact":"look","zxid":1,"at":2}\n'),
+        gzip.compress(b"text\n"),
     ],
-    ids=["empty", "text", "no fact", "no header"],
+    ids=["empty", "text", "no fact", "no header", "packed text"],
 )
 def test_a_file_that_is_no_recording_is_refused_with_a_sentence(
     tmp_path: Path, content: bytes
@@ -143,8 +184,28 @@ def test_a_file_that_is_no_recording_is_refused_with_a_sentence(
     path = tmp_path / "other"
     path.write_bytes(content)
 
-    with pytest.raises(UsageError, match="other"):
+    with pytest.raises(UsageError, match="other is no zktop recording"):
         Recording(path)
+
+
+def test_a_recording_of_another_form_is_told_apart(tmp_path: Path) -> None:
+    """A later zktop may write what this one cannot read."""
+    path = tmp_path / "later"
+    header = HEADER.schema.replace("/1", "/2")
+    path.write_bytes(gzip.compress(b'{"fact":"header","schema":"%b"}\n' % header.encode()))
+
+    with pytest.raises(UsageError, match=r"later is written as zktop.recording/2.*recording/1"):
+        Recording(path)
+
+
+def test_a_pipe_is_refused_with_a_reason() -> None:
+    """A recording is read from several places; whoever has a pipe makes a file of it."""
+    reader, writer = os.pipe()
+    os.close(writer)
+
+    with pytest.raises(UsageError, match=r"cannot be read: .*not seekable"):
+        Recording(Path(f"/dev/fd/{reader}"))
+    os.close(reader)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ moments comes to the same verdicts. Once a minute a new gzip member begins with 
 that time, so that a reader can start there. Each member carries its time in its header, where a
 search through the compressed bytes finds it.
 
-A file that was cut off, by a crash or a full disk, is good up to its last whole line.
+A file that was cut off, by a crash or a full disk, is good up to its last whole line; so is one
+that goes on with something else, as where a machine lost power.
 """
 
 import gzip
@@ -14,18 +15,20 @@ import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Annotated, Final, Literal
 
 import msgspec
 
 from zktop.errors import UsageError
-from zktop.model.facts import AnyFact, Fact, Millis, Node
+from zktop.model.facts import AnyFact, Fact, Millis, Node, Told, one_by_one
 from zktop.model.retold import difference, state
 from zktop.model.settings import Settings
 from zktop.model.text import label
 from zktop.model.world import World
 
+_NAME: Final = "zktop.recording"
 SCHEMA: Final = "zktop.recording/1"
 STATE_EVERY: Millis = 60_000
 LONGEST_DATA = 256  # bytes of a znode's data that are kept when redacting
@@ -33,6 +36,7 @@ LONGEST_VALUE = 64  # and characters of a value, where the data is a JSON object
 
 _MEMBER = re.compile(rb"\x1f\x8b\x08\x08.{6}zktop-(\d{13})\x00", re.DOTALL)
 _CHUNK = 1 << 16
+_SPOILT = (msgspec.DecodeError, UnicodeDecodeError)
 
 
 class Header(msgspec.Struct, frozen=True, tag_field="fact", tag="header", kw_only=True):
@@ -44,6 +48,10 @@ class Header(msgspec.Struct, frozen=True, tag_field="fact", tag="header", kw_onl
     roots: list[str]
     redacted: bool = True
     settings: Settings | None = None  # what the live run judged by
+
+
+class _Form(msgspec.Struct):
+    schema: str = ""
 
 
 class Look(Fact, frozen=True, tag="look"):
@@ -78,9 +86,9 @@ class Recorder:
         self._header = header
         self._member: gzip.GzipFile | None = None
 
-    def facts(self, facts: Iterable[AnyFact]) -> None:
+    def facts(self, facts: Iterable[Told]) -> None:
         """Write what was read."""
-        told = [redacted(fact) if self._redacted else fact for fact in facts]
+        told = [redacted(fact) if self._redacted else fact for fact in one_by_one(facts)]
         if not told:
             return
         self._world = self._world.after(*told)
@@ -128,21 +136,17 @@ class Recording:
         self.path = path
         self.cut_off = False  # known when all lines were read
         try:
-            first = next(self.lines(), None)
+            self.header = self._header()
         except OSError as error:
-            raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
-        if not isinstance(first, Header):
-            raise UsageError(f"{path} is no zktop recording: it does not begin like one.")
-        self.header = first
+            raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from error
 
     def lines(self, offset: int = 0) -> Iterator[Header | Look | State | AnyFact]:
-        """Go through the lines from a member on; stop quietly where the file was cut off."""
+        """Go through the lines from a member on; stop where the file was cut off or is spoilt."""
         self.cut_off = False
-        rest = b""
-        for chunk in self._unpacked(offset):
-            *whole, rest = (rest + chunk).split(b"\n")
-            yield from map(self._decoded, whole)
-        self.cut_off = self.cut_off or bool(rest)
+        try:
+            yield from map(_decoder.decode, self._whole_lines(offset))
+        except _SPOILT:
+            self.cut_off = True
 
     def story(self) -> Iterator[Look | AnyFact]:
         """Go through what was read and when it was looked at, without what repeats the state."""
@@ -158,11 +162,24 @@ class Recording:
                 case _:
                     yield line
 
-    def _decoded(self, line: bytes) -> Header | Look | State | AnyFact:
+    def _header(self) -> Header:
+        line = next(self._whole_lines(0), b"")
         try:
-            return _decoder.decode(line)
-        except msgspec.MsgspecError as error:
-            raise UsageError(f"{self.path} holds a line that is no fact: {error}.") from error
+            first = _decoder.decode(line)
+        except _SPOILT:
+            first = None
+        if isinstance(first, Header):
+            return first
+        if (schema := _schema(line)).startswith(f"{_NAME}/"):
+            raise UsageError(f"{self.path} is written as {schema}; this zktop reads {SCHEMA}.")
+        raise UsageError(f"{self.path} is no zktop recording: it does not begin like one.")
+
+    def _whole_lines(self, offset: int) -> Iterator[bytes]:
+        rest = b""
+        for chunk in self._unpacked(offset):
+            *whole, rest = (rest + chunk).split(b"\n")
+            yield from whole
+        self.cut_off = self.cut_off or bool(rest)
 
     def starts(self) -> list[tuple[Millis, int]]:
         """Give the moments at which reading can start, each with its offset in the file."""
@@ -179,9 +196,11 @@ class Recording:
             file.seek(offset)
             packed, unpacker = file.read(_CHUNK), _member()
             while packed:
+                before = unpacker.copy()
                 try:
                     yield unpacker.decompress(packed)
                 except zlib.error:
+                    yield from _up_to_the_damage(before, packed)
                     break
                 packed = unpacker.unused_data or file.read(_CHUNK)
                 if unpacker.eof:
@@ -193,6 +212,21 @@ class Recording:
 
 def _member() -> "zlib._Decompress":
     return zlib.decompressobj(wbits=31)  # gzip, not bare zlib
+
+
+def _up_to_the_damage(unpacker: "zlib._Decompress", packed: bytes) -> Iterator[bytes]:
+    """Unpack what is good before it, which is lost where all is unpacked at once."""
+    with suppress(zlib.error):
+        for place in range(len(packed)):
+            yield unpacker.decompress(packed[place : place + 1])
+
+
+def _schema(line: bytes) -> str:
+    """Give what a line says of its form; nothing where it says nothing."""
+    try:
+        return msgspec.json.decode(line, type=_Form).schema
+    except _SPOILT:
+        return ""
 
 
 def clip(looks: Iterable[tuple[World, Millis]], file: IO[bytes], header: Header) -> None:

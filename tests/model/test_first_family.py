@@ -5,8 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zktop.model.facts import Children, Denied, Gone, Node, Stat, ZnodeFact, join
-from zktop.model.family import Family
+from zktop.model.facts import (
+    Children,
+    Denied,
+    Gone,
+    Node,
+    Siblings,
+    Stat,
+    ZnodeFact,
+    join,
+    split,
+)
+from zktop.model.family import Family, FamilyFact
 from zktop.model.first_family import first_family
 from zktop.model.text import Text
 
@@ -47,21 +57,67 @@ def heard(draw: st.DrawFn) -> tuple[Text, list[ZnodeFact]]:
     return path, facts
 
 
+def together(facts: list[ZnodeFact]) -> list[FamilyFact]:
+    """The same, with reads that follow one another and are equally old told by one fact."""
+    told: list[FamilyFact] = []
+    for fact in facts:
+        last = told[-1] if told else None
+        if not isinstance(fact, Node) or fact.stat is None or fact.data is None:
+            told.append(fact)
+            continue
+        parent, name = split(fact.path)
+        if isinstance(last, Siblings) and (last.zxid, last.at) == (fact.zxid, fact.at):
+            names, stats, data = (*last.names, name), (*last.stats, fact.stat), last.data
+            told[-1] = Siblings(
+                path=parent,
+                names=names,
+                stats=stats,
+                data=(*data, fact.data),
+                zxid=fact.zxid,
+                at=fact.at,
+            )
+        else:
+            told.append(
+                Siblings(
+                    path=parent,
+                    names=(name,),
+                    stats=(fact.stat,),
+                    data=(fact.data,),
+                    zxid=fact.zxid,
+                    at=fact.at,
+                )
+            )
+    return told
+
+
+@given(heard())
+def test_siblings_say_what_as_many_nodes_say(told: tuple[Text, list[ZnodeFact]]) -> None:
+    """To a family that knows nothing, and to one that knows half of it."""
+    path, facts = told
+    half = facts[: len(facts) // 2]
+    for before in (Family(), Family().after(path, half) if half else Family()):
+        one_by_one, at_once = before.after(path, facts), before.after(path, together(facts))
+
+        assert msgspec.structs.asdict(at_once) == msgspec.structs.asdict(one_by_one)
+        assert list(at_once.members) == list(one_by_one.members)
+
+
 @given(heard())
 def test_it_is_what_weighing_each_fact_gives(told: tuple[Text, list[ZnodeFact]]) -> None:
     """With the order of the children, and with the ages that no comparison looks at."""
     path, facts = told
-    found = first_family(path, facts)
-
-    if found is not None:
-        long = Family().after(path, facts)
-        assert msgspec.structs.asdict(found) == msgspec.structs.asdict(long)
-        assert list(found.members) == list(long.members)
+    long = Family().after(path, facts)
+    for found in (first_family(path, facts), first_family(path, together(facts))):
+        if found is not None:
+            assert msgspec.structs.asdict(found) == msgspec.structs.asdict(long)
+            assert list(found.members) == list(long.members)
 
 
 @pytest.mark.parametrize("names", [[], NAMES[:1], NAMES])
 def test_it_is_the_way_of_a_first_reading(names: list[Text]) -> None:
     """A listing and all that it names, in its order."""
     path = PATHS[-1]
+    facts: list[ZnodeFact] = [listing(path, names), *(read(path, name) for name in names)]
 
-    assert first_family(path, [listing(path, names), *(read(path, name) for name in names)])
+    assert first_family(path, facts)
+    assert first_family(path, together(facts))

@@ -13,10 +13,13 @@ from zktop.model.facts import (
     Link,
     Node,
     Server,
+    Siblings,
     Stat,
+    Told,
     Watches,
     ZnodeFact,
     join,
+    split,
 )
 from zktop.model.text import Text
 from zktop.model.world import World
@@ -92,6 +95,33 @@ def test_order_and_repetition_change_nothing(chance: random.Random, steps: int) 
     for path in (TOP, ROOT):
         assert one_by_one.family(path) == at_once.family(path)
     assert (one_by_one.zxid, one_by_one.at) == (at_once.zxid, at_once.at)
+
+
+def as_sibling(fact: ZnodeFact) -> Told:
+    """The same, told as what was read together with others is."""
+    if not isinstance(fact, Node) or fact.stat is None or fact.data is None:
+        return fact
+    parent, name = split(fact.path)
+    return Siblings(
+        path=parent,
+        names=(name,),
+        stats=(fact.stat,),
+        data=(fact.data,),
+        zxid=fact.zxid,
+        at=fact.at,
+    )
+
+
+@given(st.randoms(use_true_random=False), st.integers(1, 16))
+def test_siblings_are_as_good_as_nodes(chance: random.Random, steps: int) -> None:
+    """What was known below a znode that is created again is let go of just as early."""
+    facts = heard(chance, steps)
+    chance.shuffle(facts)
+    one_by_one, at_once = World(), World()
+    for fact in facts:
+        one_by_one, at_once = one_by_one.after(fact), at_once.after(as_sibling(fact))
+
+        assert dict(at_once.families) == dict(one_by_one.families)
 
 
 @given(st.randoms(use_true_random=False), st.integers(1, 16))

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 from cli.live import zktop_process
 from kazoo.client import KazooClient
-from zk.eye import looking, names
+from servers import RunningServer
+from zk.eye import eventually, looking, names
 from zk.older import Older, older
 
 pytestmark = pytest.mark.zookeeper
@@ -76,3 +77,37 @@ def test_what_is_polled_is_polled_within_the_budget_for_requests(
     assert asked <= A_SECOND * (took + 1) + listed_and_read
     assert took < 2 * (LOCKS / A_SECOND + 1) + 1
     assert f"{LOCKS} znodes are polled every 3 s" in degraded[0]
+
+
+@pytest.mark.parametrize("persistent", [True, False], ids=["persistent", "one-shot"])
+def test_roots_beyond_the_watch_budget_are_polled(
+    zookeeper: RunningServer, client: KazooClient, root: str, *, persistent: bool
+) -> None:
+    """A watch on each is too many as well; the first ones have one, and roots may come later."""
+    paths = [f"{root}/l{number}" for number in range(LOCKS)]
+    for path in paths[1:]:
+        client.create(f"{path}/m-0000000000", makepath=True)
+    few = {"watch_budget": 5, "persistent": persistent, "requests_per_second": 2 * LOCKS}
+    with looking(zookeeper.address, *paths, **few) as eye:
+        told, watches = eye.source.degraded(), eye.source.cost().watches
+        client.create(f"{paths[0]}/m-0000000001", makepath=True)
+        client.create(f"{paths[-1]}/m-0000000001")
+        eye.until(lambda world: names(world, paths[0]) == {"m-0000000001"})
+        eye.until(lambda world: len(names(world, paths[-1])) == 2)
+
+    assert watches <= (5 if persistent else 10)  # a one-shot root and its listing have one each
+    assert "the watch budget is used up" in told[0]
+
+
+def test_absent_roots_beyond_the_watch_budget_are_looked_for_within_that_for_requests(
+    zookeeper: RunningServer, root: str
+) -> None:
+    """However many there are."""
+    paths = [f"{root}/l{number}" for number in range(500)]
+    few = {"watch_budget": 1, "requests_per_second": A_SECOND, "audit_every": 3600.0}
+    with looking(zookeeper.address, *paths, **few) as eye:
+        before, begin = eye.source.cost().requests, time.monotonic()
+        eventually(lambda: time.monotonic() > begin + 3)
+        asked = eye.source.cost().requests - before
+
+    assert asked <= 5 * A_SECOND

@@ -210,6 +210,19 @@ def test_a_server_that_never_answers_does_not_hold_up_the_others(
     assert told.keys() == {str(mute), zookeeper.address}
 
 
+def test_a_server_that_gave_no_answer_at_first_is_asked_last(
+    zookeeper: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A single look does not wait for it for long, and the tables of the others are there."""
+    monkeypatch.setattr("zktop.zk.sampling.SECONDS", 1.0)
+    with listener(silent) as mute:
+        given = {"introspect": True, "admin": Admin(port=free_port())}
+        with looking(f"{mute},{zookeeper.address}", "/nothing", **given) as eye:
+            first = eye.until(lambda world: world.tables).tables
+
+    assert list(map(str, first)) == [zookeeper.address]
+
+
 def _rows(world: World, address: str) -> object:
     """The connections of a server, by its own table."""
     told = next(tables for server, tables in world.tables.items() if str(server) == address)

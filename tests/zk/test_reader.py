@@ -1,14 +1,18 @@
 """Answers that do not come, and batches that a server does not take."""
 
+from collections.abc import Callable
+
+import pytest
 from kazoo.exceptions import ConnectionLoss
 from zk.test_client import Deaf
 
 from zktop.zk import Access, parse_hosts
 from zktop.zk.client import ReadOnlyClient, ring_log
 from zktop.zk.clock import Clock
+from zktop.zk.kin import Kin
 from zktop.zk.ordered import Stream
 from zktop.zk.reader import LARGEST_REQUEST, WINDOW, Answer, Reader
-from zktop.zk.requests import GET_DATA, Exists
+from zktop.zk.requests import GET_DATA, NO_NODE, Exists
 
 
 def _reader() -> Reader:
@@ -30,20 +34,32 @@ def test_a_lost_answer_is_still_waited_for() -> None:
     assert not reader.idle
 
 
-def test_batches_become_smaller_when_a_large_one_cost_the_connection() -> None:
-    """Only as long as none of that size was ever answered."""
-    reader = _reader()
-    many = [(GET_DATA, f"/{number:0>100}") for number in range(500)]
-    reader.read(many, lambda *_: None)
-    reader.next_turn(connected=False)
-    reader.next_turn(connected=True)
+NAMES = [f"{number:0>100}" for number in range(500)]
 
-    smaller = max(map(len, reader._batches(many)))
-    reader._largest_taken = LARGEST_REQUEST
-    reader.read(many, lambda *_: None)
-    reader.next_turn(connected=False)
-    assert smaller < len(_reader()._batches(many)[0])
-    assert max(map(len, reader._batches(many))) == smaller
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda reader: reader.read([(GET_DATA, f"/{name}") for name in NAMES], lambda *_: None),
+        lambda reader: reader.read_kin([Kin("/", NAMES)], lambda *_: None),
+    ],
+    ids=["items", "kin"],
+)
+def test_batches_become_smaller_when_a_large_one_cost_the_connection(
+    ask: Callable[[Reader], None],
+) -> None:
+    """Only as long as none of that size was ever answered."""
+    reader, sizes = _reader(), []
+    for taken in (0, LARGEST_REQUEST, LARGEST_REQUEST):
+        ask(reader)
+        sizes.append(max(reader._unanswered))
+        reader._largest_taken = taken
+        reader.next_turn(connected=False)
+        reader.next_turn(connected=True)
+    whole, smaller, still = sizes
+
+    assert smaller < whole
+    assert still == smaller
 
 
 def test_what_goes_first_overtakes_what_waits() -> None:
@@ -59,3 +75,13 @@ def test_what_goes_first_overtakes_what_waits() -> None:
 
     assert sent[WINDOW:] == ["/b", "/d", "/a", "/c"]
     assert not reader.is_full
+
+
+def test_what_is_not_there_is_an_error_of_every_question() -> None:
+    """To kazoo it is none when only existence was asked for."""
+    reader, told = _reader(), []
+    reader.client._call = lambda _request, reply: reply.set(None)
+    reader.stream.post = lambda job, *arguments: job(*arguments)
+    reader.ask(Exists("/"), told.append)
+
+    assert [answer.code for answer in told] == [NO_NODE]

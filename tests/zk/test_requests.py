@@ -1,12 +1,14 @@
 """What goes over the wire, byte for byte where kazoo does not do it for us."""
 
+from itertools import starmap
+
 from hypothesis import given
 from hypothesis import strategies as st
 from kazoo.client import KazooClient
 from kazoo.protocol.serialization import write_string
 
 from zktop.zk import requests
-from zktop.zk.requests import GET_CHILDREN, GET_DATA, NO_NODE, MultiRead
+from zktop.zk.requests import GET_CHILDREN, GET_DATA, NO_NODE, MultiRead, item
 
 
 def _ask(client: KazooClient, request: object) -> tuple[bytes, int]:
@@ -28,7 +30,9 @@ def test_many_reads_in_one(client: KazooClient, root: str) -> None:
         (GET_DATA, f"{root}/empty"),
     ]
 
-    data, missing, names, none, empty = requests.results(_ask(client, MultiRead(items)))
+    data, missing, names, none, empty = requests.results(
+        _ask(client, MultiRead(starmap(item, items)))
+    )
 
     content, stat = client.get(f"{root}/ä")
     assert isinstance(data, tuple)

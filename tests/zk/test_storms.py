@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from zktop.zk import client
-from zktop.zk.client import Storm, ring_log
+from zktop.zk.client import CALM_PER_WINDOW, WINDOW_S, Storm, ring_log
 from zktop.zk.ordered import SMALL, Handler
 
 
@@ -27,19 +27,38 @@ class Hands:
         self.slept += 1
 
 
-@pytest.mark.parametrize(("per_s", "rests"), [(100, 0), (1_000, 80), (10_000, 95)])
+@pytest.mark.parametrize(("per_s", "rests"), [(10, 0), (100, 0), (190, 0), (1_000, 48)])
 def test_only_in_a_storm_events_are_let_gather(
     monkeypatch: pytest.MonkeyPatch, per_s: int, rests: int
 ) -> None:
-    """A calm event is never kept waiting; in a storm half the time is for reading them."""
+    """A calm event is never kept waiting; in a storm those that have come are read together."""
     clock = Hands()
     monkeypatch.setattr(client, "time", clock)
-    storm, end = Storm(), clock.now + 1.0
+    storm, end, told = Storm(), clock.now + 1.0, clock.now
     while clock.now < end:
-        clock.now += 1 / per_s
-        storm.event()
+        clock.now = max(clock.now, told + 1 / per_s)
+        while told + 1 / per_s <= clock.now:
+            told += 1 / per_s
+            storm.event()
+        storm.rest()
 
     assert clock.slept == pytest.approx(rests, abs=5)
+
+
+def test_a_storm_is_over_when_nothing_came_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first event after it is told at once."""
+    clock = Hands()
+    monkeypatch.setattr(client, "time", clock)
+    storm = Storm()
+    for _ in range(CALM_PER_WINDOW + 1):
+        storm.event()
+    storm.rest()
+    in_storm = clock.slept
+    clock.now += 2.5 * WINDOW_S
+    storm.event()
+    storm.rest()
+
+    assert (in_storm, clock.slept) == (1, 1)
 
 
 @pytest.mark.parametrize("least", [0, SMALL])

@@ -19,7 +19,7 @@ from zktop.commands.garbage import uncollected
 from zktop.commands.turns import Turns
 from zktop.errors import NoConnectionError
 from zktop.model.cost import Cost
-from zktop.model.facts import AnyFact, Millis, Session
+from zktop.model.facts import Millis, Session, Told
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world import World
@@ -55,8 +55,8 @@ class Watch:
         self.world = World()
         self._source = Source(access, plan)
         self._examiner: Examiner
-        self._came: queue.SimpleQueue[list[AnyFact]] = queue.SimpleQueue()
-        self._told: list[AnyFact] = []
+        self._came: queue.SimpleQueue[list[Told]] = queue.SimpleQueue()
+        self._told: list[Told] = []
         self._learned = 0
         self._now: Millis = 0
         self._looked: float | None = None

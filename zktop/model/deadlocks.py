@@ -14,6 +14,7 @@ from zktop.model.facts import Millis
 from zktop.model.history.change import Change
 from zktop.model.history.chronicle import Chronicle
 from zktop.model.locks.lock import Lock, Member
+from zktop.model.locks.roll import Roll
 from zktop.model.new_queue import MANY, plain_queue
 from zktop.model.requests import Known, Lined, names_of, path_of, queues
 from zktop.model.settings import Settings
@@ -70,7 +71,7 @@ class Deadlocks:
     def change(self, change: Change) -> None:
         """Take note of one changed lock."""
         lock = change.after
-        if change.before is None and lock is not None and self._meet(lock):
+        if change.before is None and lock is not None and self._meet(lock, change.roll):
             return
         known = Known(self.graph.queues, self._members)
         made = [] if lock is None else list(queues(lock, self._actors, known))
@@ -175,17 +176,19 @@ class Deadlocks:
         patience = 0 if is_calm else RANK_AT_LAST + len(self._forest) // RANKED_IN_A_MS
         return self._is_ranking_due and now_ms - self._unranked_from >= patience
 
-    def _meet(self, lock: Lock) -> bool:
+    def _meet(self, lock: Lock, roll: Roll | None) -> bool:
         """Take note of a lock that was not there before, if it is a plain one as nearly all."""
-        queue = None if lock.path in self.graph.queues else plain_queue(lock, self._actors)
+        if lock.path in self.graph.queues:
+            return False
+        queue = plain_queue(lock, self._actors, are_owned=roll is not None)
         if queue is None:
             return False
-        self.graph.met(queue)
+        self.graph.met(queue, None if roll is None else roll.sessions)
         self._changed[queue.lock] = queue
         self._came.append(queue.requests)
         if queue.kind == "election":
             self._elections.add(queue.lock)
-        if len(queue.requests) > MANY:
+        if isinstance(queue.requests, tuple) and len(queue.requests) > MANY:
             self._members[queue.lock] = tuple(lock.lines[0].members)
         return True
 

@@ -16,7 +16,7 @@ from zktop.model.history.change import Change
 from zktop.model.history.chronicle import Chronicle
 from zktop.model.inspection import AT_ONCE, Inspection
 from zktop.model.locks.lock import Lock, NotALock
-from zktop.model.locks.plain import plain_lock
+from zktop.model.locks.plain import Plain, plain_lock
 from zktop.model.locks.reach import may_be_lock, read_by
 from zktop.model.report import Part, Report
 from zktop.model.scene import Scene
@@ -118,9 +118,8 @@ class Examiner:
         paths.update(path for path, due in self._due.items() if due <= now)
         if changed.servers:
             paths |= self._asking
-        changes = (
-            new.get(path) or self._change(path, world, now) for path in sorted(paths | new.keys())
-        )
+        every = sorted([*new, *(paths - new.keys())])  # nearly in order, which is quick
+        changes = (new.get(path) or self._change(path, world, now) for path in every)
         return [change for change in changes if change is not None]
 
     def _meet(self, path: Text, world: World) -> Change | None:
@@ -175,13 +174,14 @@ class Examiner:
             self._asking.add(path)
 
 
-def met(path: Text, plain: Lock) -> Change:
+def met(path: Text, plain: Plain) -> Change:
     """Say that all of a plain lock is new, in the order in which they came."""
-    members, holders = plain.lines[0].members, tuple(plain.lines[0].holders)
-    if not plain.warnings:  # then it is the order in which they stand
-        return Change(path, None, plain, created=tuple(members), granted=holders)
+    lock = plain.lock
+    members, holders = lock.lines[0].members, tuple(lock.lines[0].holders)
+    if not lock.warnings:  # then it is the order in which they stand
+        return Change(path, None, lock, created=tuple(members), granted=holders, roll=plain.roll)
     came = tuple(sorted(members, key=attrgetter("znode.stat.czxid")))
-    return Change(path, None, plain, created=came, granted=holders)
+    return Change(path, None, lock, created=came, granted=holders)
 
 
 def _unknown(found: NotALock, root: Root | None, world: World) -> Lock | None:

@@ -7,11 +7,12 @@ ordered by `at`, because a server's tables have no zxid of their own.
 A fact is the door for text: whatever a fact holds as text is clean, however the fact was made.
 """
 
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 import msgspec
 
-from zktop.model.text import Text, clean
+from zktop.model.text import Text, are_clean, clean
 
 Session = int  # the unsigned 64-bit session id; 0 means "no owner"
 Millis = int  # wall clock, milliseconds since 1970
@@ -82,8 +83,7 @@ class Children(Fact, frozen=True, tag="children"):
     def __post_init__(self) -> None:
         """Keep text clean, whoever made this."""
         _clean_path(self)
-        if not all(map(str.isprintable, self.names)):
-            msgspec.structs.force_setattr(self, "names", tuple(map(clean, self.names)))
+        _clean_names(self)
 
 
 class Node(Fact, frozen=True, tag="node"):
@@ -97,6 +97,28 @@ class Node(Fact, frozen=True, tag="node"):
         """Keep text clean, whoever made this."""
         if not self.path.isprintable():  # asked here as well: there are so many of these
             _clean_path(self)
+
+
+class Siblings(Fact, frozen=True, tag="siblings"):
+    """Some children of one znode, read together: short for as many Nodes, and never written."""
+
+    path: Text  # of their parent
+    names: tuple[Text, ...]
+    stats: tuple[Stat, ...]
+    data: tuple[bytes, ...]
+
+    def __post_init__(self) -> None:
+        """Keep text clean, whoever made this."""
+        _clean_path(self)
+        _clean_names(self)
+
+    @property
+    def nodes(self) -> Iterator[Node]:
+        """Tell the same one by one."""
+        for name, stat, data in zip(self.names, self.stats, self.data, strict=True):
+            yield Node(
+                zxid=self.zxid, at=self.at, path=join(self.path, name), stat=stat, data=data
+            )
 
 
 class Gone(Fact, frozen=True, tag="gone"):
@@ -209,6 +231,16 @@ class Link(Fact, frozen=True, tag="link"):
 ZnodeFact = Children | Node | Gone | Denied
 ServerFact = Connections | Watches | Expiry | Server
 AnyFact = ZnodeFact | ServerFact | Link
+Told = AnyFact | Siblings  # what a source tells
+
+
+def one_by_one(told: Iterable[Told]) -> Iterator[AnyFact]:
+    """Give the facts that are written down: one for each znode."""
+    for fact in told:
+        if isinstance(fact, Siblings):
+            yield from fact.nodes
+        else:
+            yield fact
 
 
 def split(path: str) -> tuple[Text, Text]:
@@ -232,6 +264,11 @@ def join(parent: str, name: str) -> Text:
     return Text(f"/{name}" if parent == "/" else f"{parent}/{name}")
 
 
-def _clean_path(fact: "Children | Node | Gone | Denied") -> None:
+def _clean_path(fact: "Children | Node | Siblings | Gone | Denied") -> None:
     if not fact.path.isprintable():
         msgspec.structs.force_setattr(fact, "path", clean(fact.path))
+
+
+def _clean_names(fact: "Children | Siblings") -> None:
+    if not are_clean(fact.names):
+        msgspec.structs.force_setattr(fact, "names", tuple(map(clean, fact.names)))

@@ -14,11 +14,23 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.facts import Children, Denied, Gone, Millis, Node, Stat, ZnodeFact, split
+from zktop.model.facts import (
+    Children,
+    Denied,
+    Gone,
+    Millis,
+    Node,
+    Siblings,
+    Stat,
+    ZnodeFact,
+    split,
+)
 from zktop.model.text import Text
 
 NEVER: Final = -1
 ENDLESS: Final = 1 << 64
+
+FamilyFact = ZnodeFact | Siblings
 
 
 class Znode(msgspec.Struct, frozen=True, gc=False):
@@ -68,15 +80,18 @@ class Family(msgspec.Struct, frozen=True):
         """Tell whether the newest try to list the children was refused."""
         return self.denied_at > self.listed_at
 
-    def after(self, path: str, facts: Sequence[ZnodeFact]) -> "Family":
+    def after(self, path: str, facts: Sequence[FamilyFact]) -> "Family":
         """Give the family of `path` with these facts learned."""
         draft = _Draft(self)
         draft.oldest = min(self.oldest, *[fact.zxid for fact in facts])
         draft.told_at = max(self.told_at, *[fact.at for fact in facts])
         below = len(path) + (path != "/")
         for fact in facts:
-            if isinstance(fact, Node):
-                draft.read(Text(fact.path[below:]), fact)
+            if isinstance(fact, Siblings):
+                for name, stat, data in zip(fact.names, fact.stats, fact.data, strict=True):
+                    draft.read(name, stat, data, fact.zxid)
+            elif isinstance(fact, Node):
+                draft.read(Text(fact.path[below:]), fact.stat, fact.data, fact.zxid)
             else:
                 draft.learn(path, fact)
         return draft.family()
@@ -89,8 +104,10 @@ class Family(msgspec.Struct, frozen=True):
     def born_after(self, name: Text) -> int:
         """Give the zxid up to which nothing can be true of this child as it is now."""
         znode = self.members.get(name)
-        created = NEVER if znode is None or znode.stat is None else znode.stat.czxid - 1
-        return max(created, self.absent_at(name))
+        if znode is None:
+            return self.absent_at(name)
+        created = NEVER if znode.stat is None else znode.stat.czxid - 1
+        return max(created, self.absent[name]) if name in self.absent else created
 
     def since(self, zxid: int) -> "Family":
         """Forget all that was learned up to this zxid: it was told of an earlier parent."""
@@ -115,7 +132,7 @@ class Family(msgspec.Struct, frozen=True):
 
 
 NOBODY: Final = Family()
-_NONE_ABSENT: Final[dict[Text, int]] = {}  # one for all families that miss nobody
+NONE_ABSENT: Final[dict[Text, int]] = {}  # one for all families that miss nobody
 
 
 class _Draft:
@@ -131,7 +148,7 @@ class _Draft:
     def family(self) -> Family:
         return Family(
             self.members,
-            self.absent or _NONE_ABSENT,
+            self.absent or NONE_ABSENT,
             self.stat,
             self.listed_at,
             self.at,
@@ -151,16 +168,16 @@ class _Draft:
             case Denied():
                 self._hidden(split(fact.path)[1], fact.zxid)
 
-    def read(self, name: Text, fact: Node) -> None:
-        if fact.stat is None:
-            self._learn_of(Znode(name, seen_at=fact.zxid))
+    def read(self, name: Text, stat: Stat | None, data: bytes | None, zxid: int) -> None:
+        if stat is None:
+            self._learn_of(Znode(name, seen_at=zxid))
             return
         known = self.members.get(name)
         if known is not None and known.read_at == known.seen_at == NEVER and not self.absent:
             # Known from the listing alone, as most are at the first reading: it is simply read.
-            self.members[name] = Znode(known.name, fact.stat, fact.data, fact.zxid)
+            self.members[name] = Znode(known.name, stat, data, zxid)
         else:
-            self._learn_of(Znode(name, fact.stat, fact.data, fact.zxid))
+            self._learn_of(Znode(name, stat, data, zxid))
 
     def _hidden(self, name: Text, zxid: int) -> None:
         self._learn_of(Znode(name, read_at=zxid, hidden=True))

@@ -4,33 +4,51 @@ The listing comes with reads of exactly its names, in its order. Nothing can con
 so there is nothing to weigh; wherever there is, nothing comes out, and `Family.after` has to look.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import repeat
 
-from zktop.model.facts import Children, Node, Stat, ZnodeFact
-from zktop.model.family import Family, Znode
+from zktop.model.facts import Children, Node, Siblings, Stat
+from zktop.model.family import NEVER, NONE_ABSENT, Family, FamilyFact, Znode
+from zktop.model.text import Text
+
+_Read = tuple[tuple[Text, ...], Iterable[Znode]]  # the names of all, and all that is known
 
 
-def first_family(path: str, facts: Sequence[ZnodeFact]) -> Family | None:
+def first_family(path: str, facts: Sequence[FamilyFact]) -> Family | None:
     """Give what `Family().after(path, facts)` gives, where these are a listing and its reads."""
-    listing, reads = facts[0], facts[1:]
+    listing = facts[0]
     if not isinstance(listing, Children):
         return None
+    members = _members(path, listing.names, facts[1:])
+    if members is None:
+        return None
+    zxid, at = oldest, newest = listing.zxid, listing.at
+    for read in facts[1:]:
+        oldest, newest = min(oldest, read.zxid), max(newest, read.at)
+    return Family(members, NONE_ABSENT, listing.stat, zxid, at, NEVER, oldest, newest)
+
+
+def _members(
+    path: str, names: tuple[Text, ...], reads: Sequence[FamilyFact]
+) -> dict[Text, Znode] | None:
+    """Give them, where exactly these were read, in this order."""
+    read = reads[0] if len(reads) == 1 else None
+    told = _of_siblings(read) if isinstance(read, Siblings) else _of_nodes(path, reads)
+    if told is None or told[0] != names:
+        return None
+    members = dict(zip(names, told[1], strict=True))
+    return members if len(members) == len(names) else None
+
+
+def _of_siblings(read: Siblings) -> _Read:
+    return read.names, map(Znode, read.names, read.stats, read.data, repeat(read.zxid))
+
+
+def _of_nodes(path: str, reads: Sequence[FamilyFact]) -> _Read | None:
+    """Make them of a fact each, as those of a recording are."""
     below = len(path) + (path != "/")
-    names = listing.names
-    if tuple([fact.path[below:] for fact in reads]) != names:
+    nodes = [fact for fact in reads if isinstance(fact, Node) and isinstance(fact.stat, Stat)]
+    if len(nodes) != len(reads):
         return None
-    members = {
-        name: Znode(name, fact.stat, fact.data, fact.zxid)
-        for name, fact in zip(names, reads, strict=True)
-        if isinstance(fact, Node) and isinstance(fact.stat, Stat)
-    }
-    if len(members) != len(names):
-        return None
-    return Family(
-        members,
-        stat=listing.stat,
-        listed_at=listing.zxid,
-        at=listing.at,
-        oldest=min([fact.zxid for fact in facts]),
-        told_at=max([fact.at for fact in facts]),
-    )
+    names = tuple([Text(node.path[below:]) for node in nodes])
+    return names, [Znode(n, x.stat, x.data, x.zxid) for n, x in zip(names, nodes, strict=True)]

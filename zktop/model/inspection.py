@@ -156,7 +156,8 @@ class Inspection:
             else:
                 self._note_root(change.path, change.before, change.after)
                 yield change.path
-            yield from [owner for owner in owners if owner in self._said]
+            if not self._said.keys().isdisjoint(owners):
+                yield from [owner for owner in owners if owner in self._said]
             yield from self._places.with_many(owners, many)
 
     def _note_root(self, path: Text, before: Lock | None, after: Lock) -> None:
@@ -169,6 +170,9 @@ class Inspection:
         for member in change.deleted:
             if member.owner and not self._places.leave(member.owner, change.path):
                 self._remember(member.owner, QUIET, 0)
+        if change.roll is not None:
+            self._places.enter_all(change.roll.sessions, change.path)
+            return change.roll.sessions
         entered = (*change.created, *change.read)
         owners = [stat.owner if (stat := one.znode.stat) else 0 for one in entered]
         self._places.enter_all(owners, change.path)

@@ -4,6 +4,7 @@ Of ten thousand locks in order nobody asks for the requests: they are made where
 """
 
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import Final, overload
 
 from zktop.model.actors import Actors
@@ -67,32 +68,35 @@ class Contenders(Passing):
         return [stat.ctime for one in self._members[1:] if (stat := one.znode.stat)]
 
 
-def plain_queue(lock: Lock, actors: Actors) -> Queue | None:
-    """Give the only queue of a lock that was not there before, where its line is a plain one."""
+def plain_queue(lock: Lock, actors: Actors, *, are_owned: bool = False) -> Queue | None:
+    """Give the only queue of a lock that was not there before, where its line is a plain one.
+
+    It may be known that each member has a session.
+    """
     line = lock.lines[0] if len(lock.lines) == 1 else None
     if not isinstance(line, Regular) or not line.regular or line.exempt:
         return None
     if lock.kind not in _QUEUED or not actors.are_sessions:
         return None
     kind: Kind = "election" if lock.kind == "election" else KINDS[line.rule]
-    unmade = _contenders(line) if kind != "election" else None  # who stands by does not wait
+    # Who stands by in an election does not wait.
+    unmade = _contenders(line, are_owned=are_owned) if kind != "election" else None
     return Queue(
         lock.path,
         kind,
-        unmade or _of_sessions(lock, line.members, actors),
+        _of_sessions(lock, line.members, actors) if unmade is None else unmade,
         blocking=lock.blocking,
         seen_zxid=lock.seen_zxid,
         guessed=is_guessed(lock),
     )
 
 
-def _contenders(line: Regular) -> Contenders | None:
+def _contenders(line: Regular, *, are_owned: bool) -> Contenders | None:
     """Leave the requests to be made where they are wanted, unless there are many to make anew."""
-    if line.rule == "first-n" or line.notes.readers or len(line.members) > MANY:
+    members = line.members
+    if line.rule == "first-n" or line.notes.readers or len(members) > MANY:
         return None
-    contenders = Contenders(line.members)
-    sessions = contenders.sessions
-    return contenders if 0 not in sessions and len(sessions) == len(contenders) else None
+    return Contenders(members) if are_owned or all(map(attrgetter("owner"), members)) else None
 
 
 def _of_sessions(lock: Lock, members: Sequence[Member], actors: Actors) -> tuple[Request, ...]:

@@ -6,12 +6,14 @@ sequence or a character that reorders its neighbours. Each offender is replaced 
 character, so that columns still line up and two names rarely become one.
 """
 
+from collections.abc import Iterable
 from typing import NewType
 
 Text = NewType("Text", str)
 
 LONGEST_LABEL = 256  # characters; data of a znode may be a megabyte, a label is for one line
 
+_PRINTABLE = bytes(range(0x20, 0x7F))  # in ASCII
 _CONTROL_PICTURES = 0x2400
 _DELETE, _DELETE_PICTURE = 0x7F, "\u2421"
 _REPLACEMENT = "\ufffd"
@@ -29,6 +31,18 @@ def clean(raw: str) -> Text:
     if raw.isprintable():  # nearly always, and as fast as a scan in C can be
         return Text(raw)
     return Text("".join(map(_shown, raw)))
+
+
+def are_clean(texts: Iterable[str]) -> bool:
+    r"""Tell at one go whether `clean` has nothing to do for any of these.
+
+    >>> are_clean(["worker-3", "näme"]), are_clean(["a", "\x1b[2J"])
+    (True, False)
+    """
+    text = "".join(texts)
+    if text.isascii():  # then it is quicker to look for what is left without all that is good
+        return not text.encode().translate(None, _PRINTABLE)
+    return text.isprintable()
 
 
 def decode(data: bytes) -> Text:

@@ -24,11 +24,12 @@ from zktop.model.facts import (
     Node,
     Server,
     ServerFact,
+    Siblings,
+    Told,
     Watches,
-    ZnodeFact,
     split,
 )
-from zktop.model.family import NOBODY, Family, Znode
+from zktop.model.family import NOBODY, Family, FamilyFact, Znode
 from zktop.model.first_family import first_family
 from zktop.model.shelf import Shelf
 from zktop.model.text import Text
@@ -71,20 +72,28 @@ class World(msgspec.Struct, frozen=True):
     link: Link | None = None
     zxid: int = 0  # the newest transaction that any fact was read at
     at: Millis = 0  # when the newest fact arrived
+    above: frozenset[str] = frozenset()  # what comes before the names of those with families
 
-    def after(self, *facts: AnyFact) -> "World":
+    def after(self, *facts: Told) -> "World":
         """Give the world with these facts learned; older facts change nothing."""
         if not facts:
             return self
         told = _sorted_out(facts)
         links = [*told.links, self.link] if self.link else told.links
         families = self._families_after(told.families)
+        came = {path[: path.rfind("/") + 1] for path in told.families} - self.above
+        above = self.above | came if came else self.above
+        for read in told.siblings:
+            below = read.path if read.path == "/" else f"{read.path}/"
+            if below in above:  # for below contenders there is nothing
+                told.znodes.update([Text(below + name) for name in read.names])
         return World(
             families.with_changes(_outlived(families, told.znodes)),
             self.tables.with_changes(self._tables_after(told.servers)),
             max(links, key=_age, default=None),
             max(self.zxid, *[fact.zxid for fact in facts]),
             max(self.at, *[fact.at for fact in facts]),
+            above,
         )
 
     def family(self, path: str) -> Family:
@@ -108,7 +117,7 @@ class World(msgspec.Struct, frozen=True):
             self.link != before.link,
         )
 
-    def _families_after(self, by_family: Mapping[Text, list[ZnodeFact]]) -> "Shelf[Text, Family]":
+    def _families_after(self, by_family: Mapping[Text, list[FamilyFact]]) -> "Shelf[Text, Family]":
         known = self.families
         after: dict[Text, Family | None] = {}
         for path, told in by_family.items():
@@ -133,25 +142,30 @@ class World(msgspec.Struct, frozen=True):
 class _SortedOut(msgspec.Struct, frozen=True, gc=False):
     """Facts by what they are about."""
 
-    families: Mapping[Text, list[ZnodeFact]]  # a listing by its own path, the others by its parent
+    families: Mapping[Text, list[FamilyFact]]  # a listing by its own path, others by its parent
     znodes: set[Text]  # that are told to be there, or gone
+    siblings: list[Siblings]
     servers: list[ServerFact]
     links: list[Link]
 
 
-def _sorted_out(facts: Iterable[AnyFact]) -> _SortedOut:
-    families: defaultdict[str, list[ZnodeFact]] = defaultdict(list)
-    found = _SortedOut(cast("Mapping[Text, list[ZnodeFact]]", families), set(), [], [])
+def _sorted_out(facts: Iterable[Told]) -> _SortedOut:
+    families: defaultdict[str, list[FamilyFact]] = defaultdict(list)
+    found = _SortedOut(cast("Mapping[Text, list[FamilyFact]]", families), set(), [], [], [])
     note = found.znodes.add
     for fact in facts:
-        if isinstance(fact, _OF_ONE):
+        if isinstance(fact, Siblings):
+            families[fact.path].append(fact)
+            found.siblings.append(fact)
+        elif isinstance(fact, _OF_ONE):
             path = fact.path
             slash = path.rfind("/")
             families[path[:slash] if slash > 0 else split(path)[0]].append(fact)
             note(path)
-        elif isinstance(fact, Children | Denied):
-            is_listing = isinstance(fact, Children) or fact.what == "list"
-            families[fact.path if is_listing else split(fact.path)[0]].append(fact)
+        elif isinstance(fact, Children):
+            families[fact.path].append(fact)
+        elif isinstance(fact, Denied):
+            families[fact.path if fact.what == "list" else split(fact.path)[0]].append(fact)
         elif isinstance(fact, Link):
             found.links.append(fact)
         else:
@@ -169,7 +183,7 @@ def _outlived(
         slash = path.rfind("/") + 1
         if path[:slash] != above:  # most are siblings
             above, parent = path[:slash], families.get(split(path)[0], NOBODY)
-        family = families[path]
+        family = families.get(path, NOBODY)
         lasting = family.since(parent.born_after(Text(path[slash:])))
         if lasting is not family or not lasting.members:
             after[path] = None if lasting == NOBODY else lasting

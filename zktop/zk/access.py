@@ -33,7 +33,8 @@ class Tls(msgspec.Struct, frozen=True):
                 context.load_cert_chain(self.cert, self.key, self.key_password or "")
         except (OSError, ssl.SSLError) as problem:
             files = ", ".join(filter(None, (self.ca, self.cert, self.key)))
-            raise UsageError(f"TLS: cannot use {files}: {problem}.") from problem
+            why = problem.strerror or problem
+            raise UsageError(f"TLS: cannot use {files}: {why}.") from problem
         return context
 
 

@@ -11,7 +11,7 @@ from collections import deque
 from typing import Any, Final, Protocol
 
 from kazoo.client import KazooClient
-from kazoo.exceptions import ConnectionDropped
+from kazoo.exceptions import AuthFailedError, ConnectionDropped
 from kazoo.protocol import serialization as kazoo
 from kazoo.protocol.states import KazooState, KeeperState
 from kazoo.retry import KazooRetry
@@ -19,11 +19,13 @@ from kazoo.retry import KazooRetry
 from zktop.zk import requests
 from zktop.zk.access import Access
 from zktop.zk.ordered import Handler
+from zktop.zk.pieces import LENGTH, Pieces
 
 LONGEST_PAUSE_S = 0.8  # between two tries to connect; kazoo's own grow to an hour
 WINDOW_S = 0.05
 CALM_PER_WINDOW = 10
-REST_S = 0.005
+REST_S = 0.02
+STEPS = 10  # of a login with SASL; it takes two or three
 
 READING: Final = frozenset(
     {
@@ -84,7 +86,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         )
         self.bytes_in = 0
         self._listener = listener
-        self._storm = Storm()
+        self._storm, self._login = Storm(), Login()
         self.add_listener(self._changed)
         self._tap()
 
@@ -102,6 +104,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         def guarded(request: object, timeout: float, xid: int | None = None) -> None:
             if type(request) not in READING and type(request) not in SESSION:
                 raise ConnectionDropped(f"not sent: {type(request).__name__}")
+            self._login.step(request)
             submit(request, timeout, xid)
 
         def counted(timeout: float) -> Any:
@@ -114,8 +117,16 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         connection._read_watch_event = self._event  # noqa: SLF001
 
     def _event(self, message: bytes, offset: int) -> None:
-        self._listener.event(*requests.event(message, offset))
-        self._storm.event()
+        """Take an event, and those behind it that were read with it: kazoo looks at each anew."""
+        line: Pieces = self._connection._socket  # noqa: SLF001
+        more: bytes | None = message
+        while more is not None:
+            self._listener.event(*requests.event(more, offset))
+            self._storm.event()
+            more = line.message(message[: requests.XID])
+            self.bytes_in += len(more) + LENGTH.size if more is not None else 0
+        if line.is_drained:
+            self._storm.rest()
 
     def _changed(self, state: str) -> None:
         if state == KazooState.CONNECTED:
@@ -147,18 +158,38 @@ class Storm:
     """
 
     def __init__(self) -> None:
-        self._window = self._rested = 0.0
+        self._until = 0.0  # the end of this window
         self._in_window = 0
+        self._rages = False
 
     def event(self) -> None:
-        """Take note that one has come; rest when there were many."""
+        """Take note that one has come."""
         now = time.monotonic()
-        if now - self._window > WINDOW_S:
-            self._window, self._in_window = now, 0
+        if now >= self._until:
+            self._rages = self._in_window > CALM_PER_WINDOW and now < self._until + WINDOW_S
+            self._until, self._in_window = now + WINDOW_S, 0
         self._in_window += 1
-        if self._in_window > CALM_PER_WINDOW and now - self._rested > REST_S:
+
+    def rest(self) -> None:
+        """Let events gather, if there were many and no other is there yet."""
+        if self._rages or self._in_window > CALM_PER_WINDOW:
             time.sleep(REST_S)
-            self._rested = time.monotonic()
+
+
+class Login:
+    """Ends a login that goes on for ever, as kazoo's does at a server which knows no SASL."""
+
+    def __init__(self) -> None:
+        self._steps = 0
+
+    def step(self, request: object) -> None:
+        """Take note of a request; AuthFailedError when a login takes more than any needs."""
+        if type(request) is kazoo.Connect:
+            self._steps = 0
+        elif type(request) is kazoo.SASL:
+            self._steps += 1
+            if self._steps > STEPS:
+                raise AuthFailedError
 
 
 class RecentLog(logging.Handler):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from zktop.errors import NoConnectionError
-from zktop.model.facts import AnyFact, Link, Millis, Session, session_id
+from zktop.model.facts import Link, Millis, Session, Told, session_id
 from zktop.model.text import clean
 from zktop.zk.access import Access
 from zktop.zk.client import ReadOnlyClient
@@ -38,7 +38,7 @@ class Connection:
         access: Access,
         stream: Stream,
         clock: Clock,
-        emit: Callable[[AnyFact], None],
+        emit: Callable[[Told], None],
         log: logging.Logger,
     ) -> None:
         self._access, self._stream, self._clock = access, stream, clock

@@ -7,7 +7,7 @@ anybody to look at them, so that it can always read an answer to its end.
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from zktop.model.facts import ServerFact
 from zktop.model.text import clean
@@ -71,6 +71,7 @@ class Introspection:
         self._thread = threading.Thread(target=self._run, name="zktop-introspection", daemon=True)
         self.ensemble = Ensemble(access.hosts.addresses)
         self.on_round: Callable[[], None] = lambda: None
+        self.silent: Collection[Address] = ()  # they come last: each costs the whole deadline
         self.asked = self.bytes_in = 0
 
     def start(self) -> None:
@@ -90,7 +91,7 @@ class Introspection:
     def _run(self) -> None:
         self._introduced.wait(MEMBERS_WITHIN_S)
         while not self._stopped.is_set():
-            for name, address in self.ensemble.servers().items():
+            for name, address in sorted(self.ensemble.servers().items(), key=self._is_silent):
                 rest = self._rests.setdefault(name, Rest())
                 if self._stopped.is_set():
                     return
@@ -99,6 +100,9 @@ class Introspection:
             self._tell_of_unasked()
             self.on_round()
             self._stopped.wait(self._every)
+
+    def _is_silent(self, server: tuple[str, Address]) -> bool:
+        return server[1] in self.silent
 
     def _tell_of_unasked(self) -> None:
         why = "/zookeeper/config does not tell its client port: add it to --hosts"

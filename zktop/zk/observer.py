@@ -9,7 +9,7 @@ Never both on one path: servers before 3.9 then lose the persistent one.
 import time
 from collections.abc import Callable, Iterable
 
-from zktop.model.facts import AnyFact, Gone, Millis, Node, split
+from zktop.model.facts import Gone, Millis, Node, Told, split
 from zktop.model.text import Text
 from zktop.zk.branch import Branch
 from zktop.zk.newcomers import Newcomers
@@ -33,14 +33,14 @@ class Observer:
     def __init__(
         self,
         reader: Reader,
-        emit: Callable[[AnyFact], None],
+        emit: Callable[[Told], None],
         *,
         watch_budget: int,
         flood_per_s: int,
     ) -> None:
         self._reader, self._emit = reader, emit
         self._clock, self._stream = reader.clock, reader.stream
-        self._flood_per_s = flood_per_s
+        self._watch_budget, self._flood_per_s = watch_budget, flood_per_s
         self.persistent = True  # whether persistent watches are used
         self.survey = Survey(reader, emit, watch_budget)
         self.survey.on_hidden = self._hidden
@@ -59,8 +59,7 @@ class Observer:
 
     def watches(self) -> int:
         """Count the watches that a server keeps for us."""
-        bases = sum(not scope.polled for scope in self.all_scopes())
-        return bases + len(self.survey.single_watches)
+        return sum(not one.polled for one in self.all_scopes()) + len(self.survey.single_watches)
 
     @property
     def settled(self) -> bool:
@@ -78,7 +77,7 @@ class Observer:
         scope = Scope(reach, recursive=self.persistent, flood_per_s=most)
         self.scopes.setdefault(reach.base, []).append(scope)
         if start:
-            self._start(scope)
+            self._begin(scope, len(self.scopes))
         return scope
 
     def drop(self, scope: Scope) -> None:
@@ -94,16 +93,23 @@ class Observer:
         self._newcomers.clear()
         self.unconfirmed.clear()
         self.survey.forget_all()
-        for scope in self.all_scopes():
-            scope.recursive, scope.polled = self.persistent, False
-            self._start(scope)
+        for count, scopes in enumerate(self.scopes.values(), 1):
+            for scope in scopes:
+                self._begin(scope, count)
+
+    def _begin(self, scope: Scope, count: int) -> None:
+        """Watch the first bases, as far as the budget goes, and poll the others."""
+        scope.polled = count > self._watch_budget
+        scope.recursive = self.persistent and not scope.polled
+        self._start(scope)
 
     def _start(self, scope: Scope) -> None:
-        if not scope.recursive:
+        if scope.watched_singly:
             self._watch_base(scope)
             return
-        watch = AddWatch(self._reader.hosts.full(scope.base))
-        self._reader.ask(watch, lambda answer: self._added(scope, answer))
+        if scope.recursive:
+            watch = AddWatch(self._reader.hosts.full(scope.base))
+            self._reader.ask(watch, lambda answer: self._added(scope, answer))
         self.survey.open(scope, [scope.base])  # after the watch: both share one ordered stream
 
     def _added(self, scope: Scope, answer: Answer) -> None:
@@ -128,8 +134,7 @@ class Observer:
 
     def _unwatch(self, scope: Scope) -> None:
         if scope.recursive:
-            remove = RemoveWatches(self._reader.hosts.full(scope.base))
-            self._reader.ask(remove, lambda _answer: None)
+            self._reader.ask(RemoveWatches(self._reader.hosts.full(scope.base)), lambda _: None)
 
     # What happens
 
@@ -152,7 +157,7 @@ class Observer:
         else:
             self._appeared(scope, path, bound, at, created=kind == CREATED)
         for rooted in self.scopes.get(path, ()):
-            if not rooted.recursive and not rooted.polled:
+            if rooted.watched_singly:
                 self._watch_base(rooted)
 
     def _appeared(self, scope: Scope, path: str, bound: int, at: Millis, *, created: bool) -> None:
@@ -208,9 +213,12 @@ class Observer:
             self.survey.open(branch.scope, [path])
 
     def _scope_of(self, path: str) -> Scope | None:
-        branch = self.survey.branches.get(split(path)[0])
-        if branch is not None and branch.scope.reach.covers(path):
-            return branch.scope
+        parent = split(path)[0]
+        branch = self.survey.branches.get(parent)
+        if branch is not None:
+            reach = branch.scope.reach
+            if reach.covers_children(parent) or reach.covers(path):
+                return branch.scope
         for base in upwards(path):
             for scope in self.scopes.get(base, ()):
                 if scope.reach.covers(path):

@@ -18,6 +18,8 @@ from typing import Any
 
 from kazoo.handlers.threading import SequentialThreadingHandler
 
+from zktop.zk.pieces import Pieces
+
 SMALL = 1024  # numbers of files that every system can select
 LONGEST_BATCH_S = 0.005  # then what was learned goes out, even if more is waiting
 
@@ -105,7 +107,7 @@ class Handler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has no
 
     Kazoo waits three times for each message, and makes a new epoll for each of the three. That is
     most of what it costs to receive an event; the system call that needs no preparation serves
-    as long as the numbers of the files are small.
+    as long as the numbers of the files are small. For what was read already there is no wait.
     """
 
     def __init__(self, log: logging.Logger) -> None:
@@ -120,14 +122,21 @@ class Handler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has no
         """Forget that it was started."""
         self._running = False
 
+    def create_connection(self, *args: Any, **kwargs: Any) -> Pieces:
+        """Connect; what comes is read in large pieces."""
+        return Pieces(super().create_connection(*args, **kwargs))
+
     def select(
         self,
-        reading: Sequence[socket.socket],
-        writing: Sequence[socket.socket],
+        reading: Sequence[socket.socket | Pieces],
+        writing: Sequence[socket.socket | Pieces],
         failing: Sequence[socket.socket],
         timeout: float | None = None,
     ) -> Any:
         """Wait until one of these has something to read, or room to write."""
+        read = [one for one in reading if isinstance(one, Pieces) and one.pending()]
+        if read:
+            return read, [], []
         if all(0 <= one.fileno() < SMALL for one in (*reading, *writing)):
             return select.select(reading, writing, failing, timeout)
         return super().select(reading, writing, failing, timeout)

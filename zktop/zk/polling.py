@@ -44,11 +44,13 @@ class Polling:
             return  # the first reading comes first
         self._rounds += 1
         survey = self._observer.survey
-        self._next_polled, due = _turn(self._polled(), self._next_polled, self._items_per_s)
-        self._look_at(due)
-        for scope in self._observer.all_scopes():
-            if scope.polled and scope.base not in survey.branches:
-                survey.open(scope, [scope.base])
+        absent = self._absent()
+        polled = [*self._polled(), *absent]
+        self._next_polled, due = _turn(polled, self._next_polled, self._items_per_s)
+        self._look_at([path for path in due if path not in absent])
+        for path in due:
+            if path in absent:
+                survey.open(absent[path], [path])
         self._next_denied, due = _turn(list(survey.denied), self._next_denied, DENIED_AT_ONCE)
         for path in due:
             survey.open(survey.denied[path], [path])
@@ -64,7 +66,7 @@ class Polling:
 
     def sentence(self) -> str | None:
         """Say how many are looked at how often, and why; nothing where all are watched."""
-        polled = len(self._polled())
+        polled = len(self._polled()) + len(self._absent())
         if not polled:
             return None
         are = "1 znode is" if polled == 1 else f"{polled} znodes are"
@@ -81,6 +83,12 @@ class Polling:
             return list(survey.polled)
         branches = survey.branches.values()
         return [one.path for one in branches if one.scope.polled or one.path in survey.polled]
+
+    def _absent(self) -> dict[str, Scope]:
+        """Give the roots that have no watch and are not there; they may come."""
+        branches = self._observer.survey.branches
+        scopes = self._observer.all_scopes()
+        return {one.base: one for one in scopes if one.polled and one.base not in branches}
 
     def _look_at(self, paths: Sequence[str]) -> None:
         if paths:

@@ -11,14 +11,15 @@ from functools import partial
 from typing import Any
 
 import msgspec
-from kazoo.exceptions import UnimplementedError
+from kazoo.exceptions import NoNodeError, UnimplementedError
 from msgspec.structs import replace
 
 from zktop.model.facts import Millis
-from zktop.zk import requests
+from zktop.zk import kin, requests
 from zktop.zk.client import ReadOnlyClient
 from zktop.zk.clock import Clock
 from zktop.zk.hosts import Hosts
+from zktop.zk.kin import Kin, Reads
 from zktop.zk.ordered import Stream
 from zktop.zk.requests import GET_CHILDREN, GET_DATA, NO_AUTH, NO_NODE
 
@@ -52,6 +53,7 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
 
 Then = Callable[[Answer], None]
 ThenAll = Callable[[Sequence[Item], list[Result], Answer], None]
+ThenKin = Callable[[Sequence[Kin], Reads, Answer], None]
 
 
 def now_ms() -> Millis:
@@ -69,8 +71,8 @@ class _Reply:
         self._then: Then | None = then
 
     def set(self, value: object = None) -> None:
-        """Take an answer, on kazoo's thread."""
-        self._pass_on(value, None)
+        """Take an answer, on kazoo's thread: none at all is its word for what does not exist."""
+        self._pass_on(value, None if value is not None else NoNodeError())
 
     def set_exception(self, error: Exception) -> None:
         """Take a failure, on kazoo's thread or on ours."""
@@ -153,50 +155,102 @@ class Reader:
         then(replace(answer, zxid=self.clock.answered(answer.zxid)))
         self._send_on()
 
-    def read(self, items: Sequence[Item], then: ThenAll, *, first: bool = False) -> None:
+    def read(self, items: Sequence[Item], then: ThenAll) -> None:
         """Read many things; `then` gets them in batches, each with the results in its order."""
         if not self.batches:
             for item in items:
-                self._read_one(item, then, first=first)
+                self._read_one(item, then)
             return
-        for batch in self._batches(items):
-            sent = batch
-            if self.hosts.chroot:
-                sent = [(operation, self.hosts.full(path)) for operation, path in batch]
-            self.ask(requests.MultiRead(sent), partial(self._many, batch, then), first=first)
+        longest = max([len(path) for _, path in items], default=0)
+        size = self._most(longest)
+        full = self.hosts.full
+        for start in range(0, len(items), size):
+            batch = items[start : start + size]
+            request = requests.MultiRead(
+                [requests.item(operation, full(path)) for operation, path in batch]
+            )
+            self._ask_many(request, len(batch), partial(_told, requests.results, batch, then))
 
-    def _many(self, batch: Sequence[Item], then: ThenAll, answer: Answer) -> None:
+    def read_kin(self, all_kin: Sequence[Kin], then: ThenKin) -> None:
+        """Read the data of many children, before all that waits; `then` gets them in batches."""
+        if not self.batches:
+            for one in all_kin:
+                for name in one.names:
+                    self._read_child(Kin(one.parent, (name,)), then)
+            return
+        most = max(1, min(BATCH, int(LARGE_ANSWER / self._bytes_each)))
+        for batch in kin.batches(all_kin, self.hosts.full, most, self._largest_request):
+            told = partial(_told, kin.reads, batch.kin, then)
+            self._ask_many(batch.request, batch.number, told, first=True)
+
+    def _ask_many(
+        self, request: requests.MultiRead, number: int, then: Then, *, first: bool = False
+    ) -> None:
+        self.ask(request, partial(self._many, number, then), first=first)
+
+    def _many(self, number: int, then: Then, answer: Answer) -> None:
         sent = self._unanswered.popleft()
         if isinstance(answer.error, UnimplementedError):
             self.batches = False  # an old server; it closes the connection after that
             return
         if answer.error is None:
             self._largest_taken = max(self._largest_taken, sent)
-            if len(batch) >= ENOUGH_TO_LEARN:
-                size = len(answer.value[0]) / len(batch)
+            if number >= ENOUGH_TO_LEARN:
+                size = len(answer.value[0]) / number
                 self._bytes_each = max(1.0, size, (self._bytes_each + size) / 2)
-            then(batch, requests.results(answer.value), answer)
+            then(answer)
         else:
-            self.log.warning("%d reads failed: %r", len(batch), answer.error)
+            self.log.warning("%d reads failed: %r", number, answer.error)
 
-    def _read_one(self, item: Item, then: ThenAll, *, first: bool) -> None:
+    def _read_one(self, item: Item, then: ThenAll) -> None:
         operation, path = item
-        kind = requests.GetData if operation == GET_DATA else requests.ListChildren
+        question = (requests.GetData if operation == GET_DATA else requests.ListChildren)(
+            self.hosts.full(path)
+        )
+        self._ask_one(
+            question,
+            _PARSE[operation],
+            lambda result, answer: then([item], [result], answer),
+        )
+
+    def _read_child(self, one: Kin, then: ThenKin) -> None:
+        self._ask_one(
+            requests.GetData(self.hosts.full(one.path(one.names[0]))),
+            requests.data,
+            lambda result, answer: then([one], kin.gathered([result]), answer),
+            first=True,
+        )
+
+    def _ask_one(
+        self,
+        question: object,
+        parse: Callable[[requests.Payload], Result],
+        tell: Callable[[Result, Answer], None],
+        *,
+        first: bool = False,
+    ) -> None:
+        """Ask a server that takes no batches; what is refused is told by its code."""
 
         def one(answer: Answer) -> None:
             if answer.error is None:
-                then([item], [_PARSE[operation](answer.value)], answer)
+                tell(parse(answer.value), answer)
             elif answer.code in (NO_NODE, NO_AUTH):
-                then([item], [answer.code], answer)
+                tell(answer.code, answer)
 
-        self.ask(kind(self.hosts.full(path)), one, first=first)
+        self.ask(question, one, first=first)
 
-    def _batches(self, items: Sequence[Item]) -> list[Sequence[Item]]:
-        longest = max([len(path) for _, path in items], default=0) + len(self.hosts.chroot)
+    def _most(self, longest: int) -> int:
+        """Say how many may be read at once, by the longest of their paths."""
+        longest += len(self.hosts.chroot)
         asked = self._largest_request // (longest * UTF_8 + HEADER)
         answered = int(LARGE_ANSWER / self._bytes_each)
-        size = max(2, min(BATCH, asked, answered)) // 2 * 2  # even, because some come in pairs
-        return [items[start : start + size] for start in range(0, len(items), size)]
+        return max(2, min(BATCH, asked, answered)) // 2 * 2  # even, because some come in pairs
+
+
+def _told(
+    parse: Callable[[requests.Payload], Any], batch: Any, then: Callable[..., None], answer: Answer
+) -> None:
+    then(batch, parse(answer.value), answer)
 
 
 _NO_CONNECTION = {-4, -112, -115}  # lost, expired or closed, not authenticated

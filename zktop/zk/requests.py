@@ -7,7 +7,7 @@ by whoever wants it, in our thread and not in the one that must answer the serve
 
 import inspect
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from kazoo.client import KazooClient
@@ -21,6 +21,8 @@ from zktop.model.facts import Stat
 GET_DATA: Final = 4
 GET_CHILDREN: Final = 8
 
+XID: Final = 4  # the first bytes of an answer say to what it is one; of all events, the same
+
 NO_NODE: Final = -101
 NO_AUTH: Final = -102
 
@@ -29,12 +31,12 @@ Read = tuple[bytes | None, Stat]
 Names = tuple[str, ...]
 
 _INT = struct.Struct("!i")
-_STAT = struct.Struct("!qqq8xiiiQiiq")  # the time of the last change has no use here
+STAT: Final = struct.Struct("!qqq8xiiiQiiq")  # the time of the last change has no use here
 _HEADER = struct.Struct("!iBi")
-_ITEM = struct.Struct("!iBii")  # a header, and the number that a body begins with
+ITEM: Final = struct.Struct("!iBii")  # a header, and the number that a body begins with
 _EVENT = struct.Struct("!ii")
 _REPLY = struct.Struct("!iqi")
-_MULTI_END = _HEADER.pack(-1, 1, -1)
+MULTI_END: Final = _HEADER.pack(-1, 1, -1)
 
 ENOUGH_ALIKE: Final = 3  # names that are worth a look at whether they are equally long
 
@@ -138,21 +140,16 @@ class MultiRead:
 
     type = 22
 
-    def __init__(self, items: Sequence[tuple[int, str]]) -> None:
-        """Take GET_DATA or GET_CHILDREN, and the path, of each item."""
-        parts: list[bytes] = []
-        for operation, path in items:
-            name = path.encode("utf-8")
-            parts += (_ITEM.pack(operation, 0, -1, len(name)), name, b"\0")
-        parts.append(_MULTI_END)
-        self._written = b"".join(parts)
+    def __init__(self, items: Iterable[bytes]) -> None:
+        """Take the items as they are written."""
+        self._written = b"".join([*items, MULTI_END])
 
     def __len__(self) -> int:
         """Count the bytes that go to the server."""
         return len(self._written)
 
     def serialize(self) -> bytes:
-        """Give each item as header, path and "no watch"."""
+        """Give all items."""
         return self._written
 
     @staticmethod
@@ -161,19 +158,25 @@ class MultiRead:
         return answer, offset
 
 
+def item(operation: int, path: str) -> bytes:
+    """Write one of GET_DATA or GET_CHILDREN: header, path and "no watch"."""
+    name = path.encode("utf-8")
+    return b"%b%b\0" % (ITEM.pack(operation, 0, -1, len(name)), name)
+
+
 def results(payload: Payload) -> list[Read | Names | int]:
     """Read the answer of a MultiRead: data with Stat, names, or an error code, item by item."""
     answer, offset = payload
     found: list[Read | Names | int] = []
-    result, add = _ITEM.unpack_from, found.append
-    last = len(answer) - len(_MULTI_END)
+    result, add = ITEM.unpack_from, found.append
+    last = len(answer) - len(MULTI_END)
     while offset < last:
         operation, _, _, number = result(answer, offset)
         offset += 13
         if operation == GET_DATA:
             end = offset + number if number > 0 else offset
             add(((None if number < 0 else answer[offset:end]), stat_of(answer, end)))
-            offset = end + 68
+            offset = end + STAT.size
         elif operation == GET_CHILDREN:
             names, offset = _names(answer, offset, number)
             add(names)
@@ -204,7 +207,7 @@ def stat(payload: Payload) -> Stat:
 
 def stat_of(answer: bytes, offset: int) -> Stat:
     """Read a Stat. Most znodes never changed: then three numbers are one, which saves room."""
-    czxid, mzxid, c, v, cv, av, o, dl, n, pzxid = _STAT.unpack_from(answer, offset)
+    czxid, mzxid, c, v, cv, av, o, dl, n, pzxid = STAT.unpack_from(answer, offset)
     if czxid == mzxid == pzxid:
         mzxid = pzxid = czxid
     return Stat(czxid, mzxid, c, v, cv, av, o, dl, n, pzxid)
@@ -242,10 +245,10 @@ def _names_alike(answer: bytes, offset: int, count: int) -> tuple[Names | None, 
     text = answer[offset:end]
     if len(text) != end - offset or not text.isascii():
         return None, offset
-    names = text.decode().split(length_of_each.decode())
-    if len(names) != count + 1 or set(map(len, names[1:])) != {length}:
+    names = text.decode().split(length_of_each.decode())[1:]
+    if len(names) != count or max(map(len, names)) > length:
         return None, offset
-    return tuple(names[1:]), end
+    return tuple(names), end
 
 
 def _text(path: str) -> bytes:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from zktop.errors import NoConnectionError
-from zktop.model.facts import AnyFact, Link
+from zktop.model.facts import Link, Told
 from zktop.zk.access import Access, Admin
 from zktop.zk.client import ring_log
 from zktop.zk.clock import Clock
@@ -29,7 +29,7 @@ PERSISTENT_SINCE = (3, 6, 0)
 MEMBERS_EVERY_S = 60.0
 CONFIG = "/zookeeper/config"
 
-OnFacts = Callable[[list[AnyFact]], None]
+OnFacts = Callable[[list[Told]], None]
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -62,8 +62,8 @@ class Source:
     def __init__(self, access: Access, plan: Plan | None = None) -> None:
         self.access, self.plan = access, plan or Plan()
         self.log, self.recent_log = ring_log()
-        self._facts: list[AnyFact] = []
-        self._emit: Callable[[AnyFact], None] = self._facts.append
+        self._facts: list[Told] = []
+        self._emit: Callable[[Told], None] = self._facts.append
         self._on_facts: OnFacts = lambda _facts: None
         self._read, self._sampled = threading.Event(), threading.Event()
         self._stream = Stream(self._after_batch, self.log)
@@ -178,6 +178,7 @@ class Source:
         names = {probe.peer: str(probe.address) for probe in probes if probe.peer}
         self._connection.names = names
         self._connection.prefer([probe.address for probe in probes if probe.usable])
+        self._introspection.silent = {probe.address for probe in probes if not probe.usable}
 
     def _after_batch(self) -> None:
         self._observer.after_batch()
@@ -231,7 +232,7 @@ class Source:
         else:
             job(*arguments)
 
-    def _facts_of_tables(self, facts: Sequence[AnyFact]) -> None:
+    def _facts_of_tables(self, facts: Sequence[Told]) -> None:
         self._facts.extend(facts)
 
 

@@ -5,13 +5,16 @@ znodes are new. Contenders are read once and never listed: what has children, or
 is. On a server with persistent watches a branch costs nothing; elsewhere it costs one watch.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
-from zktop.model.facts import AnyFact, Children, Denied, Gone, Node, Stat, join, split
+from msgspec.structs import replace
+
+from zktop.model.facts import Children, Denied, Gone, Node, Siblings, Stat, Told, join, split
 from zktop.model.text import Text
 from zktop.zk.branch import Branch, created_again, differs
+from zktop.zk.kin import Kin, Reads, below, by_parent, gathered, granted
 from zktop.zk.reach import Scope, looks_like_a_place
 from zktop.zk.reader import BATCH, Answer, Item, Reader, Result
 from zktop.zk.requests import (
@@ -26,13 +29,11 @@ from zktop.zk.requests import (
     stat,
 )
 
-LONGEST_DATA = 4096  # bytes kept of a znode's data: enough for every label and every lease count
-
 
 class Survey:
     """What is read of the ensemble, by the roots' scopes."""
 
-    def __init__(self, reader: Reader, emit: Callable[[AnyFact], None], watch_budget: int) -> None:
+    def __init__(self, reader: Reader, emit: Callable[[Told], None], watch_budget: int) -> None:
         self._reader, self._emit, self._watch_budget = reader, emit, watch_budget
         self._clock = reader.clock
         self.branches: dict[str, Branch] = {}
@@ -42,9 +43,10 @@ class Survey:
         self.on_hidden: Callable[[Scope, str], None] = lambda _scope, _parent: None
         self.on_listed: Callable[[Branch], None] = lambda _branch: None
         self._to_open: dict[Scope, list[str]] = {}
-        self._to_read: dict[Scope, list[str]] = {}
+        self._to_read: dict[Scope, list[Kin]] = {}
+        self._number_to_read = 0
         self._opening: set[str] = set()
-        self._reading: set[str] = set()
+        self._reading: dict[str, set[str]] = {}  # names by parent
 
     def forget_all(self) -> None:
         """Start over, on a new connection."""
@@ -54,12 +56,14 @@ class Survey:
         self.polled.clear()
         self._to_open.clear()
         self._to_read.clear()
+        self._number_to_read = 0
         self._opening.clear()
         self._reading.clear()
 
     def pending(self, path: str) -> bool:
         """Tell whether an answer about this znode is under way."""
-        return path in self._opening or path in self._reading
+        parent, name = split(path)
+        return path in self._opening or name in self._reading.get(parent, ())
 
     def forget(self, path: str) -> None:
         """Let go of a branch and of all below it: the znode is gone."""
@@ -82,11 +86,20 @@ class Survey:
 
     def read(self, scope: Scope, paths: Iterable[str]) -> None:
         """Read znodes, and list those that turn out to be folders."""
-        wanted = [path for path in paths if path not in self._reading]
-        self._reading.update(wanted)
-        queue = self._to_read.setdefault(scope, [])
-        queue.extend(wanted)
-        if len(queue) >= BATCH:
+        for kin in by_parent(paths):
+            self.read_children(scope, kin)
+
+    def read_children(self, scope: Scope, kin: Kin) -> None:
+        """Read some children of one znode in the same way."""
+        under_way = self._reading.get(kin.parent)
+        if under_way is None:
+            self._reading[kin.parent] = set(kin.names)
+        else:
+            kin = Kin(kin.parent, [name for name in kin.names if name not in under_way])
+            under_way.update(kin.names)
+        self._to_read.setdefault(scope, []).append(kin)
+        self._number_to_read += len(kin.names)
+        if self._number_to_read >= BATCH:
             self.flush()
 
     def flush(self) -> None:
@@ -98,10 +111,9 @@ class Survey:
         for scope, paths in to_open.items():
             both = [(operation, path) for path in paths for operation in (GET_DATA, GET_CHILDREN)]
             self._reader.read(both, partial(self._opened, scope))
-        to_read, self._to_read = self._to_read, {}
-        for scope, paths in to_read.items():
-            items = [(GET_DATA, path) for path in paths]
-            self._reader.read(items, partial(self._were_read, scope), first=True)
+        to_read, self._to_read, self._number_to_read = self._to_read, {}, 0
+        for scope, kin in to_read.items():
+            self._reader.read_kin(kin, partial(self._were_read, scope))
 
     def _list_singly(self, scope: Scope, path: str) -> None:
         within = path in self.single_watches or len(self.single_watches) < self._watch_budget
@@ -121,10 +133,10 @@ class Survey:
             return
         names, found = children(answer.value)
         if found.data_length == 0:  # then the data is known as well
-            self._seen([(path, (b"", found))], answer)
+            self._seen({path: (b"", found)}, answer)
         elif differs(self.branches.get(path), found):
             self.read(scope, [path])
-        self._listing(scope, path, names, found, answer)
+        self._listing(scope, path, cast(tuple[Text, ...], names), found, answer)
         if armed:
             self.polled.discard(path)
         else:
@@ -134,9 +146,11 @@ class Survey:
         self, scope: Scope, batch: Sequence[Item], results: list[Result], answer: Answer
     ) -> None:
         paths = [path for _, path in batch[::2]]
-        _take(self._opening, paths)
+        self._opening.difference_update(paths)
+        if not self._opening:
+            self._opening.clear()  # it was large once, and only that gives its room back
         found = list(zip(paths, results[::2], results[1::2], strict=True))
-        self._seen([(path, node) for path, node, _ in found if not isinstance(node, int)], answer)
+        self._seen({path: node for path, node, _ in found if not isinstance(node, int)}, answer)
         for path, node, names in found:
             if isinstance(node, int):
                 self._no_list(scope, path, node, answer)
@@ -146,7 +160,7 @@ class Survey:
                 self._listing(scope, path, names, node[1], answer)
 
     def _listing(
-        self, scope: Scope, path: str, names: tuple[str, ...], found: Stat, answer: Answer
+        self, scope: Scope, path: str, names: tuple[Text, ...], found: Stat, answer: Answer
     ) -> None:
         zxid = answer.zxid
         if not self._clock.is_plain:
@@ -156,7 +170,7 @@ class Survey:
                 zxid=zxid,
                 at=answer.at,
                 path=Text(path),
-                names=cast(tuple[Text, ...], names),
+                names=names,
                 stat=found,
             )
         )
@@ -167,14 +181,12 @@ class Survey:
         fresh = self._fresh(branch, names, known, found) if known else names
         branch.stat, branch.deletions = found, 0
         self.on_listed(branch)
-        below = path if path != "/" else ""
-        fresh = [f"{below}/{name}" for name in fresh]
         if not scope.reach.covers_children(path):
-            fresh = [one for one in fresh if scope.reach.covers(one)]
+            fresh = [name for name in fresh if scope.reach.covers(join(path, name))]
         if scope.reach.leads_on(path):
-            self.open(scope, sorted(fresh))
-        else:
-            self.read(scope, fresh)
+            self.open(scope, sorted(map(below(path).__add__, fresh)))
+        elif fresh:
+            self.read_children(scope, Kin(path, fresh))
 
     def _fresh(
         self, branch: Branch, names: Sequence[str], known: set[str], found: Stat
@@ -185,38 +197,71 @@ class Survey:
             self.forget(join(branch.path, name))
         return [name for name in names if name not in known or name in again]
 
-    def _were_read(
-        self, scope: Scope, batch: Sequence[Item], results: list[Result], answer: Answer
-    ) -> None:
-        paths = [path for _, path in batch]
-        _take(self._reading, paths)
-        found = list(zip(paths, results, strict=True))
-        self._seen([(path, read) for path, read in found if not isinstance(read, int)], answer)
+    def _were_read(self, scope: Scope, batch: Sequence[Kin], reads: Reads, answer: Answer) -> None:
+        for kin in batch:
+            self._take(kin)
+        refused: dict[str, int] = {}
+        if reads.refused:
+            batch, reads, refused = granted(batch, reads)
+        begin = 0
         folders: list[str] = []
-        for path, result in found:
-            if isinstance(result, int):
-                self._unread(scope, path, result, answer)
-                continue
-            stat = result[1]
-            if stat.owner or path in self.branches or not self._is_folder(path, stat):
-                continue
-            if scope.recursive and stat.num_children == 0:
-                self._listing(scope, path, (), stat, answer)  # events tell of the first one
-            else:
-                folders.append(path)
+        are_owned = all([stat.owner for stat in reads.stats])  # noqa: C419  it is quicker
+        for kin in batch:
+            end = begin + len(kin.names)
+            stats = reads.stats[begin:end]
+            self._tell(kin, reads.data[begin:end], stats, answer)
+            folders += () if are_owned else self._folders(scope, kin, stats, answer)
+            begin = end
+        for path, code in refused.items():
+            self._unread(scope, path, code, answer)
         self.open(scope, folders)
 
-    def _seen(self, reads: Iterable[tuple[Any, Read]], answer: Answer) -> None:
-        """Tell what these paths hold; what several hold is kept once, as labels often are."""
-        clock, emit, zxid, at = self._clock, self._emit, answer.zxid, answer.at
-        is_plain = clock.is_plain
-        labels: dict[bytes, bytes] = {}
-        for path, (content, found) in reads:
-            if not is_plain:
-                zxid = clock.present((path,), answer.zxid)
-            data = content[:LONGEST_DATA] if content else b""
-            data = labels.setdefault(data, data)
-            emit(Node(zxid=zxid, at=at, path=path, stat=found, data=data))
+    def _take(self, kin: Kin) -> None:
+        """Take note that these are not under way any more."""
+        under_way = self._reading.get(kin.parent, set())
+        under_way.difference_update(kin.names)
+        if not under_way:
+            self._reading.pop(kin.parent, None)
+
+    def _folders(
+        self, scope: Scope, kin: Kin, stats: Sequence[Stat], answer: Answer
+    ) -> Iterator[str]:
+        """Give those that turn out to be folders; empty ones are known with that."""
+        for name, found in zip(kin.names, stats, strict=True):
+            if found.owner:
+                continue
+            path = kin.path(name)
+            if path in self.branches or not self._is_folder(path, found):
+                continue
+            if scope.recursive and found.num_children == 0:
+                self._listing(scope, path, (), found, answer)  # events tell of the first one
+            else:
+                yield path
+
+    def _seen(self, reads: Mapping[str, Read], answer: Answer) -> None:
+        """Tell what these paths hold."""
+        for kin in by_parent(reads):
+            found = gathered([reads[kin.path(name)] for name in kin.names])
+            self._tell(kin, found.data, found.stats, answer)
+
+    def _tell(
+        self, kin: Kin, data: Sequence[bytes], stats: Sequence[Stat], answer: Answer
+    ) -> None:
+        """Tell what these hold, one by one where one of them may have been gone before."""
+        names: Any = kin.names  # which the fact itself makes clean
+        told = Siblings(
+            zxid=answer.zxid,
+            at=answer.at,
+            path=Text(kin.parent),
+            names=tuple(names),
+            stats=tuple(stats),
+            data=tuple(data),
+        )
+        if self._clock.is_plain:
+            self._emit(told)
+            return
+        for name, node in zip(names, told.nodes, strict=True):
+            self._emit(replace(node, zxid=self._clock.present((kin.path(name),), node.zxid)))
 
     def _is_folder(self, path: str, found: Stat) -> bool:
         if found.owner:
@@ -253,10 +298,3 @@ class Survey:
             self._unread(scope, path, answer.code, answer)
             return
         self.on_hidden(scope, path)
-
-
-def _take(from_all: set[str], paths: Iterable[str]) -> None:
-    """Take these out; a set that was large once gives its room back only when it is cleared."""
-    from_all.difference_update(paths)
-    if not from_all:
-        from_all.clear()

@@ -13,6 +13,7 @@ from zktop.model.actors import Actors
 from zktop.model.examiner import met
 from zktop.model.facts import AnyFact, Children, Denied, Node, Stat, Watches, join, split
 from zktop.model.history.change import Change
+from zktop.model.history.glance import are_direct
 from zktop.model.locks.door import lock_at
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.plain import plain_lock
@@ -141,17 +142,22 @@ def test_the_short_way_gives_what_the_long_way_gives(
     """Wherever it gives a lock at all, down to the last field."""
     world = World().after(*told(path, children, stat), *data.draw(more(path, children)))
     decided = Settings((root,) if root else ())
-    quick = plain_lock(Text(path), world, decided, root)
+    plain = plain_lock(Text(path), world, decided, root)
 
-    if quick is not None:
+    if plain is not None:
+        quick = plain.lock
         assert may_be_lock(path, world, decided)
         assert shown(quick) == shown(lock_at(path, world, decided, 0))
         actors = Actors(decided)
         assert [plain_queue(quick, actors)] == [
             lined.queue for lined in queues(quick, actors, Known({}, {}))
         ]
-        change, between = met(Text(path), quick), Change.between(path, None, quick)
+        change, between = met(Text(path), plain), Change.between(path, None, quick)
         assert (change.created, change.granted) == (between.created, between.granted)
+        if change.roll is not None:
+            assert change.roll.sessions == [member.owner for member in change.created]
+            assert change.roll.born == [member.czxid for member in change.created]
+            assert are_direct(change.created)
 
 
 @pytest.mark.parametrize("head", [HEADS[0], HEADS[4], HEADS[8], HEADS[12], "lock-", "n_"])
@@ -161,7 +167,9 @@ def test_the_short_way_is_taken_by_plain_locks(head: str) -> None:
     children = [Child(f"{other}0000000002", 12, 2), Child(f"{head}0000000001", 11, 1)]
     world = World().after(*told("/locks/a", children, Stat(1, 1, 0)))
 
-    assert plain_lock(Text("/locks/a"), world, Settings(), None) is not None
+    plain = plain_lock(Text("/locks/a"), world, Settings(), None)
+    assert plain is not None
+    assert met(Text("/locks/a"), plain).roll is plain.roll
 
 
 FIRST, SECOND = Child("lock-0000000001", 11, 1), Child("lock-0000000002", 12, 2)

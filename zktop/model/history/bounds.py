@@ -23,15 +23,20 @@ def arrivals(members: Sequence[Member]) -> list[int]:
 
 
 def first_bounds(
-    root: Stat, members: Sequence[Member], born: list[int], now_ms: Millis
+    root: Stat,
+    members: Sequence[Member],
+    born: list[int],
+    now_ms: Millis,
+    *,
+    is_direct: bool = False,
 ) -> FirstLook:
-    """Bound the same by all members and their arrivals.
+    """Bound the same by all members and their arrivals, which may be known to be direct children.
 
     When nothing was deleted since the newest member came, the same ones have held since then.
     """
-    latest = max(born, default=0)
+    latest = max(born) if born else 0
     newest = members[born.index(latest)] if latest else None
     if newest is None or newest.ctime is None:
         return FirstLook(now_ms, now_ms)
-    is_proof = latest == root.pzxid and are_direct(members)
+    is_proof = latest == root.pzxid and (is_direct or are_direct(members))
     return FirstLook(now_ms, min(now_ms, newest.ctime) if is_proof else now_ms)

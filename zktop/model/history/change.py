@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from zktop.model.locks.lock import Lock, Member
+from zktop.model.locks.roll import Roll
 from zktop.model.strides import splits
 from zktop.model.text import Text
 
@@ -24,6 +25,7 @@ class Change(msgspec.Struct, frozen=True, eq=False):
     deleted: tuple[Member, ...] = ()
     granted: tuple[Member, ...] = ()  # hold now and did not, the created ones included
     lost: tuple[Member, ...] = ()  # held and do not hold now, the deleted ones included
+    roll: Roll | None = None  # of the created ones, where the lock was made together with it
     read: tuple[Member, ...] = ()  # were known by name alone, and are known with their owners now
 
     @classmethod

@@ -93,11 +93,14 @@ class Chronicle:
             return False
         if path in self._unread or path in self._graves or path in self._hidden:
             return False
-        born = arrivals(change.created)
-        is_old = max(born, default=0) <= since and lock.stat.czxid <= since
+        roll = change.roll
+        born = arrivals(change.created) if roll is None else roll.born
+        is_old = (max(born) if born else 0) <= since and lock.stat.czxid <= since
         if not is_old or (0 in born and self._now != self._began):
             return False
-        self._first[path] = first_bounds(lock.stat, change.created, born, self._now)
+        self._first[path] = first_bounds(
+            lock.stat, change.created, born, self._now, is_direct=roll is not None
+        )
         return True
 
     def _seen(self, change: Change) -> Change:

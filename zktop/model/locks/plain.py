@@ -8,12 +8,11 @@ out, and `lock_at` has to look.
 
 from collections.abc import Callable
 from functools import cache
-from operator import gt
 from typing import Final
 
 import msgspec
 
-from zktop.model.facts import Stat
+from zktop.model.facts import Session, Stat
 from zktop.model.family import Family
 from zktop.model.layouts.catalogue import layout_named
 from zktop.model.layouts.labels import REVOKED
@@ -25,6 +24,7 @@ from zktop.model.locks.election import is_election
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.notes import DISORDER, NEARLY_EXHAUSTED, plain_notes
 from zktop.model.locks.queue import Queue, Rule, rule_of
+from zktop.model.locks.roll import Roll
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.world import World
@@ -53,7 +53,14 @@ class _Shape(msgspec.Struct, frozen=True, gc=False):
     token_at: slice | None
 
 
-def plain_lock(path: Text, world: World, settings: Settings, root: Root | None) -> Lock | None:
+class Plain(msgspec.Struct, frozen=True, gc=False):
+    """A plain lock, and who its members are, since everybody asks that now."""
+
+    lock: Lock
+    roll: Roll
+
+
+def plain_lock(path: Text, world: World, settings: Settings, root: Root | None) -> Plain | None:
     """Give the lock at a path where it is a plain one; `root` is what the user said of it."""
     if settings.layouts or by_path(path) or may_be_part(path[path.rfind("/") + 1 :]):
         return None
@@ -66,8 +73,11 @@ def plain_lock(path: Text, world: World, settings: Settings, root: Root | None) 
     shape = _shape_of(family)
     if shape is None or (shape.layout.name == "curator-mutex" and world.tables):
         return None  # watch tables may show that it is a semaphore
-    queue = _queue(shape, family)
-    return None if queue is None else _lock(path, shape, queue, family, stat)
+    found = _queue(shape, family)
+    if found is None:
+        return None
+    queue, roll = found
+    return Plain(_lock(path, shape, queue, family, stat), roll)
 
 
 def _says_nothing(root: Root) -> bool:
@@ -86,29 +96,29 @@ def _shape_of(family: Family) -> _Shape | None:
     return None
 
 
-def _queue(shape: _Shape, family: Family) -> Queue | None:
+def _queue(shape: _Shape, family: Family) -> tuple[Queue, Roll] | None:
     """Make the queue, if there is nothing odd about any of its members."""
     numbers = shape.numbers("\n".join(family.members))
-    if len(numbers) != len(family.members) or not _tell_apart(shape, family):
-        return None
-    by_number = dict(zip(numbers, family.members.values(), strict=True))
-    numbers = sorted(by_number)
-    znodes = [by_number[number] for number in numbers]
-    stats = [znode.stat for znode in znodes if znode.stat]
-    if len(stats) != len(family.members) or 0 in [stat.owner for stat in stats]:
-        return None  # somebody has a number twice, was not read yet, or has no session
-    arrivals = [stat.czxid for stat in stats]
-    if 0 in arrivals or not REVOKED.isdisjoint([znode.data for znode in znodes]):
-        return None  # somebody was told to let go
+    by_number = dict(zip(numbers, family.members.values(), strict=False))
+    if len(by_number) != len(family.members) or not _tell_apart(shape, family):
+        return None  # somebody has another name, or a number twice
     layout, mode, name, at = shape.layout, shape.layout.mode, shape.layout.name, shape.token_at
-    members = tuple(
-        [
-            Member(znode.name, mode, int(number), name, None, at, znode)
-            for number, znode in zip(numbers, znodes, strict=True)
-        ]
-    )
-    unordered = sum(map(gt, arrivals, arrivals[1:]))
-    return Queue(layout, shape.rule, members, plain_notes(unordered, members[-1].sequence or 0))
+    members: list[Member] = []
+    sessions: list[Session] = []
+    born: list[int] = []
+    unordered = before = 0
+    for number in sorted(by_number):
+        znode = by_number[number]
+        stat = znode.stat
+        if stat is None or not stat.owner or not stat.czxid or znode.data in REVOKED:
+            return None  # who was not read yet, has no session, or was told to let go
+        members.append(Member(znode.name, mode, int(number), name, None, at, znode))
+        sessions.append(stat.owner)
+        born.append(stat.czxid)
+        unordered += before > stat.czxid
+        before = stat.czxid
+    notes = plain_notes(unordered, members[-1].sequence or 0)
+    return Queue(layout, shape.rule, tuple(members), notes), Roll(sessions, born)
 
 
 def _tell_apart(shape: _Shape, family: Family) -> bool:

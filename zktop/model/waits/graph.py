@@ -6,7 +6,7 @@ Everything else costs its own members and no more. The answer is worked out when
 so a burst of changes costs one.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import starmap
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from zktop.model.waits.grants import granted, is_granted
 from zktop.model.waits.places import Places
 from zktop.model.waits.reduction import stuck
 from zktop.model.waits.residue import NOTHING_STUCK, Residue, residue
-from zktop.model.waits.state import Passing, Queue, Request
+from zktop.model.waits.state import Queue, Request
 from zktop.model.waits.strand import Strand, strand
 
 
@@ -125,12 +125,15 @@ class WaitGraph:
             self._standings.pop(lock, None)
             self._granted.pop(lock, None)
 
-    def met(self, queue: Queue) -> None:
-        """Take a queue that was not there before."""
+    def met(self, queue: Queue, sessions: Sequence[int] | None = None) -> None:
+        """Take a queue that was not there before; whose sessions these are may be known."""
         self._queues[queue.lock] = queue
         requests = queue.requests
-        if not (isinstance(requests, Passing) and self._places.let_pass(queue.lock, requests)):
-            self._apply(None, queue, tuple(requests), ())
+        if not isinstance(requests, tuple):
+            passing = requests.sessions if sessions is None else sessions
+            if self._places.let_pass(queue.lock, passing):
+                return
+        self._apply(None, queue, tuple(requests), ())
 
     def replaced(
         self,

@@ -8,10 +8,10 @@ about deadlocks, and there are few of them.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
-from zktop.model.waits.state import Passing, Queue, Request
+from zktop.model.waits.state import Queue, Request
 
 _STICKY_KINDS = ("election", "conflict")
 _SESSION: Final = re.compile(r"0x[1-9a-f][0-9a-f]{0,15}")
@@ -65,9 +65,9 @@ class Places:
         """The locks in which tangled actors stand."""
         return self._knotted.keys()
 
-    def let_pass(self, lock: str, passing: Passing) -> bool:
-        """Take note of members none of whom stands anywhere else; False when one does."""
-        sessions, locks = passing.sessions, self._locks
+    def let_pass(self, lock: str, sessions: Sequence[int]) -> bool:
+        """Take note of sessions none of which stands anywhere else; False when one does."""
+        locks = self._locks
         if len(set(sessions)) < len(sessions) or not locks.keys().isdisjoint(sessions):
             return False
         for session in sessions:

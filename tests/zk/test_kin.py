@@ -1,0 +1,121 @@
+"""Children that are asked for together: what goes over the wire, and what comes back."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zktop.model.facts import Stat
+from zktop.zk.kin import LONGEST_DATA, SHORT, Batch, Kin, batches, gathered, granted, reads
+from zktop.zk.requests import GET_DATA, ITEM, MULTI_END, NO_AUTH, NO_NODE, STAT, MultiRead, results
+from zktop.zk.requests import item as written
+
+NAMES = ["a", "bb", "lock-0000000001", "lock-0000000002", "näme", "名"]
+PARENTS = ["/", "/locks", "/locks/a", "/ö"]
+MANY_BYTES = 1_000_000
+
+
+@st.composite
+def several_kin(draw: st.DrawFn) -> list[Kin]:
+    """Children of some znodes, with names of one length or of several."""
+    names = st.lists(st.sampled_from(NAMES), unique=True)
+    return [Kin(parent, draw(names)) for parent in draw(st.lists(st.sampled_from(PARENTS)))]
+
+
+def paths(kin: list[Kin]) -> list[str]:
+    """The paths of all of them."""
+    return [one.path(name) for one in kin for name in one.names]
+
+
+def asked(kin: list[Kin], most: int = 100, most_bytes: int = MANY_BYTES) -> list[Batch]:
+    """What is sent for them to a server that knows them by longer paths."""
+    return list(batches(kin, lambda path: f"/x{path}" if path != "/" else "/x", most, most_bytes))
+
+
+@given(several_kin(), st.integers(1, 7), st.integers(1, 300))
+def test_all_are_asked_for_once_and_in_order(kin: list[Kin], most: int, most_bytes: int) -> None:
+    """Each request says what it would say if its items were written one by one."""
+    sent = asked(kin, most, most_bytes)
+
+    assert [path for batch in sent for path in paths(batch.kin)] == paths(kin)
+    for batch in sent:
+        items = [written(GET_DATA, f"/x{path}") for path in paths(batch.kin)]
+        assert batch.request.serialize() == MultiRead(items).serialize()
+        assert 0 < batch.number == len(items) <= most
+        assert len(items) == 1 or len(b"".join(items)) <= most_bytes
+
+
+def test_kin_stay_together_where_they_can() -> None:
+    """A lock that is read by one answer is met at one go."""
+    kin = [Kin("/a", NAMES[:3]), Kin("/b", NAMES[:3]), Kin("/c", NAMES)]
+
+    assert [[one.parent for one in batch.kin] for batch in asked(kin, most=4)] == [
+        ["/a"],
+        ["/b"],
+        ["/c"],
+        ["/c"],
+    ]
+
+
+# What comes back
+
+ZXIDS = st.sampled_from([1, 2, 1 << 40])
+READ = st.tuples(
+    st.sampled_from(
+        [None, b"", b"worker", b"x" * SHORT, b"x" * (SHORT + 1), b"x" * (LONGEST_DATA + 1)]
+    ),
+    st.builds(
+        Stat, ZXIDS, ZXIDS, st.integers(0, 99), owner=st.sampled_from([0, 1, 1 << 63]), pzxid=ZXIDS
+    ),
+)
+
+
+def answer(found: list[Any]) -> tuple[bytes, int]:
+    """What a server sends, behind the header of the reply."""
+    parts = [b"reply"]
+    for one in found:
+        if isinstance(one, int):
+            parts.append(ITEM.pack(-1, 0, one, one))
+            continue
+        data, s = one
+        parts.append(ITEM.pack(GET_DATA, 0, 0, -1 if data is None else len(data)) + (data or b""))
+        numbers = (s.version, s.cversion, s.aversion, s.owner, s.data_length, s.num_children)
+        parts.append(STAT.pack(s.czxid, s.mzxid, s.ctime, *numbers, s.pzxid))
+    return b"".join([*parts, MULTI_END]), len(b"reply")
+
+
+@given(st.lists(st.one_of(READ, st.sampled_from([NO_NODE, NO_AUTH]))))
+def test_the_quick_way_to_read_reads_what_the_general_one_reads(found: list[Any]) -> None:
+    """Short data, long data, none at all, and refusals."""
+    quick = reads(answer(found))
+
+    assert quick == gathered(results(answer(found)))
+    assert len(quick.data) == len(quick.stats) == len(found)
+
+
+def test_equal_labels_are_the_same_object() -> None:
+    """Ten thousand contenders of one service have room for one."""
+    found = reads(answer([(b"worker", Stat(1, 1, 0)), (b"worker", Stat(2, 2, 0))]))
+
+    assert found.data[0] is found.data[1]
+
+
+def test_numbers_that_are_one_are_the_same_object() -> None:
+    """Most znodes never changed; tens of thousands of numbers need no room."""
+    (stat,) = reads(answer([(b"", Stat(1 << 40, 1 << 40, 0, pzxid=1 << 40))])).stats
+
+    assert stat.czxid is stat.mzxid is stat.pzxid
+
+
+@pytest.mark.parametrize("refused", [{}, {0}, {1, 2}, {0, 1, 2}])
+def test_the_refused_are_parted_from_the_others(refused: set[int]) -> None:
+    """Each goes by its own path and code."""
+    kin = [Kin("/a", ["x", "y"]), Kin("/", ["z"])]
+    found = [NO_AUTH if place in refused else (b"%d" % place, Stat(1, 1, 0)) for place in range(3)]
+    kept, left, codes = granted(kin, gathered(found))
+    fine = [path for place, path in enumerate(["/a/x", "/a/y", "/z"]) if place not in refused]
+
+    assert paths(kept) == fine
+    assert left.data == [b"%d" % place for place in range(3) if place not in refused]
+    assert codes == {path: NO_AUTH for path in ["/a/x", "/a/y", "/z"] if path not in fine}
