@@ -30,6 +30,11 @@ class Ensemble:
             Address("127.0.0.1", member.port): member.admin_port or 0 for member in self._members
         }
 
+    @property
+    def ports(self) -> list[int]:
+        """The ports for clients."""
+        return [member.port for member in self._members]
+
     def leader(self) -> str:
         """Who leads."""
         return next(m.address for m in self._members if "leader" in ask(m.port, "srvr"))

@@ -15,6 +15,7 @@ SESSION_S = 10.0  # longer than any fault lasts, and yet a dead server is notice
 HOLD_S = 0.002
 LOCKS = 2
 CHURNERS = 4
+MEMBERS = ("digest", "crowd:secret")  # who they are to an ACL
 
 
 class Crowd:
@@ -89,7 +90,11 @@ class Crowd:
         """A session of its own that tries and tries again."""
         retry = KazooRetry(max_tries=-1, delay=0.05, backoff=1, max_jitter=0.1)
         client = KazooClient(
-            self._hosts, timeout=SESSION_S, connection_retry=retry, command_retry=retry.copy()
+            self._hosts,
+            timeout=SESSION_S,
+            connection_retry=retry,
+            command_retry=retry.copy(),
+            auth_data=[MEMBERS],
         )
         client.start(PATIENCE_S)
         self._clients.append(client)

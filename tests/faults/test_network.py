@@ -114,7 +114,7 @@ def _recovers(looker: Witness, place: Place, workers: Crowd) -> None:
     workers.goes_on()
     counts = workers.rest()
     agrees_soon(looker, place, time.monotonic())
-    invented_nothing(looker, counts)
+    invented_nothing(looker.events, counts)
 
 
 def _owners(report: Report, path: str) -> list[str]:

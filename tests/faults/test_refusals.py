@@ -4,12 +4,14 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from faults.crowd import crowd
+from faults.conftest import Ensemble
+from faults.crowd import MEMBERS, Crowd, crowd
 from faults.witness import Place, agrees_soon, invented_nothing, witness
 from kazoo.client import KazooClient
 from kazoo.security import make_digest_acl
 from servers import RunningServer, free_port, real_zookeeper
 
+from zktop.model.report import Report
 from zktop.zk.access import Admin
 
 pytestmark = pytest.mark.zookeeper
@@ -30,7 +32,7 @@ def test_a_server_that_shows_no_tables(locked_down: RunningServer) -> None:
         workers.goes_on()
         counts = workers.rest()
         agrees_soon(looker, place, time.monotonic())
-        invented_nothing(looker, counts)
+        invented_nothing(looker.events, counts)
         report = looker.report
 
     sees = report.sight.sees
@@ -39,21 +41,38 @@ def test_a_server_that_shows_no_tables(locked_down: RunningServer) -> None:
     assert report.blind
 
 
-def test_an_acl_that_changes_under_way(zookeeper: RunningServer, root: str) -> None:
-    """A lock that is closed to us is told of as such, and is itself again when it opens."""
-    place = Place(zookeeper.address, f"{root}/*", plan={"audit_every": 1.0})
-    owner = KazooClient(zookeeper.address, auth_data=[("digest", "owner:secret")])
+def test_an_acl_that_changes_under_way(
+    place: Place, crowd_at_work: Crowd, ensemble: Ensemble
+) -> None:
+    """A lock that is closed to us is told of as such, and is itself again when it opens.
+
+    One of the two stands still, in the other one they come and go.
+    """
+    closed = f"{crowd_at_work.root}/orders", crowd_at_work.places[0]
+    owner = KazooClient(ensemble.hosts, auth_data=[MEMBERS])
     owner.start()
-    path = f"{root}/orders"
-    with crowd(zookeeper.address, root), witness(place) as looker:
-        everybody = owner.get_acls(path)[0]
-        owner.set_acls(path, [make_digest_acl("owner", "secret", all=True)])
-        looker.until(lambda report: (view := report.view(path)) and view.lock.error)
-        owner.set_acls(path, everybody)
-        looker.until(lambda report: (view := report.view(path)) and not view.lock.error)
+    everybody = owner.get_acls(closed[0])[0]
+    with witness(place._replace(plan={"audit_every": 1.0})) as looker:
+        crowd_at_work.work()
+        crowd_at_work.goes_on()
+        for path in closed:
+            owner.set_acls(path, [make_digest_acl(*MEMBERS[1].split(":"), all=True)])
+        looker.until(lambda report: all(_error(report, path) for path in closed))
+        crowd_at_work.goes_on()
+        for path in closed:
+            owner.set_acls(path, everybody)
+        looker.until(lambda report: not any(_error(report, path) for path in closed))
+        crowd_at_work.goes_on()
+        counts = crowd_at_work.rest()
         agrees_soon(looker, place, time.monotonic())
-        events = [str(event.event) for event in looker.events]
+        invented_nothing(looker.events, counts)
     owner.stop()
     owner.close()
 
-    assert events == []
+    assert not [event for event in looker.events if event.lock == closed[0]]
+
+
+def _error(report: Report, path: str) -> str | None:
+    """Why a lock cannot be listed."""
+    view = report.view(path)
+    return view.lock.error if view else None

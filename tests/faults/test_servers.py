@@ -38,7 +38,7 @@ def _recovers(looker: Witness, place: Place, crowd: Crowd, *others: Witness) -> 
     counts, recovered = crowd.rest(), time.monotonic()
     for one in (looker, *others):
         agrees_soon(one, place, recovered)
-        invented_nothing(one, counts)
+        invented_nothing(one.events, counts)
 
 
 def test_nothing_happens(looker: Witness, place: Place, crowd_at_work: Crowd) -> None:

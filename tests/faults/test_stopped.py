@@ -1,14 +1,14 @@
 """zktop is stopped, as ctrl-z does it, in the middle of a read: nobody else may notice."""
 
 import signal
-import time
 from collections.abc import Iterator
 
 import pytest
 from cli.live import zktop_process
+from faults.bystander import NOTICED_S, OUTSTANDING, pace
 from faults.test_large import TOKEN, create, holders
 from kazoo.client import KazooClient
-from servers import RunningServer, ask
+from servers import RunningServer
 from zk.cable import Cable
 
 pytestmark = pytest.mark.zookeeper
@@ -16,8 +16,6 @@ pytestmark = pytest.mark.zookeeper
 SESSION_S = 4.0
 LOCKS = 2_000
 MIDDLE = 60_000  # bytes of about half a million
-OUTSTANDING = 10
-NOTICED_S = 0.25  # somebody who waits for a stopped client would wait for as long as it sleeps
 LOCK_EVENTS = {"queued", "acquired", "released", "abandoned", "expired", "missed", "lock-appeared"}
 
 
@@ -55,7 +53,7 @@ def test_zktop_stopped_in_the_middle_of_a_read(
         assert cable.stopped.wait(20)
         zktop.process.send_signal(signal.SIGSTOP)
         cable.mend()
-        took, outstanding = _pace(bystander, zookeeper, SESSION_S + 1.0)
+        took, outstanding = pace(bystander, [zookeeper.port], SESSION_S + 1.0)
         zktop.process.send_signal(signal.SIGCONT)
         zktop.until(lambda line: line["event"] == "connection" and line["state"] == "connected")
         for path in paths[7], paths[11]:
@@ -67,18 +65,3 @@ def test_zktop_stopped_in_the_middle_of_a_read(
     assert told == [("released", paths[7]), ("released", paths[11])]
     assert took <= NOTICED_S
     assert outstanding <= OUTSTANDING
-
-
-def _pace(client: KazooClient, server: RunningServer, seconds: float) -> tuple[float, int]:
-    """How long a write and a read of somebody else take mostly, and what piles up."""
-    took, most = [], 0
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        begin = time.monotonic()
-        client.set("/", b"x")
-        client.get("/")
-        took.append(time.monotonic() - begin)
-        if len(took) % 20 == 0:
-            lines = ask(server.port, "srvr").splitlines()
-            most = max(most, *(int(one.split()[1]) for one in lines if one.startswith("Outst")))
-    return sorted(took)[len(took) // 2], most

@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -32,13 +33,14 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         "enforce.auth.enabled": "true",
         "enforce.auth.schemes": "sasl",
     }
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JDK_JAVA_OPTIONS", f"-Djava.security.auth.login.config={jaas}")
-        with real_zookeeper(**settings) as server:
-            client = KazooClient(server.address, sasl_options=_sasl("secret"))
-            client.start()
-            _write(client)
-            yield server
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:  # of this server alone
+            patch.setenv("JDK_JAVA_OPTIONS", f"-Djava.security.auth.login.config={jaas}")
+            server = stack.enter_context(real_zookeeper(**settings))
+        client = KazooClient(server.address, sasl_options=_sasl("secret"))
+        client.start()
+        _write(client)
+        yield server
 
 
 def _sasl(password: str) -> dict[str, str]:
@@ -69,6 +71,25 @@ def test_who_is_not_let_in_is_told_why(
     access = Access(parse_hosts(strict.address), sasl=sasl, connect_timeout=60)
     with pytest.raises(NoConnectionError, match=said):
         Source(access, Plan()).start(lambda _facts: None)
+
+
+def test_a_login_at_a_server_that_knows_none_ends(zookeeper: RunningServer) -> None:
+    """By itself it would go on for as long as it is let, as fast as it can."""
+    pytest.importorskip("puresasl")
+    access = Access(parse_hosts(zookeeper.address), sasl=_sasl("secret"), connect_timeout=60)
+    before = _received(zookeeper)
+    with pytest.raises(NoConnectionError, match="credentials were refused"):
+        Source(access, Plan()).start(lambda _facts: None)
+
+    assert _received(zookeeper) - before < 50
+
+
+def _received(server: RunningServer) -> int:
+    """How many packets it has got so far."""
+    told = dict(
+        line.split("\t", 1) for line in ask(server.port, "mntr").splitlines() if "\t" in line
+    )
+    return int(told["zk_packets_received"])
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -132,6 +132,13 @@ def agrees_soon(one: Witness, place: Place, recovered: float) -> None:
     assert at <= late, f"only {at - recovered:.2f} s after the recovery"
 
 
+def fresh_look(place: Place) -> Essence:
+    """Look for the first time."""
+    with place.watch() as watch:
+        assert watch.read()
+        return essence(watch.look(thorough=True))
+
+
 def _fresh(one: Witness, place: Place) -> Essence:
     """Look for the first time; again, where a member that is still waking up gave no tables."""
     with place.watch() as watch:
@@ -180,15 +187,15 @@ def essence(report: Report) -> Essence:
 BY_HISTORY = {"P4", "R5"}  # a long hold, an ACL that changed: who saw it before can tell
 
 
-def invented_nothing(one: Witness, counts: dict[str, tuple[int, int]]) -> None:
+def invented_nothing(events: Sequence[Event], counts: dict[str, tuple[int, int]]) -> None:
     """Every place came, was served and went at most once, in this order, and all are counted.
 
-    `counts` has the creates and deletes in each lock since the witness began, by the lock's own
+    `counts` has the creates and deletes in each lock since somebody looked on, by the lock's own
     counters: what was not seen must have been told as missed.
     """
-    _in_order(one)
+    _in_order(events)
     for lock, (creates, deletes) in counts.items():
-        mine = [event for event in one.events if event.lock == lock]
+        mine = [event for event in events if event.lock == lock]
         kinds = [str(event.event) for event in mine]
         missed = [event for event in mine if event.event == "missed"]
         came = kinds.count("queued"), sum(event.creates or 0 for event in missed)
@@ -196,10 +203,10 @@ def invented_nothing(one: Witness, counts: dict[str, tuple[int, int]]) -> None:
         assert (sum(came), sum(went)) == (creates, deletes), (lock, came, went, counts)
 
 
-def _in_order(one: Witness) -> None:
+def _in_order(events: Sequence[Event]) -> None:
     lives: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     served: defaultdict[str, list[str]] = defaultdict(list)
-    for event in one.events:
+    for event in events:
         if event.node is not None:
             lives[event.lock, event.node].append(str(event.event))
         if event.event == "acquired":
