@@ -84,8 +84,9 @@ def red_ones(report: Report) -> Iterator[Finding]:
     """
     proven = {one.id for one in report.deadlocks if one.coexistence_proven}
     for finding in report.findings:
-        is_sure = finding.confidence in SURE or finding.id in proven
-        if finding.severity == "critical" and is_sure and not finding.cause:
+        if finding.severity != "critical" or finding.cause:
+            continue
+        if finding.confidence in SURE or finding.id in proven:
             yield finding
 
 

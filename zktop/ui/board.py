@@ -41,7 +41,7 @@ class Board:
         self._told: tuple[object, object] = ((), ())
         self._singles: set[Text] = set()
         self._ghosts: set[Text] = set()
-        self._worst: tuple[Text, ...] = ()
+        self._worst: list[Row] = []
         self._ranking: Ranking | None = None  # None: a lock has come or gone
         self._filter = NO_FILTER
         self._tested: dict[Text, tuple[Row, bool]] = {}
@@ -75,7 +75,7 @@ class Board:
         if self._ranking is None:
             self._ranking = Ranking(self._by_path(self.report))
         rows = self._ranking.ordered(self.report.now)
-        self._worst = tuple([row.lock.path for row in rows[:WORST]])
+        self._worst = rows[:WORST]
         return self.passing(rows, wanted)
 
     def _by_path(self, report: Report) -> list[Row]:
@@ -84,7 +84,7 @@ class Board:
 
     def locks(self) -> Iterator[Lock]:
         """Give all locks, those first that were the worst when they were last put in order."""
-        first = (row.lock for path in self._worst if (row := self.rows.get(path)))
+        first = (now.lock for row in self._worst if (now := self.rows.get(row.path)))
         return chain(first, (row.lock for row in self.rows.values()))
 
     def passing(self, rows: list[Row], wanted: Filter) -> list[Row]:

@@ -187,8 +187,3 @@ class Folds:
         own = [row for row in apart if of[row.path] is family]
         if len(own) < family.count:
             yield family.group(own, is_open=False)
-
-
-def places(entries: Iterable[Entry]) -> dict[Text, int]:
-    """Tell at which place the row of each path is."""
-    return {row.lock.path: at for at, row in enumerate(entries) if isinstance(row, Row)}

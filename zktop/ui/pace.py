@@ -1,12 +1,12 @@
 """When rows may change places: nobody can read a list that is shuffled twenty times a second.
 
-Values change as they come. The order follows three times a second at most, not while the user
+Values change as they come. The order follows twice a second at most, not while the user
 moves the cursor, and without news only now and then, because waiting adds up.
 """
 
 from typing import Final
 
-BETWEEN_S: Final = 0.33
+BETWEEN_S: Final = 0.5
 AFTER_KEY_S: Final = 1.0
 AGING_S: Final = 10.0
 
@@ -30,7 +30,7 @@ class Pace:
         >>> pace.wait(10.0), pace.ordered(10.0), pace.wait(10.1)
         (0.0, None, None)
         >>> pace.changed(), round(pace.wait(10.1), 2), round(pace.wait(10.4, moved_at_s=10.3), 2)
-        (None, 0.23, 0.9)
+        (None, 0.4, 0.9)
         """
         if not self._is_stale and now_s - self._at < AGING_S:
             return None

@@ -1,6 +1,6 @@
 """The table on the page of all locks: a row for each lock, or a line for many quiet ones."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Final
 
 from zktop.model.report import Report
@@ -30,10 +30,17 @@ class LockTable(Table[Entry]):
         )
         self.tagged: set[Text] = set()
         self._lock_cells: Cells | None = None
+        self._newest: Mapping[Text, Row] = {}
 
-    def tell(self, report: Report, *, is_ascii: bool) -> None:
-        """Draw rows beside this report from now on."""
+    def tell(self, report: Report, newest: Mapping[Text, Row], *, is_ascii: bool) -> None:
+        """Draw rows beside this report from now on, each as it is in this report."""
         self._lock_cells = Cells(report, is_ascii=is_ascii)
+        self._newest = newest
+
+    def row_at(self, index: int) -> Entry:
+        """Give a row as it is now: rows change much more often than their order."""
+        row = self.rows[index]
+        return self._newest.get(row.path, row) if isinstance(row, Row) else row
 
     def drawer(self) -> Cells:
         """Give what draws a row at this moment."""

@@ -15,7 +15,7 @@ from zktop.ui.draw.health import about, health
 from zktop.ui.draw.marks import MEANINGS
 from zktop.ui.draw.nothing import nothing
 from zktop.ui.excerpt import as_text, concerned
-from zktop.ui.folds import Entry, places
+from zktop.ui.folds import Entry
 from zktop.ui.ink import text_of
 from zktop.ui.messages import Choose, Show
 from zktop.ui.moment import Moment, Subject
@@ -75,7 +75,6 @@ class Locks(Page):
         self._board = Board()
         self._pace = Pace()
         self._moment: Moment | None = None
-        self._places: dict[Text, int] = {}
         self._filtered = ""
         self._followed: str | None = None  # the path that was looked at elsewhere
         self._is_due = False
@@ -97,7 +96,7 @@ class Locks(Page):
             self.table.show((), nothing(moment, self.size.width))
             return
         report = moment.frame.report
-        self.table.tell(report, is_ascii=moment.is_ascii)
+        self.table.tell(report, self._board.rows, is_ascii=moment.is_ascii)
         self._board.kept = self._chosen
         changed = self._board.update(report)
         self._follow(moment.subject)
@@ -107,19 +106,14 @@ class Locks(Page):
         self._describe(rooms.about)
 
     def _fill(self, changed: set[Text]) -> None:
-        """Put new values into the table, and its rows in order when it is time for that."""
+        """Show new values, and put the rows in order when it is time for that."""
         if changed:
             self._pace.changed()
         wanted = self._moment.filter.text if self._moment else ""
         if wanted != self._filtered or not self.table.rows:
             self._order()
-            return
-        rows = self.table.rows
-        for path in changed:
-            at, row = self._places.get(path), self._board.rows.get(path)
-            if at is not None and row is not None and rows[at].path == path:
-                rows[at] = row  # type: ignore[index]  # the list that we gave it
-        self._order_in_time()
+        else:
+            self._order_in_time()
 
     def _order_in_time(self) -> None:
         wait = self._pace.wait(perf_counter(), self.table.moved_at)
@@ -142,8 +136,6 @@ class Locks(Page):
             return
         rows = self._rows(moment)
         self._filtered = moment.filter.text
-        if rows is not table.rows:
-            self._places = places(rows)
         self._pace.ordered(perf_counter())
         table.show(rows, () if rows else nothing(moment, self.size.width))
 
@@ -195,10 +187,9 @@ class Locks(Page):
         """Put the cursor on the lock that was looked at on another page."""
         if subject.path is not None and subject.path != self._followed:
             self._followed = subject.path
-            if subject.path in self._board.rows:
-                self.table.choose(Text(subject.path))
-                if subject.path not in self._places:
-                    self._order()  # it is folded, or new
+            path = Text(subject.path)
+            if path in self._board.rows and not self.table.choose(path):
+                self._order()  # it is folded, or new
 
     @property
     def subject(self) -> Subject:

@@ -80,7 +80,11 @@ class Table(Canvas, Generic[R]):
     def row(self) -> R | None:
         """The row under the cursor."""
         at = self.cursor
-        return self.rows[at] if at is not None and at < len(self.rows) else None
+        return self.row_at(at) if at is not None and at < len(self.rows) else None
+
+    def row_at(self, index: int) -> R:
+        """Give a row; who inherits may know a newer one of the same name than was shown."""
+        return self.rows[index]
 
     def show(self, rows: Sequence[R], note: Sequence[Line] = ()) -> None:
         """Show these rows, in this order, from now on; where there are none, the note."""
@@ -91,14 +95,15 @@ class Table(Canvas, Generic[R]):
         self._find(line)
         self.repaint()
 
-    def choose(self, name: Hashable) -> None:
-        """Put the cursor on the row of this name, now or as soon as there is one."""
+    def choose(self, name: Hashable) -> bool:
+        """Put the cursor on the row of this name, now or as soon as there is one: then False."""
         self.chosen, self.held = name, True
         at = self._index(name)
         if at is not None:
             self.cursor = at
             self._reveal(at)
             self.repaint()
+        return at is not None
 
     def _find(self, line: int | None) -> None:
         """Follow the chosen row to where it is now."""
@@ -177,7 +182,7 @@ class Table(Canvas, Generic[R]):
         """Draw one row, unless it was drawn before and looks the same."""
         if self._stamp is None or not self.rows:
             return super().drawn(index, width)
-        row = self.rows[index]
+        row = self.row_at(index)
         name, stamp = self._name_of(row), (width, self._stamp(row))
         known = self._drawn.get(name)
         if known is None or known[0] is not row or known[1] != stamp:
@@ -191,7 +196,7 @@ class Table(Canvas, Generic[R]):
         """Draw one row."""
         if not self.rows:
             return self.note[index]
-        row = self.rows[index]
+        row = self.row_at(index)
         runs: list[Run] = [self._mark(row)] if self._mark else []
         plain: list[str] = []  # what comes next and looks like nothing special
         blank = 0
