@@ -77,6 +77,17 @@ def test_counts_alerts_by_severity(report: Report) -> None:
     assert text_of(summary(list(alerts(report)), 80)) == " ALERTS  2 critical"
 
 
+@pytest.mark.parametrize(("confidence", "ink"), [("C4", "critical"), ("C2", "warning")])
+def test_the_count_of_what_is_critical_is_red_where_some_of_it_is_proven(
+    report: Report, confidence: str, ink: str
+) -> None:
+    """A suspicion alone is none."""
+    seen_so = msgspec.structs.replace(report.deadlocks[0], confidence=confidence)
+    told = msgspec.structs.replace(report, deadlocks=(seen_so,), findings=())
+
+    assert {run.text: run.ink for run in summary(list(alerts(told)), 80)}["1 critical"] == ink
+
+
 @pytest.mark.parametrize(
     ("when", "blind_spots", "said"),
     [
@@ -245,3 +256,13 @@ def test_tells_about_the_row_under_the_cursor(report: Report) -> None:
 
     assert text_of(about(board.rows[LONG])) == f" {LONG}  kazoo-lock"
     assert text_of(about(board.rows[ORDERS])).startswith(f" {ORDERS}  kazoo-lock  ann holds X:")
+
+
+def test_who_blocks_is_told_with_the_lock_that_others_wait_for() -> None:
+    """Not with the first of many others that it holds."""
+    idle, busy = Text("/locks/a"), Text("/locks/b")
+    report, board = seen((*lock(idle, "ann"), *lock(busy, "ann", "bob")))
+    locks = [board.rows[path].lock for path in (idle, busy)]
+    (blocker,) = blockers(report, locks, 5)
+
+    assert blocker.why == "holds /locks/b"

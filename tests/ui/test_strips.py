@@ -2,15 +2,17 @@
 
 import pytest
 from model.builders import ZK1, connections, own, row
+from msgspec.structs import replace
 from ui.feeds import frames
-from ui.past import BEGIN, A, B
+from ui.past import BEGIN, A, B, past
 from ui.test_travel import tape
 
+from zktop.model.findings.finding import Confidence
 from zktop.model.text import Text
 from zktop.ui.draw import strips
 from zktop.ui.heard import Heard
 from zktop.ui.ink import text_of
-from zktop.ui.tape import Tape
+from zktop.ui.tape import Limits, Tape
 from zktop.ui.tracks import Stand, Tracks
 
 END = BEGIN + 21_000
@@ -38,18 +40,40 @@ def test_a_lock_shows_its_holder_and_its_queue(tracks: Tracks) -> None:
     assert text_of(queue) == "  111111111111111111" + "10"
 
 
-def test_an_actor_shows_where_the_deadlock_is(tracks: Tracks) -> None:
-    """Holding, then stuck, then gone or holding again."""
-    first, second = (text_of(strips.actor_strip(tracks, one, seen(1_000))) for one in (A, B))
+def as_sure_as(confidence: Confidence) -> Tracks:
+    """The same past, where the deadlock is as sure as this."""
+    known, made = Tape(), Tracks()
+    for frame in past():
+        dead = tuple(replace(one, confidence=confidence) for one in frame.report.deadlocks)
+        report = replace(frame.report, deadlocks=dead, findings=())
+        known.add(replace(frame, report=report))
+    made.look(known)
+    return made
 
-    assert first == "##!!!!!!!!!!!!!!!!!!##"
-    assert second[:20] == "..!!!!!!!!!!!!!!!!!!"
+
+SURE_OR_NOT = [("C4", "!", "critical"), ("C3", "!", "critical"), ("C2", "?", "warning")]
+
+
+@pytest.mark.parametrize(("confidence", "sign", "ink"), SURE_OR_NOT)
+def test_an_actor_shows_where_the_deadlock_is(confidence: Confidence, sign: str, ink: str) -> None:
+    """Holding, then stuck, or probably so, then gone or holding again; red is what is proven."""
+    tracks = as_sure_as(confidence)
+    drawn = strips.actor_strip(tracks, A, seen(1_000))
+    second = text_of(strips.actor_strip(tracks, B, seen(1_000)))
+
+    assert text_of(drawn) == f"##{sign * 18}##"
+    assert second[:20] == f"..{sign * 18}"
     assert second[20:] in ("..", "xx")
+    assert {run.ink for run in drawn if sign in run.text} == {ink}
 
 
-def test_alarms_stand_above(tracks: Tracks) -> None:
-    """As long as something is badly wrong."""
-    assert text_of(strips.alarms(tracks, seen(1_000))) == "..!!!!!!!!!!!!!!!!!!.."
+@pytest.mark.parametrize(("confidence", "sign", "ink"), SURE_OR_NOT)
+def test_alarms_stand_above(confidence: Confidence, sign: str, ink: str) -> None:
+    """As long as something is badly wrong, or probably so."""
+    drawn = strips.alarms(as_sure_as(confidence), seen(1_000))
+
+    assert text_of(drawn) == f"..{sign * 18}.."
+    assert {run.ink for run in drawn if sign in run.text} == {ink}
 
 
 def test_a_column_that_hides_turns_says_so(tracks: Tracks) -> None:
@@ -111,6 +135,20 @@ def test_contacts_are_marked_where_they_were() -> None:
     assert contacts == [(BEGIN - 500, ZK1), (BEGIN + 3_500, ZK1)]
     assert drawn == "p...p......"
     assert heard.contacts(B, window.begin, window.end) == []
+
+
+def test_no_table_is_kept_for_longer_than_the_tape_keeps_it() -> None:
+    """That of five thousand connections has a megabyte, and a new one comes every few seconds."""
+    known, heard = Tape(Limits(room=50)), Heard()
+    times = [BEGIN + 1_000 * number for number in range(200)]
+    for frame in frames(
+        *((at, [own(at=at), connections(ZK1, row("A", 0), at=at, zxid=at)]) for at in times)
+    ):
+        known.add(frame)
+        heard.look(known)
+
+    assert known.is_thinned
+    assert len(heard.contacts(A, BEGIN, BEGIN + 200_000)) == len(known)
 
 
 def test_contacts_of_another_tape_are_others() -> None:

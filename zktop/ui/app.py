@@ -28,6 +28,7 @@ TICK_S = 0.05  # between two moments of the past while it is played
 BUSY_PER_S = 100  # from so many news a second on, `refresh` says how often a picture is drawn
 LEAST_REFRESH, MOST_REFRESH = 1, 60
 NO_CONNECTION = 3
+TRIES = {True: "Connecting to", False: "Opening"}  # until a feed that is live, or not, says more
 
 
 class Zktop(Paged):
@@ -48,7 +49,7 @@ class Zktop(Paged):
         self.refresh_rate: int = self.look.refresh
         self.tape = Tape(None if feed.is_live else REPLAY)
         self.travel = Travel(is_live=feed.is_live, at=self.look.at)
-        self.status = Status("connecting", "Connecting ...")
+        self.status = Status("connecting", f"{TRIES[feed.is_live]} {feed.name} ...")
         self.agreed_paths: set[str] = set()  # where contenders may write besides the demo root
         self._crier: Crier | None = None  # comes with the first report
         self._inbox = Inbox(self._wake, waits=not feed.is_live)

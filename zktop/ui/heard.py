@@ -9,29 +9,32 @@ from zktop.model.witness import Witness
 from zktop.ui.tape import Tape
 
 LATE_MS: Final = 60_000  # a table tells of contacts that are at most so old
-KEPT: Final = 2_000  # tables
 
 
 class Heard:
-    """The tables of the tape, by the time at which they were read; each is looked at once."""
+    """The tables of the tape, by the time at which they were read; each is looked at once.
+
+    They may be large: none is kept here for longer than the tape keeps it.
+    """
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._tape: Tape | None = None
-        self._read = 0
+        self._begin(None)
+
+    def _begin(self, tape: Tape | None) -> None:
+        self._tape, self._read = tape, 0
+        self._thinned = tape.thinned if tape else 0
         self._told: list[tuple[Millis, Witness]] = []
         self._newest: dict[Text, object] = {}  # table of each server
 
     def look(self, tape: Tape) -> None:
         """Take the tables that came since the last time."""
-        if tape is not self._tape:
-            self._tape, self._read = tape, 0
-            self._told, self._newest = [], {}
+        if tape is not self._tape or tape.thinned != self._thinned:
+            self._begin(tape)
         for kept in tape.since(self._read):
             self._read = kept.number
             for witness in kept.frame.report.sight.witnesses:
                 self._take(witness)
-        del self._told[:-KEPT]
 
     def _take(self, witness: Witness) -> None:
         table = witness.tables.connections

@@ -7,7 +7,7 @@ for each frame the locks that changed in it, never all locks.
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from zktop.model.actors import session_of
 from zktop.model.contender import Naming
@@ -18,6 +18,10 @@ from zktop.model.text import Text
 from zktop.ui.kept import Kept
 from zktop.ui.tape import Tape
 
+if TYPE_CHECKING:
+    from zktop.model.waits.deadlock import Deadlock
+
+SURE: Final = ("C3", "C4")
 UNDATED: Final = -1
 LARGE: Final = 500  # members; of larger locks only the holders are followed
 
@@ -40,6 +44,16 @@ class Doing(NamedTuple):
     is_lost: bool = False
 
 
+class Alarm(NamedTuple):
+    """What was badly wrong from one moment on."""
+
+    at: Millis
+    proven: frozenset[Session] = frozenset()  # in a deadlock
+    suspected: frozenset[Session] = frozenset()  # in what may be one
+    bad: int = 0
+    is_sure: bool = False  # of some of it
+
+
 class Tracks:
     """The past of locks and sessions."""
 
@@ -50,7 +64,7 @@ class Tracks:
     def _begin(self, tape: Tape | None) -> None:
         self.locks: dict[Text, list[Stand]] = {}
         self.actors: dict[Session, list[Doing]] = {}
-        self.alarms: list[tuple[Millis, frozenset[Session], int]] = []  # in deadlocks; how many
+        self.alarms: list[Alarm] = []
         self._tape, self._read = tape, 0
         self._thinned = tape.thinned if tape else 0
         self.names: dict[Session, Text] = {}  # also of those who are long gone
@@ -77,13 +91,22 @@ class Tracks:
             self._take_actor(session, at, is_lost=session in one.expired)
 
     def _take_alarms(self, report: Report, at: Millis) -> None:
-        actors = (session_of(name) for one in report.deadlocks for name in one.actors)
-        stuck = frozenset(one for one in actors if one is not None)
-        bad = len(report.deadlocks) + sum(
-            one.severity == "critical" and not one.cause for one in report.findings
+        dead = {one.id for one in report.deadlocks}
+        bad = [
+            one
+            for one in report.findings
+            if one.severity == "critical" and not one.cause and one.id not in dead
+        ]
+        now = Alarm(
+            at,
+            _stuck(one for one in report.deadlocks if one.confidence in SURE),
+            _stuck(one for one in report.deadlocks if one.confidence not in SURE),
+            len(report.deadlocks) + len(bad),
+            any(one.confidence in SURE for one in report.deadlocks)
+            or any(one.confidence in SURE for one in bad),
         )
-        if not self.alarms or self.alarms[-1][1:] != (stuck, bad):
-            self.alarms.append((at, stuck, bad))
+        if not self.alarms or self.alarms[-1][1:] != now[1:]:
+            self.alarms.append(now)
 
     def _take_lock(self, path: Text, lock: Lock | None, at: Millis) -> None:
         if lock is None:
@@ -151,15 +174,20 @@ class Tracks:
         first, last = _within(known, begin, end)
         return (known[first - 1] if first else None), known[first:last]
 
-    def stuck(self, at: Millis) -> tuple[frozenset[Session], int]:
-        """Give who is in a deadlock at a moment, and how much is badly wrong."""
+    def alarm(self, at: Millis) -> Alarm:
+        """Give what is badly wrong at a moment, and who is in a deadlock."""
         place = bisect_right(self.alarms, at, key=itemgetter(0))
-        return self.alarms[place - 1][1:] if place else (frozenset(), 0)
+        return self.alarms[place - 1] if place else Alarm(at)
 
     def busiest(self, begin: Millis, end: Millis, paths: Iterable[Text]) -> list[Text]:
         """Give locks by how often they changed in a span of time, the busiest first."""
         counts = {path: len(self.stands(path, begin, end)[1]) for path in paths}
         return sorted(counts, key=lambda path: (-counts[path], path))
+
+
+def _stuck(deadlocks: "Iterable[Deadlock]") -> frozenset[Session]:
+    actors = (session_of(name) for one in deadlocks for name in one.actors)
+    return frozenset(one for one in actors if one is not None)
 
 
 def _within(known: Sequence[Stand | Doing], begin: Millis, end: Millis) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -77,7 +78,9 @@ def _finding(finding: Finding) -> Alert:
 def summary(found: Sequence[Alert], width: int) -> Line:
     """Count what is wrong in one line."""
     counts = Counter(one.severity for one in found)
-    inks: dict[str, Ink] = {"critical": "critical", "warning": "warning", "info": "info"}
+    is_proven = any(one.ink == "critical" for one in found)
+    red: Ink = "critical" if is_proven else "warning"
+    inks: dict[str, Ink] = {"critical": red, "warning": "warning", "info": "info"}
     words = {"critical": "critical", "warning": "to look into", "info": "to know"}
     told = [
         line((f"{counts[severity]} {words[severity]}", ink))
@@ -99,7 +102,8 @@ def alert_lines(
     cases: list[str | None] = []
     of = f"/{len(found)}" if is_short else ""
     for number, alert in enumerate(islice(found, SHOWN), start=1):
-        lines.append(_head(f"{number:>2}{of}", alert, now, is_told=number > 1))
+        since = "" if alert.since is None else f"for {running(max(0, now - alert.since))}"
+        lines.append(_head(f"{number:>2}{of}", alert, since, is_told=number > 1))
         cases.append(alert.case)
         if number == 1:
             sentence = _cut(wrapped(alert.sentence, width - 4, indent="   "))
@@ -111,8 +115,8 @@ def alert_lines(
     return lines, cases
 
 
-def _head(number: str, alert: Alert, now: Millis, *, is_told: bool) -> Line:
-    since = "" if alert.since is None else f"for {running(max(0, now - alert.since))}"
+@lru_cache(4 * SHOWN)  # they are asked for at each picture, and change once a second
+def _head(number: str, alert: Alert, since: str, *, is_told: bool) -> Line:
     sure = "" if alert.is_sure else "probable "
     return joined(
         [

@@ -37,16 +37,21 @@ Holders = Mapping[Owner, Held]
 
 
 def holdings(locks: Iterable[Lock], wanted: AbstractSet[Owner]) -> dict[Owner, Held]:
-    """Find something that each of these holds; locks with much waiting are best asked first."""
+    """Find what each of these holds: something that others wait for, where there is such.
+
+    Locks with much waiting are best asked first.
+    """
     found: dict[Owner, Held] = {}
+    idle: dict[Owner, Held] = {}
     for lock in locks:
         if len(found) == len(wanted):
             break
         for member in lock.holders[:LOOKED_AT]:
             owner = member.owner or member.label
-            if owner is not None and owner in wanted and owner not in found:
-                found[owner] = Held(lock.path, member.node, member.label)
-    return found
+            if owner is not None and owner in wanted:
+                known = found if lock.waiters else idle
+                known.setdefault(owner, Held(lock.path, member.node, member.label))
+    return idle | found
 
 
 def owners_of(roots: Iterable[Root]) -> set[Owner]:
@@ -100,7 +105,8 @@ def _ring(dead: Deadlock) -> str:
 
 def _of_session(root: Root, session: Session, report: Report, held: Held | None) -> Blocker:
     name = report.naming(session, held.label if held else None) or session_text(session)
-    said, ink = _why(one for one in report.findings if session in one.sessions) or _holding(held)
+    bad = (one for one in report.findings if one.severity != "info")
+    said, ink = _why(one for one in bad if session in one.sessions) or _holding(held)
     return _made(root, name, said, ink, "sessions", Subject(session=session))
 
 

@@ -11,11 +11,11 @@ from zktop.model.sight import Sight
 from zktop.model.text import Text
 from zktop.model.witness import TABLE_NAMES, Table, Witness
 from zktop.ui.draw.clock import per_second
+from zktop.ui.draw.ensemble import lag, newest_of
 from zktop.ui.ink import Ink, Line, line
 from zktop.ui.roster import Rates
 from zktop.ui.widgets.table import Column
 
-EPOCH: Final = 32  # bits of a zxid that count within the term of one leader
 SHORT: Final[dict[Table, str]] = {"watches": "watch", "connections": "conn", "expiry": "expiry"}
 
 
@@ -37,22 +37,20 @@ class ServerRow(msgspec.Struct, frozen=True, eq=False):
 def server_rows(report: Report, rates: Rates) -> list[ServerRow]:
     """Give the servers, the leader first."""
     sight = report.sight
-    newest = max((one.server_zxid or 0 for one in sight.servers), default=0)
+    newest = newest_of(sight.servers)
     rows = [_row(one, newest, rates, sight) for one in sight.witnesses]
     return sorted(rows, key=lambda row: (_is_led(row), row.name))
 
 
 def _row(witness: Witness, newest: int, rates: Rates, sight: Sight) -> ServerRow:
     figures = witness.figures
-    zxid = figures.server_zxid
-    known = zxid is not None and zxid >> EPOCH == newest >> EPOCH
     blind = tuple(
         (one.table, one.why) for one in sight.blind_spots if one.server == witness.server
     )
     return ServerRow(
         witness=witness,
         figures=figures,
-        lag=newest - zxid if known and zxid is not None else None,
+        lag=lag(figures.server_zxid, newest),
         rates=rates.total(witness.server),
         missing=blind,
     )

@@ -27,6 +27,7 @@ VERDICTS: Final[dict[str, tuple[str, Ink]]] = {
     "missing": ("NO WATCH", "critical"),
     "invisible": ("its watch cannot be seen", "unknown"),
     "unknown": ("its watches are unknown", "unknown"),
+    "early": ("its watch was not looked for yet", "unknown"),
     "none-needed": ("needs no watch", "dim"),
 }
 LABEL: Final = 11
@@ -147,7 +148,8 @@ def _place(view: View, member: Member, now: Millis, *, is_ascii: bool) -> Line:
         said.append(Run(f"  {count(behind, 'waits', 'wait') if behind else 'nobody'} behind", ink))
         return tuple(said)
     ahead = _ahead(one.blocked_by)
-    word, ink = VERDICTS[one.verdict]
+    is_early = one.verdict == "unknown" and one.actual is not None  # its table is older than it
+    word, ink = VERDICTS["early" if is_early else one.verdict]
     state = {"standby": "stands by", "pending": "on its way in"}.get(one.state, f"behind {ahead}")
     return (*said, Run(f"  {state}"), Run(f"  {word}", ink))
 

@@ -13,7 +13,7 @@ from zktop.model.facts import Millis, Session
 from zktop.model.text import Text
 from zktop.ui.draw.clock import exact, second
 from zktop.ui.ink import Ink, Line, Run, fitted, line
-from zktop.ui.tracks import Doing, Stand, Tracks
+from zktop.ui.tracks import Alarm, Doing, Stand, Tracks
 
 ZOOMS: Final = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000)
 LETTERS: Final = "ABCDEFGHIJKLMNOPQTUVWXYZ"  # without R, several readers, and S, several leases
@@ -21,8 +21,8 @@ OTHERS: Final = "abcdefghijklmnopqrstuvwxyz"
 RULED: Final = 20  # columns between two times
 MANY: Final = 10
 INKS: Final[dict[str, Ink]] = {
-    "#": "holds", "=": "waits", "-": "waits", "!": "critical", "x": "critical", ".": "dim",
-    " ": "dim", ":": "info", "0": "dim", "p": "good",
+    "#": "holds", "=": "waits", "-": "waits", "!": "critical", "?": "warning", "x": "critical",
+    ".": "dim", " ": "dim", ":": "info", "0": "dim", "p": "good",
 }  # fmt: skip
 
 
@@ -88,9 +88,13 @@ def cursor(seen: Window, at: Millis, mark: Millis | None = None) -> Line:
 
 
 def alarms(tracks: Tracks, seen: Window) -> Line:
-    """Draw when something was badly wrong."""
+    """Draw when something was badly wrong, or probably so."""
     known = range(min(seen.columns, seen.column(seen.newest) + 1))
-    return _inked("".join("!" if tracks.stuck(seen.time(one))[1] else "." for one in known))
+    return _inked("".join(_alarm(tracks.alarm(seen.time(one))) for one in known))
+
+
+def _alarm(one: Alarm) -> str:
+    return "." if not one.bad else "!" if one.is_sure else "?"
 
 
 def lock_strip(
@@ -153,8 +157,9 @@ def actor_strip(tracks: Tracks, session: Session, seen: Window) -> Line:
         while place < len(changes) and changes[place].at < end:
             doing = changes[place]
             place += 1
-        stuck = session in tracks.stuck(seen.time(column))[0]
-        cells.append(_doing(doing, is_stuck=stuck))
+        alarm = tracks.alarm(seen.time(column))
+        stuck = "!" if session in alarm.proven else "?" if session in alarm.suspected else ""
+        cells.append(_doing(doing, stuck))
     return _inked("".join(cells))
 
 
@@ -167,13 +172,13 @@ def contact_strip(contacts: Iterable[Millis], seen: Window) -> Line:
     return _inked("".join(cells))
 
 
-def _doing(doing: Doing | None, *, is_stuck: bool) -> str:
+def _doing(doing: Doing | None, stuck: str) -> str:
     if doing is None:
         return "."
     if doing.is_lost:
         return "x"
-    if is_stuck and (doing.holds or doing.waits):
-        return "!"
+    if stuck and (doing.holds or doing.waits):
+        return stuck
     if doing.holds and doing.waits:
         return "="
     return "#" if doing.holds else "-" if doing.waits else "."

@@ -81,13 +81,22 @@ def _single(scene: LockScene) -> list[Line]:
 
 def _line(scene: LockScene, wake: Wake) -> Line:
     number = wake.number or len(wake.waiters)
-    who = ranged(wake.waiters) or (f"{grouped(number)} sessions" if number else "")
+    who = ranged(wake.waiters) or (many(number, "session") if number else "")
     others = " ".join(map(brief, wake.others[:2]))
     more = f" +{len(wake.others) - 2}" if len(wake.others) > 2 else ""  # noqa: PLR2004  two fit
     told = line((f"  {wake.place:>3}", "strong"), " ← ", who)
     if wake.others:
         told += line((f" {others}{more} (no place here)", "dim"))
     return (*told, *_meaning(scene, wake, number))
+
+
+def many(number: int, noun: str) -> str:
+    """Put a large number before its noun.
+
+    >>> many(1, "session"), many(12000, "session")
+    ('1 session', '12 000 sessions')
+    """
+    return f"{grouped(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def _meaning(scene: LockScene, wake: Wake, number: int) -> Line:

@@ -62,9 +62,9 @@ class Timeline(Page):
     is in sight, into a recording of its own: the locks, sessions and verdicts of then, to be sent
     to somebody else.
 
-    Of an actor: `#` holds, `=` holds and waits, `-` waits, `!` is in a deadlock, `x` lost its
-    session. Of a session: `p` where it was heard of. The other screens show the moment of the
-    cursor; escape goes back to live.
+    Of an actor: `#` holds, `=` holds and waits, `-` waits, `!` is in a deadlock, `?` probably
+    is in one, `x` lost its session. Of a session: `p` where it was heard of. The other screens
+    show the moment of the cursor; escape goes back to live.
     """
     SCOPED_CSS: ClassVar[bool] = False  # the screen says how short it is
     DEFAULT_CSS = """
@@ -164,7 +164,7 @@ class Timeline(Page):
             yield strips.row(path, held, label, "strong"), path
             yield strips.row("  queue", queue, label, "dim"), None
         yield self._legend(
-            "ACTORS", "# holds  = holds and waits  - waits  ! in a deadlock  x session lost"
+            "ACTORS", "# holds  = holds and waits  - waits  ! deadlock  ? probable  x lost"
         )
         for session in self._actors:
             name = self._called(session)

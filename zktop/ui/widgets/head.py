@@ -3,19 +3,15 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from textual.geometry import Size
 
 from zktop.headless.durations import spoken
-from zktop.model.findings.words import count
+from zktop.ui.draw.ensemble import ensemble
 from zktop.ui.ink import Ink, Line, Run, fitted, joined, line, width_of, wrapped
 from zktop.ui.moment import Moment
 from zktop.ui.pages import PAGES
 from zktop.ui.widgets.canvas import Canvas
-
-if TYPE_CHECKING:
-    from zktop.model.sight import Sight
 
 WORDS: dict[str, tuple[str, Ink]] = {
     "connecting": ("CONNECTING", "warning"),
@@ -46,7 +42,7 @@ class Head(Canvas, can_focus=False):
         """Show where we are."""
         width = self.app.size.width
         lines = [
-            _between(_where(moment), _when(moment, recording), width),
+            _first(moment, _when(moment, recording), width),
             _between(_tabs(page, width), _filter(moment), width),
             *wrapped(_said(moment), width, "warning", " ")[:MOST_SAID],
             *wrapped(trouble, width, "critical", " ")[:MOST_TROUBLE],
@@ -80,35 +76,17 @@ def clock(at: int) -> str:
     return f"{datetime.fromtimestamp(at / 1000, UTC):%H:%M:%S}"
 
 
+def _first(moment: Moment, at_right: Line, width: int) -> Line:
+    room = max(0, width - width_of(at_right) - 1)
+    report = moment.frame.report if moment.frame is not None else None
+    return (*ensemble(moment.feed.name, report, room), Run(" "), *at_right)
+
+
 def _between(left: Line, at_right: Line, width: int) -> Line:
     room = width - width_of(at_right)
     return (
         (*fitted(left, max(0, room - 1)), Run(" "), *at_right) if room > 1 else fitted(left, width)
     )
-
-
-def _where(moment: Moment) -> Line:
-    pieces = [line((" zktop", "title")), line((moment.feed.name, "strong"))]
-    frame = moment.frame
-    if frame is not None:
-        report = frame.report
-        pieces.append(line(count(len(report.paths), "lock")))
-        pieces.append(line(_servers(report.sight)))
-        bad = [one for one in report.findings if one.severity == "critical" and not one.cause]
-        if report.deadlocks:
-            pieces.append(line((count(len(report.deadlocks), "deadlock").upper(), "critical")))
-        elif bad:
-            pieces.append(line((f"{len(bad)} CRITICAL", "critical")))
-        if any(one.need not in ("history", "leases") for one in report.blind):
-            pieces.append(line(("BLIND SPOTS", "unknown")))
-    return joined(pieces)
-
-
-def _servers(sight: "Sight") -> str:
-    servers = sight.servers
-    if not servers:
-        return "servers not asked"
-    return f"{sum(one.why is None for one in servers)}/{len(servers)} servers"
 
 
 def _when(moment: Moment, recording: str) -> Line:
