@@ -12,12 +12,12 @@ from zktop.ui.filters import parsed
 from zktop.ui.ordering import OFTEN_S, PART, Ordering, Rest
 from zktop.ui.roster import RISKS, Dangers, Rates, Roster
 
-LOCKS = 12
+LOCKS = 11  # one more, and those that are called alike would be a fleet
 NAMES = [f"{letter}{number}" for letter in "ABCDE" for number in range(LOCKS)]
 
 
 def scene_of(*quiet: str) -> Scene:
-    """Twelve locks with queues; some of the sessions are silent; these have no lock."""
+    """Eleven locks with queues; some of the sessions are silent; these have no lock."""
     queues = [(f"A{n}", f"B{n}", f"C{n % 5}", f"D{n % 3}") for n in range(LOCKS)]
     facts = [one for n, queue in enumerate(queues) for one in lock(f"/locks/l{n}", *queue)]
     rows = [row(name, 300 * at, received=at) for at, name in enumerate((*NAMES, *quiet))]

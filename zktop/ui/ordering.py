@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from zktop.model.facts import Session
 from zktop.ui.draw.listing import Asked, Listing, in_order
 from zktop.ui.draw.sessions import Scene
+from zktop.ui.fleets import Item
 
 PART: Final = 20  # of all time, what may be spent on one thing
 OFTEN_S: Final = 0.25  # nobody reads faster
@@ -45,7 +45,7 @@ class Ordering:
         self._clock, self._rest = clock, Rest(clock)
         self._scene: Scene | None = None
         self._asked: tuple[object, ...] = ()
-        self._work: Iterator[list[Session] | None] = iter(())
+        self._work: Iterator[list[Item] | None] = iter(())
         self.is_working = False
 
     def look(self, scene: Scene, asked: Asked, *, at_once: bool) -> None:

@@ -4,20 +4,23 @@ Fifty thousand of them take long enough for a key press to be felt. So whoever w
 goes on with it between other things, and a row is made when somebody looks at it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Final, NamedTuple, overload
 
 from zktop.model.facts import Session
+from zktop.ui.draw.fleet import Entry
 from zktop.ui.draw.sessions import Row, Scene
 from zktop.ui.filters import NO_FILTER, Filter
-from zktop.ui.roster import RISKS
+from zktop.ui.fleets import Fleet, Item, Ship, gathered
+from zktop.ui.roster import RISKS, Danger
 from zktop.ui.widgets.table import Column
 
 PIECE: Final = 500  # sessions that are looked at without a break
 MANY: Final = 1 << 20  # places; nobody has more
 MOST: Final = MANY - 1
+WELL: Final = Danger("LOW")
 
 
 class Asked(NamedTuple):
@@ -27,6 +30,8 @@ class Asked(NamedTuple):
     filter: Filter = NO_FILTER
     column: Column[Row] | None = None  # None: who is in most danger comes first
     is_reversed: bool = False
+    opened: frozenset[str] = frozenset()  # fleets that are unfolded
+    apart: frozenset[Session] = frozenset()  # who is listed without a fleet
 
     @property
     def descends(self) -> bool:
@@ -42,13 +47,19 @@ class Asked(NamedTuple):
     def words(self) -> tuple[object, ...]:
         """What two of them that ask for the same have in common."""
         column = self.column.name if self.column else ""
-        return self.is_folded, self.filter.text, column, self.is_reversed
+        which = self.is_folded, self.opened, self.apart
+        return which, self.filter.text, column, self.is_reversed
+
+    @property
+    def has_fleets(self) -> bool:
+        """Tell whether sessions that are alike are one line; who seeks or sorts wants them all."""
+        return self.is_folded and not self.filter and self.column is None and not self.is_reversed
 
 
-class Listing(Sequence[Row]):
-    """Sessions in an order, seen at one moment."""
+class Listing(Sequence[Entry]):
+    """Sessions and fleets in an order, seen at one moment."""
 
-    def __init__(self, sessions: Sequence[Session], scene: Scene) -> None:
+    def __init__(self, sessions: Sequence[Item], scene: Scene) -> None:
         """Make no row yet."""
         self.sessions, self._scene = sessions, scene
 
@@ -61,22 +72,32 @@ class Listing(Sequence[Row]):
         return len(self.sessions)
 
     @overload
-    def __getitem__(self, index: int) -> Row: ...
+    def __getitem__(self, index: int) -> Entry: ...
     @overload
-    def __getitem__(self, index: slice) -> "Sequence[Row]": ...
-    def __getitem__(self, index: int | slice) -> "Row | Sequence[Row]":
+    def __getitem__(self, index: slice) -> "Sequence[Entry]": ...
+    def __getitem__(self, index: int | slice) -> "Entry | Sequence[Entry]":
         """Make a row."""
         if isinstance(index, slice):
             return Listing(self.sessions[index], self._scene)
-        return row_of(self.sessions[index], self._scene)
+        one = self.sessions[index]
+        return one if isinstance(one, Fleet) else row_of(one, self._scene)
 
-    def find(self, session: Session) -> int | None:
-        """Find the place of a session."""
-        return self._places.get(session)
+    def find(self, name: Hashable) -> int | None:
+        """Find the place of a session, or of a fleet by its name."""
+        return self._places.get(name)
+
+    def is_folded(self, session: Session) -> bool:
+        """Tell whether a session is in a fleet that is folded."""
+        return any(
+            isinstance(one, Fleet) and not one.is_open and session in one.sessions
+            for one in self.sessions
+        )
 
     @cached_property
-    def _places(self) -> dict[Session, int]:
-        return {session: at for at, session in enumerate(self.sessions)}
+    def _places(self) -> dict[Hashable, int]:
+        return {
+            one.name if isinstance(one, Fleet) else one: at for at, one in enumerate(self.sessions)
+        }
 
 
 def row_of(session: Session, scene: Scene) -> Row:
@@ -84,8 +105,8 @@ def row_of(session: Session, scene: Scene) -> Row:
     return Row(session, scene, scene.dangers.of(session))
 
 
-def in_order(scene: Scene, asked: Asked) -> Iterator[list[Session] | None]:
-    """Give None as long as there is more to do, and at last the sessions.
+def in_order(scene: Scene, asked: Asked) -> Iterator[list[Item] | None]:
+    """Give None as long as there is more to do, and at last the sessions and fleets.
 
     Sorting is stable, and quick where the keys are plain numbers: it is done in several steps.
     """
@@ -93,6 +114,7 @@ def in_order(scene: Scene, asked: Asked) -> Iterator[list[Session] | None]:
     chosen: list[Session] = []
     usual: list[int] = []
     keys: list[object] = []
+    ships: list[Ship] = []
     left = iter(sorted(_sessions(scene, is_folded=asked.is_folded)))
     yield None
     while piece := list(islice(left, PIECE)):
@@ -100,6 +122,7 @@ def in_order(scene: Scene, asked: Asked) -> Iterator[list[Session] | None]:
         rows = [row for row in rows if wanted.passes(row.fields)] if wanted else rows
         chosen += [row.session for row in rows]
         usual += map(_usual, rows)
+        ships += map(_ship, rows) if asked.has_fleets else ()
         keys += map(column.key, rows) if column is not None and column.key is not None else ()
         yield None
     places = sorted(range(len(chosen)), key=usual.__getitem__, reverse=asked.is_turned)
@@ -107,7 +130,16 @@ def in_order(scene: Scene, asked: Asked) -> Iterator[list[Session] | None]:
     if keys:
         places.sort(key=keys.__getitem__, reverse=asked.descends)  # type: ignore[arg-type]  # keys of one column are alike
         yield None
-    yield [chosen[place] for place in places]
+    if asked.has_fleets:
+        yield gathered((ships[place] for place in places), asked.opened, asked.apart)
+    else:
+        yield [chosen[place] for place in places]
+
+
+def _ship(row: Row) -> Ship:
+    places, is_well = row.places, row.danger == WELL and not row.is_ours
+    name = row.name if is_well else None
+    return Ship(row.session, name, is_well, len(places.holds), len(places.waits))
 
 
 def _usual(row: Row) -> int:

@@ -1,6 +1,6 @@
 """Screen 4: the servers, the sessions, and what would happen if one of them died."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from time import perf_counter
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.after import after
 from zktop.ui.contacts import Contacts
-from zktop.ui.draw import servers
+from zktop.ui.draw import fleet, servers
 from zktop.ui.draw.listing import Asked, Listing
 from zktop.ui.draw.nothing import nothing
 from zktop.ui.draw.session import Described, details
@@ -23,9 +23,9 @@ from zktop.ui.messages import Choose, Show
 from zktop.ui.moment import Moment, Subject
 from zktop.ui.ordering import BREATH_S, Ordering, Rest
 from zktop.ui.pages.page import Page
+from zktop.ui.pages.session_table import ServerListing, SessionTable
 from zktop.ui.roster import Dangers, Rates, Roster
 from zktop.ui.widgets.sheet import Sheet
-from zktop.ui.widgets.table import Table
 
 SERVERS_SHOWN = 6
 COPIED = 100  # cells of a line that is copied
@@ -33,30 +33,6 @@ COPIED = 100  # cells of a line that is copied
 
 class Words(Sheet, can_focus=False):
     """A line or two that nothing can be done with."""
-
-
-class SessionTable(Table[Row]):
-    """The sessions; the page is told when another one is looked at, or another order is asked."""
-
-    def ordered(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """Leave the order to the page, which does not do it all at once."""
-        return rows
-
-    def _index(self, name: Hashable) -> int | None:
-        """Find a row without looking at the others."""
-        rows = self.rows
-        return rows.find(name) if isinstance(rows, Listing) and isinstance(name, int) else None
-
-    def moved(self) -> None:
-        """Draw what is told of the one under the cursor now."""
-        super().moved()
-        page = self.parent
-        if isinstance(page, Sessions):
-            page.picked(self.row)
-
-
-class ServerListing(Table[servers.ServerRow]):
-    """The servers."""
 
 
 class Sessions(Page):
@@ -69,6 +45,7 @@ class Sessions(Page):
 
     The sessions, those in most danger first. CONTACT is the silence as a part of the timeout: at
     the mark its own library gives up, at the end it expires. LEFT is the time until then.
+    Many that are called alike and are in no danger are one line: enter unfolds it, f all of them.
     On a wide terminal RECVD and SENT count the packets since it connected.
 
     Below: the session under the cursor, who gets its locks if it dies, and who waits behind it.
@@ -98,14 +75,16 @@ class Sessions(Page):
         self._drawn_for: object = None  # what is told below
         self._is_waiting = False  # to go on with the order
         self._folded = True
+        self._opened: frozenset[str] = frozenset()  # fleets
+        self._apart: frozenset[Session] = frozenset()  # who was looked for in one
 
     def compose(self) -> ComposeResult:
         """Give the panes; the sessions are first, so that they have the keys."""
-        yield SessionTable(COLUMNS, lambda row: row.session, id="sessions")
+        yield SessionTable(self.picked)
         yield Sheet(id="detail")
         with Vertical(id="above"):
             yield Words(id="blind")
-            yield ServerListing(servers.COLUMNS, lambda row: row.name, id="servers")
+            yield ServerListing()
             yield Words(id="summary")
 
     # What is shown
@@ -148,7 +127,9 @@ class Sessions(Page):
         """Tell which sessions are wanted, and in which order."""
         table = self.query_one(SessionTable)
         column = next((one for one in COLUMNS if one.name == table.sorted_by), None)
-        return Asked(self._folded, moment.filter, column, table.reversed)
+        return Asked(
+            self._folded, moment.filter, column, table.reversed, self._opened, self._apart
+        )
 
     def _go_on_later(self) -> None:
         """Have a very long order gone on with, once that is done which came in the meantime."""
@@ -198,13 +179,23 @@ class Sessions(Page):
     def _follow(self, table: SessionTable, listing: Listing, moment: Moment) -> None:
         """Go to the session that another page has led here."""
         wanted = moment.subject.session
-        if wanted is None or wanted == self._followed or listing.find(wanted) is None:
+        if wanted is None or wanted == self._followed:
             return
-        self._followed = wanted
-        table.choose(wanted)
+        if listing.find(wanted) is not None:
+            self._followed = wanted
+            table.choose(wanted)
+        elif wanted not in self._apart and listing.is_folded(wanted):
+            self._apart |= {wanted}
+            self._ask_again()
 
-    def picked(self, row: Row | None) -> None:
+    def _ask_again(self) -> None:
+        """Have other sessions listed, or in another order."""
+        if self._moment is not None:
+            self.show(self._moment)
+
+    def picked(self) -> None:
         """Remember the session for the other pages, and tell of it."""
+        row = self.query_one(SessionTable).session_row
         if row is not None and self._moment is not None:
             self._followed = row.session
             subject = self._moment.subject._replace(session=row.session)
@@ -213,8 +204,12 @@ class Sessions(Page):
         self.redraw()
 
     def _show_detail(self, moment: Moment) -> None:
-        sheet, row = self.query_one("#detail", Sheet), self.query_one(SessionTable).row
-        width = sheet.room.width
+        sheet, table = self.query_one("#detail", Sheet), self.query_one(SessionTable)
+        row, width = table.session_row, sheet.room.width
+        if table.fleet is not None and self._scene is not None:
+            self._drawn_for = None
+            sheet.show(fleet.told(table.fleet, self._scene))
+            return
         if row is None or not width:
             self._drawn_for = None
             sheet.show([line((" No session has a place in a lock.", "dim"))] if not row else [])
@@ -235,8 +230,11 @@ class Sessions(Page):
 
     def do_open(self) -> None:
         """Show the lock under the cursor, or the first one of the session under it."""
-        sheet, row = self.query_one("#detail", Sheet), self.query_one(SessionTable).row
-        path = sheet.target if sheet.has_focus else None
+        sheet, table = self.query_one("#detail", Sheet), self.query_one(SessionTable)
+        row, path = table.session_row, sheet.target if sheet.has_focus else None
+        if table.fleet is not None:
+            self._opened ^= {table.fleet.name}
+            self._ask_again()
         if row is None:
             return
         if not isinstance(path, str):
@@ -259,8 +257,7 @@ class Sessions(Page):
 
     def on_table_sorted(self) -> None:
         """Put them into the order that was asked for."""
-        if self._moment is not None:
-            self.show(self._moment)
+        self._ask_again()
 
     @property
     def _table(self) -> "SessionTable | ServerListing":
@@ -268,22 +265,22 @@ class Sessions(Page):
         return own if own.has_focus else self.query_one(SessionTable)
 
     def do_fold(self) -> None:
-        """Show the sessions without any lock too, or leave them out again."""
-        self._folded = not self._folded
-        if self._moment is not None:
-            self.show(self._moment)
+        """Show every session, also those without any lock; or fold them again."""
+        self._folded, self._opened = not self._folded, frozenset()
+        self._ask_again()
 
     @property
     def subject(self) -> Subject:
         """The session under the cursor."""
-        row = self.query_one(SessionTable).row
+        row = self.query_one(SessionTable).session_row
         return Subject(session=row.session if row else None)
 
     def copied(self) -> str:
-        """Give what is told of the session under the cursor."""
-        row = self.query_one(SessionTable).row
-        moment = self._moment
-        if row is None or moment is None:
-            return ""
-        lines, _ = self._details(row, moment, COPIED)
+        """Give what is told of the session or the fleet under the cursor."""
+        table, moment = self.query_one(SessionTable), self._moment
+        lines: Sequence[Line] = ()
+        if table.fleet is not None and self._scene is not None:
+            lines = fleet.told(table.fleet, self._scene)
+        elif table.session_row is not None and moment is not None:
+            lines, _ = self._details(table.session_row, moment, COPIED)
         return "\n".join(text_of(one).rstrip() for one in lines if one != NOTHING)
