@@ -267,3 +267,33 @@ async def test_tells_what_went_wrong() -> None:
         await settled(pilot)
         stage.complain("The crew is full.")
         assert "The crew is full." in "\n".join(await settled(pilot))
+
+
+async def test_a_filter_sifts_the_contenders_and_what_they_say() -> None:
+    """By any word of theirs, and by state and owner as everywhere else."""
+    lines = (Said(0, "ann", "I hold it."), Said(0, "bob", "I wait for it."))
+    stage = Asked(hands=(ANN, BOB, CID), lines=lines)
+    app = app_with(stage)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("slash", *"state:waiting", "enter")
+        waiting = "\n".join(await settled(pilot))
+        await pilot.press("slash", *["backspace"] * 7, *"nobody", "enter")
+        nobody = "\n".join(await settled(pilot))
+
+    assert "bob            waits" in waiting
+    assert "ann            holds" not in waiting
+    assert "none of them passes the filter" in nobody
+
+
+async def test_a_filter_of_an_owner_leaves_what_that_one_said() -> None:
+    """Of a long narration, the part of one contender."""
+    lines = (Said(0, "ann", "I hold it."), Said(0, "bob", "I wait for it."))
+    app = app_with(Asked(hands=(ANN, BOB), lines=lines))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("slash", *"owner:bob", "enter")
+        text = "\n".join(await settled(pilot))
+
+    assert "I wait for it." in text
+    assert "I hold it." not in text

@@ -22,6 +22,8 @@ LOCKS, LOCK, FINDINGS, SESSIONS, TIMELINE, DEMO = (
 )
 CONTENDING: Final = (LOCKS, LOCK, FINDINGS, SESSIONS, DEMO)
 
+MAIN: Final[tuple[Group, ...]] = ("time", "contenders")  # what a page is about that has such keys
+
 FIXED: Final = {"ctrl+c": "quits", "ctrl+q": "quits", "ctrl+z": "suspends"}  # whatever else holds
 
 
@@ -81,18 +83,12 @@ KEYS: Final = (
     Key("next_alert", "n", "to the next alert", "find", short="Alert"),
     Key("filter", "slash", "filter: text, !text, /pattern/, state:waiting, owner:name", "find",
         short="Filter"),
-    Key("sort", "o", "sort by the next column", "look", short="Sort"),
-    Key("reverse", "O", "reverse the order", "look"),
+    Key("sort", "o", "sort by the next column", "look", pages=(LOCKS, SESSIONS), short="Sort"),
+    Key("reverse", "O", "reverse the order", "look", pages=(LOCKS, SESSIONS)),
     Key("pause", "p", "hold the picture; collecting goes on", "look", short="Pause"),
-    Key("tag", "space", "tag the line under the cursor", "look"),
+    Key("tag", "space", "tag the lock under the cursor", "look", pages=(LOCKS,)),
     Key("faster", "plus", "refresh more often", "look"),
     Key("slower", "minus", "refresh less often", "look"),
-    Key("copy", "y", "copy what is under the cursor as text", "keep"),
-    Key("export", "x", "write a file: JSON, text, DOT, Mermaid, a picture; on screen 5 a clip",
-        "keep"),
-    Key("record", "r", "start or end a recording", "keep"),
-    Key("fold", "f", "fold or unfold groups", "look", pages=(LOCKS, LOCK, FINDINGS, SESSIONS)),
-    Key("show_data", "d", "read the data of the znode under the cursor", "look", pages=(LOCK,)),
     Key("play", "space", "play or pause", "time", pages=(TIMELINE,), short="Play"),
     Key("step_back", "left_square_bracket,left,h", "to the change before", "time",
         pages=(TIMELINE,), short="<"),
@@ -130,6 +126,14 @@ KEYS: Final = (
     Key("scene_stop", "E", "end the scene and clean up after it", "contenders", pages=(DEMO,),
         short="End", writes=True),
     Key("scene", "S", "play a scene", "contenders", short="Scene", writes=True),
+    Key("copy", "y", "copy what is under the cursor as text", "keep", short="Copy"),
+    Key("export", "x", "write a file: JSON, text, DOT, Mermaid, a picture; on screen 5 a clip",
+        "keep", short="Export"),
+    Key("record", "r", "start or end a recording", "keep", short="Record"),
+    Key("show_data", "d", "read the data of the znode under the cursor", "look", pages=(LOCK,),
+        short="Data"),
+    Key("fold", "f", "fold or unfold groups", "look", pages=(LOCKS, LOCK, FINDINGS, SESSIONS),
+        short="Fold"),
     Key("theme", "T", "choose a theme", "zktop"),
     Key("palette", "colon,ctrl+p", "everything by name: screens, locks, sessions, actions",
         "zktop"),
@@ -147,7 +151,10 @@ def bindings(page: str | None = None) -> Iterator[Binding]:
 
 
 def known_on(page: str, table: Sequence[Key] = KEYS) -> Iterable[Key]:
-    """Give the keys that do something on a page, its own first, each key name once."""
+    """Give the keys that do something on a page, each key name once; what it is about first."""
     own = [key for key in table if page in key.pages]
     taken = {name for key in own for name in key.names}
-    return [*own, *(key for key in table if not key.pages and not taken.issuperset(key.names))]
+    known = [
+        key for key in table if page in key.pages or not (key.pages or taken.issuperset(key.names))
+    ]
+    return sorted(known, key=lambda key: key.group not in MAIN or not key.pages)

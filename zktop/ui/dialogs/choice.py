@@ -9,10 +9,14 @@ from textual.widgets import Input
 from zktop.ui.dialogs.dialog import Box, Dialog
 from zktop.ui.filters import parsed
 from zktop.ui.ink import Line, Run, fitted, wrapped
-from zktop.ui.widgets.sheet import Sheet
+from zktop.ui.widgets.sheet import Index, Sheet
 
 NAME_WIDTH = 20
 WIDEST = 94  # of what is told of an option
+HIGHEST = 90  # per cent of the screen, as the style of a box says
+AROUND = 3  # its frame, and the line that is typed in
+LEAST_LISTED, MOST_LISTED = 4, 16  # lines
+MOST_TOLD = 9
 
 
 class Option(NamedTuple):
@@ -42,6 +46,7 @@ class Choice(Lists, Dialog[str]):
     def __init__(self, title: str, options: Sequence[Option], chosen: str | None = None) -> None:
         super().__init__()
         self._title, self._options, self._first = title, options, chosen
+        self._typed = ""
 
     def compose(self) -> ComposeResult:
         """Give the list, and what is told of the line under the cursor."""
@@ -102,23 +107,38 @@ class Choice(Lists, Dialog[str]):
         kept.sort(key=lambda one: (one.name != text, not one.name.startswith(text)))
         lines = [drawn(one) for one in kept]
         sheet = self.query_one("#options", Listed)
-        sheet.styles.height = max(1, min(16, len(lines)))
-        if text and kept:
+        sheet.styles.height = max(1, min(self._room, len(lines)))
+        if text and kept and text != self._typed:
             sheet.target = kept[0].name  # who types a name means the first that fits
+        self._typed = text
         sheet.show(lines, [one.name for one in kept])
         self.rests()
+
+    @property
+    def _room(self) -> int:
+        """The lines that are left for the list beside the longest that is told below it."""
+        about = max((len(self._told(one)) for one in self._options), default=1)
+        inside = self.app.size.height * HIGHEST // 100 - AROUND
+        return min(MOST_LISTED, max(LEAST_LISTED, inside - min(about, MOST_TOLD) - 1))
+
+    def on_resize(self) -> None:
+        """Share the room out anew."""
+        self._narrow(self.query_one(Input).value)
 
     def _tell(self) -> None:
         option = next((one for one in self._options if one.name == self.chosen), None)
         sheet = self.query_one("#about", Sheet)
-        width = max(20, min(WIDEST, self.app.size.width * 9 // 10 - 5))
-        about = option.about if option else ("Nothing is called so.",)
-        lines = [line for text in about for line in wrapped(text, width)]
+        lines = self._told(option)
         sheet.styles.height = max(1, len(lines)) + 1
         sheet.show(lines)
 
+    def _told(self, option: Option | None) -> list[Line]:
+        width = max(20, min(WIDEST, self.app.size.width * 9 // 10 - 5))
+        about = option.about if option else ("Nothing is called so.",)
+        return [line for text in about for line in wrapped(text, width)]
 
-class Listed(Sheet):
+
+class Listed(Index):
     """A list whose cursor tells where it rests."""
 
     def moved(self) -> None:
@@ -128,6 +148,6 @@ class Listed(Sheet):
             self.screen.rests()
 
 
-def drawn(option: Option) -> Line:
-    """Draw one line of the list."""
-    return (*fitted((Run(option.name, "strong"),), NAME_WIDTH), Run(f" {option.title}"))
+def drawn(option: Option, width: int = NAME_WIDTH) -> Line:
+    """Draw one line of the list; its names take so many cells."""
+    return (*fitted((Run(option.name, "strong"),), width), Run(f" {option.title}"))

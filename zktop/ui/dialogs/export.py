@@ -21,6 +21,7 @@ SHAPES: Final = {  # form: ending of the file, what it is, for whom
     "clip": ("zktop", "recording", "{} to {}, for `zktop replay`"),
     "svg": ("svg", "picture", "this screen as it looks now (SVG)"),
 }
+NAMES: Final = 10  # cells for what a form is called
 
 
 class Order(NamedTuple):
@@ -69,7 +70,7 @@ class Export(Lists, Dialog[Order]):
         sheet = self.query_one(Listed)
         sheet.styles.height = len(options)
         sheet.show(
-            [drawn(Option(one.title, one.about[0])) for one in options],
+            [drawn(Option(one.title, one.about[0]), NAMES) for one in options],
             [one.name for one in options],
         )
         self.query_one(Input).focus()

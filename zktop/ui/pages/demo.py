@@ -8,13 +8,14 @@ from textual.containers import Horizontal, Vertical
 
 from zktop.ui.draw.marks import ink_of_deadlock
 from zktop.ui.draw.play import recipe_lines, scene_lines, showing_lines
+from zktop.ui.filters import Filter
 from zktop.ui.ink import Ink, Line, Run, line, wrapped
 from zktop.ui.messages import Ask, Show
 from zktop.ui.moment import Moment, Subject
 from zktop.ui.pages.page import Page
 from zktop.ui.ports import Hand, RecipeCard, Said, SceneCard, Stage
 from zktop.ui.widgets.head import clock
-from zktop.ui.widgets.sheet import Sheet
+from zktop.ui.widgets.sheet import Index, Sheet
 from zktop.ui.widgets.table import Column, Table
 from zktop.ui.widgets.tail import Tail
 
@@ -27,10 +28,11 @@ STATES: dict[str, Ink] = {
 }
 LINES_SHOWN = 300
 NOBODY = (line((" nobody yet; N starts one, S plays a scene", "dim")),)
+NONE_PASSES = (line((" none of them passes the filter; esc takes it away", "warning")),)
 NO_STAGE = "Contenders need a live ensemble: this is a recording."
 
 
-class Programme(Sheet):
+class Programme(Index):
     """The scenes and recipes there are."""
 
 
@@ -43,7 +45,8 @@ class Demo(Page):
         "Scenes are situations worth seeing, played by contenders: client processes of our own, "
         "which write below the demo root alone. The list at the left has all scenes and "
         "recipes; enter plays or starts the one under the cursor. What a contender believes is "
-        "told by itself; whether it is so, the other screens show."
+        "told by itself; whether it is so, the other screens show. A filter sifts the contenders "
+        "and what is told."
     )
     SCOPED_CSS: ClassVar[bool] = False  # the screen says how narrow it is
     DEFAULT_CSS = """
@@ -80,10 +83,13 @@ class Demo(Page):
             return
         self._show_programme(stage)
         self._show_play(stage, moment)
+        self._show_hands([hand for hand in stage.hands if _passes(hand, moment)], stage)
+        self._show_said(said, stage, moment.filter)
+
+    def _show_hands(self, shown: list[Hand], stage: Stage) -> None:
         hands = self.query_one("#hands", Table)
-        hands.styles.height = 2 + max(1, len(stage.hands))
-        hands.show(list(stage.hands), () if stage.hands else NOBODY)
-        self._show_said(said, stage)
+        hands.styles.height = 2 + max(1, len(shown))
+        hands.show(shown, NONE_PASSES if stage.hands else NOBODY)
 
     def _show_programme(self, stage: Stage) -> None:
         programme = self.query_one(Programme)
@@ -115,11 +121,16 @@ class Demo(Page):
         pane.styles.height = len(lines)
         pane.show(lines)
 
-    def _show_said(self, pane: Tail, stage: Stage) -> None:
+    def _show_said(self, pane: Tail, stage: Stage, wanted: Filter) -> None:
         """Show what was told: by all, or by the contender that the user has chosen."""
         hand = self.query_one("#hands", Table).row
         who = hand.name if isinstance(hand, Hand) and self.focused_pane == "hands" else None
-        lines = _told(stage.said(LINES_SHOWN, who), max(20, pane.size.width))
+        said = [
+            one
+            for one in stage.said(LINES_SHOWN, who)
+            if wanted.passes({"": f"{one.who} {one.says}", "owner": one.who})
+        ]
+        lines = _told(said, max(20, pane.size.width))
         pane.show(lines)
 
     # Keys
@@ -201,6 +212,12 @@ def _verdict(moment: Moment, width: int) -> list[Line]:
     if worst is not None:
         return wrapped(f"{worst.name}: {worst.sentence} (3 shows it)", width, "warning", "  ")
     return []
+
+
+def _passes(hand: Hand, moment: Moment) -> bool:
+    words = f"{hand.name} {hand.state} {hand.path} {hand.recipe} {hand.mode} {hand.says}"
+    state = {"holds": "holding", "waits": "waiting"}.get(hand.state, hand.state)
+    return moment.filter.passes({"": words, "state": state, "owner": hand.name})
 
 
 def _lock(hand: Hand) -> Line:

@@ -20,7 +20,7 @@ from zktop.ui.moment import Moment, Subject
 from zktop.ui.pages.page import Page
 from zktop.ui.roster import Roster
 from zktop.ui.tape import Case
-from zktop.ui.widgets.sheet import Sheet
+from zktop.ui.widgets.sheet import Index, Sheet
 
 WIDE: Final = 120  # columns; from here on the list stands at the left
 LISTED: Final = 9  # lines of the list where it stands above
@@ -28,7 +28,7 @@ LEFT: Final = 34
 FOREST_MS: Final = 500  # the forest is drawn anew so often at most
 
 
-class CaseList(Sheet):
+class CaseList(Index):
     """The list; it tells when the cursor comes to another entry."""
 
     class Picked(Message):

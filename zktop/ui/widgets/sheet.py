@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from textual import events
+
 from zktop.ui.ink import Line
 from zktop.ui.widgets.canvas import Canvas
 
@@ -84,3 +86,35 @@ class Sheet(Canvas):
                 return index
             index += by
         return None
+
+
+class Index(Sheet):
+    """A sheet to choose from: the line that is chosen is in sight, whoever has chosen it."""
+
+    def show(
+        self,
+        lines: Sequence[Line],
+        targets: Sequence[object | None] = (),
+        heads: Sequence[Line] = (),
+    ) -> None:
+        """Show these lines; go with the cursor where it is elsewhere now."""
+        before = self.cursor
+        super().show(lines, targets, heads)
+        if self.cursor != before:
+            self._keep_in_sight()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Keep it in sight in a smaller room."""
+        super().on_resize(event)
+        self._keep_in_sight()
+
+    def _keep_in_sight(self) -> None:
+        room = self.lines_in_sight()
+        if self.cursor is None or not room:
+            return
+        self.measure(self.room)
+        top = int(self.scroll_offset.y)
+        wanted = min(max(top, self.cursor - room + 1), self.cursor)
+        if wanted != top:  # by force: there may be no scrollbar yet
+            self.scroll_to(y=wanted, animate=False, force=True, immediate=True)
+            self.repaint()
