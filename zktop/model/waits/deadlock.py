@@ -66,7 +66,7 @@ def steps(graph: WaitGraph, ring: Ring, names: Names) -> tuple[Step, ...]:
 
 def newest(ring: Ring) -> Edge:
     """Give the last request: of a ring the last edge, of a knot maybe one that is in no ring."""
-    return max(ring, key=lambda edge: edge.request.czxid)
+    return max(reversed(ring), key=lambda edge: edge.request.czxid)  # of equals, the last
 
 
 def _step(graph: WaitGraph, edge: Edge, names: Names, *, closes: bool) -> Step:
