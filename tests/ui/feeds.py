@@ -73,6 +73,13 @@ async def pressed(pilot: Pilot[int], *keys: str) -> None:
         app.post_message(events.Key(key, typed if is_typed else None))
         for _ in range(CONSEQUENCES):
             await pilot._wait_for_screen()
+        while is_busy(app):
+            await pilot._wait_for_screen()
+
+
+def is_busy(app: object) -> bool:
+    """Tell whether keys wait for something, a page on its way maybe."""
+    return isinstance(app, Zktop) and app.is_running and app.haste.is_busy
 
 
 async def settled(pilot: Pilot[int]) -> list[str]:
@@ -80,7 +87,7 @@ async def settled(pilot: Pilot[int]) -> list[str]:
     app = pilot.app
     await pilot.pause()
     await pilot.pause()
-    while isinstance(app, Zktop) and (app._is_due or app._inbox._news):
+    while isinstance(app, Zktop) and (is_busy(app) or app._is_due or app._inbox._news):
         await pilot.pause()
     if isinstance(app, Zktop) and app.mishaps.last is not None:
         raise app.mishaps.last  # the UI goes on after an error; a test does not

@@ -1,6 +1,7 @@
 """Keys that come faster than the screen follows: each still means what it meant when pressed."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,18 @@ from textual.command import CommandList, Hits
 from textual.widgets import OptionList
 from ui.feeds import ToldFeed, app_of, settled
 from ui.situations import idle_stage
+from ui.stages import Asked
 from ui.troubles import trouble
 
+from zktop.commands.looks import wardrobe
+from zktop.ui import haste
 from zktop.ui.app import Zktop
 from zktop.ui.dialogs.menu import Menu
 from zktop.ui.dialogs.once import Palette
 from zktop.ui.finder import Finder
 from zktop.ui.look import Look
+from zktop.ui.manners import Mannered
+from zktop.ui.pages.timeline import Timeline
 from zktop.ui.widgets.filter_line import FilterLine
 
 
@@ -26,14 +32,23 @@ async def hasty(app: Zktop, *keys: str) -> None:
     await asyncio.sleep(0)
 
 
+DIALOGS = ["question_mark", "x", "colon", "N", "S", "T", "t"]
+
+
+def equipped(page: str) -> Zktop:
+    """An app that has all its dialogs."""
+    look = Look(page=page, themes=partial(wardrobe, {"XDG_CONFIG_HOME": "/nowhere"}))
+    return Zktop(ToldFeed(*trouble()), Asked(), look=look)
+
+
 @pytest.mark.parametrize("key", ["enter", "escape"])
-@pytest.mark.parametrize("opens", ["question_mark", "x", "colon", "N", "S", "T", "t"])
+@pytest.mark.parametrize("opens", DIALOGS)
 async def test_a_dialog_is_left_once(
     opens: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A second enter or escape that is on its way already ends nothing else."""
     monkeypatch.chdir(tmp_path)  # the first enter may write a file
-    app = app_of(*trouble(), page="timeline")
+    app = equipped("timeline")
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
         await pilot.press(opens)
@@ -182,3 +197,139 @@ async def test_a_click_elsewhere_keeps_the_filter() -> None:
         assert app.filter_text == "order"
         assert not app.screen.query_one(FilterLine).has_class("-open")
         assert app.focused is app.screen.query_one("#locks")
+
+
+@pytest.mark.parametrize("opens", DIALOGS)
+async def test_a_key_pressed_while_a_dialog_closes_is_not_lost(opens: str) -> None:
+    """It is meant for the page below; nobody types it into what is about to go."""
+    app = equipped("timeline")
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press(opens)
+        await settled(pilot)
+        is_open = len(app.screen_stack) > 1
+        await hasty(app, "escape", "3")
+        await settled(pilot)
+
+        assert is_open
+        assert named(app) == "findings"
+
+
+WAYS = [
+    ("T", "enter", "4"),
+    ("colon", *"two", "escape", "4"),
+    ("S", "down", "enter", "4"),
+    ("t", *"+1s", "enter", "4"),
+    ("slash", "a", "enter", "4"),
+]
+
+
+@pytest.mark.parametrize("keys", WAYS, ids="".join)
+async def test_a_whole_way_through_a_dialog_may_be_typed_ahead(keys: tuple[str, ...]) -> None:
+    """From the page into the dialog and back to the page, before the first of it is drawn."""
+    app = equipped("timeline" if keys[0] == "t" else "locks")
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await hasty(app, *keys)
+        await settled(pilot)
+
+        assert len(app.screen_stack) == 1
+        assert named(app) == "sessions"
+
+
+async def test_an_answer_may_be_typed_before_the_question_is_drawn() -> None:
+    """And what comes after it goes to the page."""
+    app = equipped("locks")
+    stage = app.stage
+    assert isinstance(stage, Asked)
+    stage.joins["kazoo-lock", "exclusive"] = "predecessor", "exclusive"
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await hasty(app, "X", "y", "4")
+        await settled(pilot)
+
+        assert [one[0] for one in stage.asked] == ["spawn"]
+        assert named(app) == "sessions"
+
+
+async def test_keys_after_a_turn_are_meant_for_the_new_page() -> None:
+    """Even while that page is still being made."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await hasty(app, "5", "m")
+        await settled(pilot)
+
+        assert isinstance(app.page, Timeline)
+        assert app.page._mark is not None
+
+
+async def test_keys_that_wait_keep_their_order() -> None:
+    """Whatever each of them has to wait for."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await hasty(app, "2", "slash", *"abcdefgh", "left", "X", "enter", "3")
+        await settled(pilot)
+
+        assert app.filter_text == "abcdefgXh"
+        assert named(app) == "findings"
+
+
+async def test_who_waits_for_somebody_that_is_gone_goes_on_after_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A keyboard that is dead for good would be worse than a key that comes too early."""
+    monkeypatch.setattr(haste, "PATIENCE_S", 0.01)
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        app.haste.wait()  # for nobody
+        await hasty(app, "3", "tab")
+        async with asyncio.timeout(20):
+            while named(app) != "findings":
+                await pilot.pause()
+
+
+async def test_no_key_waits_for_long_however_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys that come out one by one, seconds apart, would be a machine that plays by itself."""
+
+    async def deaf(_app: Mannered, _message: haste.Followed) -> None:
+        """Nobody is ever told to be done."""
+
+    monkeypatch.setattr(haste, "PATIENCE_S", 1.0)
+    monkeypatch.setattr(Mannered, "on_followed", deaf)
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await hasty(app, *("down", "up") * 20, "3")
+        async with asyncio.timeout(20):
+            while named(app) != "findings":
+                await pilot.pause()
+
+
+async def test_who_wants_to_leave_need_not_wait() -> None:
+    """Not even for somebody that never comes."""
+    app = app_of(*trouble())
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        app.haste.wait()
+        await hasty(app, "ctrl+c")
+        await settled(pilot)
+
+        assert not app.is_running
+
+
+def named(app: Zktop) -> str:
+    """The page in sight."""
+    return app.page.NAME if app.page is not None else ""
+
+
+async def test_keys_that_wait_when_the_end_comes_are_nobodys() -> None:
+    """There is no screen any more that they could be meant for."""
+    app = app_of(*trouble())
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        await hasty(app, "2", "5", "q", *"123456")
+        await pilot.pause()
+
+    assert app.mishaps.last is None

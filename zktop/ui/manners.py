@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from time import perf_counter
 from typing import ClassVar, Final
-from weakref import WeakKeyDictionary
 
 from rich.segment import Segment
 from rich.style import Style
@@ -25,9 +24,11 @@ from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
 from textual.notifications import Notification, Notify, SeverityLevel
-from textual.widget import Widget
+from textual.screen import Screen
+from textual.timer import Timer, TimerCallback
 
 from zktop.ui.ascii import Ascii
+from zktop.ui.haste import Followed, Haste
 from zktop.ui.look import Look
 from zktop.ui.mishaps import Mishaps
 from zktop.ui.screenside import LastingDriver
@@ -90,7 +91,7 @@ class Mannered(App[int]):
         self._ascii = Ascii(enabled=look.is_ascii)
         self._colourless = Colourless(enabled=not self.has_colours)
         self._trouble, self._trouble_until = "", 0.0
-        self._meant: WeakKeyDictionary[events.Key, Widget | None] = WeakKeyDictionary()
+        self.haste = Haste(self, self._deliver)
         if look.theme is not None:
             self.register_theme(look.theme)
             self.theme = look.theme.name
@@ -106,6 +107,23 @@ class Mannered(App[int]):
         if textuals is not LinuxDriver:
             return textuals
         return LastingDriver
+
+    def set_timer(
+        self,
+        delay: float,
+        callback: TimerCallback | None = None,
+        *,
+        name: str | None = None,
+        pause: bool = False,
+    ) -> Timer:
+        """Set one that goes off also when its time has passed before it began to wait.
+
+        Textual's own does nothing then, for good: the window keeps its size whatever becomes of
+        the terminal's, because Textual takes a new size when such a timer goes off.
+        """
+        timer = super().set_timer(delay, callback, name=name, pause=pause)
+        timer._skip = False  # noqa: SLF001  no argument leads to it
+        return timer
 
     def obey_signals(self) -> None:
         """Leave the terminal as it was when somebody ends us, or takes our terminal away."""
@@ -137,25 +155,31 @@ class Mannered(App[int]):
 
     # Keys
 
+    def on_mount(self) -> None:
+        """Be told when a dialog comes or goes: who has the keys then is seen a moment later."""
+        self.screen_change_signal.subscribe(self, self._follow, immediate=True)
+
+    def _follow(self, screen: Screen[object]) -> None:
+        self.haste.follow(screen, 1)
+
     async def on_event(self, event: events.Event) -> None:
-        """Remember for whom a key was meant when it came."""
-        if isinstance(event, events.Key) and not event.is_forwarded:
-            self._meant[event] = self.focused
-        await super().on_event(event)
+        """Take a key when nobody is busy with the one before."""
+        if not isinstance(event, events.Key) or event.is_forwarded:
+            await super().on_event(event)
+        elif not self.haste.holds(event):
+            await self._deliver(event)
 
-    def on_key(self, event: events.Key) -> None:
-        """Pass a key on that nobody wanted, when somebody else has got the keys by now.
+    async def on_followed(self, message: Followed) -> None:
+        """Take the next key."""
+        key = self.haste.next_after(message)
+        if key is not None:
+            await self._deliver(key)
 
-        What is typed in haste after the key that opens a filter or a dialog is still sent to the
-        table below, which has no use for it: it would come here as a command.
-        """
-        now = self.focused
-        if now is not None and now is not self._meant.pop(event, now):
-            event.prevent_default()
-            again = events.Key(event.key, event.character)
-            self._meant[again] = now
-            again._set_forwarded()  # noqa: SLF001  or it would come to us first
-            now.post_message(again)
+    async def _deliver(self, key: events.Key) -> None:
+        if self.screen_stack:  # without a screen it is the end
+            to = self.focused or self.screen
+            await super().on_event(key)
+            self.haste.follow(to)
 
     # Errors
 

@@ -137,6 +137,7 @@ class Paged(Mannered):
 
     def _soon(self, name: str) -> None:
         """Bring a page, unless another is asked for before; no coroutine is left unawaited."""
+        self.haste.wait()
         bring = partial(self.bring, name)
         self.run_worker(bring, exclusive=True, group="pages")  # type: ignore[arg-type]  # Textual's own type knows no coroutine that ends in nothing
 
@@ -156,6 +157,7 @@ class Paged(Mannered):
     def _came(self) -> None:
         """Draw the page that has come, and do what was asked before it had."""
         self.draw()
+        self.haste.follow(self.screen, 1)
         early, self._early = self._early, []
         for what in early:
             self.action_ask(what)
