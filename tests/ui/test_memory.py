@@ -3,15 +3,25 @@
 import gc
 
 import pytest
+from rich.segment import Segment
 from textual.strip import Strip
-from ui.feeds import app_of, settled
+from ui.feeds import app_of, pressed, settled
 from ui.troubles import trouble
+
+from zktop.ui import sweep
+
+MANY = 500
 
 
 def strips() -> int:
     """Count the drawn lines in memory."""
     gc.collect()
     return sum(type(one) is Strip for one in gc.get_objects())
+
+
+def sweeps() -> int:
+    """Count how often all of memory was looked through for what nobody needs."""
+    return int(gc.get_stats()[2]["collections"])
 
 
 @pytest.mark.parametrize("key", ["question_mark", "x", "colon"])
@@ -28,3 +38,25 @@ async def test_nothing_is_kept_of_what_a_closed_dialog_drew(key: str) -> None:
             counts.append(strips())
 
         assert counts[-1] - counts[1] < 20
+
+
+async def test_what_is_left_of_a_closed_dialog_is_swept_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its widgets hold each other; Python alone may look for such circles ten minutes later."""
+    monkeypatch.setattr(sweep, "SOON_S", 0.01)
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        gc.disable()
+        try:
+            await pressed(pilot, "x")
+            for cell in range(MANY):
+                Segment("x" * 2 * MANY).split_cells(cell)
+            before = sweeps()
+            await pressed(pilot, "escape")
+            while sweeps() == before:
+                await pilot.pause()
+        finally:
+            gc.enable()
+
+        assert Segment._split_cells.cache_info().currsize < MANY

@@ -14,6 +14,8 @@ from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.widgets import Input
 
+from zktop.ui.sweep import sweep_soon
+
 T = TypeVar("T")
 
 
@@ -23,6 +25,7 @@ class Once(Screen[T], Generic[T]):
     def on_unmount(self) -> None:
         """Let go of what it drew: Textual keeps that of the newest thousand widgets."""
         StylesCache.get_inner_outer.cache_clear()
+        sweep_soon(self.app)
 
     def dismiss(self, result: T | None = None) -> AwaitComplete:
         """Close it, where it is not closed yet."""
