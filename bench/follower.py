@@ -27,7 +27,7 @@ from zktop.model.facts import Gone, Node
 from zktop.model.settings import Root, Settings
 from zktop.zk import Access, Plan, parse_hosts
 from zktop.zk.reader import BATCH
-from zktop.zk.requests import GET_CHILDREN, AddWatch, MultiRead
+from zktop.zk.requests import GET_CHILDREN, AddWatch, MultiRead, item
 
 WHAT, ADDRESS, ROOT, BELOW, BUSY = sys.argv[1:]
 BETWEEN_S = 0.002  # two reads of a bystander
@@ -139,7 +139,8 @@ def poll(over: threading.Event) -> None:
     """List locks all the time, as often as we ask under load, as many at once as we ever do."""
     client = KazooClient(ADDRESS, timeout=30)
     client.start()
-    locks = [(GET_CHILDREN, f"{ROOT}/locks/{n}") for n in client.get_children(f"{ROOT}/locks")]
+    below = f"{ROOT}/locks"
+    locks = [item(GET_CHILDREN, f"{below}/{name}") for name in client.get_children(below)]
     begin = _now()
     say(locks=len(locks))
     for start in cycle(range(0, len(locks), BATCH)):
