@@ -37,6 +37,12 @@ class RunningServer:
         """The client port."""
         return int(self.address.rpartition(":")[2])
 
+    @property
+    def log(self) -> Path:
+        """What it says; the last of its arguments is its config file, in its own folder."""
+        config = self.process.args[-1]  # type: ignore[index]  # a list it is
+        return Path(str(config)).parent / "log"
+
 
 @contextmanager
 def real_zookeeper(
@@ -90,9 +96,8 @@ def real_ensemble(size: int = 3, **settings: object) -> Iterator[list[RunningSer
 
 def started_again(server: RunningServer) -> RunningServer:
     """The same server as a new process, on its old port and with its old data; not yet serving."""
-    command = [str(part) for part in server.process.args]  # type: ignore[union-attr]  # a list it is
-    folder = Path(command[-1]).parent
-    with (folder / "log").open("a") as log:
+    command, folder = server.process.args, server.log.parent
+    with server.log.open("a") as log:
         process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, text=True)
     return RunningServer(server.address, process, server.admin_port)
 

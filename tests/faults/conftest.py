@@ -68,6 +68,13 @@ class Ensemble:
         except OSError:
             return False
 
+    def told(self) -> str:
+        """What the members said last, and whether they have ended."""
+        ends = (
+            f"{m.address}, {m.process.poll()}:\n{m.log.read_text()[-3000:]}" for m in self._members
+        )
+        return "\n".join(ends)
+
     def _signal(self, address: str, what: signal.Signals) -> None:
         next(m for m in self._members if m.address == address).process.send_signal(what)
 
@@ -81,7 +88,10 @@ def _ensemble() -> Iterator[Ensemble]:
 @pytest.fixture
 def ensemble(_ensemble: Ensemble) -> Ensemble:
     """All three serve, whatever the test before did."""
-    eventually(_ensemble.serves)
+    try:
+        eventually(_ensemble.serves)
+    except AssertionError:
+        pytest.fail(f"a member does not serve\n{_ensemble.told()}")
     return _ensemble
 
 
