@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.segment import Segment
 from textual.geometry import Region
 from textual.pilot import Pilot
@@ -13,14 +15,17 @@ from ui.troubles import trouble
 
 from zktop.ui.app import Zktop
 from zktop.ui.pages import PAGES
+from zktop.ui.widgets.backdrop import Backdrop
+from zktop.ui.widgets.brush import Parted
 from zktop.ui.widgets.canvas import Canvas
 
 LINES = 20  # so many at least are looked at
 
 
-def in_sight(app: Zktop) -> Iterator[tuple[Canvas, Region]]:
-    """All views on the screen, with all their cells."""
-    for view in app.screen.query(Canvas):
+def in_sight(app: Zktop) -> Iterator[tuple[Widget, Region]]:
+    """All views on the screen and all that is behind them, with all their cells."""
+    behind = [one for one in app.screen.query("*") if isinstance(one, Backdrop)]
+    for view in (*app.screen.query(Canvas), *behind, app.screen):
         if view.region and view.display:
             yield view, view.region.size.region
 
@@ -79,3 +84,27 @@ async def test_after_keys(keys: list[str]) -> None:
             lines = await seen_alike(pilot)
 
     assert lines >= LINES
+
+
+def test_the_screen_of_the_pages_is_one_that_is_behind_them() -> None:
+    """Else all that is behind would be looked at in vain."""
+    assert isinstance(app_of(*trouble()).get_default_screen(), Backdrop)
+
+
+@given(st.lists(st.integers(1, 12), unique=True).map(sorted))
+def test_a_line_beside_a_scroll_bar_is_divided_as_any_other(cuts: list[int]) -> None:
+    """Wherever other widgets, and the edge of the screen, want it to be divided."""
+    line, rest = Strip([Segment("ab"), Segment("cdefghij")], 10), Strip([Segment("  ")], 2)
+    whole = Strip([Segment("ab"), Segment("cdefghij"), Segment("  ")], 12)
+    parts, of_whole = Parted(line, rest).divide(cuts), whole.divide(cuts)
+
+    assert [one.text for one in parts] == [one.text for one in of_whole]
+    assert [one.cell_length for one in parts] == [one.cell_length for one in of_whole]
+
+
+def test_a_line_beside_a_scroll_bar_gives_the_parts_it_was_made_of() -> None:
+    """That is what it is for."""
+    line, rest = Strip([Segment("abc")], 3), Strip([Segment(" ")], 1)
+
+    assert list(Parted(line, rest).divide([3, 4])) == [line, rest]
+    assert Parted(line, rest).divide([3, 4])[0] is line

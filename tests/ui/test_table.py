@@ -9,7 +9,8 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from zktop.ui.ink import Run, line, text_of
-from zktop.ui.widgets.table import Column, Table, followed
+from zktop.ui.widgets.column import Column
+from zktop.ui.widgets.table import Table, followed
 
 
 class Item(NamedTuple):

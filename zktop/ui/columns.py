@@ -9,7 +9,7 @@ from zktop.ui.draw.cells import SPARK, Cells
 from zktop.ui.folds import Entry, Group
 from zktop.ui.ink import Line
 from zktop.ui.row import Row
-from zktop.ui.widgets.table import Column
+from zktop.ui.widgets.column import Column
 
 WIDE: Final = 90  # cells; a narrower table shows what counts, and nothing else
 NEVER: Final = float("inf")
@@ -30,17 +30,18 @@ def columns(cells: Callable[[], Cells]) -> tuple[Column[Entry], ...]:
         return lambda one: row(cells(), one) if isinstance(one, Row) else folded(one)
 
     return (
-        Column("ST", 4, draws(Cells.state, group.state), _by(lambda row: row.mark.rank)),
+        Column("ST", 4, draws(Cells.state, group.state), _by(lambda row: row.mark.rank),
+               ages=False),
         Column("LOCK", 20, draws(Cells.path, group.path), _by(lambda row: row.path), share=4,
-               keeps_end=True),
+               keeps_end=True, ages=False),
         Column("KIND", 6, draws(Cells.kind, group.kind), _by(lambda row: row.lock.kind), rank=4,
-               needs=WIDE),
+               needs=WIDE, ages=False),
         Column("HOLDER", 16, draws(Cells.holder, group.holder), share=1),
         Column("HELD", 7, draws(Cells.held), _by(lambda row: _start(row.held)),
                at_right=True, rank=1, needs=WIDE),
         Column("QUEUE", 5, draws(Cells.queue, group.queue), _by(lambda row: row.waiting or 0),
-               at_right=True, descending=True),
-        Column("MIX", 8, draws(Cells.mix), rank=5, share=1, needs=WIDE),
+               at_right=True, descending=True, ages=False),
+        Column("MIX", 8, draws(Cells.mix), rank=5, share=1, needs=WIDE, ages=False),
         Column("OLDEST", 7, draws(Cells.oldest), _by(lambda row: _start(row.waited)),
                at_right=True),
         Column("BLOCKED*s", 9, draws(Cells.blocked, group.blocked), _by(blocked), at_right=True,
@@ -48,7 +49,7 @@ def columns(cells: Callable[[], Cells]) -> tuple[Column[Entry], ...]:
         Column("REQ/s", 5, draws(Cells.rate), _by(rate), at_right=True, rank=7,
                descending=True, needs=WIDE),
         Column("HOLD p50/p99", 12, draws(Cells.holds), _by(_usual), rank=6,
-               descending=True, needs=WIDE),
+               descending=True, needs=WIDE, ages=False),
         Column("60s QUEUE", SPARK, draws(Cells.minute), rank=3, needs=WIDE),
     )  # fmt: skip
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.command import Provider
+from textual.screen import Screen
 from textual.widgets import ContentSwitcher
 
 from zktop.ui.keys import Key, bindings
@@ -15,6 +16,7 @@ from zktop.ui.messages import Ask, Came, Choose, Failed, Show
 from zktop.ui.moment import Moment, Subject
 from zktop.ui.pages import page_named
 from zktop.ui.pages.page import Page
+from zktop.ui.widgets.backdrop import Backdrop
 from zktop.ui.widgets.filter_line import FilterLine
 from zktop.ui.widgets.foot import Foot
 from zktop.ui.widgets.head import Head
@@ -27,6 +29,14 @@ def _finder() -> type[Provider]:
     from zktop.ui.finder import Finder  # noqa: PLC0415  the first frame needs none
 
     return Finder
+
+
+class Ground(Backdrop, Screen[None]):
+    """The screen that the pages are on."""
+
+
+class Switcher(Backdrop, ContentSwitcher):
+    """Has one page in sight."""
 
 
 class Paged(Mannered):
@@ -55,9 +65,13 @@ class Paged(Mannered):
         self.filter_text = ""
         self.recording = ""
         self._head, self._foot = Head(), Foot()
-        self._switcher = ContentSwitcher(id="pages")
+        self._switcher = Switcher(id="pages")
         self._trail: list[tuple[str, Subject]] = []  # the way back
         self._early: list[str] = []  # keys pressed before the first page was there
+
+    def get_default_screen(self) -> Screen[None]:
+        """Give the screen that the pages are on."""
+        return Ground(id="_default")  # as Textual calls its own
 
     def compose(self) -> ComposeResult:
         """Give the frame around the pages."""

@@ -4,7 +4,9 @@ Its widgets hold each other in circles, which Python's collector looks for far t
 remembers how each of its lines was cut. The memory that fills meanwhile is never given back.
 """
 
+import ctypes
 import gc
+from contextlib import suppress
 from typing import Final
 from weakref import WeakSet
 
@@ -29,3 +31,5 @@ def _sweep(pump: MessagePump) -> None:
     _due.discard(pump)
     Segment._split_cells.cache_clear()  # noqa: SLF001  up to sixteen thousand pieces of lines
     gc.collect()
+    with suppress(OSError, AttributeError):  # what is free goes back where the C library can do it
+        ctypes.CDLL(None).malloc_trim(0)

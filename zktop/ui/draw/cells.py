@@ -126,11 +126,11 @@ class Cells(NamedTuple):
             return ()
         now = self.report.now
         drawn = sparkline(row.recent(now), now, SPARK, is_ascii=self.is_ascii)
-        return line((drawn, "waits" if row.waiting else "dim"))
+        return (Run(drawn, "waits" if row.waiting else "dim"),)
 
 
 def _age(text: str) -> Line:
-    return UNKNOWN if text == "?" else line(text)
+    return UNKNOWN if text == "?" else (Run(text),)
 
 
 def number(blocked_ms: Millis) -> Line:
@@ -140,4 +140,4 @@ def number(blocked_ms: Millis) -> Line:
         return line(("0", "dim"))
     if seconds > MOST_SECONDS:
         return line(f"{seconds / 1_000_000:.0f}M")
-    return line(f"{seconds:,}".replace(",", " "))
+    return (Run(f"{seconds:,}".replace(",", " ")),)

@@ -8,7 +8,7 @@ from zktop.ui.draw.numbers import grouped
 from zktop.ui.draw.sessions import COLUMNS, RISK_INKS, Row, Scene
 from zktop.ui.fleets import Fleet
 from zktop.ui.ink import NOTHING, Ink, Line, line
-from zktop.ui.widgets.table import Column
+from zktop.ui.widgets.column import Column
 
 Entry = Row | Fleet
 NAMED: Final = 3

@@ -15,7 +15,7 @@ from zktop.ui.draw.sessions import Row, Scene
 from zktop.ui.filters import NO_FILTER, Filter
 from zktop.ui.fleets import Fleet, Item, Ship, gathered
 from zktop.ui.roster import RISKS, Danger
-from zktop.ui.widgets.table import Column
+from zktop.ui.widgets.column import Column
 
 PIECE: Final = 500  # sessions that are looked at without a break
 MANY: Final = 1 << 20  # places; nobody has more

@@ -14,7 +14,7 @@ from zktop.ui.draw.clock import per_second
 from zktop.ui.draw.ensemble import lag, newest_of
 from zktop.ui.ink import Ink, Line, line
 from zktop.ui.roster import Rates
-from zktop.ui.widgets.table import Column
+from zktop.ui.widgets.column import Column
 
 SHORT: Final[dict[Table, str]] = {"watches": "watch", "connections": "conn", "expiry": "expiry"}
 

@@ -18,7 +18,7 @@ from zktop.ui.draw.numbers import grouped
 from zktop.ui.filters import Fields
 from zktop.ui.ink import Ink, Line, Run, line
 from zktop.ui.roster import NOWHERE, RISKS, Danger, Dangers, Places, Rates, Roster
-from zktop.ui.widgets.table import Column
+from zktop.ui.widgets.column import Column
 
 WIDE: Final = 150  # cells; what only some want to know has no place in a narrower table
 RISK_INKS: Final[dict[str, Ink]] = {"HIGH": "critical", "MED": "warning", "LOW": "plain"}

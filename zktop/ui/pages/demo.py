@@ -14,9 +14,10 @@ from zktop.ui.messages import Ask, Show
 from zktop.ui.moment import Moment, Subject
 from zktop.ui.pages.page import Page
 from zktop.ui.ports import Hand, RecipeCard, Said, SceneCard, Stage
+from zktop.ui.widgets.column import Column
 from zktop.ui.widgets.head import clock
 from zktop.ui.widgets.sheet import Index, Sheet
-from zktop.ui.widgets.table import Column, Table
+from zktop.ui.widgets.table import Table
 from zktop.ui.widgets.tail import Tail
 
 STATES: dict[str, Ink] = {

@@ -8,9 +8,10 @@ from textual.containers import Vertical
 from zktop.ui.keys import bindings
 from zktop.ui.messages import Came, Tell
 from zktop.ui.moment import Moment, Stretch, Subject
+from zktop.ui.widgets.backdrop import Backdrop
 
 
-class Page(Vertical):
+class Page(Backdrop, Vertical):
     """One of the numbered screens; it draws from the moment alone."""
 
     NAME: ClassVar[str]  # in the table of keys

@@ -5,6 +5,7 @@ changed. A view of lines has none of these as a rule, and what it asks for here 
 until its style changes: then its brush is thrown away, and the next line is made with a new one.
 """
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from rich.segment import Segment
@@ -30,6 +31,38 @@ class Look(NamedTuple):
     width: int  # of the widget; a scroll bar covers what the line leaves free
 
 
+class Parted(Strip):
+    """A line beside a scroll bar: Textual takes it apart there whenever it draws it."""
+
+    def __init__(self, line: Strip, rest: Strip) -> None:
+        """Join what is seen and what the scroll bar covers."""
+        super().__init__([*line, *rest], line.cell_length + rest.cell_length)
+        self._parts = line, rest
+
+    def divide(self, cuts: Iterable[int]) -> Sequence[Strip]:
+        """Give both parts, where that is what is asked for."""
+        cuts = list(cuts)
+        is_there = cuts == [self._parts[0].cell_length, self.cell_length]
+        return self._parts if is_there else super().divide(cuts)
+
+
+class Styles(dict[Meant, Style]):
+    """Styles by what they mean; each is made once, because to add styles takes long."""
+
+    def __init__(self, make: Callable[[Meant], Style]) -> None:
+        """Make them so."""
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, meant: Meant) -> Style:
+        """Make one; links may be many, so that all are forgotten now and then."""
+        style = self._make(meant)
+        if len(self) > STYLES:
+            self.clear()
+        self[meant] = style
+        return style
+
+
 class Brush:
     """What gives the lines of one widget their colours."""
 
@@ -42,55 +75,50 @@ class Brush:
         filters = widget.get_line_filters()
         self._of_letters = [one for one in filters if isinstance(one, Ascii)]
         self._of_styles = [one for one in filters if not isinstance(one, Ascii)]
-        self._styles: dict[Meant, Style] = {}
-        self._finished_styles: dict[Meant, Style] = {}
+        self._styles = Styles(self._style)
+        self._finished_styles = Styles(self._finished_style)
         self._finished: dict[int, tuple[Look, Strip]] = {}
+        self._free: Strip | None = None
 
     def finished(self, y: int, look: Look) -> Strip:
         """Give a line as the terminal gets it; the one that was here before, if it looks so."""
         known = self._finished.get(y)
         if known is None or known[0] != look:
             drawn, is_lit, cells, width = look
-            segments = [
-                Segment(text, self._finished_style((ink, link, is_lit)))
-                for text, ink, link in drawn
-            ]
-            if cells < width:
-                blank = self._finished_style(("plain", None, False))
-                segments.append(Segment(" " * (width - cells), blank))
+            styles = self._finished_styles
+            segments = [Segment(text, styles[ink, link, is_lit]) for text, ink, link in drawn]
             for one in self._of_letters:
                 segments = one.apply(segments, self._background)
-            known = self._finished[y] = look, Strip(segments, width)
+            line = Strip(segments, cells)
+            if cells < width:
+                line = Parted(line, self._blank(width - cells)) if cells else self._blank(width)
+            known = self._finished[y] = look, line
         return known[1]
+
+    def _blank(self, cells: int) -> Strip:
+        """Give what nothing is written on; the same for all lines."""
+        if self._free is None or self._free.cell_length != cells:
+            blank = self._finished_styles["plain", None, False]
+            self._free = Strip([Segment(" " * cells, blank)], cells)
+        return self._free
 
     def strip(self, look: Look) -> Strip:
         """Give a line its styles alone, for somebody who will do the rest."""
         drawn, is_lit, _, width = look
-        segments = [Segment(text, self._style((ink, link, is_lit))) for text, ink, link in drawn]
-        return Strip(segments).adjust_cell_length(width, self._style(("plain", None, False)))
+        styles = self._styles
+        segments = [Segment(text, styles[ink, link, is_lit]) for text, ink, link in drawn]
+        return Strip(segments).adjust_cell_length(width, styles["plain", None, False])
 
     def _finished_style(self, meant: Meant) -> Style:
         """Give the style of a run as the terminal gets it: that is the same for any text."""
-        known = self._finished_styles.get(meant)
-        if known is None:
-            segments = [Segment("x", self._style(meant))]
-            for one in self._of_styles:
-                segments = one.apply(segments, self._background)
-            known = segments[0].style or Style()
-            if len(self._finished_styles) > STYLES:
-                self._finished_styles.clear()
-            self._finished_styles[meant] = known
-        return known
+        segments = [Segment("x", self._styles[meant])]
+        for one in self._of_styles:
+            segments = one.apply(segments, self._background)
+        return segments[0].style or Style()
 
     def _style(self, meant: Meant) -> Style:
-        """Give the style of a run; made once, because to add styles takes long."""
-        known = self._styles.get(meant)
-        if known is None:
-            ink, link, is_lit = meant
-            known = self._base + self._palette.style(ink)
-            known += self._palette.cursor if is_lit else Style()
-            known += Style(meta={"@click": link}) if link else Style()
-            if len(self._styles) > STYLES:  # links may be many
-                self._styles.clear()
-            self._styles[meant] = known
-        return known
+        """Give the style of a run."""
+        ink, link, is_lit = meant
+        style = self._base + self._palette.style(ink)
+        style += self._palette.cursor if is_lit else Style()
+        return style + Style(meta={"@click": link}) if link else style

@@ -6,7 +6,8 @@ from typing import Final
 from zktop.ui.draw import places
 from zktop.ui.draw.queue import QueueRow, QueueRows
 from zktop.ui.ink import Line, Run
-from zktop.ui.widgets.table import Column, Table
+from zktop.ui.widgets.column import Column
+from zktop.ui.widgets.table import Table
 
 COLUMNS: Final = (
     Column[QueueRow]("POS", 7, places.position, at_right=True),

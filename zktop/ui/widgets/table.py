@@ -2,35 +2,15 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from time import perf_counter
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 from textual.message import Message
 
-from zktop.ui.ink import Line, Run, fitted, merged, right, text_of, width_of
+from zktop.ui.ink import Line, Run, fitted, merged, right
 from zktop.ui.widgets.canvas import Canvas
+from zktop.ui.widgets.column import DRAWN, GAP, Column, Still, cell, fitting
 
 R = TypeVar("R")
-GAP = 1
-DRAWN = 500  # rows whose look is remembered
-
-
-class Column(NamedTuple, Generic[R]):
-    """One column: its name, how wide it is, and how a row is drawn in it.
-
-    Where the terminal is too narrow, columns with the highest `rank` go first. What room is left
-    over goes to the columns with a `share` of it.
-    """
-
-    name: str
-    width: int
-    draw: Callable[[R], Line]
-    key: Callable[[R], object] | None = None  # to sort by; None: cannot be sorted
-    at_right: bool = False
-    rank: int = 0
-    share: int = 0
-    descending: bool = False  # the order in which it is most useful
-    needs: int = 0  # cells of the whole table; in a narrower one it is not shown
-    keeps_end: bool = False  # what does not fit loses its beginning: the end of a path says more
 
 
 class Table(Canvas, Generic[R]):
@@ -68,6 +48,7 @@ class Table(Canvas, Generic[R]):
         self._widths: tuple[int, list[tuple[Column[R], int]]] = (0, [])
         self._named: tuple[Hashable, Line] = (None, ())
         self._drawn: dict[Hashable, tuple[R, Hashable, Line]] = {}
+        self._still = Still[R]()
 
     # Rows
 
@@ -188,23 +169,23 @@ class Table(Canvas, Generic[R]):
         if known is None or known[0] is not row or known[1] != stamp:
             if len(self._drawn) > DRAWN:
                 self._drawn.clear()
-            drawn = fitted(self.draw(index, width), width)  # no two of its runs look the same
+            drawn = self.draw(index, width)  # it fits, and no two of its runs look the same
             known = self._drawn[name] = row, stamp, drawn
         return known[2]
 
     def draw(self, index: int, width: int) -> Line:
-        """Draw one row."""
+        """Draw one row, exactly as wide as it may be."""
         if not self.rows:
             return self.note[index]
         row = self.row_at(index)
         runs: list[Run] = [self._mark(row)] if self._mark else []
         plain: list[str] = []  # what comes next and looks like nothing special
-        blank = 0
+        blank, left = 0, width - self._margin + GAP
+        still = self._still.of(self._name_of(row), row, width) if self._stamp else {}
         for column, cells in self._fitting(width):
-            drawn = column.draw(row)
-            room = cells - width_of(drawn)
-            if room < 0:
-                drawn, room = _cut(column, drawn, cells, -room), 0
+            drawn, room = known = still.get(column.name) or cell(column, row, cells)
+            if not column.ages:
+                still[column.name] = known
             plain.append(" " * (blank + room if column.at_right else blank))
             for run in drawn:
                 if run.ink == "plain" and run.link is None:
@@ -213,8 +194,11 @@ class Table(Canvas, Generic[R]):
                     runs += Run("".join(plain)), run
                     plain.clear()
             blank = GAP if column.at_right else room + GAP
+            left -= cells + GAP
+        plain.append(" " * (blank - GAP + left))
         runs.append(Run("".join(plain)))
-        return tuple([run for run in runs if run.text])
+        drawn = tuple([run for run in runs if run.text])
+        return drawn if left >= 0 else fitted(drawn, width)
 
     @property
     def _margin(self) -> int:
@@ -223,7 +207,7 @@ class Table(Canvas, Generic[R]):
     def _fitting(self, width: int) -> list[tuple[Column[R], int]]:
         """Choose the columns that there is room for, and how wide each is."""
         if self._widths[0] != width:
-            self._widths = width, _fitting(self.columns, width - self._margin)
+            self._widths = width, fitting(self.columns, width - self._margin)
         return self._widths[1]
 
     # Order
@@ -274,23 +258,3 @@ def followed(index: int, line: int, count: int, room: int) -> int:
     (37, 0, 80)
     """
     return max(0, min(index - line, count - room))
-
-
-def _cut(column: Column[R], drawn: Line, cells: int, over: int) -> Line:
-    """Cut what is so many cells longer than its column."""
-    if column.keeps_end:
-        return fitted((Run("…" + text_of(drawn)[1 + over :], drawn[0].ink),), cells)
-    return fitted(drawn, cells)
-
-
-def _fitting(columns: Sequence[Column[R]], width: int) -> list[tuple[Column[R], int]]:
-    kept = [one for one in columns if one.needs <= width]
-    while len(kept) > 1 and sum(one.width + GAP for one in kept) - GAP > width:
-        kept.remove(max(kept, key=lambda one: (one.rank, kept.index(one))))
-    spare = width - sum(one.width + GAP for one in kept) + GAP
-    shares = sum(one.share for one in kept)
-    widths = []
-    for column in kept:
-        more = max(0, spare) * column.share // shares if shares else 0
-        widths.append((column, column.width + more))
-    return widths
