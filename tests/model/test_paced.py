@@ -47,6 +47,19 @@ def test_the_others_are_ranked_in_a_look_with_nothing_else_to_tell() -> None:
     assert not examiner.is_behind
 
 
+def test_a_crowd_is_counted_on_with_no_ranking() -> None:
+    """To rank all because one of many has left would take longer than all the rest."""
+    examiner, owners = Examiner(), [f"worker-{number}" for number in range(600)]
+    before = World().after(*lock("/orders", *owners))
+    examiner.look(before, LATER)
+    after = before.after(_gone("/orders", owners[0], 0, before))
+    told = examiner.look(after, LATER + 3_000, thorough=False)
+
+    assert [(root.actors, root.blocked) for root in told.blockers] == [
+        ((hex(session(owners[1])),), 598)
+    ]
+
+
 def test_the_others_are_ranked_at_last_where_something_happens_in_every_look() -> None:
     """Else a busy ensemble would never show new ones."""
     examiner, world = Examiner(), _knotted("alice", "bob", "carol", "dan")

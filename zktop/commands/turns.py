@@ -12,7 +12,7 @@ SHARE = 5  # times as long as it takes, from one turn to the next
 class Turns:
     """Saves up a few turns while nothing is done."""
 
-    def __init__(self, per_second: float, saved: int = 3) -> None:
+    def __init__(self, per_second: float, saved: int = 6) -> None:
         self._every = 1 / per_second
         self._saved = (saved - 1) * self._every
         self._paid_until = 0.0

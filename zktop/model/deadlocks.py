@@ -65,6 +65,7 @@ class Deadlocks:
         self._unranked: dict[str, Queue | None] = {}
         self._elections: set[str] = set()
         self._ranked_at: Millis | None = None
+        self._right_at: Millis = 0  # when the root blockers were as a ranking would have them
         self._unranked_from: Millis | None = None
         self._is_ranking_due = False
 
@@ -155,24 +156,43 @@ class Deadlocks:
             followed = self._forest.followed
             changed = {k: q for k, q in changed.items() if not followed(self.graph, k, q)}
         self._unranked.update(changed)
+        self._follow_crowds(now_ms)
         if not self._is_time_to_rank(now_ms, is_calm=is_calm):
             return self._forest.aged(now_ms)
         for name, queue in self._unranked.items():
             self._forest.replaced(name, queue)
         self._unranked.clear()
         self._unranked_from, self._is_ranking_due = None, False
-        self._ranked_at = now_ms
+        self._ranked_at = self._right_at = now_ms
         return self._forest.roots(self.graph, now_ms)
+
+    def _follow_crowds(self, now_ms: Millis) -> None:
+        """Take in changed queues that are crowded: often that spares us the ranking."""
+        if self._ranked_at is None or not self._unranked or not self._is_due(now_ms):
+            return
+        followed = self._forest.followed
+        self._unranked = {
+            name: queue
+            for name, queue in self._unranked.items()
+            if not followed(self.graph, name, queue, at_leisure=True)
+        }
+        if not self._unranked and not self._forest.is_behind:
+            self._right_at = now_ms
+
+    def _is_due(self, now_ms: Millis) -> bool:
+        """Tell whether the root blockers were right a second ago."""
+        return now_ms - self._right_at >= RANK_EVERY
 
     def _is_time_to_rank(self, now_ms: Millis, *, is_calm: bool) -> bool:
         age = None if self._ranked_at is None else now_ms - self._ranked_at
         if age is None or age < 0:
             return True
         if not self._unranked and not self._forest.is_behind:
-            return age >= RANK_AGAIN
+            self._unranked_from, self._is_ranking_due = None, False
+            return age >= (RANK_AGAIN if is_calm else 2 * RANK_AGAIN)
         if self._unranked_from is None:
             self._unranked_from = now_ms
-        self._is_ranking_due = age >= RANK_EVERY
+        self._is_ranking_due = self._is_due(now_ms)
         patience = 0 if is_calm else RANK_AT_LAST + len(self._forest) // RANKED_IN_A_MS
         return self._is_ranking_due and now_ms - self._unranked_from >= patience
 

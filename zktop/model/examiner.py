@@ -136,15 +136,18 @@ class Examiner:
         new = self._meet(path, world)
         if new is not None:
             return new
-        before, root = self._locks.get(path), self.settings.root_of(path)
-        if self.settings.roots and root is None:
+        before = self._locks.get(path)
+        if before is None and self.settings.roots and self.settings.root_of(path) is None:
             return None
         after: Lock | None = None
         if may_be_lock(path, world, self.settings):
             from zktop.model.locks.door import lock_at  # noqa: PLC0415  nearly all locks are plain
 
             found = lock_at(path, world, self.settings, now, before)
-            after = found if isinstance(found, Lock) else _unknown(found, root, world)
+            if isinstance(found, Lock):
+                after = found
+            else:
+                after = _unknown(found, self.settings.root_of(path), world)
         return None if after is before else Change.between(path, before, after)
 
     def _file(self, changes: Iterable[Change]) -> None:

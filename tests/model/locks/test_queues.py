@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from model.locks.build import NOBODY_SAID, ZXID, child, gone, lock_in, nodes, world_of
 from model.locks.oracle import ORDERS, blockers, closure
 
+from zktop.model.facts import Children
 from zktop.model.layouts.catalogue import BY_NAME, layout_named
 from zktop.model.layouts.ground import Ground
 from zktop.model.layouts.layout import Layout
@@ -145,6 +146,22 @@ def test_a_small_change_takes_the_short_way():
     after = world.after(gone("lock-0000000002", zxid=ZXID + 1))
 
     assert updated(lock, Ground(lock.path, after, NOBODY_SAID)) is not None
+
+
+def test_a_lock_that_was_only_listed_once_more_keeps_its_queue():
+    """Nobody in it has to be looked at: the order is as it was."""
+    names = [f"lock-{n:010d}" for n in range(5)]
+    world = world_of(names)
+    lock = lock_in(world)
+    (known,) = [world.families[path] for path in world.families if path == lock.path]
+    listed = Children(
+        path=lock.path, names=tuple(known.members), stat=known.stat, zxid=ZXID + 5, at=known.at
+    )
+    after = updated(lock, Ground(lock.path, world.after(listed), NOBODY_SAID))
+
+    assert after is not None
+    assert after.lines[0] is lock.lines[0]
+    assert after.seen_zxid == ZXID + 5
 
 
 def _shown(lock: Lock) -> tuple[object, ...]:

@@ -1,8 +1,13 @@
-"""Who stands behind all that matters: then nobody else needs to be judged anew."""
+"""What changed in a queue, and who stands behind all that matters."""
+
+import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from zktop.model.waits.difference import is_tail
+from zktop.model.waits.difference import difference, is_tail
 from zktop.model.waits.state import Request
 
 
@@ -35,3 +40,24 @@ def test_passers_by_may_follow_and_nobody_who_has_another_place(
     created = tuple(requests[int(place)] for place in new.split())
 
     assert is_tail(requests, created, {"T"}) is is_so
+
+
+@given(st.randoms(use_true_random=False))
+def test_the_differences_of_long_queues_are_those_of_all_their_members(chance: random.Random):
+    """Whether somebody came, left, changed or stands somewhere else now."""
+    old = list(line(" ".join("a" * chance.randint(0, 150))))
+    new = [one for one in old if chance.random() < 0.98]
+    for place in chance.sample(range(len(new)), min(len(new), chance.randint(0, 3))):
+        new[place] = replace(new[place], actor=chance.choice("ab"))
+    if len(new) > 1 and chance.random() < 0.5:
+        new.insert(chance.randrange(len(new)), new.pop(chance.randrange(len(new))))
+    for number in range(chance.randint(0, 2)):
+        new.insert(chance.randint(0, len(new)), Request(f"new-{number}", "c", "exclusive", 1))
+
+    created, deleted = difference(tuple(old), tuple(new))
+    kept = [one for one in new if one in old]
+    if kept == [one for one in old if one in new]:
+        assert created == tuple(one for one in new if one not in old)
+        assert deleted == tuple(one for one in old if one not in new)
+    else:
+        assert (created, deleted) == (tuple(new), tuple(old))

@@ -1,6 +1,7 @@
 """Root blockers between two rankings: what is followed is what a ranking would say."""
 
 import random
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
@@ -28,7 +29,7 @@ class Follower:
         for queue in made:
             self.graph.replaced(queue.lock, queue)
         for queue in made:
-            if not self.forest.followed(self.graph, queue.lock, queue):
+            if not self.forest.followed(self.graph, queue.lock, queue, at_leisure=True):
                 self.unranked.add(queue.lock)
 
     def rank(self) -> None:
@@ -92,6 +93,60 @@ def test_a_crowd_waits_for_the_ranking():
     one.changed(*queues(f"X x: {crowd}"))
 
     assert one.unranked == {"/X"}
+
+
+@pytest.mark.parametrize(
+    "after",
+    [range(2, 600), [*range(1, 600), 600], [*range(1, 300), *range(302, 600)], range(1, 400)],
+)
+def test_a_crowd_that_was_counted_once_is_followed(after: Iterable[int]):
+    """Its holder leaves, somebody comes, two of the middle leave, and it is no crowd any more."""
+    one = Follower(f"X x: {_crowd(range(1, 600))} ; Y x: E@2 F@3")
+    one.changed(*queues(f"X x: {_crowd(after)}"))
+
+    assert not one.unranked
+    assert one.says() == one.truth()
+
+
+def test_a_crowd_is_followed_at_leisure_only():
+    """To look for the difference takes longer than anything else that is done with a small one."""
+    one = Follower(f"X x: {_crowd(range(1, 600))}")
+    (queue,) = queues(f"X x: {_crowd(range(2, 600))}")
+    one.graph.replaced(queue.lock, queue)
+
+    assert not one.forest.followed(one.graph, queue.lock, queue)
+
+
+def test_readers_in_front_of_a_crowd_are_counted_anew():
+    """How many of them hold is not known without a look at them."""
+    crowd = _crowd(range(2, 600))
+    one = Follower(f"X rw: A.W@1 {crowd}")
+    one.changed(*queues(f"X rw: A.R@1 {crowd}"))
+
+    assert one.unranked == {"/X"}
+    one.rank()
+    assert one.says() == one.truth()
+
+
+def _crowd(numbers: Iterable[int]) -> str:
+    return " ".join(f"A{number}@{number}" for number in numbers)
+
+
+def test_whoever_takes_over_the_longest_queue_leaves_nobody_out():
+    """Its next holder has more behind it than any other, so nobody else can be missing."""
+    names = [f"l{n}" for n in range(LISTED + 5)]
+    small = " ; ".join(f"{n} x: {n}A@{k + 500} {n}B@{k + 600}" for k, n in enumerate(names))
+    one = Follower(f"X x: {_crowd(range(1, 20))} ; {small}")
+    one.changed(*queues(f"X x: {_crowd(range(2, 20))}"))
+
+    assert len(one.says()) == LISTED
+    assert not one.forest.is_behind
+    one.changed(*queues(f"X x: {_crowd(range(17, 20))}"))
+    assert len(one.says()) == LISTED
+    assert not one.forest.is_behind
+    one.changed(*queues("X x: A18@997 A19@998"))
+    assert len(one.says()) == LISTED
+    assert one.forest.is_behind
 
 
 def test_a_list_that_was_cut_says_when_somebody_may_be_missing():

@@ -98,10 +98,10 @@ class Diary:
         self._pass_time(look.now_ms)
         self._told = None
         zxid = deletion_zxid(change) if len(change.deleted) == 1 else None
-        events = list(self._left(change, look, zxid))
-        events += self._came(change, look)
-        events += self._got(change, look, zxid)
-        events += self._lost(change, look)
+        events = list(self._left(change, look, zxid)) if change.deleted else []
+        events += self._came(change, look) if change.created else ()
+        events += self._got(change, look, zxid) if change.granted else ()
+        events += self._lost(change, look) if change.lost else ()
         missed = list(self._missed(change, look))
         self._minute.change(
             waiting=waiting(change.after),

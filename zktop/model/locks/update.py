@@ -37,7 +37,10 @@ def updated(lock: Lock, ground: Ground) -> Lock | None:
     changes = difference(lock.family.members, ground.family.members)
     if len(changes.gone) + len(changes.come) > _FEW:
         return None
-    following = _following(queue, changes, ground)
+    if changes.gone or changes.come or queue.notes.repeated:
+        following = _following(queue, changes, ground)
+    else:
+        following = queue  # it was only listed once more
     return None if following is None else _next(lock, following, ground.family)
 
 
@@ -106,9 +109,11 @@ def _newcomer(layout: Layout, notes: Notes, znode: Znode, ground: Ground) -> Mem
         return None
     if layout.unseen and compiled(layout.unseen).search(znode.name):
         return None
-    by_layout = sort_out([znode], (*own, *_rivals(layout)) if own else _rivals(layout))
-    if layout.name not in by_layout.families and layout.name not in _PROVEN:
-        return None
+    rivals = (*own, *_rivals(layout))
+    if rivals != (layout,) and layout.name not in _PROVEN:
+        by_layout = sort_out([znode], rivals)
+        if layout.name not in by_layout.families:
+            return None
     member = members_of(layout, [Place(znode, name)])[0]
     if is_promoting(layout) and notes.readers and member.mode == "exclusive":
         return msgspec.structs.replace(member, mode="write")

@@ -2,20 +2,31 @@
 
 from collections.abc import Container
 
+from zktop.model.strides import splits
 from zktop.model.waits.state import Request
 
 Requests = tuple[Request, ...]
 
 
 def difference(old: Requests, new: Requests) -> tuple[Requests, Requests]:
-    """Tell created and deleted requests; all of them when the rest did not keep its order."""
-    before = {request.node: request for request in old}
-    kept = {request.node for request in new if before.get(request.node) == request}
-    order = [request.node for request in new if request.node in kept]
-    if order != [request.node for request in old if request.node in kept]:
-        return new, old
-    created = tuple(request for request in new if request.node not in kept)
-    return created, tuple(request for request in old if request.node not in kept)
+    """Tell created and deleted requests; all of them when the rest did not keep its order.
+
+    Only where the two are out of step is anybody compared: a queue may have ten thousand.
+    """
+    created: list[Request] = []
+    deleted: list[Request] = []
+    for here, left, there, joined in splits(old, new):
+        was, now = old[here : here + left], new[there : there + joined]
+        before = {request.node: request for request in was}
+        kept = {request.node for request in now if before.get(request.node) == request}
+        order = [request.node for request in now if request.node in kept]
+        if order != [request.node for request in was if request.node in kept]:
+            return new, old
+        created += [request for request in now if request.node not in kept]
+        deleted += [request for request in was if request.node not in kept]
+    if not set(created).isdisjoint(deleted):
+        return new, old  # who is as before stands somewhere else now
+    return tuple(created), tuple(deleted)
 
 
 def is_tail(requests: Requests, created: Requests, tangled: Container[str]) -> bool:

@@ -7,6 +7,7 @@ holder may wait itself, so the roots are those who do not: runners, deadlocks, a
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import nlargest
 from itertools import dropwhile
+from operator import attrgetter
 from typing import Final
 
 from msgspec import Struct
@@ -15,9 +16,9 @@ from zktop.model.waits.grants import granted
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.mains import Mains
 from zktop.model.waits.state import Passing, Queue, Request
+from zktop.model.waits.tally import Tally, holds_in_front, is_crowded, tally
 
 LISTED: Final = 100
-CROWDED: Final = 500  # members of a queue that is counted again only when all are ranked
 
 
 class Root(Struct, frozen=True, gc=False):
@@ -69,13 +70,17 @@ class Forest:
 
     Between two rankings it follows the queues in which nobody stands who has a place elsewhere:
     their first member is the root of those behind it and of nobody else, whatever the others do.
+    A crowded queue is followed from the version on that was counted when all were ranked.
     """
 
     def __init__(self) -> None:
         """Start without rows."""
         self._rows: dict[str, _Row] = {}
+        self._tallies: dict[str, Tally] = {}  # of crowded queues
         self._mains = Mains()
         self._worst: dict[str | int, _Row] = {}
+        self._joined: set[str | int] = set()  # the worst since all were ranked
+        self._is_sure = True  # whether they were compared with the others
         self._actors: Sequence[tuple[str, ...]] = ()  # of the cores among them
         self._is_cut = False
         self.is_behind = False  # somebody may be missing at the end of the list
@@ -86,7 +91,7 @@ class Forest:
 
     def replaced(self, lock: str, queue: Queue | None) -> None:
         """Take the newest queue of a lock; None when it is gone."""
-        row = None if queue is None else _row(queue)
+        row = self._counted(lock, queue)
         if row is None:
             self._rows.pop(lock, None)
             return
@@ -94,20 +99,43 @@ class Forest:
             row.add(request, -1)
         self._rows[lock] = row
 
-    def followed(self, graph: WaitGraph, lock: str, queue: Queue | None) -> bool:
-        """Take in a changed queue at once, if it is one that can be followed."""
-        is_crowded = queue is not None and len(queue.requests) > CROWDED
-        if is_crowded or lock in self._mains or graph.is_knotted(lock):
+    def _counted(self, lock: str, queue: Queue | None) -> _Row | None:
+        """Count the waiters of a queue, a crowded one from where it was counted before."""
+        known = self._tallies.pop(lock, None)
+        if queue is None or not is_crowded(queue) or not holds_in_front(queue):
+            return None if queue is None else _row(queue)
+        requests = tuple(queue.requests)
+        count = tally(requests) if known is None else known.after(requests)
+        self._tallies[lock] = count
+        row = _Row(requests[0].actor, count.number, count.since_ms, count.undated)
+        for request in requests[: queue.room]:
+            row.add(request, -int(not request.exempt))
+        return row if row.waiting else None
+
+    def followed(
+        self, graph: WaitGraph, lock: str, queue: Queue | None, *, at_leisure: bool = False
+    ) -> bool:
+        """Take in a changed queue, if it is one that can be followed; a crowded one at leisure."""
+        if lock in self._mains or graph.is_knotted(lock):
+            return False
+        if queue is not None and is_crowded(queue) and not (at_leisure and self._counts_on(queue)):
             return False
         before = self._rows.get(lock)
         self.replaced(lock, queue)
         after = self._rows.get(lock)
         if before is not None and self._worst.get(before.head) is before:
             del self._worst[before.head]
-            self.is_behind |= self._is_cut
+            self._joined.discard(before.head)
+            self.is_behind |= self._is_cut and after is None
         if after is not None:
             self._worst[after.head] = after
+            self._joined.add(after.head)
+            self._is_sure = False
         return True
+
+    def _counts_on(self, queue: Queue) -> bool:
+        """Tell whether not all members of a crowded queue have to be counted."""
+        return queue.lock in self._tallies and holds_in_front(queue)
 
     def roots(self, graph: WaitGraph, now_ms: int) -> tuple[Root, ...]:
         """Find the root blockers with the most blocked time, that first."""
@@ -116,8 +144,10 @@ class Forest:
         climb = _Climb(graph, self._rows, self._mains)
         totals: dict[str | int, _Row] = {}
         sums: dict[str | int, _Row] = {}
+        climbs = climb.climbs
         for row in self._rows.values():
-            key = climb.root(row.head)
+            head = row.head
+            key = climb.root(head) if head in climbs else head
             known = totals.setdefault(key, row)
             if known is not row:
                 if key not in sums:
@@ -126,6 +156,7 @@ class Forest:
         self._worst = totals
         self._actors = [tuple(sorted(core.actors)) for core in graph.residue.cores]
         self._is_cut = self.is_behind = False
+        self._joined.clear()
         return self.aged(now_ms)
 
     def aged(self, now_ms: int) -> tuple[Root, ...]:
@@ -135,17 +166,31 @@ class Forest:
             listed = nlargest(LISTED, blocked_ms, key=blocked_ms.__getitem__)
             self._worst = {key: self._worst[key] for key in listed}
             self._is_cut = True
-        roots = (self._root(key, total, now_ms) for key, total in self._worst.items())
-        return tuple(sorted(roots, key=lambda root: -root.blocked_ms))
+        if self._is_cut and not self._is_sure and not self.is_behind:
+            self.is_behind, self._is_sure = self._may_be_outdone(now_ms), True
+        roots = [self._root(key, total, now_ms) for key, total in self._worst.items()]
+        return tuple(sorted(roots, key=attrgetter("blocked_ms"), reverse=True))
+
+    def _may_be_outdone(self, now_ms: int) -> bool:
+        """Tell whether who joined the list has less behind it than those who were there before.
+
+        Then somebody who was left out when all were ranked may have more.
+        """
+        joined = [self._worst[key] for key in self._joined if key in self._worst]
+        if not joined:
+            return False
+        others = [row for key, row in self._worst.items() if key not in self._joined]
+        least = min([row.blocked_ms(now_ms) for row in others], default=None)
+        return least is None or min([row.blocked_ms(now_ms) for row in joined]) < least
 
     def _root(self, key: str | int, total: _Row, now_ms: int) -> Root:
         core = key if isinstance(key, int) else None
         return Root(
-            actors=(key,) if isinstance(key, str) else self._actors[key],
-            core=core,
-            blocked=total.waiting,
-            blocked_ms=total.blocked_ms(now_ms),
-            undated=total.undated,
+            (key,) if isinstance(key, str) else self._actors[key],
+            core,
+            total.waiting,
+            total.blocked_ms(now_ms),
+            total.undated,
         )
 
 
@@ -157,6 +202,7 @@ class _Climb:
         self._mains = mains
         cores = enumerate(graph.residue.cores)
         self._known: dict[str, str | int] = {a: n for n, core in cores for a in core.actors}
+        self.climbs = self._known.keys() | mains.actors  # everybody else is at the root already
 
     def root(self, actor: str) -> str | int:
         if self._mains.lock(actor) is None:

@@ -4,7 +4,7 @@ There may be tens of thousands of such waits, and they hardly change from one ra
 only the actors whose waits did are looked at again.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, KeysView
 
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.state import Request
@@ -24,6 +24,11 @@ class Mains:
     def __contains__(self, lock: object) -> bool:
         """Tell whether somebody stood in this queue who had another place."""
         return lock in self._lines
+
+    @property
+    def actors(self) -> KeysView[str]:
+        """Name those who have a main wait."""
+        return self._mains.keys()
 
     def lock(self, actor: str) -> str | None:
         """Give the queue of an actor's main wait, if it waits and has several places."""
