@@ -8,7 +8,7 @@ import pytest
 from textual import events
 from textual.command import CommandList, Hits
 from textual.widgets import OptionList
-from ui.feeds import ToldFeed, app_of, settled
+from ui.feeds import ToldFeed, app_of, pressed, settled
 from ui.situations import idle_stage
 from ui.stages import Asked
 from ui.troubles import trouble
@@ -197,6 +197,20 @@ async def test_a_click_elsewhere_keeps_the_filter() -> None:
         assert app.filter_text == "order"
         assert not app.screen.query_one(FilterLine).has_class("-open")
         assert app.focused is app.screen.query_one("#locks")
+
+
+async def test_a_filter_that_is_closed_keeps_no_key_for_itself() -> None:
+    """Textual counts letters as typed for as long as whoever can be typed in has the focus."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        app.query_one(FilterLine).post_message(events.Blur())  # on its way from what was before
+        app.ask_filter()
+        await settled(pilot)
+        await pressed(pilot, "3")
+        await settled(pilot)
+
+        assert named(app) == "findings"
 
 
 @pytest.mark.parametrize("opens", DIALOGS)

@@ -1,7 +1,8 @@
 """Lets go of what is left of a closed dialog.
 
 Its widgets hold each other in circles, which Python's collector looks for far too seldom, and Rich
-remembers how each of its lines was cut. The memory that fills meanwhile is never given back.
+and Textual remember how each of its lines was cut and painted. The memory that fills meanwhile is
+never given back.
 """
 
 import ctypes
@@ -12,6 +13,7 @@ from weakref import WeakSet
 
 from rich.segment import Segment
 from textual.message_pump import MessagePump
+from textual.strip import Strip
 
 from zktop.ui.after import after
 
@@ -30,6 +32,7 @@ def sweep_soon(pump: MessagePump) -> None:
 def _sweep(pump: MessagePump) -> None:
     _due.discard(pump)
     Segment._split_cells.cache_clear()  # noqa: SLF001  up to sixteen thousand pieces of lines
+    Strip.render_ansi.cache_clear()  # and as many styles, each with its colours
     gc.collect()
     with suppress(OSError, AttributeError):  # what is free goes back where the C library can do it
         ctypes.CDLL(None).malloc_trim(0)

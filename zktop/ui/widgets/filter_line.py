@@ -37,6 +37,10 @@ class FilterLine(Input):
         self.can_focus = True
         self.screen.set_focus(self)  # now: what is typed next is already meant for it
 
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """Take letters only while it is open: for whoever may take one, no key of ours has it."""
+        return self.has_class("-open") and super().check_consume_key(key, character)
+
     def on_input_changed(self, event: Input.Changed) -> None:
         """Filter while typing."""
         event.stop()
@@ -66,6 +70,6 @@ class FilterLine(Input):
         """Go out of the way, take no key any more, and leave this as the filter."""
         self.remove_class("-open")
         self.can_focus = False
-        if self.has_focus:
+        if self.screen.focused is self:  # has_focus is told a moment later
             self.screen.set_focus(None)
         self.post_message(self.Filtered(text, is_done=True))
