@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 from zktop.model.facts import Millis
 from zktop.model.findings.finding import Finding
 from zktop.model.report import Report
+from zktop.ui.draw.marks import SURE
 
-SURE: Final = ("C3", "C4")
 AT_ONCE: Final = 3  # sentences
 WITHIN_MS: Final = 10_000
 BEGINNING_MS: Final = 3_000  # what is older than the first picture is found out in this time

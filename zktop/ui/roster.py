@@ -16,11 +16,11 @@ from zktop.model.locks.lock import Member
 from zktop.model.report import Report
 from zktop.model.sight import Sight
 from zktop.model.text import Text
+from zktop.ui.draw.marks import SURE
 from zktop.ui.tape import Tape
 
 Risk = Literal["HIGH", "MED", "LOW", ""]
 RISKS: Final[tuple[Risk, ...]] = ("HIGH", "MED", "LOW", "")
-SURE: Final = ("C3", "C4")
 HALF, TWO_THIRDS = 1 / 2, 2 / 3  # of a timeout
 FRAMES_SEARCHED: Final = 400  # for the table before this one
 

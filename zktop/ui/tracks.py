@@ -15,13 +15,13 @@ from zktop.model.facts import Millis, Session
 from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
 from zktop.model.text import Text
+from zktop.ui.draw.marks import SURE
 from zktop.ui.kept import Kept
 from zktop.ui.tape import Tape
 
 if TYPE_CHECKING:
     from zktop.model.waits.deadlock import Deadlock
 
-SURE: Final = ("C3", "C4")
 UNDATED: Final = -1
 LARGE: Final = 500  # members; of larger locks only the holders are followed
 
