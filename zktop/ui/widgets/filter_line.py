@@ -37,10 +37,6 @@ class FilterLine(Input):
         self.can_focus = True
         self.screen.set_focus(self)  # now: what is typed next is already meant for it
 
-    def check_consume_key(self, key: str, character: str | None) -> bool:
-        """Take letters only while it is open: for whoever may take one, no key of ours has it."""
-        return self.has_class("-open") and super().check_consume_key(key, character)
-
     def on_input_changed(self, event: Input.Changed) -> None:
         """Filter while typing."""
         event.stop()

@@ -77,7 +77,7 @@ class Table(Canvas, Generic[R]):
         self.repaint()
 
     def choose(self, name: Hashable) -> bool:
-        """Put the cursor on the row of this name, now or as soon as there is one: then False."""
+        """Put the cursor on the row of this name; False when it has to wait for that row."""
         self.chosen, self.held = name, True
         at = self._index(name)
         if at is not None:
