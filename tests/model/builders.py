@@ -16,11 +16,14 @@ from zktop.model.facts import (
     Node,
     Server,
     Session,
+    Siblings,
     Stat,
     Watches,
     ZnodeFact,
     join,
+    split,
 )
+from zktop.model.family import FamilyFact
 from zktop.model.text import Text
 from zktop.model.world import World
 
@@ -54,6 +57,21 @@ def lock(path: str, *owners: str, czxid: int = 100, at: int = NOW) -> tuple[Znod
         for number, (name, owner) in enumerate(zip(names, owners, strict=True), start=1)
     )
     return Children(path=Text(path), names=names, stat=root, zxid=newest, at=at), *nodes
+
+
+def as_sibling(fact: ZnodeFact) -> FamilyFact:
+    """The same, told as what was read together with others is."""
+    if not isinstance(fact, Node) or fact.stat is None or fact.data is None:
+        return fact
+    parent, name = split(fact.path)
+    return Siblings(
+        path=parent,
+        names=(name,),
+        stats=(fact.stat,),
+        data=(fact.data,),
+        zxid=fact.zxid,
+        at=fact.at,
+    )
 
 
 def row(name: str, quiet_ms: int | None = 0, timeout_ms: int = 10_000, **more: int) -> Connection:

@@ -4,6 +4,8 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from model.builders import as_sibling
+from msgspec.structs import replace
 
 from zktop.model.facts import (
     Children,
@@ -14,7 +16,6 @@ from zktop.model.facts import (
     Stat,
     ZnodeFact,
     join,
-    split,
 )
 from zktop.model.family import Family, FamilyFact
 from zktop.model.first_family import first_family
@@ -60,33 +61,21 @@ def heard(draw: st.DrawFn) -> tuple[Text, list[ZnodeFact]]:
 def together(facts: list[ZnodeFact]) -> list[FamilyFact]:
     """The same, with reads that follow one another and are equally old told by one fact."""
     told: list[FamilyFact] = []
-    for fact in facts:
+    for one in map(as_sibling, facts):
         last = told[-1] if told else None
-        if not isinstance(fact, Node) or fact.stat is None or fact.data is None:
-            told.append(fact)
-            continue
-        parent, name = split(fact.path)
-        if isinstance(last, Siblings) and (last.zxid, last.at) == (fact.zxid, fact.at):
-            names, stats, data = (*last.names, name), (*last.stats, fact.stat), last.data
-            told[-1] = Siblings(
-                path=parent,
-                names=names,
-                stats=stats,
-                data=(*data, fact.data),
-                zxid=fact.zxid,
-                at=fact.at,
+        if (
+            isinstance(last, Siblings)
+            and isinstance(one, Siblings)
+            and (last.zxid, last.at) == (one.zxid, one.at)
+        ):
+            told[-1] = replace(
+                last,
+                names=last.names + one.names,
+                stats=last.stats + one.stats,
+                data=last.data + one.data,
             )
         else:
-            told.append(
-                Siblings(
-                    path=parent,
-                    names=(name,),
-                    stats=(fact.stat,),
-                    data=(fact.data,),
-                    zxid=fact.zxid,
-                    at=fact.at,
-                )
-            )
+            told.append(one)
     return told
 
 

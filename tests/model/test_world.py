@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from hypothesis import given
 from hypothesis import strategies as st
+from model.builders import as_sibling
 
 from zktop.model.facts import (
     Children,
@@ -13,13 +14,10 @@ from zktop.model.facts import (
     Link,
     Node,
     Server,
-    Siblings,
     Stat,
-    Told,
     Watches,
     ZnodeFact,
     join,
-    split,
 )
 from zktop.model.text import Text
 from zktop.model.world import World
@@ -95,21 +93,6 @@ def test_order_and_repetition_change_nothing(chance: random.Random, steps: int) 
     for path in (TOP, ROOT):
         assert one_by_one.family(path) == at_once.family(path)
     assert (one_by_one.zxid, one_by_one.at) == (at_once.zxid, at_once.at)
-
-
-def as_sibling(fact: ZnodeFact) -> Told:
-    """The same, told as what was read together with others is."""
-    if not isinstance(fact, Node) or fact.stat is None or fact.data is None:
-        return fact
-    parent, name = split(fact.path)
-    return Siblings(
-        path=parent,
-        names=(name,),
-        stats=(fact.stat,),
-        data=(fact.data,),
-        zxid=fact.zxid,
-        at=fact.at,
-    )
 
 
 @given(st.randoms(use_true_random=False), st.integers(1, 16))
