@@ -8,6 +8,7 @@ import pytest
 from faults.crowd import Crowd, crowd
 from faults.witness import Place
 from servers import RunningServer, ask, real_ensemble, real_zookeeper, started_again
+from zk.cable import Cable
 from zk.eye import eventually
 
 from zktop.zk.hosts import Address
@@ -106,6 +107,14 @@ def crowd_at_work(ensemble: Ensemble) -> Iterator[Crowd]:
 def place(ensemble: Ensemble, crowd_at_work: Crowd) -> Place:
     """Where to look at them."""
     return Place(ensemble.hosts, f"{crowd_at_work.root}/*", ensemble.admin)
+
+
+@pytest.fixture
+def detour(ensemble: Ensemble) -> Iterator[Cable]:
+    """A way to one of the members that can be cut, or stop in the middle of an answer."""
+    one = Cable(ensemble.ports[0])
+    yield one
+    one.close()
 
 
 @pytest.fixture(scope="module")

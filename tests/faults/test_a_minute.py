@@ -31,17 +31,9 @@ MIDDLE = 60_000  # bytes of some hundred thousand
 
 
 @pytest.fixture
-def cable(ensemble: Ensemble) -> Iterator[Cable]:
-    """A way to one of the servers that can stop in the middle of an answer."""
-    one = Cable(ensemble.ports[0])
-    yield one
-    one.close()
-
-
-@pytest.fixture
-def looked_at(place: Place, cable: Cable) -> Place:
+def looked_at(place: Place, detour: Cable) -> Place:
     """The same, by that way; nobody tells there of another one."""
-    return Place(cable.address, place.root, plan={"introspect": False})
+    return Place(detour.address, place.root, plan={"introspect": False})
 
 
 @pytest.fixture
@@ -57,7 +49,7 @@ def test_zktop_is_stopped_for_a_minute_in_the_middle_of_a_read(
     looked_at: Place,
     crowd_at_work: Crowd,
     ensemble: Ensemble,
-    cable: Cable,
+    detour: Cable,
     quiet: list[str],
     tmp_path: Path,
 ) -> None:
@@ -68,7 +60,7 @@ def test_zktop_is_stopped_for_a_minute_in_the_middle_of_a_read(
         crowd_at_work.goes_on()
         eventually(lambda: _session(file))
         mine = _session(file)
-        others = _stopped_meanwhile(zktop, cable, crowd_at_work, ensemble)
+        others = _stopped_meanwhile(zktop, detour, crowd_at_work, ensemble)
         eventually(lambda: _session(file) not in (None, mine))
         crowd_at_work.goes_on()
         counts, late = crowd_at_work.rest(), _now() + round(SOON_S * 1000)
@@ -96,14 +88,14 @@ def _recording(place: Place, file: Path) -> Iterator[Zktop]:
         zktop.ended()
 
 
-def _stopped_meanwhile(zktop: Zktop, cable: Cable, crowd: Crowd, ensemble: Ensemble) -> Pace:
+def _stopped_meanwhile(zktop: Zktop, detour: Cable, crowd: Crowd, ensemble: Ensemble) -> Pace:
     """Stop it while it reads everything again; see how the others get on."""
-    cable.cut()
-    cable.stop_after(MIDDLE)
-    cable.mend()
-    assert cable.stopped.wait(PATIENCE_S)
+    detour.cut()
+    detour.stop_after(MIDDLE)
+    detour.mend()
+    assert detour.stopped.wait(PATIENCE_S)
     zktop.process.send_signal(signal.SIGSTOP)
-    cable.mend()
+    detour.mend()
     rounds = crowd.rounds
     others = pace(crowd.client(), ensemble.ports, STOPPED_S)
     assert crowd.rounds > rounds + STOPPED_S

@@ -23,14 +23,6 @@ SESSION_S = 4.0
 
 
 @pytest.fixture
-def detour(ensemble: Ensemble) -> Iterator[Cable]:
-    """A way to one of the servers that is mended later than they come back."""
-    one = Cable(ensemble.ports[0])
-    yield one
-    one.close()
-
-
-@pytest.fixture
 def near(place: Place) -> Iterator[Witness]:
     """Somebody who is back as soon as the servers are."""
     with witness(place) as one:
