@@ -74,7 +74,7 @@ class Deadlocks:
         lock = change.after
         if change.before is None and lock is not None and self._meet(lock, change.roll):
             return
-        known = Known(self.graph.queues, self._members)
+        known = Known(self.graph.queues, self._members, change)
         made = [] if lock is None else list(queues(lock, self._actors, known))
         gone_at = lock.seen_zxid if lock else 0
         for lined in made:

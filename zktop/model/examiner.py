@@ -15,6 +15,7 @@ from zktop.model.family import NOBODY
 from zktop.model.history.change import Change
 from zktop.model.history.chronicle import Chronicle
 from zktop.model.inspection import AT_ONCE, Inspection
+from zktop.model.locks.difference import Difference, difference
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.plain import Plain, plain_lock
 from zktop.model.locks.reach import may_be_lock, read_by
@@ -107,6 +108,7 @@ class Examiner:
         """Make the locks again whose facts changed, and say how they differ."""
         changed = world.changed_since(self._world)
         new: dict[Text, Change] = {}
+        news: dict[Text, Difference] = {}
         paths: set[Text] = set()
         for path in sorted(changed.paths):  # as they lie in memory, mostly
             before = self._world.families.get(path, NOBODY)
@@ -114,12 +116,16 @@ class Examiner:
             if change is not None:
                 new[path] = change  # no child of a plain lock makes another one
             else:
-                paths.update(read_by(path, before, world.families.get(path, NOBODY)))
+                after = world.families.get(path, NOBODY)
+                news[path] = difference(before.members, after.members)
+                paths.update(read_by(path, news[path].names))
         paths.update(path for path, due in self._due.items() if due <= now)
         if changed.servers:
             paths |= self._asking
         every = sorted([*new, *(paths - new.keys())])  # nearly in order, which is quick
-        changes = (new.get(path) or self._change(path, world, now) for path in every)
+        changes = (
+            new.get(path) or self._change(path, world, now, news.get(path)) for path in every
+        )
         return [change for change in changes if change is not None]
 
     def _meet(self, path: Text, world: World) -> Change | None:
@@ -132,7 +138,9 @@ class Examiner:
         plain = plain_lock(path, world, self.settings, root)
         return None if plain is None else met(path, plain)
 
-    def _change(self, path: Text, world: World, now: Millis) -> Change | None:
+    def _change(
+        self, path: Text, world: World, now: Millis, news: Difference | None
+    ) -> Change | None:
         new = self._meet(path, world)
         if new is not None:
             return new
@@ -143,7 +151,7 @@ class Examiner:
         if may_be_lock(path, world, self.settings):
             from zktop.model.locks.door import lock_at  # noqa: PLC0415  nearly all locks are plain
 
-            found = lock_at(path, world, self.settings, now, before)
+            found = lock_at(path, world, self.settings, now, before, news)
             if isinstance(found, Lock):
                 after = found
             else:

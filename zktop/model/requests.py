@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from zktop.model.actors import Actors
+from zktop.model.history.change import Change, everybody
 from zktop.model.locks.lock import Line, Lock, Member
 from zktop.model.locks.queue import Queue as Regular
 from zktop.model.locks.queue import counts_others
@@ -36,10 +37,23 @@ class Lined(msgspec.Struct, frozen=True, gc=False):
 
 
 class Known(msgspec.Struct, frozen=True, gc=False):
-    """The queues as they are, and the members that the long ones were made of."""
+    """The queues as they are, the members that the long ones were made of, and what changed."""
 
     queues: Mapping[str, Queue]
     members: Mapping[str, tuple[Member, ...]]
+    change: Change | None = None
+
+    def apart(self, before: Sequence[Member], after: Sequence[Member]) -> Sequence[Split]:
+        """Tell where two versions differ; who made the change may have walked along both."""
+        change = self.change
+        if (
+            change is not None
+            and change.apart is not None
+            and everybody(change.before) is before
+            and everybody(change.after) is after
+        ):
+            return change.apart
+        return tuple(splits(before, after))
 
 
 def queues(lock: Lock, actors: Actors, known: Known) -> Iterator[Lined]:
@@ -145,11 +159,12 @@ def _filled(
         return _first(rules, lock, members, actors)
     before, requests = known.members.get(rules.lock), tuple(queue.requests)
     exempt = _exempt(lock)
+    parts: Sequence[Split]
     if before is None:
         front = _standing(requests, members, actors, exempt)
-        parts = [Split(front, len(requests) - front, front, len(members) - front)]
+        parts = (Split(front, len(requests) - front, front, len(members) - front),)
     else:
-        parts = list(splits(before, members))
+        parts = known.apart(before, members)
     old = {one.node: one for part in parts for one in requests[part.here : part.here + part.left]}
 
     def following(member: Member) -> Request:

@@ -13,9 +13,9 @@ import msgspec
 from msgspec.structs import replace
 
 from zktop.model.facts import Millis
-from zktop.model.findings.catalogue import LOCK_RULES, RULES, SESSION_RULES, SURVEY_RULES, AnyRule
+from zktop.model.findings.catalogue import LOCK_RULES, RULES, SESSION_RULES, SURVEY_RULES
 from zktop.model.findings.examination import NO_NEWS, Examination
-from zktop.model.findings.finding import Blind, Finding
+from zktop.model.findings.finding import Blind, Finding, Need
 from zktop.model.findings.rule import Lacking, Later, Rule, Sign, Verdict
 from zktop.model.findings.surroundings import Interview, Surroundings, Survey
 
@@ -60,13 +60,16 @@ def survey_all(survey: Survey) -> Examined:
     return replace(said, blinds=(*unseen(survey.around), *said.blinds))
 
 
-def unseen(around: Surroundings, rules: Iterable[AnyRule] = RULES) -> tuple[Blind, ...]:
+def unseen(around: Surroundings) -> tuple[Blind, ...]:
     """Say which rules lack a server's table, and why; they still judge what the others show."""
+    return _blind_for_lack_of(tuple(around.lacking.items()))
+
+
+@lru_cache(maxsize=8)  # the same at nearly every look
+def _blind_for_lack_of(tables: tuple[tuple[Need, tuple[Lacking, ...]], ...]) -> tuple[Blind, ...]:
+    lacking = dict(tables)
     return tuple(
-        rule.blind(lacking)
-        for rule in rules
-        for need in rule.needs
-        for lacking in around.lacking.get(need, ())
+        rule.blind(one) for rule in RULES for need in rule.needs for one in lacking.get(need, ())
     )
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.roll import Roll
-from zktop.model.strides import splits
+from zktop.model.strides import Split, splits
 from zktop.model.text import Text
 
 
@@ -27,12 +27,13 @@ class Change(msgspec.Struct, frozen=True, eq=False):
     lost: tuple[Member, ...] = ()  # held and do not hold now, the deleted ones included
     roll: Roll | None = None  # of the created ones, where the lock was made together with it
     read: tuple[Member, ...] = ()  # were known by name alone, and are known with their owners now
+    apart: tuple[Split, ...] | None = None  # where everybody before and everybody after differ
 
     @classmethod
     def between(cls, path: str, before: Lock | None, after: Lock | None) -> "Change":
         """Compare two locks of one path, or of which one is not there."""
-        came, went, read = _apart(everybody(before), everybody(after))
-        granted, lost, _ = _apart(_holders(before), _holders(after))
+        came, went, read, apart = _apart(everybody(before), everybody(after))
+        granted, lost, *_ = _apart(_holders(before), _holders(after))
         return cls(
             Text(path),
             before,
@@ -42,6 +43,7 @@ class Change(msgspec.Struct, frozen=True, eq=False):
             granted=tuple(granted),
             lost=tuple(lost),
             read=tuple(read),
+            apart=apart,
         )
 
     @property
@@ -61,6 +63,7 @@ class _Apart(NamedTuple):
     came: list[Member]
     went: list[Member]
     read: list[Member]
+    where: tuple[Split, ...]
 
 
 def everybody(lock: Lock | None) -> Sequence[Member]:
@@ -84,10 +87,11 @@ def _apart(before: Sequence[Member], after: Sequence[Member]) -> _Apart:
     What is out of step in a queue that mostly keeps its order is compared by name in the end.
     """
     if before == after:
-        return _Apart([], [], [])
+        return _Apart([], [], [], ())
     came: dict[Text, Member] = {}
     went: dict[Text, Member] = {}
-    for here, left, there, joined in splits(before, after):
+    where = tuple(splits(before, after))
+    for here, left, there, joined in where:
         went.update((member.node, member) for member in before[here : here + left])
         came.update((member.node, member) for member in after[there : there + joined])
     read: list[Member] = []
@@ -96,7 +100,7 @@ def _apart(before: Sequence[Member], after: Sequence[Member]) -> _Apart:
             if came[node].czxid and not went[node].czxid:
                 read.append(came[node])
             del came[node], went[node]
-    return _Apart(_in_order(came), _in_order(went), read)
+    return _Apart(_in_order(came), _in_order(went), read, where)
 
 
 def _in_order(members: dict[Text, Member]) -> list[Member]:

@@ -5,6 +5,7 @@ walking along both.
 """
 
 from collections.abc import Mapping
+from itertools import chain
 
 import msgspec
 
@@ -16,8 +17,15 @@ from zktop.model.text import Text
 class Difference(msgspec.Struct, frozen=True, gc=False):
     """Children of the earlier version alone, and of the later one; a changed one is in both."""
 
+    before: Mapping[Text, Znode]
+    after: Mapping[Text, Znode]
     gone: list[Znode]
     come: list[Znode]
+
+    @property
+    def names(self) -> list[Text]:
+        """Name the children that came, went or changed; a changed one twice."""
+        return [znode.name for znode in chain(self.gone, self.come)]
 
 
 def difference(before: Mapping[Text, Znode], after: Mapping[Text, Znode]) -> Difference:
@@ -29,7 +37,7 @@ def difference(before: Mapping[Text, Znode], after: Mapping[Text, Znode]) -> Dif
     (['a'], ['c'])
     """
     was, now = list(before.values()), list(after.values())
-    found = Difference([], [])
+    found = Difference(before, after, [], [])
     for split in splits(was, now):
         found.gone.extend(was[split.here : split.here + split.left])
         found.come.extend(now[split.there : split.there + split.joined])
@@ -42,6 +50,8 @@ def _without_moved(found: Difference) -> Difference:
     if not moved:
         return found
     return Difference(
+        found.before,
+        found.after,
         [znode for znode in found.gone if id(znode) not in moved],
         [znode for znode in found.come if id(znode) not in moved],
     )

@@ -6,6 +6,7 @@ from zktop.model.facts import Millis, Session
 from zktop.model.layouts.ground import Ground
 from zktop.model.layouts.layout import Kind, Layout
 from zktop.model.layouts.recognise import Recognised, recognise
+from zktop.model.locks.difference import Difference
 from zktop.model.locks.election import is_election
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.members import is_promoting, known_members
@@ -27,10 +28,12 @@ def lock_at(
     settings: Settings,
     now: Millis,
     previous: Lock | NotALock | None = None,
+    news: Difference | None = None,
 ) -> Lock | NotALock:
     """Give the lock at a path as of now; `previous` is what this gave for the path before.
 
-    The same object comes back as long as its facts are the same. A different root under the same
+    `news` tells how its children differ from those of the world before, where that is known. The
+    same object comes back as long as its facts are the same. A different root under the same
     path has nothing to do with the previous one.
     """
     ground = Ground(Text(path), world, settings)
@@ -38,7 +41,7 @@ def lock_at(
     if before is not None:
         if before.family is ground.family and _is_unchanged(before, ground, now):
             return before
-        quick = updated(before, ground)
+        quick = updated(before, ground, news)
         if quick is not None:
             return quick
     recognised = recognise(ground, before.layout if before else None)

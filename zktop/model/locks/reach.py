@@ -4,12 +4,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from zktop.model.facts import join, split
-from zktop.model.family import NOBODY, Family
 from zktop.model.layouts.ground import Ground, is_lockish
 from zktop.model.layouts.singles import is_lock_of_its_parent
 from zktop.model.layouts.structures import QUEUE_OF_SEMAPHORE, part_of
 from zktop.model.layouts.terms import expiring
-from zktop.model.locks.difference import difference
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world import World
@@ -18,8 +16,8 @@ _SUBNODES: Final = frozenset(("leases", "locks", "entries", "taken", "backup-mas
 _DIGITS: Final = 9  # of a sequence number at the least
 
 
-def read_by(path: Text, before: Family = NOBODY, after: Family = NOBODY) -> list[Text]:
-    """Give the paths whose locks can differ after this family changed from one to the other.
+def read_by(path: Text, children: Iterable[Text] = ()) -> list[Text]:
+    """Give the paths whose locks can differ after these children of a path came, went or changed.
 
     >>> read_by("/pool/sem-__lock__"), read_by("/app/sem/leases")
     (['/pool/sem-__lock__', '/pool/sem'], ['/app/sem/leases', '/app/sem'])
@@ -30,7 +28,7 @@ def read_by(path: Text, before: Family = NOBODY, after: Family = NOBODY) -> list
         found.append(Text(path.removesuffix(QUEUE_OF_SEMAPHORE)))
     if name in _SUBNODES or name.isdecimal():
         found.append(split(path)[0])
-    for child in dict.fromkeys(_unnumbered(_differing(before, after))):
+    for child in dict.fromkeys(_unnumbered(children)):
         found += _read_child(path, child)
     return found
 
@@ -62,14 +60,6 @@ def may_be_lock(path: str, world: World, settings: Settings) -> bool:
     if not _may_be_held(znode.stat.owner if znode.stat else 0, name, znode.data):
         return False
     return not is_lock_of_its_parent(Ground(parent, world, settings), name)
-
-
-def _differing(before: Family, after: Family) -> Iterable[Text]:
-    """Name the children that came, went or changed."""
-    if not before.members:
-        return after.members
-    changes = difference(before.members, after.members)
-    return [znode.name for znode in (*changes.gone, *changes.come)]
 
 
 def _unnumbered(names: Iterable[Text]) -> list[Text]:

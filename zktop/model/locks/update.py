@@ -29,12 +29,15 @@ _ANEW: Final = frozenset(
 )
 
 
-def updated(lock: Lock, ground: Ground) -> Lock | None:
-    """Give the next version, or None when it must be made anew."""
+def updated(lock: Lock, ground: Ground, news: Difference | None = None) -> Lock | None:
+    """Give the next version, or None when it must be made anew.
+
+    `news` may tell what differs, and spare another walk along all children.
+    """
     queue = lock.lines[0] if len(lock.lines) == 1 else None
     if not isinstance(queue, Queue) or not _is_ordinary(lock, queue, ground):
         return None
-    changes = difference(lock.family.members, ground.family.members)
+    changes = _differing(lock.family, ground.family, news)
     if len(changes.gone) + len(changes.come) > _FEW:
         return None
     if changes.gone or changes.come or queue.notes.repeated:
@@ -42,6 +45,12 @@ def updated(lock: Lock, ground: Ground) -> Lock | None:
     else:
         following = queue  # it was only listed once more
     return None if following is None else _next(lock, following, ground.family)
+
+
+def _differing(before: Family, after: Family, news: Difference | None) -> Difference:
+    if news is not None and news.before is before.members and news.after is after.members:
+        return news
+    return difference(before.members, after.members)
 
 
 def _is_ordinary(lock: Lock, queue: Queue, ground: Ground) -> bool:

@@ -1,0 +1,92 @@
+"""A crowd that changes a little is what a first look at it would have made."""
+
+import random
+from collections.abc import Iterator
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from model.builders import NOW, kazoo_name, lock, session
+
+from zktop.model.examiner import Examiner
+from zktop.model.facts import AnyFact, Gone, Node, Stat, join
+from zktop.model.layouts.ground import Ground
+from zktop.model.locks.difference import difference
+from zktop.model.locks.update import updated
+from zktop.model.settings import Settings
+from zktop.model.text import Text
+from zktop.model.waits.state import Request
+from zktop.model.world import World
+
+CROWD = tuple(f"w{number}" for number in range(80))
+PATH = Text("/a")
+
+
+def changes(chance: random.Random, modes: tuple[str, ...]) -> Iterator[AnyFact]:
+    """People come at the end and go from anywhere, for as long as somebody asks."""
+    alive = [kazoo_name(owner, number) for number, owner in enumerate(CROWD)]
+    number = len(alive)
+    while True:
+        number += 1
+        zxid, at = 1_000 + number, NOW + number
+        if chance.random() < 0.5:
+            gone = alive.pop(chance.choice((0, chance.randrange(len(alive)))))
+            yield Gone(path=join(PATH, gone), zxid=zxid, at=at)
+            continue
+        owner = chance.choice(CROWD[:5])
+        name = _name(f"{owner}-{number}", number, chance.choice(modes))
+        alive.append(name)
+        stat = Stat(zxid, zxid, at, owner=session(owner))
+        yield Node(path=join(PATH, name), stat=stat, data=owner.encode(), zxid=zxid, at=at)
+
+
+def _name(owner: str, number: int, mode: str) -> Text:
+    if mode == "curator":
+        return Text(f"_c_{UUID(int=number)}-lock-{number:010d}")
+    return kazoo_name(owner, number, mode)
+
+
+@pytest.mark.parametrize("modes", [("lock",), ("lock", "rlock"), ("lock", "curator")])
+@settings(max_examples=15)
+@given(chance=st.randoms(use_true_random=False), sizes=st.lists(st.integers(1, 5), max_size=8))
+def test_it_waits_as_if_it_were_new(
+    modes: tuple[str, ...], chance: random.Random, sizes: list[int]
+) -> None:
+    """In one library or two, with readers or without, one change a look or several."""
+    world, examiner = World().after(*lock(PATH, *CROWD)), Examiner()
+    examiner.look(world, NOW)
+    history = changes(chance, modes)
+    for size in sizes:
+        for _ in range(size):
+            world = world.after(next(history))
+        examiner.look(world, NOW + 5_000)
+
+    assert _requests(examiner) == _requests(_fresh(world))
+
+
+def test_news_of_other_versions_are_not_taken_for_its_own() -> None:
+    """A lock may be older than the world before, whose difference is known."""
+    worlds = [World().after(*lock(PATH, *CROWD))]
+    history = changes(random.Random(1), ("lock",))
+    for _ in range(2):
+        worlds.append(worlds[-1].after(next(history)))
+    first, second, third = (world.family(PATH).members for world in worlds)
+    report = Examiner().look(worlds[0], NOW)
+    ground = Ground(PATH, worlds[2], Settings())
+
+    assert difference(second, third).names != difference(first, third).names
+    after = updated(report.parts[PATH].lock, ground, difference(second, third))
+    assert after is not None
+    assert {member.node for member in after.members} == third.keys()
+
+
+def _fresh(world: World) -> Examiner:
+    examiner = Examiner()
+    examiner.look(world, NOW + 5_000)
+    return examiner
+
+
+def _requests(examiner: Examiner) -> dict[str, tuple[Request, ...]]:
+    queues = examiner._deadlocks.graph.queues
+    return {name: tuple(queue.requests) for name, queue in queues.items()}
