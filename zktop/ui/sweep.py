@@ -1,23 +1,26 @@
 """Lets go of what is left of a closed dialog.
 
 Its widgets hold each other in circles, which Python's collector looks for far too seldom, and Rich
-and Textual remember how each of its lines was cut and painted. The memory that fills meanwhile is
-never given back.
+and Textual remember how each of its lines was cut, painted and placed. The memory that fills
+meanwhile is never given back.
 """
 
 import ctypes
 import gc
+import sys
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import Final
+from functools import _lru_cache_wrapper
+from itertools import chain
+from typing import Any, Final
 from weakref import WeakSet
 
-from rich.segment import Segment
 from textual.message_pump import MessagePump
-from textual.strip import Strip
 
 from zktop.ui.after import after
 
 SOON_S: Final = 5.0  # several dialogs may be closed until then
+MUCH: Final = 500  # answers; what remembers fewer is of more use than the room it takes
 
 _due: Final[WeakSet[MessagePump]] = WeakSet()
 
@@ -31,8 +34,21 @@ def sweep_soon(pump: MessagePump) -> None:
 
 def _sweep(pump: MessagePump) -> None:
     _due.discard(pump)
-    Segment._split_cells.cache_clear()  # noqa: SLF001  up to sixteen thousand pieces of lines
-    Strip.render_ansi.cache_clear()  # and as many styles, each with its colours
+    for one in _remembering():
+        if one.cache_info().currsize > MUCH:
+            one.cache_clear()
     gc.collect()
     with suppress(OSError, AttributeError):  # what is free goes back where the C library can do it
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def _remembering() -> "Iterator[_lru_cache_wrapper[Any]]":
+    """Give the functions of Rich and Textual that remember their answers."""
+    for name, module in [*sys.modules.items()]:
+        if name.partition(".")[0] in ("rich", "textual"):
+            here = [*vars(module).values()]
+            methods = [vars(one).values() for one in here if isinstance(one, type)]
+            for one in chain(here, *methods):
+                plain = getattr(one, "__func__", one)  # of a class method
+                if isinstance(plain, _lru_cache_wrapper):
+                    yield plain
