@@ -42,13 +42,17 @@ class Palette(CommandPalette, Once[None]):
     async def _gather_commands(self, search_value: str) -> None:
         """Look for what was typed; whoever types fast has left before, and the list is gone."""
         gather = CommandPalette._gather_commands.__wrapped__  # type: ignore[attr-defined]  # noqa: SLF001  as every decorator keeps it
-        if self._wanted != search_value:
-            self._wanted = None  # enter was pressed for something else
         with contextlib.suppress(NoMatches):
             await gather(self, search_value)
             self._found = search_value
             if self._wanted == search_value:
                 self._select_or_command()
+
+    @on(Input.Changed)
+    def _think_again(self, event: Input.Changed) -> None:
+        """Forget enter, which was pressed for something else; to look for this may never begin."""
+        if self._wanted != event.value.strip():
+            self._wanted = None
 
     @on(Input.Submitted)
     def _insist(self, event: Input.Submitted) -> None:
