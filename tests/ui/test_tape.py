@@ -12,7 +12,7 @@ from ui.test_travel import tape
 
 from zktop.model.history.event import Event
 from zktop.model.text import Text
-from zktop.ui.kept import MEMBERS, ROWS
+from zktop.ui.kept import FINDINGS, MEMBERS, ROWS
 from zktop.ui.ports import Frame
 from zktop.ui.tape import QUIET_MS, REPLAY, Limits, Tape
 
@@ -94,6 +94,18 @@ def test_a_large_lock_takes_more_room_than_a_small_one() -> None:
 
     small, large = ([one.room for one in known.kept()][-1] for known in tapes)
     assert large - small == 10
+
+
+def test_findings_that_are_told_anew_take_their_room() -> None:
+    """Each is a few sentences: those of a hundred locks are more than the rest of the frame."""
+    crowd = [told for n in range(100) for told in facts(f"X{n} x: A{n} B{n}", zxid=100 + 9 * n)]
+    looks = [BEGIN + after for after in (0, 30 * 60_000, 30 * 60_000 + QUIET_MS)]
+    known = told(Limits(), frames((looks[0], crowd), *((at, []) for at in looks[1:])))
+    _, late, later = known.kept()
+
+    assert len(late.frame.report.findings) >= 100
+    assert late.room >= 100 // FINDINGS
+    assert later.room == 1, later.room
 
 
 def test_large_tables_of_the_servers_take_their_room() -> None:

@@ -13,7 +13,7 @@ from zktop.model.facts import Session
 
 REMEMBERED = 10_000  # steps
 REMEMBERED_NAMES = 1_000  # of contenders that have ended
-REMEMBERED_SESSIONS = 100  # of theirs: whatever outlives its contender expires soon
+REMEMBERED_SESSIONS = 64  # of theirs, as many as live at a time: what outlives them expires soon
 
 
 class Chronicle:

@@ -2,7 +2,8 @@
 
 Neighbours share almost everything, so a frame takes the room of what changed in it. A change in a
 lock of ten thousand members makes new lists of all of them, the servers' tables are new each time
-they are read, and now and then the table of all locks is written anew: each of these counts.
+they are read, a finding is told anew whenever its words change, and now and then the table of all
+locks is written anew: each of these counts.
 """
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
@@ -19,6 +20,7 @@ if TYPE_CHECKING:  # the first frame has no report
 # How many of each take as much room as one changed lock, or the rest of one frame: 4 kB.
 MEMBERS = LOCKS = 128
 ROWS = 25
+FINDINGS = 4
 FINEST = 256  # of a stretch of time is the shortest step in it that is told apart
 
 
@@ -104,13 +106,27 @@ def _room(one: Kept, before: Kept | None) -> int:
     is_new = known is None or known.parts.base is not report.parts.base
     locks = len(report.parts.base) if is_new else 0
     return (
-        1 + len(one.changed) + members // MEMBERS + locks // LOCKS + _rows(report, known) // ROWS
+        1
+        + len(one.changed)
+        + members // MEMBERS
+        + locks // LOCKS
+        + _rows(report, known) // ROWS
+        + _findings(report, known) // FINDINGS
     )
 
 
 def _members(report: "Report", path: Text) -> int:
     part = report.parts.get(path)
     return len(part.lock.holders) + len(part.lock.waiters) if part else 0
+
+
+def _findings(report: "Report", before: "Report | None") -> int:
+    """Count the findings that the frame before does not share."""
+    if before is None:
+        return len(report.findings)
+    if report.findings is before.findings:
+        return 0
+    return len(set(map(id, report.findings)).difference(map(id, before.findings)))
 
 
 def _rows(report: "Report", before: "Report | None") -> int:
