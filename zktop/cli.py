@@ -9,6 +9,7 @@ from typing import NoReturn
 from zktop.commands.garbage import uncollected
 
 _COMPLETE = "_ZKTOP_COMPLETE"
+_TOOLS = range(6)  # that `sys.monitoring` has a number for
 
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
@@ -23,9 +24,16 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
 
         sys.exit(shell_complete(line.zktop, {}, "zktop", _COMPLETE, instruction))
     code = line.run(sys.argv[1:] if args is None else list(args))
-    if args is None and sys.gettrace() is None and sys.getprofile() is None:
+    if args is None and not _is_measured():
         _end(code)
     sys.exit(code)
+
+
+def _is_measured() -> bool:
+    """Tell whether somebody follows this program who has something to tell in the end."""
+    monitoring = getattr(sys, "monitoring", None)  # since 3.12
+    tools = [monitoring.get_tool(number) for number in _TOOLS] if monitoring else []
+    return any((sys.gettrace(), sys.getprofile(), *tools))
 
 
 def _end(code: int) -> NoReturn:

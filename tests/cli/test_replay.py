@@ -112,7 +112,7 @@ def test_a_recording_on_a_full_disk_ends_with_a_sentence() -> None:
     told: list[tuple[Path, OSError]] = []
     full = Path("/dev/full")
 
-    file = Guarded(full, lambda path, error: told.append((path, error)))
+    file = Guarded(full.open("wb"), lambda path, error: told.append((path, error)))
     for _ in range(3):
         file.write(b"x" * 100_000)
         file.flush()

@@ -7,7 +7,7 @@ import contextlib
 import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 Complain = Callable[[Path, OSError], None]
 
@@ -15,11 +15,10 @@ Complain = Callable[[Path, OSError], None]
 class Guarded(io.RawIOBase):
     """Takes bytes for a file for as long as that goes well."""
 
-    def __init__(self, path: Path, complain: Complain) -> None:
-        """Open the file; OSError when even that cannot be."""
+    def __init__(self, file: BinaryIO, complain: Complain) -> None:
+        """Take a file that could be opened."""
         super().__init__()
-        self._path, self._complain = path, complain
-        self._file = path.open("wb")
+        self._file, self._complain = file, complain
         self.has_failed = False
 
     def writable(self) -> bool:
@@ -50,4 +49,4 @@ class Guarded(io.RawIOBase):
             deed()
         except OSError as error:
             self.has_failed = True
-            self._complain(self._path, error)
+            self._complain(Path(self._file.name), error)

@@ -163,7 +163,7 @@ class LiveFeed:
                 self._give_up_recording(path, error)
 
     def _begin_recording(self, path: Path, watch: Watch) -> None:
-        file = Guarded(path, self._give_up_recording)
+        file = Guarded(path.open("wb"), self._give_up_recording)
         self._file = file
         watch.recorder = recorder_of(cast("IO[bytes]", file), watch, redact=True)
         watch.recorder.facts(tuple(state(watch.world)))

@@ -105,7 +105,7 @@ def _tool() -> str:
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
     try:
-        file = Guarded(path, _cannot_be_written)
+        file = Guarded(path.open("wb"), _cannot_be_written)
     except OSError as error:
         _cannot_be_written(path, error)
     with file:

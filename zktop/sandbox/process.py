@@ -1,6 +1,7 @@
 """The sandbox as a process of its own: says when it is ready, ends when told to."""
 
 import asyncio
+import os
 import signal
 import sys
 
@@ -20,7 +21,8 @@ def serve(
     try:
         asyncio.run(_serve(host, port, until_stdin_closes=until_stdin_closes, tick_ms=tick_ms))
     except OSError as problem:
-        why = str(problem.strerror).rpartition(": ")[2]  # asyncio puts a sentence before it
+        # Asyncio puts a sentence of its own around it, not the same one in every version.
+        why = os.strerror(problem.errno).lower() if problem.errno else problem
         sys.stderr.write(f"cannot listen on {host}:{port}: {why}\n")
         return 2
     return 0
