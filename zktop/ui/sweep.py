@@ -19,7 +19,7 @@ from textual.message_pump import MessagePump
 
 from zktop.ui.after import after
 
-SOON_S: Final = 5.0  # several dialogs may be closed until then
+SOON_S: Final = 1.0  # several dialogs may be closed until then, and none is left much longer
 MUCH: Final = 500  # answers; what remembers fewer is of more use than the room it takes
 
 _due: Final[WeakSet[MessagePump]] = WeakSet()
