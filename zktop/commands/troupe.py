@@ -74,7 +74,7 @@ class Troupe:
         return [*map(_hand, self._chronicle.standings()), *self._gone]
 
     @property
-    def sessions(self) -> frozenset[Session]:
+    def sessions(self) -> tuple[Session, ...]:
         """The sessions of all contenders of ours, those included that outlive a killed one."""
         return self._chronicle.ours
 

@@ -31,7 +31,7 @@ class Chronicle:
         self.told: dict[str, Counter[What]] = defaultdict(Counter)
         self.requests: dict[str, int] = {}
         self.ended: dict[str, Ended] = {}
-        self.ours: frozenset[Session] = frozenset()  # the same object until there is a new one
+        self.ours: tuple[Session, ...] = ()  # the same object until there is a new one
         self._standings: dict[str, Standing] = {}
         self._sessions: dict[Session, str] = {}
         self._believing: dict[str, frozenset[str]] = {}
@@ -118,7 +118,7 @@ class Chronicle:
             self._sessions[standing.session] = event.name
             if len(self._sessions) > len(self._standings) + REMEMBERED_SESSIONS:
                 del self._sessions[next(filter(self._is_over, self._sessions))]
-            self.ours = frozenset(self._sessions)
+            self.ours = tuple(self._sessions)  # many reports keep one: a set takes ten times the room
 
     def _is_over(self, session: Session) -> bool:
         standing = self._standings.get(self._sessions[session])

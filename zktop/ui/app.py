@@ -12,6 +12,7 @@ from zktop.model.facts import Millis
 from zktop.ui.after import after
 from zktop.ui.filters import parsed
 from zktop.ui.inbox import Inbox
+from zktop.ui.lean import lean
 from zktop.ui.look import Look
 from zktop.ui.messages import Seek, Tell
 from zktop.ui.moment import Moment
@@ -44,6 +45,7 @@ class Zktop(Paged):
         exports: Exports | None = None,
         look: Look | None = None,
     ) -> None:
+        lean()
         super().__init__(look or Look())
         self.feed, self.stage, self.exports = feed, stage, exports
         self.refresh_rate: int = self.look.refresh

@@ -17,11 +17,12 @@ if TYPE_CHECKING:  # the first frame has no report
     from zktop.model.report import Report
     from zktop.model.world import Tables
 
-# How many of each take as much room as one changed lock, or the rest of one frame: 4 kB.
+# How many of each take as much room as one changed lock, or the rest of one frame: 6 kB.
 MEMBERS = LOCKS = 128
 ROWS = 25
-FINDINGS = 4
+FINDINGS = 8
 FINEST = 256  # of a stretch of time is the shortest step in it that is told apart
+COARSER = 0.75  # is the next step to try; half as fine would forget far more than has to go
 
 
 class Kept(NamedTuple):
@@ -51,7 +52,7 @@ def thinned(kept: Sequence[Kept], most: int) -> list[Kept]:
     left = list(kept)
     while fineness and _total(left) > most:
         left = _without(left, _by_age(left, fineness))
-        fineness //= 2
+        fineness = int(COARSER * fineness)
     total = _total(left)
     forgotten = 0
     while total > most and forgotten < len(left) - 1:

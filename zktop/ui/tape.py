@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # the first frame has no report
     from zktop.model.report import Report
     from zktop.model.waits.deadlock import Deadlock
 
-ROOM = 2_000  # about 8 MB: the last quarter of a minute, and an hour in steps of a quarter of one
-ROOM_LEFT = 0.75  # of it is in use when enough was forgotten
+ROOM = 1_250  # about 8 MB: the last quarter of a minute, and an hour in steps of half a minute
+ROOM_LEFT = 0.9  # of it is in use when enough was forgotten
 QUIET_MS = 10_000  # a frame like the one before it is kept after so long
 EVENTS_KEPT = 5_000
 READ_LATE_MS = 10_000  # after an event, something may still be learned of it
@@ -47,7 +47,7 @@ class Limits(NamedTuple):
     is_even: bool = False  # the oldest is worth as much as the newest
 
 
-REPLAY = Limits(room=12 * ROOM, events=10 * EVENTS_KEPT, is_even=True)
+REPLAY = Limits(room=20 * ROOM, events=10 * EVENTS_KEPT, is_even=True)
 
 
 class Tape:

@@ -8,12 +8,13 @@ from textual.screen import ModalScreen
 
 from zktop.ui.dialogs.once import Once
 from zktop.ui.keys import KEYS
+from zktop.ui.widgets.backdrop import Framed
 
 T = TypeVar("T")
 MOVES = ("up", "down", "page_up", "page_down", "first", "last")
 
 
-class Box(Vertical):
+class Box(Framed, Vertical):
     """The visible part of a dialog."""
 
 

@@ -22,3 +22,16 @@ class Backdrop(Base):
         """Give lines that are all alike."""
         first = super().render_lines(Region(crop.x, crop.y, crop.width, min(1, crop.height)))
         return first * crop.height
+
+
+class Framed(Base):
+    """What makes a widget one that shows its border and its background alone."""
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Give lines that are all alike between the first and the last."""
+        last = self.outer_size.height - 1
+        made: dict[int, Strip] = {}
+        for y in (ys := [y if y in (0, last) else 1 for y in crop.line_range]):
+            if y not in made:
+                made[y] = super().render_lines(Region(crop.x, y, crop.width, 1))[0]
+        return [made[y] for y in ys]
