@@ -1,15 +1,19 @@
 """Whom the timeline shows where there is not room for all: the locks and actors that matter."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from zktop.model.actors import session_of
 from zktop.model.facts import Session
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
+from zktop.ui.draw.crew import Actor, Called, mustered
 from zktop.ui.draw.strips import Window
 from zktop.ui.moment import Moment
-from zktop.ui.tracks import Tracks
+from zktop.ui.tracks import LARGE, Tracks
+
+HOLDERS: Final = 2  # of one lock
 
 
 def locks(moment: Moment, seen: Window, report: Report, tracks: Tracks) -> Iterator[Text]:
@@ -28,20 +32,21 @@ def locks(moment: Moment, seen: Window, report: Report, tracks: Tracks) -> Itera
     )
 
 
-def people(moment: Moment, report: Report, paths: Sequence[Text]) -> Iterator[Session]:
+def people(moment: Moment, report: Report, paths: Sequence[Text], called: Called) -> list[Actor]:
     """Give the session that was looked at, those in deadlocks, and those of these locks."""
-    told: dict[Session, None] = {}
+    alone: dict[Session, None] = {}
     if moment.subject.session:
-        told[moment.subject.session] = None
+        alone[moment.subject.session] = None
     for case in _cases(moment, report):
         known = (session_of(actor) for actor in case.actors)
-        told.update((one, None) for one in known if one is not None)
+        alone.update((one, None) for one in known if one is not None)
+    queues: list[Session] = []
     for path in paths:
         part = report.parts.get(path)
         if part is not None:
-            members = (*part.lock.holders[:2], *part.lock.waiters[:3])
-            told.update((one.owner, None) for one in members if one.owner)
-    return iter(told)
+            alone.update((one.owner, None) for one in part.lock.holders[:HOLDERS] if one.owner)
+            queues += [one.owner for one in part.lock.waiters[:LARGE] if one.owner]
+    return mustered(list(alone), queues, called)
 
 
 def _cases(moment: Moment, report: Report) -> Iterator[Deadlock]:

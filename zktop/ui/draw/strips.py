@@ -4,15 +4,16 @@ A column tells how it stood at its end; of the queue the longest in it. Where it
 one change of the holder it says so with a colon, so that nothing is lost without a trace.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from zktop.headless.durations import spoken
 from zktop.model.facts import Millis, Session
 from zktop.model.text import Text
 from zktop.ui.draw.clock import exact, second
 from zktop.ui.ink import Ink, Line, Run, fitted, line
+from zktop.ui.moment import Moment
 from zktop.ui.tracks import Alarm, Doing, Stand, Tracks
 
 ZOOMS: Final = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000)
@@ -24,6 +25,9 @@ INKS: Final[dict[str, Ink]] = {
     "#": "holds", "=": "waits", "-": "waits", "!": "critical", "?": "warning", "x": "critical",
     ".": "dim", " ": "dim", ":": "info", "0": "dim", "p": "good",
 }  # fmt: skip
+
+UNFOLLOWED: Final = line(("? not followed: its lock has too many waiters", "unknown"))
+T = TypeVar("T")
 
 
 class Window(NamedTuple):
@@ -55,6 +59,24 @@ def window(at: Millis, begin: Millis, newest: Millis, column_ms: int, columns: i
     start = min(last - span, at - at % column_ms - span // 2)
     start = max(start, begin - begin % column_ms)
     return Window(start, column_ms, columns, newest)
+
+
+def title(moment: Moment, seen: Window) -> Line:
+    """Say which moment it is, and how much is kept around it."""
+    begin = moment.tape.begin or seen.begin
+    length = spoken(max(0, seen.newest - begin) / 1000)
+    if moment.is_newest and moment.status.word == "lost":
+        how = Run("THE NEWEST THAT IS KNOWN", "warning")
+    elif moment.is_newest:
+        how = Run("LIVE", "good")
+    elif moment.is_playing:
+        how = Run(f"PLAYING {moment.speed:g}x", "good")
+    else:
+        how = Run(f"PAUSED at {exact(moment.at or 0)}", "paused")
+    kept = f"   {length} kept, {exact(begin)[:8]} to {exact(seen.newest)[:8]} UTC"
+    speed = f"   speed {moment.speed:g}x" if not moment.is_newest else ""
+    thin = "   thinned: some moments between are left out" if moment.tape.is_thinned else ""
+    return (Run(" TIMELINE ", "title"), how, Run(f"{kept}{speed}{thin}", "dim"))
 
 
 def ruler(seen: Window) -> list[Line]:
@@ -90,7 +112,7 @@ def cursor(seen: Window, at: Millis, mark: Millis | None = None) -> Line:
 def alarms(tracks: Tracks, seen: Window) -> Line:
     """Draw when something was badly wrong, or probably so."""
     known = range(min(seen.columns, seen.column(seen.newest) + 1))
-    return _inked("".join(_alarm(tracks.alarm(seen.time(one))) for one in known))
+    return inked("".join(_alarm(tracks.alarm(seen.time(one))) for one in known))
 
 
 def _alarm(one: Alarm) -> str:
@@ -106,21 +128,22 @@ def lock_strip(
     held: list[str] = []
     queue: list[str] = []
     stand = before
-    for inside in _by_column(changes, seen):
+    for inside in by_column(changes, seen, _at):
         passed = [one for one in (stand, *inside) if one is not None]
         turns = sum(one.holders != two.holders for one, two in pairwise(passed))
         stand = passed[-1] if passed else None
         held.append(":" if turns > 1 else _holder(stand, letters, others))
         queue.append(_digit(max((one.queue for one in passed), default=None)))
-    return _inked("".join(held), letters), _inked("".join(queue))
+    return inked("".join(held), letters), inked("".join(queue))
 
 
-def _by_column(changes: Sequence[Stand], seen: Window) -> Iterator[list[Stand]]:
+def by_column(changes: Sequence[T], seen: Window, at: Callable[[T], Millis]) -> Iterator[list[T]]:
+    """Give what changed in each column that something is known of."""
     place = 0
     for column in range(min(seen.columns, seen.column(seen.newest) + 1)):
         end = seen.begin + (column + 1) * seen.column_ms
         inside = []
-        while place < len(changes) and changes[place].at < end:
+        while place < len(changes) and at(changes[place]) < end:
             inside.append(changes[place])
             place += 1
         yield inside
@@ -147,20 +170,16 @@ def _digit(queue: int | None) -> str:
 
 def actor_strip(tracks: Tracks, session: Session, seen: Window) -> Line:
     """Draw what a session did."""
-    before, changes = tracks.doings(session, seen.begin, min(seen.end, seen.newest + 1))
     if session not in tracks.actors:  # it has a place in a lock too large to be followed
-        return line(("? not followed: its lock has too many waiters", "unknown"))
+        return UNFOLLOWED
+    doing, changes = tracks.doings(session, seen.begin, min(seen.end, seen.newest + 1))
     cells: list[str] = []
-    doing, place = before, 0
-    for column in range(min(seen.columns, seen.column(seen.newest) + 1)):
-        end = seen.begin + (column + 1) * seen.column_ms
-        while place < len(changes) and changes[place].at < end:
-            doing = changes[place]
-            place += 1
+    for column, inside in enumerate(by_column(changes, seen, _at)):
+        doing = inside[-1] if inside else doing
         alarm = tracks.alarm(seen.time(column))
         stuck = "!" if session in alarm.proven else "?" if session in alarm.suspected else ""
-        cells.append(_doing(doing, stuck))
-    return _inked("".join(cells))
+        cells.append(sign(doing, stuck))
+    return inked("".join(cells))
 
 
 def contact_strip(contacts: Iterable[Millis], seen: Window) -> Line:
@@ -169,10 +188,11 @@ def contact_strip(contacts: Iterable[Millis], seen: Window) -> Line:
     for at in contacts:
         if 0 <= (column := seen.column(at)) < len(cells):
             cells[column] = "p"
-    return _inked("".join(cells))
+    return inked("".join(cells))
 
 
-def _doing(doing: Doing | None, stuck: str) -> str:
+def sign(doing: Doing | None, stuck: str = "") -> str:
+    """Give the sign of what a session does; `stuck` stands for it while it is in a deadlock."""
     if doing is None:
         return "."
     if doing.is_lost:
@@ -184,7 +204,7 @@ def _doing(doing: Doing | None, stuck: str) -> str:
     return "#" if doing.holds else "-" if doing.waits else "."
 
 
-def _inked(cells: str, letters: Mapping[Session, str] | None = None) -> Line:
+def inked(cells: str, letters: Mapping[Session, str] | None = None) -> Line:
     """Give each run of the same meaning its ink."""
     runs: list[Run] = []
     named = set((letters or {}).values())
@@ -195,6 +215,10 @@ def _inked(cells: str, letters: Mapping[Session, str] | None = None) -> Line:
         else:
             runs.append(Run(cell, ink))
     return tuple(runs)
+
+
+def _at(one: Stand | Doing) -> Millis:
+    return one.at
 
 
 def row(label: str, drawn: Line, width: int, ink: Ink = "plain") -> Line:

@@ -1,23 +1,23 @@
 """Screen 5: the past in strips, a cursor in it, and what happened there."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from time import monotonic
 from typing import ClassVar, Final
 
 from textual import events
 from textual.app import ComposeResult
 
-from zktop.headless.durations import spoken
 from zktop.model.facts import Millis, Session, session_text
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.draw import cast, strips
 from zktop.ui.draw.clock import exact
+from zktop.ui.draw.crew import Actor, Crew, crew_strip
 from zktop.ui.draw.instant import instant
 from zktop.ui.draw.nothing import nothing
 from zktop.ui.draw.sums import sums
 from zktop.ui.heard import Heard
-from zktop.ui.ink import Line, Run, line, text_of
+from zktop.ui.ink import Line, line, text_of
 from zktop.ui.messages import Ask, Seek, Show
 from zktop.ui.moment import Moment, Stretch, Subject
 from zktop.ui.pages.page import Page
@@ -80,7 +80,7 @@ class Timeline(Page):
         self._moment: Moment | None = None
         self._mark: Millis | None = None
         self._paths: list[Text] = []
-        self._actors: list[Session] = []
+        self._actors: list[Actor] = []
         self._chosen_at, self._is_tall = 0.0, False
         self._chosen_for: object = None
 
@@ -128,35 +128,19 @@ class Timeline(Page):
         times, marks = strips.ruler(seen)
         at = moment.at or seen.newest
         return [
-            self._title(moment, seen),
+            strips.title(moment, seen),
             strips.row("", times, label),
             strips.row(strips.scale(seen), marks, label, "dim"),
             strips.row("alert", strips.alarms(self._tracks, seen), label, "title"),
             strips.row("", strips.cursor(seen, at, self._mark), label),
         ]
 
-    def _title(self, moment: Moment, seen: strips.Window) -> Line:
-        begin = moment.tape.begin or seen.begin
-        length = spoken(max(0, seen.newest - begin) / 1000)
-        if moment.is_newest and moment.status.word == "lost":
-            how = Run("THE NEWEST THAT IS KNOWN", "warning")
-        elif moment.is_newest:
-            how = Run("LIVE", "good")
-        elif moment.is_playing:
-            how = Run(f"PLAYING {moment.speed:g}x", "good")
-        else:
-            how = Run(f"PAUSED at {exact(moment.at or 0)}", "paused")
-        kept = f"   {length} kept, {exact(begin)[:8]} to {exact(seen.newest)[:8]} UTC"
-        speed = f"   speed {moment.speed:g}x" if not moment.is_newest else ""
-        thin = "   thinned: some moments between are left out" if moment.tape.is_thinned else ""
-        return (Run(" TIMELINE ", "title"), how, Run(f"{kept}{speed}{thin}", "dim"))
-
     def _strips(
         self, seen: strips.Window, label: int, moment: Moment
     ) -> Iterator[tuple[Line, object]]:
         letters = {
             session: strips.LETTERS[number]
-            for number, session in enumerate(self._actors[: len(strips.LETTERS)])
+            for number, session in enumerate(self._alone[: len(strips.LETTERS)])
         }
         yield self._legend("LOCKS", LOCK_SIGNS)
         for path in self._paths:
@@ -166,14 +150,32 @@ class Timeline(Page):
         yield self._legend(
             "ACTORS", "# holds  = holds and waits  - waits  ! deadlock  ? probable  x lost"
         )
-        for session in self._actors:
-            name = self._called(session)
-            lane = strips.actor_strip(self._tracks, session, seen)
-            ours = moment.frame is not None and session in moment.frame.report.ours
-            said = f"{letters.get(session, ' ')} {name}{' (ours)' if ours else ''}"
-            yield strips.row(said, lane, label, "ours" if ours else "plain"), session
+        ours = moment.frame.report.ours if moment.frame is not None else ()
+        for actor in self._actors:
+            yield self._actor(actor, seen, label, letters, ours)
         if self._is_tall:
             yield from self._contacts(seen, label, letters)
+
+    def _actor(
+        self,
+        actor: Actor,
+        seen: strips.Window,
+        label: int,
+        letters: dict[Session, str],
+        ours: Collection[Session],
+    ) -> tuple[Line, object]:
+        """Give the strip of a session, or of many that are called alike."""
+        if isinstance(actor, Crew):
+            return strips.row(f"  {actor}", crew_strip(self._tracks, actor, seen), label), None
+        is_ours = actor in ours
+        said = f"{letters.get(actor, ' ')} {self._called(actor)}{' (ours)' if is_ours else ''}"
+        lane = strips.actor_strip(self._tracks, actor, seen)
+        return strips.row(said, lane, label, "ours" if is_ours else "plain"), actor
+
+    @property
+    def _alone(self) -> list[Session]:
+        """Those with a strip of their own."""
+        return [one for one in self._actors if not isinstance(one, Crew)]
 
     def _contacts(
         self, seen: strips.Window, label: int, letters: dict[Session, str]
@@ -181,7 +183,7 @@ class Timeline(Page):
         """Give when the actors were heard of, where a server tells it."""
         heard = {
             one: self._heard.contacts(one, seen.begin, min(seen.end, seen.newest + 1))
-            for one in self._actors[:HEARD]
+            for one in self._alone[:HEARD]
         }
         if any(heard.values()):
             yield self._legend("SESSIONS", "p heard of, as far as the tables of the servers tell")
@@ -194,8 +196,10 @@ class Timeline(Page):
 
     def _called(self, session: Session) -> str:
         """Call a session as it is called, or was called while it had a place in a lock."""
-        known = self._tracks.names.get(session) or self._roster.name(session)
-        return known or session_text(session)
+        return self._known_as(session) or session_text(session)
+
+    def _known_as(self, session: Session) -> str | None:
+        return self._tracks.names.get(session) or self._roster.name(session)
 
     def _legend(self, title: str, says: str) -> tuple[Line, None]:
         return line((f"{title:<9}", "title"), (says, "dim")), None
@@ -212,8 +216,8 @@ class Timeline(Page):
         locks, actors = (room // 5, room // 3) if self._is_tall else (room // 4, room // 2)
         wanted = cast.locks(moment, seen, report, self._tracks)
         self._paths = list(wanted)[: max(2, locks)]
-        wanted_too = cast.people(moment, report, self._paths)
-        self._actors = list(wanted_too)[: min(ACTORS, max(3, actors))]
+        wanted_too = cast.people(moment, report, self._paths, self._known_as)
+        self._actors = wanted_too[: min(ACTORS, max(3, actors))]
 
     # What the user does
 

@@ -1,0 +1,81 @@
+"""Crews: of waiters that are called alike, the timeline shows one strip.
+
+Forty processes of one service in one queue are one thing to look at. Who was looked at, who holds
+and who is or was in a deadlock keeps a strip of its own.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
+from typing import Final, NamedTuple
+
+from zktop.model.facts import Millis, Session
+from zktop.model.waits.order_classes import fold_name
+from zktop.ui.draw.strips import UNFOLLOWED, Window, by_column, inked, sign
+from zktop.ui.ink import Line
+from zktop.ui.tracks import LARGE, Tracks
+
+ALIKE: Final = 3  # of fewer, each has a strip
+WORST_FIRST: Final = "=#-x."
+Called = Callable[[Session], str | None]
+
+
+class Crew(NamedTuple):
+    """Waiters that are called alike but for their numbers."""
+
+    name: str
+    sessions: tuple[Session, ...]
+
+    def __str__(self) -> str:
+        """Name it, and say how many they are; of a large lock not all are asked for."""
+        count = len(self.sessions)
+        return f"{self.name} ({count})" if count < LARGE else f"{self.name} ({LARGE}+)"
+
+
+Actor = Session | Crew
+
+
+def mustered(alone: Sequence[Session], waiters: Iterable[Session], called: Called) -> list[Actor]:
+    """Give those that are shown alone, then the waiters: a crew where the first of it was.
+
+    >>> mustered([7], [1, 7, 2, 3, 4], {1: "api-1", 2: "pick-2", 3: "api-3", 4: "api-5"}.get)
+    [7, Crew(name='api-*', sessions=(1, 3, 4)), 2]
+    """
+    families: dict[str, list[Session]] = {}
+    others = dict.fromkeys(waiters)
+    for session in alone:
+        others.pop(session, None)
+    for session in others:
+        families.setdefault(_family(session, called), []).append(session)
+    found: dict[Actor, None] = dict.fromkeys(alone)
+    for session in others:
+        name = _family(session, called)
+        alike = families[name]
+        found[Crew(name, tuple(alike)) if name and len(alike) >= ALIKE else session] = None
+    return list(found)
+
+
+def _family(session: Session, called: Called) -> str:
+    return fold_name(called(session) or "")
+
+
+def crew_strip(tracks: Tracks, crew: Crew, seen: Window) -> Line:
+    """Draw what a crew did: in each column what matters most of all that they do."""
+    if tracks.actors.keys().isdisjoint(crew.sessions):
+        return UNFOLLOWED
+    now: dict[Session, str] = {}
+    turns: list[tuple[Millis, Session, str]] = []
+    for session in crew.sessions:
+        before, changes = tracks.doings(session, seen.begin, min(seen.end, seen.newest + 1))
+        now[session] = sign(before)
+        turns += [(one.at, session, sign(one)) for one in changes]
+    turns.sort(key=itemgetter(0))
+    counts = Counter(now.values())
+    cells: list[str] = []
+    for inside in by_column(turns, seen, itemgetter(0)):
+        for _, session, does in inside:
+            counts[now[session]] -= 1
+            counts[does] += 1
+            now[session] = does
+        cells.append(next(one for one in WORST_FIRST if counts[one]))
+    return inked("".join(cells))
