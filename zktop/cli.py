@@ -2,17 +2,19 @@
 
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
-from typing import NoReturn
 
 from zktop.commands.garbage import uncollected
+
+TYPE_CHECKING = False  # type checkers know the name; `typing` would be looked through for garbage
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
 
 _COMPLETE = "_ZKTOP_COMPLETE"
 _TOOLS = range(6)  # that `sys.monitoring` has a number for
 
 
-def main(args: Sequence[str] | None = None) -> NoReturn:
+def main(args: "Sequence[str] | None" = None) -> "NoReturn":
     """Run the command line, the program's own unless another is given; never returns."""
     with uncollected():
         from zktop.commands import line  # noqa: PLC0415  click makes much that stays
@@ -36,12 +38,14 @@ def _is_measured() -> bool:
     return any((sys.gettrace(), sys.getprofile(), *tools))
 
 
-def _end(code: int) -> NoReturn:
+def _end(code: int) -> "NoReturn":
     """End at once: everything is closed, and what is left the system takes back faster.
 
     The interpreter would look through all memory, and free it piece by piece, beside threads of
     the client that may still be at work.
     """
+    from contextlib import suppress  # noqa: PLC0415  as `typing`
+
     for stream in filter(None, (sys.stdout, sys.stderr)):
         with suppress(OSError):  # nobody listens any more, and that was told while there was one
             stream.flush()

@@ -1,9 +1,7 @@
 """The few errors that end a command: each is a sentence and knows its exit code."""
 
-from enum import IntEnum
 
-
-class ExitCode(IntEnum):
+class ExitCode:
     """What zktop's exit codes mean to a script."""
 
     FINE = 0

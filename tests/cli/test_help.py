@@ -21,7 +21,7 @@ def command(name: str) -> click.Command:
     return found
 
 
-NAMES = ["", *(entry.name for entry in COMMANDS)]
+NAMES = ["", *COMMANDS]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -85,9 +85,9 @@ def test_the_list_of_commands_is_the_table(zktop: Callable[..., tuple[int, str, 
     _, out, _ = zktop("--help")
 
     listed = out.partition("Commands:\n")[2]
-    places = [listed.index(f"  {entry.name} ") for entry in COMMANDS]
+    places = [listed.index(f"  {name} ") for name in COMMANDS]
     assert places == sorted(places)
-    assert [command(entry.name).name for entry in COMMANDS] == [entry.name for entry in COMMANDS]
+    assert [command(name).name for name in COMMANDS] == [*COMMANDS]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -110,3 +110,29 @@ def test_it_is_the_way_of_a_first_reading(names: list[Text]) -> None:
 
     assert first_family(path, facts)
     assert first_family(path, together(facts))
+
+
+@given(heard(), st.integers(1, 2))
+def test_what_is_read_later_is_weighed_likewise(
+    told: tuple[Text, list[ZnodeFact]], known: int
+) -> None:
+    """The reads of a family that was listed before, or of which more is known than that."""
+    path, facts = told
+    later = together(facts)
+    before = Family().after(path, later[:known])
+    found = first_family(path, later[1:], before) if later[1:] else None
+
+    if found is not None:
+        long = before.after(path, later[1:])
+        assert msgspec.structs.asdict(found) == msgspec.structs.asdict(long)
+        assert list(found.members) == list(long.members)
+
+
+def test_what_was_listed_before_is_read_at_one_go() -> None:
+    """A look may come between a listing and its reads."""
+    path = PATHS[-1]
+    (read_later,) = together([read(path, name) for name in NAMES])
+    listed = first_family(path, [listing(path, NAMES)])
+
+    assert listed
+    assert first_family(path, [read_later], listed)

@@ -39,7 +39,7 @@ def test_the_same_has_no_stretches() -> None:
 
 def _patched(before: list[int], after: list[int]) -> list[int]:
     made, at = [], 0
-    for here, left, there, joined in splits(before, after):
-        made += before[at:here] + after[there : there + joined]
-        at = here + left
+    for part in splits(before, after):
+        made += before[at : part.here] + after[part.there : part.there + part.joined]
+        at = part.here + part.left
     return made + before[at:]

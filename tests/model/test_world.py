@@ -14,6 +14,7 @@ from zktop.model.facts import (
     Link,
     Node,
     Server,
+    Siblings,
     Stat,
     Watches,
     ZnodeFact,
@@ -220,3 +221,19 @@ def test_a_fact_that_tells_nothing_new_changes_nothing() -> None:
     world = World().after(fact)
 
     assert not world.after(fact).changed_since(world).paths
+
+
+def test_the_root_of_all_is_no_child_of_its_own() -> None:
+    """Read again together with locks right below it, it keeps what is known of its children."""
+    names = tuple(Text(f"lock-{number}") for number in range(20))
+    root = stat(1)
+    listings = [
+        Children(path=join("/", name), names=(), stat=root, zxid=9, at=9) for name in names
+    ]
+    listed = Children(path=Text("/"), names=names, stat=root, zxid=9, at=9)
+    stats, data = (root,) * len(names), (b"",) * len(names)
+    below = Siblings(path=Text("/"), names=names, stats=stats, data=data, zxid=9, at=9)
+    itself = Siblings(path=Text(""), names=(Text(""),), stats=(root,), data=(b"",), zxid=9, at=9)
+    world = World().after(listed, *listings).after(below, itself)
+
+    assert world.families[Text("/")].listed

@@ -34,12 +34,11 @@ def printed() -> Iterator[str]:
 
 COMMANDS_PRINTED = tuple(dict.fromkeys(printed()))
 ZKTOPS = [shlex.split(line)[1:] for line in COMMANDS_PRINTED if line.startswith("zktop")]
-NAMES = {entry.name for entry in COMMANDS}
 
 
 def name_of(words: list[str]) -> str | None:
     """The command; None for the terminal UI itself."""
-    return words[0] if words[0] in NAMES else None
+    return words[0] if words[0] in COMMANDS else None
 
 
 def opens_a_screen(words: list[str]) -> bool:

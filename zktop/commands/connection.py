@@ -3,7 +3,7 @@
 import functools
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,37 +12,41 @@ if TYPE_CHECKING:
     from zktop.config.effective import Effective
 
 
-_A_FILE = click.Path()  # the shell lists files
+A_FILE = click.Path()  # the shell lists files
 
 
-class Option(NamedTuple):
-    """An option and the place in the config file where its value would stand."""
+class Option(click.Option):
+    """An option and the place in the config file where its value would stand.
 
-    flag: str
-    key: str
-    metavar: str
-    help: str
-    env: str | None = None
-    many: bool = False
+    One for all commands: to make these takes a while, and nothing in them is a command's own.
+    """
 
-    @property
-    def parameter(self) -> str:
-        """The name that click gives it."""
-        return self.flag.removeprefix("--").replace("-", "_")
+    def __init__(
+        self,
+        flag: str,
+        key: str,
+        metavar: str,
+        about: str,
+        env: str | None = None,
+        *,
+        many: bool = False,
+    ) -> None:
+        super().__init__(
+            (flag,),
+            type=A_FILE if metavar == "FILE" else None,
+            metavar=metavar or None,
+            is_flag=None if metavar else True,
+            help=about,
+            envvar=env,
+            show_envvar=env is not None,
+            multiple=many,
+        )
+        self.flag, self.key, self.env, self.many = flag, key, env, many
+        self.parameter = flag.removeprefix("--").replace("-", "_")  # the name that click gives it
 
     def click(self) -> Callable[..., Any]:
-        """Make the click option."""
-        if self.metavar:
-            return click.option(
-                self.flag,
-                type=_A_FILE if self.metavar == "FILE" else None,
-                metavar=self.metavar,
-                help=self.help,
-                envvar=self.env,
-                show_envvar=self.env is not None,
-                multiple=self.many,
-            )
-        return click.option(self.flag, is_flag=True, help=self.help)
+        """Give a command this option."""
+        return click.option(cls=lambda *_: self)  # type: ignore[arg-type]  # made already
 
 
 CONFIG = Option(

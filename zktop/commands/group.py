@@ -6,7 +6,6 @@ import click
 
 from zktop.commands import COMMANDS
 from zktop.commands.garbage import uncollected
-from zktop.config.words import nearest, quoted
 
 
 class Commands(click.Group):
@@ -14,21 +13,20 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Give the names in the order of the table."""
-        return [entry.name for entry in COMMANDS]
+        return [*COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the module of this subcommand."""
-        for entry in COMMANDS:
-            if entry.name == cmd_name:
-                with uncollected():
-                    command: click.Command = import_module(entry.module).command
-                return command
-        return None
+        if cmd_name not in COMMANDS:
+            return None
+        with uncollected():
+            command: click.Command = import_module(f"zktop.commands.{cmd_name}").command
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the subcommands without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(entry.name, entry.summary) for entry in COMMANDS])
+            formatter.write_dl([*COMMANDS.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -36,6 +34,8 @@ class Commands(click.Group):
         """Find the subcommand, or say what was probably meant."""
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
+            from zktop.config.words import nearest, quoted  # noqa: PLC0415  --help needs none
+
             meant = nearest(name, self.list_commands(ctx)) or (":" in name and f"--hosts {name}")
             hint = f" Did you mean {meant}?" if meant else ""
             raise click.UsageError(f"There is no command {quoted(name)}.{hint}", ctx=ctx)

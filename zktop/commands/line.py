@@ -8,7 +8,6 @@ from click.exceptions import Exit
 from zktop.commands.connection import Wanted, connection_options
 from zktop.commands.group import Commands
 from zktop.commands.output import drop_output, narrate
-from zktop.config.words import quoted
 from zktop.errors import ExitCode, ZktopError
 
 _EXAMPLES = """\b
@@ -72,6 +71,8 @@ def run(args: list[str]) -> int:
 def _reshaped(error: click.UsageError) -> str:
     command = error.ctx.command_path if error.ctx else "zktop"
     if isinstance(error, click.NoSuchOption):
+        from zktop.config.words import quoted  # noqa: PLC0415  --help needs none
+
         meant = f" Did you mean {error.possibilities[0]}?" if error.possibilities else ""
         sentence = f"There is no option {quoted(error.option_name)}.{meant}"
     else:
@@ -80,7 +81,7 @@ def _reshaped(error: click.UsageError) -> str:
     return f"{sentence} See `{command} --help`."
 
 
-def _complain(sentence: str, code: ExitCode) -> int:
+def _complain(sentence: str, code: int) -> int:
     narrate(sentence)
     return code
 

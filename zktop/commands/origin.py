@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zktop.commands.connection import Wanted
+from zktop.commands.connection import A_FILE, Wanted
 from zktop.commands.garbage import uncollected
 from zktop.commands.interrupts import Interrupts
 from zktop.commands.output import narrate
@@ -24,7 +24,7 @@ FROM = click.option(
     "--from",
     "file",
     metavar="FILE",
-    type=click.Path(),
+    type=A_FILE,
     help="Read a recording instead of an ensemble.",
 )
 AT = click.option(

@@ -5,14 +5,12 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from zktop.model.text import clean
-
 WIDTH = 80
 
 
 def put(line: str) -> None:
     """Print one line of data."""
-    _write(clean(line))
+    _write(_clean(line))
 
 
 def put_json(value: object) -> None:
@@ -33,13 +31,13 @@ def put_json_line(value: object) -> None:
 
 def put_folded(text: str, indent: int) -> None:
     """Print one long text of data in lines that fit."""
-    for line in folded(clean(text), WIDTH - indent):
+    for line in folded(_clean(text), WIDTH - indent):
         _write(" " * indent + line)
 
 
 def put_table(rows: Iterable[Sequence[str]]) -> None:
     """Print rows in columns that line up; the last one is as long as it likes."""
-    cells = [[clean(cell) for cell in row] for row in rows]
+    cells = [[_clean(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
         padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
@@ -49,7 +47,7 @@ def put_table(rows: Iterable[Sequence[str]]) -> None:
 def narrate(sentence: str) -> None:
     """Say something on stderr, each line cleaned."""
     for line in sentence.splitlines():
-        _write(clean(line), sys.stderr)
+        _write(_clean(line), sys.stderr)
 
 
 def folded(text: str, width: int) -> list[str]:
@@ -71,6 +69,12 @@ def drop_output() -> None:
     """Let what is still to be flushed go nowhere: nobody reads it any more."""
     if sys.stdout:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _clean(text: str) -> str:
+    from zktop.model.text import clean  # noqa: PLC0415  --help needs none
+
+    return clean(text)
 
 
 def _write_utf8(data: bytes) -> None:

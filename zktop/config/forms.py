@@ -17,7 +17,7 @@ Form = Callable[[str], object]
 _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _DURATION = r"([-+]?[0-9]{1,12}(?:\.[0-9]{1,6})?) ?(ms|s|m|h)?"
 _LONGEST = 366 * 24 * _UNITS["h"]
-_HOST_NAME = r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?"
+_HOST_NAME = r"\w[\w.-]*(?<!-)"
 _LAST_PORT = 65_535
 
 
@@ -171,7 +171,7 @@ def _server(text: str) -> None:
         _ipv6(name[1:-1], text)
     elif ":" in name:
         raise ValueError(f"{quoted(text)} looks like an IPv6 address; write [::1]:2181")
-    elif not re.fullmatch(_HOST_NAME, name):
+    elif not re.fullmatch(_HOST_NAME, name, re.ASCII):
         raise ValueError(f"{quoted(text)} is no host:port")
 
 

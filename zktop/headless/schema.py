@@ -2,7 +2,12 @@
 
 These words are a contract. Fields may be added; none is renamed or given another meaning without
 a new schema number. Unknown is null, never 0 or "".
+
+Types stay text until `zktop schema` asks for them: a snapshot is written without a look at them,
+and they would take as long to make as the rest of this.
 """
+
+from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal
 

@@ -16,7 +16,7 @@ from zktop.model.history.chronicle import Chronicle
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.roll import Roll
 from zktop.model.new_queue import MANY, plain_queue
-from zktop.model.requests import Known, Lined, names_of, path_of, queues
+from zktop.model.one_request import names_of, path_of
 from zktop.model.settings import Settings
 from zktop.model.sight import Sight
 from zktop.model.text import Text
@@ -28,6 +28,7 @@ from zktop.model.waits.order_samples import Asker
 from zktop.model.waits.state import Queue, Request
 
 if TYPE_CHECKING:  # most ensembles have none of them
+    from zktop.model.requests import Lined
     from zktop.model.waits.deadlock import Deadlock
     from zktop.model.waits.order_story import Inversion
 
@@ -74,6 +75,8 @@ class Deadlocks:
         lock = change.after
         if change.before is None and lock is not None and self._meet(lock, change.roll):
             return
+        from zktop.model.requests import Known, queues  # noqa: PLC0415  most never change
+
         known = Known(self.graph.queues, self._members, change)
         made = [] if lock is None else list(queues(lock, self._actors, known))
         gone_at = lock.seen_zxid if lock else 0
@@ -212,7 +215,7 @@ class Deadlocks:
             self._members[queue.lock] = tuple(lock.lines[0].members)
         return True
 
-    def _replace(self, lined: Lined, gone_at: int) -> None:
+    def _replace(self, lined: "Lined", gone_at: int) -> None:
         queue, created, deleted = lined.queue, lined.created, lined.deleted
         before = self.graph.queues.get(queue.lock)
         if before is not None:
@@ -225,7 +228,7 @@ class Deadlocks:
         if queue.kind == "election":
             self._elections.add(queue.lock)
 
-    def _keep_members(self, lined: Lined) -> None:
+    def _keep_members(self, lined: "Lined") -> None:
         if len(lined.members) > MANY:
             self._members[lined.queue.lock] = lined.members
         else:

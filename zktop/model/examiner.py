@@ -17,8 +17,8 @@ from zktop.model.history.chronicle import Chronicle
 from zktop.model.inspection import AT_ONCE, Inspection
 from zktop.model.locks.difference import Difference, difference
 from zktop.model.locks.lock import Lock, NotALock
-from zktop.model.locks.plain import Plain, plain_lock
-from zktop.model.locks.reach import may_be_lock, read_by
+from zktop.model.locks.plain import Plain, plain_locks
+from zktop.model.locks.reach import read_by
 from zktop.model.report import Part, Report
 from zktop.model.scene import Scene
 from zktop.model.settings import Root, Settings
@@ -107,18 +107,15 @@ class Examiner:
     def _changes(self, world: World, now: Millis) -> list[Change]:
         """Make the locks again whose facts changed, and say how they differ."""
         changed = world.changed_since(self._world)
-        new: dict[Text, Change] = {}
+        known = self._world.families
+        fresh = changed.paths - known.among(changed.paths)
+        new = self._meet(sorted(fresh), world)  # as they lie in memory, mostly
         news: dict[Text, Difference] = {}
         paths: set[Text] = set()
-        for path in sorted(changed.paths):  # as they lie in memory, mostly
-            before = self._world.families.get(path, NOBODY)
-            change = self._meet(path, world) if before is NOBODY else None
-            if change is not None:
-                new[path] = change  # no child of a plain lock makes another one
-            else:
-                after = world.families.get(path, NOBODY)
-                news[path] = difference(before.members, after.members)
-                paths.update(read_by(path, news[path].names))
+        for path in sorted(changed.paths - new.keys()):  # no child of a plain lock makes another
+            before, after = known.get(path, NOBODY), world.families.get(path, NOBODY)
+            news[path] = difference(before.members, after.members)
+            paths.update(read_by(path, news[path].names))
         paths.update(path for path, due in self._due.items() if due <= now)
         if changed.servers:
             paths |= self._asking
@@ -128,28 +125,26 @@ class Examiner:
         )
         return [change for change in changes if change is not None]
 
-    def _meet(self, path: Text, world: World) -> Change | None:
-        """Give the change that a lock is there now, where it is a plain one."""
-        if path in self._locks:
-            return None
-        root = self.settings.root_of(path)
-        if self.settings.roots and root is None:
-            return None
-        plain = plain_lock(path, world, self.settings, root)
-        return None if plain is None else met(path, plain)
+    def _meet(self, paths: Iterable[Text], world: World) -> dict[Text, Change]:
+        """Give the changes that locks are there now, where they are plain ones."""
+        unknown = [path for path in paths if path not in self._locks]
+        found = plain_locks(unknown, world, self.settings)
+        return {path: met(path, plain) for path, plain in found.items()}
 
     def _change(
         self, path: Text, world: World, now: Millis, news: Difference | None
     ) -> Change | None:
-        new = self._meet(path, world)
-        if new is not None:
-            return new
+        new = self._meet([path], world)
+        if new:
+            return new[path]
         before = self._locks.get(path)
         if before is None and self.settings.roots and self.settings.root_of(path) is None:
             return None
         after: Lock | None = None
+        from zktop.model.locks.where import may_be_lock  # noqa: PLC0415  nearly all locks are plain
+
         if may_be_lock(path, world, self.settings):
-            from zktop.model.locks.door import lock_at  # noqa: PLC0415  nearly all locks are plain
+            from zktop.model.locks.door import lock_at  # noqa: PLC0415  as above
 
             found = lock_at(path, world, self.settings, now, before, news)
             if isinstance(found, Lock):

@@ -35,7 +35,7 @@ def session_text(session: Session) -> str:
     >>> session_text(72057650093162496)
     '0x100000d0d270000'
     """
-    return f"{session:#x}"
+    return hex(session)
 
 
 class Fact(msgspec.Struct, frozen=True, gc=False, tag_field="fact", kw_only=True):

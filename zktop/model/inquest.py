@@ -14,7 +14,7 @@ from zktop.model.facts import Millis
 from zktop.model.history.attempts import identity_of
 from zktop.model.history.chronicle import Chronicle
 from zktop.model.locks.lock import Lock, Member
-from zktop.model.requests import path_of
+from zktop.model.one_request import path_of
 from zktop.model.sight import Sight
 from zktop.model.text import Text
 from zktop.model.waits.activity import Activity

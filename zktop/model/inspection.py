@@ -154,15 +154,16 @@ class Inspection:
             if change.after is None:
                 self._forget(change.path)
             else:
-                self._note_root(change.path, change.before, change.after)
+                if change.before is not None:
+                    self._note_root(change.path, change.before, change.after)
                 yield change.path
-            if not self._said.keys().isdisjoint(owners):
+            if self._said and not self._said.keys().isdisjoint(owners):
                 yield from [owner for owner in owners if owner in self._said]
             yield from self._places.with_many(owners, many)
 
-    def _note_root(self, path: Text, before: Lock | None, after: Lock) -> None:
+    def _note_root(self, path: Text, before: Lock, after: Lock) -> None:
         news = self._root_news.get(path, NO_NEWS)
-        if before is not None and (newer := news.after(before, after)) != NO_NEWS:
+        if (newer := news.after(before, after)) != NO_NEWS:
             self._root_news[path] = newer
 
     def _note_places(self, change: Change) -> list[Session]:

@@ -61,11 +61,17 @@ class Contenders(Passing):
     @property
     def actor(self) -> str:
         """Give the first owner."""
-        return session_text(self._members[0].owner)
+        stat = self._members[0].znode.stat
+        return session_text(stat.owner if stat else 0)
 
     def waited_since_ms(self) -> list[Millis]:
         """Give the times at which those behind the first were created."""
-        return [stat.ctime for one in self._members[1:] if (stat := one.znode.stat)]
+        found: list[Millis] = []
+        for one in self._members[1:]:  # a comprehension takes twice as long over so few
+            stat = one.znode.stat
+            if stat is not None:
+                found.append(stat.ctime)
+        return found
 
 
 def plain_queue(lock: Lock, actors: Actors, *, are_owned: bool = False) -> Queue | None:

@@ -1,5 +1,10 @@
-"""One place in a lock as a request: what the wait graph has to know of it."""
+"""One place in a lock as a request: what the wait graph has to know of it, and of its queue.
 
+A lock of several lines has several queues, told apart by a suffix that no path can have.
+"""
+
+from collections.abc import Iterator
+from itertools import count
 from typing import Final
 
 from zktop.model.actors import NOBODY, Actors, session_of
@@ -12,6 +17,21 @@ KINDS: Final[dict[str, Kind]] = {
     "read-write": "read-write",
     "first-n": "pool",
 }
+_LINE: Final = "\0"  # between a path and the number of a line
+
+
+def names_of(path: str, first: int = 0) -> Iterator[str]:
+    """Give the names of a lock's queues, one after another, without end."""
+    return (f"{path}{_LINE}{number}" if number else path for number in count(first))
+
+
+def path_of(name: str) -> str:
+    """Give the lock that a queue belongs to.
+
+    >>> path_of("/locks/a"), path_of("/locks/a" + chr(0) + "1")
+    ('/locks/a', '/locks/a')
+    """
+    return name.partition(_LINE)[0]
 
 
 def of_session(member: Member) -> Request:

@@ -35,7 +35,7 @@ class Places:
 
     def with_many(self, sessions: Sequence[Session], many: int) -> list[Session]:
         """Give those of them who have places in so many locks, or more."""
-        if many > 1 and self._several.isdisjoint(sessions):
+        if many > 1 and (not self._several or self._several.isdisjoint(sessions)):
             return []
         return [session for session in sessions if self._number(session) >= many]
 
@@ -45,11 +45,12 @@ class Places:
 
     def enter_all(self, sessions: Iterable[Session], path: Text) -> None:
         """Take note of the places in one lock; one without a session is nobody's."""
+        places = self._places
         for session in sessions:
-            if session in self._places:
+            if session in places:
                 self.enter(session, path)
             elif session:
-                self._places[session] = path
+                places[session] = path
 
     def enter(self, session: Session, path: Text) -> None:
         """Take note of one more place."""

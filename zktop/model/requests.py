@@ -1,12 +1,11 @@
 """Locks in the terms of the wait graph: places become requests, lines become queues.
 
 A lock of several lines, as of two libraries that do not see each other, becomes several queues.
-They are told apart by a suffix that no path can have. Where one library counts the nodes of the
-other, waits cross the lines, and all of them become one queue.
+Where one library counts the nodes of the other, waits cross the lines, and all of them become one
+queue.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import count
 from operator import attrgetter
 from typing import Final
 
@@ -17,11 +16,9 @@ from zktop.model.history.change import Change, everybody
 from zktop.model.locks.lock import Line, Lock, Member
 from zktop.model.locks.queue import Queue as Regular
 from zktop.model.locks.queue import counts_others
-from zktop.model.one_request import KINDS, is_guessed, is_of, request_of
+from zktop.model.one_request import KINDS, is_guessed, is_of, names_of, request_of
 from zktop.model.strides import Split, splits
 from zktop.model.waits.state import Kind, Passing, Queue, Request
-
-_LINE: Final = "\0"  # between a path and the number of a line
 
 _NOBODY: Final[frozenset[str]] = frozenset()
 _SHARED: Final = ("mutex", "read-write")
@@ -66,20 +63,6 @@ def queues(lock: Lock, actors: Actors, known: Known) -> Iterator[Lined]:
         return
     for name, line in zip(names_of(lock.path), lock.lines, strict=False):
         yield _queue(lock, line, name, actors, known)
-
-
-def names_of(path: str, first: int = 0) -> Iterator[str]:
-    """Give the names of a lock's queues, one after another, without end."""
-    return (f"{path}{_LINE}{number}" if number else path for number in count(first))
-
-
-def path_of(name: str) -> str:
-    """Give the lock that a queue belongs to.
-
-    >>> path_of("/locks/a"), path_of("/locks/a" + chr(0) + "1")
-    ('/locks/a', '/locks/a')
-    """
-    return name.partition(_LINE)[0]
 
 
 def _pool(lock: Lock, actors: Actors, known: Known) -> Lined:

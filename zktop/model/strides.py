@@ -7,7 +7,9 @@ compared at once. Whatever is out of step is left to whoever asked.
 from collections.abc import Iterator, Sequence
 from itertools import compress, count
 from operator import is_not
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
+
+import msgspec
 
 T = TypeVar("T")
 
@@ -15,7 +17,7 @@ RUN: Final = 512  # objects that are compared at once
 NEAR: Final = 64  # among which two sequences that are out of step find each other again
 
 
-class Split(NamedTuple):
+class Split(msgspec.Struct, frozen=True, gc=False):
     """A stretch of the earlier version, in whose place there is another one in the later."""
 
     here: int

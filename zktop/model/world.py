@@ -6,7 +6,7 @@ reconnect it reads everything again and nothing has to be undone.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import cast
 
@@ -104,6 +104,10 @@ class World(msgspec.Struct, frozen=True):
         parent, name = split(path)
         return family.since(self.families.get(parent, NOBODY).born_after(name))
 
+    def families_of(self, paths: Iterable[Text]) -> Iterator[tuple[Text, Family]]:
+        """Give the same of many paths, sooner where most are siblings."""
+        return ((path, family) for path, _, family in _lasting(self.families, paths))
+
     def node(self, path: str) -> Znode | None:
         """Give one znode, or None when it is absent or was never heard of."""
         parent, name = split(path)
@@ -118,16 +122,16 @@ class World(msgspec.Struct, frozen=True):
         )
 
     def _families_after(self, by_family: Mapping[Text, list[FamilyFact]]) -> "Shelf[Text, Family]":
-        known = self.families
+        known = self.families.finder
         after: dict[Text, Family | None] = {}
         for path, told in by_family.items():
-            before = known.get(path, NOBODY)
-            family = first_family(path, told) if before is NOBODY else None
+            before = known(path) or NOBODY
+            family = first_family(path, told, before)
             if family is None:
                 family = before.after(path, told)
             if len(family.members) != len(before.members) or family != before:
                 after[path] = family
-        return known.with_changes(after)
+        return self.families.with_changes(after)
 
     def _tables_after(self, facts: list[ServerFact]) -> dict[Text, Tables | None]:
         after: dict[Text, Tables | None] = {}
@@ -178,16 +182,25 @@ def _outlived(
 ) -> dict[Text, Family | None]:
     """Let go of what was known below a znode that is told to be gone or created again."""
     after: dict[Text, Family | None] = {}
-    above, parent = "", NOBODY
-    for path in families.among(told_of):
-        slash = path.rfind("/") + 1
-        if path[:slash] != above:  # most are siblings
-            above, parent = path[:slash], families.get(split(path)[0], NOBODY)
-        family = families.get(path, NOBODY)
-        lasting = family.since(parent.born_after(Text(path[slash:])))
+    for path, family, lasting in _lasting(families, families.among(told_of)):
         if lasting is not family or not lasting.members:
             after[path] = None if lasting == NOBODY else lasting
     return after
+
+
+def _lasting(
+    families: Shelf[Text, Family], paths: Iterable[Text]
+) -> Iterator[tuple[Text, Family, Family]]:
+    """Give families as they are known, and what of that is true of the paths as they are now."""
+    known = families.finder
+    above, parent = "", NOBODY
+    for path in paths:
+        slash = path.rfind("/") + 1
+        if path[:slash] != above or slash == len(path):  # the root of all is no child of its own
+            above, parent = path[:slash], known(split(path)[0]) or NOBODY
+        family = known(path) or NOBODY
+        born = parent.born_after(Text(path[slash:]))
+        yield path, family, family if family.oldest > born else family.since(born)
 
 
 def _is_older(fact: ServerFact, known: ServerFact) -> bool:

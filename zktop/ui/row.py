@@ -14,8 +14,8 @@ import msgspec
 from zktop.model.contender import Naming
 from zktop.model.facts import Millis, session_text
 from zktop.model.history.event import UNKNOWN_SINCE, Since
-from zktop.model.history.minute import MINUTE_MS, SECOND_MS, SECONDS
-from zktop.model.history.past import LockHistory
+from zktop.model.history.minute import MINUTE_MS, SECOND_MS
+from zktop.model.history.past import SECONDS, LockHistory
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text
 from zktop.ui.draw.marks import QUIET_RANK, Mark

@@ -8,7 +8,6 @@ hold locks are watched. Now and then it is walked again, to find locks in new pl
 from collections.abc import Callable, Sequence
 
 from zktop.model.facts import join, split
-from zktop.model.layouts.ground import is_lockish
 from zktop.zk.observer import Observer
 from zktop.zk.reach import Reach, Scope, looks_like_a_place
 from zktop.zk.reader import Answer, Item, Reader, Result
@@ -33,7 +32,11 @@ def might_be_a_lock(path: str, names: Sequence[str]) -> bool:
     >>> might_be_a_lock("/app/leader", ()), might_be_a_lock("/app/config", ("a", "b"))
     (True, False)
     """
-    return any(map(looks_like_a_place, names)) or is_lockish(split(path)[1])
+    if any(map(looks_like_a_place, names)):
+        return True
+    from zktop.model.layouts.ground import is_lockish  # noqa: PLC0415  where roots are not named
+
+    return is_lockish(split(path)[1])
 
 
 class Discovery:

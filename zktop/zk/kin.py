@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import compress, count, starmap
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
@@ -21,12 +21,16 @@ from zktop.zk.requests import (
     MultiRead,
     Payload,
     Read,
+    are_alike,
+    head,
     stat_of,
 )
 
 LONGEST_DATA: Final = 4096  # bytes kept of a znode's data: enough for every label and lease count
 SHORT: Final = 64  # bytes of data that are read at one go with what follows them
 _NOTHING: Final = Stat(0, 0, 0)
+_VERSIONS: Final = struct.Struct("!iii")
+_ZEROS: Final = bytes(_VERSIONS.size)
 _BEHIND: Final = bytes(ITEM.size - len(MULTI_END))  # the end of all has no number
 
 
@@ -41,7 +45,7 @@ class Kin(msgspec.Struct, frozen=True, gc=False):
         return below(self.parent) + name
 
 
-class Reads(NamedTuple):
+class Reads(msgspec.Struct, frozen=True):
     """What was read of many, in their order; of those that were refused nothing but the code."""
 
     data: list[bytes]
@@ -67,7 +71,7 @@ def by_parent(paths: Iterable[str]) -> list[Kin]:
     return list(starmap(Kin, found.items()))
 
 
-class Batch(NamedTuple):
+class Batch(msgspec.Struct, frozen=True):
     """Kin that are asked for together."""
 
     kin: list[Kin]
@@ -114,18 +118,18 @@ def _written(
         yield from _written(Kin(parent, names[begin : begin + most]), full, most, most_bytes)
 
 
-def _items(above: bytes, names: Iterable[str]) -> bytes:
+def _items(above: bytes, names: Sequence[str]) -> bytes:
     """Write one item for each; of names that are equally long, all at one go."""
-    raw = "\0".join(names).encode("utf-8").split(b"\0")  # which no name can have in it
-    lengths = set(map(len, raw))
-    if len(lengths) > 1:
-        return b"".join([_head(above, len(name)) + name + b"\0" for name in raw])
-    head = _head(above, *lengths)
-    return head + (b"\0" + head).join(raw) + b"\0"
+    before = _before(above, len(names[0]))
+    if "".join(names).isascii() and are_alike(names):
+        parted = before.decode("latin-1")
+        return (parted + ("\0" + parted).join(names) + "\0").encode("latin-1")
+    raw = [name.encode("utf-8") for name in names]
+    return b"".join([_before(above, len(name)) + name + b"\0" for name in raw])
 
 
-def _head(above: bytes, length: int) -> bytes:
-    return ITEM.pack(GET_DATA, 0, -1, len(above) + length) + above
+def _before(above: bytes, length: int) -> bytes:
+    return head(GET_DATA, len(above) + length) + above
 
 
 def gathered(reads: Iterable[Read | int]) -> Reads:
@@ -152,18 +156,21 @@ def reads(payload: Payload) -> Reads:
     add_data, add_stat, keep = found.data.append, found.stats.append, _keeper()
     last = len(payload[0]) - len(MULTI_END)
     operation, _, _, number = ITEM.unpack_from(answer, offset)
+    length, unpack = 0, _short(0)
     while offset < last:
         offset += ITEM.size
         if operation == GET_DATA and 0 <= number <= SHORT:
-            told = _short(number)(answer, offset)
-            data, cz, mz, c, v, cv, av, o, dl, n, pz, operation, _, _, following = told
+            if number != length:  # else it is as long as the one before
+                length, unpack = number, _short(number)
+            (data, cz, mz, c, versions, o, dl, n, pz, operation, following) = unpack(
+                answer, offset
+            )
+            v, cv, av = (0, 0, 0) if versions == _ZEROS else _VERSIONS.unpack(versions)
             stat = Stat(cz, cz if mz == cz else mz, c, v, cv, av, o, dl, n, cz if pz == cz else pz)
             offset, number = offset + number + STAT.size, following
         else:
             if operation == GET_DATA:
-                end = offset + max(number, 0)
-                data, stat = answer[offset : min(end, offset + LONGEST_DATA)], stat_of(answer, end)
-                offset = end + STAT.size
+                data, stat, offset = _long(answer, offset, number)
             else:
                 found.refused[len(found.stats)] = number
                 data, stat = b"", _NOTHING
@@ -171,6 +178,13 @@ def reads(payload: Payload) -> Reads:
         add_data(keep(data, data))
         add_stat(stat)
     return found
+
+
+def _long(answer: bytes, offset: int, length: int) -> tuple[bytes, Stat, int]:
+    """Read data of any length, or none, and the Stat behind it; say where that ends."""
+    end = offset + max(length, 0)
+    data = answer[offset : min(end, offset + LONGEST_DATA)]
+    return data, stat_of(answer, end), end + STAT.size
 
 
 def granted(batch: Iterable[Kin], reads: Reads) -> tuple[list[Kin], Reads, dict[str, int]]:
@@ -194,9 +208,9 @@ def granted(batch: Iterable[Kin], reads: Reads) -> tuple[list[Kin], Reads, dict[
 
 @cache
 def _short(length: int) -> Callable[[bytes, int], tuple[Any, ...]]:
-    """Unpack so much data, the Stat behind it, and the header of the next item."""
-    parts = (f"!{length}s", STAT.format[1:], ITEM.format[1:])
-    return struct.Struct("".join(parts)).unpack_from
+    """Unpack so much data, the Stat behind it, and what the next item is and how long."""
+    stat = STAT.format[1:].replace("iii", f"{_VERSIONS.size}s")  # nearly all are zeros
+    return struct.Struct(f"!{length}s{stat}i5xi").unpack_from
 
 
 def _keeper() -> Callable[[bytes, bytes], bytes]:

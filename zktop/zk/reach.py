@@ -53,6 +53,7 @@ class Reach:
         self._pattern = path_pattern(path)
         self._levels = [_level(part) for part in parts]
         self._loose = next((i for i, part in enumerate(parts) if ANY_DEPTH in part), None)
+        self._whole = len(parts) if self._loose is None else self._loose
 
     @property
     def wide(self) -> bool:
@@ -73,16 +74,14 @@ class Reach:
 
     def covers_below(self, path: str) -> bool:
         """Tell whether everything below a covered path is covered."""
-        depth = path.count("/") if path != "/" else 0
-        whole = len(self._levels) if self._loose is None else self._loose
-        return depth >= whole and path != "/"
+        return path != "/" and path.count("/") >= self._whole
 
     def covers_children(self, path: str) -> bool:
         """Tell whether every child of a covered path is covered, whatever its name."""
         depth = path.count("/")
-        if depth < len(self._levels) and self._levels[depth] is ANY_NAME and path != "/":
-            return True
-        return self.covers_below(path)
+        if path == "/":
+            return False
+        return depth >= self._whole or self._levels[depth] is ANY_NAME
 
     def matches(self, path: str) -> bool:
         """Tell whether a path may be a lock of this root, by its place in the tree."""
@@ -95,7 +94,8 @@ class Reach:
 
     def leads_on(self, path: str) -> bool:
         """Tell whether the children of this path are folders or locks rather than contenders."""
-        return self._loose is None and path.count("/", 1) + (path != "/") < len(self._levels)
+        depth = path.count("/") if path != "/" else 0
+        return self._loose is None and depth < len(self._levels)
 
     def contains(self, other: "Reach") -> bool:
         """Tell whether everything that the other reaches is reached by this one."""

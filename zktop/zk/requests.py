@@ -5,11 +5,12 @@ watch. These request classes are all it takes to do without: an answer is kept a
 by whoever wants it, in our thread and not in the one that must answer the server's pings.
 """
 
-import inspect
 import struct
-from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, ClassVar, Final
 
+import msgspec
 from kazoo.client import KazooClient
 from kazoo.protocol.connection import ConnectionHandler
 from kazoo.protocol.serialization import write_string
@@ -54,24 +55,20 @@ def check_kazoo() -> None:
     """Refuse a kazoo whose private parts are not those that this module was written for."""
     for owner, methods in _LEANED_ON.items():
         for name, expected in methods.items():
-            method = getattr(owner, name, None)
-            if method is None or list(inspect.signature(method).parameters) != expected:
+            code = getattr(getattr(owner, name, None), "__code__", None)
+            if code is None or [*code.co_varnames[: code.co_argcount]] != expected:
                 raise ZktopError(
                     f"kazoo {kazoo_version} has no {owner.__name__}.{name}({', '.join(expected)}) "
                     "that zktop leans on: install kazoo 2.11."
                 )
 
 
-class _Question(NamedTuple):
-    path: str
-    watch: bool = False
-
-
-class _AboutPath(_Question):
+class _AboutPath(msgspec.Struct, frozen=True, gc=False):
     """A path and a flag on the wire; the answer is kept as it came."""
 
-    __slots__ = ()
-    type: int
+    path: str
+    watch: bool = False
+    type: ClassVar[int]
 
     def serialize(self) -> bytes:
         return _text(self.path) + (b"\1" if self.watch else b"\0")
@@ -81,31 +78,27 @@ class _AboutPath(_Question):
         return answer, offset
 
 
-class ListChildren(_AboutPath):
+class ListChildren(_AboutPath, frozen=True):
     """Names of the children and the Stat of their parent; with `watch`, one event of a change."""
 
-    __slots__ = ()
     type = 12
 
 
-class GetData(_AboutPath):
+class GetData(_AboutPath, frozen=True):
     """Data and Stat."""
 
-    __slots__ = ()
     type = GET_DATA
 
 
-class Exists(_AboutPath):
+class Exists(_AboutPath, frozen=True):
     """Stat alone; with `watch`, one event when it is created, changed or deleted."""
 
-    __slots__ = ()
     type = 3
 
 
-class Sync(_AboutPath):
+class Sync(_AboutPath, frozen=True):
     """Have the server catch up with the leader first."""
 
-    __slots__ = ()
     type = 9
 
     def serialize(self) -> bytes:
@@ -113,10 +106,9 @@ class Sync(_AboutPath):
         return _text(self.path)
 
 
-class AddWatch(_AboutPath):
+class AddWatch(_AboutPath, frozen=True):
     """One event for every change of a znode and of all below it, until removed; 3.6 and later."""
 
-    __slots__ = ()
     type = 106
 
     def serialize(self) -> bytes:
@@ -124,10 +116,9 @@ class AddWatch(_AboutPath):
         return _text(self.path) + _INT.pack(1)
 
 
-class RemoveWatches(_AboutPath):
+class RemoveWatches(_AboutPath, frozen=True):
     """Take all our watches off one path; 3.5 and later."""
 
-    __slots__ = ()
     type = 18
 
     def serialize(self) -> bytes:
@@ -161,7 +152,13 @@ class MultiRead:
 def item(operation: int, path: str) -> bytes:
     """Write one of GET_DATA or GET_CHILDREN: header, path and "no watch"."""
     name = path.encode("utf-8")
-    return b"%b%b\0" % (ITEM.pack(operation, 0, -1, len(name)), name)
+    return head(operation, len(name)) + name + b"\0"
+
+
+@lru_cache(maxsize=1024)
+def head(operation: int, length: int) -> bytes:
+    """Write what is before so long a path."""
+    return ITEM.pack(operation, 0, -1, length)
 
 
 def results(payload: Payload) -> list[Read | Names | int]:
@@ -223,9 +220,10 @@ def event(message: bytes, offset: int) -> tuple[int, str, int]:
 
 def _names(answer: bytes, offset: int, count: int) -> tuple[Names, int]:
     """Read so many names, and say where they end."""
-    alike, end = _names_alike(answer, offset, count)
-    if alike is not None:
-        return alike, end
+    if count >= ENOUGH_ALIKE:
+        alike, end = _names_alike(answer, offset, count)
+        if alike is not None:
+            return alike, end
     unpack_int = _INT.unpack_from
     names: list[str] = []
     for _ in range(count):
@@ -235,18 +233,25 @@ def _names(answer: bytes, offset: int, count: int) -> tuple[Names, int]:
     return tuple(names), offset
 
 
+def are_alike(names: Sequence[str]) -> bool:
+    """Tell whether all are equally long; a plain loop is the quickest over a few."""
+    length = len(names[0])
+    for name in names:  # noqa: SIM110
+        if len(name) != length:
+            return False
+    return True
+
+
 def _names_alike(answer: bytes, offset: int, count: int) -> tuple[Names | None, int]:
     """Read names that are all equally long, as those of contenders mostly are, at one go."""
-    if count < ENOUGH_ALIKE:
-        return None, offset
-    length_of_each = answer[offset : offset + 4]
-    (length,) = _INT.unpack(length_of_each)
+    (length,) = _INT.unpack_from(answer, offset)
     end = offset + count * (4 + length)
     text = answer[offset:end]
     if len(text) != end - offset or not text.isascii():
         return None, offset
-    names = text.decode().split(length_of_each.decode())[1:]
-    if len(names) != count or max(map(len, names)) > length:
+    read = text.decode()
+    names = read[4:].split(read[:4])
+    if len(names) != count or len(names[0]) != length or not are_alike(names):
         return None, offset
     return tuple(names), end
 

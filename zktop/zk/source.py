@@ -15,7 +15,6 @@ from zktop.zk.connection import CLOSING_S, Connection
 from zktop.zk.discovery import Discovery, LooksLikeALock, might_be_a_lock
 from zktop.zk.hosts import Address
 from zktop.zk.introspection import Introspection
-from zktop.zk.login import check_login
 from zktop.zk.observer import Observer
 from zktop.zk.ordered import Stream
 from zktop.zk.polling import Polling
@@ -114,6 +113,8 @@ class Source:
         """Connect and begin to read; NoConnectionError says in a sentence why it cannot be."""
         check_kazoo()
         if self.access.sasl:
+            from zktop.zk.login import check_login  # noqa: PLC0415  few have to log in
+
             check_login(self.access.sasl)
         deadline = time.monotonic() + self.access.connect_timeout
         self._on_facts = on_facts

@@ -165,15 +165,7 @@ class Survey:
         zxid = answer.zxid
         if not self._clock.is_plain:
             zxid = self._clock.present((join(path, name) for name in names), zxid)
-        self._emit(
-            Children(
-                zxid=zxid,
-                at=answer.at,
-                path=Text(path),
-                names=names,
-                stat=found,
-            )
-        )
+        self._emit(Children(zxid=zxid, at=answer.at, path=Text(path), names=names, stat=found))
         self.denied.pop(path, None)
         branch = self.branches.get(path) or Branch(path, scope)
         self.branches[path] = branch
@@ -219,8 +211,9 @@ class Survey:
     def _take(self, kin: Kin) -> None:
         """Take note that these are not under way any more."""
         under_way = self._reading.get(kin.parent, set())
-        under_way.difference_update(kin.names)
-        if not under_way:
+        if len(under_way) > len(kin.names):  # else these are all
+            under_way.difference_update(kin.names)
+        else:
             self._reading.pop(kin.parent, None)
 
     def _folders(
@@ -241,7 +234,9 @@ class Survey:
     def _seen(self, reads: Mapping[str, Read], answer: Answer) -> None:
         """Tell what these paths hold."""
         for kin in by_parent(reads):
-            found = gathered([reads[kin.path(name)] for name in kin.names])
+            are_all = len(kin.names) == len(reads)  # mostly, and then in their order
+            each = reads.values() if are_all else [reads[kin.path(name)] for name in kin.names]
+            found = gathered(each)
             self._tell(kin, found.data, found.stats, answer)
 
     def _tell(

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from zktop.model.actors import Actors
 from zktop.model.examiner import met
 from zktop.model.facts import AnyFact, Children, Denied, Node, Stat, Watches, join, split
+from zktop.model.history.bounds import are_direct
 from zktop.model.history.change import Change
-from zktop.model.history.glance import are_direct
 from zktop.model.locks.door import lock_at
 from zktop.model.locks.lock import Lock, NotALock
-from zktop.model.locks.plain import plain_lock
+from zktop.model.locks.plain import Plain, plain_locks
 from zktop.model.locks.queue import Queue
-from zktop.model.locks.reach import may_be_lock
+from zktop.model.locks.where import may_be_lock
 from zktop.model.new_queue import plain_queue
 from zktop.model.requests import Known, queues
 from zktop.model.settings import Root, Settings
@@ -128,6 +128,11 @@ def more(path: str, children: Sequence[Child]) -> st.SearchStrategy[list[AnyFact
     )
 
 
+def plain_lock(path: str, world: World, decided: Settings | None = None) -> Plain | None:
+    """Give the lock at one path, if it is a plain one."""
+    return plain_locks([Text(path)], world, decided or Settings()).get(Text(path))
+
+
 @settings(max_examples=400)
 @given(
     st.data(),
@@ -142,7 +147,7 @@ def test_the_short_way_gives_what_the_long_way_gives(
     """Wherever it gives a lock at all, down to the last field."""
     world = World().after(*told(path, children, stat), *data.draw(more(path, children)))
     decided = Settings((root,) if root else ())
-    plain = plain_lock(Text(path), world, decided, root)
+    plain = plain_lock(path, world, decided)
 
     if plain is not None:
         quick = plain.lock
@@ -160,6 +165,22 @@ def test_the_short_way_gives_what_the_long_way_gives(
             assert are_direct(change.created)
 
 
+@given(st.lists(siblings(), min_size=1, max_size=5))
+def test_many_together_are_what_each_is_alone(several: list[list[Child]]) -> None:
+    """One odd one among them keeps none of the others from the short way, and changes none."""
+    paths = [Text(f"/locks/{number}-of-them") for number in range(len(several))]
+    told_of = [told(path, each, STATS[0]) for path, each in zip(paths, several, strict=True)]
+    world = World().after(*[fact for facts in told_of for fact in facts])
+    found = plain_locks(paths, world, Settings())
+
+    for path in paths:
+        alone, beside = plain_lock(path, world), found.get(path)
+        assert (alone is None) == (beside is None)
+        if alone and beside:
+            assert shown(alone.lock) == shown(beside.lock)
+            assert alone.roll == beside.roll
+
+
 @pytest.mark.parametrize("head", [HEADS[0], HEADS[4], HEADS[8], HEADS[12], "lock-", "n_"])
 def test_the_short_way_is_taken_by_plain_locks(head: str) -> None:
     """Contenders of one library with tokens and sessions of their own, in order of arrival."""
@@ -167,7 +188,7 @@ def test_the_short_way_is_taken_by_plain_locks(head: str) -> None:
     children = [Child(f"{other}0000000002", 12, 2), Child(f"{head}0000000001", 11, 1)]
     world = World().after(*told("/locks/a", children, Stat(1, 1, 0)))
 
-    plain = plain_lock(Text("/locks/a"), world, Settings(), None)
+    plain = plain_lock("/locks/a", world)
     assert plain is not None
     assert met(Text("/locks/a"), plain).roll is plain.roll
 
@@ -181,7 +202,7 @@ def test_what_may_be_no_lock_of_its_own_goes_the_long_way(path: str) -> None:
     """A part of a semaphore, a slot of a lease, a counter: the path or its parent tells."""
     world = World().after(*told(path, [FIRST, SECOND], Stat(1, 1, 0)))
 
-    assert plain_lock(Text(path), world, Settings(), None) is None
+    assert plain_lock(path, world) is None
 
 
 @pytest.mark.parametrize(
@@ -209,7 +230,7 @@ def test_an_odd_one_sends_all_the_long_way(odd: Child) -> None:
     """One is enough."""
     world = World().after(*told("/locks/a", [FIRST, odd], Stat(1, 1, 0)))
 
-    assert plain_lock(Text("/locks/a"), world, Settings(), None) is None
+    assert plain_lock("/locks/a", world) is None
 
 
 def test_watch_tables_may_show_that_a_mutex_is_a_semaphore() -> None:
@@ -217,8 +238,8 @@ def test_watch_tables_may_show_that_a_mutex_is_a_semaphore() -> None:
     world = World().after(*told("/locks/a", [MUTEX], Stat(1, 1, 0)))
     table = Watches(server=Text("zk"), rows={}, zxid=ZXID, at=7)
 
-    assert plain_lock(Text("/locks/a"), world, Settings(), None) is not None
-    assert plain_lock(Text("/locks/a"), world.after(table), Settings(), None) is None
+    assert plain_lock("/locks/a", world) is not None
+    assert plain_lock("/locks/a", world.after(table)) is None
 
 
 def shown(lock: Lock | NotALock) -> object:

@@ -6,7 +6,7 @@ from model.builders import NOW, session, world
 from zktop.model.facts import Children, Node, Stat, join
 from zktop.model.locks.door import lock_at
 from zktop.model.locks.lock import Lock
-from zktop.model.locks.reach import candidates
+from zktop.model.locks.where import candidates
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 

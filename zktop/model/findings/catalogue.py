@@ -3,7 +3,7 @@
 A new rule is a function in the module of its family and its name in that module's RULES.
 """
 
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 from zktop.model.findings import (
     blocked,
@@ -18,7 +18,7 @@ from zktop.model.findings.examination import Examination
 from zktop.model.findings.rule import Rule
 from zktop.model.findings.surroundings import Interview, Survey
 
-AnyRule = Rule[Examination] | Rule[Interview] | Rule[Survey]
+AnyRule: TypeAlias = "Rule[Examination] | Rule[Interview] | Rule[Survey]"
 
 _FIRST: Final = (
     *("D1", "D2", "D3", "D4", "D5", "D7"),

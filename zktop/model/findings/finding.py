@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from hashlib import blake2b
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import msgspec
 
@@ -61,7 +61,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
                 msgspec.structs.force_setattr(self, field, clean(text))
 
 
-class Blind(NamedTuple):
+class Blind(msgspec.Struct, frozen=True, order=True, gc=False):
     """A rule that cannot be decided, and the input it lacks."""
 
     rule: str

@@ -1,6 +1,7 @@
 """P6 to P11: locks that are held too long, asked for too often, or too crowded."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -9,9 +10,11 @@ from zktop.model.findings.examination import Examination
 from zktop.model.findings.finding import Confidence
 from zktop.model.findings.rule import Answer, Lacking, Later, Verdict, rule
 from zktop.model.findings.words import count, short, waits
-from zktop.model.history.attempts import Attempts, identity_of
 from zktop.model.locks.lock import Member
 from zktop.model.waits.names import span
+
+if TYPE_CHECKING:
+    from zktop.model.history.attempts import Attempts
 
 BEYOND = 10  # times the 99th percentile
 BUSY = 0.95
@@ -194,6 +197,8 @@ def retry_starvation(look: Examination) -> Iterator[Answer]:
     }
     if not tries:
         return
+    from zktop.model.history.attempts import identity_of  # noqa: PLC0415  few give up so often
+
     present = {identity_of(member) for member in look.waiters}
     recent = {g.label for g in look.past.departures if look.now_ms - g.gone_at < RECENT}
     for who, tried in tries.items():
@@ -201,7 +206,7 @@ def retry_starvation(look: Examination) -> Iterator[Answer]:
             yield _starved_retrier(look, who, tried)
 
 
-def _starved_retrier(look: Examination, who: str, tried: Attempts) -> Verdict:
+def _starved_retrier(look: Examination, who: str, tried: "Attempts") -> Verdict:
     learned = tried.learned_timeout_ms
     after = f", each time after about {span(learned)}" if learned else ""
     about = look.about(key=("retries", who))

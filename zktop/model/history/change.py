@@ -1,15 +1,19 @@
 """The difference between two looks at one lock."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import NamedTuple
+from operator import attrgetter
 
 import msgspec
 
+from zktop.model.facts import Millis, Session
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.roll import Roll
+from zktop.model.sight import Sight
 from zktop.model.strides import Split, splits
 from zktop.model.text import Text
+
+Together = dict[Session, int]  # session -> locks that lost its nodes in one transaction
 
 
 class Change(msgspec.Struct, frozen=True, eq=False):
@@ -59,11 +63,17 @@ class Change(msgspec.Struct, frozen=True, eq=False):
         return bool(before and after and before.czxid != after.czxid)
 
 
-class _Apart(NamedTuple):
-    came: list[Member]
-    went: list[Member]
-    read: list[Member]
-    where: tuple[Split, ...]
+class Look(msgspec.Struct, frozen=True, gc=False):
+    """What surrounds a change: the time, the tables, and since when we had looked away."""
+
+    now_ms: Millis
+    sight: Sight
+    together: Together
+    blind_since: Millis | None = None
+
+
+# Who came, who went, of whom more is known, and where the two differ.
+_Apart = tuple[list[Member], list[Member], list[Member], tuple[Split, ...]]
 
 
 def everybody(lock: Lock | None) -> Sequence[Member]:
@@ -71,6 +81,30 @@ def everybody(lock: Lock | None) -> Sequence[Member]:
     if lock is not None and len(lock.lines) == 1:
         return lock.lines[0].members
     return _joined([line.members for line in lock.lines]) if lock else ()
+
+
+def together(changes: Iterable[Change]) -> Together:
+    """Count the locks that lost nodes of one session in one and the same transaction."""
+    locks: dict[tuple[Session, int], int] = {}
+    for change in filter(attrgetter("deleted"), changes):
+        zxid = deletion_zxid(change)
+        for owner in {member.owner for member in change.deleted if zxid and member.owner}:
+            locks[owner, zxid or 0] = locks.get((owner, zxid or 0), 0) + 1
+    most: Together = {}
+    for (owner, _), number in locks.items():
+        most[owner] = max(number, most.get(owner, 0))
+    return most
+
+
+def deletion_zxid(change: Change) -> int | None:
+    """Give the transaction of a deletion, where it was the last thing that befell the children."""
+    before, after = change.before, change.after
+    if after is None or after.stat is None or not change.deleted:
+        return None
+    is_news = before is None or before.stat is None or before.stat.pzxid < after.stat.pzxid
+    is_last = all(member.czxid < after.stat.pzxid for member in change.created)
+    is_direct = all("/" not in member.node for member in change.deleted)
+    return after.stat.pzxid if is_news and is_last and is_direct else None
 
 
 def _holders(lock: Lock | None) -> Sequence[Member]:
@@ -87,20 +121,22 @@ def _apart(before: Sequence[Member], after: Sequence[Member]) -> _Apart:
     What is out of step in a queue that mostly keeps its order is compared by name in the end.
     """
     if before == after:
-        return _Apart([], [], [], ())
+        return [], [], [], ()
     came: dict[Text, Member] = {}
     went: dict[Text, Member] = {}
     where = tuple(splits(before, after))
-    for here, left, there, joined in where:
-        went.update((member.node, member) for member in before[here : here + left])
-        came.update((member.node, member) for member in after[there : there + joined])
+    for part in where:
+        gone = before[part.here : part.here + part.left]
+        new = after[part.there : part.there + part.joined]
+        went.update((member.node, member) for member in gone)
+        came.update((member.node, member) for member in new)
     read: list[Member] = []
     for node in came.keys() & went.keys() if came and went else ():
         if _is_same(went[node], came[node]):
             if came[node].czxid and not went[node].czxid:
                 read.append(came[node])
             del came[node], went[node]
-    return _Apart(_in_order(came), _in_order(went), read, where)
+    return _in_order(came), _in_order(went), read, where
 
 
 def _in_order(members: dict[Text, Member]) -> list[Member]:

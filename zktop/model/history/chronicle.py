@@ -5,21 +5,22 @@ It is the one mutable value here, written by one thread. What it hands out never
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
 from zktop.model.facts import Millis
 from zktop.model.history.bounds import arrivals, first_bounds, first_look
-from zktop.model.history.change import Change
-from zktop.model.history.diary import Diary, Look, Origin
-from zktop.model.history.ending import Together, together
+from zktop.model.history.change import Change, Look, Together, together
 from zktop.model.history.event import Event
-from zktop.model.history.past import NO_HISTORY, FirstLook, LockHistory
+from zktop.model.history.past import NO_HISTORY, FirstLook, LockHistory, Origin
 from zktop.model.history.sessions import Sessions
 from zktop.model.locks.lock import Lock
 from zktop.model.sight import Sight
 from zktop.model.text import Text
+
+if TYPE_CHECKING:
+    from zktop.model.history.diary import Diary
 
 GRAVES: Final = 1_000  # vanished roots that are remembered in case they come back
 SEEING: Final = (None, "connected", "read-only")
@@ -138,7 +139,7 @@ class Chronicle:
         origin = self._graves.pop(path, Origin())
         if origin.generation:
             origin = replace(origin, recreated_at=look.now_ms)
-        self._diaries[path] = diary = Diary(first, None, look.now_ms, origin)
+        self._diaries[path] = diary = _opened(first, None, look.now_ms, origin)
         names = {member.node for member in fresh}
         granted = tuple(member for member in change.granted if member.node in names)
         appeared = Event(at=look.now_ms, event="lock-appeared", lock=path)
@@ -162,11 +163,11 @@ class Chronicle:
             kept.pop(path, None)
         return [*events, Event(at=now_ms, event="lock-vanished", lock=path)]
 
-    def _diary(self, change: Change) -> Diary:
+    def _diary(self, change: Change) -> "Diary":
         known = self._diaries.get(change.path)
         if known is None:
             first = self._first.get(change.path) or first_look(change.before, self._now)
-            known = Diary(first, change.before, self._now, Origin())
+            known = _opened(first, change.before, self._now, Origin())
             self._diaries[change.path] = known
             self._first[change.path] = first
         return known
@@ -196,6 +197,12 @@ class Chronicle:
             return None
         start, end = self._blind
         return start if change.before.at < end else None
+
+
+def _opened(first: FirstLook, lock: Lock | None, now_ms: Millis, origin: Origin) -> "Diary":
+    from zktop.model.history.diary import Diary  # noqa: PLC0415  one look alone sees no change
+
+    return Diary(first, lock, now_ms, origin)
 
 
 def _is_unread(change: Change) -> bool:

@@ -7,15 +7,14 @@ who stood in the queue before and stands there still is not touched.
 from collections.abc import Iterator
 from typing import Final
 
-import msgspec
 from msgspec.structs import replace
 
 from zktop.model.facts import Millis
 from zktop.model.history.attempts import Register
-from zktop.model.history.change import Change
+from zktop.model.history.change import Change, Look, deletion_zxid
 from zktop.model.history.counters import Counters
 from zktop.model.history.durations import Stopwatch
-from zktop.model.history.ending import Together, deletion_zxid, ended
+from zktop.model.history.ending import ended
 from zktop.model.history.event import Departure, Ending, Event, EventKind, Since, Span
 from zktop.model.history.glance import (
     ahead,
@@ -27,32 +26,13 @@ from zktop.model.history.glance import (
     waiting,
 )
 from zktop.model.history.minute import MINUTE_MS, Minute
-from zktop.model.history.past import FirstLook, LockHistory, Stay
+from zktop.model.history.past import FirstLook, LockHistory, Origin, Stay
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.shelf import Shelf
-from zktop.model.sight import Sight
 from zktop.model.text import Text
 
 DEPARTURES: Final = 32
 UNCLEAR: Final = Text("all before it left in the same look, so it may have held in between")
-
-
-class Look(msgspec.Struct, frozen=True, gc=False):
-    """What surrounds a change: the time, the tables, and since when we had looked away."""
-
-    now_ms: Millis
-    sight: Sight
-    together: Together
-    blind_since: Millis | None = None
-
-
-class Origin(msgspec.Struct, frozen=True, gc=False):
-    """What is known of the root's earlier lives."""
-
-    generation: int = 0
-    recreated_at: Millis | None = None
-    reaped_at: Millis | None = None
-    fell_at: tuple[Millis, int] | None = None
 
 
 class Diary:

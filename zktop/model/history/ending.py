@@ -7,14 +7,11 @@ just like an expiry: that is told apart by the same contact. Without any evidenc
 removed by its own client, which is the rule.
 """
 
-from collections.abc import Iterable
-from operator import attrgetter
 from typing import Final
 
 import msgspec
 
-from zktop.model.facts import Millis, Session
-from zktop.model.history.change import Change
+from zktop.model.facts import Millis
 from zktop.model.locks.lock import Member
 from zktop.model.sight import Sight
 from zktop.model.text import Text
@@ -29,33 +26,6 @@ class Ended(msgspec.Struct, frozen=True, gc=False):
 
     expired: bool
     why: Text | None = None
-
-
-Together = dict[Session, int]  # session -> locks that lost its nodes in one transaction
-
-
-def together(changes: Iterable[Change]) -> Together:
-    """Count the locks that lost nodes of one session in one and the same transaction."""
-    locks: dict[tuple[Session, int], int] = {}
-    for change in filter(attrgetter("deleted"), changes):
-        zxid = deletion_zxid(change)
-        for owner in {member.owner for member in change.deleted if zxid and member.owner}:
-            locks[owner, zxid or 0] = locks.get((owner, zxid or 0), 0) + 1
-    most: Together = {}
-    for (owner, _), number in locks.items():
-        most[owner] = max(number, most.get(owner, 0))
-    return most
-
-
-def deletion_zxid(change: Change) -> int | None:
-    """Give the transaction of a deletion, where it was the last thing that befell the children."""
-    before, after = change.before, change.after
-    if after is None or after.stat is None or not change.deleted:
-        return None
-    is_news = before is None or before.stat is None or before.stat.pzxid < after.stat.pzxid
-    is_last = all(member.czxid < after.stat.pzxid for member in change.created)
-    is_direct = all("/" not in member.node for member in change.deleted)
-    return after.stat.pzxid if is_news and is_last and is_direct else None
 
 
 def ended(member: Member, sight: Sight, now_ms: Millis, locks: int) -> Ended:

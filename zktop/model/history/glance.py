@@ -1,6 +1,5 @@
 """What one look at a lock, or the difference of two, amounts to in numbers."""
 
-from collections.abc import Sequence
 from itertools import takewhile
 
 from zktop.model.history.change import Change
@@ -52,12 +51,6 @@ def ahead(lock: Lock) -> int:
 def is_direct(member: Member) -> bool:
     """Tell whether the root's counters count this member."""
     return member.node != "." and "/" not in member.node
-
-
-def are_direct(members: Sequence[Member]) -> bool:
-    """Tell the same of many members, at the speed of C."""
-    nodes = [member.node for member in members]
-    return "." not in nodes and "/" not in "".join(nodes)
 
 
 def foreign(change: Change) -> tuple[int, int]:

@@ -6,8 +6,8 @@ from typing import Final
 import msgspec
 
 from zktop.model.facts import Millis
+from zktop.model.history.past import SECONDS
 
-SECONDS: Final = 60
 SECOND_MS: Final = 1000
 MINUTE_MS: Final = SECONDS * SECOND_MS
 ROWS: Final = 4

@@ -1,18 +1,21 @@
 """The history of one lock, as it is handed out: frozen, and complete in itself."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from zktop.model.facts import Millis
-from zktop.model.history.attempts import Attempts, Identity
 from zktop.model.history.durations import NO_DURATIONS, Durations
 from zktop.model.history.event import UNKNOWN_SINCE, Departure, Since
-from zktop.model.history.minute import SECONDS
 from zktop.model.locks.lock import Member
 from zktop.model.shelf import Shelf
 from zktop.model.text import Text
+
+if TYPE_CHECKING:  # where nothing has happened yet, there is none
+    from zktop.model.history.attempts import Attempts, Identity
+
+SECONDS: Final = 60  # of which the longest queue of each is told
 
 
 class Stay(msgspec.Struct, frozen=True, gc=False):
@@ -29,6 +32,15 @@ class FirstLook(msgspec.Struct, frozen=True, gc=False):
     held_since: Millis
 
 
+class Origin(msgspec.Struct, frozen=True, gc=False):
+    """What is known of the root's earlier lives."""
+
+    generation: int = 0
+    recreated_at: Millis | None = None
+    reaped_at: Millis | None = None
+    fell_at: tuple[Millis, int] | None = None
+
+
 class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """What happened at one lock, up to one moment."""
 
@@ -39,7 +51,7 @@ class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     holds: Durations = NO_DURATIONS
     waits: Durations = NO_DURATIONS
     departures: tuple[Departure, ...] = ()  # the newest, oldest first
-    attempts: Mapping[Identity, Attempts] = {}
+    attempts: "Mapping[Identity, Attempts]" = {}
     queue: tuple[int | None, ...] = (None,) * SECONDS  # the longest queue of each second
     requests_per_s: float | None = None
     releases_per_s: float | None = None

@@ -9,7 +9,6 @@ minus sign, and the name ends before it.
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
 
 import msgspec
 
@@ -52,21 +51,21 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.ASCII)
 
 
-class _Reader(NamedTuple):
-    """A compiled pattern, and the numbers of its groups; 0 for one that it has not."""
-
-    fullmatch: Callable[[str], re.Match[str] | None]
-    seq: int
-    mode: int
-    id: int
-    group: int
+# A compiled pattern, and the numbers of its groups (sequence, mode, id, name); 0: it has none.
+_Reader = tuple[Callable[[str], re.Match[str] | None], int, int, int, int]
 
 
 @lru_cache(maxsize=1024)
 def _reader(pattern: str, *, exact: bool) -> _Reader:
     expression = compiled(pattern if exact else pattern.replace("{SEQ}", _ANY_NUMBER))
-    numbers = (expression.groupindex.get(name, 0) for name in ("seq", "mode", "id", "name"))
-    return _Reader(expression.fullmatch, *numbers)
+    number = expression.groupindex.get
+    return (
+        expression.fullmatch,
+        number("seq", 0),
+        number("mode", 0),
+        number("id", 0),
+        number("name", 0),
+    )
 
 
 def read(layout: Layout, name: str) -> Name | None:

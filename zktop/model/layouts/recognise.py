@@ -15,8 +15,9 @@ from zktop.model.layouts.catalogue import BY_NAME, layout_named
 from zktop.model.layouts.disambiguate import disambiguate
 from zktop.model.layouts.ground import Ground, is_lockish
 from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.paths import by_path
 from zktop.model.layouts.sorting import Place, Sorted, sort_out
-from zktop.model.layouts.strangers import barrier, by_path, entering, stranger
+from zktop.model.layouts.strangers import barrier, entering, stranger
 from zktop.model.layouts.structures import part_of, structure
 
 UNKNOWN: Final = "unknown"

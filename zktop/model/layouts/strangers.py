@@ -38,11 +38,6 @@ def entering(family: Family) -> str | None:
     return "kazoo-double-barrier" if hosts and len(hosts) == len(family.members) else None
 
 
-def by_path(path: str) -> str | None:
-    """Name what a well-known path says is no lock, whatever the children look like."""
-    return "clickhouse-block-numbers" if "/block_numbers/" in path else None
-
-
 def stranger(znodes: Iterable[Znode]) -> str | None:
     """Name what else these children are, when none of them contends for a lock."""
     sampled = list(znodes)[:64]

@@ -9,10 +9,10 @@ from zktop.model.family import Family
 from zktop.model.layouts.catalogue import layout_named
 from zktop.model.layouts.ground import Ground
 from zktop.model.layouts.names import MACROS, read
+from zktop.model.layouts.paths import PARTS, QUEUE_OF_SEMAPHORE
 from zktop.model.layouts.terms import expiring, moment
 from zktop.model.text import Text
 
-QUEUE_OF_SEMAPHORE: Final = "-__lock__"
 LEDGER: Final = re.compile(r"urL\d{10}")  # BookKeeper: the number is that of a ledger
 _HEX: Final = MACROS["{H32}"]
 _HEX_LENGTH: Final = 32
@@ -22,13 +22,6 @@ _TELLING: Final = frozenset(
         "ActiveBreadCrumb", "master", "members",
     )
 )  # fmt: skip
-_PARTS: Final[dict[str, tuple[str, ...]]] = {
-    "leases": ("curator-semaphore-v2",),
-    "locks": ("curator-semaphore-v2",),
-    "entries": ("kazoo-locking-queue",),
-    "taken": ("kazoo-locking-queue",),
-    "backup-masters": ("hbase-master",),
-}
 _PATRONI: Final = frozenset(("initialize", "config", "history", "status", "sync", "failover"))
 
 
@@ -57,17 +50,12 @@ def part_of(ground: Ground) -> Text | None:
     if name.endswith(QUEUE_OF_SEMAPHORE):
         whole = Text(ground.path.removesuffix(QUEUE_OF_SEMAPHORE))
         return whole if ground.knows(whole) else None
-    if name not in _PARTS and not name.isdecimal():
+    if name not in PARTS and not name.isdecimal():
         return None
     above = ground.above()
     shape = structure(above) if above is not None else None
-    fits = shape in _PARTS.get(name, ("kazoo-lease",) if name.isdecimal() else ())
+    fits = shape in PARTS.get(name, ("kazoo-lease",) if name.isdecimal() else ())
     return parent if fits else None
-
-
-def may_be_part(name: str) -> bool:
-    """Tell by its name whether a root may be a part of another one."""
-    return name in _PARTS or name.isdecimal() or name.endswith(QUEUE_OF_SEMAPHORE)
 
 
 def _curator_semaphore(ground: Ground) -> bool:

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from heapq import merge
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import msgspec
 
 from zktop.model.facts import Millis, Session, Stat
 from zktop.model.family import Family, Znode
-from zktop.model.layouts.ground import Asked
 from zktop.model.layouts.labels import label_of
 from zktop.model.layouts.layout import How, Kind, Mode
 from zktop.model.text import Text
+
+if TYPE_CHECKING:  # plain locks need none
+    from zktop.model.layouts.ground import Asked
 
 State = Literal["holds", "waits", "standby", "pending"]
 
@@ -120,7 +122,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
     until: Millis | None = None  # when the clock alone changes it: the next term that ends
     asks_watches: bool = False  # watch tables can change the answer
     family: Family = Family()
-    asked: tuple[Asked, ...] = ()  # the other facts that it was made from
+    asked: "tuple[Asked, ...]" = ()  # the other facts that it was made from
 
     @property
     def holders(self) -> Sequence[Member]:

@@ -1,56 +1,47 @@
-"""Locks of the plainest kind at first sight: recognised and put in order at one go.
+"""Locks of the plainest kind at first sight: recognised and put in order, many at one go.
 
 Nearly every lock is one queue of exclusive, ephemeral contenders that one library named. The first
-reading meets thousands of them at once, so all names of such a lock are read by one search. What
-comes out is what `lock_at` gives, sooner; wherever a thing is out of the ordinary, nothing comes
-out, and `lock_at` has to look.
+reading meets thousands of them at once, so what is asked of each member is asked of all members of
+many locks together, in columns. What comes out is what `lock_at` gives, sooner; wherever a thing
+is out of the ordinary, nothing comes out, and `lock_at` has to look.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import accumulate, chain, count, repeat
+from operator import gt
 from typing import Final
 
 import msgspec
 
 from zktop.model.facts import Session, Stat
-from zktop.model.family import Family
+from zktop.model.family import Family, Znode
 from zktop.model.layouts.catalogue import layout_named
 from zktop.model.layouts.labels import REVOKED
 from zktop.model.layouts.layout import Kind, Layout
-from zktop.model.layouts.names import compiled
-from zktop.model.layouts.strangers import by_path
-from zktop.model.layouts.structures import may_be_part
+from zktop.model.layouts.paths import by_path, may_be_part
+from zktop.model.locks.columns import HEX, UUID, Shape, columns, length
 from zktop.model.locks.election import is_election
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.notes import DISORDER, NEARLY_EXHAUSTED, plain_notes
 from zktop.model.locks.queue import Queue, Rule, rule_of
 from zktop.model.locks.roll import Roll
-from zktop.model.settings import Root, Settings
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world import World
 
-# Layout -> how it names exclusive contenders: what is before the token, the token, what follows.
-_NAMES: Final = {
-    "kazoo-lock": ("", "{H32}", "__lock__"),
-    "curator-mutex": ("_c_", "{U36}", "-lock-"),
-    "curator-latch": ("_c_", "{U36}", "-latch-"),
-    "go-lock": ("_c_", "{H32}", "-lock-"),
-    "plain-lock": ("lock[-_]", "", ""),
-    "zk-election": ("n_", "", ""),
-}
-_LENGTH: Final = {"{H32}": 32, "{U36}": 36}
-_NUMBER: Final = r"(0\d{9})"  # below a billion all clients agree on the order
-
-
-class _Shape(msgspec.Struct, frozen=True, gc=False):
-    """One way to name exclusive contenders."""
-
-    layout: Layout
-    rule: Rule
-    kind: Kind
-    fits: Callable[[str], object]  # tells whether one name is of this shape
-    numbers: Callable[[str], list[str]]  # finds the numbers in many names, a line each
-    token_at: slice | None
+# How libraries name exclusive contenders, and where in the name a token is.
+_NAMES: Final[tuple[tuple[str, Shape, slice | None], ...]] = (
+    ("kazoo-lock", (HEX, b"__lock__"), slice(0, 32)),
+    ("curator-mutex", (b"_c_", UUID, b"-lock-"), slice(3, 39)),
+    ("curator-latch", (b"_c_", UUID, b"-latch-"), slice(3, 39)),
+    ("go-lock", (b"_c_", HEX, b"-lock-"), slice(3, 35)),
+    ("plain-lock", (b"lock-",), None),
+    ("plain-lock", (b"lock_",), None),
+    ("zk-election", (b"n_",), None),
+)
+_SEMAPHORE_OF_OLD: Final = 1  # place among them of what watch tables may show to be a semaphore
+_TOGETHER: Final = 32  # locks
 
 
 class Plain(msgspec.Struct, frozen=True, gc=False):
@@ -60,81 +51,152 @@ class Plain(msgspec.Struct, frozen=True, gc=False):
     roll: Roll
 
 
-def plain_lock(path: Text, world: World, settings: Settings, root: Root | None) -> Plain | None:
-    """Give the lock at a path where it is a plain one; `root` is what the user said of it."""
-    if settings.layouts or by_path(path) or may_be_part(path[path.rfind("/") + 1 :]):
-        return None
-    if root is not None and not _says_nothing(root):
-        return None
-    family = world.family(path)
-    stat = family.stat
-    if stat is None or not family.listed or stat.next_sequence > NEARLY_EXHAUSTED:
-        return None
-    shape = _shape_of(family)
-    if shape is None or (shape.layout.name == "curator-mutex" and world.tables):
-        return None  # watch tables may show that it is a semaphore
-    found = _queue(shape, family)
-    if found is None:
-        return None
-    queue, roll = found
-    return Plain(_lock(path, shape, queue, family, stat), roll)
+class _Naming(msgspec.Struct, frozen=True, gc=False):
+    """One way to name exclusive contenders."""
+
+    layout: Layout
+    shape: Shape
+    rule: Rule
+    kind: Kind
+    token_at: slice | None
 
 
-def _says_nothing(root: Root) -> bool:
-    """Tell whether the user only said where the lock is."""
+class _Table(msgspec.Struct, frozen=True, gc=False):
+    """The members of many locks, lock by lock, each lock's in the order of its queue."""
+
+    members: list[Member]
+    sessions: list[Session]
+    born: list[int]
+    is_late: bytes  # where the next one came before
+    ends: list[int]  # of the locks
+
+
+def plain_locks(paths: Iterable[Text], world: World, settings: Settings) -> dict[Text, Plain]:
+    """Give the locks at those of these paths where they are plain ones."""
+    found: dict[Text, Plain] = {}
+    for place, alike in _sites(paths, world, settings).items():
+        for begin in range(0, len(alike), _TOGETHER):
+            found.update(_met(_naming(place), alike[begin : begin + _TOGETHER]))
+    return found
+
+
+_Site = tuple[Text, Family]
+
+
+def _sites(paths: Iterable[Text], world: World, settings: Settings) -> dict[int, list[_Site]]:
+    """Find where there may be plain locks, by the place of their naming."""
+    found: dict[int, list[_Site]] = {}
+    if settings.layouts:
+        return found
+    for site in world.families_of(paths):
+        path, family = site
+        if family.stat is None or not family.members or not family.listed:
+            continue
+        place = _place_of(next(iter(family.members)))
+        if place is None or (place == _SEMAPHORE_OF_OLD and world.tables):
+            continue
+        if _are_contenders(family) and _is_ordinary(path, family.stat, settings):
+            found.setdefault(place, []).append(site)
+    return found
+
+
+def _are_contenders(family: Family) -> bool:
+    """Tell whether all were read and belong to sessions, and nobody was told to let go.
+
+    What may well be odd about one is asked lock by lock; their names are compared later.
+    """
+    length = len(next(iter(family.members)))
+    for name, znode in family.members.items():
+        stat = znode.stat
+        if stat is None or not stat.owner or not stat.czxid or znode.data in REVOKED:
+            return False
+        if len(name) != length:
+            return False
+    return True
+
+
+def _is_ordinary(path: Text, stat: Stat, settings: Settings) -> bool:
+    """Tell whether neither the path nor the user says more of this lock than where it is."""
+    if by_path(path) or may_be_part(path[path.rfind("/") + 1 :]):
+        return False
+    if stat.next_sequence > NEARLY_EXHAUSTED:
+        return False
+    root = settings.root_of(path)
+    if root is None:
+        return not settings.roots
     return not (root.layout or root.leases or root.kind or root.blocking)
 
 
-def _shape_of(family: Family) -> _Shape | None:
-    """Find the shape of the first name; all the others must have the same."""
-    first = next(iter(family.members), None)
-    if first is not None:
-        for name in _NAMES:
-            shape = _shape(name)
-            if shape.fits(first):
-                return shape
-    return None
+def _met(naming: _Naming, sites: Sequence[_Site]) -> Iterator[tuple[Text, Plain]]:
+    """Give the plain locks among some; where one is odd, each is looked at by itself first."""
+    table = _table(naming, [family for _, family in sites])
+    if table is None and len(sites) > 1:
+        sites = [site for site in sites if _table(naming, [site[1]]) is not None]
+        table = _table(naming, [family for _, family in sites])
+    if table is not None:
+        yield from _locks(naming, sites, table)
 
 
-def _queue(shape: _Shape, family: Family) -> tuple[Queue, Roll] | None:
-    """Make the queue, if there is nothing odd about any of its members."""
-    numbers = shape.numbers("\n".join(family.members))
-    by_number = dict(zip(numbers, family.members.values(), strict=False))
-    if len(by_number) != len(family.members) or not _tell_apart(shape, family):
-        return None  # somebody has another name, or a number twice
-    layout, mode, name, at = shape.layout, shape.layout.mode, shape.layout.name, shape.token_at
-    members: list[Member] = []
-    sessions: list[Session] = []
-    born: list[int] = []
-    unordered = before = 0
-    for number in sorted(by_number):
-        znode = by_number[number]
-        stat = znode.stat
-        if stat is None or not stat.owner or not stat.czxid or znode.data in REVOKED:
-            return None  # who was not read yet, has no session, or was told to let go
-        members.append(Member(znode.name, mode, int(number), name, None, at, znode))
-        sessions.append(stat.owner)
-        born.append(stat.czxid)
-        unordered += before > stat.czxid
-        before = stat.czxid
-    notes = plain_notes(unordered, members[-1].sequence or 0)
-    return Queue(layout, shape.rule, tuple(members), notes), Roll(sessions, born)
+def _table(naming: _Naming, families: Sequence[Family]) -> _Table | None:
+    """Put the members in order, if there is nothing odd about any of them."""
+    cut = columns(naming.shape, list(chain.from_iterable([one.members for one in families])))
+    sizes = [len(one.members) for one in families]
+    lock_of = list(chain.from_iterable(map(repeat, count(), sizes)))
+    if cut is None or not (_differ(cut.tokens, lock_of) and _differ(cut.numbers, lock_of)):
+        return None  # somebody has another name, or another one's token or number
+    ends = list(accumulate(sizes))
+    order = _order(cut.numbers, ends)
+    listed = list(chain.from_iterable([one.members.values() for one in families]))
+    znodes, numbers = [listed[at] for at in order], [cut.numbers[at] for at in order]
+    stats = [stat for one in znodes if (stat := one.stat)]
+    sessions, born = [one.owner for one in stats], [one.czxid for one in stats]
+    is_late = bytes(map(gt, born, born[1:]))
+    return _Table(_members(naming, znodes, numbers), sessions, born, is_late, ends)
 
 
-def _tell_apart(shape: _Shape, family: Family) -> bool:
-    """Tell whether each has a token of its own."""
-    at = shape.token_at
-    return at is None or len({name[at] for name in family.members}) == len(family.members)
+def _differ(parts: Sequence[bytes | int], lock_of: Sequence[int]) -> bool:
+    """Tell whether no two members of one lock have the same."""
+    return len({*zip(parts, lock_of, strict=False)}) == len(parts)
 
 
-def _lock(path: Text, shape: _Shape, queue: Queue, family: Family, stat: Stat) -> Lock:
-    is_elected = is_election(path, shape.layout, (queue,))
+def _order(numbers: Sequence[int], ends: Iterable[int]) -> list[int]:
+    """Give the places of all, lock by lock in the order of the queues."""
+    order: list[int] = []
+    begin = 0
+    for end in ends:
+        order += sorted(range(begin, end), key=numbers.__getitem__)
+        begin = end
+    return order
+
+
+def _members(naming: _Naming, znodes: Sequence[Znode], numbers: Sequence[int]) -> list[Member]:
+    mode, name, at = naming.layout.mode, naming.layout.name, naming.token_at
+    return [
+        Member(znode.name, mode, number, name, None, at, znode)
+        for znode, number in zip(znodes, numbers, strict=True)
+    ]
+
+
+def _locks(naming: _Naming, sites: Sequence[_Site], table: _Table) -> Iterator[tuple[Text, Plain]]:
+    begin = 0
+    for (path, family), end in zip(sites, table.ends, strict=True):
+        members = tuple(table.members[begin:end])
+        unordered = table.is_late.count(1, begin, end - 1)
+        notes = plain_notes(unordered, members[-1].sequence or 0)
+        queue = Queue(naming.layout, naming.rule, members, notes)
+        roll = Roll(table.sessions[begin:end], table.born[begin:end])
+        yield path, Plain(_lock(path, naming, queue, family), roll)
+        begin = end
+
+
+def _lock(path: Text, naming: _Naming, queue: Queue, family: Family) -> Lock:
+    is_elected = is_election(path, naming.layout, (queue,))
     return Lock(
         path=path,
-        layout=shape.layout.name,
-        kind="election" if is_elected else shape.kind,
+        layout=naming.layout.name,
+        kind="election" if is_elected else naming.kind,
         lines=(queue,),
-        stat=stat,
+        stat=family.stat,
         seen_zxid=family.listed_at,
         at=family.told_at,
         warnings=(DISORDER,) if queue.notes.unordered else (),
@@ -142,14 +204,26 @@ def _lock(path: Text, shape: _Shape, queue: Queue, family: Family, stat: Stat) -
     )
 
 
+def _place_of(name: str) -> int | None:
+    """Give the place of the naming that a name is of, if of any; only the others can tell."""
+    for place in _BY_LENGTH.get(len(name), ()):
+        if name.startswith(_BEGINNINGS[place]):
+            return place
+    return None
+
+
+_LENGTHS: Final = [length(shape) for _, shape, _ in _NAMES]
+_BY_LENGTH: Final = {
+    here: [place for place, other in enumerate(_LENGTHS) if other == here] for here in _LENGTHS
+}
+_BEGINNINGS: Final = [shape[0].decode() if shape[0] is not HEX else "" for _, shape, _ in _NAMES]
+
+
 @cache
-def _shape(name: str) -> _Shape:
-    """Make a shape when the first lock may have it: patterns take long to compile."""
-    before, token, after = _NAMES[name]
+def _naming(place: int) -> _Naming:
+    name, shape, token_at = _NAMES[place]
     layout = layout_named(name)
     if layout is None:
         raise LookupError(name)
-    line = compiled(f"(?m)^{before}{token}{after}{_NUMBER}$")
-    at = slice(len(before), len(before) + _LENGTH[token]) if token else None
     kind: Kind = "mutex" if layout.means == "read-write" else layout.means
-    return _Shape(layout, rule_of(layout, None), kind, line.fullmatch, line.findall, at)
+    return _Naming(layout, shape, rule_of(layout, None), kind, token_at)

@@ -68,7 +68,10 @@ class Queue:
         self.layout, self.rule, self.members, self.notes = layout, rule, members, notes
         self.leases, self.exempt, self.remarks = special.leases, special.exempt, special.remarks
         seen, marked = special.seen, special.marked
-        self.seen = _counted(layout, members, notes) if seen is None else seen
+        if seen is None:
+            self.seen = _counted(layout, members) if notes.unseen else members
+        else:
+            self.seen = seen
         self.regular = seen is None and notes.is_sane and order.agrees(layout)
         self._ahead: dict[Text, int] | None = None
         self._index: dict[Text, Member] | None = None
@@ -234,9 +237,7 @@ def counts_others(line: Line) -> bool:
     return isinstance(line, Queue) and len(line.seen) > len(line.members)
 
 
-def _counted(layout: Layout, members: tuple[Member, ...], notes: Notes) -> tuple[Member, ...]:
+def _counted(layout: Layout, members: tuple[Member, ...]) -> tuple[Member, ...]:
     """Leave out those whom no client counts."""
-    if not notes.unseen:
-        return members
     unseen = compiled(layout.unseen)
     return tuple(member for member in members if not unseen.search(member.node))

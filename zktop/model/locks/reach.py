@@ -1,18 +1,12 @@
-"""Which locks read which families, and where locks may be."""
+"""Which locks read which families."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from zktop.model.facts import join, split
-from zktop.model.layouts.ground import Ground, is_lockish
-from zktop.model.layouts.singles import is_lock_of_its_parent
-from zktop.model.layouts.structures import QUEUE_OF_SEMAPHORE, part_of
-from zktop.model.layouts.terms import expiring
-from zktop.model.settings import Settings
+from zktop.model.layouts.paths import PARTS, QUEUE_OF_SEMAPHORE
 from zktop.model.text import Text
-from zktop.model.world import World
 
-_SUBNODES: Final = frozenset(("leases", "locks", "entries", "taken", "backup-masters"))
 _DIGITS: Final = 9  # of a sequence number at the least
 
 
@@ -26,43 +20,14 @@ def read_by(path: Text, children: Iterable[Text] = ()) -> list[Text]:
     name = path[path.rfind("/") + 1 :]
     if name.endswith(QUEUE_OF_SEMAPHORE):
         found.append(Text(path.removesuffix(QUEUE_OF_SEMAPHORE)))
-    if name in _SUBNODES or name.isdecimal():
+    if name in PARTS or name.isdecimal():
         found.append(split(path)[0])
-    for child in dict.fromkeys(_unnumbered(children)):
+    for child in dict.fromkeys(unnumbered(children)):
         found += _read_child(path, child)
     return found
 
 
-def candidates(world: World, settings: Settings) -> Iterator[Text]:
-    """Give every known path that may be a lock; `lock_at` has the last word."""
-    paths = {Text(root.path) for root in settings.roots if "*" not in root.path}
-    for path, family in world.families.items():
-        paths.add(path)
-        paths.update(join(path, name) for name in family.members)
-    return (path for path in sorted(paths) if may_be_lock(path, world, settings))
-
-
-def may_be_lock(path: str, world: World, settings: Settings) -> bool:
-    """Tell whether a path may be a lock: a parent of anything, or a lock-like node.
-
-    What is part of another lock is none of its own.
-    """
-    if any(root.path == path for root in settings.roots):
-        return True
-    ground = Ground(Text(path), world, settings)
-    family = ground.family
-    if family.listed or family.members or family.denied:
-        return not part_of(ground)
-    parent, name = split(path)
-    znode = world.node(path)
-    if znode is None or not _unnumbered([name]):
-        return False
-    if not _may_be_held(znode.stat.owner if znode.stat else 0, name, znode.data):
-        return False
-    return not is_lock_of_its_parent(Ground(parent, world, settings), name)
-
-
-def _unnumbered(names: Iterable[Text]) -> list[Text]:
+def unnumbered(names: Iterable[Text]) -> list[Text]:
     """Leave out the places in a queue, whose data and owner make no lock."""
     return [name for name in names if not name[-_DIGITS:].isdecimal() or len(name) < _DIGITS]
 
@@ -73,9 +38,3 @@ def _read_child(path: str, name: Text) -> Iterator[Text]:
     yield child
     if name.endswith(QUEUE_OF_SEMAPHORE):
         yield Text(child.removesuffix(QUEUE_OF_SEMAPHORE))
-
-
-def _may_be_held(owner: int, name: str, data: bytes | None) -> bool:
-    if owner:
-        return is_lockish(name)
-    return data is not None and data[:1] == b"{" and expiring(data) is not None

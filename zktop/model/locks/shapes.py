@@ -13,9 +13,10 @@ from zktop.model.layouts.ground import Ground
 from zktop.model.layouts.kazoo import KAZOO_LOCK
 from zktop.model.layouts.labels import label_of
 from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.paths import QUEUE_OF_SEMAPHORE
 from zktop.model.layouts.singles import single_children
 from zktop.model.layouts.sorting import sort_out
-from zktop.model.layouts.structures import QUEUE_OF_SEMAPHORE, lease_slots
+from zktop.model.layouts.structures import lease_slots
 from zktop.model.layouts.terms import Term
 from zktop.model.locks import order
 from zktop.model.locks.leases import Leases, number_in

@@ -15,8 +15,9 @@ def difference(old: Requests, new: Requests) -> tuple[Requests, Requests]:
     """
     created: list[Request] = []
     deleted: list[Request] = []
-    for here, left, there, joined in splits(old, new):
-        was, now = old[here : here + left], new[there : there + joined]
+    for part in splits(old, new):
+        was = old[part.here : part.here + part.left]
+        now = new[part.there : part.there + part.joined]
         before = {request.node: request for request in was}
         kept = {request.node for request in now if before.get(request.node) == request}
         order = [request.node for request in now if request.node in kept]

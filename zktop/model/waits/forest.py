@@ -95,8 +95,9 @@ class Forest:
         if row is None:
             self._rows.pop(lock, None)
             return
-        for request in self._mains.others(lock):
-            row.add(request, -1)
+        if lock in self._mains:
+            for request in self._mains.others(lock):
+                row.add(request, -1)
         self._rows[lock] = row
 
     def _counted(self, lock: str, queue: Queue | None) -> _Row | None:

@@ -10,9 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import starmap
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from zktop.model.waits.ahead import Walk
-from zktop.model.waits.behind import Crowd, crowd
 from zktop.model.waits.difference import difference, is_tail
 from zktop.model.waits.grants import granted, is_granted
 from zktop.model.waits.places import Places
@@ -20,6 +19,9 @@ from zktop.model.waits.reduction import stuck
 from zktop.model.waits.residue import NOTHING_STUCK, Residue, residue
 from zktop.model.waits.state import Queue, Request
 from zktop.model.waits.strand import Strand, strand
+
+if TYPE_CHECKING:
+    from zktop.model.waits.behind import Crowd
 
 
 class WaitGraph:
@@ -104,11 +106,13 @@ class WaitGraph:
             self._settle()
         return self._residue
 
-    def crowd(self, lock: str) -> Crowd:
+    def crowd(self, lock: str) -> "Crowd":
         """Find the passers-by that are stuck in this queue, each with the cores it is behind."""
         residue, queue = self.residue, self._queues[lock]
         known = self._crowds.get(lock)
         if known is None or known[0] is not residue or known[1] is not queue:
+            from zktop.model.waits.behind import crowd  # noqa: PLC0415  mostly nobody is stuck
+
             tail = queue.requests[self._strand(lock).end :]
             members = tuple(crowd(residue.remnants[lock], tail, residue.reach))
             known = self._crowds[lock] = residue, queue, members
@@ -238,6 +242,8 @@ class WaitGraph:
         was = self._residue
         if any(self._is_frozen(r) for _, r in suspects):
             return False
+        from zktop.model.waits.ahead import Walk  # noqa: PLC0415  few stand in two places
+
         walk = Walk(self._strand, self._places, was.frozen)
         for queue, _ in suspects:
             walk.before(queue.lock, actor)

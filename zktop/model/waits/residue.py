@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from zktop.model.waits.behind import reach
-from zktop.model.waits.cores import Core, cores, edges
-from zktop.model.waits.remnant import Remnant, remnant
 from zktop.model.waits.state import Request
 from zktop.model.waits.strand import Strand
+
+if TYPE_CHECKING:  # most ensembles have none of them
+    from zktop.model.waits.cores import Core
+    from zktop.model.waits.remnant import Remnant
 
 Standing = Literal["free", "core", "behind", "dead-end", "standby"]
 
@@ -24,9 +25,9 @@ class Residue(Struct, frozen=True, eq=False):
 
     stuck: frozenset[str]
     frozen: frozenset[str]
-    remnants: Mapping[str, Remnant]
+    remnants: "Mapping[str, Remnant]"
     edges: Mapping[str, list[str]]
-    cores: tuple[Core, ...]
+    cores: "tuple[Core, ...]"
     reach: Mapping[str, frozenset[int]]
 
     @property
@@ -50,6 +51,12 @@ NOTHING_STUCK = Residue(frozenset(), frozenset(), {}, {}, (), {})
 
 def residue(stuck: set[str], nobody: set[str], lines: Iterable[Strand]) -> Residue:
     """Explain why these tangled actors are stuck, from all the queues that they stand in."""
+    if not stuck and not nobody:
+        return NOTHING_STUCK
+    from zktop.model.waits.behind import reach  # noqa: PLC0415  mostly nobody is stuck
+    from zktop.model.waits.cores import cores, edges  # noqa: PLC0415
+    from zktop.model.waits.remnant import remnant  # noqa: PLC0415
+
     frozen = frozenset(stuck | nobody)
     remnants = {
         line.queue.lock: remnant(line.queue, line.queue.requests[: line.end], frozen)

@@ -27,9 +27,9 @@ class Tally(Struct, frozen=True, gc=False):
         """Give the tally of the next version."""
         gone: list[Request] = []
         come: list[Request] = []
-        for here, left, there, joined in splits(self.requests, requests):
-            gone += self.requests[here : here + left]
-            come += requests[there : there + joined]
+        for part in splits(self.requests, requests):
+            gone += self.requests[part.here : part.here + part.left]
+            come += requests[part.there : part.there + part.joined]
         less, more = tally(gone), tally(come)
         return Tally(
             requests,
