@@ -19,6 +19,7 @@ from zktop.ui.moment import Moment
 from zktop.ui.paged import Paged
 from zktop.ui.ports import Complaint, Exports, Feed, News, Stage, Status
 from zktop.ui.tape import REPLAY, Tape
+from zktop.ui.thrift import be_thrifty
 from zktop.ui.travel import Travel
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Zktop(Paged):
         look: Look | None = None,
     ) -> None:
         lean()
+        be_thrifty()
         super().__init__(look or Look())
         self.feed, self.stage, self.exports = feed, stage, exports
         self.refresh_rate: int = self.look.refresh
@@ -71,6 +73,7 @@ class Zktop(Paged):
         self.call_after_refresh(self._begin)
 
     async def _begin(self) -> None:
+        self.bring_rest()
         await self.bring(self.look.page)
         if self.stage is not None:
             self.stage.listen(self._inbox.nudge, self._inbox.complain)

@@ -47,8 +47,9 @@ def mistakes(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 def clashes(table: Sequence[Key], changed: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Find keys that mean two things at one place; told of the one that was changed."""
+    names = {key.id: frozenset(key.names) for key in table}
     for first, second in combinations(table, 2):
-        if not _meet(first, second):
+        if names[first.id].isdisjoint(names[second.id]) or not _meet(first, second):
             continue
         later, earlier = (second, first) if second.id in changed else (first, second)
         for name in second.names:

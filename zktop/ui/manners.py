@@ -19,12 +19,15 @@ from textual.actions import ActionParseResult
 from textual.app import App
 from textual.binding import Binding
 from textual.color import Color
+from textual.constants import DEFAULT_THEME
 from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
 from textual.notifications import Notification, Notify, SeverityLevel
+from textual.reactive import Initialize, Reactive
 from textual.screen import Screen
+from textual.theme import Theme
 from textual.timer import Timer, TimerCallback
 
 from zktop.ui.ascii import Ascii
@@ -74,8 +77,15 @@ def _without_colours(style: Style) -> Style:
     return style.without_color
 
 
+def _first_theme(app: "Mannered") -> str:
+    return app.look.theme.name if app.look.theme is not None else DEFAULT_THEME
+
+
 class Mannered(App[int]):
     """An app that a terminal survives, and that survives its own drawings."""
+
+    # Textual's own would be replaced before the first frame: all styles would be made twice.
+    theme: Reactive[str] = Reactive(Initialize(_first_theme))
 
     BINDINGS: ClassVar = [
         Binding("ctrl+c", "quit", "Quit", show=False, priority=True),  # also where text is typed
@@ -85,16 +95,20 @@ class Mannered(App[int]):
 
     def __init__(self, look: Look) -> None:
         self.has_colours = "NO_COLOR" not in os.environ
-        super().__init__(ansi_color=None if self.has_colours else True)
         self.look = look
+        super().__init__(ansi_color=None if self.has_colours else True)
         self.mishaps = Mishaps(look.log)
         self._ascii = Ascii(enabled=look.is_ascii)
         self._colourless = Colourless(enabled=not self.has_colours)
         self._trouble, self._trouble_until = "", 0.0
         self.haste = Haste(self, self._deliver)
-        if look.theme is not None:
-            self.register_theme(look.theme)
-            self.theme = look.theme.name
+
+    @property
+    def available_themes(self) -> dict[str, Theme]:
+        """All themes; the first one must be there before any can be registered."""
+        first = self.look.theme
+        known = super().available_themes
+        return known if first is None else {first.name: first, **known}
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Take off the screen what the terminal cannot show."""

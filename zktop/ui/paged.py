@@ -77,8 +77,14 @@ class Paged(Mannered):
         """Give the frame around the pages."""
         yield self._head
         yield self._switcher
-        yield FilterLine()
         yield self._foot
+
+    def bring_rest(self) -> None:
+        """Add what is out of sight at first: the first frame need not wait for it.
+
+        Nor does the first page: who is ended meanwhile would have nothing to put it into.
+        """
+        self.mount(FilterLine(), before=self._foot)
 
     @property
     @abstractmethod

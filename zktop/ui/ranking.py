@@ -23,8 +23,8 @@ class Ranking:
         self._places = places(self._rows)
         # How urgent a row is grows evenly. Its place makes a difference where nothing else does.
         self._urgent = [row.urgent * len(self._rows) - at for at, row in enumerate(self._rows)]
-        self._urges = [row.urges * len(self._rows) for row in self._rows]
-        self._order = list(range(len(self._rows)))
+        self._urges = [row.urges for row in self._rows]
+        self._order = list(self._places.values())  # the very numbers: ten thousand take room
         self._given: list[Row] | None = None
 
     def put(self, path: Text, row: Row | None) -> bool:
@@ -34,13 +34,14 @@ class Ranking:
             return False
         self._rows[place] = row
         self._urgent[place] = row.urgent * len(self._rows) - place
-        self._urges[place] = row.urges * len(self._rows)
+        self._urges[place] = row.urges
         self._given = None
         return True
 
     def ordered(self, now: Millis) -> list[Row]:
         """Give the rows in order; the same list for as long as it would be the same."""
-        urgencies = list(map(add, self._urgent, map(mul, self._urges, repeat(now))))
+        passed = repeat(now * len(self._rows))
+        urgencies = list(map(add, self._urgent, map(mul, self._urges, passed)))
         if self._given is None or not _falls(list(map(urgencies.__getitem__, self._order))):
             self._order.sort(key=urgencies.__getitem__, reverse=True)
             self._given = list(map(self._rows.__getitem__, self._order))

@@ -11,7 +11,7 @@ from zktop.model.sight import Sight
 from zktop.model.text import Text
 from zktop.model.witness import TABLE_NAMES, Table, Witness
 from zktop.ui.draw.clock import per_second
-from zktop.ui.draw.ensemble import lag, newest_of
+from zktop.ui.draw.standing import lag, newest_of
 from zktop.ui.ink import Ink, Line, line
 from zktop.ui.roster import Rates
 from zktop.ui.widgets.column import Column
