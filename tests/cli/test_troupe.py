@@ -70,7 +70,7 @@ def test_contenders_hold_and_wait(audience: Audience) -> None:
     audience.until(lambda troupe: sorted(states(troupe)) == ["holds", "waits"])
 
     assert {one.path for one in audience.troupe.hands} == {"/zktop-demo/two"}
-    assert {one.session for one in audience.troupe.hands} == audience.troupe.sessions
+    assert {one.session for one in audience.troupe.hands} == {*audience.troupe.sessions}
 
 
 def test_a_released_lock_goes_to_the_next(audience: Audience) -> None:

@@ -197,7 +197,7 @@ def test_events_of_the_future_are_not_told() -> None:
 def test_says_each_event_in_words(report: Report, event: Event, said: str) -> None:
     """Who is not known by name is called by session, and else by node."""
     tape = Tape()
-    tape.events.append(event)
+    tape.events.extend([event])
     (entry,) = entries(tape, report, 5)
 
     assert text_of(entry.drawn).endswith(f"  {said}")
@@ -213,7 +213,7 @@ def test_who_was_read_later_is_named_all_the_same(report: Report) -> None:
         Event(at=3, event="abandoned", lock=QUIET, node=gone, session=0xA, owner=Text("dan")),
         Event(at=4, event="queued", lock=QUIET, node=Text("lock-0000000008")),
     ):
-        tape.events.append(one)
+        tape.events.extend([one])
     told = texts([one.drawn for one in entries(tape, report, 5)])
 
     assert [one.split()[-2] for one in told] == ["lock-0000000008", "up", "dan", "eve"]
@@ -227,7 +227,7 @@ def test_the_node_that_is_the_lock_itself_names_nobody_before(report: Report) ->
         Event(at=1, event="queued", lock=QUIET, node=Text(".")),
         Event(at=2, event="acquired", lock=QUIET, node=Text("."), owner=Text("dan"), session=0xA),
     ):
-        tape.events.append(one)
+        tape.events.extend([one])
     told = texts([one.drawn for one in entries(tape, report, 5)])
 
     assert "dan" not in told[1]

@@ -26,7 +26,8 @@ from zktop.headless.durations import millis
 from zktop.model.facts import Session
 from zktop.ui.ports import Act, Hand, RecipeCard, Said, SceneCard, Showing, Steer, Wish
 
-STEPS_KEPT, LINES_KEPT = 2_000, 500
+STEPS_KEPT, LINES_KEPT = 500, 500
+NAMES_KEPT = 100  # of contenders that have ended; a scene has far fewer
 GONE_KEPT = 5  # contenders that ended, shown for a while
 JOINS: dict[str, tuple[str, ...]] = {  # layout -> recipes whose contenders fit in
     "plain-lock": ("predecessor",),
@@ -48,7 +49,7 @@ class Troupe:
         self.root = config.demo.root
         self._connection = demo_connection(config, hosts)
         self._cap = config.demo.max_contenders
-        self._chronicle = Chronicle(STEPS_KEPT)
+        self._chronicle = Chronicle(STEPS_KEPT, NAMES_KEPT)
         self._lines: deque[Said] = deque(maxlen=LINES_KEPT)
         self._gone: deque[Hand] = deque(maxlen=GONE_KEPT)
         self._heard: Callable[[], None] = lambda: None

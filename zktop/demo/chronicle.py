@@ -23,8 +23,9 @@ class Chronicle:
     whatever ended it. Two believers of one exclusive lock are what the flawed recipes are about.
     """
 
-    def __init__(self, remembered: int = REMEMBERED) -> None:
+    def __init__(self, remembered: int = REMEMBERED, names: int = REMEMBERED_NAMES) -> None:
         """Know nothing yet."""
+        self._names = names
         self._news = threading.Condition()
         self.steps: deque[Step] = deque(maxlen=remembered)
         self.latest: dict[str, Step] = {}
@@ -107,7 +108,7 @@ class Chronicle:
         self._standings.pop(event.name, None)
         self._disbelieve(event.name)
         self.ended[event.name] = event
-        if len(self.ended) > REMEMBERED_NAMES:
+        if len(self.ended) > self._names:
             self._forget(next(iter(self.ended)))
 
     def _stands(self, event: Told) -> None:
@@ -118,7 +119,7 @@ class Chronicle:
             self._sessions[standing.session] = event.name
             if len(self._sessions) > len(self._standings) + REMEMBERED_SESSIONS:
                 del self._sessions[next(filter(self._is_over, self._sessions))]
-            self.ours = tuple(self._sessions)  # many reports keep one: a set takes ten times the room
+            self.ours = tuple(self._sessions)  # in many reports: a set takes ten times the room
 
     def _is_over(self, session: Session) -> bool:
         standing = self._standings.get(self._sessions[session])

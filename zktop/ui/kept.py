@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # the first frame has no report
 # How many of each take as much room as one changed lock, or the rest of one frame: 6 kB.
 MEMBERS = LOCKS = 128
 ROWS = 25
-FINDINGS = 8
+FINDINGS = 6
 FINEST = 256  # of a stretch of time is the shortest step in it that is told apart
 COARSER = 0.75  # is the next step to try; half as fine would forget far more than has to go
 

@@ -10,7 +10,7 @@ import gc
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import _lru_cache_wrapper
+from functools import _lru_cache_wrapper, lru_cache
 from itertools import chain
 from typing import Any, Final
 from weakref import WeakSet
@@ -19,7 +19,7 @@ from textual.message_pump import MessagePump
 
 from zktop.ui.after import after
 
-SOON_S: Final = 1.0  # several dialogs may be closed until then, and none is left much longer
+SOON_S: Final = 0.05  # the screen is drawn by then; what is left of several dialogs would add up
 MUCH: Final = 500  # answers; what remembers fewer is of more use than the room it takes
 
 _due: Final[WeakSet[MessagePump]] = WeakSet()
@@ -34,7 +34,7 @@ def sweep_soon(pump: MessagePump) -> None:
 
 def _sweep(pump: MessagePump) -> None:
     _due.discard(pump)
-    for one in _remembering():
+    for one in _remembering(len(sys.modules)):
         if one.cache_info().currsize > MUCH:
             one.cache_clear()
     gc.collect()
@@ -42,8 +42,13 @@ def _sweep(pump: MessagePump) -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _remembering() -> "Iterator[_lru_cache_wrapper[Any]]":
-    """Give the functions of Rich and Textual that remember their answers."""
+@lru_cache(maxsize=1)
+def _remembering(_modules: int) -> "list[_lru_cache_wrapper[Any]]":
+    """Find the functions of Rich and Textual that remember; again when more was imported."""
+    return [*dict.fromkeys(_found())]
+
+
+def _found() -> "Iterator[_lru_cache_wrapper[Any]]":
     for name, module in [*sys.modules.items()]:
         if name.partition(".")[0] in ("rich", "textual"):
             here = [*vars(module).values()]

@@ -7,14 +7,14 @@ frames long.
 """
 
 from bisect import bisect_right
-from collections import deque
 from collections.abc import Iterator
-from itertools import dropwhile, islice
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from zktop.model.facts import Millis
+from zktop.ui.annals import Annals
 from zktop.ui.kept import Kept, halved, thinned
 from zktop.ui.ports import Frame
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # the first frame has no report
 ROOM = 1_250  # about 8 MB: the last quarter of a minute, and an hour in steps of half a minute
 ROOM_LEFT = 0.9  # of it is in use when enough was forgotten
 QUIET_MS = 10_000  # a frame like the one before it is kept after so long
-EVENTS_KEPT = 5_000
+EVENTS_KEPT = 10_000
 READ_LATE_MS = 10_000  # after an event, something may still be learned of it
 CASES_KEPT = 50
 
@@ -47,7 +47,7 @@ class Limits(NamedTuple):
     is_even: bool = False  # the oldest is worth as much as the newest
 
 
-REPLAY = Limits(room=20 * ROOM, events=10 * EVENTS_KEPT, is_even=True)
+REPLAY = Limits(room=20 * ROOM, events=5 * EVENTS_KEPT, is_even=True)
 
 
 class Tape:
@@ -56,7 +56,7 @@ class Tape:
     def __init__(self, limits: Limits | None = None) -> None:
         """Begin with nothing."""
         self._limits = limits or Limits()
-        self.events: deque[Event] = deque(maxlen=self._limits.events)
+        self.events = Annals(self._limits.events)
         self.told = 0  # how many events there ever were
         self.cases: dict[str, Case] = {}
         self.thinned = 0  # how often frames were left out
@@ -84,7 +84,7 @@ class Tape:
 
     def events_until(self, moment: Millis) -> Iterator["Event"]:
         """Give what happened up to a moment, and what was read soon after it, newest first."""
-        return dropwhile(lambda one: one.at > moment + READ_LATE_MS, reversed(self.events))
+        return self.events.until(moment + READ_LATE_MS)
 
     @property
     def begin(self) -> Millis | None:
