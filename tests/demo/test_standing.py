@@ -116,16 +116,17 @@ def test_who_has_ended_stands_nowhere_but_the_session_is_known():
     assert chronicle.believers(X) == set()
 
 
-def test_what_is_remembered_of_the_dead_is_bounded():
+@pytest.mark.parametrize("names", [REMEMBERED_NAMES, 5])
+def test_what_is_remembered_of_the_dead_is_bounded(names):
     """A UI may run for weeks."""
-    chronicle = Chronicle()
+    chronicle = Chronicle(names=names)
     for number in range(REMEMBERED_NAMES + 10):
         name = f"n{number}"
         step = Step(name, "connected", "", "", session=hex(number + 1))
         for event in (Hired(name, 7, ORDER), Told(name, step), ended(name)):
             chronicle.hear(event)
 
-    assert len(chronicle.ended) == len(chronicle.told) == REMEMBERED_NAMES
+    assert len(chronicle.ended) == len(chronicle.told) == names
     assert len(chronicle.sessions()) == 1 + REMEMBERED_SESSIONS  # one lived when it connected
     assert chronicle.ended.keys() == chronicle.latest.keys()
 
@@ -141,7 +142,7 @@ def test_a_living_contender_is_ours_however_many_came_after_it():
             chronicle.hear(event)
 
     assert chronicle.sessions()[1] == "n0"
-    assert chronicle.ours == chronicle.sessions().keys()
+    assert {*chronicle.ours} == chronicle.sessions().keys()
 
 
 def test_who_is_ours_is_the_same_object_until_somebody_connects():
