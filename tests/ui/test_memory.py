@@ -67,3 +67,24 @@ async def test_what_is_left_of_a_closed_dialog_is_swept_away(
 
         for remembering in (Segment._split_cells, Strip.render_ansi, Region.grow):
             assert remembering.cache_info().currsize < MANY
+
+
+async def test_what_is_left_is_swept_away_before_the_next_dialog(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whoever is quicker than the sweep never has what is left of two of them."""
+    monkeypatch.setattr(sweep, "SOON_S", 1_000.0)
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        gc.disable()
+        try:
+            await pressed(pilot, "x", "escape")
+            before = sweeps()
+            await pressed(pilot, "question_mark")
+            after_the_first = sweeps()
+            await pressed(pilot, "escape")
+
+            assert (before + 1, before + 1) == (after_the_first, sweeps())
+        finally:
+            gc.enable()

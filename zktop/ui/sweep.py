@@ -29,11 +29,14 @@ def sweep_soon(pump: MessagePump) -> None:
     """Sweep when what was closed is gone from the screen, once for all that goes until then."""
     if pump not in _due:
         _due.add(pump)
-        after(SOON_S, pump, lambda: _sweep(pump))
+        after(SOON_S, pump, sweep_if_due)
 
 
-def _sweep(pump: MessagePump) -> None:
-    _due.discard(pump)
+def sweep_if_due() -> None:
+    """Sweep before more is opened, where it was not done yet since something was closed."""
+    if not _due:
+        return
+    _due.clear()
     for one in _remembering(len(sys.modules)):
         if one.cache_info().currsize > MUCH:
             one.cache_clear()

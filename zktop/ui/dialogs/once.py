@@ -4,7 +4,7 @@ Textual pops whatever screen is on top then: another dialog, or the last screen 
 """
 
 import contextlib
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from textual import on, work
 from textual._styles_cache import StylesCache
@@ -14,13 +14,18 @@ from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.widgets import Input
 
-from zktop.ui.sweep import sweep_soon
+from zktop.ui.sweep import sweep_if_due, sweep_soon
 
 T = TypeVar("T")
 
 
 class Once(Screen[T], Generic[T]):
     """A screen that closes itself alone, and of which nothing stays."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        """Make room first: what is left of two would be twice as much."""
+        sweep_if_due()
+        super().__init__(*args, **options)
 
     def on_unmount(self) -> None:
         """Let go of what it drew: Textual keeps that of the newest thousand widgets."""
