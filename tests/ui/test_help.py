@@ -78,6 +78,14 @@ def test_every_key_of_a_page_is_in_it(width: int) -> None:
         assert max(map(width_of, lines)) <= width
 
 
+def test_what_is_code_is_told_as_it_stands() -> None:
+    """A star is emphasis elsewhere; there it is a star."""
+    about = "**Bold**, a \\*, `*` for ten or more, `/locks/*`."
+    told = text_of(help_lines("Timeline", about, (), 90)[1])
+
+    assert told.strip() == "Bold, a *, * for ten or more, /locks/*."
+
+
 def test_what_an_ink_means_is_told() -> None:
     """Every one that stands for a state."""
     assert {ink for _, ink, _ in INKS} == set(ALL_INKS) - UNTOLD

@@ -18,7 +18,7 @@ GROUPS: Final[dict[Group, str]] = {
     "contenders": "Contenders of ours",
     "zktop": "zktop itself",
 }
-_MARKS: Final = re.compile(r"\\(.)|[*`]")  # of Markdown: emphasis and code; not what is escaped
+_MARKS: Final = re.compile(r"`([^`]*)`|\\(.)|\*")  # of Markdown: code, what is escaped, emphasis
 NAMES: Final = "Names of the actions, to give them other keys with ui.keys in the config"
 KEY_WIDTH: Final = 16
 INKS: Final[tuple[tuple[str, Ink, str], ...]] = (
@@ -70,7 +70,7 @@ def _sections(
 def _paragraphs(about: str, width: int) -> list[Line]:
     """Fold each by itself; a heading would only repeat the screen's name."""
     texts = re.split(r"\n\s*\n|\n\s*(?=- )", about)
-    told = [_MARKS.sub(r"\1", text) for text in texts if not text.lstrip().startswith("#")]
+    told = [_MARKS.sub(r"\1\2", text) for text in texts if not text.lstrip().startswith("#")]
     return [one for text in told for one in wrapped(text, width, indent="  ")]
 
 

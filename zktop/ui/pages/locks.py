@@ -59,7 +59,7 @@ class Locks(Page):
         "`W.R5` is a writer, then five readers. `≥` means at least, `?` unknown.\n\n"
         + "\n".join(f"- `{code}` {words}" for code, words in MEANINGS.items())
         + "\n- `ok` nothing is known to be wrong; `free` nobody holds it\n\n"
-        "Many quiet locks below one parent are one line, `▸ /locks/user/\\* (388)`: nothing is "
+        "Many quiet locks below one parent are one line, `▸ /locks/user/* (388)`: nothing is "
         "wrong with them, and nobody waits. Enter opens it, `f` lists every lock; so does a "
         "filter, or another order.\n\n"
         "**Root blockers** are those at the root of all waiting: whoever they wait for, it is "

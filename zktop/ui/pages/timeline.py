@@ -63,8 +63,9 @@ class Timeline(Page):
     to somebody else.
 
     Of an actor: `#` holds, `=` holds and waits, `-` waits, `!` is in a deadlock, `?` probably
-    is in one, `x` lost its session. Of a session: `p` where it was heard of. The other screens
-    show the moment of the cursor; escape goes back to live.
+    is in one, `x` lost its session; three and more waiters that are called alike are one strip.
+    Of a session: `p` where it was heard of. The other screens show the moment of the cursor;
+    escape goes back to live.
     """
     SCOPED_CSS: ClassVar[bool] = False  # the screen says how short it is
     DEFAULT_CSS = """
