@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.theme import Theme
 
+from zktop.ui.sweep import sweep_soon
+
 if TYPE_CHECKING:
     from zktop.ui.app import Zktop
 
@@ -29,7 +31,14 @@ Open = Callable[[], Wardrobe]  # reads the files anew
 
 
 def fault(app: "Zktop", theme: Theme) -> str | None:
-    """Say why a theme cannot be worn; the app keeps what it wears meanwhile."""
+    """Say why a theme cannot be worn; the app keeps what it wears meanwhile.
+
+    To read a copy of all styles takes as long as to wear them, and leaves thousands of pieces
+    behind: what was tried is not tried again, unless there are more styles by now.
+    """
+    trial = theme, len(app.stylesheet.source)
+    if app.tried.get(theme.name) == trial:
+        return None
     try:
         values = {
             **app.get_theme_variable_defaults(),
@@ -42,6 +51,7 @@ def fault(app: "Zktop", theme: Theme) -> str | None:
         list(sheet.rules)
     except Exception as error:  # noqa: BLE001  whatever it is, the app would end with it
         return f"The theme {theme.name} cannot be used: {type(error).__name__}: {error}"
+    app.tried[theme.name] = trial
     return None
 
 
@@ -53,4 +63,5 @@ def wear(app: "Zktop", theme: Theme) -> str | None:
         if app.theme == theme.name:
             app.refresh_css(animate=False)  # the file of what is worn has changed
         app.theme = theme.name
+        sweep_soon(app)  # the styles of before hold each other in circles
     return wrong
