@@ -37,7 +37,7 @@ def test_what_happened_is_found_newest_first(counts: list[int], most: int, momen
     found = list(known.until(moment))
     expected = list(dropwhile(lambda one: one.at > moment, reversed(told[-len(known) :])))
     assert found == (expected if len(known) else [])
-    assert min(len(told), max(most - TOGETHER, min(most, FRESH))) <= len(known) <= most
+    assert min(len(told), max(most - 2 * TOGETHER, min(most, FRESH))) <= len(known) <= most
 
 
 def test_what_is_long_ago_takes_little_room() -> None:
