@@ -11,7 +11,7 @@ from ui.feeds import Moment, app_of, frames, settled
 from zktop.model.facts import Gone
 from zktop.model.text import Text
 from zktop.ui.draw import strips
-from zktop.ui.draw.crew import WORST_FIRST, Crew, crew_strip
+from zktop.ui.draw.crew import MATTERS_MOST, Crew, crew_strip
 from zktop.ui.ink import text_of
 from zktop.ui.tape import Tape
 from zktop.ui.tracks import Doing, Tracks
@@ -76,7 +76,7 @@ def test_a_crew_shows_in_each_column_what_matters_most(
     tracks, crew = crewed(doings)
     seen = strips.window(END, BEGIN, END, 500, 40)
     each = [text_of(strips.actor_strip(tracks, one, seen)) for one in crew.sessions]
-    laid = [min(cells, key=WORST_FIRST.index) for cells in zip(*each, strict=True)]
+    laid = [min(cells, key=MATTERS_MOST.index) for cells in zip(*each, strict=True)]
 
     assert text_of(crew_strip(tracks, crew, seen)) == "".join(laid)
 

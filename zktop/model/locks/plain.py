@@ -40,7 +40,7 @@ _NAMES: Final[tuple[tuple[str, Shape, slice | None], ...]] = (
     ("plain-lock", (b"lock_",), None),
     ("zk-election", (b"n_",), None),
 )
-_SEMAPHORE_OF_OLD: Final = 1  # place among them of what watch tables may show to be a semaphore
+_MAY_BE_SEMAPHORE: Final = "curator-mutex"  # as watch tables may show
 _TOGETHER: Final = 32  # locks
 
 
@@ -93,7 +93,7 @@ def _sites(paths: Iterable[Text], world: World, settings: Settings) -> dict[int,
         if family.stat is None or not family.members or not family.listed:
             continue
         place = _place_of(next(iter(family.members)))
-        if place is None or (place == _SEMAPHORE_OF_OLD and world.tables):
+        if place is None or (world.tables and _NAMES[place][0] == _MAY_BE_SEMAPHORE):
             continue
         if _are_contenders(family) and _is_ordinary(path, family.stat, settings):
             found.setdefault(place, []).append(site)
@@ -105,12 +105,12 @@ def _are_contenders(family: Family) -> bool:
 
     What may well be odd about one is asked lock by lock; their names are compared later.
     """
-    length = len(next(iter(family.members)))
+    size = len(next(iter(family.members)))
     for name, znode in family.members.items():
         stat = znode.stat
         if stat is None or not stat.owner or not stat.czxid or znode.data in REVOKED:
             return False
-        if len(name) != length:
+        if len(name) != size:
             return False
     return True
 
@@ -205,7 +205,7 @@ def _lock(path: Text, naming: _Naming, queue: Queue, family: Family) -> Lock:
 
 
 def _place_of(name: str) -> int | None:
-    """Give the place of the naming that a name is of, if of any; only the others can tell."""
+    """Give the place of the naming that a name looks like; `columns` tells whether it is."""
     for place in _BY_LENGTH.get(len(name), ()):
         if name.startswith(_BEGINNINGS[place]):
             return place

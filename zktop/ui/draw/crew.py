@@ -16,7 +16,7 @@ from zktop.ui.ink import Line
 from zktop.ui.tracks import LARGE, Tracks
 
 ALIKE: Final = 3  # of fewer, each has a strip
-WORST_FIRST: Final = "=#-x."
+MATTERS_MOST: Final = "=#-x."  # first
 Called = Callable[[Session], str | None]
 
 
@@ -45,18 +45,14 @@ def mustered(alone: Sequence[Session], waiters: Iterable[Session], called: Calle
     others = dict.fromkeys(waiters)
     for session in alone:
         others.pop(session, None)
-    for session in others:
-        families.setdefault(_family(session, called), []).append(session)
+    named = {session: fold_name(called(session) or "") for session in others}
+    for session, name in named.items():
+        families.setdefault(name, []).append(session)
     found: dict[Actor, None] = dict.fromkeys(alone)
-    for session in others:
-        name = _family(session, called)
+    for session, name in named.items():
         alike = families[name]
         found[Crew(name, tuple(alike)) if name and len(alike) >= ALIKE else session] = None
     return list(found)
-
-
-def _family(session: Session, called: Called) -> str:
-    return fold_name(called(session) or "")
 
 
 def crew_strip(tracks: Tracks, crew: Crew, seen: Window) -> Line:
@@ -77,5 +73,5 @@ def crew_strip(tracks: Tracks, crew: Crew, seen: Window) -> Line:
             counts[now[session]] -= 1
             counts[does] += 1
             now[session] = does
-        cells.append(next(one for one in WORST_FIRST if counts[one]))
+        cells.append(next(one for one in MATTERS_MOST if counts[one]))
     return inked("".join(cells))
