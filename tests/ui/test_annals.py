@@ -47,4 +47,4 @@ def test_what_is_long_ago_takes_little_room() -> None:
 
     packed = sum(len(text) for _, text in known._old)
     assert len(known) > 99_000
-    assert packed < 20 * len(known)  # bytes; as an object, each has five hundred
+    assert packed < 20 * len(known)  # bytes; as an object, each takes hundreds

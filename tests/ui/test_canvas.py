@@ -10,12 +10,13 @@ from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widget import Widget
-from ui.feeds import app_of, pressed, settled
+from ui.feeds import ToldFeed, app_of, pressed, settled
+from ui.stages import Asked
 from ui.troubles import trouble
 
 from zktop.ui.app import Zktop
 from zktop.ui.pages import PAGES
-from zktop.ui.widgets.backdrop import Backdrop
+from zktop.ui.widgets.backdrop import Backdrop, Framed
 from zktop.ui.widgets.brush import Parted
 from zktop.ui.widgets.canvas import Canvas
 
@@ -23,8 +24,8 @@ LINES = 20  # so many at least are looked at
 
 
 def in_sight(app: Zktop) -> Iterator[tuple[Widget, Region]]:
-    """All views on the screen and all that is behind them, with all their cells."""
-    behind = [one for one in app.screen.query("*") if isinstance(one, Backdrop)]
+    """All views on the screen and all that is behind or around them, with all their cells."""
+    behind = [one for one in app.screen.query("*") if isinstance(one, Backdrop | Framed)]
     for view in (*app.screen.query(Canvas), *behind, app.screen):
         if view.region and view.display:
             yield view, view.region.size.region
@@ -57,6 +58,19 @@ async def test_every_page(entry: object, terminal: str, monkeypatch: pytest.Monk
         lines = await seen_alike(pilot)
 
     assert lines >= LINES
+
+
+@pytest.mark.parametrize("key", ["question_mark", "x", "N", "S"])
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_every_dialog(key: str, size: tuple[int, int]) -> None:
+    """The frame around it, with its title, however few lines there are inside."""
+    app = Zktop(ToldFeed(*trouble()), Asked())
+    async with app.run_test(size=size) as pilot:
+        await pressed(pilot, key)
+        lines = await seen_alike(pilot)
+
+        assert lines >= LINES
+        assert any(isinstance(one, Framed) for one, _ in in_sight(app))
 
 
 @pytest.mark.parametrize("theme", ["textual-light", "ansi-dark", "ansi-light"])

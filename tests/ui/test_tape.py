@@ -86,6 +86,17 @@ def test_a_tape_never_takes_more_room_than_it_has() -> None:
     assert len(told(Limits(room=1), past())) == 1
 
 
+@pytest.mark.parametrize("room", [60, 200])
+def test_a_live_tape_forgets_no_more_than_it_must(room: int) -> None:
+    """It is thinned in small steps: most of its room is in use at any time."""
+    known, used = Tape(Limits(room=room)), list[int]()
+    for frame in busy(1_000):
+        known.add(frame)
+        used.append(sum(one.room for one in known.kept()))
+
+    assert min(used[300:]) > 0.6 * room
+
+
 def test_a_large_lock_takes_more_room_than_a_small_one() -> None:
     """A change in it makes new lists of all its members."""
     sizes = (2, 10 * MEMBERS)

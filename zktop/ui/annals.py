@@ -1,7 +1,7 @@
 """What happened, as far back as is remembered: what is long ago is packed.
 
 The newest events are drawn again and again. Of the rest there are thousands that hardly anybody
-asks for, and each as an object takes fifty times the room that it takes among others like it.
+asks for, and each as an object takes ten times the room that it takes packed with its like.
 """
 
 import zlib

@@ -55,7 +55,7 @@ class Zktop(Paged):
         self.tape = Tape(None if feed.is_live else REPLAY)
         self.travel = Travel(is_live=feed.is_live, at=self.look.at)
         self.status = Status("connecting", f"{TRIES[feed.is_live]} {feed.name} ...")
-        self.tried: dict[str, tuple[Theme, int]] = {}  # themes, by name: see there
+        self.tried: dict[str, tuple[Theme, int]] = {}  # themes that can be worn, by name
         self.agreed_paths: set[str] = set()  # where contenders may write besides the demo root
         self._crier: Crier | None = None  # comes with the first report
         self._inbox = Inbox(self._wake, waits=not feed.is_live)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # the first frame has no report
     from zktop.model.report import Report
     from zktop.model.world import Tables
 
-# How many of each take as much room as one changed lock, or the rest of one frame: 6 kB.
+# How many of each take as much room as one changed lock, or the rest of one frame: 3 to 6 kB.
 MEMBERS = LOCKS = 128
 ROWS = 25
 FINDINGS = 6

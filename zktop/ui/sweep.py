@@ -1,7 +1,7 @@
-"""Lets go of what is left of a closed dialog.
+"""Lets go of what is left of a closed dialog, and of the styles of another theme.
 
-Its widgets hold each other in circles, which Python's collector looks for far too seldom, and Rich
-and Textual remember how each of its lines was cut, painted and placed. The memory that fills
+They hold each other in circles, which Python's collector looks for far too seldom, and Rich
+and Textual remember how each line was cut, painted and placed. The memory that fills
 meanwhile is never given back.
 """
 

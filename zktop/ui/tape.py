@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # the first frame has no report
     from zktop.model.report import Report
     from zktop.model.waits.deadlock import Deadlock
 
-ROOM = 1_250  # about 8 MB: the last quarter of a minute, and an hour in steps of half a minute
+ROOM = 1_250  # about 6 MB: the last quarter of a minute, and an hour in steps of half a minute
 ROOM_LEFT = 0.9  # of it is in use when enough was forgotten
 QUIET_MS = 10_000  # a frame like the one before it is kept after so long
 EVENTS_KEPT = 10_000
