@@ -1,12 +1,13 @@
 """A large ensemble as facts: ten thousand quiet locks, five contenders each."""
 
 import random
+import time
 from collections.abc import Iterator
 
 from zktop.model.facts import AnyFact, Children, Node, Stat, join
 from zktop.model.text import Text
 
-NOW = 1_800_000_000_000
+NOW = time.time_ns() // 1_000_000 - 60_000  # they have waited for a minute
 LOCKS, EACH = 10_000, 5
 SEEN = 10_000_000  # the zxid of the reading
 

@@ -59,7 +59,7 @@ class Painted:
         link = Link(zxid=0, at=now, state="connected", session=1)
         self._world = World().after(*facts(), link)
         self._tell(Status("live"))
-        self._look()
+        self._look(thorough=not self._rate)  # all of it, so that the rest is one
         self._rest(SETTLES_S)
         begun = time.monotonic()
         number = 0
@@ -100,8 +100,8 @@ class Painted:
         self.reported |= dict.fromkeys(numbers, now)
         self._rest(1 / LOOKS_PER_S if self._rate > LOOKS_PER_S else 0.0)
 
-    def _look(self) -> None:
-        report = self._examiner.look(self._world, _now(), thorough=not self._rate)
+    def _look(self, *, thorough: bool = False) -> None:
+        report = self._examiner.look(self._world, _now(), thorough=thorough)
         self._tell(Frame(report, report.events))
 
     def _rest(self, seconds: float) -> None:

@@ -7,7 +7,7 @@ from model.builders import NOW, connections, expiry, lock, own, row
 from zktop.model.examiner import Examiner
 from zktop.model.findings.finding import Finding
 from zktop.model.findings.foremost import FOREMOST
-from zktop.model.inspection import KNOWN_FOR
+from zktop.model.inspection import AGED_FOR, KNOWN_FOR
 from zktop.model.settings import SECOND
 from zktop.model.text import Text
 from zktop.model.world import World
@@ -95,3 +95,23 @@ def test_what_rests_on_no_table_is_not_examined_again_for_one() -> None:
 
     assert "P6" in {one.rule for one in found.values()}
     assert not rounds.renewed("P6")
+
+
+def test_many_that_only_grow_older_are_examined_the_more_seldom_the_more_there_are() -> None:
+    """Ten thousand that have been held for an hour must not keep us busy with saying so."""
+    few, many = (_examined_in_a_minute(count) for count in (1, 20 * AGED_FOR))
+
+    assert 0 < 2 * many <= few
+
+
+def _examined_in_a_minute(count: int) -> int:
+    """Count how often one lock of several, each held for half an hour, is worded anew."""
+    paths = [f"/held/{number:03}" for number in range(count)]
+    since = NOW - 30 * MINUTE
+    facts = [one for path in paths for one in lock(path, "alice", "bob", at=since)]
+    examiner, world = Examiner(), World().after(own(), *facts)
+    said = [
+        {one.sentence for one in examiner.look(world, NOW + at).findings if one.lock == paths[-1]}
+        for at in range(0, 2 * MINUTE, SECOND)
+    ]
+    return sum(before != after for before, after in pairwise(said[MINUTE // SECOND :]))

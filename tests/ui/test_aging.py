@@ -2,10 +2,14 @@
 
 from typing import NamedTuple
 
+from headless.stories import facts
 from hypothesis import given
 from hypothesis import strategies as st
+from model.builders import NOW
+from ui.feeds import app_of, frames, settled
 
 from zktop.ui.ink import Line, line, text_of
+from zktop.ui.pages.lock_table import FEW, MANY_AGES_MS
 from zktop.ui.widgets.column import Column
 from zktop.ui.widgets.table import Table
 
@@ -74,3 +78,33 @@ def test_a_row_is_as_wide_as_the_table(widths: list[int], now: int) -> None:
     clock.now = now
 
     assert [len(drawn(table, width)) for width in widths] == widths
+
+
+async def blocked(count: int) -> list[str]:
+    """Give the blocked seconds of the worst root blocker, each second, beside so many locks."""
+    begin = NOW - NOW % MANY_AGES_MS + 60_000
+    story = [fact for n in range(count) for fact in facts(f"L{n:02} x: A{n} B{n} C{n}", at=NOW)]
+    film = frames((begin, story), *((begin + 1_000 * second, []) for second in (1, 2, 3)))
+    app = app_of(film[0])
+    said: list[str] = []
+    async with app.run_test(size=(120, 50)) as pilot:
+        for frame in film:
+            app.feed.tell(frame)  # type: ignore[attr-defined]  # the feed of a test
+            lines = await settled(pilot)
+            head = next(n for n, one in enumerate(lines) if one.startswith(" ROOT BLOCKERS"))
+            said.append(lines[head + 1].split()[3])
+    return said
+
+
+async def test_root_blockers_grow_older_each_second() -> None:
+    """Where there are few rows, so do they."""
+    first, *others = map(int, await blocked(FEW))
+
+    assert others == [first + 2, first + 4, first + 6]
+
+
+async def test_root_blockers_beside_many_rows_grow_older_with_these() -> None:
+    """What changes at the same time is written at one go."""
+    first, *others = map(int, await blocked(FEW + 1))
+
+    assert others == [first, first + 4, first + 4]

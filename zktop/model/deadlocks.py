@@ -192,7 +192,8 @@ class Deadlocks:
             return True
         if not self._unranked and not self._forest.is_behind:
             self._unranked_from, self._is_ranking_due = None, False
-            return age >= (RANK_AGAIN if is_calm else 2 * RANK_AGAIN)
+            is_old = age >= (RANK_AGAIN if is_calm else 2 * RANK_AGAIN)
+            return is_old and not self._forest.is_right(now_ms)
         if self._unranked_from is None:
             self._unranked_from = now_ms
         self._is_ranking_due = self._is_due(now_ms)

@@ -18,6 +18,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from zktop.model.agenda import Agenda
+from zktop.model.answers import Answers
 from zktop.model.facts import Millis, Session
 from zktop.model.findings.causes import Ahead, folded
 from zktop.model.findings.dates import Dates, next_look
@@ -52,11 +53,11 @@ MANY: Final = 500  # members of a lock that is not examined at every event
 PAUSE: Final[Millis] = 1_000
 PAUSE_FOR: Final = 250  # so many members: looking at ten thousand keeps everything else waiting
 KNOWN_FOR: Final = 100  # the same, of findings and sessions that new tables may say more about
+AGED_FOR: Final = 20  # the same, of findings that time alone makes older
 AT_ONCE: Final = 150
 BESIDE: Final = 40  # so many while locks change
 CALM: Final = 5  # changed locks in a look; where there are more, most will change again soon
 DEBOUNCE: Final[Millis] = 1_500
-ORDERED_PER_MS: Final = 10  # findings
 
 Key = Text | Session
 WHOLE: Final[Key] = Text("")  # what is said of no lock and no session
@@ -86,9 +87,7 @@ class Inspection:
         self._sight = NO_SIGHT
         self._tangled: frozenset[Text] = frozenset()
         self._foremost: frozenset[Key] = frozenset()  # what somebody looks at just now
-        self._answer: Inspected | None = None
-        self._answered = Inspected()
-        self._answered_at: Millis = 0
+        self._answers = Answers()
 
     @property
     def is_behind(self) -> bool:
@@ -105,21 +104,16 @@ class Inspection:
                 self._interview(key, scene, around)
         self._survey(scene, around)
         self._sight = scene.sight
-        if self._answer is None and self._is_time_to_answer(scene):
-            self._answer = self._answered = self._together(scene)
-            self._answered_at = scene.now
-            self._bring_up(foremost(self._answer.findings), scene.now)
-        return self._answered
+        if self._answers.is_due(scene.now, at_once=scene.at_once is None):
+            answer = self._answers.give(self._together(scene), scene.now)
+            self._bring_up(foremost(answer.findings), scene.now)
+        return self._answers.newest
 
     def _bring_up(self, keys: frozenset[Key], now: Millis) -> None:
         """Examine what has come to the head of the list as soon as if there were nothing else."""
         for key in filter(self._said.__contains__, keys - self._foremost):
             self._dates.set_within(key, now + PAUSE)
         self._foremost = keys
-
-    def _is_time_to_answer(self, scene: Scene) -> bool:
-        age = scene.now - self._answered_at
-        return scene.at_once is None or age >= len(self._answered.findings) // ORDERED_PER_MS
 
     def _around(self, scene: Scene) -> Surroundings:
         return Surroundings(
@@ -260,7 +254,7 @@ class Inspection:
         """File what was said; the answer is put together anew only if that changed it."""
         before = self._said.get(key, NOTHING)
         looks, shown = before.looks.after(said.findings, now, self._settings.thresholds.settle)
-        longer = 0 if key in self._foremost else PAUSE * (len(self._said) // KNOWN_FOR)
+        longer = 0 if key in self._foremost else PAUSE * (len(self._said) // AGED_FOR)
         due = next_look(said, looks, now, longer)
         if due is None:
             self._dates.drop(key)
@@ -271,7 +265,7 @@ class Inspection:
         else:
             self._said.pop(key, None)
         if shown != before.shown:
-            self._answer = None
+            self._answers.compare(before.shown, shown)
         self._note_blind(key, frozenset(said.blinds))
 
     def _note_blind(self, key: Key, lacks: frozenset[Blind]) -> None:
@@ -282,7 +276,7 @@ class Inspection:
         if lacks != before:
             self._blind.subtract(before)
             self._blind.update(lacks)
-            self._answer = None
+            self._answers.renew()
 
     def _together(self, scene: Scene) -> Inspected:
         found = {one.id: one for said in self._said.values() for one in said.shown}

@@ -21,6 +21,13 @@ def test_waits_add_up_at_the_root():
     assert (root.actors, root.blocked, root.blocked_ms) == (("A",), 2, 80_000 + 70_000)
 
 
+def test_nobody_waits_for_less_than_no_time():
+    """The clock of the leader, which dates the nodes, may be ahead of ours."""
+    (root,) = roots(graph("X x: A@1 B@20"), now_ms=10_000)
+
+    assert root.blocked_ms == 0
+
+
 def test_the_most_blocked_time_comes_first():
     """Not the longest queue."""
     found = roots(graph("X x: A@1 B@900 C@901 ; Y x: D@2 E@3"))

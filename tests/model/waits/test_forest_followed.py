@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model.waits.notation import graph, queues
 
+from zktop.model.waits import forest
 from zktop.model.waits.forest import LISTED, Forest, Root
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.state import Queue, Request
@@ -45,10 +46,14 @@ class Follower:
 
     def truth(self) -> set[tuple[tuple[str, ...], int, int]]:
         """What a forest from nothing says."""
+        return told(self.fresh().roots(self.graph, NOW))
+
+    def fresh(self) -> Forest:
+        """Give a forest from nothing."""
         fresh = Forest()
         for lock, queue in self.graph.queues.items():
             fresh.replaced(lock, queue)
-        return told(fresh.roots(self.graph, NOW))
+        return fresh
 
 
 def told(roots: tuple[Root, ...]) -> set[tuple[tuple[str, ...], int, int]]:
@@ -162,6 +167,47 @@ def test_a_list_that_was_cut_says_when_somebody_may_be_missing():
     one.rank()
     assert not one.forest.is_behind
     assert len(one.says()) == LISTED
+
+
+def test_where_as_many_wait_everywhere_nobody_is_outdone_by_time():
+    """All waits grow alike, so the worst stay the worst."""
+    names = [f"l{n}" for n in range(LISTED + 5)]
+    one = Follower(" ; ".join(f"{n} x: {n}A@{k + 1} {n}B@{k + 500}" for k, n in enumerate(names)))
+
+    assert one.forest.is_right(10 * NOW)
+
+
+def test_a_longer_queue_comes_among_the_worst_in_time():
+    """Its waits grow faster than those of the least on the list, which had a start."""
+    names = [f"l{n}" for n in range(LISTED)]
+    small = " ; ".join(f"{n} x: {n}A@1 {n}B@{k + 1}" for k, n in enumerate(names))
+    one = Follower(f"{small} ; X x: {' '.join(f'X{n}@998' for n in range(100))}")
+    listed = {actors for actors, _, _ in one.says()}
+    when = next(at for at in range(NOW, 2 * NOW, 100) if not one.forest.is_right(at))
+
+    assert when > NOW
+    assert ("X0",) not in listed
+    assert ("X0",) in {root.actors for root in one.fresh().roots(one.graph, when)}
+
+
+@given(
+    queued=st.lists(st.lists(st.integers(1, NOW // 1000), min_size=2, max_size=5), max_size=9),
+    later=st.integers(NOW, 3 * NOW),
+)
+def test_a_list_that_is_right_is_what_a_ranking_would_say(queued: list[list[int]], later: int):
+    """As long as nothing has changed; of those with as much behind them anybody may be named."""
+    story = " ; ".join(
+        f"l{n} x: {' '.join(f'l{n}P{k}@{at}' for k, at in enumerate(one))}"
+        for n, one in enumerate([[1, 2], *queued])
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forest, "LISTED", 3)
+        one = Follower(story)
+        if one.forest.is_right(later):
+            rankings = one.forest.aged(later), one.fresh().roots(one.graph, later)
+
+            ours, fresh = ([root.blocked_ms for root in roots] for roots in rankings)
+            assert ours == fresh
 
 
 KINDS = ("exclusive", "read-write", "pool", "single")

@@ -7,6 +7,7 @@ holder may wait itself, so the roots are those who do not: runners, deadlocks, a
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import nlargest
 from itertools import dropwhile
+from math import inf
 from operator import attrgetter
 from typing import Final
 
@@ -50,6 +51,11 @@ class _Row(Struct, gc=False):
         else:
             self.since_ms += times * request.since_ms
 
+    @property
+    def dated(self) -> int:
+        """Count those whose waits are known: so much faster than time do these add up."""
+        return self.waiting - self.undated
+
     def include(self, other: "_Row") -> None:
         """Count those as well."""
         self.waiting += other.waiting
@@ -62,7 +68,7 @@ class _Row(Struct, gc=False):
 
     def blocked_ms(self, now_ms: int) -> int:
         """Add up the waits."""
-        return now_ms * (self.waiting - self.undated) - self.since_ms
+        return now_ms * self.dated - self.since_ms
 
 
 class Forest:
@@ -83,6 +89,7 @@ class Forest:
         self._is_sure = True  # whether they were compared with the others
         self._actors: Sequence[tuple[str, ...]] = ()  # of the cores among them
         self._is_cut = False
+        self._right_until = inf  # as far as time alone goes
         self.is_behind = False  # somebody may be missing at the end of the list
 
     def __len__(self) -> int:
@@ -158,7 +165,13 @@ class Forest:
         self._actors = [tuple(sorted(core.actors)) for core in graph.residue.cores]
         self._is_cut = self.is_behind = False
         self._joined.clear()
-        return self.aged(now_ms)
+        roots = self.aged(now_ms)
+        self._right_until = now_ms + _until_outdone(totals, self._worst, now_ms)
+        return roots
+
+    def is_right(self, now_ms: int) -> bool:
+        """Tell whether nobody can have come among the worst meanwhile, if nothing has changed."""
+        return not self._joined and not self.is_behind and now_ms < self._right_until
 
     def aged(self, now_ms: int) -> tuple[Root, ...]:
         """Give the root blockers at a later time; those with the least behind them are let go."""
@@ -190,9 +203,22 @@ class Forest:
             (key,) if isinstance(key, str) else self._actors[key],
             core,
             total.waiting,
-            total.blocked_ms(now_ms),
+            max(0, total.blocked_ms(now_ms)),  # the leader's clock may be ahead of ours
             total.undated,
         )
+
+
+def _until_outdone(
+    totals: Mapping[str | int, _Row], worst: Mapping[str | int, _Row], now_ms: int
+) -> float:
+    """Give the time that it takes until one who was left out may have more behind it, at least."""
+    if len(worst) == len(totals):
+        return inf
+    least = min([row.blocked_ms(now_ms) for row in worst.values()])
+    slowest = min([row.dated for row in worst.values()])
+    faster = (row for key, row in totals.items() if row.dated > slowest and key not in worst)
+    times = [(least - row.blocked_ms(now_ms)) / (row.dated - slowest) for row in faster]
+    return min(times, default=inf)
 
 
 class _Climb:

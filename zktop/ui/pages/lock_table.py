@@ -37,6 +37,11 @@ class LockTable(Table[Entry]):
         self._lock_cells = Cells(report, is_ascii=is_ascii)
         self._newest = newest
 
+    @property
+    def age(self) -> int:
+        """Say in which step of time rows are drawn; what is around them ages with them."""
+        return self.drawer().report.now // (AGES_MS if self.count <= FEW else MANY_AGES_MS)
+
     def row_at(self, index: int) -> Entry:
         """Give a row as it is now: rows change much more often than their order."""
         row = self.rows[index]
@@ -94,9 +99,7 @@ class LockTable(Table[Entry]):
 
     def _looks(self, one: Entry) -> tuple[int, bool, bool]:
         """Draw a row anew when it has become older; a whole screen of them, a little later."""
-        report, is_ascii = self.drawer()
-        age = report.now // (AGES_MS if self.count <= FEW else MANY_AGES_MS)
-        return age, is_ascii, one.path in self.tagged
+        return self.age, self.drawer().is_ascii, one.path in self.tagged
 
 
 def _name(one: Entry) -> Hashable:

@@ -163,7 +163,7 @@ class Locks(Page):
 
     def _surround(self, moment: Moment, report: Report, rooms: Rooms) -> None:
         """Fill the panes around the table, as far as there is room for them."""
-        self._blockers.tell(moment, report, self._board.locks, rooms.blockers)
+        self._blockers.tell(moment, report, self._board.locks, rooms.blockers, self.table.age)
         is_short = rooms.alerts == SHORT.alerts
         self._alerts.tell(moment, report, rooms.alerts, is_short=is_short)
         self._events.tell(moment, report, rooms.events)

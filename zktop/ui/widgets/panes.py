@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 from textual.widget import Widget
 
+from zktop.model.findings.finding import Finding
 from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
 from zktop.ui.draw.alerts import Alert, alert_lines, alerts, calm, summary
-from zktop.ui.draw.blockers import Blocker, blocker_head, blocker_line, blockers
+from zktop.ui.draw.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.draw.log import entries
 from zktop.ui.ink import Line, line
 from zktop.ui.messages import Show
@@ -96,23 +97,33 @@ class Blockers(Pane):
 
     def __init__(self) -> None:
         super().__init__(id="blockers")
-        self._told: list[Blocker] = []
-        self._of: tuple[object, object, object] = (None, None, None)
+        self._findings: Sequence[Finding] | None = None  # None: nothing was told yet
+        self._of: tuple[object, ...] = ()
 
     def tell(
-        self, moment: Moment, report: Report, locks: Callable[[], Iterable[Lock]], room: int
+        self,
+        moment: Moment,
+        report: Report,
+        locks: Callable[[], Iterable[Lock]],
+        room: int,
+        age: int,
     ) -> None:
-        """Say who blocks in this report; `locks` gives those that may be held, the worst first."""
-        of = report.blockers, report.findings, room
-        if any(new is not old for new, old in zip(of, self._of, strict=True)):
-            self._told = list(blockers(report, locks(), max(0, room - 1)))
-            self._of = of
-        width, is_ascii = self.app.size.width, moment.is_ascii
+        """Say who blocks in this report; `locks` gives those that may be held, the worst first.
+
+        Within a step of time, what only grows older is not told again.
+        """
+        width, is_ascii, most = self.app.size.width, moment.is_ascii, max(0, room - 1)
+        who = [(one.actors, one.core, one.blocked) for one in report.blockers[:most]]
+        of = who, age, room, width, is_ascii
+        if of == self._of and report.findings is self._findings:
+            return
+        self._of, self._findings = of, report.findings
+        told = list(blockers(report, locks(), most))
         lines = [
             blocker_line(number, one, width, is_ascii=is_ascii)
-            for number, one in enumerate(self._told, start=1)
+            for number, one in enumerate(told, start=1)
         ]
-        ways = [Way(one.page, one.subject) for one in self._told]
+        ways = [Way(one.page, one.subject) for one in told]
         heads = (blocker_head(width),) if lines else ()
         self.put(lines, ways, heads, room)
 
