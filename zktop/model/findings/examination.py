@@ -151,9 +151,9 @@ class Examination(msgspec.Struct, frozen=True, eq=False, dict=True):
         return tuple(map(self.who, members))
 
     def age(self, member: Member) -> int | None:
-        """How long the node has existed, by the leader's clock."""
+        """How long the node has existed; the leader's clock says when it was created."""
         created = member.ctime
-        return None if created is None else self.now_ms - created + self.around.skew_ms
+        return None if created is None else self.now_ms - created
 
     def watched_here(self, session: Session) -> set[Text] | None:
         """Give its watches that are about this lock; None when they cannot be seen."""

@@ -35,7 +35,6 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tru
     settings: Settings
     now_ms: Millis
     tangled: Mapping[tuple[Text, Text], str] = {}  # (lock, node) in a deadlock -> its id
-    skew_ms: int = 0  # how far the leader's clock is ahead of ours, as far as that was measured
     is_lock: Callable[[str], bool] = lambda _: False
 
     @property
