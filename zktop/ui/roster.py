@@ -56,7 +56,6 @@ class Roster:
         """Begin with nobody."""
         self.report: Report | None = None
         self.places: dict[Session, Places] = {}
-        self._here: dict[Text, set[Session]] = {}
 
     def look(self, report: Report) -> None:
         """Take the next report; it may be an earlier one."""
@@ -67,32 +66,26 @@ class Roster:
             report.parts if before is None else report.parts.changed_since(before.parts)
         )
         for path in list(changed):
-            self._take_out(path)
-            self._put_in(path)
+            if before is not None:
+                self._take_out(path, before)
+            self._put_in(path, report)
 
-    def _take_out(self, path: Text) -> None:
-        for session in self._here.pop(path, ()):
-            places = self.places[session]
+    def _take_out(self, path: Text, report: Report) -> None:
+        for member, _ in _owned(path, report):
+            places = self.places.get(member.owner)
+            if places is None:
+                continue  # it had several places there
             places.holds.pop(path, None)
             places.waits.pop(path, None)
             if not places.holds and not places.waits:
-                del self.places[session]
+                del self.places[member.owner]
 
-    def _put_in(self, path: Text) -> None:
-        part = self.report.parts.get(path) if self.report else None
-        if part is None:
-            return
-        here = self._here[path] = set()
-        for members, is_held in ((part.lock.holders, True), (part.lock.waiters, False)):
-            for member in members:
-                owner = member.owner
-                if not owner:
-                    continue
-                here.add(owner)
-                places = self.places.get(owner)
-                if places is None:
-                    places = self.places[owner] = Places({}, {})
-                (places.holds if is_held else places.waits)[path] = member
+    def _put_in(self, path: Text, report: Report) -> None:
+        for member, is_held in _owned(path, report):
+            places = self.places.get(member.owner)
+            if places is None:
+                places = self.places[member.owner] = Places({}, {})
+            (places.holds if is_held else places.waits)[path] = member
 
     def name(self, session: Session) -> Text | None:
         """Call a session as its places call it, or as its client's address is called."""
@@ -102,6 +95,14 @@ class Roster:
         members = (*places.holds.values(), *places.waits.values())
         label = next((named for one in members if (named := one.label)), None)
         return self.report.naming(session, label)
+
+
+def _owned(path: Text, report: Report) -> Iterator[tuple[Member, bool]]:
+    """Give the members of a lock that belong to sessions, and whether they hold it."""
+    part = report.parts.get(path)
+    if part is not None:
+        yield from ((one, True) for one in part.lock.holders if one.owner)
+        yield from ((one, False) for one in part.lock.waiters if one.owner)
 
 
 class Dangers:
