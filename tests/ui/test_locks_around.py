@@ -155,6 +155,16 @@ def test_the_columns_of_blockers_line_up(report: Report, width: int) -> None:
     assert head.index("BLOCKED ") + 7 == drawn.index("4 ") + 1
 
 
+@pytest.mark.parametrize("bound", [False, True])
+def test_what_was_waited_for_a_month_is_no_smaller_number(report: Report, *, bound: bool) -> None:
+    """A number that is cut is a wrong one."""
+    (ring, *_) = blockers(report, (), 5)
+    month = ring._replace(blocked_ms=12_345_678_000, is_lower_bound=bound)
+
+    drawn = text_of(blocker_line(1, month, 120)).split()
+    assert drawn[5] == ("≥" if bound else "") + "12.3M"
+
+
 def test_events_come_newest_first() -> None:
     """With the words of what happened, and deadlocks among them."""
     tape = Tape()

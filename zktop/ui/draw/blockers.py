@@ -14,6 +14,7 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.forest import Root
 from zktop.ui.draw.marks import SURE, ink_of, ink_of_deadlock
+from zktop.ui.draw.numbers import ROOM, blocked_seconds
 from zktop.ui.ink import Ink, Line, fitted, joined, line, right
 from zktop.ui.moment import Subject
 
@@ -165,13 +166,12 @@ def blocker_head(width: int) -> Line:
 def blocker_line(number: int, one: Blocker, width: int, *, is_ascii: bool = False) -> Line:
     """Draw one of them."""
     bound = (">=" if is_ascii else "≥") if one.is_lower_bound else ""
-    seconds = f"{bound}{one.blocked_ms // 1000:,}".replace(",", " ")
     return joined(
         [
             line((f" {number:>2}", "strong")),
             fitted(line((one.who, "strong")), _who(width) - 1),
             right(line(str(one.blocked)), 7),
-            right(line(seconds), 9),
+            right(line(blocked_seconds(one.blocked_ms, bound)), ROOM),
             line((one.why, one.ink)),
         ]
     )

@@ -5,9 +5,11 @@ from typing import Final, NamedTuple
 
 from zktop.headless.durations import spoken
 from zktop.model.facts import Millis, session_text
+from zktop.model.history.minute import SECOND_MS
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.report import Report
 from zktop.ui.draw.clock import per_second
+from zktop.ui.draw.numbers import blocked_seconds
 from zktop.ui.draw.spark import sparkline
 from zktop.ui.draw.times import age
 from zktop.ui.ink import Ink, Line, Run, line
@@ -17,7 +19,6 @@ KINDS: Final = {"read-write": "rw", "election": "elect", "semaphore": "sem"}
 NOTHING: Final = line(("-", "dim"))
 UNKNOWN: Final = line(("?", "unknown"))
 SPARK: Final = 10
-MOST_SECONDS: Final = 9_999_999  # that fit into the column
 
 
 class Cells(NamedTuple):
@@ -134,10 +135,5 @@ def _age(text: str) -> Line:
 
 
 def number(blocked_ms: Millis) -> Line:
-    """Write seconds that were waited, so that they fit into their column."""
-    seconds = blocked_ms // 1000
-    if not seconds:
-        return line(("0", "dim"))
-    if seconds > MOST_SECONDS:
-        return line(f"{seconds / 1_000_000:.0f}M")
-    return (Run(f"{seconds:,}".replace(",", " ")),)
+    """Write seconds that were waited."""
+    return (Run(blocked_seconds(blocked_ms), "plain" if blocked_ms >= SECOND_MS else "dim"),)
