@@ -13,7 +13,7 @@ SUITES ?= tests/ui tests/faults tests/sandbox tests/screen tests/cli tests/clien
           tests/demo tests/whole tests/readme tests/soak
 JOBS   ?= 2  # suites at a time; they wait for sessions and processes more than they compute
 
-.PHONY: demo test older check bench soak pictures clean
+.PHONY: demo test older kerberos check bench soak pictures clean
 
 demo: $(READY)  ## a moving deadlock, nothing else installed
 	@$(BIN)/zktop demo
@@ -28,6 +28,10 @@ OLDER ?= $(VENV)/zookeepers
 older: $(TOOLS)  ## real servers of 3.4 and 3.5, fetched once: 450 MB
 	@ZKTOP_OLDER_ZOOKEEPERS=$$(tests/get-older-zookeepers $(OLDER) $(BIN)/pip) \
 	    $(BIN)/python -m pytest -q tests/zk/test_older.py
+
+kerberos: $(TOOLS)  ## a login at a Kerberos realm of its own; on Debian, as root
+	@tests/get-kerberos $(BIN)/pip
+	@$(BIN)/python -m pytest -q tests/zk/test_kerberos.py
 
 check: $(TOOLS)  ## format, lint, types, import directions
 	@$(BIN)/ruff format --check --quiet . || { echo "run: $(BIN)/ruff format ."; exit 1; }

@@ -198,10 +198,14 @@ class RecentLog(logging.Handler):
     def __init__(self, lines: int = 100) -> None:
         super().__init__(logging.WARNING)
         self.lines: deque[tuple[float, str]] = deque(maxlen=lines)
+        self.cause: BaseException | None = None  # of the newest error that it named
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep a line; a traceback is reduced to its last line."""
         said = record.getMessage()
+        for one in record.args if isinstance(record.args, tuple) else ():
+            if isinstance(one, BaseException):
+                self.cause = one.__cause__
         if record.exc_info and record.exc_info[1] is not None:
             said += f" ({type(record.exc_info[1]).__name__}: {record.exc_info[1]})"
         self.lines.append((time.time(), said))

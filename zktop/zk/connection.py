@@ -140,10 +140,22 @@ class Connection:
         why = _ENDS.get(state, _ENDS["closed"])
         if state == "closed" and self._access.sasl and not self._ever_ready:
             why = _ENDS["auth-failed"]  # kazoo dies of that, and says nothing else
+        if why == _ENDS["auth-failed"] and self._access.sasl:
+            why = self._kerberos() or why
         if state != "expired":  # kazoo makes a new session after that one, and only then
             self._refuse(f"{self._access.hosts}: {why}.")
             self._stream.after(REVIVE_S, self._revive)
         self._tell("lost", why)
+
+    def _kerberos(self) -> str | None:
+        """Say what Kerberos had against it; the server has not even been asked then."""
+        from zktop.zk.login import kerberos_words  # noqa: PLC0415  few have to log in
+
+        causes = (getattr(handler, "cause", None) for handler in self._log.handlers)
+        words = next(filter(None, map(kerberos_words, causes)), None)
+        if words is None:
+            return None
+        return f"Kerberos gave no ticket: {words}; see klist, and name the server as Kerberos does"
 
     def _revive(self) -> None:
         if self._closing or not self._ever_ready:

@@ -23,5 +23,21 @@ def check_login(sasl: Mapping[str, str]) -> None:
         )
 
 
+def kerberos_words(cause: BaseException | None) -> str | None:
+    """Give what Kerberos said last, if it was Kerberos that ended a login.
+
+    >>> class GSSError(Exception):
+    ...     __module__ = "kerberos"
+    >>> kerberos_words(GSSError(("Unspecified GSS failure", 851968), ("Ticket expired", 39756032)))
+    'Ticket expired'
+    >>> kerberos_words(OSError("gone"))
+    """
+    if cause is None or type(cause).__module__ not in _KERBEROS:
+        return None
+    pairs = (one if isinstance(one, tuple) else (one,) for one in cause.args)
+    words = [one for pair in pairs for one in pair if isinstance(one, str)]
+    return words[-1] if words else None
+
+
 def _is_there(package: str) -> bool:
     return importlib.util.find_spec(package) is not None
