@@ -32,6 +32,7 @@ SIZE: Final = (120, 36)
 SOME: Final = 20  # frames, so few that none of them is joined with another
 LONGEST_S: Final = 240.0
 STILL_S: Final = 1.2  # numbers are sorted anew at most once a second
+CONSEQUENCES: Final = 5  # messages that lead from one to the next, at most
 
 
 PICTURES: Final = {  # name -> the keys that lead there from the first screen
@@ -109,6 +110,8 @@ async def still(pilot: Pilot[int]) -> None:
     while (now := pilot.app.export_screenshot()) != before:
         before = now
         await pilot.pause(STILL_S)
+        for _ in range(CONSEQUENCES):  # the other pictures may have taken all of that time
+            await pilot.pause()
 
 
 def frames_until(replay: Replay, at_ms: int) -> Iterator[Frame]:
