@@ -95,14 +95,15 @@ class Painted:
                 told.append(Gone(path=join(LOCK, Text(gone)), zxid=zxid + 1, at=at))
             self.told[number] = time.monotonic()
         self._world = self._world.after(*told)
-        self._look()
-        now = time.monotonic()
-        self.reported |= dict.fromkeys(numbers, now)
+        self.reported |= dict.fromkeys(numbers, self._look())
         self._rest(1 / LOOKS_PER_S if self._rate > LOOKS_PER_S else 0.0)
 
-    def _look(self, *, thorough: bool = False) -> None:
+    def _look(self, *, thorough: bool = False) -> float:
+        """Tell a report, and give when it was there; the UI draws as soon as it is told."""
         report = self._examiner.look(self._world, _now(), thorough=thorough)
+        now = time.monotonic()
         self._tell(Frame(report, report.events))
+        return now
 
     def _rest(self, seconds: float) -> None:
         """Look once a second, as a watch does."""
