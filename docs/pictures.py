@@ -75,6 +75,8 @@ async def drawn(keys: Sequence[str], frames: Sequence[Frame], hosts: str) -> str
         await told(pilot, app, feed, frames)
         await still(pilot)
         await pilot.press(*keys)
+        while app.haste.is_busy:  # somebody still has to take the key
+            await pilot.pause()
         await app.workers.wait_for_complete()  # a page is made when it is first asked for
         await still(pilot)
         return plain(app.export_screenshot(title="zktop"))
