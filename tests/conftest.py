@@ -23,28 +23,41 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-_LEFT_OUT = pytest.StashKey[int]()
+_LEFT_OUT = pytest.StashKey[list[str]]()
+_NEEDS = {  # by marker
+    "zookeeper": "a real ZooKeeper server; install Debian's packages (tests/get-zookeeper does, "
+    "as root) or set ZOOKEEPER_HOME",
+    "kerberos": "Kerberos; `make kerberos` gets it, on Debian and as root",
+}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what needs a real ZooKeeper where none can be had; CI insists on it."""
-    needing = [item for item in items if item.get_closest_marker("zookeeper")]
-    if not needing or has_real_zookeeper():
-        return
-    if os.environ.get("ZKTOP_REQUIRE_ZOOKEEPER"):
-        raise pytest.UsageError("no real ZooKeeper was found, and this run must not do without")
-    config.stash[_LEFT_OUT] = len(needing)
-    for item in needing:
-        item.add_marker(pytest.mark.skip(reason="needs a real ZooKeeper"))
+    """Leave out what needs something that cannot be had here; CI insists on a real ZooKeeper."""
+    config.stash[_LEFT_OUT] = []
+    for marker, what in _NEEDS.items():
+        needing = [item for item in items if item.get_closest_marker(marker)]
+        if not needing or _is_there(marker):
+            continue
+        if marker == "zookeeper" and os.environ.get("ZKTOP_REQUIRE_ZOOKEEPER"):
+            raise pytest.UsageError(
+                "no real ZooKeeper was found, and this run must not do without"
+            )
+        config.stash[_LEFT_OUT].append(f"left out: {len(needing)} tests need {what}")
+        for item in needing:
+            item.add_marker(pytest.mark.skip(reason=f"needs {marker}"))
+
+
+def _is_there(marker: str) -> bool:
+    if marker == "zookeeper":
+        return has_real_zookeeper()
+    from zk.realm import is_there  # noqa: PLC0415  few suites need it
+
+    return is_there()
 
 
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Say in one line what was left out, and how to have it run."""
-    left_out = config.stash.get(_LEFT_OUT, 0)
-    if left_out:
-        terminalreporter.write_line(
-            f"left out: {left_out} tests need a real ZooKeeper server; install Debian's packages "
-            "(tests/get-zookeeper does, as root) or set ZOOKEEPER_HOME"
-        )
+    """Say in one line each what was left out, and how to have it run."""
+    for line in config.stash.get(_LEFT_OUT, []):
+        terminalreporter.write_line(line)

@@ -1,5 +1,6 @@
 """A Kerberos realm of one machine, with a ticket for one user and a key for one server."""
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -74,8 +75,10 @@ class Realm:
 
 
 def is_there() -> bool:
-    """Tell whether this machine can have one."""
-    return all(shutil.which(one, path=PATH) for one in ("krb5kdc", "kadmin.local", "kinit"))
+    """Tell whether this machine can have one, and clients that log in to it."""
+    tools = ("krb5kdc", "kadmin.local", "kinit")
+    has_package = importlib.util.find_spec("kerberos") is not None
+    return has_package and all(shutil.which(one, path=PATH) for one in tools)
 
 
 @contextmanager

@@ -6,13 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 from servers import RunningServer, real_zookeeper
-from zk.realm import HOST, Realm, is_there, realm
+from zk.realm import HOST, Realm, realm
 
-pytest.importorskip("kerberos")
-pytestmark = [
-    pytest.mark.zookeeper,
-    pytest.mark.skipif(not is_there(), reason="there is no krb5kdc: run `make kerberos`"),
-]
+pytestmark = [pytest.mark.zookeeper, pytest.mark.kerberos]
 
 HOLDER = """
 import sys
