@@ -158,15 +158,16 @@ class Tape:
         if self._last is None:
             return Kept(number, frame, frozenset(), tuple(_bad(frame.report)))
         before, now = self._last.report, frame.report
-        bad = set(_bad(before))
+        is_alike = _is_alike(before, now)
+        bad = () if is_alike else set(_bad(before))
         expired = (one.session for one in frame.events if one.event == "expired" and one.session)
         return Kept(
             number,
             frame,
             changed=frozenset(now.parts.changed_since(before.parts)),
-            alarms=tuple(one for one in _bad(now) if one not in bad),
+            alarms=() if is_alike else tuple(one for one in _bad(now) if one not in bad),
             expired=frozenset(expired),
-            has_news=_verdicts(before) != _verdicts(now)
+            has_news=not (is_alike or _verdicts(before) == _verdicts(now))
             or before.world.link is not now.world.link,
         )
 
@@ -203,6 +204,11 @@ def _number(one: Kept) -> int:
 
 def _at(one: Kept) -> Millis:
     return one.frame.at
+
+
+def _is_alike(before: "Report", now: "Report") -> bool:
+    """Tell whether the same is wrong, without a look at all of it: most reports share the list."""
+    return before.findings is now.findings and before.deadlocks is now.deadlocks
 
 
 def _bad(report: "Report") -> Iterator[str]:
