@@ -5,11 +5,14 @@ from typing import NamedTuple
 from headless.stories import facts
 from hypothesis import given
 from hypothesis import strategies as st
-from model.builders import NOW
+from model.builders import NOW, session
+from msgspec.structs import replace
 from ui.feeds import app_of, frames, settled
+from ui.past import past
 
 from zktop.ui.ink import Line, line, text_of
 from zktop.ui.pages.lock_table import FEW, MANY_AGES_MS
+from zktop.ui.ports import Frame
 from zktop.ui.widgets.column import Column
 from zktop.ui.widgets.table import Table
 
@@ -91,8 +94,7 @@ async def blocked(count: int) -> list[str]:
         for frame in film:
             app.feed.tell(frame)  # type: ignore[attr-defined]  # the feed of a test
             lines = await settled(pilot)
-            head = next(n for n, one in enumerate(lines) if one.startswith(" ROOT BLOCKERS"))
-            said.append(lines[head + 1].split()[3])
+            said.append(_first_blocker(lines).split()[3])
     return said
 
 
@@ -108,3 +110,23 @@ async def test_root_blockers_beside_many_rows_grow_older_with_these() -> None:
     first, *others = map(int, await blocked(FEW + 1))
 
     assert others == [first, first + 4, first + 4]
+
+
+async def test_what_is_found_of_a_root_blocker_is_told_before_it_is_older() -> None:
+    """Within the same second, the reason why it blocks may be another one."""
+    (frame,) = frames((NOW + 60_000, facts("L x: A B C", at=NOW)))
+    some = next(one for each in past() for one in each.report.findings)
+    found = replace(some, severity="warning", sessions=(session("A"),), name="slow-holder")
+    app = app_of(frame)
+    async with app.run_test(size=(120, 50)) as pilot:
+        before = await settled(pilot)
+        app.feed.tell(Frame(replace(frame.report, findings=(found,)), ()))  # type: ignore[attr-defined]  # the feed of a test
+        after = await settled(pilot)
+
+    assert "holds /locks/l" in _first_blocker(before)
+    assert "slow holder" in _first_blocker(after)
+
+
+def _first_blocker(lines: list[str]) -> str:
+    head = next(n for n, one in enumerate(lines) if one.startswith(" ROOT BLOCKERS"))
+    return lines[head + 1]

@@ -66,6 +66,17 @@ def told(limits: Limits, those: list[Frame]) -> Tape:
     return known
 
 
+def test_what_is_newly_wrong_is_an_alarm_where_there_is_no_deadlock() -> None:
+    """Nor anything else that is new: all locks are as they were a second ago."""
+    (quiet,) = frames((BEGIN, facts("X x: P1")))
+    red = next(one for frame in past() for one in frame.report.findings)
+    wrong = replace(quiet.report, now=BEGIN + 1_000, findings=(replace(red, severity="critical"),))
+
+    known = told(Limits(), [quiet, Frame(wrong, ())])
+    assert [one.alarms for one in known.kept()] == [(), (red.id,)]
+    assert known.alarm_after(BEGIN) == BEGIN + 1_000
+
+
 def test_a_live_tape_knows_less_of_what_is_long_ago() -> None:
     """Memory is bounded; the newest frames are all there, and the oldest are far apart."""
     known = told(Limits(room=200), busy(300))
