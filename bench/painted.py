@@ -59,7 +59,7 @@ class Painted:
         link = Link(zxid=0, at=now, state="connected", session=1)
         self._world = World().after(*facts(), link)
         self._tell(Status("live"))
-        self._look(thorough=not self._rate)  # all of it, so that the rest is one
+        self._look(thorough=not self._rate)  # examines all, so that what follows is rest
         self._rest(SETTLES_S)
         begun = time.monotonic()
         number = 0

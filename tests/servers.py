@@ -19,6 +19,11 @@ NEEDED = ("zookeeper", "servlet-api", "slf4j-simple", "netty-codec")  # they nam
 READY_WITHIN_S = 60.0
 PORTS = range(20_000, 32_000)  # none of those that the kernel picks for whoever asks for any port
 JVM = ["-Xms16m", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+SASL_ONLY = {
+    "authProvider.1": "org.apache.zookeeper.server.auth.SASLAuthenticationProvider",
+    "enforce.auth.enabled": "true",
+    "enforce.auth.schemes": "sasl",
+}
 QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
 MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 HOST = "127.0.0.1"

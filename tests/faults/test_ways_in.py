@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from faults.conftest import Ensemble
 from kazoo.client import KazooClient
-from servers import RunningServer, ask, real_ensemble, real_zookeeper
+from servers import SASL_ONLY, RunningServer, ask, real_ensemble, real_zookeeper
 from zk.eye import eventually, looking, names
 
 from zktop.errors import NoConnectionError
@@ -28,15 +28,10 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     pytest.importorskip("puresasl")
     jaas = tmp_path_factory.mktemp("sasl") / "jaas.conf"
     jaas.write_text(f'Server {{ {DIGEST} required user_monitor="secret"; }};')
-    settings = {
-        "authProvider.1": "org.apache.zookeeper.server.auth.SASLAuthenticationProvider",
-        "enforce.auth.enabled": "true",
-        "enforce.auth.schemes": "sasl",
-    }
     with ExitStack() as stack:
         with pytest.MonkeyPatch.context() as patch:  # of this server alone
             patch.setenv("JDK_JAVA_OPTIONS", f"-Djava.security.auth.login.config={jaas}")
-            server = stack.enter_context(real_zookeeper(**settings))
+            server = stack.enter_context(real_zookeeper(**SASL_ONLY))
         client = KazooClient(server.address, sasl_options=_sasl("secret"))
         client.start()
         _write(client)

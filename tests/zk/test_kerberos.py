@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from servers import RunningServer, real_zookeeper
+from servers import SASL_ONLY, RunningServer, real_zookeeper
 from zk.realm import HOST, Realm, realm
 
 pytestmark = [pytest.mark.zookeeper, pytest.mark.kerberos]
@@ -32,15 +32,9 @@ def kingdom(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Realm]:
 @pytest.fixture(scope="module")
 def server(kingdom: Realm) -> Iterator[RunningServer]:
     """A server that knows nobody but by Kerberos, and has a lock."""
-    settings = {
-        "authProvider.1": "org.apache.zookeeper.server.auth.SASLAuthenticationProvider",
-        "enforce.auth.enabled": "true",
-        "enforce.auth.schemes": "sasl",
-    }
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JDK_JAVA_OPTIONS", kingdom.java)
-        started = real_zookeeper(**settings)
-        with started as running, _holder(running, kingdom):
+        with real_zookeeper(**SASL_ONLY) as running, _holder(running, kingdom):
             yield running
 
 

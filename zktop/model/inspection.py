@@ -7,7 +7,8 @@ table is odd. A lock of many members is examined the more seldom the more there 
 examines no more than `AT_ONCE` of what is due, changed locks first: the rest follows with the
 next looks. A look that has events to tell examines less, and no large lock, lest they be late.
 When many locks change at once they are examined a while later, once for several changes: a
-finding must last for longer than that to be shown. Thousands are put in order once a second.
+finding must last for longer than that to be shown. Thousands are put in order once a second,
+and more seldom where only their words are older.
 What is known to be wrong is examined again with new tables where its rules read those, and the
 more seldom the more of it there is.
 """

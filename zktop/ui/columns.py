@@ -6,6 +6,7 @@ from typing import Final
 from zktop.model.history.event import Since
 from zktop.ui.draw import group
 from zktop.ui.draw.cells import SPARK, Cells
+from zktop.ui.draw.numbers import BLOCKED_CELLS
 from zktop.ui.folds import Entry, Group
 from zktop.ui.ink import Line
 from zktop.ui.row import Row
@@ -44,8 +45,8 @@ def columns(cells: Callable[[], Cells]) -> tuple[Column[Entry], ...]:
         Column("MIX", 8, draws(Cells.mix), rank=5, share=1, needs=WIDE, ages=False),
         Column("OLDEST", 7, draws(Cells.oldest), _by(lambda row: _start(row.waited)),
                at_right=True),
-        Column("BLOCKED*s", 9, draws(Cells.blocked, group.blocked), _by(blocked), at_right=True,
-               rank=2, descending=True, needs=WIDE),
+        Column("BLOCKED*s", BLOCKED_CELLS, draws(Cells.blocked, group.blocked), _by(blocked),
+               at_right=True, rank=2, descending=True, needs=WIDE),
         Column("REQ/s", 5, draws(Cells.rate), _by(rate), at_right=True, rank=7,
                descending=True, needs=WIDE),
         Column("HOLD p50/p99", 12, draws(Cells.holds), _by(_usual), rank=6,

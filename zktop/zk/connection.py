@@ -148,7 +148,7 @@ class Connection:
         self._tell("lost", why)
 
     def _kerberos(self) -> str | None:
-        """Say what Kerberos had against it; the server has not even been asked then."""
+        """Say what Kerberos had against it, if it was Kerberos: then no server was asked."""
         from zktop.zk.login import kerberos_words  # noqa: PLC0415  few have to log in
 
         causes = (getattr(handler, "cause", None) for handler in self._log.handlers)

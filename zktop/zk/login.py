@@ -1,4 +1,4 @@
-"""Logging in with SASL: what it takes here, said before anything is tried.
+"""Logging in with SASL: what it takes here, and what Kerberos had against it.
 
 ZooKeeper's servers know two mechanisms: DIGEST-MD5, and GSSAPI where they use Kerberos. kazoo
 leaves both to packages that not everybody has, and without them dies on a thread of its own.

@@ -14,7 +14,7 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.forest import Root
 from zktop.ui.draw.marks import SURE, ink_of, ink_of_deadlock
-from zktop.ui.draw.numbers import ROOM, blocked_seconds
+from zktop.ui.draw.numbers import BLOCKED_CELLS, blocked_seconds
 from zktop.ui.ink import Ink, Line, fitted, joined, line, right
 from zktop.ui.moment import Subject
 
@@ -171,7 +171,7 @@ def blocker_line(number: int, one: Blocker, width: int, *, is_ascii: bool = Fals
             line((f" {number:>2}", "strong")),
             fitted(line((one.who, "strong")), _who(width) - 1),
             right(line(str(one.blocked)), 7),
-            right(line(blocked_seconds(one.blocked_ms, bound)), ROOM),
+            right(line(blocked_seconds(one.blocked_ms, bound)), BLOCKED_CELLS),
             line((one.why, one.ink)),
         ]
     )

@@ -16,7 +16,7 @@ from zktop.ui.ink import Line
 from zktop.ui.tracks import LARGE, Tracks
 
 ALIKE: Final = 3  # of fewer, each has a strip
-MATTERS_MOST: Final = "=#-x."  # first
+MATTERS_MOST: Final = "=#-x."  # that first
 Called = Callable[[Session], str | None]
 
 

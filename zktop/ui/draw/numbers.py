@@ -4,7 +4,7 @@ from typing import Final
 
 from zktop.model.facts import Millis
 
-ROOM: Final = 9  # cells, in all columns of blocked seconds
+BLOCKED_CELLS: Final = 9  # of a column of blocked seconds
 MANY: Final = 100  # millions
 
 
@@ -27,7 +27,7 @@ def blocked_seconds(ms: Millis, bound: str = "") -> str:
     """
     seconds = ms // 1000
     told = f"{bound}{grouped(seconds)}"
-    if len(told) <= ROOM:
+    if len(told) <= BLOCKED_CELLS:
         return told
     millions = seconds / 1_000_000
     return f"{bound}{millions:.1f}M" if millions < MANY else f"{bound}{millions:.0f}M"
