@@ -44,6 +44,7 @@ class Examiner:
         self._paths: tuple[Text, ...] = ()
         self._due: dict[Text, Millis] = {}  # locks that the clock alone will change
         self._asking: set[Text] = set()  # locks that watch tables can change
+        self._doubted: set[Text] = set()  # no locks, as far as watch tables tell
 
     @property
     def is_behind(self) -> bool:
@@ -118,7 +119,7 @@ class Examiner:
             paths.update(read_by(path, news[path].names))
         paths.update(path for path, due in self._due.items() if due <= now)
         if changed.servers:
-            paths |= self._asking
+            paths |= self._asking | self._doubted
         every = sorted([*new, *(paths - new.keys())])  # nearly in order, which is quick
         changes = (
             new.get(path) or self._change(path, world, now, news.get(path)) for path in every
@@ -137,6 +138,7 @@ class Examiner:
         new = self._meet([path], world)
         if new:
             return new[path]
+        self._doubted.discard(path)
         before = self._locks.get(path)
         if before is None and self.settings.roots and self.settings.root_of(path) is None:
             return None
@@ -151,6 +153,8 @@ class Examiner:
                 after = found
             else:
                 after = _unknown(found, self.settings.root_of(path), world)
+                if found.asks_watches:
+                    self._doubted.add(path)
         return None if after is before else Change.between(path, before, after)
 
     def _file(self, changes: Iterable[Change]) -> None:

@@ -40,6 +40,11 @@ class Ground:
         return self._settings
 
     @property
+    def world(self) -> World:
+        """All that is known; what is asked of it is not noted down."""
+        return self._world
+
+    @property
     def told(self) -> Root | None:
         """What the user said about this path."""
         return self._settings.root_of(self.path) if self._settings.roots else None

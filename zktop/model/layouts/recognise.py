@@ -16,6 +16,7 @@ from zktop.model.layouts.disambiguate import disambiguate
 from zktop.model.layouts.ground import Ground, is_lockish
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.paths import by_path
+from zktop.model.layouts.registry import REGISTRY, doubt
 from zktop.model.layouts.sorting import Place, Sorted, sort_out
 from zktop.model.layouts.strangers import barrier, entering, stranger
 from zktop.model.layouts.structures import part_of, structure
@@ -34,6 +35,7 @@ class Recognised(msgspec.Struct, frozen=True):
     places: dict[str, list[Place]] = {}  # by layout; empty where the shape decides
     rest: tuple[Znode, ...] = ()  # no contenders
     guessed: bool = False
+    asks: bool = False  # watch tables can change the answer
 
     @property
     def is_lock(self) -> bool:
@@ -53,8 +55,16 @@ def recognise(ground: Ground, last: str | None = None) -> Recognised:
         return _no_lock(ground, f"not-a-lock:{kind}")
     if shape := structure(ground):
         return _by_shape(shape, ground.family.members.values())
-    found = _by_name(ground, last)
-    return found if found.is_lock else _otherwise(ground, last, found)
+    found = _unless_registry(ground, _by_name(ground, last))
+    return found if found.is_lock or found.asks else _otherwise(ground, last, found)
+
+
+def _unless_registry(ground: Ground, found: Recognised) -> Recognised:
+    """Leave out members that nobody waits in; a watch table may tell so only later."""
+    doubted = doubt(ground, found.places)
+    if doubted.is_registry:
+        return Recognised(REGISTRY, asks=True)
+    return msgspec.structs.replace(found, asks=True) if doubted.asks else found
 
 
 def _by_word(ground: Ground, layout: Layout) -> Recognised:

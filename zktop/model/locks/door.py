@@ -49,7 +49,7 @@ def lock_at(
         return NotALock(ground.path, recognised.kind, error=DENIED)
     if not recognised.is_lock:
         foreign = tuple(znode.name for znode in recognised.rest)
-        return NotALock(ground.path, recognised.kind, foreign, _denial(ground))
+        return NotALock(ground.path, recognised.kind, foreign, _denial(ground), recognised.asks)
     return _Build(ground, recognised, world, now, before).lock()
 
 
@@ -134,7 +134,7 @@ class _Build:
             error=_denial(self.ground),
             blocking=self.told is not None and self.told.blocking,
             until=made.until if isinstance(made, Shape) else None,
-            asks_watches=made.asks if isinstance(made, Queues) else False,
+            asks_watches=self.recognised.asks or (isinstance(made, Queues) and made.asks),
             family=family,
             asked=tuple(self.ground.asked),
         )

@@ -196,6 +196,7 @@ class NotALock(msgspec.Struct, frozen=True):
     kind: str
     foreign: tuple[Text, ...] = ()
     error: str | None = None
+    asks_watches: bool = False  # watch tables can change the answer
 
 
 def _number(member: Member) -> int:

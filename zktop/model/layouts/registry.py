@@ -1,0 +1,102 @@
+"""Numbered nodes in which nobody waits: workers, hosts or items that sessions put on a list.
+
+Only names that anybody might give are in doubt; where the folder or the names sound like a lock,
+they are one, and what the user states is never asked here. A watch decides first: a client that
+waits watches another member, and a client that only registers watches none, or its own ones.
+Without watch tables two things remain, where no folder above sounds like a lock: a folder that is
+called like a registry is one, and so is one whose members all belong to one session. A lock that
+the threads of one process share through one session reads like that, too: it needs a watch table,
+or `--layout`.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from zktop.model.facts import Session, join
+from zktop.model.layouts.ground import Ground, is_lockish
+from zktop.model.layouts.sorting import Place
+from zktop.model.text import Text
+from zktop.model.world import World
+
+REGISTRY: Final = "not-a-lock:registry"
+
+DOUBTFUL: Final = frozenset(("named-sequence", "bare-sequence", "curator-custom"))
+_SEVERAL: Final = 2
+_FOLDER: Final = re.compile(
+    r"(?:^|.*[-_.])(?:workers?|members?|nodes?|hosts?|instances?|services?|servers?|providers?"
+    r"|consumers?|producers?|brokers?|agents?|endpoints?|peers?|clients?|replicas?|registry"
+    r"|registrations?|queues?|items?|messages?|events?|inbox|outbox)",
+    re.IGNORECASE,
+)
+
+
+class Doubt(msgspec.Struct, frozen=True, gc=False):
+    """Whether this is a registry as far as is known, and whether a watch table could say else."""
+
+    is_registry: bool = False
+    asks: bool = False
+
+
+_NONE: Final = Doubt()
+
+
+def doubt(ground: Ground, places: dict[str, list[Place]]) -> Doubt:
+    """Judge the members of one root that are all named by one layout."""
+    if len(places) != 1 or not DOUBTFUL & places.keys() or is_lockish(_name_of(ground.path)):
+        return _NONE
+    (members,) = places.values()
+    if any(is_lockish(place.name.group) for place in members):
+        return _NONE
+    return Doubt(_is_registry(ground, members), asks=True)
+
+
+def _is_registry(ground: Ground, members: list[Place]) -> bool:
+    owned = _by_session(ground.path, members)
+    if _somebody_waits(ground.world, owned):
+        return False
+    is_among_locks = is_lockish(ground.path)
+    if _FOLDER.fullmatch(_name_of(ground.path)) and not is_among_locks:
+        return True
+    mine = Counter((_owner(place), place.name.group) for place in members)
+    if max(mine.values(), default=0) < _SEVERAL:
+        return False
+    return _is_shown(ground.world, members) or (len(owned) == 1 and not is_among_locks)
+
+
+def _somebody_waits(world: World, owned: dict[Session, frozenset[Text]]) -> bool:
+    """Tell whether a session watches others' members, or some of several of its own."""
+    everybody = frozenset().union(*owned.values())
+    tables = [table.watches.rows or {} for table in world.tables.values() if table.watches]
+    for session, own in owned.items():
+        watched = {path for rows in tables for path in rows.get(session, ())} & everybody
+        if watched and watched != own:
+            return True
+    return False
+
+
+def _is_shown(world: World, members: Iterable[Place]) -> bool:
+    """Tell whether the watches of all sessions were read after the last of the members came."""
+    newest = max(place.znode.stat.czxid if place.znode.stat else 0 for place in members)
+    tables = [table.watches for table in world.tables.values()]
+    shown = [one is not None and one.rows is not None and one.zxid >= newest for one in tables]
+    return bool(shown) and all(shown)
+
+
+def _by_session(path: Text, members: Iterable[Place]) -> dict[Session, frozenset[Text]]:
+    owned: dict[Session, set[Text]] = {}
+    for place in members:
+        if owner := _owner(place):
+            owned.setdefault(owner, set()).add(join(path, place.znode.name))
+    return {session: frozenset(paths) for session, paths in owned.items()}
+
+
+def _owner(place: Place) -> Session:
+    return place.znode.stat.owner if place.znode.stat else 0
+
+
+def _name_of(path: str) -> str:
+    return path.rpartition("/")[2]
