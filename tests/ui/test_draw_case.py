@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 from model.builders import NOW
-from model.findings.cases import facts, k
+from model.findings.cases import connected, facts, k, watching
 from ui.feeds import frames
 from ui.queues import looked, queue, ring_of
 from ui.troubles import trouble
@@ -133,6 +133,22 @@ class TestDeadlock:
 
         assert "✓ over since" in told
         assert "STEPS" in told
+
+    def test_a_step_is_proven_by_a_table_that_comes_later(self) -> None:
+        """The steps never say less than the reasons below them."""
+        rows = {
+            "ann": (f"/locks/l1/{k('bob', 1).name}",),
+            "bob": (f"/locks/l0/{k('ann', 1).name}",),
+        }
+        tables = (connected("ann", "bob", at=NOW + 15_000), watching(rows, at=NOW + 15_000))
+        moments = [(NOW + after, ()) for after in (5_000, 10_000)]
+        some = frames((NOW, ring_of("ann", "bob")), *moments, (NOW + 15_000, tables))
+        early, late = (text(written(one).lines) for one in (some[:-1], some))
+
+        assert "could not be looked up" in early
+        assert "could not be looked up" not in late
+        assert late.count("watches what it waits for") == 2
+        assert "every waiter watches what its recipe needs" in late
 
     def test_says_how_often_it_was_seen(self) -> None:
         """The third time is no accident."""

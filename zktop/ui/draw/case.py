@@ -63,10 +63,11 @@ def write_deadlock(pen: Pen, case: Case, live: Report, times: int) -> None:
     pen.say((now or dead).sentence, "strong")
     pen.write()
     pen.all(circle(dead, pen.width - 1, ink))
-    write_moves(pen, dead, then, ink)
+    known = live if now else then  # a table that came later proves more
+    write_moves(pen, dead, known, ink)
     write_reasons(pen, (now or dead).confidence, (now or dead).evidence)
-    _write_behind(pen, now or dead, live if now else then)
-    _write_ways(pen, now or dead, live if now else then)
+    _write_behind(pen, now or dead, known)
+    _write_ways(pen, now or dead, known)
     write_blind(pen, dead.rule, live.blind)
 
 
