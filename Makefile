@@ -10,7 +10,7 @@ PIP     = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # A process each: threads that a client leaves behind must not disturb what comes next.
 PURE   ?= zktop,tests/model,tests/config,tests/headless,tests/test_recording.py
 SUITES ?= tests/ui tests/faults tests/sandbox tests/screen tests/cli tests/clients tests/zk \
-          tests/demo tests/whole tests/readme tests/soak
+          tests/demo tests/whole tests/readme tests/bench tests/soak
 JOBS   ?= 2  # suites at a time; they wait for sessions and processes more than they compute
 
 .PHONY: demo test older kerberos check bench soak pictures clean

@@ -1,37 +1,32 @@
-"""`make bench`: run every measurement, print a line a figure, write bench.json."""
+"""`make bench`: run every measurement, print a line a figure, write bench.json.
+
+`python -m bench --short` runs each of them in seconds, with sizes that are too small to judge.
+"""
 
 import importlib
 import json
-import pkgutil
+import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
 
-import bench
-
-PLUMBING = {
-    "__main__",
-    "crowd",
-    "ensemble",
-    "figure",
-    "follower",
-    "foremost",
-    "painted",
-    "quiet",
-    "soak",
-    "soak_ui",
-}
+from bench import MEASUREMENTS
+from bench.sizes import SHORT
 
 
 def main() -> int:
     """Run the named measurements, or all; exit 1 when a budget is exceeded."""
-    found = [module.name for module in pkgutil.iter_modules(bench.__path__)]
-    names = sys.argv[1:] or [name for name in found if name not in PLUMBING]
+    names = [name for name in sys.argv[1:] if name != "--short"]
+    short = "--short" in sys.argv
+    if short:
+        os.environ[SHORT] = "1"
     figures = []
-    for name in names:
+    for name in names or MEASUREMENTS:
         for figure in importlib.import_module(f"bench.{name}").figures():
             print(figure, flush=True)
             figures.append({**asdict(figure), "ratio": figure.ratio, "holds": figure.holds})
+    if short:
+        return 0
     Path("bench.json").write_text(json.dumps(figures, indent=1) + "\n")
     return 0 if all(figure["holds"] for figure in figures) else 1
 

@@ -21,17 +21,20 @@ from kazoo.client import KazooClient
 from bench.crowd import churn
 from bench.figure import Figure
 from bench.foremost import foremost
-from bench.live import crowded
+from bench.live import COUNTS, SIZES, crowded
 from bench.reading import _percentile
+from bench.sizes import size
 
-ROOT = "/bench-10000"
-LOCKS = tuple(f"{ROOT}/locks/lock-of-{number}" for number in range(10_000))
-LARGE = (f"{ROOT}/sizes/of-10000",)
-REST_S = 15.0
-CHURN_S = 10.0
+ROOT = f"/bench-{COUNTS[-1]}"
+LOCKS = tuple(f"{ROOT}/locks/lock-of-{number}" for number in range(COUNTS[-1]))
+LARGE = (f"{ROOT}/sizes/of-{SIZES[-1]}",)
+BUSY = size((10, 270), (10,))  # locks that change
+REST_S = size(15.0, 0.5)
+CHURN_S = size(10.0, 0.5)
+LAG_S = size(8.0, 0.5)
 MEGABYTE = 1 << 20
-ROOM = 60.0  # MB
-TURNS = 3
+ROOM = 150.0  # MB
+TURNS = size(3, 1)
 AUDITS_PER_S = 0.4  # two requests every ten seconds look for what an ACL may have hidden
 
 Told = dict[str, Any]
@@ -43,7 +46,7 @@ def figures() -> Iterator[Figure]:
         if crowd is not None:
             client, address = crowd
             yield from _at_rest(client, address)
-            for count in (10, 270):
+            for count in BUSY:
                 yield from _under_load(address, LOCKS[:: len(LOCKS) // count])
             yield _all_seen(address)
 
@@ -56,7 +59,7 @@ def _at_rest(client: KazooClient, address: str) -> Iterator[Figure]:
         watches = _watches(client) - before
         spent = _after(follower, REST_S)
     name = f"processor at rest, {len(LOCKS)} locks"
-    yield Figure(name, _share(spent), "%", floor, "% bare watch", floor + 0.5)
+    yield Figure(name, _share(spent), "%", floor, "% bare watch", floor + 1)
     yield Figure(
         "watches on the server", watches, "", begin["watches"], "of ours; 3.8 counts two", 2
     )
@@ -77,7 +80,7 @@ def _under_load(address: str, locks: tuple[str, ...]) -> Iterator[Figure]:
                 time.sleep(CHURN_S)
             spent[who] = _share(_after(follower, 0.0))
     floor, ours = spent["bare"], spent["ours"]
-    yield Figure(f"processor at {where}", ours, "%", floor, "% bare watch", floor + 20)
+    yield Figure(f"processor at {where}", ours, "%", floor, "% bare watch", floor + 35)
     yield from _beside(address, locks, where, ours / 100)
 
 
@@ -124,8 +127,8 @@ def _all_seen(address: str) -> Figure:
     with _following("ours", address) as (_, follower):
         with churn(address, LARGE, 2000) as changes:
             time.sleep(CHURN_S)
-        told = _after(follower, 8.0)["told"]  # it may lag, and must not lose
-    name = "changes unseen of 2000/s in 10000 members"
+        told = _after(follower, LAG_S)["told"]  # it may lag, and must not lose
+    name = f"changes unseen of 2000/s in {SIZES[-1]} members"
     return Figure(name, changes[0] - told, "", changes[0], "changes made", 0)
 
 

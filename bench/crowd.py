@@ -90,7 +90,8 @@ def queue_up(address: str, paths: Iterable[str]) -> None:
 def churn(address: str, locks: Sequence[str], per_second: int) -> Iterator[list[int]]:
     """Let sessions queue, and give up a fifth of a second later; count the changes they make."""
     made, over = [0], threading.Event()
-    thread = threading.Thread(target=_come_and_go, args=(address, locks, per_second, made, over))
+    crowd = list(connected(address, per_second // 10))
+    thread = threading.Thread(target=_come_and_go, args=(crowd, locks, per_second, made, over))
     thread.start()
     try:
         yield made
@@ -99,10 +100,22 @@ def churn(address: str, locks: Sequence[str], per_second: int) -> Iterator[list[
         thread.join()
 
 
+def connected(address: str, count: int) -> Iterator[Contender]:
+    """Open so many sessions, never more at a time than the server lets wait."""
+    for begin in range(0, count, AT_ONCE):
+        several = [Contender(address) for _ in range(begin, min(begin + AT_ONCE, count))]
+        for contender in several:
+            contender.answers(1)
+        yield from several
+
+
 def _come_and_go(
-    address: str, locks: Sequence[str], per_second: int, made: list[int], over: threading.Event
+    crowd: Sequence[Contender],
+    locks: Sequence[str],
+    per_second: int,
+    made: list[int],
+    over: threading.Event,
 ) -> None:
-    crowd = [Contender(address) for _ in range(per_second // 10)]
     begun = time.perf_counter()
     for turn in count():
         if over.is_set() and turn % (2 * len(crowd)) == 0:

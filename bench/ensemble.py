@@ -4,11 +4,12 @@ import random
 import time
 from collections.abc import Iterator
 
+from bench.sizes import size
 from zktop.model.facts import AnyFact, Children, Node, Stat, join
 from zktop.model.text import Text
 
 NOW = time.time_ns() // 1_000_000 - 60_000  # they have waited for a minute
-LOCKS, EACH = 10_000, 5
+LOCKS, EACH = size(10_000, 100), 5
 SEEN = 10_000_000  # the zxid of the reading
 
 

@@ -17,12 +17,13 @@ from statistics import median
 from kazoo.client import KazooClient
 
 from bench.figure import Figure
+from bench.sizes import size
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from servers import sandbox_server
 
 LOCKS = 10
-TIMES = 15
+TIMES = size(15, 1)
 
 BARE_SNAPSHOT = """
 import socket, sys
@@ -64,9 +65,9 @@ def figures() -> Iterator[Figure]:
         )
         client.stop()
         client.close()
-        yield Figure(f"snapshot of {LOCKS} locks", ours, "ms", floor, "ms bare kazoo", 1.6 * floor)
+        yield Figure(f"snapshot of {LOCKS} locks", ours, "ms", floor, "ms bare kazoo", 2.5 * floor)
         floor, ours = _in_turns([sys.executable, "-c", BARE_HELP], [*_ZKTOP, "--help"], cache)
-        yield Figure("zktop --help", ours, "ms", floor, "ms interpreter and click", 2 * floor)
+        yield Figure("zktop --help", ours, "ms", floor, "ms interpreter and click", 4 * floor)
 
 
 _ZKTOP = (sys.executable, "-m", "zktop")

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from bench.crowd import member, queue_up
 from bench.figure import Figure
 from bench.reading import _bare_async, _bare_events, _bare_multi, _create, _percentile, _seconds
+from bench.sizes import size
 from zktop.commands.watch import Watch
 from zktop.model.locks.lock import Lock
 from zktop.model.settings import Root, Settings
@@ -28,10 +29,10 @@ from zktop.zk import Access, Plan, parse_hosts
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from servers import has_real_zookeeper, real_zookeeper
 
-COUNTS = (2_000, 10_000)
+COUNTS = size((2_000, 10_000), (20, 50))
 CONTENDERS = 5
-SIZES = (10, 10_000)
-RELEASES = 200
+SIZES = size((10, 10_000), (5, 50))
+RELEASES = size(200, 3)
 
 
 def figures() -> Iterator[Figure]:
@@ -42,8 +43,8 @@ def figures() -> Iterator[Figure]:
         client, address = crowd
         for count in COUNTS:
             yield from _first_report(client, address, count)
-        for size in SIZES:
-            yield from _event_to_report(client, address, size)
+        for members in SIZES:
+            yield from _event_to_report(client, address, members)
 
 
 @contextmanager
@@ -60,10 +61,10 @@ def crowded(counts: tuple[int, ...]) -> Iterator[tuple[KazooClient, str] | None]
         try:
             for count in counts:
                 _fill(client, server.address, count)
-            for size in SIZES:
-                lock = f"/bench-{counts[-1]}/sizes/of-{size}"
+            for members in SIZES:
+                lock = f"/bench-{counts[-1]}/sizes/of-{members}"
                 client.ensure_path(lock)
-                queue_up(server.address, (f"{lock}/{member(number)}" for number in range(size)))
+                queue_up(server.address, (f"{lock}/{member(number)}" for number in range(members)))
             yield client, server.address
         finally:
             client.stop()
@@ -87,9 +88,9 @@ def _first_report(client: KazooClient, address: str, count: int) -> Iterator[Fig
     name, root = f"first report {count}x{CONTENDERS}", f"/bench-{count}/locks"
     batched = min(_seconds(lambda: _bare_multi(client, root)) for _ in range(3))
     ours = min(_report(address, root, count, persistent=True) for _ in range(3))
-    yield Figure(name, ours, "s", batched, "s bare MultiRead", 3 * batched)
+    yield Figure(name, ours, "s", batched, "s bare MultiRead", 4 * batched)
     singly = _seconds(lambda: _bare_async(client, root))
-    yield Figure(f"{name} against get_async", ours, "s", singly, "s bare get_async", singly / 15)
+    yield Figure(f"{name} against get_async", ours, "s", singly, "s bare get_async", singly / 10)
     single = _report(address, root, count, persistent=False)
     yield Figure(f"{name} one-shot", single, "s", singly, "s bare get_async", 1.2 * singly)
 
@@ -122,22 +123,22 @@ def _watch(address: str, root: str, *, persistent: bool = True) -> Watch:
 # From an event to a report
 
 
-def _event_to_report(client: KazooClient, address: str, size: int) -> Iterator[Figure]:
+def _event_to_report(client: KazooClient, address: str, members: int) -> Iterator[Figure]:
     root = f"/bench-{COUNTS[-1]}"
     bare = _bare_events(client, address, root)
     with _watch(address, f"{root}/*/*") as watch:
         assert watch.read()
-        holders = _Holders(watch, f"{root}/sizes/of-{size}")
+        holders = _Holders(watch, f"{root}/sizes/of-{members}")
         holders.start()
         ours = []
         for number in range(RELEASES):
             ours.append(holders.released(client, member(number)))
-            queue_up(address, [f"{holders.path}/{member(size + number)}"])
+            queue_up(address, [f"{holders.path}/{member(members + number)}"])
         holders.over.set()
         holders.join()
-    for percent, most in ((50, 3.0), (99, 15.0)):
+    for percent, most in ((50, 5.0), (99, 30.0)):
         floor, value = (_percentile(taken, percent) for taken in (bare, ours))
-        name = f"event to report p{percent}, {size} members"
+        name = f"event to report p{percent}, {members} members"
         yield Figure(name, value, "ms", floor, "ms bare recursive watch", floor + most)
 
 
@@ -177,4 +178,4 @@ class _Holders(threading.Thread):
         return (self.at - deleted) * 1000
 
 
-SETTLED = 5  # reports; the first ones still examine what was there before
+SETTLED = size(5, 1)  # reports; the first ones still examine what was there before

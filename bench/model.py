@@ -9,15 +9,16 @@ from statistics import median, quantiles
 
 from bench.ensemble import EACH, LOCKS, NOW, SEEN, contender, facts, kazoo_name, lock
 from bench.figure import Figure
+from bench.sizes import size
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Gone, join
 from zktop.model.text import Text
 from zktop.model.world import World
 
-CHANGES = 100
-LARGE = 10_000
+CHANGES = size(100, 10)
+LARGE = size(10_000, 100)
 MEGABYTE = 1 << 20
-ROOM = 60 * MEGABYTE
+ROOM = 150 * MEGABYTE
 
 
 def figures() -> Iterator[Figure]:
@@ -32,13 +33,13 @@ def figures() -> Iterator[Figure]:
     yield Figure("report_from_nothing", nothing, "ms", nothing, f"itself, {locks}")
     for name, path in (("small", "/locks/l00077"), ("large", "/locks/large")):
         world, taken = _changed(examiner, world, Text(path), chance)
-        size = EACH if name == "small" else LARGE
-        most = nothing / 100
+        members = EACH if name == "small" else LARGE
+        most = nothing / 50
         yield Figure(
             f"report_after_a_change_{name}", median(taken), "ms", nothing, "from nothing", most
         )
         p99 = quantiles(taken, n=100)[98]
-        yield Figure(f"report_after_a_change_{name}_p99", p99, "ms", nothing, f"{size} members")
+        yield Figure(f"report_after_a_change_{name}_p99", p99, "ms", nothing, f"{members} members")
     yield _memory()
 
 
@@ -70,7 +71,7 @@ def _memory() -> Figure:
         _resident(sys.executable, "-c", text) for text in (_FLOOR + _TELL, _FLOOR + _WHOLE + _TELL)
     )
     return Figure(
-        "memory_of_10000_locks",
+        f"memory_of_{LOCKS}_locks",
         whole / MEGABYTE,
         "MB",
         floor / MEGABYTE,

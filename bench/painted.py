@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.ensemble import facts
+from bench.sizes import size
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Gone, Link, Node, Stat, join
 from zktop.model.text import Text
@@ -20,8 +21,8 @@ from zktop.model.world import World
 from zktop.ui.app import Zktop
 from zktop.ui.ports import Frame, Status, Tell
 
-SECONDS = 10.0
-SETTLES_S = 3.0
+SECONDS = size(10.0, 1.0)
+SETTLES_S = size(3.0, 0.5)
 LOOKS_PER_S = 20
 QUEUE = 5  # contenders at a time
 LOCK = Text("/locks/l00077")

@@ -15,14 +15,15 @@ from pathlib import Path
 
 from kazoo.client import KazooClient
 
-from bench.crowd import AT_ONCE, Contender, member
+from bench.crowd import Contender, connected, member
 from bench.reading import _create
+from bench.sizes import size
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from servers import has_real_zookeeper, real_zookeeper
 
 CONTENDERS = 5
-CLIENTS = 1_000
+CLIENTS = size(1_000, 40)
 
 
 @contextmanager
@@ -37,7 +38,7 @@ def quiet(locks: Sequence[str]) -> Iterator[tuple[str, Sequence[Contender]] | No
         memory_mb=1024, maxSessionTimeout=3_600_000, maxClientCnxns=0, forceSync="no"
     ) as server:
         _make(server.address, locks)
-        clients = list(_connected(server.address))
+        clients = list(connected(server.address, CLIENTS))
         try:
             for place in range(CONTENDERS):
                 _stand(clients, locks, place)
@@ -54,14 +55,6 @@ def _make(address: str, locks: Sequence[str]) -> None:
     _create(client, list(locks), b"")
     client.stop()
     client.close()
-
-
-def _connected(address: str) -> Iterator[Contender]:
-    for _ in range(0, CLIENTS, AT_ONCE):
-        several = [Contender(address) for _ in range(AT_ONCE)]
-        for client in several:
-            client.answers(1)
-        yield from several
 
 
 def _stand(clients: Sequence[Contender], locks: Sequence[str], place: int) -> None:

@@ -29,11 +29,13 @@ from bench.cost import CHURN_S, LOCKS, ROOM, _after, _following, _resident, _sha
 from bench.crowd import Contender, churn
 from bench.figure import Figure
 from bench.quiet import quiet
+from bench.sizes import size
 
-TIMES = 7
-REST_S = 20.0
-SETTLED_S = 30.0  # the servers' tables were read several times by then
-CUT_OFF_S = 45.0  # ... and what they tell of broken connections was examined
+TIMES = size(7, 1)
+REST_S = size(20.0, 0.5)
+STARTED_S = size(5.0, 0.5)
+SETTLED_S = size(30.0, 0.5)  # the servers' tables were read several times by then
+CUT_OFF_S = size(45.0, 0.5)  # ... and what they tell of broken connections was examined
 TOKEN = re.compile(rb"w(\d{6})")
 NANOSECONDS = 1_000_000_000
 BARE_APP = """
@@ -54,11 +56,11 @@ NOBODY = "127.0.0.1:1"  # a port that nobody listens on: the first frame does no
 def figures() -> Iterator[Figure]:
     """Measure all of it."""
     yield _first_frame()
-    for rate, p50, p99 in ((10, 5.0, 40.0), (1000, 35.0, 110.0)):
+    for rate, p50, p99 in ((10, 10.0, 60.0), (1000, 50.0, 150.0)):
         yield from _event_to_screen(rate, p50, p99)
     bare = _processor([sys.executable, "-c", BARE_APP], b"ready")
     ours = _processor([sys.executable, "-m", "bench.painted", "0"], b"/locks/")
-    yield Figure("screen processor at rest", ours, "%", bare, "% bare Textual app", bare + 0.5)
+    yield Figure("screen processor at rest", ours, "%", bare, "% bare Textual app", bare + 1)
     yield from _on_a_server()
 
 
@@ -71,7 +73,7 @@ def _first_frame() -> Figure:
         bare.append(_until(b"ready", sys.executable, "-c", BARE_APP))
         ours.append(_until(b"Locks", *command))
     floor, value = median(bare), median(ours)
-    return Figure("first frame", value, "ms", floor, "ms bare Textual app", 1.4 * floor)
+    return Figure("first frame", value, "ms", floor, "ms bare Textual app", 2 * floor)
 
 
 def _until(words: bytes, *command: str) -> float:
@@ -116,7 +118,7 @@ def _processor(command: list[str], ready: bytes) -> float:
     """Measure what a program takes while nothing happens, in percent of a core."""
     with _in_pty(tuple(command)) as (screen, process):
         _read_until(screen, ready)
-        _drain(screen, 5.0)
+        _drain(screen, STARTED_S)
         return _share_of(process.pid, screen, REST_S)
 
 
@@ -135,7 +137,7 @@ def _on_a_server() -> Iterator[Figure]:
     name = f"screen memory, {len(clients)} clients cut off"
     yield Figure(name, cut_off, "MB", bare, what)
     name = f"screen processor at {RATE} changes/s in {len(BUSY)} locks"
-    yield Figure(name, used, "%", floor, "% bare watch", floor + 20)
+    yield Figure(name, used, "%", floor, "% bare watch", floor + 35)
 
 
 def _watched(address: str, clients: Sequence[Contender]) -> tuple[float, float, float]:

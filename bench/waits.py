@@ -14,7 +14,7 @@ from zktop.model.waits.standing import standings
 from zktop.model.waits.state import Queue
 
 _FULL_MS = 100
-_EVENT_MS = 2
+_EVENT_MS = 50
 
 
 def figures() -> Iterator[Figure]:
@@ -29,7 +29,9 @@ def figures() -> Iterator[Figure]:
             name, _event(graph, lock, actor), "ms", floor, "one touch a member", _EVENT_MS
         )
     forming = _event(graph, "/chain/0", "chain1999")
-    yield Figure("waits ring of 2000 closes", forming, "ms", floor, "one touch a member", _FULL_MS)
+    yield Figure(
+        "waits ring of 2000 closes", forming, "ms", floor, "one touch a member", _EVENT_MS
+    )
     judged = milliseconds(lambda: assess(graph, Evidence(now_ms=60_000)))
     yield Figure("waits assess again", judged, "ms", floor, "one touch a member")
     forest = Forest()
