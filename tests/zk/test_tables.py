@@ -116,6 +116,23 @@ def test_cons_lists_sessions_with_address_and_age() -> None:
     assert tables.newest_answer(CONS) == 1077422
 
 
+@pytest.mark.parametrize("answered", ["lresp=0", "lresp="])
+def test_cons_without_an_answer_yet_tells_no_silence(answered: str) -> None:
+    """A session that moved here has had none: the time since then would be the host's uptime."""
+    moved = CONS.replace("lresp=1077000", answered)
+    assert moved != CONS
+
+    assert [row.quiet_ms for row in tables.connections(moved)] == [0, None, 0]
+
+
+def test_cons_where_nothing_was_answered_tells_no_clock() -> None:
+    """All clients have just come: 0 is no moment of the server's clock."""
+    line = " /127.0.0.1:57326[1](queued=0,recved=1,sent=1,sid=0x1,lop=SESS,to=4000,lresp=0)"
+
+    assert tables.newest_answer(line) is None
+    assert [row.quiet_ms for row in tables.connections(line)] == [None]
+
+
 def test_watch_tables_read_the_same_from_both_sides() -> None:
     """By session and by path; names may hold blanks and letters of any language."""
     assert tables.watched(WCHC.split("\n")) == {
@@ -259,6 +276,17 @@ def test_the_admin_server_says_the_same_in_json() -> None:
     )
     assert (rows[1].session, rows[1].quiet_ms) == (5, 384)
     assert admin_tables.newest_answer(told) == 1132384
+
+
+def test_the_admin_server_has_no_silence_before_the_first_answer() -> None:
+    """A session that moved here has `last_response_time` 0 until its first request."""
+    entry = {"session_id": 5, "remote_socket_address": "127.0.0.1:1", "last_response_time": 0}
+    other = entry | {"session_id": 6, "last_response_time": 1132000}
+
+    rows = admin_tables.connections({"connections": [entry, other]})
+
+    assert [row.quiet_ms for row in rows] == [None, 0]
+    assert admin_tables.newest_answer({"connections": [entry]}) is None
 
 
 def test_the_admin_server_s_tables_have_sessions_for_keys() -> None:

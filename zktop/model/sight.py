@@ -13,10 +13,16 @@ import msgspec
 
 from zktop.model.facts import Expiry, Millis, Server, Session, Watches
 from zktop.model.text import Text
-from zktop.model.witness import TABLE_NAMES, BlindSpot, Presence, Table, Witness
+from zktop.model.witness import (
+    TABLE_NAMES,
+    USUAL_TICK_MS,
+    BlindSpot,
+    Presence,
+    Table,
+    Witness,
+    latest_expiry,
+)
 from zktop.model.world import World
-
-USUAL_TICK_MS: Final = 2000  # ZooKeeper's default, for servers that do not tell theirs
 
 Extent = Literal["all", "some", "none"]
 
@@ -234,8 +240,7 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
         if presence is None or presence.contact is None or timeout is None:
             return None
         date = presence.contact + timeout
-        # A date is rounded up to a whole tick of the server's clock, and looked at twice a tick.
-        return date, date + self._tick_ms * 3 // 2
+        return date, presence.contact + latest_expiry(timeout, self._tick_ms)
 
     def _at_the_latest(self, session: Session) -> tuple[Millis, Millis] | None:
         """Bound the expiry of a session that has no connection: nothing renews it any more."""
@@ -243,7 +248,7 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
         if timeout is None or not self.gone(session):
             return None
         seen_gone = max(_at(one.tables.connections) for one in self.witnesses)
-        return self.now_ms, seen_gone + timeout + self._tick_ms * 3 // 2
+        return self.now_ms, seen_gone + latest_expiry(timeout, self._tick_ms)
 
     @property
     def _tick_ms(self) -> int:

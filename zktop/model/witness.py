@@ -26,6 +26,7 @@ TABLE_NAMES: Final[dict[Table, str]] = {
     "figures": "figures",
 }
 
+USUAL_TICK_MS: Final = 2000  # ZooKeeper's default, for servers that do not tell theirs
 _COUNTS_RECURSIVE_TWICE = ((3, 6), (3, 9))  # from, and before: a persistent watch counts as two
 
 
@@ -61,8 +62,11 @@ class Presence(msgspec.Struct, frozen=True, gc=False, kw_only=True):
         return None if self.contact is None else max(0, now_ms - self.contact)
 
     def newness(self) -> tuple[Millis, Millis, Millis]:
-        """Order the claims of several servers: who heard of the session last."""
-        contact = self.at if self.contact is None else self.contact
+        """Order the claims of several servers: who heard of the session last.
+
+        Without a known contact, that is when the session connected.
+        """
+        contact = self.established or self.at if self.contact is None else self.contact
         return contact, self.established or 0, self.at
 
 
@@ -139,7 +143,8 @@ class Witness(msgspec.Struct, frozen=True, eq=False, dict=True):
         fact = self.tables.connections
         if fact is None or fact.rows is None:
             return None
-        return {row.session: row for row in fact.rows}
+        tick_ms = self.expiry.tick_ms or USUAL_TICK_MS
+        return {row.session: _credible(row, tick_ms) for row in fact.rows}
 
     @property
     def sessions(self) -> Sequence[Mapping[Session, int]]:
@@ -209,6 +214,22 @@ class Witness(msgspec.Struct, frozen=True, eq=False, dict=True):
         first, last = _COUNTS_RECURSIVE_TWICE
         twice = ours if version is not None and first <= version < last else 0
         return max(0, count - self.watches.total - twice)
+
+
+def latest_expiry(timeout_ms: int, tick_ms: int) -> int:
+    """Give how long after its last contact a session lives at the most.
+
+    A server rounds the date up to a whole tick of its clock, and looks twice a tick.
+    """
+    return timeout_ms + tick_ms * 3 // 2
+
+
+def _credible(row: Connection, tick_ms: int) -> Connection:
+    """Drop a silence that the session would not have survived: it is listed, so it lives."""
+    quiet, timeout = row.quiet_ms, row.timeout_ms
+    if quiet is None or timeout is None or quiet <= latest_expiry(timeout, tick_ms):
+        return row
+    return msgspec.structs.replace(row, quiet_ms=None)
 
 
 def _presence(row: Connection, server: Text, at: Millis, ours: Connection | None) -> Presence:

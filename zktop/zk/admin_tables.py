@@ -45,7 +45,7 @@ def newest_answer(told: dict[str, Any]) -> int | None:
     moments = [
         whole(entry.get("last_response_time")) for entry in entries if isinstance(entry, dict)
     ]
-    return max((moment for moment in moments if moment is not None), default=None)
+    return max(filter(None, moments), default=None)
 
 
 def watched(told: dict[str, Any]) -> Paths:

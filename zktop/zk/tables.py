@@ -70,15 +70,16 @@ def connections(cons: str) -> tuple[Connection, ...]:
 def newest_answer(cons: str) -> int | None:
     """Give the newest `lresp`: about now, by the server's monotonic clock."""
     told = (number(part.partition(",")[0]) for part in cons.split("lresp=")[1:])
-    return max((moment for moment in told if moment is not None), default=None)
+    return max(filter(None, told), default=None)
 
 
 def aged(rows: list[Connection], answered: list[int | None]) -> tuple[Connection, ...]:
     """Fill in how long each was quiet: the newest answer among all of them counts as now.
 
-    The servers print their monotonic clock, which means nothing to anybody else.
+    The servers print their monotonic clock, which means nothing to anybody else. 0 means that the
+    connection has had no answer yet: its session has just moved to this server.
     """
-    now = max((moment for moment in answered if moment is not None), default=0)
+    now = max(filter(None, answered), default=0)
     return tuple(
         Connection(
             row.session,
@@ -90,7 +91,7 @@ def aged(rows: list[Connection], answered: list[int | None]) -> tuple[Connection
             row.last_operation,
             row.last_cxid,
             row.established,
-            None if moment is None else now - moment,
+            now - moment if moment else None,
         )
         for row, moment in zip(rows, answered, strict=True)
     )

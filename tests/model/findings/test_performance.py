@@ -17,6 +17,7 @@ from model.findings.cases import (
     PATH,
     SECOND,
     answers,
+    around,
     connected,
     found,
     interview_of,
@@ -137,6 +138,15 @@ def test_p4_fires_for_a_silence_of_more_than_half_of_the_timeout() -> None:
 def test_p4_is_quiet_for_pings_in_time() -> None:
     """A third of the timeout is how often clients ping."""
     assert not found("P4", lonely(connected("alice", quiet_ms=4 * SECOND)))
+
+
+@pytest.mark.parametrize("quiet_ms", [None, 41 * MINUTE])
+def test_p4_is_quiet_for_a_session_that_has_moved(quiet_ms: int | None) -> None:
+    """It has had no answer at its new server; the uptime of a host is no silence."""
+    tables = connected("alice", at=NOW - SECOND), connected("alice", quiet_ms=quiet_ms)
+
+    assert not found("P4", lonely(*tables))
+    assert not list(restless(around(*tables), ()))
 
 
 def test_p4_remembers_a_silence_that_is_over() -> None:

@@ -102,7 +102,7 @@ def test_s2_fires_for_one_number_given_twice() -> None:
     assert "alice (first for kazoo-lock) and bob" in finding.sentence
 
 
-def silent(quiet_ms: int, who: str = "report-3") -> object:
+def silent(quiet_ms: int | None, who: str = "report-3") -> object:
     """A holder that was last heard of so long before its server was asked."""
     tables = (connected("report-3", quiet_ms=quiet_ms, timeout_ms=30 * SECOND),)
     return interview_of(who, k("report-3", 0), k("bob", 1), tables=tables)
@@ -134,6 +134,12 @@ def test_s3_counts_down() -> None:
 def test_s3_is_quiet_when(case: tuple[int, str]) -> None:
     """Idle but healthy clients ping."""
     assert not found("S3", silent(*case))
+
+
+@pytest.mark.parametrize("quiet_ms", [None, 41 * MINUTE])
+def test_s3_is_quiet_for_a_session_that_has_moved(quiet_ms: int | None) -> None:
+    """It has had no answer at its new server; the uptime of a host is no silence."""
+    assert not found("S3", silent(quiet_ms))
 
 
 W, X, R = curator("alice", 1, "WRIT"), curator("bob", 2, "WRIT"), curator("alice", 3, "READ")

@@ -112,6 +112,17 @@ def test_the_longest_gap() -> None:
     assert Sessions().longest_gap(ALICE) is None
 
 
+def test_a_new_connection_ends_a_gap() -> None:
+    """Its counters begin anew, so the same count says nothing about what was before."""
+    sessions = seen(
+        table(0, received=5, established=1),
+        table(1_000, received=9, established=2),
+        table(60_000, received=9, established=3),
+    )
+
+    assert sessions.longest_gap(ALICE) == 0
+
+
 def test_gaps_are_forgotten() -> None:
     """A gap of the day before yesterday says nothing about today."""
     tables = [table(0, quiet_ms=9_000)]

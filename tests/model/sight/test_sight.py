@@ -88,6 +88,36 @@ def test_the_newest_contact_wins() -> None:
     assert (presence.server, presence.also) == (ZK2, (ZK1,))
 
 
+@pytest.mark.parametrize(
+    ("tick_ms", "quiet_ms", "believed"),
+    [(2_000, 13_000, True), (2_000, 13_001, False), (500, 10_750, True), (500, 10_751, False)],
+)
+def test_a_silence_that_a_listed_session_would_not_have_survived_is_dropped(
+    tick_ms: int, quiet_ms: int, *, believed: bool
+) -> None:
+    """It ends at the timeout, rounded up to a tick and looked at twice a tick."""
+    tables = connections(ZK1, row("alice", quiet_ms=quiet_ms)), expiry(ZK1, {}, tick_ms=tick_ms)
+    presence = sight(*tables).presence(ALICE)
+
+    assert presence is not None
+    assert presence.quiet_ms == (quiet_ms if believed else None)
+
+
+def test_a_silence_without_a_timeout_is_believed() -> None:
+    """Nothing contradicts it."""
+    presence = sight(connections(ZK1, row("alice", quiet_ms=99_000, timeout_ms=None))).presence
+
+    assert presence(ALICE).quiet_ms == 99_000
+
+
+def test_a_session_that_has_just_moved_is_where_it_connected_last() -> None:
+    """It has had no answer there yet; the server that it left still lists it."""
+    left = connections(ZK1, row("alice", quiet_ms=3_000, established=NOW - 60_000))
+    moved = connections(ZK2, row("alice", quiet_ms=None, established=NOW - 500), at=NOW - 100)
+
+    assert sight(left, moved).presence(ALICE).server == ZK2
+
+
 def test_silence_grows_after_the_table() -> None:
     """A table of two seconds ago makes every silence two seconds longer."""
     presence = sight(connections(ZK1, row("alice", quiet_ms=300))).presence(ALICE)
@@ -202,7 +232,8 @@ def test_an_old_table_proves_no_absence() -> None:
             Span(9_900, 12_900),
         ),
         ((connections(ZK1), timeouts(ZK2, {"alice": 4_000}), connections(ZK2)), Span(0, 6_000)),
-        ((connections(ZK1, row("alice", quiet_ms=50_000)),), Span(0, 0)),
+        ((connections(ZK1, row("alice", quiet_ms=12_500)),), Span(0, 0)),
+        ((connections(ZK1, row("alice", quiet_ms=50_000)),), None),
         ((connections(ZK1, row("alice", quiet_ms=None)),), None),
     ],
     ids=[
@@ -211,6 +242,7 @@ def test_an_old_table_proves_no_absence() -> None:
         "heard of after the leader's table",
         "at the latest, without a connection",
         "overdue",
+        "a silence that it would not have survived",
         "nothing tells",
     ],
 )

@@ -73,7 +73,7 @@ class Sessions:
             if table is None or table is self._tables.get(witness.server):
                 continue
             self._tables[witness.server] = table
-            for row in table.rows or ():
+            for row in (witness.connections or {}).values():
                 self._learn(witness.server, row, table.at, sight)
             self._forget(len(table.rows or ()))
 
@@ -135,7 +135,7 @@ class Sessions:
             _continue(known, row, at)
         elif self._is_newest(server, row.session, sight):
             known.moves = (*known.moves, at)[-MOVES:]
-            known.step = None
+            known.step, known.heard_at = None, at  # it was heard of when it connected
             _take(known, row, at, server)
 
     def _is_newest(self, server: Text, session: Session, sight: Sight) -> bool:

@@ -1,0 +1,78 @@
+"""Clients whose server dies move to another one: that is no silence of theirs."""
+
+from collections.abc import Iterator
+
+import pytest
+from faults.conftest import TICK_MS, Ensemble
+from faults.witness import Place, Witness, witness
+from kazoo.client import KazooClient
+from kazoo.retry import KazooRetry
+
+from zktop.model.report import Report
+
+pytestmark = pytest.mark.zookeeper
+
+HOLDERS = 6
+SESSION_S = 4.0
+SILENCE = {"S3", "P4"}
+
+
+@pytest.fixture
+def holders(ensemble: Ensemble, root: str) -> Iterator[list[KazooClient]]:
+    """Sessions that hold a lock each, and connect again at once."""
+    clients = [_client(ensemble.hosts) for _ in range(HOLDERS)]
+    try:
+        for number, client in enumerate(clients):
+            client.start()
+            client.Lock(f"{root}/lock-of-{number}", f"R{number}").acquire()
+        yield clients
+    finally:
+        for client in clients:
+            client.stop()
+            client.close()
+
+
+def _client(hosts: str) -> KazooClient:
+    retry = KazooRetry(max_tries=-1, delay=0.02, backoff=1, max_jitter=0.02)
+    return KazooClient(hosts, timeout=SESSION_S, connection_retry=retry)
+
+
+def test_clients_that_move_are_not_silent(
+    ensemble: Ensemble, holders: list[KazooClient], root: str
+) -> None:
+    """Each member is killed in turn; no report says that anybody was silent."""
+    sessions = {client.client_id[0] for client in holders}
+    place = Place(ensemble.hosts, f"{root}/*", ensemble.admin)
+    with witness(place) as looker:
+        for member in ensemble.hosts.split(","):
+            ensemble.kill(member)
+            try:
+                looker.until(lambda report: _are_heard(report, sessions, member))  # noqa: B023  called at once
+            finally:
+                ensemble.start(member)
+            looker.until(lambda report: report.sight.sees.sessions == "all")
+
+    assert _silences(looker) == []
+    assert len(looker.report.paths) == HOLDERS
+
+
+def _are_heard(report: Report, sessions: set[int], dead: str) -> bool:
+    """Whether all are at other servers, where each was answered and listed again after that."""
+    found = [report.sight.presence(session) for session in sessions]
+    return all(
+        one is not None
+        and one.server != dead
+        and one.quiet_ms is not None
+        and one.established is not None
+        and one.at - one.established > TICK_MS
+        for one in found
+    )
+
+
+def _silences(looker: Witness) -> list[str]:
+    return [
+        f"{finding.rule}: {finding.sentence}"
+        for told in looker.told
+        for finding in told.report.findings
+        if finding.rule in SILENCE
+    ]
