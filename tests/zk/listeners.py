@@ -64,3 +64,15 @@ def dribbles(line: socket.socket) -> None:
     """Begin to answer, and never come to an end."""
     line.recv(1000)
     line.sendall(b"Zookeeper version: 3.8.0\n")
+
+
+def speaks(words: dict[str, str]) -> Behaviour:
+    """Answer each of these words so; hang up on the others."""
+
+    def behave(line: socket.socket) -> None:
+        word = line.recv(1000).decode().strip()
+        line.sendall(words.get(word, "").encode())
+        line.shutdown(socket.SHUT_WR)
+        line.close()
+
+    return behave

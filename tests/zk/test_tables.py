@@ -1,5 +1,8 @@
 """What servers print, from recorded samples of 3.4 to 3.9, and from nobody in particular."""
 
+from collections.abc import Callable
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +10,7 @@ from hypothesis import strategies as st
 from zktop.model.facts import Connection
 from zktop.model.text import Text
 from zktop.zk import admin_tables, tables
-from zktop.zk.tables import Member
+from zktop.zk.tables import Member, UnreadableError
 
 _REST = ",lzxid=0x23,lresp={},llat=0,minlat=0,avglat=1,maxlat=7)\n"
 CONS = "".join(
@@ -127,7 +130,7 @@ def test_cons_without_an_answer_yet_tells_no_silence(answered: str) -> None:
 
 def test_cons_where_nothing_was_answered_tells_no_clock() -> None:
     """All clients have just come: 0 is no moment of the server's clock."""
-    line = " /127.0.0.1:57326[1](queued=0,recved=1,sent=1,sid=0x1,lop=SESS,to=4000,lresp=0)"
+    line = " /127.0.0.1:57326[1](queued=0,recved=1,sent=1,sid=0x1,lop=SESS,to=4000,lresp=0)\n\n"
 
     assert tables.newest_answer(line) is None
     assert [row.quiet_ms for row in tables.connections(line)] == [None]
@@ -148,16 +151,22 @@ def test_watch_tables_read_the_same_from_both_sides() -> None:
     }
 
 
-@pytest.mark.parametrize("empty", ["\n", "\n\n", ""])
-def test_an_empty_watch_table_is_empty(empty: str) -> None:
+def test_an_empty_watch_table_is_empty() -> None:
     """A server with no watch prints a newline."""
-    assert tables.watched(empty.split("\n")) == {} == tables.watched_by_path(empty.split("\n"))
+    assert tables.watched(["", ""]) == {} == tables.watched_by_path(["", ""])
+
+
+def test_a_watch_that_is_listed_twice_counts_once() -> None:
+    """Servers that list watches of every kind do that."""
+    listed = ["0x1", "\t/a", "\t/a", "0x2", ""]
+
+    assert tables.watched(listed, blank_end=False) == {1: ("/a",)}
 
 
 def test_the_sum_of_watches_is_read() -> None:
     """It decides whether the table itself may be asked for."""
     assert tables.watches_in_all("8 connections watching 8 paths\nTotal watches:80\n") == 80
-    assert tables.watches_in_all("nonsense") is None
+    assert admin_tables.watches_in_all({"num_total_watches": 80}) == 80
 
 
 def test_a_leader_dumps_expiry_buckets_and_ephemerals() -> None:
@@ -237,8 +246,8 @@ def test_the_mode_is_what_the_server_says(text: str, mode: str | None) -> None:
 
 def test_mntr_and_conf_are_pairs() -> None:
     """A tab stands between the ones, an equals sign between the others."""
-    assert tables.pairs("zk_watch_count\t12\nzk_version\t3.8\n", "\t")["zk_watch_count"] == "12"
-    assert tables.pairs("tickTime=2000\nmembership: \n", "=") == {"tickTime": "2000"}
+    assert tables.monitored("zk_watch_count\t12\nzk_version\t3.8\n")["watch_count"] == "12"
+    assert tables.settings("tickTime=2000\nmembership: \n") == {"tickTime": "2000"}
 
 
 def test_members_are_found_in_the_configuration() -> None:
@@ -280,7 +289,8 @@ def test_the_admin_server_says_the_same_in_json() -> None:
 
 def test_the_admin_server_has_no_silence_before_the_first_answer() -> None:
     """A session that moved here has `last_response_time` 0 until its first request."""
-    entry = {"session_id": 5, "remote_socket_address": "127.0.0.1:1", "last_response_time": 0}
+    counts = {"packets_received": 1, "packets_sent": 1, "last_response_time": 0}
+    entry = {"session_id": 5, "remote_socket_address": "127.0.0.1:1"} | counts
     other = entry | {"session_id": 6, "last_response_time": 1132000}
 
     rows = admin_tables.connections({"connections": [entry, other]})
@@ -316,10 +326,97 @@ def test_watch_details_are_believed_only_when_they_are_whole() -> None:
     assert admin_tables.watched_in_detail(whole | {"truncated": True}, "data") is None
 
 
+WCHS = "8 connections watching 8 paths\nTotal watches:80\n"
+MNTR = "zk_version\t3.8.0, built on today\nzk_server_state\tleader\nzk_watch_count\t40\n"
+CONF = "clientPort=2181\ntickTime=2000\nmembership: \nserver.1=a:1:2:participant\nversion=0"
+TABLES = [
+    (tables.connections, CONS),
+    (tables.watches_in_all, WCHS),
+    (tables.monitored, MNTR),
+    (tables.settings, CONF),
+]
+LINE_TABLES = [
+    (tables.watched, WCHC),
+    (tables.watched_by_path, WCHP),
+    (tables.dump, DUMP_LEADER.partition("Connections dump:")[0]),
+    (tables.dump, DUMP_FOLLOWER.partition("Connections dump:")[0]),
+    (tables.dump, DUMP_34_FOLLOWER),
+]
+Parse = Callable[[str], object]
+
+
+def by_lines(parse: Callable[[list[str]], object]) -> Parse:
+    """The same parser, of a text."""
+    return lambda text: parse(text.split("\n"))
+
+
+EVERY_TABLE = [*TABLES, *((by_lines(parse), sample) for parse, sample in LINE_TABLES)]
+NAMES = ["cons", "wchs", "mntr", "conf", "wchc", "wchp", "leader", "follower", "old-follower"]
+every_table = pytest.mark.parametrize(("parse", "sample"), EVERY_TABLE, ids=NAMES)
+every_parser = pytest.mark.parametrize("parse", [parse for parse, _ in EVERY_TABLE], ids=NAMES)
+
+
+@every_table
+def test_a_whole_table_is_read(parse: Parse, sample: str) -> None:
+    """The samples below are cut and garbled; as they are they can be read."""
+    parse(sample)
+
+
+@every_table
+def test_a_table_that_is_cut_off_is_unknown(parse: Parse, sample: str) -> None:
+    """In the middle of a line, or of the table: what is missing may be what matters."""
+    for end in range(len(sample) - 1) if sample != CONF else ():
+        if sample[:end].endswith("\n") and sample not in (CONS, WCHC, WCHP):
+            continue  # between two lines only the lack of a blank one at the end tells
+        with pytest.raises(UnreadableError, match="cannot be read"):
+            parse(sample[:end])
+
+
+def test_a_setting_that_is_cut_off_is_unknown() -> None:
+    """The configuration of a member has no line break at its end."""
+    whole = tables.settings(CONF)
+    cuts = (CONF[:end] for end in range(CONF.index("\n") + 1, len(CONF)))
+
+    assert all(tables.settings(cut).items() <= whole.items() for cut in cuts)
+
+
+@every_table
+@given(line=st.text(st.characters(exclude_characters="\n"), min_size=1), data=st.data())
+def test_a_line_that_does_not_fit_makes_a_table_unknown(
+    parse: Parse, sample: str, line: str, data: st.DataObject
+) -> None:
+    """Whatever it says; the reason shows it."""
+    lines = sample.split("\n")
+    place = data.draw(st.integers(0, sample.rstrip("\n").count("\n")))
+    odd = f"?{line}"  # no table has a line that begins so
+
+    with pytest.raises(UnreadableError, match="cannot be read"):
+        parse("\n".join([*lines[:place], odd, *lines[place:]]))
+
+
+@every_parser
+@given(text=st.text())
+def test_what_is_no_table_is_unknown(parse: Parse, text: str) -> None:
+    """Any text may come back from any port; nothing but UnreadableError comes of it."""
+    with pytest.raises(UnreadableError, match="cannot be read"):
+        parse(f"HTTP/1.1 400 {text}")
+
+
+SAMPLES = (CONS, WCHC, WCHP, WCHS, MNTR, CONF, DUMP_LEADER, DUMP_FOLLOWER, SRVR, CONFIG)
+LIKELY = st.sampled_from([line for sample in SAMPLES for line in sample.splitlines()])
+GARBAGE = st.text() | st.lists(LIKELY | st.text(max_size=20), max_size=8).map("\n".join)
+
+
+@every_parser
+@given(text=GARBAGE)
+def test_garbage_is_unreadable_or_a_table(parse: Parse, text: str) -> None:
+    """Whatever a server, or what only looks like one, may answer."""
+    with suppress(UnreadableError):
+        parse(text)
+
+
 PARSERS = [
-    tables.connections,
     tables.newest_answer,
-    tables.watches_in_all,
     tables.version_of,
     tables.mode_of,
     tables.figures,
@@ -328,26 +425,20 @@ PARSERS = [
     tables.number,
     tables.decimal,
 ]
-SAMPLES = (CONS, WCHC, WCHP, DUMP_LEADER, DUMP_FOLLOWER, SRVR, CONFIG)
-LIKELY = st.sampled_from([line for sample in SAMPLES for line in sample.splitlines()])
-GARBAGE = st.text() | st.lists(LIKELY | st.text(max_size=20), max_size=8).map("\n".join)
-
-
-LINE_PARSERS = [tables.watched, tables.watched_by_path, tables.dump]
-
-
-@pytest.mark.parametrize("parse", LINE_PARSERS, ids=lambda parse: parse.__name__)
-@given(text=GARBAGE)
-def test_garbage_in_lines_never_raises(parse: object, text: str) -> None:
-    """The same of what is read line by line."""
-    parse(text.split("\n"))  # type: ignore[operator]  # a parser it is
 
 
 @pytest.mark.parametrize("parse", PARSERS, ids=lambda parse: parse.__name__)
 @given(text=GARBAGE)
-def test_garbage_never_raises(parse: object, text: str) -> None:
-    """Whatever a server, or what only looks like one, may answer."""
-    parse(text)  # type: ignore[operator]  # a parser it is
+def test_garbage_never_raises(parse: Parse, text: str) -> None:
+    """What reads one thing out of a text says that it is not there."""
+    parse(text)
+
+
+def test_a_connection_that_is_being_closed_is_none() -> None:
+    """It has no address any more, and the table is whole all the same."""
+    closed = " null[0](queued=0,recved=1,sent=1,sid=0x7,to=4000,lresp=7)\n"
+
+    assert len(tables.connections(closed + CONS)) == 3
 
 
 _KEYS = """1 -1 connections secure_connections session_id session_id_to_watched_paths watches
@@ -361,18 +452,42 @@ JSON = st.recursive(
 )
 ADMIN_PARSERS = [
     admin_tables.connections,
-    admin_tables.newest_answer,
     admin_tables.watched,
+    admin_tables.watches_in_all,
     admin_tables.ephemerals,
     admin_tables.expiry,
 ]
+admin_parsers = pytest.mark.parametrize("parse", ADMIN_PARSERS, ids=lambda parse: parse.__name__)
 
 
-@pytest.mark.parametrize("parse", ADMIN_PARSERS, ids=lambda parse: parse.__name__)
+@admin_parsers
 @given(told=st.dictionaries(KEYS, JSON, max_size=5))
-def test_json_garbage_never_raises(parse: object, told: dict[str, object]) -> None:
+def test_json_garbage_is_unreadable_or_a_table(parse: object, told: dict[str, object]) -> None:
     """Any object may come back from any port."""
-    parse(told)  # type: ignore[operator]  # a parser it is
+    admin_tables.newest_answer(told)
+    with suppress(UnreadableError):
+        parse(told)  # type: ignore[operator]  # a parser it is
+
+
+@pytest.mark.parametrize(
+    ("parse", "told"),
+    [
+        (admin_tables.connections, {}),
+        (admin_tables.connections, {"connections": {}}),
+        (admin_tables.connections, {"connections": [{"session_id": 5}]}),
+        (admin_tables.watched, {"command": "watches"}),
+        (admin_tables.watched, {"session_id_to_watched_paths": {"5": ["a"]}}),
+        (admin_tables.watched, {"session_id_to_watched_paths": {"five": ["/a"]}}),
+        (admin_tables.watches_in_all, {"num_paths": 8}),
+        (admin_tables.ephemerals, {}),
+        (admin_tables.expiry, {"expiry_time_to_session_ids": [5]}),
+        (admin_tables.expiry, {"expiry_time_to_session_ids": {"soon": [5]}}),
+    ],
+)
+def test_json_without_the_table_is_unknown(parse: object, told: dict[str, object]) -> None:
+    """An object that lacks it, or has something else in its place, says nothing of it."""
+    with pytest.raises(UnreadableError, match=r"AdminServer .*cannot be read"):
+        parse(told)  # type: ignore[operator]  # a parser it is
 
 
 @given(told=st.dictionaries(KEYS, JSON, max_size=5))

@@ -1,41 +1,55 @@
-"""What the AdminServer answers, read into the same rows; an answer may lack or garble anything."""
+"""What the AdminServer answers, read into the same rows.
+
+An answer may lack or garble anything: then its table is unknown, as with four-letter words.
+"""
 
 from typing import Any
 
 from zktop.model.facts import Connection, Session, session_id
 from zktop.model.text import Text, clean
-from zktop.zk.tables import Paths, Wanted, aged, client_address, number
+from zktop.zk.tables import Paths, Wanted, aged, client_address, number, unreadable
 
 EPHEMERALS = "session_id_to_ephemeral_paths"
 
 
 def connections(told: dict[str, Any]) -> tuple[Connection, ...]:
     """Read `connections`, the plain ones and those over TLS."""
+    if not isinstance(told.get("connections"), list):
+        raise unreadable("AdminServer connections", str(told.get("connections")))
     rows: list[Connection] = []
     answered: list[int | None] = []
     for entry in [*_list(told, "connections"), *_list(told, "secure_connections")]:
-        row = _connection(entry) if isinstance(entry, dict) else None
+        row = _connection(entry)
         if row is not None:
             rows.append(row)
             answered.append(whole(entry.get("last_response_time")))
     return aged(rows, answered)
 
 
-def _connection(entry: dict[str, Any]) -> Connection | None:
-    session = whole(entry.get("session_id"))
+def _connection(entry: object) -> Connection | None:
+    match entry:
+        case {
+            "session_id": int(session),
+            "remote_socket_address": str(client),
+            "packets_received": int(received),
+            "packets_sent": int(sent),
+            **rest,
+        }:
+            operation = rest.get("last_operation")
+        case _:
+            raise unreadable("AdminServer connections", str(entry))
     if not session:
         return None
-    operation = entry.get("last_operation")
     return Connection(
         session_id(session),
-        client_address(str(entry.get("remote_socket_address", "?"))),
-        whole(entry.get("session_timeout")),
-        whole(entry.get("packets_received")) or 0,
-        whole(entry.get("packets_sent")) or 0,
-        whole(entry.get("outstanding_requests")) or 0,
+        client_address(client),
+        whole(rest.get("session_timeout")),
+        received,
+        sent,
+        whole(rest.get("outstanding_requests")) or 0,
         clean(operation) if isinstance(operation, str) else None,
-        whole(entry.get("last_cxid")),
-        whole(entry.get("established")),
+        whole(rest.get("last_cxid")),
+        whole(rest.get("established")),
     )
 
 
@@ -50,7 +64,15 @@ def newest_answer(told: dict[str, Any]) -> int | None:
 
 def watched(told: dict[str, Any]) -> Paths:
     """Read `watches`."""
-    return _paths(told.get("session_id_to_watched_paths"))
+    return _paths("watches", told.get("session_id_to_watched_paths"))
+
+
+def watches_in_all(told: dict[str, Any]) -> int:
+    """Read the sum from `watch_summary`."""
+    count = whole(told.get("num_total_watches"))
+    if count is None:
+        raise unreadable("AdminServer watch_summary", str(told.get("num_total_watches")))
+    return count
 
 
 def watched_in_detail(told: dict[str, Any], kind: str) -> Paths | None:
@@ -75,7 +97,7 @@ def ephemerals(told: dict[str, Any], wanted: Wanted | None = None) -> Paths:
     """Read who owns which ephemeral znode from `dump`; only those that are wanted, if named."""
     if wanted is not None and not wanted:
         return {}
-    table = _paths(told.get(EPHEMERALS))
+    table = _paths("dump", told.get(EPHEMERALS))
     if wanted is None:
         return table
     kept = (
@@ -87,24 +109,30 @@ def ephemerals(told: dict[str, Any], wanted: Wanted | None = None) -> Paths:
 
 def expiry(told: dict[str, Any]) -> dict[int, tuple[Session, ...]]:
     """Read from a leader's `dump` which sessions expire at which moment of its monotonic clock."""
-    buckets = told.get("expiry_time_to_session_ids")
-    if not isinstance(buckets, dict):
-        return {}
-    return {
-        moment: tuple(session_id(one) for one in map(whole, sessions) if one)
-        for text, sessions in buckets.items()
-        if isinstance(sessions, list) and (moment := number(text)) is not None
-    }
+    buckets = told.get("expiry_time_to_session_ids", {})
+    try:
+        return {
+            int(moment): tuple(session_id(int(session)) for session in sessions)
+            for moment, sessions in buckets.items()
+        }
+    except (AttributeError, TypeError, ValueError):
+        raise unreadable("AdminServer dump", str(buckets)) from None
 
 
-def _paths(table: object) -> Paths:
+def _paths(command: str, table: object) -> Paths:
     if not isinstance(table, dict):
-        return {}
-    return {
-        session_id(session): tuple(clean(path) for path in paths if isinstance(path, str))
-        for text, paths in table.items()
-        if isinstance(paths, list) and (session := number(text))
-    }
+        raise unreadable(f"AdminServer {command}", str(table))
+    found: Paths = {}
+    for text, paths in table.items():
+        session = number(text)
+        if session is None or not isinstance(paths, list) or not all(map(_is_path, paths)):
+            raise unreadable(f"AdminServer {command}", f"{text}: {paths}")
+        found[session_id(session)] = tuple(map(clean, paths))
+    return {session: paths for session, paths in found.items() if paths}
+
+
+def _is_path(path: object) -> bool:
+    return isinstance(path, str) and path.startswith("/")
 
 
 def _list(told: dict[str, Any], name: str) -> list[Any]:

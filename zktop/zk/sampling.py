@@ -88,7 +88,9 @@ def by_admin(way: Way, clock: ServerClock) -> Told:
 
 
 def _admin_figures(told: Told, ask: Callable[[str], dict[str, Any]]) -> None:
-    stats = ask("server_stats").get("server_stats") or {}
+    stats = ask("server_stats").get("server_stats")
+    if not isinstance(stats, dict):
+        raise tables.unreadable("AdminServer server_stats", str(stats))
     told.zxid = admin_tables.whole(stats.get("last_processed_zxid"))
     monitor = ask("monitor")
     told.figures = {name: monitor.get(name) for name in monitor if name in _FIGURES}
@@ -100,7 +102,7 @@ def _admin_connections(told: Told, answer: dict[str, Any], clock: ServerClock) -
 
 
 def _admin_watches(told: Told, ask: Callable[[str], dict[str, Any]], way: Way) -> None:
-    count = admin_tables.whole(ask("watch_summary").get("num_total_watches")) or 0
+    count = admin_tables.watches_in_all(ask("watch_summary"))
     if count > ADMIN_MAY_WATCH and not way.large_tables:
         raise RefusedError(f"{count} watches are more than is asked for without being told to")
     told.watches = admin_tables.watched(ask("watches"))
@@ -129,6 +131,8 @@ def by_words(way: Way, clock: ServerClock) -> Told:
 
     told = Told("4lw", asked=1)
     srvr = ask("srvr")
+    if tables.mode_of(srvr) is None:
+        raise tables.unreadable("srvr", srvr)
     told.zxid = tables.hexadecimal(tables.figures(srvr).get("Zxid", ""))
     told.figures = _srvr_figures(srvr)
     told.attempt("server", lambda: told.figures.update(_mntr_figures(ask("mntr"))))
@@ -157,7 +161,7 @@ def _latency(figures: dict[str, str]) -> str:
 
 
 def _mntr_figures(mntr: str) -> dict[str, Any]:
-    told = {name.removeprefix("zk_"): value for name, value in tables.pairs(mntr, "\t").items()}
+    told = tables.monitored(mntr)
     numbers = {name: tables.decimal(told.get(name)) for name in _NUMBERS}
     return {name: value for name, value in numbers.items() if value is not None}
 
@@ -167,7 +171,7 @@ def _word_connections(told: Told, cons: str, clock: ServerClock) -> None:
 
 
 def _word_watches(told: Told, ask: Callable[[str], str], way: Way) -> None:
-    count = tables.watches_in_all(ask("wchs")) or 0
+    count = tables.watches_in_all(ask("wchs"))
     if count > WORDS_MAY_WATCH and not way.large_tables:
         raise RefusedError(
             f"{count} watches: a reader that stalls in so large an answer freezes the server; "
@@ -177,7 +181,7 @@ def _word_watches(told: Told, ask: Callable[[str], str], way: Way) -> None:
 
 
 def _word_tick(told: Told, conf: str) -> None:
-    told.tick_ms = tables.number(tables.pairs(conf, "=").get("tickTime"))
+    told.tick_ms = tables.number(tables.settings(conf).get("tickTime"))
 
 
 def _word_dump(told: Told, clock: ServerClock, way: Way) -> None:

@@ -48,7 +48,7 @@ def lines(
 
 
 def _lines(parts: list[bytes]) -> Iterator[str]:
-    """Part an answer into lines; what was read of it is let go."""
+    """Part an answer into lines, the last one empty if it is whole; what was read is let go."""
     rest = b""
     parts.reverse()
     while parts:
@@ -56,8 +56,7 @@ def _lines(parts: list[bytes]) -> Iterator[str]:
         if newline:
             yield from whole.decode("utf-8", "replace").split("\n")
         rest = end
-    if rest:
-        yield rest.decode("utf-8", "replace")
+    yield rest.decode("utf-8", "replace")
 
 
 def _asked(
