@@ -66,7 +66,7 @@ def _lock(view: View) -> schema.Lock:
         layout=lock.layout,
         kind=lock.kind,
         leases=lock.leases,
-        next_sequence=lock.stat.next_sequence if lock.stat else None,
+        next_sequence=lock.next_sequence,
         error=lock.error,
         holders=[_contender(contender) for contender in view.holders],
         waiters=[_contender(contender) for contender in view.waiters],

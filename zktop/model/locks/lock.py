@@ -10,6 +10,7 @@ from zktop.model.facts import Millis, Session, Stat
 from zktop.model.family import Family, Znode
 from zktop.model.layouts.labels import label_of
 from zktop.model.layouts.layout import How, Kind, Mode
+from zktop.model.layouts.names import LARGEST
 from zktop.model.text import Text
 
 if TYPE_CHECKING:  # plain locks need none
@@ -146,8 +147,18 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def next_sequence(self) -> int | None:
-        """The number that the next sequential child gets; None when it cannot be told."""
-        return self.stat.next_sequence if self.stat else None
+        """The number that the next sequential child gets; None when it cannot be told.
+
+        The root's counter may be older than the newest members. Behind the last number comes a
+        negative one, so from there on only the counter tells.
+        """
+        if self.stat is None:
+            return None
+        counter = self.stat.next_sequence
+        there = [m.sequence for m in self.members if m.sequence is not None and "/" not in m.node]
+        newest = max(there, default=-1)
+        is_wrapped = newest >= LARGEST or min(there, default=0) < 0
+        return counter if is_wrapped else max(counter, newest + 1)
 
     def member(self, node: str) -> Member | None:
         """Give the member of this name, relative to the lock's path."""
