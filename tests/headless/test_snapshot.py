@@ -60,8 +60,14 @@ def test_the_schema_is_not_one_that_fits_everything() -> None:
 
 TRUTH = {
     # story: kind, leases, holders, waiters, and whom each waiter waits for
-    "X x: A B C": ("mutex", None, ["A"], ["B", "C"], [["A"], ["B"]]),
-    "L rw: A.R B.R C.W D.R": ("read-write", None, ["A", "B"], ["C", "D"], [["A", "B"], ["C"]]),
+    "X x: A B C": ("mutex", None, ["A"], ["B", "C"], [["A"], ["A", "B"]]),
+    "L rw: A.R B.R C.W D.R": (
+        "read-write",
+        None,
+        ["A", "B"],
+        ["C", "D"],
+        [["A", "B"], ["A", "B", "C"]],
+    ),
     "P sem(2): A C D": ("semaphore", 2, ["A", "C"], ["D"], [["A", "C"]]),
     "E elect: L F": ("election", None, ["L"], ["F"], [["L"]]),
 }

@@ -31,8 +31,8 @@ DEADLOCK D1-791a5a1a  cycle, confidence C2, for 1m32s, 2 more behind
 /locks/y  mutex  kazoo-lock  3 waiting
   holds   X B                                        0x100000009d5ed678   >1m32s
   waits   X A  behind 0000000000                     0x100000007fc56270   >1m32s
-  waits   X C  behind 0000000001                     0x100000000d61f837   >1m32s
-  waits   X D  behind 0000000002                     0x10000000f623e75a   >1m32s
+  waits   X C  behind 0000000001 +1                  0x100000000d61f837   >1m32s
+  waits   X D  behind 0000000002 +2                  0x10000000f623e75a   >1m32s
 
 1 lock held, with nobody waiting
   /locks/z                       X E                 0x100000003a3ea00c    >2.0s
@@ -45,14 +45,14 @@ KINDS = """\
 /locks/l  read-write  kazoo-lock  3 waiting
   holds   R A                                        0x100000007fc56270   >1m32s
   holds   R B                                        0x100000009d5ed678   >1m32s
-  waits   W C  behind 0000000000 +1                  0x100000000d61f837   >1m32s
-  waits   R D  behind 0000000002                     0x10000000f623e75a   >1m32s
-  waits   R E  behind 0000000002                     0x100000003a3ea00c   >1m32s
+  waits   W C  behind 0000000001 +1                  0x100000000d61f837   >1m32s
+  waits   R D  behind 0000000002 +2                  0x10000000f623e75a   >1m32s
+  waits   R E  behind 0000000002 +2                  0x100000003a3ea00c   >1m32s
 
 /locks/p  semaphore of 2  pool  1 waiting
   holds   S A                                        0x100000007fc56270    >2.0s
   holds   S C                                        0x100000000d61f837    >2.0s
-  waits   S D  behind 0000000000 +1                  0x10000000f623e75a   >1m32s
+  waits   S D  behind 0000000001 +1                  0x10000000f623e75a   >1m32s
 """
 HIDDEN = """\
 WARNING R4 hidden-by-acl, confidence C4, for 2.0s
@@ -110,7 +110,7 @@ def test_a_waiter_with_a_problem_is_never_folded_away() -> None:
     broken = with_verdict(lock, 30, "missing")
     text = page(msgspec.structs.replace(taken, locks=[broken]))
 
-    assert "W31  behind 0000000030 NO WATCH" in text
+    assert "W31  behind 0000000030 +30 NO WATCH" in text
 
 
 def with_verdict(lock: Lock, place: int, verdict: str) -> Lock:

@@ -59,6 +59,14 @@ class Queue(msgspec.Struct, frozen=True, eq=False):
         place = self.members.index(member)
         return self.members[max(0, place - 1) : place]
 
+    def before(self, member: Member) -> tuple[Member, ...]:
+        """All the places before it, unless it holds."""
+        return () if self.holds(member) else self.members[: self.members.index(member)]
+
+    def count_before(self, member: Member) -> int:
+        """Count them."""
+        return len(self.before(member))
+
     def expected(self, member: Member) -> tuple[Target, ...]:
         """The place `leases` before it."""
         place = self.members.index(member) - self.leases

@@ -165,12 +165,18 @@ class TestRuns:
 class TestCells:
     """What a row says."""
 
-    def test_blockers_are_hard_or_soft(self) -> None:
-        """Position 1 waits for the holder; 7 waits for readers that only queue."""
+    def test_all_who_must_go_first_are_told_the_holder_in_front(self) -> None:
+        """Position 1 waits for the holder; 7 for the holder, a writer and the readers behind."""
         scene = scene_of(SKETCH)
 
-        assert text_of(places.blocked_by(row(scene, 1))).strip() == "hard 0"
-        assert text_of(places.blocked_by(row(scene, 7))).strip() == "soft 1..6"
+        assert text_of(places.blocked_by(row(scene, 1))).strip() == "0"
+        assert text_of(places.blocked_by(row(scene, 7))).strip() == "0 · ahead 1..6"
+
+    def test_of_very_many_ahead_only_the_number_is_told(self) -> None:
+        """The holder is told nevertheless."""
+        scene = scene_of("W" * 150)
+
+        assert text_of(places.blocked_by(row(scene, 149))) == "0 · ahead 148 places"
 
     @pytest.mark.parametrize(
         ("without", "place", "said"), [((), 1, "→ 0"), ((5,), 5, "NONE"), ((), 0, "-")]
@@ -232,7 +238,25 @@ class TestMatrix:
             "COMPATIBILITY", "held", "W", "1", "held", "R", "queued", "W", "2", "queued", "R", "26"
         ]  # fmt: skip
         assert writes.split()[2:] == ["wait", "wait", "soft", "wait", "soft", "wait"]
-        assert reads.split() == ["▶", "wants", "read", "wait", "ok", "soft", "wait", "◀", "ok"]
+        assert reads.split() == [
+            "▶",
+            "wants",
+            "read",
+            "wait",
+            "◀",
+            "ok",
+            "soft",
+            "wait",
+            "◀",
+            "ok",
+        ]
+
+    def test_what_keeps_the_chosen_one_waiting_is_marked_where_it_is_held_too(self) -> None:
+        """A writer behind a queued writer waits for the reader that holds as well."""
+        scene = scene_of("RWRW")
+        _, writes, _ = map(text_of, matrix(scene.lineup, scene.lineup.members[3]))
+
+        assert writes.split()[3:] == ["wait", *["wait", "◀"], *["soft", "wait", "◀"] * 2]
 
     def test_is_empty_for_a_free_lock(self) -> None:
         """There is nothing to be compatible with."""

@@ -146,7 +146,7 @@ async def test_y_gives_the_lock_as_text() -> None:
 
         assert isinstance(page, OneLock)
         assert "HOLDER  X" in page.copied()
-        assert "hard 0" in page.copied()
+        assert "0 · ahead 1" in page.copied()
 
 
 async def test_the_matrix_follows_the_cursor() -> None:

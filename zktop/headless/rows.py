@@ -112,7 +112,7 @@ def _behind(contender: Contender) -> str:
     problem = PROBLEMS.get(contender.watch.verdict, "")
     if not contender.blocked_by:
         return problem
-    more = len(contender.blocked_by) - 1
-    name = contender.blocked_by[0].rpartition("/")[2]
+    more = contender.ahead - 1
+    name = contender.blocked_by[-1].rpartition("/")[2]  # the nearest
     number = name[-10:] if name[-9:].isdigit() else name
     return f"behind {number}{f' +{more}' if more else ''} {problem}".rstrip()

@@ -53,7 +53,15 @@ class Contender(Shape, frozen=True, kw_only=True):
     since: Time | None
     since_is: Literal["seen", "at-least", "at-most", "unknown"]
     state: Literal["holds", "waits", "standby", "pending"]
-    blocked_by: list[str]
+    blocked_by: Annotated[
+        list[str],
+        msgspec.Meta(
+            description="Who must go first: every holder and everybody ahead, while `ahead` is "
+            "at most 100. Of more, the first 100 holders and those right before it, behind whom "
+            "all others stand."
+        ),
+    ]
+    ahead: Annotated[int, msgspec.Meta(description="How many must go first in all")]
     watch: Watch
     ours: bool
 

@@ -88,6 +88,7 @@ def _contender(contender: Contender) -> schema.Contender:
         since_is=contender.since_is,
         state=contender.state,
         blocked_by=list(contender.blocked_by),
+        ahead=contender.ahead,
         watch=schema.Watch(
             expected=[schema.WatchTarget(path=t.path, how=t.how) for t in contender.expected],
             actual=None if actual is None else list(actual),

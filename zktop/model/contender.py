@@ -1,7 +1,7 @@
 """A place in a lock with all that is known about it: what screens and scripts show."""
 
-from collections.abc import Callable, Collection, Iterator
-from typing import Literal
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Final, Literal
 
 import msgspec
 
@@ -18,6 +18,7 @@ SinceIs = How
 Naming = Callable[[Session, Text | None], Text | None]
 
 NOT_LOOKED = Watching("unknown")
+NAMED: Final = 100  # who must go first; naming all in a queue of thousands would be quadratic
 
 
 class Contender(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -32,7 +33,8 @@ class Contender(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     since: Millis | None
     since_is: SinceIs
     state: State
-    blocked_by: tuple[Text, ...]
+    blocked_by: tuple[Text, ...]  # all who must go first; of many, holders and the nearest
+    ahead: int  # how many must go first in all
     expected: tuple[Target, ...]
     actual: tuple[Text, ...] | None
     verdict: Literal["confirmed", "elsewhere", "missing", "invisible", "unknown", "none-needed"]
@@ -64,6 +66,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
         state = self.lock.state(member)
         since = self.history.since(member, holds=state == "holds")
         watching = self.lookout.of(member)
+        ahead = self.lock.count_before(member)
         return Contender(
             node=member.node,
             mode=member.mode,
@@ -74,12 +77,21 @@ class View(msgspec.Struct, frozen=True, eq=False):
             since=since.at,
             since_is=since.how,
             state=state,
-            blocked_by=tuple(other.node for other in self.lock.blocked_by(member)),
+            blocked_by=tuple(other.node for other in self._named(member, ahead)),
+            ahead=ahead,
             expected=watching.expected,
             actual=watching.actual,
             verdict=watching.verdict,
             ours=member.owner in self.ours,
         )
+
+    def _named(self, member: Member, ahead: int) -> Iterable[Member]:
+        """Choose whom to name: all, or the first holders and those whom the rest waits behind."""
+        if ahead <= NAMED:
+            return self.lock.before(member)
+        first = self.lock.holders[:NAMED]
+        nearest = self.lock.blocked_by(member)
+        return {other.node: other for other in (*first, *nearest)}.values()
 
     def watcher(self, session: Session) -> Contender:
         """Put together what is known of somebody who only watches: the wait is all there is."""
@@ -98,6 +110,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
             since_is=since.how,
             state="standby" if self.lock.kind == "election" else "waits",
             blocked_by=tuple(member.node for member in holders),
+            ahead=len(holders),
             expected=watched,
             actual=tuple(target.path for target in watched),
             verdict="confirmed",

@@ -100,6 +100,12 @@ class Line(Protocol):
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
         """Who must go before this waiter can own the lock; sparse, complete in closure."""
 
+    def before(self, member: Member) -> Sequence[Member]:
+        """All who must go before this waiter can own the lock, holders included."""
+
+    def count_before(self, member: Member) -> int:
+        """How many those are."""
+
     def expected(self, member: Member) -> tuple[Target, ...]:
         """Which watches this waiter's recipe keeps."""
 
@@ -176,6 +182,14 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
         """Give those who must go first: enough of them that no other need be named."""
         return self.line(member).blocked_by(member)
+
+    def before(self, member: Member) -> Sequence[Member]:
+        """Give all who must go first, near and far."""
+        return self.line(member).before(member)
+
+    def count_before(self, member: Member) -> int:
+        """Count them, which takes no longer in a long queue."""
+        return self.line(member).count_before(member)
 
     def expected(self, member: Member) -> tuple[Target, ...]:
         """Give the watches that this member's recipe keeps now."""

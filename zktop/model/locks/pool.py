@@ -85,6 +85,20 @@ class Pool:
             return self.holders if self._is_full() else ()
         return self.gate.blocked_by(member)
 
+    def before(self, member: Member) -> Sequence[Member]:
+        """Give the leases while none is free, and who is ahead at the gate."""
+        if self.holds(member):
+            return ()
+        leases = self.holders if self._is_full() else ()
+        return leases if self.is_pending(member) else (*leases, *self.gate.before(member))
+
+    def count_before(self, member: Member) -> int:
+        """Count them."""
+        if self.holds(member):
+            return 0
+        leases = len(self.holders) if self._is_full() else 0
+        return leases if self.is_pending(member) else leases + self.gate.count_before(member)
+
     def expected(self, member: Member) -> tuple[Target, ...]:
         """Give the watches that this member's recipe keeps."""
         if self.holds(member):

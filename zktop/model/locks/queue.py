@@ -137,6 +137,18 @@ class Queue:
             return self._writers_before(self.wall_before(ahead))
         return self._readers_before(ahead)
 
+    def before(self, member: Member) -> Sequence[Member]:
+        """Give all who must go first, near and far."""
+        return self.seen[: self.count_before(member)]
+
+    def count_before(self, member: Member) -> int:
+        """Count them."""
+        if self.holds(member):
+            return 0
+        ahead = self.ahead(member)
+        is_reader = self.rule == "read-write" and member.mode == "read"
+        return self.wall_before(ahead) if is_reader else ahead
+
     def expected(self, member: Member) -> tuple[Target, ...]:
         """Give the watches that this member's recipe keeps."""
         return () if self.holds(member) else targets(self, member)

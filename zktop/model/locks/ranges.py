@@ -75,6 +75,14 @@ class Ranges:
                 blockers.append(other)
         return tuple(blockers)
 
+    def before(self, member: Member) -> Sequence[Member]:
+        """Give the same: nobody else is in its way."""
+        return self.blocked_by(member)
+
+    def count_before(self, member: Member) -> int:
+        """Count them."""
+        return len(self.blocked_by(member))
+
     def expected(self, member: Member) -> tuple[Target, ...]:
         """Give nothing: these clients poll."""
         return ()

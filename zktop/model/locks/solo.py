@@ -49,6 +49,14 @@ class Solo:
         """Give the holders: after them anybody may win."""
         return () if self.holds(member) else self.holders
 
+    def before(self, member: Member) -> Sequence[Member]:
+        """Give the same: nobody else is in its way."""
+        return self.blocked_by(member)
+
+    def count_before(self, member: Member) -> int:
+        """Count them."""
+        return len(self.blocked_by(member))
+
     def expected(self, member: Member) -> tuple[Target, ...]:
         """Give the holder's node as what a standby watches."""
         if self.holds(member):

@@ -96,7 +96,7 @@ def _connection(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]
 
 def _before(one: Contender) -> str:
     names = ", ".join(one.blocked_by[:BEFORE])
-    more = len(one.blocked_by) - BEFORE
+    more = one.ahead - BEFORE
     return f"{names} and {more} more" if more > 0 else names
 
 

@@ -25,6 +25,7 @@ ORDER: Final[tuple[Mode, ...]] = ("write", "exclusive", "read", "lease", "candid
 CELL: Final = 12
 FIRST: Final = 18
 KILO: Final = 1000
+LOOKED: Final = 1000  # places before the chosen one
 
 
 class Half(NamedTuple):
@@ -131,9 +132,12 @@ def conflicts(lock: Lock, mine: Mode, theirs: Mode) -> bool:
 
 
 def _barring(lineup: Lineup, chosen: Member | None) -> set[Half]:
-    """Give the columns that keep the chosen one waiting."""
+    """Give the columns that keep the chosen one waiting; of a long queue, as far as looked."""
     if chosen is None:
         return set()
     lock = lineup.lock
-    before = lock.blocked_by(chosen)
-    return {Half(lock.line(other).holds(other), other.mode) for other in before}
+    before = {
+        Half(lock.line(other).holds(other), other.mode)
+        for other in (*lock.before(chosen)[:LOOKED], *lock.blocked_by(chosen))
+    }
+    return {half for half in before if conflicts(lock, chosen.mode, half.mode)}

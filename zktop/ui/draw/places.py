@@ -15,7 +15,7 @@ from zktop.ui.draw.marks import ink_of, ink_of_deadlock
 from zktop.ui.draw.numbers import grouped
 from zktop.ui.draw.queue import QueueRow, names_of
 from zktop.ui.draw.times import age, running
-from zktop.ui.ink import Ink, Line, Run, line
+from zktop.ui.ink import Ink, Line, Run, joined, line
 from zktop.ui.row import LETTERS
 
 NOTHING: Final = line(("-", "dim"))
@@ -157,22 +157,21 @@ def age_of(row: QueueRow) -> Line:
 
 
 def blocked_by(row: QueueRow) -> Line:
-    """Give the positions that must go first: hard who holds, soft who only queues."""
+    """Give the positions of who holds and of who is ahead in the queue; of many, their number."""
     if row.is_group and any(one.mode != "read" for one in row.members):
         return ()  # not even two of them wait for the same
-    nodes = row.contender.blocked_by
-    if not nodes:
+    one, lineup = row.contender, row.scene.lineup
+    if not one.blocked_by:
         return NOTHING
-    lineup = row.scene.lineup
-    places = lineup.places_of(nodes)
-    hard = ranged(place for place in places if place < lineup.holding)
-    soft = ranged(place for place in places if place >= lineup.holding)
-    told = [line(("hard ", "dim"), hard)] if hard else []
-    if soft:
-        told.insert(0, line(("soft ", "dim"), soft))
-    outside = len(nodes) - len(places)
-    runs = [run for piece in told for run in (*piece, Run(" "))]
-    return (*runs, Run(f"{outside} elsewhere", "unknown")) if outside else tuple(runs)
+    places = lineup.places_of(one.blocked_by)
+    holding = ranged(place for place in places if place < lineup.holding)
+    queued = [place for place in places if place >= lineup.holding]
+    outside, unnamed = len(one.blocked_by) - len(places), one.ahead - len(one.blocked_by)
+    ahead = f"{grouped(len(queued) + unnamed)} places" if unnamed else ranged(queued)
+    told = [line((holding, "holds"))] if holding else []
+    told += [line(("ahead ", "dim"), ahead)] if ahead else []
+    told += [line((f"{outside} elsewhere", "unknown"))] if outside else []
+    return joined(told, " · ")
 
 
 def watches(row: QueueRow) -> Line:

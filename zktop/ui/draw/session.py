@@ -147,19 +147,19 @@ def _place(view: View, member: Member, now: Millis, *, is_ascii: bool) -> Line:
         ink: Ink = "waits" if behind else "dim"
         said.append(Run(f"  {count(behind, 'waits', 'wait') if behind else 'nobody'} behind", ink))
         return tuple(said)
-    ahead = _ahead(one.blocked_by)
+    ahead = _ahead(one.blocked_by, one.ahead)
     is_early = one.verdict == "unknown" and one.actual is not None  # its table is older than it
     word, ink = VERDICTS["early" if is_early else one.verdict]
     state = {"standby": "stands by", "pending": "on its way in"}.get(one.state, f"behind {ahead}")
     return (*said, Run(f"  {state}"), Run(f"  {word}", ink))
 
 
-def _ahead(nodes: Sequence[Text]) -> str:
+def _ahead(nodes: Sequence[Text], many: int) -> str:
     if not nodes:
         return "nobody that is known"
-    name = nodes[0].rpartition("/")[2]
+    name = nodes[-1].rpartition("/")[2]  # the nearest
     number = name[-10:] if name[-9:].isdigit() else short(name)
-    return f"{number}, {len(nodes) - 1} more" if len(nodes) > 1 else number
+    return f"{number}, {many - 1} more" if many > 1 else number
 
 
 def _watched(row: Row) -> str:
