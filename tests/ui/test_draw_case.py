@@ -115,7 +115,7 @@ class TestDeadlock:
             assert title in told
         assert "/locks/l0 ◀ 2  late-* 2" in told
         assert "stop the process of" in told
-        assert "? assumes one blocked thread" in told
+        assert "? one blocked thread per client is assumed" in told
 
     def test_steps_and_locks_are_doors(self) -> None:
         """They lead to the lock, and to the place in it."""

@@ -70,6 +70,7 @@ class Inquest(msgspec.Struct, frozen=True, kw_only=True):
             now_ms=self.now_ms,
             settle_ms=self.settle_ms,
             concurrent=frozenset(filter(self.activity.is_concurrent, actors)),
+            released={actor: self.activity.released(actor) for actor in actors},
             threads=frozenset(a for a, session in sessions.items() if session is None),
             still_since_ms=idle,
             watched=frozenset(

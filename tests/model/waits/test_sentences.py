@@ -38,8 +38,22 @@ SENTENCES = {
         "Y rw: A.R@1 W.W@2 B.R@8 ; X x: B@3 A@7",
         (
             "worker-a holds R:/locks/stock and waits for X:/locks/orders, which worker-b holds; "
-            "worker-b waits for R:/locks/stock behind pick-9's queued write; "
-            "pick-9 waits for worker-a, which reads /locks/stock."
+            "worker-b waits for R:/locks/stock because pick-9 is queued to write."
+        ),
+    ),
+    "soft twice": (
+        "X rw: A.R@1 W.W@3 B.R@8 ; Y rw: B.R@2 C.W@4 A.R@7",
+        (
+            "worker-a holds R:/locks/orders and waits for R:/locks/stock, which worker-b holds, "
+            "because worker-c is queued to write; "
+            "worker-b waits for R:/locks/orders because pick-9 is queued to write."
+        ),
+    ),
+    "read again": (
+        "X rw: A.R W.W A.R",
+        (
+            "worker-a holds R:/locks/orders and asks for R:/locks/orders again, but pick-9 is "
+            "queued to write in between and waits for worker-a."
         ),
     ),
     "self": (

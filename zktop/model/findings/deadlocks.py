@@ -70,7 +70,9 @@ def _of(rule_id: str, advice: str, survey: Survey) -> Iterator[Answer]:
     for deadlock in survey.deadlocks:
         if deadlock.rule == rule_id:
             is_hint = deadlock.confidence == "C1"
-            yield _verdict(deadlock, advice, "info" if is_hint else None)
+            made = _verdict(deadlock, advice, "info" if is_hint else None)
+            patience = survey.around.thresholds.settle if deadlock.threaded else 0
+            yield made.as_seen(None, patience)
 
 
 @rule(

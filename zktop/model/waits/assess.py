@@ -22,10 +22,11 @@ from zktop.model.waits.exits import ways_out
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.kinds import kind
 from zktop.model.waits.names import Names
-from zktop.model.waits.ring import Ring, edges, rings
+from zktop.model.waits.ring import Ring, edges, queued, rings
 from zktop.model.waits.sentences import sentence
 from zktop.model.waits.standing import tally
 from zktop.model.waits.state import Request
+from zktop.model.waits.threads import several
 
 
 class Assessment(Struct, frozen=True, gc=False):
@@ -57,7 +58,9 @@ def assess(graph: WaitGraph, known: Evidence, names: Names | None = None) -> Ass
         view = _View(supposed, known, names, is_supposed=True)
         found += [pair for pair in _judged(view) if pair[0].rule == "D8"]
     found.sort(key=lambda pair: (pair[0].since_ms or 0, pair[0].id))
-    certain = [made for made, together in found if not together.relist]
+    certain = [
+        made for made, together in found if not together.relist and not _goes_on(made, known)
+    ]
     return Assessment(
         tuple(made for made in certain if not _is_hint(made)),
         tuple(made for made in certain if _is_hint(made)),
@@ -67,16 +70,35 @@ def assess(graph: WaitGraph, known: Evidence, names: Names | None = None) -> Ass
 
 
 def _is_hint(made: Deadlock) -> bool:
-    """Two requests of one session in one queue, or a candidate that need not block: no alarm."""
-    return made.confidence == "C1" and made.rule in ("D6", "D8")
+    """Sessions with several threads, or a candidate that need not block: no alarm."""
+    return made.confidence == "C1" and (made.threaded or made.rule in ("D6", "D8"))
+
+
+def _goes_on(made: Deadlock, known: Evidence) -> bool:
+    """Tell whether somebody with several threads worked on after the ring was closed."""
+    closed = max((step.czxid for step in made.steps), default=0)
+    return made.threaded and any(known.released.get(a, 0) > closed for a in made.actors)
 
 
 def _judged(view: _View) -> Iterator[tuple[Deadlock, Coexistence]]:
     counts = tally(view.graph)
     for number, found in enumerate(rings(view.graph.residue)):
         core = view.graph.residue.cores[number]
+        if not _is_closed(view.graph, found):
+            continue
         together = coexistence(_members(core, found), view.graph.queues)
         yield _deadlock(view, number, together, counts), together
+
+
+def _is_closed(graph: WaitGraph, found: Ring) -> bool:
+    """Tell whether whoever stops somebody holds, or merely queues in between.
+
+    Of a session with several threads it may also be a request that is not served yet.
+    """
+    between = queued(found)
+    return all(
+        edge.blocker.actor in between or graph.holds(edge.queue, edge.blocker) for edge in found
+    )
 
 
 def _members(core: Core, found: Ring) -> list[tuple[str, Request]]:
@@ -94,7 +116,17 @@ def _deadlock(
     rule, sort = kind(core, found)
     shown = _shown(core, found)
     closing = newest(shown)
-    case = Case(rule, found, closing, core.actors, together, names.owner, view.is_supposed)
+    actors = core.actors if rule == "D3" else core.actors & _owners(found)
+    case = Case(
+        rule=rule,
+        ring=found,
+        closing=closing,
+        actors=actors,
+        coexistence=together,
+        owner=names.owner,
+        several=several(graph, actors, view.known.threads),
+        is_supposed=view.is_supposed,
+    )
     level, clues = confidence(case, view.known)
     return Deadlock(
         id=identity(rule, found),
@@ -111,7 +143,13 @@ def _deadlock(
         ways_out=ways_out(graph, number, counts, names),
         signature=signature(rule, found, names),
         evidence=clues,
+        threaded=case.is_threaded(view.known),
     )
+
+
+def _owners(found: Ring) -> frozenset[str]:
+    """Name those of a ring who hold something; the others merely queue in between."""
+    return frozenset(edge.request.actor for edge in found) - queued(found)
 
 
 def _shown(core: Core, found: Ring) -> Ring:

@@ -41,7 +41,7 @@ class _Scales(Struct, frozen=True):
     def level(self) -> Confidence:
         """How sure a plain ring would be."""
         case = self.case
-        if case.actors & self.known.concurrent or any(edge.queue.guessed for edge in case.ring):
+        if case.is_threaded(self.known) or any(edge.queue.guessed for edge in case.ring):
             return "C1"
         if not case.coexistence.is_proven or not self._is_settled():
             return "C2"
@@ -100,9 +100,12 @@ class _Scales(Struct, frozen=True):
         if self._names_threads():
             yield Clue(supports=True, text="every actor names its thread")
         else:
-            yield Clue(supports=None, text="assumes one blocked thread per actor")
-        for actor in sorted(case.actors & known.concurrent):
+            yield Clue(supports=None, text="one blocked thread per client is assumed")
+        for actor in sorted((case.actors & known.concurrent) - case.several.keys()):
             text = f"{case.owner(actor)} acted while it should have been blocked"
+            yield Clue(supports=False, text=text)
+        for actor, shown in sorted(case.several.items()):
+            text = f"{case.owner(actor)} {shown}: it has several threads"
             yield Clue(supports=False, text=text)
         for actor in sorted(doubles(case.ring).keys() - known.threads):
             text = f"{case.owner(actor)} stands twice in one queue: perhaps two threads"

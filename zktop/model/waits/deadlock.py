@@ -55,6 +55,7 @@ class Deadlock(Struct, frozen=True, gc=False):
     ways_out: tuple[WayOut, ...]
     signature: str
     evidence: tuple[Clue, ...]
+    threaded: bool = False  # some of its sessions are known to have several threads
 
 
 def steps(graph: WaitGraph, ring: Ring, names: Names) -> tuple[Step, ...]:

@@ -15,15 +15,17 @@ class Evidence(Struct, frozen=True, kw_only=True):
     """Facts about actors, as far as they are known; what is absent is unknown.
 
     `concurrent`: seen to act while they should have been blocked. `threads`: the identity names a
-    thread. `still_since_ms`: no request but pings since then. `watched`: (lock, node) of requests
-    whose watch is where it should be. `usual_hold_ms`: the 99th percentile by lock.
-    `patience_ms`: after how long an actor gave up before (see `Patience`).
+    thread. `released`: the zxid at which who is stuck last released something. `still_since_ms`:
+    no request but pings since then. `watched`: (lock, node) of requests whose watch is where it
+    should be. `usual_hold_ms`: the 99th percentile by lock. `patience_ms`: after how long an actor
+    gave up before (see `Patience`).
     """
 
     now_ms: int
     settle_ms: int = 2_000
     concurrent: AbstractSet[str] = frozenset()
     threads: AbstractSet[str] = frozenset()
+    released: Mapping[str, int] = {}
     still_since_ms: Mapping[str, int] = {}
     watched: AbstractSet[tuple[str, str]] = frozenset()
     usual_hold_ms: Mapping[str, int] = {}
@@ -37,7 +39,7 @@ class Clue(Struct, frozen=True, gc=False):
     text: str
 
 
-class Case(Struct, frozen=True):
+class Case(Struct, frozen=True, kw_only=True):
     """A ring before the judge."""
 
     rule: Rule
@@ -46,7 +48,12 @@ class Case(Struct, frozen=True):
     actors: AbstractSet[str]
     coexistence: Coexistence
     owner: Callable[[str], str]
+    several: Mapping[str, str] = {}  # who has several threads, by what shows that
     is_supposed: bool = False
+
+    def is_threaded(self, known: Evidence) -> bool:
+        """Whether some of its actors are known to have several threads."""
+        return bool(self.several or self.actors & known.concurrent)
 
     @property
     def requests(self) -> Iterator[Request]:

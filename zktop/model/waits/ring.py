@@ -41,6 +41,17 @@ Graph = dict[str, list[Edge]]
 Ring = tuple[Edge, ...]
 
 
+def passes_by(edge: Edge, before: Edge) -> bool:
+    """Whether the actor blocks by the very request with which it waits: it merely queues."""
+    return edge.request == before.blocker and edge.queue.lock == before.queue.lock
+
+
+def queued(found: Ring) -> frozenset[str]:
+    """Name those of a ring that merely queue between the others."""
+    pairs = zip((found[-1], *found), found, strict=False)
+    return frozenset(edge.request.actor for before, edge in pairs if passes_by(edge, before))
+
+
 def edges(core: Core) -> Graph:
     """All edges of the core by waiter; of a crowded one those that keep it connected."""
     full = sum(len(rest.members) ** 2 for rest in core.remnants) <= 2 * _PAIRS_AT_MOST

@@ -32,7 +32,7 @@ NEVER: Final = (
 )
 KINDS: Final = {
     "cycle": "each holds what the next one wants",
-    "fairness": "it closes through somebody who only queues",
+    "fairness": "the cycle exists only because somebody is queued in between",
     "knot": "no lease of the pool can come back",
     "upgrade": "a reader wants to write and waits for itself",
     "upgraders": "readers that all want to write",
@@ -46,7 +46,9 @@ def write_deadlock(pen: Pen, case: Case, live: Report, times: int) -> None:
     dead, then = case.deadlock, case.frame.report
     now = next((one for one in live.deadlocks if one.id == dead.id), None)
     ink = ink_of_deadlock(now or dead)  # it may be surer now than when it was confirmed
-    told = f"{count(len(dead.actors), 'actor')}, {count(len(dead.locks), 'lock')}"
+    queued = sum(not step.holds for step in dead.steps)
+    told = f"{count(len(dead.actors) - queued, 'client')}, {count(len(dead.locks), 'lock')}"
+    told += f", {queued} queued" if queued else ""
     formed = f"   formed {clock(dead.since_ms)}" if dead.since_ms is not None else ""
     again = f"   seen {times} times" if times > 1 else ""
     pen.write(

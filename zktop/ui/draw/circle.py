@@ -81,7 +81,7 @@ def _list(ring: Sequence[Step], names: dict[str, str], ink: Ink) -> list[Line]:
 def _entry(step: Step, names: dict[str, str], ink: Ink, *, is_first: bool) -> list[Line]:
     arrow = " ┌─▶ " if is_first else " │   "
     held = ", ".join(place_name(place) for place in step.holds)
-    holds = line("  holds ", (held, "holds")) if held else line(("  holds nothing", "dim"))
+    holds = line("  holds ", (held, "holds")) if held else line(("  only queues", "dim"))
     who = line((arrow, "waits"), (f"{names[step.actor]} ", "strong"), (step.owner, "strong"))
     bar = " │      " if step.edge == "hard" else " ┊      "
     return [(*who, *holds), (Run(bar, "waits"), *_wait(step, ink))]
@@ -124,8 +124,12 @@ def _shaft(step: Step) -> str:
 def _box(step: Step, names: dict[str, str], most: int) -> list[Line]:
     session = session_of(step.actor)
     brief = f"0x…{session_text(session)[-4:]}" if session is not None else "actor"
-    held = ", ".join(place.lock.rpartition("/")[2] for place in step.holds) or "nothing"
-    told = [f"{names[step.actor]}  {step.owner}", brief, f"holds {held}"]
+    held = ", ".join(place.lock.rpartition("/")[2] for place in step.holds)
+    told = [
+        f"{names[step.actor]}  {step.owner}",
+        brief,
+        f"holds {held}" if held else "only queues",
+    ]
     inner = min(most, max(len(one) for one in told))
     inks: list[Ink] = ["strong", "dim", "holds"]
     rows = [

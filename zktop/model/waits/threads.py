@@ -1,0 +1,44 @@
+"""Which sessions must have several threads, by the places that they have at one moment.
+
+One thread waits in one place at a time. So a session that waits in two has two threads at least,
+and so has one that owns a lock and waits for the same one: no library asks twice for a thread. A
+reader may: it asks to write as well, or to read once more. The leases of a pool are asked for one
+after the other by a single thread, too.
+"""
+
+from collections.abc import Container, Iterable, Mapping
+
+from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.state import Queue, Request
+
+_ONE_OWNER = ("exclusive", "read-write", "conflict")
+
+
+def several(graph: WaitGraph, actors: Iterable[str], threads: Container[str]) -> Mapping[str, str]:
+    """Say of each of these actors that cannot be one thread what shows that.
+
+    Who is known to be a thread may well ask for a lock that it holds.
+    """
+    found = {actor: _waits_twice(graph, actor) for actor in actors}
+    found |= {a: _asks_again(graph, a) for a in actors if not found[a] and a not in threads}
+    return {actor: shown for actor, shown in found.items() if shown}
+
+
+def waits(graph: WaitGraph, actor: str) -> list[tuple[Queue, Request]]:
+    """List the places in which the actor waits."""
+    return [(q, r) for q, r in graph.places(actor) if r.releases and not graph.holds(q, r)]
+
+
+def _waits_twice(graph: WaitGraph, actor: str) -> str:
+    waiting = waits(graph, actor)
+    locks = {queue.lock for queue, _ in waiting}
+    if len(waiting) < 2:  # noqa: PLR2004  one wait is what one thread does
+        return ""
+    where = f"{len(locks)} locks at once" if len(locks) > 1 else "one queue twice"
+    return f"waits in {where}"
+
+
+def _asks_again(graph: WaitGraph, actor: str) -> str:
+    owned = {q.lock for q, r in graph.places(actor) if not r.reads and graph.holds(q, r)}
+    again = any(q.kind in _ONE_OWNER and q.lock in owned for q, _ in waits(graph, actor))
+    return "asks for a lock that it holds" if again else ""
