@@ -16,6 +16,7 @@ pytestmark = pytest.mark.zookeeper
 LOCKS = 60
 TOKEN = "0123456789abcdef0123456789abcdef"
 A_SECOND = 20
+POLLED_A_SECOND = 15  # the rest is for what is found
 
 
 FEW = ("--watch-budget", "1", "--request-budget", f"{A_SECOND}")
@@ -52,7 +53,7 @@ def test_a_command_says_that_it_polls(single: Older, locks: str, command: str) -
         else:
             said = zktop.ended()[1]
 
-    assert said.startswith(f"note: {LOCKS} znodes are polled every 3 s")
+    assert said.startswith(f"note: {LOCKS} znodes are polled every 4 s")
     assert said.count("\n") == 1
 
 
@@ -75,8 +76,8 @@ def test_what_is_polled_is_polled_within_the_budget_for_requests(
 
     listed_and_read = 4  # what the two new places cost besides
     assert asked <= A_SECOND * (took + 1) + listed_and_read
-    assert took < 2 * (LOCKS / A_SECOND + 1) + 1
-    assert f"{LOCKS} znodes are polled every 3 s" in degraded[0]
+    assert took < 2 * (LOCKS / POLLED_A_SECOND + 1) + 1
+    assert f"{LOCKS} znodes are polled every 4 s" in degraded[0]
 
 
 @pytest.mark.parametrize("persistent", [True, False], ids=["persistent", "one-shot"])
@@ -103,7 +104,7 @@ def test_absent_roots_beyond_the_watch_budget_are_looked_for_within_that_for_req
     zookeeper: RunningServer, root: str
 ) -> None:
     """However many there are."""
-    paths = [f"{root}/l{number}" for number in range(500)]
+    paths = [f"{root}/l{number}" for number in range(150)]
     few = {"watch_budget": 1, "requests_per_second": A_SECOND, "audit_every": 3600.0}
     with looking(zookeeper.address, *paths, **few) as eye:
         before, begin = eye.source.cost().requests, time.monotonic()

@@ -11,6 +11,7 @@ from zktop.zk.client import ReadOnlyClient, ring_log
 from zktop.zk.clock import Clock
 from zktop.zk.kin import Kin
 from zktop.zk.ordered import Stream
+from zktop.zk.pace import Pace
 from zktop.zk.reader import LARGEST_REQUEST, WINDOW, Answer, Reader
 from zktop.zk.requests import GET_DATA, NO_NODE, Exists
 
@@ -20,7 +21,8 @@ def _reader() -> Reader:
     log, _ = ring_log()
     access = Access(parse_hosts("127.0.0.1:1"))
     client = ReadOnlyClient(access, Deaf(), log)
-    reader = Reader(client, access.hosts, Stream(lambda: None, log), Clock())
+    pace = Pace(1_000_000)
+    reader = Reader(client, access.hosts, Stream(lambda: None, log), Clock(), pace)
     reader.next_turn(connected=True)
     return reader
 

@@ -101,7 +101,12 @@ OPTIONS = (
     READ_ONLY,
     Option("--introspect", "introspect", "auto|off", "Ask the servers for sessions and watches."),
     Option("--watch-budget", "budget.watches", "N", "Most watches to set."),
-    Option("--request-budget", "budget.requests_per_second", "N", "Most requests a second."),
+    Option(
+        "--request-budget",
+        "budget.requests_per_second",
+        "N",
+        "Most requests a second; a batch is one.",
+    ),
 )
 
 

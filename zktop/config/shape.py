@@ -83,7 +83,7 @@ class Budget(Section, frozen=True):
     """What watching may cost the ensemble."""
 
     watches: Positive = 20_000
-    requests_per_second: Positive = 500
+    requests_per_second: Positive = 10_000
 
 
 class Demo(Section, frozen=True):

@@ -19,6 +19,7 @@ from zktop.zk.client import ReadOnlyClient
 from zktop.zk.clock import Clock
 from zktop.zk.hosts import Address
 from zktop.zk.ordered import Stream
+from zktop.zk.pace import Pace
 from zktop.zk.reader import Answer, Reader, now_ms
 from zktop.zk.requests import NO_AUTH, NO_NODE, Exists, Sync
 
@@ -40,11 +41,12 @@ class Connection:
         clock: Clock,
         emit: Callable[[Told], None],
         log: logging.Logger,
+        pace: Pace,
     ) -> None:
         self._access, self._stream, self._clock = access, stream, clock
         self._emit, self._log = emit, log
         self._client = ReadOnlyClient(access, self, log)
-        self.reader = Reader(self._client, access.hosts, stream, clock)
+        self.reader = Reader(self._client, access.hosts, stream, clock, pace)
         self.on_event: Callable[[int, str, int, Millis], None] = lambda *_: None
         self.on_ready: Callable[[], None] = lambda: None
         self.names: dict[str, str] = {}  # numeric addresses -> as the user wrote them

@@ -15,6 +15,7 @@ from zktop.zk.access import Access, Admin
 from zktop.zk.ensemble import Ensemble
 from zktop.zk.expiry import ServerClock
 from zktop.zk.hosts import Address
+from zktop.zk.pace import Pace
 from zktop.zk.sampling import Told, Way, by_admin, by_words, unreached
 from zktop.zk.shared import share
 from zktop.zk.table_facts import Stamp, facts
@@ -52,18 +53,19 @@ class Rest:
 class Introspection:
     """The sampling of all servers."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what it reads, for whom, and how often
         self,
         access: Access,
         admin: Admin,
         deliver: Callable[[Sequence[ServerFact]], None],
         seen: Callable[[], int],
+        pace: Pace,
         *,
         every: float,
         large_tables: bool,
     ) -> None:
         self._access, self._admin, self._large_tables = access, admin, large_tables
-        self._deliver, self._seen, self._every = deliver, seen, every
+        self._deliver, self._seen, self._pace, self._every = deliver, seen, pace, every
         self._context = access.tls.context() if access.tls else None
         self._admin_context = admin.tls.context() if admin.tls else None
         self._rests: dict[str, Rest] = {}
@@ -110,6 +112,13 @@ class Introspection:
             stamp = Stamp(clean(name), self._seen(), time.time_ns() // 1_000_000)
             self._deliver(facts(unreached(why), stamp, self._access.hosts))
 
+    def _turn(self) -> None:
+        """Wait until one more question is within the budget, and count it."""
+        while (wait_s := self._pace.wait_s()) > 0.0:
+            if self._stopped.wait(wait_s):
+                raise RefusedError("zktop is ending")
+        self.asked += 1
+
     def _tally(self, count: int) -> None:
         self.bytes_in += count
 
@@ -117,7 +126,6 @@ class Introspection:
         seen, begun, busy = self._seen(), time.monotonic(), time.thread_time()
         told = self._told(address, rest)
         took = time.monotonic() - begun
-        self.asked += told.asked
         at = time.time_ns() // 1_000_000
         # A server that lags shows an earlier moment than the one that we know of.
         zxid = seen if told.zxid is None else min(seen, told.zxid)
@@ -135,6 +143,7 @@ class Introspection:
             self._admin,
             self._admin_context,
             self._large_tables,
+            self._turn,
             self._tally,
             tuple(other.watches for other in self._rests.values() if other is not rest),
         )

@@ -26,7 +26,7 @@ class Polling:
         self, reader: Reader, observer: Observer, items_per_s: int, audit_every: float
     ) -> None:
         self._reader, self._observer = reader, observer
-        self._items_per_s = items_per_s
+        self._items_per_s = max(1, items_per_s * 3 // 4)  # the rest is for what they find
         self._rounds_per_audit = max(1, round(audit_every / EVERY_S))
         self._rounds = 0
         self._next_polled = self._next_denied = self._next_audited = 0
@@ -51,13 +51,19 @@ class Polling:
         for path in due:
             if path in absent:
                 survey.open(absent[path], [path])
-        self._next_denied, due = _turn(list(survey.denied), self._next_denied, DENIED_AT_ONCE)
+        self._next_denied, due = _turn(
+            list(survey.denied), self._next_denied, self._denied_at_once()
+        )
         for path in due:
             survey.open(survey.denied[path], [path])
         if self._rounds % self._rounds_per_audit == 0:
             listed = list(survey.branches)
             self._next_audited, due = _turn(listed, self._next_audited, self._audited_at_once())
             self._look_at(due)
+
+    def _denied_at_once(self) -> int:
+        """Give the most that one round tries again, beside the others."""
+        return min(DENIED_AT_ONCE, max(1, self._items_per_s // 5))
 
     def _audited_at_once(self) -> int:
         """Give the most that one round looks at; an old server is asked for each of them."""

@@ -21,6 +21,7 @@ from zktop.zk.clock import Clock
 from zktop.zk.hosts import Hosts
 from zktop.zk.kin import Kin, Reads
 from zktop.zk.ordered import Stream
+from zktop.zk.pace import Pace
 from zktop.zk.requests import GET_CHILDREN, GET_DATA, NO_AUTH, NO_NODE
 
 WINDOW = 1_000
@@ -89,8 +90,12 @@ class _Reply:
 class Reader:
     """The reads of one client."""
 
-    def __init__(self, client: ReadOnlyClient, hosts: Hosts, stream: Stream, clock: Clock) -> None:
+    def __init__(
+        self, client: ReadOnlyClient, hosts: Hosts, stream: Stream, clock: Clock, pace: Pace
+    ) -> None:
         self.client, self.hosts, self.stream, self.clock = client, hosts, stream, clock
+        self._pace = pace
+        self._pausing = False  # until the budget has a request for us
         self.log = client.logger
         self.batches = True  # whether the servers know MultiRead
         self.turn = 0  # counts connections; answers of an earlier one are not passed on
@@ -101,13 +106,19 @@ class Reader:
         self._unanswered: deque[int] = deque()  # how large the batches under way are
         self._largest_taken = 0  # bytes that a server has taken at once
         self._under_way = 0
-        self._waiting: deque[tuple[Any, Then]] = deque()
-        self._waiting_first: deque[tuple[Any, Then]] = deque()
+        self._waiting: deque[tuple[Any, Then, float]] = deque()  # and since when
+        self._waiting_first: deque[tuple[Any, Then, float]] = deque()
 
     @property
     def idle(self) -> bool:
         """Tell whether every answer has come."""
         return self._under_way == 0 and not self.is_full
+
+    @property
+    def behind_s(self) -> float:
+        """Give the seconds that the oldest request has waited for the budget; 0 if none does."""
+        oldest = [waiting[0][2] for waiting in (self._waiting, self._waiting_first) if waiting]
+        return time.monotonic() - min(oldest) if self._pausing and oldest else 0.0
 
     @property
     def is_full(self) -> bool:
@@ -130,13 +141,29 @@ class Reader:
         """Send a request as soon as there is room for it; some go before all others."""
         if not self.connected:
             return
-        (self._waiting_first if first else self._waiting).append((request, then))
+        waiting = self._waiting_first if first else self._waiting
+        waiting.append((request, then, time.monotonic()))
         self._send_on()
 
     def _send_on(self) -> None:
         """Send what waits, in its order, as far as there is room."""
         while self.is_full and self._under_way < WINDOW and len(self._unanswered) < BATCHES:
-            self._send(*(self._waiting_first or self._waiting).popleft())
+            if self._pausing or self._must_pause():
+                return
+            request, then, _ = (self._waiting_first or self._waiting).popleft()
+            self._send(request, then)
+
+    def _must_pause(self) -> bool:
+        """Take a request from the budget; True when there is none, and come back for it."""
+        wait_s = self._pace.wait_s()
+        if wait_s > 0.0:
+            self._pausing = True
+            self.stream.after(wait_s, self._resume)
+        return self._pausing
+
+    def _resume(self) -> None:
+        self._pausing = False
+        self._send_on()
 
     def _send(self, request: object, then: Then) -> None:
         if isinstance(request, requests.MultiRead):

@@ -32,6 +32,7 @@ class Way(msgspec.Struct, frozen=True):
     admin: Admin
     admin_context: ssl.SSLContext | None
     large_tables: bool
+    turn: Callable[[], None]  # waits until one more question may be asked
     tally: Callable[[int], None]  # is told how many bytes each answer had
     watched: tuple[Paths, ...] = ()  # at the other servers, when they were asked last
 
@@ -50,11 +51,9 @@ class Told(msgspec.Struct):
     ephemerals: Paths | None = None
     tick_ms: int | None = None
     why: dict[str, str] = {}
-    asked: int = 0
 
     def attempt(self, table: str, question: Callable[[], None]) -> None:
         """Ask for one table; a refusal is part of the answer."""
-        self.asked += 1
         try:
             question()
         except RefusedError as refusal:
@@ -66,6 +65,7 @@ def by_admin(way: Way, clock: ServerClock) -> Told:
     port = way.admin.port_of(way.address)
 
     def ask(name: str, leave_out: Collection[str] = ()) -> dict[str, Any]:
+        way.turn()
         return admin.command(
             Address(way.address.host, port),
             name,
@@ -79,7 +79,7 @@ def by_admin(way: Way, clock: ServerClock) -> Told:
     settings = ask("configuration")
     if way.address.port not in (settings.get("client_port"), settings.get("secure_client_port")):
         raise RefusedError(f"the AdminServer on port {port} is another server's")
-    told = Told("admin", tick_ms=admin_tables.whole(settings.get("tick_time")), asked=1)
+    told = Told("admin", tick_ms=admin_tables.whole(settings.get("tick_time")))
     told.attempt("server", lambda: _admin_figures(told, ask))
     told.attempt("connections", lambda: _admin_connections(told, ask("connections"), clock))
     told.attempt("watches", lambda: _admin_watches(told, ask, way))
@@ -127,9 +127,10 @@ def by_words(way: Way, clock: ServerClock) -> Told:
     """Ask with four-letter words; RefusedError when the server does not even say what it is."""
 
     def ask(word: str) -> str:
+        way.turn()
         return words.ask(way.address, word, way.context, SECONDS, way.tally)
 
-    told = Told("4lw", asked=1)
+    told = Told("4lw")
     srvr = ask("srvr")
     if tables.mode_of(srvr) is None:
         raise tables.unreadable("srvr", srvr)
@@ -192,6 +193,7 @@ def _word_dump(told: Told, clock: ServerClock, way: Way) -> None:
 
 
 def _lines(word: str, way: Way) -> Iterator[str]:
+    way.turn()
     return words.lines(way.address, word, way.context, SECONDS, way.tally)
 
 

@@ -17,6 +17,7 @@ from zktop.zk.hosts import Address
 from zktop.zk.introspection import Introspection
 from zktop.zk.observer import Observer
 from zktop.zk.ordered import Stream
+from zktop.zk.pace import Pace
 from zktop.zk.polling import Polling
 from zktop.zk.preflight import Probe, preflight
 from zktop.zk.reach import reaches_of
@@ -27,6 +28,10 @@ from zktop.zk.tables import Member, members
 PERSISTENT_SINCE = (3, 6, 0)
 MEMBERS_EVERY_S = 60.0
 CONFIG = "/zookeeper/config"
+QUIETLY_PER_S = (
+    500  # znodes that polling and the search for locks look at, however much is allowed
+)
+BEHIND_S = 2.0  # requests may wait so long for the budget before the picture is called late
 
 OnFacts = Callable[[list[Told]], None]
 
@@ -41,7 +46,7 @@ class Plan(msgspec.Struct, frozen=True):
     large_tables: bool = False  # read watch tables by four-letter words whatever their size
     admin: Admin = Admin()
     watch_budget: int = 20_000
-    requests_per_second: int = 500  # znodes looked at by polling and by the search for locks
+    requests_per_second: int = 10_000  # a batch of reads is one
     flood_per_second: int = 20_000  # events of one root; more, and less of it is watched
     audit_every: float = 10.0  # seconds between two looks at what watches may have missed
     persistent: bool = True  # use persistent watches where the servers have them
@@ -68,7 +73,10 @@ class Source:
         self._stream = Stream(self._after_batch, self.log)
         self._others: list[Address] = []  # members that are not in --hosts
         self._clock = Clock()
-        self._connection = Connection(access, self._stream, self._clock, self._emit, self.log)
+        self._pace = Pace(self.plan.requests_per_second)
+        self._connection = Connection(
+            access, self._stream, self._clock, self._emit, self.log, self._pace
+        )
         self._reader = self._connection.reader
         self._observe()
         self._introspect()
@@ -83,10 +91,11 @@ class Source:
         )
         reaches = reaches_of(plan.roots)
         wide = [reach for reach in reaches if reach.wide]
+        items_per_s = min(QUIETLY_PER_S, plan.requests_per_second)
         self._discovery = Discovery(
-            reader, self._observer, wide, plan.looks_like_a_lock, plan.requests_per_second
+            reader, self._observer, wide, plan.looks_like_a_lock, items_per_s
         )
-        self._polling = Polling(reader, self._observer, plan.requests_per_second, plan.audit_every)
+        self._polling = Polling(reader, self._observer, items_per_s, plan.audit_every)
         self._observer.on_flood = self._discovery.take_over
         for reach in reaches:
             if not reach.wide:
@@ -100,6 +109,7 @@ class Source:
             self.plan.admin,
             lambda facts: self._stream.post(self._after_an_answer, self._facts_of_tables, facts),
             lambda: self._clock.seen,
+            self._pace,
             every=self.plan.sample_every,
             large_tables=self.plan.large_tables,
         )
@@ -164,6 +174,9 @@ class Source:
         said = list(filter(None, [self._polling.sentence()]))
         if self._discovery.cut_short:
             said.append("the search for locks leaves out the largest folders: give --root")
+        if self._reader.behind_s > BEHIND_S:
+            budget = self.plan.requests_per_second
+            said.append(f"what is shown is late: the request budget is {budget} a second")
         if self._connection.note:
             said.append(self._connection.note)
         return tuple(said)
