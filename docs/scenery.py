@@ -45,6 +45,7 @@ class Scenery:
         """Put those on stage who were there in the last of these frames."""
         troupe = Troupe(Config())
         self.scenes, self.recipes = troupe.scenes, troupe.recipes
+        self.hosts, self.permission = troupe.hosts, troupe.permission
         scene = next(one for one in self.scenes if one.name == SCENE)
         self.showing = Showing("playing", scene, FOLDER, played=len(scene.moves))
         self.hands = tuple(hands(frames[-1].report))
@@ -61,7 +62,7 @@ class Scenery:
     def listen(self, heard: Callable[[], None], complain: Callable[[str], None]) -> None:
         """There is nothing more to hear."""
 
-    def spawn(self, wish: Wish, *, anywhere: bool = False) -> None:
+    def spawn(self, wish: Wish, typed: str | None = None) -> None:
         """Nobody comes."""
 
     def act(self, act: Act, name: str) -> None:

@@ -43,6 +43,19 @@ def test_help_mentions_every_option(
     assert max(map(len, out.splitlines())) <= 80
 
 
+@pytest.mark.parametrize(
+    ("name", "server"), [("demo", "a sandbox server of its own"), ("scene", "127.0.0.1:2181")]
+)
+def test_help_says_which_server_it_is_without_hosts(
+    zktop: Callable[..., tuple[int, str, str]], name: str, server: str
+) -> None:
+    """The demo has one of its own."""
+    out = " ".join(zktop(name, "--help")[1].split())
+
+    assert f"Ensemble; {server} if not given." in out
+    assert out.count("if not given. [env var: ZKTOP_HOSTS]") == 1
+
+
 EXAMPLES = dict.fromkeys(
     line.strip().split(" > ")[0].split(" | ")[0]
     for name in NAMES

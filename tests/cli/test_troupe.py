@@ -7,7 +7,8 @@ import pytest
 from servers import RunningServer, sandbox_server
 
 from zktop.commands.troupe import Troupe
-from zktop.config.shape import Config
+from zktop.config.shape import Config, Demo
+from zktop.errors import UsageError
 from zktop.ui.ports import Hand, Wish
 
 PATIENCE_S = 40.0
@@ -102,16 +103,91 @@ def test_killed_and_frozen_contenders_are_told_apart(audience: Audience) -> None
     audience.until(lambda troupe: states(troupe) == ["killed by signal 9"])
 
 
-def test_refuses_to_write_elsewhere(audience: Audience) -> None:
-    """Outside the demo root a contender is started only when somebody agreed."""
+def test_asks_nothing_on_a_server_of_its_own(audience: Audience) -> None:
+    """Whatever is in there, zktop has made it."""
     audience.troupe.spawn(Wish("poll", "/app/lock"))
 
-    audience.until(lambda _troupe: bool(audience.complaints))
+    audience.until(lambda troupe: states(troupe) == ["holds"])
 
-    assert "contenders write only below /zktop-demo" in audience.complaints[0]
 
-    audience.troupe.spawn(Wish("poll", "/app/lock"), anywhere=True)
-    audience.until(lambda troupe: "holds" in states(troupe))
+@pytest.fixture
+def guest(server: RunningServer) -> Iterator[Audience]:
+    """A troupe on an ensemble that was named, where nobody has allowed anything."""
+    troupe = Troupe(Config(hosts=server.address))
+    yield Audience(troupe)
+    troupe.close()
+
+
+WRITES: dict[str, Callable[[Troupe], None]] = {
+    "spawn": lambda troupe: troupe.spawn(Wish("poll", "/zktop-demo/lock")),
+    "put on": lambda troupe: troupe.put_on("ab-ba"),
+    "put on, paused": lambda troupe: troupe.put_on("ab-ba", paused=True),
+    "steer": lambda troupe: troupe.steer("play"),
+    "act": lambda troupe: troupe.act("release", "ann"),
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_starts_nothing_without_permission(guest: Audience, write: str) -> None:
+    """No process and no thread, whoever asks for it, whichever way."""
+    threads = threading.active_count()
+
+    with pytest.raises(UsageError, match="until somebody allows it"):
+        WRITES[write](guest.troupe)
+
+    assert threading.active_count() == threads
+    assert states(guest.troupe) == []
+
+
+@pytest.mark.parametrize("typed", ["", "y", "dem", "Demo", " demo", "demo ", "demo\n"])
+def test_only_the_word_is_permission(guest: Audience, typed: str) -> None:
+    """Letter by letter."""
+    assert not guest.troupe.permission.give(typed)
+
+    with pytest.raises(UsageError):
+        guest.troupe.spawn(Wish("poll", "/zktop-demo/lock"))
+
+
+def test_with_the_word_it_starts_what_is_below_the_demo_root(guest: Audience) -> None:
+    """And takes it down again."""
+    assert guest.troupe.permission.give("demo")
+
+    guest.troupe.spawn(Wish("poll", "/zktop-demo/allowed"))
+    guest.until(lambda troupe: states(troupe) == ["holds"])
+
+
+@pytest.mark.parametrize("typed", [None, "", "demo", "app", "/app/leader"])
+def test_a_lock_elsewhere_needs_its_own_word(guest: Audience, typed: str | None) -> None:
+    """The word for the session is not enough, and one answer is for one contender."""
+    guest.troupe.permission.give("demo")
+
+    with pytest.raises(UsageError, match="unless its name is typed: leader"):
+        guest.troupe.spawn(Wish("poll", "/app/leader"), typed)
+
+    guest.troupe.spawn(Wish("poll", "/app/leader"), "leader")
+    guest.until(lambda troupe: states(troupe) == ["holds"])
+    with pytest.raises(UsageError):
+        guest.troupe.spawn(Wish("poll", "/app/leader"))
+
+
+def test_where_the_config_says_never_no_word_helps(server: RunningServer) -> None:
+    """Not even the right one."""
+    troupe = Troupe(Config(hosts=server.address, demo=Demo(allow="never")))
+
+    assert not troupe.permission.give("demo")
+    with pytest.raises(UsageError):
+        troupe.spawn(Wish("poll", "/zktop-demo/lock"))
+
+
+def test_where_the_config_says_always_only_locks_elsewhere_need_a_word(
+    server: RunningServer,
+) -> None:
+    """It is permission for the demo root alone."""
+    troupe = Troupe(Config(hosts=server.address, demo=Demo(allow="always")))
+
+    assert troupe.permission.is_given
+    assert troupe.permission.word_for("/zktop-demo/lock") is None
+    assert troupe.permission.word_for("/zktop-demolition/lock") == "lock"
 
 
 def test_complains_about_who_is_not_there(audience: Audience) -> None:

@@ -67,6 +67,14 @@ WRONG = [
         2,
         '--layout: expected ROOT=NAME, like /locks/**=kazoo-lock, got "/locks"',
     ),
+    *(
+        (
+            ["--read-only", name],
+            2,
+            f"`zktop {name}` starts contenders; --read-only forbids it. See `zktop --help`.",
+        )
+        for name in ("demo", "scene", "contend")
+    ),
     (
         ["--show-config", "--cluster", "prod"],
         2,
@@ -94,6 +102,22 @@ def test_the_sentence_names_what_was_given(
 ) -> None:
     """Stdout stays empty, so that a pipe never takes a complaint for data."""
     assert zktop(*args) == (code, "", f"{sentence}\n")
+
+
+def test_a_demo_on_an_ensemble_obeys_the_config(
+    zktop: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    """It would write there; the sentence names the line that forbids it."""
+    (tmp_path / "c.yaml").write_text("hosts: zk1:2181\ndemo:\n  allow: never\n")
+
+    assert zktop("demo", "--config", "c.yaml") == (
+        2,
+        "",
+        (
+            "A demo writes to zk1:2181, and demo.allow is never (c.yaml:3). "
+            "Without --hosts it has a server of its own.\n"
+        ),
+    )
 
 
 def test_every_mistake_of_a_config_is_a_line(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from itertools import count
 
 import pytest
+from screen.answers import allow_writing
 from servers import RunningServer
 from tmux import ZKTOP, Terminal, terminal
 
@@ -58,6 +59,7 @@ def start(screen: Terminal, path: str, recipe: str) -> None:
         screen.press("k")
         screen.until(lambda text, before=shown: recipe_in(text) not in ("", before))
     screen.press("Enter")
+    allow_writing(screen)
     screen.until("/zktop-demo/lock")
     screen.press("C-u")
     screen.until(lambda text: "/zktop-demo/lock" not in text)

@@ -6,6 +6,7 @@ from pathlib import Path
 from textual import events
 from textual.keys import format_key
 from textual.pilot import Pilot
+from ui.stages import Asked
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Millis
@@ -58,7 +59,8 @@ class ToldFeed:
 
 def app_of(*news: News, page: str = "locks", is_live: bool = True, **look: object) -> Zktop:
     """Give the UI on a feed that tells this; `look` is what the user has set."""
-    return Zktop(ToldFeed(*news, is_live=is_live), look=Look(page=page, **look))
+    stage = Asked() if is_live else None
+    return Zktop(ToldFeed(*news, is_live=is_live), stage, look=Look(page=page, **look))
 
 
 async def pressed(pilot: Pilot[int], *keys: str) -> None:

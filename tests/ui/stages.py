@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from zktop.demo.permission import Allow, Permission
 from zktop.ui.ports import Act, Hand, RecipeCard, Said, SceneCard, Showing, Steer, Wish
 
 AB_BA = SceneCard(
@@ -22,12 +23,18 @@ class Asked:
     lines: Sequence[Said] = ()
     joins: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     asked: list[tuple[object, ...]] = field(default_factory=list)
+    allow: Allow = "always"
+    hosts: str = "zk1:2181,zk2:2181"
     root: str = "/zktop-demo"
     scenes: Sequence[SceneCard] = (QUEUE, AB_BA)
     recipes: Sequence[RecipeCard] = (POLL, RW)
     sessions: frozenset[int] = frozenset()
     heard: Callable[[], None] = lambda: None
     complain: Callable[[str], None] = lambda _sentence: None
+
+    def __post_init__(self) -> None:
+        """Ask for permission as the real one does."""
+        self.permission = Permission(self.root, self.allow)
 
     def said(self, count: int, who: str | None = None) -> Sequence[Said]:
         """What was told."""
@@ -41,9 +48,9 @@ class Asked:
         """Remember whom to tell."""
         self.heard, self.complain = heard, complain
 
-    def spawn(self, wish: Wish, *, anywhere: bool = False) -> None:
+    def spawn(self, wish: Wish, typed: str | None = None) -> None:
         """Remember it."""
-        self.asked.append(("spawn", wish, anywhere))
+        self.asked.append(("spawn", wish, typed))
 
     def act(self, act: Act, name: str) -> None:
         """Remember it."""

@@ -77,13 +77,6 @@ async def test_follows_what_is_told() -> None:
     assert "line 199" in await shown(Asked(lines=lines))
 
 
-async def test_says_why_there_is_no_stage_in_a_recording() -> None:
-    """Without a live ensemble there is nobody to play."""
-    app = Zktop(ToldFeed(is_live=False), look=Look(page="demo"))
-    async with app.run_test() as pilot:
-        assert "Contenders need a live ensemble" in "\n".join(await settled(pilot))
-
-
 async def test_enter_plays_the_scene_under_the_cursor() -> None:
     """The first line is the first scene."""
     assert await asked_after(Asked(), "enter") == [("put on", "queue", False)]
@@ -164,10 +157,10 @@ async def test_capital_s_and_escape_play_nothing() -> None:
 
 async def test_capital_n_starts_what_the_form_says() -> None:
     """The form begins with the first recipe below the demo root."""
-    ((_, wish, anywhere),) = await asked_after(Asked(), "N", "enter")
+    ((_, wish, typed),) = await asked_after(Asked(), "N", "enter")
 
     assert wish == Wish("poll", "/zktop-demo/lock", "exclusive")
-    assert not anywhere
+    assert typed is None
 
 
 async def test_enter_on_a_recipe_starts_contenders_of_that_one() -> None:
@@ -206,29 +199,12 @@ async def test_capital_n_says_what_is_wrong_with_the_form() -> None:
     assert stage.asked == []
 
 
-async def test_outside_the_demo_root_it_asks_first() -> None:
-    """Real programs may use that lock; a hasty enter is a no, y is a yes, and is asked once."""
-    stage = Asked(root="/elsewhere", hands=[ANN], joins={("", "exclusive"): ("poll", "exclusive")})
-    app = app_with(stage)
-    async with app.run_test(size=(120, 36)) as pilot:
-        await settled(pilot)
-        await pilot.press("X", "enter")
-        await settled(pilot)
-        assert stage.asked == []
-
-        await pilot.press("X", "y")
-        await pilot.press("X")
-        await settled(pilot)
-
-    assert [anywhere for _, _, anywhere in stage.asked] == [True, True]
-
-
 @pytest.mark.parametrize(("key", "mode"), [("R", "read"), ("W", "write"), ("X", "exclusive")])
 async def test_one_more_contender_joins_the_lock(key: str, mode: str) -> None:
     """By a recipe whose contenders fit into a lock of this layout."""
     stage = Asked(hands=[ANN], joins={("", mode): ("rw", mode)})
 
-    assert await asked_after(stage, key) == [("spawn", Wish("rw", ANN.path, mode), False)]
+    assert await asked_after(stage, key) == [("spawn", Wish("rw", ANN.path, mode), None)]
 
 
 async def test_says_so_when_no_recipe_fits() -> None:

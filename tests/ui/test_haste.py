@@ -252,17 +252,16 @@ async def test_a_whole_way_through_a_dialog_may_be_typed_ahead(keys: tuple[str, 
 
 
 async def test_an_answer_may_be_typed_before_the_question_is_drawn() -> None:
-    """And what comes after it goes to the page."""
-    app = equipped("locks")
-    stage = app.stage
-    assert isinstance(stage, Asked)
-    stage.joins["kazoo-lock", "exclusive"] = "predecessor", "exclusive"
+    """Both questions of a first contender elsewhere; what comes after them goes to the page."""
+    joins = {("kazoo-lock", "exclusive"): ("predecessor", "exclusive")}
+    stage = Asked(allow="ask", joins=joins)
+    app = Zktop(ToldFeed(*trouble()), stage)
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
-        await hasty(app, "X", "y", "4")
+        await hasty(app, "X", *"demo", "enter", *"orders", "enter", "4")
         await settled(pilot)
 
-        assert [one[0] for one in stage.asked] == ["spawn"]
+        assert [(one[0], one[2]) for one in stage.asked] == [("spawn", "orders")]
         assert named(app) == "sessions"
 
 

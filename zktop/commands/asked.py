@@ -11,8 +11,6 @@ from zktop.commands.connection import (
     CLUSTER,
     CONFIG,
     LAYOUT,
-    NO_VERIFY,
-    READ_ONLY,
     SASL,
     Option,
 )
@@ -34,10 +32,8 @@ def asked(context: click.Context, values: list[tuple[Option, Any]]) -> Asked:
 
 
 def _texts(option: Option, value: Any) -> tuple[str, ...]:
-    if option is NO_VERIFY:
-        return ("false",)
-    if option is READ_ONLY:
-        return ("true",)
+    if option.means is not None:
+        return (option.means,)
     return value if option.many else (value,)
 
 

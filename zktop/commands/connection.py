@@ -42,11 +42,20 @@ class Option(click.Option):
             multiple=many,
         )
         self.flag, self.key, self.env, self.many = flag, key, env, many
+        self.means = None if metavar else "true"  # what a flag sets the key to
         self.parameter = flag.removeprefix("--").replace("-", "_")  # the name that click gives it
 
     def click(self) -> Callable[..., Any]:
         """Give a command this option."""
         return click.option(cls=lambda *_: self)  # type: ignore[arg-type]  # made already
+
+
+class Flag(Option):
+    """An option without a value; it sets its key to this word."""
+
+    def __init__(self, flag: str, key: str, about: str, means: str) -> None:
+        super().__init__(flag, key, "", about)
+        self.means = means
 
 
 CONFIG = Option(
@@ -65,19 +74,15 @@ LAYOUT = Option(
     many=True,
 )
 SASL = Option("--sasl", "sasl", "MECHANISM[:USER:PASSWORD]", "DIGEST-MD5 with both, or GSSAPI.")
-READ_ONLY = Option(
-    "--read-only-servers", "read_only_servers", "", "Use a server that is cut off, too."
-)
-NO_VERIFY = Option("--tls-no-verify", "tls.verify", "", "Accept any server certificate.")
+READ_ONLY = Flag("--read-only", "demo.allow", "Start no contenders: the UI cannot write.", "never")
 
-OPTIONS = (
-    Option(
-        "--hosts",
-        "hosts",
-        "H:P,...[/CHROOT]",
-        "Ensemble; 127.0.0.1:2181 if not given.",
-        "ZKTOP_HOSTS",
-    ),
+
+def _hosts(otherwise: str) -> Option:
+    about = f"Ensemble; {otherwise} if not given."
+    return Option("--hosts", "hosts", "H:P,...[/CHROOT]", about, "ZKTOP_HOSTS")
+
+
+_OTHERS = (
     CONFIG,
     CLUSTER,
     Option(
@@ -93,12 +98,12 @@ OPTIONS = (
     Option("--tls-ca", "tls.ca", "FILE", "Speak TLS; trust this CA (PEM)."),
     Option("--tls-cert", "tls.cert", "FILE", "Speak TLS with this client certificate (PEM)."),
     Option("--tls-key", "tls.key", "FILE", "The client certificate's key (PEM)."),
-    NO_VERIFY,
+    Flag("--tls-no-verify", "tls.verify", "Accept any server certificate.", "false"),
     Option("--session-timeout", "session_timeout", "TIME", "Session timeout, like 10s or 500ms."),
     Option(
         "--connect-timeout", "connect_timeout", "TIME", "Give up connecting after this, like 10s."
     ),
-    READ_ONLY,
+    Option("--read-only-servers", "read_only_servers", "", "Use a server that is cut off, too."),
     Option("--introspect", "introspect", "auto|off", "Ask the servers for sessions and watches."),
     Option("--watch-budget", "budget.watches", "N", "Most watches to set."),
     Option(
@@ -108,6 +113,8 @@ OPTIONS = (
         "Most requests a second; a batch is one.",
     ),
 )
+
+OPTIONS = (_hosts("127.0.0.1:2181"), *_OTHERS)
 
 
 class Wanted:
@@ -127,6 +134,16 @@ class Wanted:
 def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command all these options; it takes what comes of them as `wanted`."""
     return _options(OPTIONS, command)
+
+
+def ui_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command these options, and the one that keeps the UI from writing."""
+    return _options((*OPTIONS, READ_ONLY), command)
+
+
+def demo_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give the demo these options; without --hosts it starts a server."""
+    return _options((_hosts("a sandbox server of its own"), *_OTHERS), command)
 
 
 def config_options(command: Callable[..., Any]) -> Callable[..., Any]:

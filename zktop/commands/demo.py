@@ -16,19 +16,20 @@ from msgspec.structs import replace
 
 from zktop.commands.access import access_of, plan_of
 from zktop.commands.completion import scenes
-from zktop.commands.connection import Wanted, connection_options
+from zktop.commands.connection import Wanted, demo_options
 from zktop.commands.demo_connection import demo_connection
 from zktop.commands.output import WIDTH, narrate, put
 from zktop.commands.sandboxed import sandbox
 from zktop.commands.times import DURATION
 from zktop.commands.watch import Watch
+from zktop.config.effective import Effective
 from zktop.config.shape import Config
 from zktop.config.tree import DEFAULT
 from zktop.demo.chronicle import Chronicle
 from zktop.demo.crew import Crew
 from zktop.demo.player import Line, Player
 from zktop.demo.scenes import scene_named
-from zktop.errors import ZktopError
+from zktop.errors import UsageError, ZktopError
 from zktop.headless.snapshot import snapshot
 from zktop.headless.text import lines
 from zktop.model.facts import Millis
@@ -58,17 +59,20 @@ _PACE_S = 2.0
 )
 @click.option("--duration", type=DURATION, help="End after this; else when you end it.")
 @click.option("--text", is_flag=True, help="Print lines of text; no terminal UI.")
-@connection_options
+@demo_options
 def command(wanted: Wanted, name: str, duration: Millis | None, *, text: bool) -> int:
     """Play a scene and watch it: by default on a sandbox server, which needs nothing installed.
 
-    With --hosts the contenders write on that ensemble, below the demo root alone.
+    With --hosts the contenders write to that ensemble, below the demo root alone; the UI asks
+    before it starts them.
     """
     scene_named(name)
     effective = wanted.effective()
     with contextlib.ExitStack() as stack:
         hosts = None
-        if effective.origin("hosts") == DEFAULT:
+        if effective.origin("hosts") != DEFAULT:
+            _insist_that_it_may_write(effective)
+        else:
             hosts = stack.enter_context(sandbox())
             narrate(f"a sandbox server for this demo is on {hosts}; nothing in it is kept")
         config = _seen(effective.config, hosts)
@@ -91,6 +95,15 @@ def _tell(config: Config, name: str, hosts: str | None, duration: Millis | None)
         for report in watch.reports(None if duration is None else duration / SECOND):
             stage.insist()
             screen.show(report, watch.hosts, stage.said)
+
+
+def _insist_that_it_may_write(effective: Effective) -> None:
+    """Refuse to play on somebody's ensemble where the settings forbid it."""
+    if effective.config.demo.allow == "never":
+        raise UsageError(
+            f"A demo writes to {effective.config.hosts}, and demo.allow is never "
+            f"({effective.origin('demo.allow')}). Without --hosts it has a server of its own."
+        )
 
 
 def _seen(config: Config, hosts: str | None) -> Config:

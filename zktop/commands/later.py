@@ -23,8 +23,3 @@ class Later:
         if self._made is None:
             self._made = self._make()
         return getattr(self._made, name)
-
-    @property
-    def is_made(self) -> bool:
-        """Tell whether somebody has asked."""
-        return self._made is not None

@@ -5,7 +5,7 @@ import sys
 import click
 from click.exceptions import Exit
 
-from zktop.commands.connection import Wanted, connection_options
+from zktop.commands.connection import READ_ONLY, Wanted, ui_options
 from zktop.commands.group import Commands
 from zktop.commands.output import drop_output, narrate
 from zktop.errors import ExitCode, ZktopError
@@ -24,6 +24,7 @@ Without a command it opens the terminal UI, where ? explains everything; q quits
 Completion: eval "$(_ZKTOP_COMPLETE=bash_source zktop)" in bash, zsh_source in zsh;
 in fish: _ZKTOP_COMPLETE=fish_source zktop | source
 """
+_WRITING = ("demo", "scene", "contend")
 
 
 @click.group(
@@ -32,17 +33,20 @@ in fish: _ZKTOP_COMPLETE=fish_source zktop | source
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
-@connection_options
+@ui_options
 @click.option("--show-config", is_flag=True, help="Print the settings and their origins.")
 @click.version_option(package_name="zktop", message="%(prog)s %(version)s")
 @click.pass_context
 def zktop(context: click.Context, wanted: Wanted, *, show_config: bool) -> None:
     """See every ZooKeeper lock, live: who holds it, who waits, and which deadlock they are in."""
+    command = context.invoked_subcommand
+    if command in _WRITING and any(one.key == READ_ONLY.key for one in wanted.asked.settings):
+        raise click.UsageError(f"`zktop {command}` starts contenders; --read-only forbids it")
     if show_config:
         from zktop.commands.show_config import show_config as show  # noqa: PLC0415  --help needs none
 
         show(wanted.effective())
-    elif context.invoked_subcommand is None:
+    elif command is None:
         from zktop.commands.tui import watch  # noqa: PLC0415  no other command needs a screen
 
         context.exit(watch(wanted))

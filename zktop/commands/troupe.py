@@ -15,6 +15,7 @@ from zktop.demo.crew import Crew
 from zktop.demo.hand import Ended, Event
 from zktop.demo.narration import Step
 from zktop.demo.order import Claim, Order
+from zktop.demo.permission import Permission
 from zktop.demo.recipes import RECIPES
 from zktop.demo.recipes.recipe import Recipe
 from zktop.demo.scenes import SCENES, Scene, scene_named
@@ -45,9 +46,11 @@ class Troupe:
     """Contenders as processes, and scenes, for as long as the UI is on."""
 
     def __init__(self, config: Config, hosts: str | None = None) -> None:
-        """Prepare; no process and no thread is started before the first is asked for."""
+        """Prepare; nothing is started yet. `hosts` is a sandbox server of zktop's own."""
         self.root = config.demo.root
         self._connection = demo_connection(config, hosts)
+        self.hosts = self._connection.hosts
+        self.permission = Permission(self.root, config.demo.allow, is_own_server=hosts is not None)
         self._cap = config.demo.max_contenders
         self._chronicle = Chronicle(STEPS_KEPT, NAMES_KEPT)
         self._lines: deque[Said] = deque(maxlen=LINES_KEPT)
@@ -112,10 +115,11 @@ class Troupe:
         """Tell these from now on."""
         self._heard, self._complain = heard, complain
 
-    def spawn(self, wish: Wish, *, anywhere: bool = False) -> None:
-        """Start contenders."""
+    def spawn(self, wish: Wish, typed: str | None = None) -> None:
+        """Start contenders; a lock outside the root needs the word that the user typed for it."""
+        self.permission.require_for(wish.path, typed)
         for _ in range(wish.count):
-            order = self._order(wish, anywhere=anywhere)
+            order = self._order(wish)
             self._soon(f"Starting {order.name}", partial(self._crew.hire, order))
 
     def act(self, act: Act, name: str) -> None:
@@ -151,13 +155,14 @@ class Troupe:
 
     @cached_property
     def _crew(self) -> Crew:
+        self.permission.require()  # scenes need a crew, too: nothing is written without one
         return Crew(self._hear, self._cap)
 
     @cached_property
     def _stage(self) -> Stage:
         return Stage(self._crew, self._chronicle, self._connection, self._show, root=self.root)
 
-    def _order(self, wish: Wish, *, anywhere: bool) -> Order:
+    def _order(self, wish: Wish) -> Order:
         self._named[wish.recipe] += 1
         claim = Claim(
             wish.recipe,
@@ -173,7 +178,7 @@ class Troupe:
             self._connection,
             hold_s=wish.hold_s,
             root=self.root,
-            anywhere=anywhere,
+            anywhere=not wish.path.startswith(f"{self.root}/"),
         )
 
     def _soon(self, what: str, deed: Callable[[], object]) -> None:

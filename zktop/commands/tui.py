@@ -43,30 +43,26 @@ def perform(
     insist_on_a_terminal("zktop demo --text")
     look = look_of(effective, os.environ)
     leave_after_s = None if duration is None else duration / SECOND
-    look = replace(look, page="demo", leave_after_s=leave_after_s)
-    return _run_live(config, look, hosts, scene)
+    look = replace(look, page="demo", scene=scene, leave_after_s=leave_after_s)
+    return _run_live(config, look, hosts)
 
 
-def _run_live(
-    config: Config, look: Look, hosts: str | None = None, scene: str | None = None
-) -> int:
+def _run_live(config: Config, look: Look, own_server: str | None = None) -> int:
     """Show an ensemble; what reads it, and who contends in it, comes after the first frame."""
-    stage = Later(lambda: _troupe(config, hosts, scene))
+    can_write = own_server is not None or config.demo.allow != "never"
+    stage = Later(lambda: _troupe(config, own_server)) if can_write else None
     feed = Later(
-        lambda: live_feed(config, lambda: cast("Troupe", stage).sessions),
+        lambda: live_feed(config, lambda: cast("Troupe", stage).sessions if stage else ()),
         name=config.hosts,
         is_live=True,
     )
-    return run(cast("Feed", feed), cast("Stage", stage), config, look)
+    return run(cast("Feed", feed), cast("Stage | None", stage), config, look)
 
 
-def _troupe(config: Config, hosts: str | None, scene: str | None) -> "Troupe":
+def _troupe(config: Config, own_server: str | None) -> "Troupe":
     from zktop.commands.troupe import Troupe  # noqa: PLC0415  after the first frame
 
-    troupe = Troupe(config, hosts)
-    if scene is not None:
-        troupe.put_on(scene)
-    return troupe
+    return Troupe(config, own_server)
 
 
 def live_feed(config: Config, ours: "Callable[[], Collection[Session]]") -> "LiveFeed":

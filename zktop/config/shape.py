@@ -87,10 +87,11 @@ class Budget(Section, frozen=True):
 
 
 class Demo(Section, frozen=True):
-    """Where contenders may write, and how many there may be."""
+    """Where contenders may write, whether they may at all, and how many there may be."""
 
     root: Annotated[str, Meta(extra={"form": "path"})] = "/zktop-demo"
     max_contenders: Annotated[int, Meta(ge=1, le=1000)] = 64
+    allow: Literal["ask", "always", "never"] = "ask"
 
 
 class Ui(Section, frozen=True):

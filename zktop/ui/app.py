@@ -5,6 +5,7 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
 from textual.message import Message
 from textual.theme import Theme
 from textual.timer import Timer
@@ -13,9 +14,10 @@ from zktop.model.facts import Millis
 from zktop.ui.after import after
 from zktop.ui.filters import parsed
 from zktop.ui.inbox import Inbox
+from zktop.ui.keys import reading_only
 from zktop.ui.lean import lean
 from zktop.ui.look import Look
-from zktop.ui.messages import Seek, Tell
+from zktop.ui.messages import Play, Seek, Tell
 from zktop.ui.moment import Moment
 from zktop.ui.paged import Paged
 from zktop.ui.ports import Complaint, Exports, Feed, News, Stage, Status
@@ -49,14 +51,14 @@ class Zktop(Paged):
     ) -> None:
         lean()
         be_thrifty()
-        super().__init__(look or Look())
+        look = look or Look()
+        super().__init__(look if stage else replace(look, table=reading_only(look.table)))
         self.feed, self.stage, self.exports = feed, stage, exports
         self.refresh_rate: int = self.look.refresh
         self.tape = Tape(None if feed.is_live else REPLAY)
         self.travel = Travel(is_live=feed.is_live, at=self.look.at)
         self.status = Status("connecting", f"{TRIES[feed.is_live]} {feed.name} ...")
         self.tried: dict[str, tuple[Theme, int]] = {}  # themes that can be worn, by name
-        self.agreed_paths: set[str] = set()  # where contenders may write besides the demo root
         self._crier: Crier | None = None  # comes with the first report
         self._inbox = Inbox(self._wake, waits=not feed.is_live)
         self._clock: Timer | None = None  # goes while the past is played
@@ -79,6 +81,8 @@ class Zktop(Paged):
         await self.bring(self.look.page)
         if self.stage is not None:
             self.stage.listen(self._inbox.nudge, self._inbox.complain)
+        if self.look.scene is not None:
+            self.post_message(Play(self.look.scene))
         self.feed.start(self._inbox.put)
         if self.look.leave_after_s is not None:
             self.set_timer(self.look.leave_after_s, self.leave)
@@ -102,6 +106,12 @@ class Zktop(Paged):
 
         if what in ACTIONS:
             ACTIONS[what](self)
+
+    def on_play(self, message: Play) -> None:
+        """Play a scene, once the user has allowed it."""
+        from zktop.ui.actions.contending import play  # noqa: PLC0415  as above
+
+        self.guarded("That", partial(play, self, message.scene, steps=message.steps))
 
     def complain(self, sentence: str) -> None:
         """Say what went wrong elsewhere; on any thread."""

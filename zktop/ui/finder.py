@@ -17,6 +17,7 @@ from textual.markup import escape
 from zktop.model.facts import session_text
 from zktop.ui.keymap import shown
 from zktop.ui.keys import known_on
+from zktop.ui.messages import Play
 from zktop.ui.moment import Subject
 from zktop.ui.themes import Wardrobe, wear
 
@@ -138,10 +139,4 @@ def _scenes(app: "Zktop") -> Iterator[Thing]:
     stage = app.stage
     for scene in stage.scenes if stage else ():
         about = f"scene: {scene.title}"
-        yield Thing(scene.name, about, partial(_put_on, app, scene.name))
-
-
-def _put_on(app: "Zktop", name: str) -> None:
-    if app.stage is not None:
-        app.stage.put_on(name)
-        app.turn_to("demo")
+        yield Thing(scene.name, about, partial(app.post_message, Play(scene.name)))

@@ -143,6 +143,15 @@ KEYS: Final = (
 )  # fmt: skip
 
 
+def reading_only(table: Sequence[Key]) -> tuple[Key, ...]:
+    """Give the keys of a session that starts no contenders: it has no screen 6 either.
+
+    >>> {key.id for key in KEYS} - {key.id for key in reading_only(KEYS)} >= {"new", "page_6"}
+    True
+    """
+    return tuple(key for key in table if not key.writes and key.id != "page_6")
+
+
 def bindings(page: str | None = None) -> Iterator[Binding]:
     """Give the bindings of one page, or those that are known everywhere."""
     for key in KEYS:

@@ -24,6 +24,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     is_ascii: bool = False
     log: Path | None = None  # for the details of what went wrong in the UI
     page: str = "locks"
+    scene: str | None = None  # to play at once
     leave_after_s: float | None = None
     at: Millis | None = None  # of a recording, the moment to begin with
     speed: float | None = None  # of a recording: play it at once

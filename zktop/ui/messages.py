@@ -22,6 +22,14 @@ class Show(Message):
         super().__init__()
 
 
+class Play(Message):
+    """Play a scene; `steps`: one move of it."""
+
+    def __init__(self, scene: str, *, steps: bool = False) -> None:
+        self.scene, self.steps = scene, steps
+        super().__init__()
+
+
 class Came(Message):
     """Draw the page: its panes are there."""
 

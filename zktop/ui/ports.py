@@ -157,12 +157,38 @@ Act = Literal["release", "cancel", "kill", "freeze", "thaw"]
 Steer = Literal["play", "pause", "step", "stop"]
 
 
+class WritePermission(Protocol):
+    """Whether contenders may write; only what a person types gives it."""
+
+    @property
+    def is_given(self) -> bool:
+        """Whether contenders may write below the root."""
+
+    @property
+    def word(self) -> str:
+        """The word that gives it."""
+
+    def give(self, typed: str) -> bool:
+        """Take what was typed; True if contenders may write below the root now."""
+
+    def word_for(self, path: str) -> str | None:
+        """Give the word to type before a contender goes into this lock; None: no question."""
+
+
 class Stage(Protocol):
     """The contenders and scenes of ours; every call but `close` returns at once."""
 
     @property
+    def hosts(self) -> str:
+        """The ensemble that contenders write to."""
+
+    @property
     def root(self) -> str:
-        """The path below which contenders write without asking."""
+        """The path below which scenes play, and contenders are started with one permission."""
+
+    @property
+    def permission(self) -> WritePermission:
+        """What `spawn` and `put_on` refuse to do anything without."""
 
     @property
     def recipes(self) -> Sequence[RecipeCard]:
@@ -189,8 +215,8 @@ class Stage(Protocol):
     def listen(self, heard: Callable[[], None], complain: Callable[[str], None]) -> None:
         """Call these when something was told, or went wrong; on any thread."""
 
-    def spawn(self, wish: Wish, *, anywhere: bool = False) -> None:
-        """Start contenders; outside the root only when the user was asked."""
+    def spawn(self, wish: Wish, typed: str | None = None) -> None:
+        """Start contenders; a lock outside the root needs the word that the user typed for it."""
 
     def act(self, act: Act, name: str) -> None:
         """Have something done to one contender."""

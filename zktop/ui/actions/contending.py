@@ -1,5 +1,6 @@
 """What has contenders of ours do something; nothing else here ever writes to ZooKeeper.
 
+The first key of a session that would write asks for permission, and the stage refuses without it.
 What acts on a contender acts on the one under the cursor; where a lock is under the cursor, on
 the contender of ours in it that the deed makes most sense for.
 """
@@ -11,13 +12,15 @@ from typing import TYPE_CHECKING, Final
 from zktop.ui.dialogs.choice import Choice, Option
 from zktop.ui.dialogs.confirm import Confirm
 from zktop.ui.dialogs.new import NewContender
+from zktop.ui.keys import DEMO
 from zktop.ui.moment import Subject
 from zktop.ui.ports import Act, Hand, SceneCard, Stage, Wish
 
 if TYPE_CHECKING:
     from zktop.ui.app import Zktop
 
-NO_STAGE = "Contenders need a live ensemble: this is a recording."
+RECORDING: Final = "Contenders need a live ensemble: this is a recording."
+READ_ONLY: Final = "This is read-only: zktop starts no contenders (--read-only, or demo.allow)."
 NOBODY = "No contender of ours is here. N starts one."
 SAYS: Final = {"read": "read", "write": "write", "exclusive": "own"}
 FIRST: Final[dict[Act, tuple[str, ...]]] = {  # in which state it is most likely meant
@@ -31,12 +34,57 @@ FIRST: Final[dict[Act, tuple[str, ...]]] = {  # in which state it is most likely
 
 def _with_stage(deed: "Callable[[Zktop, Stage], None]", app: "Zktop") -> None:
     if app.stage is None:
-        app.tell(NO_STAGE)
+        app.tell(why_none(app))
     else:
         deed(app, app.stage)
 
 
+def why_none(app: "Zktop") -> str:
+    """Say why there are no contenders in this session."""
+    return READ_ONLY if app.feed.is_live else RECORDING
+
+
+def allowed(app: "Zktop", stage: Stage, deed: Callable[[], None]) -> None:
+    """Do what writes below the demo root; the first one in a session only after a question."""
+    permission = stage.permission
+    if permission.is_given:
+        deed()
+        return
+
+    def answered(typed: str | None) -> None:
+        if typed is not None and permission.give(typed):
+            deed()
+
+    question = (
+        f"zktop's contenders are real ZooKeeper clients. They create and delete znodes "
+        f"on {stage.hosts}, below {stage.root}. You are asked this once; "
+        f"a lock outside {stage.root} is asked about each time."
+    )
+    app.push_screen(Confirm(f"Write to {stage.hosts}?", question, permission.word), answered)
+
+
+def play(app: "Zktop", scene: str, *, steps: bool = False) -> None:
+    """Play a scene, or one move of it, on screen 6."""
+    stage = app.stage
+    if stage is None:
+        return
+
+    def deed() -> None:
+        stage.put_on(scene, paused=steps)
+        if steps:
+            stage.steer("step")
+        if app.page is None or app.page.NAME != DEMO:
+            app.turn_to(DEMO)
+
+    allowed(app, stage, deed)
+
+
 def _new(app: "Zktop", stage: Stage) -> None:
+    allowed(app, stage, lambda: _order(app, stage))
+
+
+def _order(app: "Zktop", stage: Stage) -> None:
+    """Have the user fill in what contender it shall be."""
     path = app.pointed.path
     first = Wish(stage.recipes[0].name, path or f"{stage.root}/lock")
     recipe = app.page.recipe if app.page is not None else None
@@ -46,11 +94,11 @@ def _new(app: "Zktop", stage: Stage) -> None:
         joined = stage.recipe_for(_layout(app, path), "exclusive")
         first = Wish(joined[0], path, joined[1]) if joined else first
 
-    def spawn(wish: Wish | None) -> None:
+    def filled_in(wish: Wish | None) -> None:
         if wish is not None:
             _spawn(app, stage, wish)
 
-    app.push_screen(NewContender(stage.recipes, first), spawn)
+    app.push_screen(NewContender(stage.recipes, first), filled_in)
 
 
 def _more(mode: str, app: "Zktop", stage: Stage) -> None:
@@ -66,30 +114,31 @@ def _more(mode: str, app: "Zktop", stage: Stage) -> None:
         gone = f"There is no lock at {path} now. N starts a contender anywhere."
         app.tell(none if layout else gone)
         return
-    _spawn(app, stage, Wish(recipe[0], path, recipe[1]))
+    wish = Wish(recipe[0], path, recipe[1])
+    allowed(app, stage, lambda: _spawn(app, stage, wish))
 
 
 def _spawn(app: "Zktop", stage: Stage, wish: Wish) -> None:
-    """Start contenders; outside the demo root only once somebody has agreed to it."""
+    """Start contenders; a lock outside the demo root is asked about each time."""
+    word = stage.permission.word_for(wish.path)
     many = f"{wish.count} contenders" if wish.count > 1 else "a contender"
-    if wish.path.startswith(stage.root.rstrip("/") + "/"):
+
+    def start(typed: str | None) -> None:
         app.tell(f"Starting {many} for {wish.path}.")
-        stage.spawn(wish)
-        return
+        stage.spawn(wish, typed)
 
-    def agreed(answer: bool | None) -> None:  # noqa: FBT001  the dialog's answer
-        if answer:
-            app.agreed_paths.add(wish.path)
-            stage.spawn(wish, anywhere=True)
+    def answered(typed: str | None) -> None:
+        if typed is not None:
+            start(typed)
 
-    if wish.path in app.agreed_paths:
-        agreed(answer=True)
+    if word is None:
+        start(None)
         return
     question = (
-        f"{wish.path} is not below {stage.root}: real programs may use this lock.\n"
-        f"Start {many} there, which writes to it and may keep others waiting?"
+        f"{wish.path} on {stage.hosts} is not below {stage.root}: real programs may use this "
+        f"lock. Starting {many} there creates znodes in it and may keep others waiting."
     )
-    app.push_screen(Confirm("Outside the demo root", question), agreed)
+    app.push_screen(Confirm(f"Outside {stage.root}", question, word), answered)
 
 
 def _act(act: Act, app: "Zktop", stage: Stage) -> None:
@@ -119,12 +168,14 @@ def _scene(app: "Zktop", stage: Stage) -> None:
     options = [Option(one.name, one.title, _about(one)) for one in stage.scenes]
     on = stage.showing.scene
 
-    def put_on(name: str | None) -> None:
+    def chosen_one(name: str | None) -> None:
         if name is not None:
-            stage.put_on(name)
-            app.turn_to("demo")
+            play(app, name)
 
-    app.push_screen(Choice("Play a scene", options, on.name if on else None), put_on)
+    def choose() -> None:
+        app.push_screen(Choice("Play a scene", options, on.name if on else None), chosen_one)
+
+    allowed(app, stage, choose)
 
 
 def _about(scene: SceneCard) -> tuple[str, ...]:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from zktop.ui.actions.contending import why_none
+from zktop.ui.keys import DEMO
 from zktop.ui.moment import Subject
 from zktop.ui.pages import PAGES
 
@@ -12,7 +14,11 @@ if TYPE_CHECKING:
 
 
 def _page(number: int, app: "Zktop") -> None:
-    app.turn_to(PAGES[number].name)
+    name = PAGES[number].name
+    if name == DEMO and app.stage is None:
+        app.tell(why_none(app))
+    else:
+        app.turn_to(name)
 
 
 def _back(app: "Zktop") -> None:

@@ -1,37 +1,42 @@
-"""A question that is answered with yes or no; enter alone is no."""
+"""A question that only a typed word answers with yes: Enter alone does nothing, Esc is no."""
 
-from typing import ClassVar
-
+from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding
-from textual.widgets import Label
+from textual.widgets import Input, Label
 
 from zktop.ui.dialogs.dialog import Box, Dialog
 
 
-class Confirm(Dialog[bool]):
-    """Asks before something is done that cannot be taken back."""
+class Confirm(Dialog[str]):
+    """Asks before something is written to ZooKeeper; gives the word, or None."""
 
-    BINDINGS: ClassVar = [
-        Binding("y", "yes", "Yes", show=True),
-        Binding("n", "leave", "No", show=True),
-    ]
+    DEFAULT_CSS = """
+    Confirm Label { width: 1fr; height: auto; }
+    Confirm Input { border: none; height: 1; padding: 0; background: $surface; }
+    Confirm #wrong { color: $error; text-style: bold; }
+    """
 
-    def __init__(self, title: str, question: str) -> None:
+    def __init__(self, title: str, question: str, word: str) -> None:
         super().__init__()
-        self._title, self._question = title, question
+        self._title, self._question, self._word = title, question, word
 
     def compose(self) -> ComposeResult:
-        """Give the question."""
+        """Give the question, and the line to type the word in."""
         box = Box()
-        box.border_title, box.border_subtitle = self._title, "y yes   n, esc no"
+        box.border_title, box.border_subtitle = self._title, "enter submit   esc cancel"
         with box:
             yield Label(self._question, markup=False)
+            field = Input(placeholder=f"type {self._word}", compact=True)
+            field.cursor_blink = False
+            yield field
+            yield Label("", id="wrong", markup=False)
 
-    def action_yes(self) -> None:
-        """Agree."""
-        self.dismiss(True)  # noqa: FBT003  the answer
-
+    @on(Input.Submitted)
     def action_accept(self) -> None:
-        """Take a hasty enter for a no."""
-        self.dismiss(None)
+        """Close it with the word; anything else leaves it open."""
+        typed = self.query_one(Input).value
+        if typed == self._word:
+            self.dismiss(typed)
+        else:
+            said = f"Nothing was written. Type {self._word}, or press esc to cancel."
+            self.query_one("#wrong", Label).update(said)

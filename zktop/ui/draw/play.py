@@ -42,7 +42,7 @@ def showing_lines(showing: Showing, width: int) -> list[Line]:
 def _invitation(width: int) -> list[Line]:
     said = (
         "S or enter plays a scene: contenders as real processes, in a situation worth seeing. "
-        "N starts a contender of your own. Nothing here touches what is not below the demo root."
+        "N starts a contender of your own. Outside the demo root, nothing is written unasked."
     )
     return wrapped(said, width, "dim", "  ")
 

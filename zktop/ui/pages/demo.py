@@ -10,7 +10,7 @@ from zktop.ui.draw.marks import ink_of_deadlock
 from zktop.ui.draw.play import recipe_lines, scene_lines, showing_lines
 from zktop.ui.filters import Filter
 from zktop.ui.ink import Ink, Line, Run, line, wrapped
-from zktop.ui.messages import Ask, Show
+from zktop.ui.messages import Ask, Play, Show
 from zktop.ui.moment import Moment, Subject
 from zktop.ui.pages.page import Page
 from zktop.ui.ports import Hand, RecipeCard, Said, SceneCard, Stage
@@ -152,13 +152,13 @@ class Demo(Page):
             return
         target = self.query_one(Programme).target
         if isinstance(target, SceneCard):
-            self._stage.put_on(target.name)
+            self.post_message(Play(target.name))
         elif isinstance(target, RecipeCard):
             self.post_message(Ask("new"))
 
     def do_scene_play(self) -> None:
         """Play on, or pause."""
-        if self._stage is not None:
+        if self._stage is not None and self._stage.showing.scene is not None:
             is_on = self._stage.showing.phase == "playing"
             self._stage.steer("pause" if is_on else "play")
 
@@ -167,13 +167,14 @@ class Demo(Page):
         if self._stage is None:
             return
         target = self.query_one(Programme).target
-        if self._stage.showing.scene is None and isinstance(target, SceneCard):
-            self._stage.put_on(target.name, paused=True)
-        self._stage.steer("step")
+        if self._stage.showing.scene is not None:
+            self._stage.steer("step")
+        elif isinstance(target, SceneCard):
+            self.post_message(Play(target.name, steps=True))
 
     def do_scene_stop(self) -> None:
         """Take the scene down."""
-        if self._stage is not None:
+        if self._stage is not None and self._stage.showing.scene is not None:
             self._stage.steer("stop")
 
     @property

@@ -9,6 +9,7 @@ from textual.geometry import Size
 from zktop.headless.durations import spoken
 from zktop.ui.draw.ensemble import ensemble
 from zktop.ui.ink import Ink, Line, Run, fitted, joined, line, width_of, wrapped
+from zktop.ui.keys import DEMO
 from zktop.ui.moment import Moment
 from zktop.ui.pages import PAGES
 from zktop.ui.widgets.canvas import Canvas
@@ -43,7 +44,7 @@ class Head(Canvas, can_focus=False):
         width = self.app.size.width
         lines = [
             _first(moment, _when(moment, recording), width),
-            _between(_tabs(page, width), _filter(moment), width),
+            _between(_tabs(page, width, moment.stage is not None), _filter(moment), width),
             *wrapped(_said(moment), width, "warning", " ")[:MOST_SAID],
             *wrapped(trouble, width, "critical", " ")[:MOST_TROUBLE],
         ]
@@ -92,6 +93,8 @@ def _between(left: Line, at_right: Line, width: int) -> Line:
 def _when(moment: Moment, recording: str) -> Line:
     word, ink = WORDS[moment.status.word]
     pieces: list[Line] = []
+    if moment.feed.is_live and moment.stage is None:
+        pieces.append(line(("RO", "strong")))  # nothing here can write
     if recording:
         pieces.append(line(("● REC", "critical")))
     frame = moment.frame
@@ -115,9 +118,11 @@ def _when(moment: Moment, recording: str) -> Line:
 
 
 @lru_cache(16)
-def _tabs(page: str, width: int) -> Line:
+def _tabs(page: str, width: int, has_demo: bool) -> Line:  # noqa: FBT001  a part of the cache's key
     runs: list[Run] = []
     for number, entry in enumerate(PAGES, start=1):
+        if entry.name == DEMO and not has_demo:
+            continue
         ink: Ink = "selected" if entry.name == page else "dim"
         mark = "[" if entry.name == page else " ", "]" if entry.name == page else " "
         title = entry.title if width >= 72 or entry.name == page else entry.title[:4]  # noqa: PLR2004  six titles fit

@@ -1,0 +1,211 @@
+"""Keys pressed at random on somebody's ensemble: its znodes are the same before and after."""
+
+import random
+import string
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from kazoo.client import KazooClient
+from kazoo.exceptions import NoNodeError
+from screen.answers import ASKS, allow_writing
+from screen.test_keys import named, see
+from servers import RunningServer
+from textual.pilot import Pilot
+from tmux import ZKTOP, terminal
+from ui.feeds import pressed, settled
+
+from zktop.commands.troupe import Troupe
+from zktop.commands.tui import live_feed
+from zktop.config.shape import Config
+from zktop.ui.app import Look, Zktop
+from zktop.ui.keys import KEYS
+
+KEYS_PRESSED = 300
+SEEDS = (1, 2, 3)
+QUITS = {"q", "ctrl+c", "ctrl+q"}
+NAMES = [name for key in KEYS for name in key.names if name not in QUITS]
+CHOICES = (  # what writes, and what accepts, is pressed more often than by mere chance
+    *NAMES,
+    *(letter for letter in string.ascii_lowercase if letter not in QUITS),
+    *(name for key in KEYS for name in key.names if key.writes),
+    *["enter"] * 12,
+)
+LOCKS = ("/locks/orders", "/locks/a", "/zktop-demo/of-somebody-else")
+BATCH = 5
+
+
+class Znode(NamedTuple):
+    """What a znode is like: any write to it or below it leaves a trace here."""
+
+    data: bytes
+    created: int
+    modified: int
+    children_changed: int
+
+
+@pytest.fixture(scope="module")
+def client(server: RunningServer) -> Iterator[KazooClient]:
+    """Somebody who holds some locks, and waits for them."""
+    client = KazooClient(server.address)
+    client.start()
+    for path in LOCKS:
+        for _ in range(2):
+            node = f"{path}/0123456789abcdef0123456789abcdef__lock__"
+            client.create(node, b"somebody", ephemeral=True, sequence=True, makepath=True)
+    yield client
+    client.stop()
+    client.close()
+
+
+def znodes(client: KazooClient, path: str = "/") -> dict[str, Znode]:
+    """Every znode but the server's own."""
+    try:
+        data, stat = client.get(path)
+        children = client.get_children(path)
+    except NoNodeError:  # pragma: no cover  somebody writes
+        return {}
+    found = {path: Znode(data, stat.czxid, stat.mzxid, stat.pzxid)}
+    for child in children:
+        if (below := f"{path.rstrip('/')}/{child}") != "/zookeeper":
+            found |= znodes(client, below)
+    return found
+
+
+def keys_of(seed: int) -> list[str]:
+    """Keys at random; the same for the same seed."""
+    return random.Random(seed).choices(CHOICES, k=KEYS_PRESSED)
+
+
+def command(server: RunningServer, folder: Path, *options: str) -> Sequence[str]:
+    """Run zktop on this server, in a folder of its own: some keys write files."""
+    return ("env", "-C", str(folder), *ZKTOP, "--hosts", server.address, *options)
+
+
+@pytest.mark.parametrize("options", [(), ("--read-only",)], ids=["asks", "read-only"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_keys_write_nothing(
+    server: RunningServer,
+    client: KazooClient,
+    tmp_path: Path,
+    seed: int,
+    options: tuple[str, ...],
+) -> None:
+    """In a real terminal, on every screen that they lead to."""
+    before = znodes(client)
+    with terminal(*command(server, tmp_path, *options)) as screen:
+        screen.until("LIVE")
+        screen.until("orders")
+        keys = [named(key) for key in keys_of(seed)]
+        for begin in range(0, KEYS_PRESSED, BATCH):
+            screen.press(*keys[begin : begin + BATCH])
+        see(screen, "1")
+        family = screen.family()
+
+        assert znodes(client) == before
+        assert family == [screen.pid]
+        assert screen.exit_code is None
+        assert screen.logged() == ""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_random_keys_write_nothing_however_quickly_each_is_followed(
+    server: RunningServer,
+    client: KazooClient,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    seed: int,
+) -> None:
+    """Each is pressed when everything is done that came of the one before."""
+    monkeypatch.chdir(tmp_path)
+    before = znodes(client)
+    config = Config(hosts=server.address)
+    troupe = Troupe(config)
+    feed = live_feed(config, lambda: troupe.sessions)
+    app = Zktop(feed, troupe, look=Look())
+    try:
+        async with app.run_test(size=(120, 36)) as pilot:
+            await _live(pilot, app)
+            for key in keys_of(seed):
+                await pressed(pilot, key)
+            await settled(pilot)
+
+            assert znodes(client) == before
+            assert not troupe.permission.is_given
+    finally:
+        feed.stop()
+        troupe.close()
+
+
+async def _live(pilot: Pilot[int], app: Zktop) -> None:
+    while app.tape.last is None:
+        await pilot.pause(0.02)
+
+
+def test_the_same_keys_write_once_somebody_has_allowed_it(
+    server: RunningServer, client: KazooClient, tmp_path: Path
+) -> None:
+    """So it is the question that keeps them from it."""
+    before = znodes(client)
+    with terminal(*command(server, tmp_path)) as screen:
+        screen.until("LIVE")
+        screen.press("S")
+        allow_writing(screen)
+        screen.until("Play a scene")
+        screen.press("Enter")
+        screen.until("SCENE  ")
+        screen.until(lambda _text: znodes(client) != before)
+        screen.press("q")
+        screen.until(lambda _text: screen.exit_code == 0)
+
+    assert znodes(client).keys() == before.keys()
+
+
+def test_a_demo_on_an_ensemble_asks_before_it_plays(
+    server: RunningServer, client: KazooClient, tmp_path: Path
+) -> None:
+    """It says where; Esc leaves the screens without a scene."""
+    before = znodes(client)
+    with terminal("env", "-C", str(tmp_path), *ZKTOP, "demo", "--hosts", server.address) as screen:
+        screen.until(f"{ASKS}{server.address}")
+        screen.press("Enter", "Enter")
+        screen.until("Nothing was written.")
+        screen.press("Escape")
+        screen.until(lambda text: ASKS not in text)
+        assert znodes(client) == before
+
+        screen.press("S")
+        allow_writing(screen)
+        screen.until("Play a scene")
+        screen.press("Escape", "q")
+
+
+def test_the_config_can_allow_it_for_good(server: RunningServer, tmp_path: Path) -> None:
+    """Then nothing is asked below the demo root."""
+    (tmp_path / "zktop.yaml").write_text("demo: { allow: always }\n")
+    with terminal(*command(server, tmp_path, "--config", "zktop.yaml")) as screen:
+        screen.until("LIVE")
+        screen.press("S")
+        screen.until("Play a scene")
+        screen.press("Escape", "q")
+
+
+@pytest.mark.parametrize("how", ["option", "config"])
+def test_read_only_says_so(
+    server: RunningServer, client: KazooClient, tmp_path: Path, how: str
+) -> None:
+    """In the head; screen 6 and the keys that write are not there, and do nothing."""
+    (tmp_path / "zktop.yaml").write_text("demo: { allow: never }\n")
+    options = ("--read-only",) if how == "option" else ("--config", "zktop.yaml")
+    before = znodes(client)
+    with terminal(*command(server, tmp_path, *options)) as screen:
+        screen.until("LIVE")
+        text = screen.text()
+        screen.press("S", "N", "W", "Enter")
+        screen.until("zktop starts no contenders")
+
+        assert "RO LIVE" in " ".join(text.splitlines()[0].split())
+        assert "Demo" not in text
+        assert "Scene" not in text.splitlines()[-1]
+        assert znodes(client) == before

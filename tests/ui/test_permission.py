@@ -1,0 +1,300 @@
+"""Looking writes nothing by accident: only a typed word lets contenders of zktop's own start."""
+
+import pytest
+from textual.pilot import Pilot
+from ui.feeds import ToldFeed, app_of, frames, settled
+from ui.stages import AB_BA, QUEUE, Asked
+from ui.troubles import trouble
+
+from zktop.ui.app import Look, Zktop
+from zktop.ui.dialogs.confirm import Confirm
+from zktop.ui.finder import everything
+from zktop.ui.keys import KEYS, known_on
+from zktop.ui.ports import Hand, Showing
+from zktop.ui.themes import Wardrobe
+
+LOCK = "/zktop-demo/x/orders"
+ANN = Hand("ann", "poll", LOCK, "exclusive", "holds", 0xA, (LOCK,))
+JOINS = {("", mode): ("rw", mode) for mode in ("read", "write", "exclusive")}
+WRITING = {  # the page, and the keys that lead to something that writes
+    "N": ("demo", "N"),
+    "S": ("demo", "S"),
+    "R": ("demo", "R"),
+    "W": ("demo", "W"),
+    "X": ("demo", "X"),
+    "scene": ("demo", "enter"),
+    "recipe": ("demo", "G", "enter"),
+    "step": ("demo", "right_square_bracket"),
+    "S elsewhere": ("locks", "S"),
+    "N elsewhere": ("sessions", "N"),
+}
+PALETTE = {key.help for key in KEYS if key.writes}
+
+
+def stage_of(**known: object) -> Asked:
+    """A stage that nobody has allowed anything yet, with a contender that can be joined."""
+    return Asked(**{"allow": "ask", "hands": [ANN], "joins": JOINS, **known})
+
+
+def app_with(stage: Asked, page: str = "demo", **look: object) -> Zktop:
+    """The UI with this stage."""
+    return Zktop(ToldFeed(*frames()), stage, look=Look(page=page, **look))
+
+
+async def press(pilot: Pilot[int], *keys: str) -> str:
+    """Press keys, and read the screen."""
+    await settled(pilot)
+    await pilot.press(*keys)
+    return "\n".join(await settled(pilot))
+
+
+@pytest.mark.parametrize("way", WRITING)
+async def test_the_first_key_that_would_write_asks(way: str) -> None:
+    """It names the ensemble, the path and the word, and nothing has begun."""
+    stage = stage_of()
+    page, *keys = WRITING[way]
+    async with app_with(stage, page).run_test(size=(120, 36)) as pilot:
+        text = await press(pilot, *keys)
+        is_asking = isinstance(pilot.app.screen, Confirm)
+
+    assert is_asking
+    assert "zk1:2181,zk2:2181" in text
+    assert "/zktop-demo" in text
+    assert "type demo" in text
+    assert stage.asked == []
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        ("enter",),
+        ("enter",) * 5,
+        (*"dem", "enter"),
+        (*"demos", "enter"),
+        (*"DEMO", "enter"),
+        ("space", *"demo", "enter"),
+        ("y", "enter"),
+        ("up", "down", "tab", "ctrl+p", "f1", "pageup", "enter"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("way", ["S", "W", "scene"])
+async def test_anything_but_the_word_leaves_the_question_open(
+    way: str, typed: tuple[str, ...]
+) -> None:
+    """Enter alone is no answer, and other keys do nothing but stand in the field."""
+    stage = stage_of()
+    page, *keys = WRITING[way]
+    async with app_with(stage, page).run_test(size=(120, 36)) as pilot:
+        text = await press(pilot, *keys, *typed)
+        is_asking = isinstance(pilot.app.screen, Confirm)
+
+    assert is_asking
+    assert "Nothing was written." in text
+    assert stage.asked == []
+    assert not stage.permission.is_given
+
+
+async def test_escape_cancels_and_the_next_key_asks_again() -> None:
+    """A question that was left was not answered."""
+    stage = stage_of()
+    app = app_with(stage)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await press(pilot, "W", *"demo", "escape")
+        assert len(app.screen_stack) == 1
+
+        await press(pilot, "W")
+        assert isinstance(app.screen, Confirm)
+
+    assert stage.asked == []
+
+
+@pytest.mark.parametrize(
+    ("way", "then", "asked"),
+    [
+        ("W", (), "spawn"),
+        ("N", ("enter",), "spawn"),
+        ("S", ("enter",), "put on"),
+        ("scene", (), "put on"),
+        ("recipe", ("enter",), "spawn"),
+        ("step", (), "put on"),
+    ],
+)
+async def test_the_word_lets_the_key_go_on(way: str, then: tuple[str, ...], asked: str) -> None:
+    """What was asked for is done after it, without another key."""
+    stage = stage_of()
+    page, *keys = WRITING[way]
+    async with app_with(stage, page).run_test(size=(120, 36)) as pilot:
+        await press(pilot, *keys, *"demo", "enter")
+        await press(pilot, *then)
+
+    assert stage.asked[0][0] == asked
+
+
+async def test_it_is_asked_once_in_a_session() -> None:
+    """Below the demo root, whichever key comes next."""
+    stage = stage_of()
+    app = app_with(stage)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await press(pilot, "W", *"demo", "enter")
+        await press(pilot, "R")
+        await press(pilot, "S", "enter")
+        await press(pilot, "N", "enter")
+
+    assert [one[0] for one in stage.asked] == ["spawn", "spawn", "put on", "spawn"]
+
+
+async def test_a_lock_outside_the_demo_root_is_asked_about_each_time() -> None:
+    """By its last name; the word for the session does not open it, nor does Enter."""
+    stage = stage_of(allow="always", root="/elsewhere")
+    app = app_with(stage)
+    async with app.run_test(size=(120, 36)) as pilot:
+        text = await press(pilot, "X", "enter")
+        assert isinstance(app.screen, Confirm)
+        assert LOCK in text
+        assert "type orders" in text
+
+        await press(pilot, *"demo", "enter")
+        assert stage.asked == []
+
+        await press(pilot, "escape", "X", *"orders", "enter")
+        await press(pilot, "X")
+        assert isinstance(app.screen, Confirm)
+
+    assert [(one[0], one[2]) for one in stage.asked] == [("spawn", "orders")]
+
+
+async def test_a_lock_outside_needs_both_words_in_a_session_without_permission() -> None:
+    """First the session's, then the lock's."""
+    stage = stage_of(root="/elsewhere")
+    async with app_with(stage).run_test(size=(120, 36)) as pilot:
+        await press(pilot, "X", *"demo", "enter")
+        assert stage.asked == []
+
+        await press(pilot, *"orders", "enter")
+
+    assert [(one[0], one[2]) for one in stage.asked] == [("spawn", "orders")]
+
+
+async def test_a_path_that_was_typed_in_the_form_is_asked_about_as_well() -> None:
+    """N may lead anywhere."""
+    stage = stage_of(allow="always", hands=[])
+    async with app_with(stage).run_test(size=(120, 36)) as pilot:
+        text = await press(pilot, "N", "ctrl+u", *"/app/leader", "enter")
+        assert "/app/leader on zk1:2181,zk2:2181 is not below /zktop-demo" in text
+
+        await press(pilot, *"leader", "enter")
+
+    assert [(one[0], one[2]) for one in stage.asked] == [("spawn", "leader")]
+
+
+@pytest.mark.parametrize(
+    "keys", ["U", "C", "K", "Z", "space", "E", "d", "y", "enter", "o", "p", "slash"]
+)
+async def test_other_keys_ask_nothing(keys: str) -> None:
+    """What acts on contenders that are there, or writes nothing, needs no permission."""
+    stage = stage_of(showing=Showing("paused", AB_BA))
+    app = app_with(stage)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("tab", "tab", keys)
+        await settled(pilot)
+
+        assert not isinstance(app.screen, Confirm)
+
+
+async def test_a_scene_in_the_palette_asks_as_well() -> None:
+    """There is no way around the question."""
+    stage = stage_of()
+    app = app_with(stage, "locks")
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("colon", *"locks in two orders")
+        while not app.screen.query("CommandList Option, OptionList").first().option_count:
+            await pilot.pause()
+        await press(pilot, "enter")
+        while not isinstance(app.screen, Confirm):
+            await pilot.pause()
+        assert stage.asked == []
+
+        await press(pilot, *"demo", "enter")
+
+    assert stage.asked == [("put on", AB_BA.name, False)]
+
+
+async def test_a_scene_that_is_to_be_played_at_once_asks_first() -> None:
+    """`zktop demo --hosts` begins with the question."""
+    stage = stage_of()
+    app = app_with(stage, scene="queue")
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        assert isinstance(app.screen, Confirm)
+        assert stage.asked == []
+
+        await press(pilot, *"demo", "enter")
+
+    assert stage.asked == [("put on", QUEUE.name, False)]
+
+
+async def test_with_permission_from_the_config_a_scene_plays_at_once() -> None:
+    """So does `zktop demo` on its own server."""
+    stage = stage_of(allow="always")
+    async with app_with(stage, scene="queue").run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+
+    assert stage.asked == [("put on", QUEUE.name, False)]
+
+
+def reading(*, is_live: bool = True) -> Zktop:
+    """The UI without contenders: started read-only, or on a recording."""
+    return Zktop(ToldFeed(*trouble(), is_live=is_live), look=Look())
+
+
+@pytest.mark.parametrize("is_live", [True, False])
+@pytest.mark.parametrize("page", ["1", "2", "3", "4", "5"])
+async def test_without_contenders_no_screen_offers_to_write(page: str, *, is_live: bool) -> None:
+    """Neither its foot nor its help has such a key, and screen 6 is not there."""
+    app = reading(is_live=is_live)
+    async with app.run_test(size=(200, 60)) as pilot:
+        text = await press(pilot, page)
+        assert app.page is not None
+        keys = known_on(app.page.NAME, app.table)
+
+    assert not [key.id for key in keys if key.writes]
+    assert "S Scene" not in text
+    assert "N New" not in text
+    assert "6 Demo" not in text
+
+
+@pytest.mark.parametrize("is_live", [True, False])
+async def test_without_contenders_the_keys_do_nothing(*, is_live: bool) -> None:
+    """No dialog opens, and 6 leads nowhere."""
+    app = reading(is_live=is_live)
+    async with app.run_test(size=(120, 36)) as pilot:
+        for key in ("N", "S", "R", "W", "X", "U", "C", "K", "Z", "6"):
+            await press(pilot, key)
+            assert len(app.screen_stack) == 1
+            assert app.page is not None
+            assert app.page.NAME == "locks"
+
+
+@pytest.mark.parametrize("is_live", [True, False])
+async def test_without_contenders_the_palette_has_no_entry_that_writes(*, is_live: bool) -> None:
+    """Neither among the first entries nor by name."""
+    app = reading(is_live=is_live)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        named = [thing.name.casefold() for thing in everything(app, Wardrobe())]
+
+    assert "to the next alert" in named
+    assert not [name for name in named if name in PALETTE or "scene" in name or "screen 6" in name]
+
+
+async def test_the_header_says_that_it_is_read_only() -> None:
+    """In a live session that cannot write, and nowhere else."""
+    said = []
+    for app in (reading(), app_of(*trouble()), reading(is_live=False)):
+        async with app.run_test(size=(80, 24)) as pilot:
+            said.append((await settled(pilot))[0].split())
+
+    assert ["RO" in words for words in said] == [True, False, False]
