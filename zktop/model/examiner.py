@@ -100,6 +100,7 @@ class Examiner:
             findings=found.findings,
             blind=found.blind,
             events=tuple(events),
+            idle=self._chronicle.sessions.idle,
             relist=verdict.relist,
             ours=ours,
             cost=cost,

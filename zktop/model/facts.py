@@ -179,6 +179,7 @@ class Watches(Fact, frozen=True, tag="watches"):
     rows: dict[Session, tuple[Text, ...]] | None = None
     why: Text | None = None
     children: dict[Session, tuple[Text, ...]] | None = None  # child watches; no release tells yet
+    listed: int | None = None  # all that the server lists, also outside of our chroot
 
     def __post_init__(self) -> None:
         """Keep text clean, whoever made this."""

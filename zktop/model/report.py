@@ -65,6 +65,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
     blind: tuple[Blind, ...] = ()
     events: tuple[Event, ...] = ()  # what happened since the report before
+    idle: Mapping[Session, Millis] = {}  # since when sessions have sent nothing but pings
     relist: tuple[Text, ...] = ()  # locks to list again, to prove or to kill a suspicion
     ours: Collection[Session] = frozenset()
     cost: Cost | None = None
@@ -74,7 +75,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         part = self.parts.get(Text(path))
         if part is None:
             return None
-        lookout = Lookout(part.lock, self.sight)
+        lookout = Lookout(part.lock, self.sight, self.idle, self.settings.layouts)
         return View(part.lock, part.history, lookout, self.naming, self.ours)
 
     @property

@@ -100,6 +100,11 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
             (one.hidden_watches(self.own) for one in self.witnesses if one.server == server), None
         )
 
+    def hides_watches(self, session: Session) -> bool | None:
+        """Tell whether the server of a session counts more watches than it lists."""
+        keeper = self._keeper(session)
+        return keeper.hides_watches(self.own) if keeper else None
+
     def presence(self, session: Session) -> Presence | None:
         """Give the connection of a session: the newest news, when several servers claim it."""
         told = [one.presence(session, self.own) for one in self.witnesses]

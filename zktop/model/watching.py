@@ -1,19 +1,21 @@
 """What each waiter really watches, next to what its recipe says it should.
 
-The server tables are usually older than the lock beside them. So a mismatch is a verdict only
-where the table could not have said so rightly: it must know the waiter, and a watch on a node that
-has left the lock since proves nothing. What remains of the race between a deletion and the next
-watch is for `Sighting`: two tables, some time apart, that say the same.
+Screens, JSON and findings all take the verdict of `Lookout`. The server tables are usually older
+than the lock beside them, so a mismatch is a verdict only where the table could have shown the
+watch: it must know the waiter, and a watch on a node that has left the lock since proves nothing.
+No table lists child watches or polls: where a client may use them, a watch that is not listed is
+invisible, not missing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Final, Literal
 
 import msgspec
 
-from zktop.model.facts import Millis, Session, join, split
-from zktop.model.layouts.layout import How
+from zktop.model.facts import Millis, Session, Watches, join, split
+from zktop.model.layouts.catalogue import layout_named
+from zktop.model.layouts.layout import How, Layout
 from zktop.model.locks.lock import Line, Lock, Member, Target
 from zktop.model.sight import Sight
 from zktop.model.text import Text
@@ -22,6 +24,7 @@ Verdict = Literal["confirmed", "elsewhere", "missing", "invisible", "unknown", "
 
 UNSEEN: Final[How] = "children"  # a watch that no server table shows
 NONE: Final[frozenset[Text]] = frozenset()
+POLL_MS: Final = 10_000  # whoever sends no request for so long does not poll
 
 
 class Watching(msgspec.Struct, frozen=True, gc=False):
@@ -41,15 +44,17 @@ class Lookout(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     lock: Lock
     sight: Sight
+    idle: Mapping[Session, Millis] = {}  # since when sessions have sent nothing but pings
+    layouts: tuple[Layout, ...] = ()  # the user's own
 
     def of(self, member: Member) -> Watching:
         """Give one contender's watches and the verdict on them."""
         line = self._waits_in(member)
-        actual = self._here(member.owner) if member.owner else None
+        actual = self.here(member.owner)
         shown = None if actual is None else tuple(sorted(actual))
         if line is None:
             return Watching("none-needed", (), shown)
-        expected = self._expected(line, member)
+        expected = self.expected(line, member)
         return Watching(self._verdict(member, expected, actual), expected, shown)
 
     def edges(self) -> Iterator[tuple[Member, Member]]:
@@ -90,33 +95,62 @@ class Lookout(msgspec.Struct, frozen=True, eq=False, dict=True):
             return "confirmed"
         if len(visible) < max(1, len(expected)):
             return "invisible"
-        table = self.sight.watch_fact(member.owner) if member.owner else None
+        table = self.table(member.owner)
         if actual is None or table is None or table.zxid < member.czxid:
             return "unknown"
         astray = actual - self._wanted(member.owner)
+        shows_how = astray - {self.lock.path, absolute(self.lock.path, member.node)}
+        if not shows_how and self.may_be_unlisted(member):
+            return "invisible"
         if not astray:
             return "missing"
         lasting = any(path == self.lock.path or self.member_at(path) for path in astray)
         return "elsewhere" if lasting or self._is_older_than(table.zxid) else "unknown"
 
+    def may_be_unlisted(self, member: Member) -> bool:
+        """Tell whether something may wake it that no table lists: a child watch, or a poll.
+
+        Clients of most layouts wait in one way. The names of others are given by recipes of all
+        kinds, among them ones that watch the children, and ones that poll.
+        """
+        hides = self.sight.hides_watches(member.owner)
+        layout = layout_named(member.layout, self.layouts)
+        if layout is None or not layout.unlisted:
+            return hides is True
+        is_watching = "children" in layout.unlisted and hides is not False
+        return is_watching or ("polls" in layout.unlisted and self.is_awake(member))
+
+    def is_awake(self, member: Member) -> bool:
+        """Tell whether it has sent a request a moment ago, or may have."""
+        presence, idle = self.sight.presence(member.owner), self.idle.get(member.owner)
+        return presence is None or idle is None or presence.at - idle < POLL_MS
+
     def _is_older_than(self, zxid: int) -> bool:
         """Tell whether no child of the root came or went after this transaction."""
         return self.lock.stat is not None and self.lock.stat.pzxid <= zxid
 
-    def _expected(self, line: Line, member: Member) -> tuple[Target, ...]:
+    def expected(self, line: Line, member: Member) -> tuple[Target, ...]:
+        """Give the watches that a waiter's recipe keeps, with absolute paths."""
         path = self.lock.path
         return tuple(
             Target(absolute(path, target.path), target.how) for target in line.expected(member)
         )
 
-    def _here(self, session: Session) -> frozenset[Text] | None:
-        """Give what a session watches of this lock."""
+    def table(self, session: Session) -> Watches | None:
+        """Give the watch table of the server of a session."""
+        if session not in self._tables:
+            self._tables[session] = self.sight.watch_fact(session) if session else None
+        return self._tables[session]
+
+    def here(self, session: Session) -> frozenset[Text] | None:
+        """Give what a session watches of this lock; None when nobody could look."""
+        table = self.table(session)
+        if table is None:
+            return None
         known = self._watched.get(session)
         if known is None:
-            watched = self.sight.watched(session)
-            if watched is None:
-                return None
-            known = frozenset(path for path in watched if self._is_here(path))
+            watched = (table.rows or {}).get(session, ())
+            known = frozenset([path for path in watched if self._is_here(path)])
             self._watched[session] = known
         return known
 
@@ -128,7 +162,7 @@ class Lookout(msgspec.Struct, frozen=True, eq=False, dict=True):
         wanted = self._wants.get(session)
         if wanted is None:
             targets = (
-                self._expected(line, member)
+                self.expected(line, member)
                 for member in self._places.get(session, ())
                 if (line := self._waits_in(member))
             )
@@ -137,13 +171,13 @@ class Lookout(msgspec.Struct, frozen=True, eq=False, dict=True):
         return wanted
 
     def _edges_of(self, session: Session) -> Iterator[tuple[Member, Member]]:
-        actual = self._here(session) or NONE
+        actual = self.here(session) or NONE
         if not actual:
             return
         waiting = [(one, line) for one in self._places[session] if (line := self._waits_in(one))]
         idle = []
         for member, line in waiting:
-            met = [one.path for one in self._expected(line, member) if one.path in actual]
+            met = [one.path for one in self.expected(line, member) if one.path in actual]
             yield from ((member, watched) for watched in map(self.member_at, met) if watched)
             if not met:
                 idle.append(member)
@@ -176,42 +210,16 @@ class Lookout(msgspec.Struct, frozen=True, eq=False, dict=True):
         return frozenset((path, *nested))
 
     @cached_property
+    def _tables(self) -> dict[Session, Watches | None]:
+        return {}
+
+    @cached_property
     def _watched(self) -> dict[Session, frozenset[Text]]:
         return {}
 
     @cached_property
     def _wants(self) -> dict[Session, frozenset[Text]]:
         return {}
-
-
-class Sighting(msgspec.Struct, frozen=True):
-    """How long one contender's verdict has been the same, counted in tables, not in looks.
-
-    The examiner keeps one for each contender that has something wrong, and feeds it at every look.
-    """
-
-    watching: Watching | None = None
-    first_at: Millis = 0  # when the first table that says so was read
-    last_at: Millis = 0
-
-    def after(self, watching: Watching, table_at: Millis | None) -> "Sighting":
-        """Give the sighting with one more look; what the recipe expects must not have changed."""
-        if table_at is None:
-            return NO_SIGHTING
-        before = self.watching
-        is_same = before is not None and (
-            (before.verdict, before.expected) == (watching.verdict, watching.expected)
-        )
-        if not is_same:
-            return Sighting(watching, table_at, table_at)
-        return Sighting(watching, self.first_at, max(self.last_at, table_at))
-
-    def is_settled(self, settle_ms: int) -> bool:
-        """Tell whether two tables, at least so far apart, say the same: judged twice."""
-        return self.last_at > self.first_at and self.last_at - self.first_at >= settle_ms
-
-
-NO_SIGHTING: Final = Sighting()
 
 
 def absolute(lock: str, node: str) -> Text:

@@ -123,19 +123,18 @@ class Witness(msgspec.Struct, frozen=True, eq=False, dict=True):
     server: Text
     tables: Tables = NO_TABLES
     watches: WatchTable | None = None
+    surplus: int | None = None  # watches that it counts and does not list; None: cannot be told
+    surplus_before: int | None = None  # the same, by the tables before these
 
     @classmethod
     def of(cls, server: Text, tables: Tables, before: "Witness | None" = None) -> "Witness":
         """Call the witness, keeping from its earlier statement what did not change."""
         if before is not None and before.tables is tables:
             return before
-        rows = tables.watches.rows if tables.watches else None
-        if rows is None:
-            return cls(server, tables)
         known = before.watches if before is not None else None
-        if known is not None and (known.rows is rows or known.rows == rows):
-            return cls(server, tables, known)
-        return cls(server, tables, WatchTable(rows))
+        watches = _indexed(tables, known)
+        surplus, told = _surplus(tables, watches), before.surplus if before is not None else None
+        return cls(server, tables, watches, told if surplus is None else surplus, told)
 
     @cached_property
     def connections(self) -> dict[Session, Connection] | None:
@@ -200,20 +199,49 @@ class Witness(msgspec.Struct, frozen=True, eq=False, dict=True):
     def hidden_watches(self, own: Session | None) -> int | None:
         """Count the child watches that its tables do not show; None when that cannot be told.
 
-        A server before 3.6 makes us keep child watches ourselves, and how many of the count are
-        ours is not known where we are connected.
+        The count and the table are read one after the other, so the larger one of two differences
+        is taken. A server before 3.6 makes us keep child watches ourselves, and how many of the
+        count are ours is not known where we are connected.
         """
-        count = self.figures.watches
-        if count is None or self.watches is None:
+        if self.surplus is None or self._is_old_and_ours(own):
             return None
-        is_here = own is not None and own in (self.connections or {})
-        ours = len(self.watches.of(own)) if is_here and own is not None else 0
+        version, (first, last) = _version(self.figures.version), _COUNTS_RECURSIVE_TWICE
+        is_twice = self._is_here(own) and version is not None and first <= version < last
+        ours = len(self.watches.of(own)) if is_twice and self.watches and own else 0
+        return max(0, max(self.surplus, self.surplus_before or 0) - ours)
+
+    def hides_watches(self, own: Session | None) -> bool | None:
+        """Tell whether there are watches that no table lists; None where nothing is counted.
+
+        Where some of them may be ours, the others may be somebody's.
+        """
+        hidden = self.surplus if self._is_old_and_ours(own) else self.hidden_watches(own)
+        return None if hidden is None else hidden > 0
+
+    def _is_here(self, own: Session | None) -> bool:
+        return own is not None and own in (self.connections or {})
+
+    def _is_old_and_ours(self, own: Session | None) -> bool:
         version = _version(self.figures.version)
-        if is_here and (version is None or version < (3, 6)):
-            return None
-        first, last = _COUNTS_RECURSIVE_TWICE
-        twice = ours if version is not None and first <= version < last else 0
-        return max(0, count - self.watches.total - twice)
+        return self._is_here(own) and (version is None or version < _COUNTS_RECURSIVE_TWICE[0])
+
+
+def _indexed(tables: Tables, known: WatchTable | None) -> WatchTable | None:
+    """Give the index of the watch table; one that says the same as before keeps its own."""
+    rows = tables.watches.rows if tables.watches else None
+    if rows is None:
+        return None
+    is_same = known is not None and (known.rows is rows or known.rows == rows)
+    return known if is_same else WatchTable(rows)
+
+
+def _surplus(tables: Tables, watches: WatchTable | None) -> int | None:
+    """Compare what a server counts with what it lists, if both were read in one look."""
+    figures, table = tables.server, tables.watches
+    if figures is None or table is None or watches is None or figures.watches is None:
+        return None
+    listed = watches.total if table.listed is None else table.listed  # from old recordings
+    return figures.watches - listed if figures.at == table.at else None
 
 
 def latest_expiry(timeout_ms: int, tick_ms: int) -> int:

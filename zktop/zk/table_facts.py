@@ -30,6 +30,7 @@ def facts(told: Told, stamp: Stamp, hosts: Hosts) -> list[ServerFact]:
             **common,
             rows=_inside(told.watches, hosts),
             children=_inside(told.child_watches, hosts),
+            listed=None if told.watches is None else sum(map(len, told.watches.values())),
             why=_why(told, "watches"),
         ),
         Expiry(

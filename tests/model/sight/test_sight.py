@@ -1,5 +1,7 @@
 """The joined tables: what they say, and what they do not."""
 
+from collections.abc import Iterable
+
 import pytest
 from model.builders import (
     NOW,
@@ -18,6 +20,7 @@ from model.builders import (
     watches,
     world,
 )
+from msgspec.structs import replace
 
 from zktop.model.facts import Connections, Expiry
 from zktop.model.sight import NO_SIGHT, Sees, Sight, Span
@@ -265,6 +268,57 @@ def test_hidden_child_watches(version: str, count: int, hidden: int | None) -> N
     )
 
     assert seen.hidden_watches(ZK1) == hidden
+
+
+def measured(*tables: Iterable[object]) -> int | None:
+    """How many watches are hidden after these tables, one look after the other."""
+    known, seen = world(own()), None
+    for facts in tables:
+        known = known.after(*facts)
+        seen = Sight.of(known, NOW, seen)
+    assert seen is not None
+    return seen.hidden_watches(ZK1)
+
+
+def counted(count: int, *listed: str, at: int = NOW, **more: object) -> list[object]:
+    """One look at a server: its figures, and its watch table."""
+    told = replace(figures(ZK1, "3.8.0", watches=count), at=at)
+    table = watches(ZK1, {"alice": listed}, at=at)
+    return [told, replace(table, **more), connections(ZK1, row("alice"), at=at)]
+
+
+def test_watches_are_counted_beside_the_table_of_the_same_look() -> None:
+    """A table that was read later lists what was not counted yet: the last measure stands."""
+    late = watches(ZK1, {"alice": ("/a", "/b")}, at=NOW + 1)
+
+    assert measured(counted(2, "/a")) == 1
+    assert measured(counted(2, "/a"), [late]) == 1
+    assert measured([figures(ZK1, "3.8.0", watches=2), late]) is None
+
+
+def test_the_larger_of_two_measures_counts() -> None:
+    """A data watch may come, or go, between the count and the table."""
+    before, after = counted(3, "/a"), counted(3, "/a", "/b", "/c", at=NOW + 1)
+
+    assert measured(before, after) == 2
+    assert measured(before, after, counted(3, "/a", "/b", "/c", at=NOW + 2)) == 0
+
+
+def test_watches_outside_of_our_chroot_are_listed_as_well() -> None:
+    """The server lists three; one of them is below our root."""
+    assert measured(counted(3, "/a", listed=3)) == 0
+    assert measured(counted(3, "/a", listed=2)) == 1
+
+
+def test_where_our_own_child_watches_are_counted_others_may_be_there() -> None:
+    """A server before 3.6 has us set some: what is beyond its table may be anybody's."""
+    tables = own(), connections(ZK1, row("zktop"), row("alice")), watches(ZK1, {"alice": ("/a",)})
+    hides = [
+        sight(*tables, figures(ZK1, "3.4.14", watches=n)).hides_watches(ALICE) for n in (1, 2)
+    ]
+
+    assert hides == [False, True]
+    assert sight(*tables).hides_watches(ALICE) is None
 
 
 def test_owner_of_a_hidden_znode() -> None:

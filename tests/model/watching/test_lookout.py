@@ -1,13 +1,27 @@
 """The watch a waiter has, next to the one it should have."""
 
+import msgspec
 import pytest
-from model.builders import NOW, ZK1, connections, no_watches, own, row, session, watches, world
+from model.builders import (
+    NOW,
+    ZK1,
+    connections,
+    figures,
+    no_watches,
+    own,
+    row,
+    session,
+    watches,
+    world,
+)
 from model.queues import lock_of, member
 
 from zktop.model.facts import Stat
+from zktop.model.layouts import tutorials
+from zktop.model.layouts.layout import Layout
 from zktop.model.locks.lock import Lock, Member, Target
 from zktop.model.sight import Sight
-from zktop.model.watching import Lookout, Watching, absolute, relative
+from zktop.model.watching import POLL_MS, Lookout, Watching, absolute, relative
 
 ALICE, BOB, CAROL = (
     member(name, place, 10 + place) for place, name in enumerate(["alice", "bob", "carol"])
@@ -108,6 +122,79 @@ def test_without_an_owner_nobody_can_be_asked() -> None:
 def test_children_watches_and_polls_are_invisible(how: str | None) -> None:
     """No server table can show them, so nothing is missing."""
     assert Lookout(orders(how=how), sight({})).of(CAROL).verdict == "invisible"
+
+
+GUESSES = (*tutorials.SHORT, *tutorials.LONG, *tutorials.PLAIN, tutorials.NAMED)
+SLEEPING = {session("carol"): NOW - POLL_MS}
+
+
+def counted(count: int | None, rows: dict[str, tuple[str, ...]], version: str = "3.9.5") -> Sight:
+    """A server that counts so many watches, and lists these."""
+    tables = connections(ZK1, row("carol")), watches(ZK1, rows, zxid=50)
+    told = [] if count is None else [figures(ZK1, version, watches=count)]
+    return Sight.of(world(own(), *tables, *told), NOW)
+
+
+def named(layout: str) -> tuple[Lock, Member]:
+    """The lock, and carol as a contender of this layout."""
+    carol = msgspec.structs.replace(CAROL, layout=layout)
+    return orders(ALICE, BOB, carol), carol
+
+
+@pytest.mark.parametrize("layout", [one.name for one in GUESSES])
+def test_names_that_herds_write_too(layout: str) -> None:
+    """Without a listed watch, such a waiter may be watching the children."""
+    lock, carol = named(layout)
+    blind, counting = counted(None, {}), counted(1, {})
+
+    assert Lookout(lock, blind, SLEEPING).of(carol).verdict == "invisible"
+    assert Lookout(lock, counting, SLEEPING).of(carol).verdict == "invisible"
+
+
+def test_names_that_herds_write_too_on_a_server_without_child_watches() -> None:
+    """It watches nothing, unless it polls: that is known when it has been silent for long."""
+    lock, carol = named("plain-lock")
+    asked = {session("carol"): NOW - POLL_MS + 1}
+
+    assert Lookout(lock, counted(0, {}), SLEEPING).of(carol).verdict == "missing"
+    assert Lookout(lock, counted(0, {}), asked).of(carol).verdict == "invisible"
+    assert Lookout(lock, counted(0, {})).of(carol).verdict == "invisible"
+
+
+@pytest.mark.parametrize(
+    ("watched", "expected"),
+    [
+        ((at(BOB),), "confirmed"),
+        ((at(ALICE),), "elsewhere"),
+        (("/orders/left",), "elsewhere"),
+        ((at(CAROL),), "invisible"),
+        (("/orders",), "invisible"),
+    ],
+    ids=["right", "wrong one", "nobody", "itself", "the lock"],
+)
+def test_a_listed_watch_shows_how_a_client_waits(watched: tuple[str, ...], expected: str) -> None:
+    """Only a watch on another node of the queue does; others say nothing of child watches."""
+    lock, carol = named("plain-lock")
+
+    assert Lookout(lock, counted(7, {"carol": watched}), SLEEPING).of(carol).verdict == expected
+
+
+@pytest.mark.parametrize(("count", "expected"), [(0, "missing"), (1, "invisible")])
+def test_a_server_that_counts_more_watches_than_it_lists(count: int, expected: str) -> None:
+    """The other one may be anybody's, also that of a client of kazoo's Lock."""
+    assert Lookout(orders(), counted(count, {})).of(CAROL).verdict == expected
+
+
+def test_a_layout_of_the_users_says_how_its_clients_may_wait() -> None:
+    """As one of ours does."""
+    lock, carol = named("ours")
+    herd = Layout(name="ours", pattern="^{SEQ}$", unlisted=("children",))
+    chain = Layout(name="ours", pattern="^{SEQ}$")
+
+    def judged(layout: Layout) -> str:
+        return Lookout(lock, counted(None, {}), {}, (layout,)).of(carol).verdict
+
+    assert (judged(herd), judged(chain)) == ("invisible", "missing")
 
 
 def test_several_places_of_one_session() -> None:

@@ -43,7 +43,11 @@ def believers(members: Sequence[Member]) -> list[Member]:
 
 def may_believe(look: Examination) -> list[Member]:
     """Give the waiters that watch nothing here and are first of all by their whole names."""
-    unwatching = {seen.member.node for seen in look.astray if seen.expected and not seen.here}
+    unwatching = {
+        seen.member.node
+        for seen in look.astray
+        if seen.expected and not seen.here and not look.sight.hides_watches(seen.member.owner)
+    }
     if not unwatching:
         return []
     return [

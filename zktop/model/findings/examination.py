@@ -5,7 +5,7 @@ from functools import cached_property
 
 import msgspec
 
-from zktop.model.facts import Millis, Session, Watches
+from zktop.model.facts import Millis, Session
 from zktop.model.findings.rule import Subject
 from zktop.model.findings.surroundings import Surroundings
 from zktop.model.findings.words import short
@@ -14,9 +14,10 @@ from zktop.model.locks.lock import Line, Lock, Member
 from zktop.model.settings import Thresholds
 from zktop.model.sight import Sight
 from zktop.model.text import Text
-from zktop.model.watching import absolute
+from zktop.model.watching import UNSEEN, Lookout, absolute
 
 NOTHING: frozenset[Text] = frozenset()
+WRONG = frozenset({"missing", "elsewhere"})
 
 
 class RootNews(msgspec.Struct, frozen=True, gc=False):
@@ -155,15 +156,18 @@ class Examination(msgspec.Struct, frozen=True, eq=False, dict=True):
         created = member.ctime
         return None if created is None else self.now_ms - created
 
-    def watched_here(self, session: Session) -> set[Text] | None:
-        """Give its watches that are about this lock; None when they cannot be seen."""
-        table = self.sight.watch_fact(session)
-        return None if table is None else self._here(table, session)
+    @cached_property
+    def lookout(self) -> Lookout:
+        """The judge of all watches here."""
+        around = self.around
+        return Lookout(self.lock, self.sight, around.sessions.idle, around.settings.layouts)
 
-    def _here(self, table: Watches, session: Session) -> set[Text]:
-        below, known = self._below, self.at_path
-        watched = (table.rows or {}).get(session, ())
-        return {path for path in watched if path.startswith(below) or path in known}
+    def watched_here(self, session: Session) -> frozenset[Text] | None:
+        """Give its watches on nodes of this lock; None when they cannot be seen."""
+        watched = self.lookout.here(session)
+        if watched is None or self.path not in watched or self.path in self.at_path:
+            return watched
+        return watched - {self.path}
 
     @cached_property
     def sighted(self) -> tuple["Sighted", ...]:
@@ -172,18 +176,16 @@ class Examination(msgspec.Struct, frozen=True, eq=False, dict=True):
             return ()
         seen: list[Sighted] = []
         for session, places in self.owned.items():
-            table = self.sight.watch_fact(session) if session != self.sight.own else None
+            table = self.lookout.table(session) if session != self.sight.own else None
             if table is not None:
-                seen += self._sighted(table, session, places)
+                seen += self._sighted(table.zxid, session, places)
         return tuple(seen)
 
-    def _sighted(
-        self, table: Watches, session: Session, places: list[Member]
-    ) -> Iterator["Sighted"]:
-        here = self._here(table, session)
+    def _sighted(self, zxid: int, session: Session, places: list[Member]) -> Iterator["Sighted"]:
+        here = self.watched_here(session) or NOTHING
         others = here.difference([self.path_of(place.node) for place in places])
         for place in places:
-            if table.zxid >= place.czxid:  # an older table cannot show a watch of this place
+            if zxid >= place.czxid:  # an older table cannot show a watch of this place
                 yield Sighted(place, here, others, self.targets(place), len(places) == 1)
 
     @cached_property
@@ -195,6 +197,10 @@ class Examination(msgspec.Struct, frozen=True, eq=False, dict=True):
     def astray(self) -> tuple["Sighted", ...]:
         """Give those of the waiting that do not watch exactly what they should: mostly nobody."""
         return tuple(seen for seen in self.waiting if seen.here != seen.expected)
+
+    def is_wrong(self, seen: "Sighted") -> bool:
+        """Tell whether its watches are known to be wrong, and not just in no table."""
+        return self.lookout.of(seen.member).verdict in WRONG
 
     def targets(self, member: Member) -> frozenset[Text]:
         """Give the paths that this waiter's recipe watches visibly."""
@@ -212,8 +218,8 @@ class Examination(msgspec.Struct, frozen=True, eq=False, dict=True):
         known = {}
         for line in self.lock.lines:
             for member in line.waiters:
-                targets = line.expected(member)
-                paths = frozenset(self.path_of(to.path) for to in targets if to.how != "children")
+                targets = self.lookout.expected(line, member)
+                paths = frozenset(to.path for to in targets if to.how != UNSEEN)
                 known[member.node] = paths, len(paths) < len(targets)
         return known
 
@@ -245,7 +251,7 @@ class Sighted(msgspec.Struct, frozen=True, gc=False):
     """A place, and what its session watches in this lock."""
 
     member: Member
-    here: set[Text]
-    others: set[Text]  # without its own nodes
+    here: frozenset[Text]
+    others: frozenset[Text]  # without its own nodes
     expected: frozenset[Text]  # by its recipe, as far as tables can show it
     is_sole: bool  # its session has no second place here: the watches are its own

@@ -201,7 +201,9 @@ def relinked(look: Examination) -> Iterator[Answer]:
         member = seen.member
         idle = look.around.sessions.idle_since(member.owner)
         left = max((q.gone_at for q in quits if q.czxid < member.czxid), default=None)
-        if idle is None or left is None or idle <= left or seen.here or not seen.expected:
+        if idle is None or left is None or idle <= left:
+            continue
+        if seen.here or not seen.expected or not look.is_wrong(seen):
             continue
         if (look.sight.watched_at(member.owner) or 0) > left + look.thresholds.settle:
             yield _relinked(look, member)

@@ -18,7 +18,8 @@ def may_have_kept_reading(look: Examination, seen: Sighted) -> bool:
     """
     if seen.here or "possible-lost-downgrade" not in look.lock.warnings:
         return False
-    return seen.member.mode == "read" and look.place[seen.member.node] == 1
+    is_next = seen.member.mode == "read" and look.place[seen.member.node] == 1
+    return is_next and look.is_wrong(seen)
 
 
 def may_own_beside_readers(look: Examination, seen: Sighted) -> bool:
@@ -30,4 +31,4 @@ def may_own_beside_readers(look: Examination, seen: Sighted) -> bool:
     if member.layout != "kazoo-lock" or member.mode != "write" or seen.here:
         return False
     ahead = look.line_of[member.node].members[: look.place[member.node]]
-    return bool(ahead) and all(other.mode == "read" for other in ahead)
+    return bool(ahead) and all(one.mode == "read" for one in ahead) and look.is_wrong(seen)

@@ -14,11 +14,11 @@ from zktop.model.findings.herds import (
 )
 from zktop.model.findings.owners import may_own
 from zktop.model.findings.rule import Answer, Lacking, Later, Verdict, rule
-from zktop.model.findings.unlisted import ASLEEP_FOR, is_awake, may_wake
 from zktop.model.findings.words import short, waits
 from zktop.model.locks.lock import Member
 from zktop.model.text import Text
 from zktop.model.waits.names import span
+from zktop.model.watching import POLL_MS
 
 POLLS = frozenset({"GETC", "EXIS", "GETD", "CREA", "DELE"})
 POLLING_FOR = 10_000
@@ -38,10 +38,10 @@ def no_watch(look: Examination) -> Iterator[Answer]:
     for seen in look.astray:
         is_asleep = not is_polling(look, seen.member.owner)
         if seen.expected and not seen.here and is_asleep and not may_own(look, seen):
-            if not may_wake(look, seen.member):
+            if look.is_wrong(seen):
                 yield _no_watch(look, seen)
-            elif is_awake(look, seen.member):
-                yield Later(look.now_ms + ASLEEP_FOR)
+            elif look.lookout.is_awake(seen.member):
+                yield Later(look.now_ms + POLL_MS)
 
 
 def _no_watch(look: Examination, seen: Sighted) -> Verdict:
@@ -118,8 +118,9 @@ def void_watch(look: Examination) -> Iterator[Answer]:
     for seen in look.astray:
         unknown = (path for path in seen.others if path not in look.at_path)
         gone = {path for path in unknown if path[-9:].isdecimal() and path not in foreign}
+        is_all_listed = seen.member.node not in look.watching_children
         if gone:
-            yield _void(look, seen, min(gone), is_all=gone == seen.here)
+            yield _void(look, seen, min(gone), is_all=gone == seen.here and is_all_listed)
 
 
 def _void(look: Examination, seen: Sighted, path: Text, *, is_all: bool) -> Verdict:
@@ -216,7 +217,8 @@ def _described(look: Examination, member: Member, target: Member) -> str:
 def self_watch(look: Examination) -> Iterator[Answer]:
     """Find waiters that watch nothing here but themselves."""
     for seen in look.astray:
-        if seen.is_sole and seen.expected and seen.here and not seen.others:
+        is_alone = seen.is_sole and seen.expected and seen.here and not seen.others
+        if is_alone and look.is_wrong(seen):
             who = look.who(seen.member)
             yield Verdict(
                 about=look.about(seen.member),
@@ -262,7 +264,9 @@ def is_polling(look: Examination, session: Session) -> bool:
     rate, step = sessions.requests_per_s(session), sessions.step(session)
     if rate is None or step is None or rate <= look.thresholds.busy_polls_per_second:
         return False
-    return step.requests > 0 or sessions.idle_since(session) is None  # else it only pings
+    if sessions.idle_since(session) is None:
+        return True
+    return step.requests > 2 * step.notifications  # else it only pings, or watches wake it
 
 
 def _poller(look: Examination, member: Member, at: int) -> Verdict:

@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from zktop.model.facts import Connection, Connections, Millis, Session
+from zktop.model.shelf import Shelf
 from zktop.model.sight import Sight
 from zktop.model.text import Text
 
@@ -34,7 +35,6 @@ class _Record:
         "gap_before",
         "gap_turned",
         "heard_at",
-        "idle_since",
         "last_active",
         "moves",
         "row",
@@ -44,7 +44,7 @@ class _Record:
 
     def __init__(self, server: Text, row: Connection, at: Millis) -> None:
         self.server, self.row, self.at = server, row, at
-        self.heard_at = self.idle_since = self.gap_turned = at
+        self.heard_at = self.gap_turned = at
         self.last_active: Millis | None = None
         self.gap: int | None = row.quiet_ms
         self.gap_before: int | None = None
@@ -57,6 +57,7 @@ class Sessions:
 
     def __init__(self) -> None:
         """Begin without having seen any table."""
+        self.idle: Shelf[Session, Millis] = Shelf()  # since when each sent nothing but pings
         self._records: dict[Session, _Record] = {}
         self._tables: dict[Text, Connections] = {}
         self._now: Millis = 0
@@ -73,14 +74,17 @@ class Sessions:
             if table is None or table is self._tables.get(witness.server):
                 continue
             self._tables[witness.server] = table
-            for row in (witness.connections or {}).values():
-                self._learn(witness.server, row, table.at, sight)
+            asked = [
+                row.session
+                for row in (witness.connections or {}).values()
+                if self._learn(witness.server, row, table.at, sight)
+            ]
+            self.idle = self.idle.with_changes(dict.fromkeys(asked, table.at))
             self._forget(len(table.rows or ()))
 
     def idle_since(self, session: Session) -> Millis | None:
         """Give the time of the first table since which it made no request but pings."""
-        known = self._records.get(session)
-        return known.idle_since if known and known.row.last_cxid is not None else None
+        return self.idle.get(session)
 
     def idle_before(self, session: Session, moment: Millis) -> bool:
         """Tell whether it made its last request well before this moment.
@@ -127,16 +131,19 @@ class Sessions:
         gaps = (known.gap, known.gap_before) if known else ()
         return max((gap for gap in gaps if gap is not None), default=None)
 
-    def _learn(self, server: Text, row: Connection, at: Millis, sight: Sight) -> None:
+    def _learn(self, server: Text, row: Connection, at: Millis, sight: Sight) -> bool:
+        """Take note of a row; tell whether it may have asked for something since the last one."""
         known = self._records.get(row.session)
         if known is None:
             self._records[row.session] = _Record(server, row, at)
-        elif known.server == server and known.row.established == row.established:
-            _continue(known, row, at)
-        elif self._is_newest(server, row.session, sight):
+            return row.last_cxid is not None
+        if known.server == server and known.row.established == row.established:
+            return _continue(known, row, at)
+        if self._is_newest(server, row.session, sight):
             known.moves = (*known.moves, at)[-MOVES:]
             known.step, known.heard_at = None, at  # it was heard of when it connected
-            _take(known, row, at, server)
+            return _take(known, row, at, server)
+        return False
 
     def _is_newest(self, server: Text, session: Session, sight: Sight) -> bool:
         presence = sight.presence(session)
@@ -146,14 +153,16 @@ class Sessions:
         if len(self._records) > 2 * listed + SPARE:
             late = self._now - FORGOTTEN_MS
             kept = {one: known for one, known in self._records.items() if known.at >= late}
+            gone = self._records.keys() - kept.keys()
+            self.idle = self.idle.with_changes(dict.fromkeys(gone))
             self._records = kept
 
 
-def _continue(known: _Record, row: Connection, at: Millis) -> None:
-    """Go on with a connection that was listed before."""
+def _continue(known: _Record, row: Connection, at: Millis) -> bool:
+    """Go on with a connection that was listed before; tell whether it has asked since."""
     before, elapsed = known.row, at - known.at
     if elapsed <= 0:
-        return
+        return False
     step = Step(
         elapsed,
         row.received - before.received,
@@ -162,19 +171,22 @@ def _continue(known: _Record, row: Connection, at: Millis) -> None:
     )
     is_whole = step.received >= 0 and step.requests >= 0 and row.sent >= before.sent
     known.step = step if is_whole else None
-    _take(known, row, at, known.server)
+    return _take(known, row, at, known.server)
 
 
-def _take(known: _Record, row: Connection, at: Millis, server: Text) -> None:
+def _take(known: _Record, row: Connection, at: Millis, server: Text) -> bool:
+    """Keep the newest row; tell whether it may have asked for something since the one before."""
     if row.received != known.row.received or server != known.server:
         known.heard_at = at
-    if row.last_cxid != known.row.last_cxid or server != known.server:
-        known.idle_since, known.last_active = at, known.at
+    has_asked = row.last_cxid != known.row.last_cxid or server != known.server
+    if has_asked:
+        known.last_active = known.at
     if at - known.gap_turned >= HOUR_MS:
         known.gap_before, known.gap, known.gap_turned = known.gap, None, at
     gaps = (known.gap, row.quiet_ms, at - known.heard_at)
     known.gap = max(gap for gap in gaps if gap is not None)
     known.server, known.row, known.at = server, row, at
+    return has_asked and row.last_cxid is not None
 
 
 def _notifications(row: Connection) -> int:

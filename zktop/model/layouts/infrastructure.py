@@ -62,6 +62,7 @@ SERVERS: Final = (
         pattern="^member_{SEQ}$",
         how="exists",
         order="text",
+        unlisted=("children",),
         about="Twitter commons: DistributedLockImpl, Group, Candidate (Java)",
     ),
     Layout(

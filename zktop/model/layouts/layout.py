@@ -44,6 +44,10 @@ Watch = Literal[
     "marker",  # the first waiter the children, the others the data of the member before them
 ]
 
+# How a client may wait that no server's table shows.
+Unlisted = Literal["children", "polls"]
+ANY_WAY: tuple[Unlisted, ...] = ("children", "polls")  # for names that anybody gives
+
 
 class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How one client library writes a lock into znodes."""
@@ -60,6 +64,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     id_is: Literal["label", "token"] = "label"  # a name for people, or a uuid for the client
     also_watches: tuple[str, ...] = ()  # further nodes that every waiter watches
     unseen: str = ""  # a pattern of names that block nobody, because no client counts them
+    unlisted: tuple[Unlisted, ...] = ()  # how other recipes that write such names may wait
     watches_negative: bool = True  # False: a client cannot watch a node with a negative number
     sees: tuple[str, ...] = ()  # other layouts whose nodes these clients count, too
     reentrant: bool = False  # the holder of a write lock may hold a read lock besides

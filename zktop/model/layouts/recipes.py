@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.layout import ANY_WAY, Layout
 
 JAVA_WRITELOCK: Final = Layout(
     name="zk-writelock-java",
@@ -27,6 +27,7 @@ ELECTION: Final = Layout(
     pattern="^n_{SEQ}$",
     how="exists",
     kind="election",
+    unlisted=ANY_WAY,
     about="ZooKeeper: LeaderElectionSupport (Java); ZooKeeperNetEx (.NET)",
 )
 
@@ -34,5 +35,6 @@ GUID_LOCK: Final = Layout(
     name="guid-lock",
     pattern="^(?P<id>.+?)-lock-{SEQ}$",
     how="exists",
+    unlisted=ANY_WAY,
     about="The recipe of ZooKeeper's documentation; zktools: ZkAsyncLock (Python)",
 )

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from zktop.model.layouts.layout import Layout, Mode
+from zktop.model.layouts.layout import ANY_WAY, Layout, Mode
 
 _READ_WRITE: Final[dict[str, Mode]] = {"read": "read", "write": "write"}
 _LETTERS: Final[dict[str, Mode]] = {"R": "read", "W": "write", "r": "read", "w": "write"}
@@ -15,6 +15,7 @@ SHORT: Final = (
         watch="marker",
         order="unsigned",
         ties="arrival",
+        unlisted=ANY_WAY,
         about="DistributedLock.ZooKeeper: semaphore; holders say ACQUIRED (.NET)",
     ),
     Layout(
@@ -23,6 +24,7 @@ SHORT: Final = (
         mode="lease",
         watch="adjacent",
         how="exists",
+        unlisted=ANY_WAY,
         about="Twitter util-zk: ZkAsyncSemaphore (Scala); menagerie (Java)",
     ),
     Layout(
@@ -32,6 +34,7 @@ SHORT: Final = (
         watch="nearest",
         how="exists",
         reentrant=True,
+        unlisted=ANY_WAY,
         about="menagerie: ReentrantZkReadWriteLock (Java)",
     ),
     Layout(
@@ -42,6 +45,7 @@ SHORT: Final = (
         how="exists",
         order="unsigned",
         ties="arrival",
+        unlisted=ANY_WAY,
         about="HBase 0.9x and 1.x: table locks; DistributedLock.ZooKeeper (.NET); Gutza (PHP)",
     ),
     Layout(
@@ -51,6 +55,7 @@ SHORT: Final = (
         watch="nearest",
         how="exists",
         order="text",
+        unlisted=ANY_WAY,
         about="ClickHouse: RWLock of 2016 and later forks (C++); tutorials",
     ),
     Layout(
@@ -59,6 +64,7 @@ SHORT: Final = (
         modes=_LETTERS,
         watch="nearest",
         order="text",
+        unlisted=ANY_WAY,
         about="Tutorials that copy Curator's read/write lock (Java)",
     ),
     Layout(
@@ -67,12 +73,14 @@ SHORT: Final = (
         how="exists",
         order="magnitude",
         kind="election",
+        unlisted=ANY_WAY,
         about="bonifaido/rust-zookeeper: LeaderLatch (Rust)",
     ),
     Layout(
         name="zooit",
         pattern=r"^(?P<id>.+\.PID\.\d+)-{SEQ}$",
         how="exists",
+        unlisted=ANY_WAY,
         about="Net::ZooIt (Perl)",
     ),
 )
@@ -85,6 +93,7 @@ LONG: Final = (
         watch="nearest",
         how="exists",
         order="text",
+        unlisted=ANY_WAY,
         about="A tutorial's shared lock, with the host in the name (Java)",
     ),
 )
@@ -95,6 +104,7 @@ PLAIN: Final = (
         pattern="^lock_(?P<id>.+?)_{SEQ}$",
         watch="children",
         order="text",
+        unlisted=ANY_WAY,
         about="ZKDLock, ZKLockGuard (C++); tutorials with an id in the name",
     ),
     Layout(
@@ -103,6 +113,7 @@ PLAIN: Final = (
         how="exists",
         order="unsigned",
         ties="arrival",
+        unlisted=ANY_WAY,
         about="txzookeeper (Python), zk-lock (Node), DistributedLock.ZooKeeper (.NET), "
         "menagerie (Java), Gutza (PHP), nladuo (Go), tutorials",
     ),
@@ -112,12 +123,14 @@ PLAIN: Final = (
         how="exists",
         order="unsigned",
         ties="arrival",
+        unlisted=ANY_WAY,
         about="`lock` and a number without a separator: lock-2147483648 is a negative one",
     ),
     Layout(
         name="zplock",
         pattern=r"^1(?P<seq>[012]\d{9})$",
         kind="read-write",
+        unlisted=ANY_WAY,
         about="ZPLock: the name is a digit 1 and the number, the mode is in the data (PHP)",
     ),
     Layout(
@@ -125,6 +138,7 @@ PLAIN: Final = (
         pattern="^{SEQ}$",
         how="exists",
         order="text",
+        unlisted=ANY_WAY,
         about="Vitess zk2topo: locks and elections (Go); tutorials",
     ),
 )
@@ -136,10 +150,7 @@ NAMED: Final = Layout(
     order="text",
     grouped=True,
     guessed=True,
+    unlisted=ANY_WAY,
     about="Net::ZooKeeper::Lock (Perl), zk-ultralight, zoo-lock, zookeeper-node-shared-lock "
     "(Node), tutorials: the text before the number tells locks of one parent apart",
 )
-
-# Names that anybody gives: they do not tell whether a waiter watches as it usually would, watches
-# the list of children instead, or asks again and again.
-ANYBODYS: Final = frozenset(layout.name for layout in (*SHORT, *LONG, *PLAIN, NAMED))

@@ -21,7 +21,10 @@ VERDICTS: Final[dict[str, tuple[str, Ink]]] = {
     "confirmed": ("its watch is where it should be: it will be woken", "good"),
     "elsewhere": ("it watches something else: what it waits for may not wake it", "warning"),
     "missing": ("it watches nothing of this lock: nothing will wake it", "critical"),
-    "invisible": ("children watches and polls are in no server's table", "unknown"),
+    "invisible": (
+        "it may be watching the children of the lock, or poll: no server lists that",
+        "unknown",
+    ),
     "unknown": (
         "no watch table of its server could be read, or none that is new enough",
         "unknown",

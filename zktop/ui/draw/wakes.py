@@ -49,7 +49,9 @@ def wake_map(scene: LockScene, chosen: int | None) -> list[Line]:
     ink: Ink = "unknown" if sees == "none" else "dim"
     lines = [line(("WAKE MAP  ", "title"), (source, ink))]
     lines += [_line(scene, wake) for wake in found[:SHOWN]]
-    if not found:
+    unlisted = [] if sees == "none" else _unlisted(scene)
+    lines += unlisted
+    if not found and not unlisted:
         lines.append(line(("  nobody watches a node of this lock", "dim")))
     if len(found) > SHOWN:
         lines.append(line((f"  … {len(found) - SHOWN} more", "dim")))
@@ -128,6 +130,20 @@ def _seen(scene: LockScene, chosen: int | None) -> Iterator[Wake]:
         waiters, others = edges.get(place, set()), lookout.bystanders(member)
         if waiters or others:
             yield Wake(place, tuple(sorted(waiters)), tuple(sorted(others)))
+
+
+def _unlisted(scene: LockScene) -> list[Line]:
+    """Name the waiters that may watch the children: no table lists such a watch."""
+    lineup, lookout = scene.lineup, scene.view.lookout
+    if len(lineup.members) > SMALL:
+        return []
+    waiting = enumerate(lineup.members[lineup.holding :], start=lineup.holding)
+    judged = ((place, lookout.of(member)) for place, member in waiting)
+    places = [place for place, one in judged if one.verdict == "invisible" and one.expected]
+    if not places:
+        return []
+    told = "  may be watching the children; no server lists those"
+    return [line(("  children", "strong"), " ← ", ranged(places), (told, "unknown"))]
 
 
 def _expected(scene: LockScene) -> Iterator[Wake]:

@@ -54,10 +54,10 @@ class OneLock(Page):
         "One lock. POS counts from the holders on; a queue is served in this order. BLOCKED "
         "BY: the places that must go first: who holds, then who is ahead in the queue. "
         "WATCHES: the place whose deletion wakes it, as the watch tables say: NONE means that"
-        " nothing will wake it, invisible that no table shows such a watch, ? that none could"
-        " be read. The matrix shows what can be granted beside what is held and queued. f "
-        "unfolds groups, d shows a znode's data, enter opens the session, a filter finds a "
-        "place in a long queue."
+        " nothing will wake it, invisible that it may be watching the children, which no server"
+        " lists, ? that no table could be read. The matrix shows what can be granted beside what"
+        " is held and queued. f unfolds groups, d shows a znode's data, enter opens the session,"
+        " a filter finds a place in a long queue."
     )
     DEFAULT_CSS = """
     OneLock > #lock-head { height: auto; }

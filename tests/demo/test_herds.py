@@ -1,0 +1,122 @@
+"""What zktop says of waiters that watch the children of a lock: that it cannot see their watch."""
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+import pytest
+from demo.stage import Stage
+from kazoo.client import KazooClient
+
+from zktop.commands.watch import Watch
+from zktop.headless.snapshot import snapshot
+from zktop.headless.text import lines
+from zktop.model.report import Report
+from zktop.model.settings import Root, Settings, Thresholds
+from zktop.model.sight import Sight
+from zktop.ui.draw.lock_text import lock_text
+from zktop.ui.draw.queue import QueueRow
+from zktop.ui.draw.scene import LockScene
+from zktop.ui.draw.wakes import wake_map
+from zktop.ui.ink import text_of
+from zktop.zk import Access, Plan, parse_hosts
+
+WAITERS = ("b", "c", "d", "e")
+EVERY_S = 0.2
+SETTLE_MS = 400
+TABLES = 6  # that have seen everybody: findings are believed after two, some time apart
+PATIENCE_S = 40.0
+
+
+def reports(stage: Stage) -> Iterator[Report]:
+    """Look at the lock again and again, as every command does."""
+    settings = Settings(roots=(Root(stage.path),), thresholds=Thresholds(settle=SETTLE_MS))
+    plan = Plan(roots=(stage.path,), sample_every=EVERY_S)
+    with Watch(Access(parse_hosts(stage.hosts)), plan, settings) as watch:
+        assert watch.read()
+        yield from watch.reports(PATIENCE_S)
+
+
+def looked(
+    stage: Stage, waiting: int, is_so: Callable[[Report], object] = lambda _: True
+) -> list[Report]:
+    """Give all reports until several tables have shown so many waiters, and it is so."""
+    told: list[Report] = []
+    tables: set[int] = set()
+    for report in reports(stage):
+        told.append(report)
+        (view,) = report.views
+        if len(view.lock.waiters) == waiting and is_listed(report.sight):
+            tables |= {one.tables.watches.at for one in report.sight.witnesses}
+        if len(tables) >= TABLES and is_so(report):
+            return told
+    raise AssertionError(snapshot(told[-1]))
+
+
+def is_listed(sight: Sight) -> bool:
+    """Tell whether all servers gave their watch tables."""
+    return sight.sees.watches == "all"
+
+
+def verdicts(report: Report) -> set[str]:
+    """The verdicts on all waiters."""
+    return {one.verdict for view in report.views for one in view.waiters}
+
+
+def has_lost(report: Report) -> bool:
+    """Tell whether a lost wake-up was found."""
+    return any(one.rule == "L1" for one in report.findings)
+
+
+@pytest.mark.parametrize("recipe", ["parent-watch", "rw-herd", "rw-herd-host"])
+def test_a_herd_is_invisible_everywhere(rehearsal: Stage, recipe: str) -> None:
+    """On screen, in the wake map, in copies, in JSON and in findings, from the first look on."""
+    mode = {"mode": "write"} if "rw" in recipe else {}
+    rehearsal.queue_up(recipe, "a", *WAITERS, **mode)
+    told = looked(rehearsal, len(WAITERS))
+
+    scene = LockScene.of(told[-1], rehearsal.path)
+    assert scene is not None
+    copied = lock_text(scene, QueueRow(scene, 1, 1, ""))
+    printed = "\n".join(lines(snapshot(told[-1])))
+    woken = "\n".join(map(text_of, wake_map(scene, None)))
+
+    assert set.union(*map(verdicts, told)) <= {"invisible", "unknown"}
+    assert verdicts(told[-1]) == {"invisible"}
+    assert not [one.rule for report in told for one in report.findings]
+    assert "children ← 1..4  may be watching the children; no server lists those" in woken
+    assert "nobody watches" not in woken
+    assert copied.count("invisible") == len(WAITERS)
+    for word in ("NONE", "NO WATCH", "nothing will wake"):
+        assert word not in f"{copied}{printed}{woken}"
+    watch = msgspec.to_builtins(snapshot(told[-1]))["locks"][0]["waiters"][0]["watch"]
+    assert watch["verdict"] == "invisible"
+
+
+def test_a_poller_is_no_lost_wake_up(rehearsal: Stage) -> None:
+    """It watches nothing at all, and asks by itself."""
+    rehearsal.queue_up("poll", "a", "b", poll_s=1.0)
+    told = looked(rehearsal, 1)
+
+    assert set.union(*map(verdicts, told)) <= {"invisible", "unknown"}
+    assert not {one.rule for report in told for one in report.findings} - {"L6"}
+
+
+@pytest.mark.parametrize(("is_crowded", "verdict"), [(False, "missing"), (True, "invisible")])
+def test_a_kazoo_lock_without_a_watch(
+    rehearsal: Stage, zookeeper: KazooClient, verdict: str, *, is_crowded: bool
+) -> None:
+    """It is lost, unless its server has a child watch: nobody knows whose."""
+    node = f"{rehearsal.path}/{{:032x}}__lock__"
+    zookeeper.create(node.format(1), ephemeral=True, sequence=True, makepath=True)
+    lost = KazooClient(rehearsal.hosts)
+    lost.start()
+    lost.create(node.format(2), ephemeral=True, sequence=True)
+    if is_crowded:
+        zookeeper.get_children("/", watch=lambda _event: None)
+    told = looked(rehearsal, 1, lambda report: is_crowded or has_lost(report))
+    lost.stop()
+    lost.close()
+
+    assert verdicts(told[-1]) == {verdict}
+    about = [one.rule for one in told[-1].findings if one.lock]
+    assert about == ([] if is_crowded else ["L1"])
