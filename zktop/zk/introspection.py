@@ -143,8 +143,8 @@ class Introspection:
             self._admin,
             self._admin_context,
             self._large_tables,
-            self._turn,
             self._tally,
+            self._turn,
             tuple(other.watches for other in self._rests.values() if other is not rest),
         )
         if rest.admin_due <= time.monotonic():

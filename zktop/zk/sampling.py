@@ -32,8 +32,8 @@ class Way(msgspec.Struct, frozen=True):
     admin: Admin
     admin_context: ssl.SSLContext | None
     large_tables: bool
-    turn: Callable[[], None]  # waits until one more question may be asked
     tally: Callable[[int], None]  # is told how many bytes each answer had
+    turn: Callable[[], None] = lambda: None  # waits until one more question may be asked
     watched: tuple[Paths, ...] = ()  # at the other servers, when they were asked last
 
 
