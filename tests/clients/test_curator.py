@@ -19,7 +19,7 @@ def test_a_queue(stage: Stage, recipe: str, layout: str) -> None:
 
     seen = glance(stage, path)
 
-    assert seen.lock(path) == Told(layout, "mutex", [held(a)], [waiting(b, a), waiting(c, b)])
+    assert seen.lock(path) == Told(layout, "mutex", [held(a)], [waiting(b, a), waiting(c, a, b)])
     assert c.watches == watched_by_server(stage, c) == [f"{path}/{b.node}"]
 
 
@@ -39,7 +39,7 @@ def test_a_latch(stage: Stage) -> None:
         "curator-latch",
         "election",
         [held(a)],
-        [waiting(b, a, state="standby"), waiting(c, b, state="standby")],
+        [waiting(b, a, state="standby"), waiting(c, a, b, state="standby")],
     )
 
 
@@ -59,9 +59,9 @@ def test_readers_and_writers(stage: Stage) -> None:
         [held(a, "read"), held(b, "read")],
         [
             waiting(c, a, b, mode="write"),
-            waiting(d, c, mode="read"),
-            waiting(e, c, d, mode="write"),
-            waiting(f, e, mode="read"),
+            waiting(d, a, b, c, mode="read"),
+            waiting(e, a, b, c, d, mode="write"),
+            waiting(f, a, b, c, d, e, mode="read"),
         ],
     )
     assert f.watches == [f"{path}/{c.node}"]
@@ -100,7 +100,7 @@ def test_a_semaphore(stage: Stage) -> None:
         [held(a, "lease"), held(b, "lease")],
         [
             waiting(c.below("leases"), a, b, mode="lease", state="pending", watch="invisible"),
-            waiting(d, c.below("locks"), mode="lease"),
+            waiting(d, a, b, c.below("locks"), mode="lease"),
         ],
         leases=2,
     )

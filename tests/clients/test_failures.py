@@ -46,7 +46,7 @@ def test_a_holder_is_killed(stage: Stage, library: str) -> None:
     freed = glance(stage, path)
 
     gone = held(a, actual=None)
-    assert doomed.lock(path) == Told(layout, "mutex", [gone], [waiting(b, a), waiting(c, b)])
+    assert doomed.lock(path) == Told(layout, "mutex", [gone], [waiting(b, a), waiting(c, a, b)])
     assert doomed.found("P1") == [({a.node}, {a.session})]
     assert freed.lock(path) == Told(
         layout, "mutex", [held(bob.now(recipe, path))], [waiting(c, b)]

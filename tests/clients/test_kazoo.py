@@ -17,7 +17,7 @@ def test_a_queue(stage: Stage, recipe: str) -> None:
     seen = glance(stage, path)
 
     assert seen.lock(path) == Told(
-        "kazoo-lock", "mutex", [held(a)], [waiting(b, a), waiting(c, b)]
+        "kazoo-lock", "mutex", [held(a)], [waiting(b, a), waiting(c, a, b)]
     )
     assert c.watches == watched_by_server(stage, c) == [f"{path}/{b.node}"]
 
@@ -38,8 +38,8 @@ def test_readers_and_writers(stage: Stage) -> None:
         [held(a, "read"), held(b, "read")],
         [
             waiting(c, a, b, mode="write"),
-            waiting(d, c, mode="read"),
-            waiting(e, c, d, mode="write"),
+            waiting(d, a, b, c, mode="read"),
+            waiting(e, a, b, c, d, mode="write"),
         ],
     )
     assert [one.watches for one in (c, d, e)] == [[f"{path}/{ahead.node}"] for ahead in (b, c, d)]
@@ -71,7 +71,7 @@ def test_a_semaphore(stage: Stage) -> None:
         "kazoo-semaphore",
         "semaphore",
         [held(a, "lease"), held(b, "lease")],
-        [waiting(c, a, b, watch="invisible", mode="lease"), waiting(d, c, mode="lease")],
+        [waiting(c, a, b, watch="invisible", mode="lease"), waiting(d, a, b, c, mode="lease")],
         leases=2,
     )
     assert c.listens == [path]
