@@ -71,9 +71,7 @@ def test_two_of_one_name_are_two() -> None:
     """Else a queue of equal workers would look like a deadlock."""
     taken = shot("X x: A B")
     (lock,) = taken.locks
-    twins = [
-        msgspec.structs.replace(one, owner="worker") for one in (*lock.holders, *lock.waiters)
-    ]
+    twins = [msgspec.structs.replace(one, name="worker") for one in (*lock.holders, *lock.waiters)]
     twin = msgspec.structs.replace(lock, holders=twins[:1], waiters=twins[1:])
     drawn = msgspec.structs.replace(taken, locks=[twin])
 

@@ -21,8 +21,9 @@ DEADLOCK D1-791a5a1a  cycle, confidence C2, for 1m32s, 2 more behind
     X:/locks/y.
   1  B holds X:/locks/y and waits for X:/locks/x behind A
   2  A holds X:/locks/x and waits for X:/locks/y behind B  CLOSES IT
-  way out: stop A (holds one lock, youngest wait); that frees 4
-  way out: stop B (holds one lock); that frees 4
+  way out: stop A (session 0x100000007fc56270); it holds one lock, youngest
+    wait; that frees 4
+  way out: stop B (session 0x100000009d5ed678); it holds one lock; that frees 4
 
 /locks/x  mutex  kazoo-lock  1 waiting
   holds   X A                                        0x100000007fc56270    >2.0s

@@ -78,7 +78,7 @@ def mermaid(snapshot: Snapshot) -> Iterator[str]:
 def _edges_of(lock: Lock, dead: set[tuple[str, str]]) -> Iterator[Edge]:
     for contender in (*lock.holders, *lock.waiters):
         actor = contender.session or f"{lock.path}/{contender.node}"
-        name = contender.owner or contender.session or "nobody"
+        name = contender.name
         holds = contender.state == "holds"
         says = f"{contender.state} {contender.mode}"
         yield Edge(actor, name, lock.path, says, holds, (actor, lock.path) in dead)

@@ -6,10 +6,12 @@ from itertools import groupby
 from zktop.headless.durations import millis, spoken
 from zktop.headless.schema import Contender, Lock
 from zktop.model.facts import Millis
+from zktop.model.findings.words import middle
 
 FIRST = 8  # waiters of a long queue that are shown; then the last one, and all with a problem
 FOLD = FIRST + 2
 RUNS = 12
+LONGEST_NAME, SHORT_NAME = 32, 16
 PROBLEMS = {"missing": "NO WATCH", "elsewhere": "WATCHES ELSEWHERE"}
 MODES = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}
 
@@ -27,9 +29,9 @@ def is_free(lock: Lock) -> bool:
 def quiet_row(lock: Lock, now: Millis, width: int) -> Iterator[str]:
     """Write a lock and its only holder in one line, or in two if the path is long."""
     (holder,) = lock.holders
-    tail = (
-        f"{MODES[holder.mode]} {who(holder):<16.16}  {_session(holder):<18} {age(holder, now):>8}"
-    )
+    name = middle(holder.name, SHORT_NAME)
+    told = f"{_session(holder):<18} {age(holder, now):>8}"
+    tail = f"{MODES[holder.mode]} {name:<{SHORT_NAME}}  {told}"
     room = width - len(tail) - 4
     if len(lock.path) > room:
         yield f"  {lock.path}"
@@ -57,8 +59,8 @@ def contender_row(contender: Contender | str, now: Millis, width: int) -> str:
 
 
 def who(contender: Contender) -> str:
-    """Call somebody by its label, else by its session."""
-    return contender.owner or contender.session or "nobody"
+    """Call somebody by a name that is no other's; the end of a long one tells it apart."""
+    return middle(contender.name, LONGEST_NAME)
 
 
 def age(contender: Contender, now: Millis) -> str:

@@ -42,13 +42,17 @@ class Watch(Shape, frozen=True, kw_only=True):
 
 
 class Contender(Shape, frozen=True, kw_only=True):
-    """One place in a lock; `node` is null for a waiter known only by its watch."""
+    """One place in a lock; `node` is null for a waiter known only by its watch.
+
+    `owner` is its label, which others may have, too; `name` is its own.
+    """
 
     node: str | None
     mode: Literal["exclusive", "read", "write", "lease", "candidate"]
     sequence: int | None
     session: SessionId | None
     owner: str | None
+    name: str
     created: Time | None
     since: Time | None
     since_is: Literal["seen", "at-least", "at-most", "unknown"]
@@ -125,6 +129,7 @@ class Session(Shape, frozen=True, kw_only=True):
     last_contact_s: float | None
     expires_in_s: tuple[float, float] | None
     owner: str | None
+    name: str
     holds: list[str]
     waits: list[str]
 
@@ -142,6 +147,7 @@ class Step(Shape, frozen=True, kw_only=True):
 
     actor: str
     owner: str | None
+    name: str
     holds: list[Held]
     waits: Held
     waits_for: str = msgspec.field(name="for")
@@ -150,9 +156,12 @@ class Step(Shape, frozen=True, kw_only=True):
 
 
 class WayOut(Shape, frozen=True, kw_only=True):
-    """An actor whose end would let the others go on."""
+    """An actor whose end would let the others go on; its address, and the server it is on."""
 
     actor: str
+    name: str
+    client: str | None
+    server: str | None
     why: str
     frees: int
 

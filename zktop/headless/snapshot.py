@@ -83,6 +83,7 @@ def _contender(contender: Contender) -> schema.Contender:
         sequence=contender.sequence,
         session=session_text(contender.session) if contender.session else None,
         owner=contender.owner,
+        name=contender.name,
         created=_moment(contender.created),
         since=_moment(contender.since),
         since_is=contender.since_is,
@@ -108,6 +109,7 @@ def _session(view: SessionView) -> schema.Session:
         last_contact_s=None if quiet is None else quiet / 1000,
         expires_in_s=None if left is None else (left.low / 1000, left.high / 1000),
         owner=view.owner,
+        name=view.name,
         holds=list(view.holds),
         waits=list(view.waits),
     )
@@ -133,6 +135,7 @@ def _step(step: "Step") -> schema.Step:
     return schema.Step(
         actor=step.actor,
         owner=step.owner,
+        name=step.name,
         holds=[_held(place) for place in step.holds],
         waits=_held(step.waits),
         waits_for=step.blocker,
@@ -146,7 +149,14 @@ def _held(place: "Place") -> schema.Held:
 
 
 def _way(way: "WayOut") -> schema.WayOut:
-    return schema.WayOut(actor=way.actor, why=way.why, frees=way.frees)
+    return schema.WayOut(
+        actor=way.actor,
+        name=way.owner,
+        client=way.client,
+        server=way.server,
+        why=way.why,
+        frees=way.frees,
+    )
 
 
 def finding_shape(finding: Finding) -> schema.Finding:

@@ -11,6 +11,7 @@ from zktop.headless.durations import millis, spoken
 from zktop.headless.schema import Deadlock, Finding, Lock, Snapshot, Step
 from zktop.model.facts import Millis
 from zktop.model.findings.words import count
+from zktop.model.waits.exits import process
 
 WIDTH = 80
 FIRST_STEPS, LAST_STEPS = 3, 2
@@ -51,11 +52,11 @@ def _deadlock(deadlock: Deadlock, now: Millis, width: int) -> Iterator[str]:
     head += f"{_since(deadlock.since, now)}{behind if deadlock.behind else ''}"
     yield from _wrapped(head, "", width)
     yield from _wrapped(deadlock.sentence, "  ", width)
-    names = {step.actor: step.owner or step.actor for step in deadlock.steps}
+    names = {step.actor: step.name for step in deadlock.steps}
     yield from _steps(deadlock, names, width)
     for way in deadlock.ways_out[:WAYS_OUT]:
-        name = names.get(way.actor, way.actor)
-        said = f"way out: stop {name} ({way.why}); that frees {way.frees}"
+        stopped = process(way.name, way.actor, way.client)
+        said = f"way out: stop {stopped}; it {way.why}; that frees {way.frees}"
         yield from _wrapped(said, "  ", width)
 
 

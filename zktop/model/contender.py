@@ -5,6 +5,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from zktop.model.calling import Calling
 from zktop.model.facts import Millis, Session, session_text
 from zktop.model.history.event import UNKNOWN_SINCE, How, Since
 from zktop.model.history.past import LockHistory
@@ -28,7 +29,8 @@ class Contender(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     mode: Mode
     sequence: int | None
     session: Session | None
-    owner: Text | None
+    owner: Text | None  # the label
+    name: Text  # of its own: no two sessions are called alike
     created: Millis | None
     since: Millis | None
     since_is: SinceIs
@@ -48,6 +50,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     history: LockHistory
     lookout: Lookout
     naming: Naming
+    calling: Calling
     ours: Collection[Session]
 
     @property
@@ -73,6 +76,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
             sequence=member.sequence,
             session=member.owner or None,
             owner=self.naming(member.owner, member.label),
+            name=self.calling(member.owner, member.label),
             created=member.ctime,
             since=since.at,
             since_is=since.how,
@@ -105,6 +109,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
             sequence=None,
             session=session,
             owner=self.naming(session, None),
+            name=self.calling(session),
             created=None,
             since=since.at,
             since_is=since.how,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from zktop.model.actors import Actors
+from zktop.model.calling import Calling
 from zktop.model.facts import Millis
 from zktop.model.history.change import Change
 from zktop.model.history.chronicle import Chronicle
@@ -108,6 +109,7 @@ class Deadlocks:
         locks: Mapping[Text, Lock],
         now_ms: Millis,
         *,
+        calling: Calling,
         is_calm: bool = True,
     ) -> Verdict:
         """Say what is deadlocked now; a look that is not calm has something else to tell first."""
@@ -125,6 +127,7 @@ class Deadlocks:
             sight=sight,
             chronicle=chronicle,
             locks=locks,
+            calling=calling,
             now_ms=now_ms,
             settle_ms=self._settings.thresholds.settle,
         ).finding()

@@ -8,6 +8,7 @@ It is a fold: the same worlds at the same times give the same reports.
 from collections.abc import Collection, Iterable
 from operator import attrgetter
 
+from zktop.model.calling import Calling
 from zktop.model.cost import Cost
 from zktop.model.deadlocks import Deadlocks
 from zktop.model.facts import Millis, Session
@@ -19,6 +20,8 @@ from zktop.model.locks.difference import Difference, difference
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.plain import Plain, plain_locks
 from zktop.model.locks.reach import read_by
+from zktop.model.namesakes import AT_ONCE as COUNTED_AT_ONCE
+from zktop.model.namesakes import Namesakes
 from zktop.model.report import Part, Report
 from zktop.model.scene import Scene
 from zktop.model.settings import Root, Settings
@@ -35,6 +38,7 @@ class Examiner:
         """Begin without having seen anything."""
         self.settings = settings or Settings()
         self._chronicle = Chronicle()
+        self._namesakes = Namesakes()
         self._deadlocks = Deadlocks(self.settings)
         self._inspection = Inspection(self.settings, self._chronicle)
         self._world = World()
@@ -49,7 +53,8 @@ class Examiner:
     @property
     def is_behind(self) -> bool:
         """Tell whether a look that was not thorough left examinations to the next one."""
-        return self._inspection.is_behind or self._deadlocks.is_behind
+        behind = (self._inspection, self._deadlocks, self._namesakes)
+        return any(one.is_behind for one in behind)
 
     def look(
         self,
@@ -70,10 +75,18 @@ class Examiner:
         self._world, self._sight = world, sight
         events = self._chronicle.after(changes, sight, now)
         self._file(changes)
+        self._namesakes.note(changes)
+        self._namesakes.count(None if thorough else COUNTED_AT_ONCE)
+        calling = Calling(sight, self.settings.owners, self._namesakes.shared)
         for change in changes:
             self._deadlocks.change(change)
         verdict = self._deadlocks.judge(
-            sight, self._chronicle, self._locks, now, is_calm=thorough or not changes
+            sight,
+            self._chronicle,
+            self._locks,
+            now,
+            calling=calling,
+            is_calm=thorough or not changes,
         )
         found = self._inspection.look(
             Scene(
@@ -84,6 +97,7 @@ class Examiner:
                 changes=changes,
                 deadlocks=(*verdict.deadlocks, *verdict.hints),
                 inversions=verdict.inversions,
+                calling=calling,
                 at_once=None if thorough else AT_ONCE,
             )
         )
@@ -92,6 +106,7 @@ class Examiner:
             now=now,
             settings=self.settings,
             sight=sight,
+            calling=calling,
             parts=self._parts,
             paths=self._paths,
             deadlocks=(*verdict.deadlocks, *found.deadlocks),

@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from zktop.model.actors import session_of
+from zktop.model.calling import Calling
 from zktop.model.facts import Millis
 from zktop.model.history.attempts import identity_of
 from zktop.model.history.chronicle import Chronicle
@@ -25,6 +26,7 @@ from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.names import Names
 from zktop.model.waits.state import Queue, Request
 from zktop.model.watching import Lookout
+from zktop.model.witness import Presence
 
 
 class Inquest(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +37,7 @@ class Inquest(msgspec.Struct, frozen=True, kw_only=True):
     sight: Sight
     chronicle: Chronicle
     locks: Mapping[Text, Lock]
+    calling: Calling
     now_ms: Millis
     settle_ms: int
 
@@ -93,20 +96,33 @@ class Inquest(msgspec.Struct, frozen=True, kw_only=True):
                     yield queue, request, lock, member
 
     def _names(self) -> Names:
-        """Call the actors of stuck queues by their labels, and lines by their locks."""
+        """Give each actor of stuck queues a name that is no other's, and lines their locks'."""
         residue = self.graph.residue
         names = [name for name in self.graph.queues if name in residue.locks]
+        actors = {request.actor for name in names for request in self.graph.queues[name].requests}
+        labels = {
+            request.actor: label
+            for name in names
+            for request in self.graph.queues[name].requests
+            if (label := self._label(name, request))
+        }
+        called = {actor: self._called(actor, labels.get(actor)) for actor in actors}
         return Names(
-            owners={
-                request.actor: label
-                for name in names
-                for request in self.graph.queues[name].requests
-                if (label := self._label(name, request))
-            },
+            owners={actor: name for actor, name in called.items() if name is not None},
             paths={name: path_of(name) for name in names if path_of(name) != name},
+            labels=labels,
+            presences={actor: one for actor in actors if (one := self._presence(actor))},
         )
 
-    def _label(self, name: str, request: Request) -> str | None:
+    def _called(self, actor: str, label: Text | None) -> str | None:
+        session = session_of(actor)
+        return self.calling(session, label) if session else label
+
+    def _presence(self, actor: str) -> Presence | None:
+        session = session_of(actor)
+        return self.sight.presence(session) if session else None
+
+    def _label(self, name: str, request: Request) -> Text | None:
         lock = self.locks.get(Text(path_of(name)))
         member = lock.member(request.node) if lock else None
         return member.label if member else None

@@ -124,6 +124,7 @@ class Inspection:
             now_ms=scene.now,
             tangled=tangled(scene.deadlocks),
             is_lock=lambda path: Text(path) in scene.locks,
+            calling=scene.calling,
         )
 
     def _next(self, scene: Scene, around: Surroundings) -> list[Key]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from zktop.model.calling import Calling
 from zktop.model.contender import Naming, View, naming
 from zktop.model.cost import Cost
 from zktop.model.facts import Millis, Session
@@ -42,7 +43,8 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     """One session that has places in locks, with what its server tells of it."""
 
     session: Session
-    owner: Text | None
+    name: Text  # of its own
+    owner: Text | None  # its label
     presence: Presence | None
     expires_in: Span | None
     timeout_ms: int | None
@@ -57,6 +59,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     now: Millis
     settings: Settings
     sight: Sight
+    calling: Calling  # names everybody by a name that is no other's
     parts: Shelf[Text, Part]
     paths: tuple[Text, ...]  # of all locks, in order
     deadlocks: "tuple[Deadlock, ...]" = ()
@@ -76,7 +79,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         if part is None:
             return None
         lookout = Lookout(part.lock, self.sight, self.idle, self.settings.layouts)
-        return View(part.lock, part.history, lookout, self.naming, self.ours)
+        return View(part.lock, part.history, lookout, self.naming, self.calling, self.ours)
 
     @property
     def views(self) -> Iterator[View]:
@@ -85,7 +88,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
 
     @cached_property
     def naming(self) -> Naming:
-        """Give the function that names owners."""
+        """Give the function that gives the labels of owners: several may have the same."""
         return naming(self.sight, self.settings.owners)
 
     @cached_property
@@ -105,6 +108,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         presence = self.sight.presence(session)
         return SessionView(
             session=session,
+            name=self.calling(session, label),
             owner=self.naming(session, label),
             presence=presence,
             expires_in=self.sight.expires_in(session, self.now),

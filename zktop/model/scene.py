@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from zktop.model.calling import Calling
 from zktop.model.facts import Millis
 from zktop.model.history.change import Change
 from zktop.model.locks.lock import Lock
@@ -27,6 +28,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
     changes: Sequence[Change]
     deadlocks: "tuple[Deadlock, ...]"
     inversions: "tuple[Inversion, ...]"
+    calling: Calling
     at_once: int | None  # how much to examine in this look; None: all that is due
 
     @property

@@ -20,6 +20,7 @@ from zktop.model.witness import (
     Presence,
     Table,
     Witness,
+    host_of,
     latest_expiry,
 )
 from zktop.model.world import World
@@ -113,6 +114,12 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
             return claims[0] if claims else None
         also = tuple(claim.server for claim in claims[1:])
         return msgspec.structs.replace(claims[0], also=also)
+
+    def connections_from(self, place: str) -> int:
+        """Count the connections, without our own, that come from one address or one host."""
+        own = self.presence(self.own) if self.own else None
+        ours = own is not None and place in (own.client, host_of(own.client))
+        return sum(one.callers[Text(place)] for one in self.witnesses) - ours
 
     def connected(self, session: Session, czxid: int = 0) -> bool | None:
         """Tell whether a server has a connection of it; None where not all servers could say."""

@@ -5,6 +5,7 @@ from. A watch table that was read again and says the same keeps its index.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, Literal
@@ -145,6 +146,12 @@ class Witness(msgspec.Struct, frozen=True, eq=False, dict=True):
         tick_ms = self.expiry.tick_ms or USUAL_TICK_MS
         return {row.session: _credible(row, tick_ms) for row in fact.rows}
 
+    @cached_property
+    def callers(self) -> Counter[Text]:
+        """How many connections come from each address, and from each host."""
+        rows = (self.connections or {}).values()
+        return Counter(one for row in rows for one in (row.client, host_of(row.client)))
+
     @property
     def sessions(self) -> Sequence[Mapping[Session, int]]:
         """The lists of all sessions of the ensemble; nothing when it gave none.
@@ -258,6 +265,15 @@ def _credible(row: Connection, tick_ms: int) -> Connection:
     if quiet is None or timeout is None or quiet <= latest_expiry(timeout, tick_ms):
         return row
     return msgspec.structs.replace(row, quiet_ms=None)
+
+
+def host_of(client: str) -> Text:
+    """Give an address without its port.
+
+    >>> host_of("10.0.4.31:38110"), host_of("[::1]:38110")
+    ('10.0.4.31', '[::1]')
+    """
+    return Text(client.rpartition(":")[0])
 
 
 def _presence(row: Connection, server: Text, at: Millis, ours: Connection | None) -> Presence:

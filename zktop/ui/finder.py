@@ -125,7 +125,7 @@ def _sessions(app: "Zktop") -> Iterator[Thing]:
     frame = app.moment.frame
     for session, view in frame.report.sessions.items() if frame else ():
         name = session_text(session)
-        about = f"session of {view.owner}" if view.owner else "session"
+        about = f"session of {view.name}" if view.name != name else "session"
         subject = Subject(session=session)
         yield Thing(name, about, partial(app.turn_to, "sessions", subject))
 

@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from zktop.model.facts import Connections, Millis, Session
+from zktop.model.facts import Connections, Millis, Session, session_text
 from zktop.model.findings.finding import Finding
 from zktop.model.locks.lock import Member
 from zktop.model.report import Report
@@ -89,12 +89,18 @@ class Roster:
 
     def name(self, session: Session) -> Text | None:
         """Call a session as its places call it, or as its client's address is called."""
+        return None if self.report is None else self.report.naming(session, self._label(session))
+
+    def called(self, session: Session) -> Text:
+        """Call a session by a name that is no other's."""
         if self.report is None:
-            return None
+            return Text(session_text(session))
+        return self.report.calling(session, self._label(session))
+
+    def _label(self, session: Session) -> Text | None:
         places = self.places.get(session, NOWHERE)
         members = (*places.holds.values(), *places.waits.values())
-        label = next((named for one in members if (named := one.label)), None)
-        return self.report.naming(session, label)
+        return next((named for one in members if (named := one.label)), None)
 
 
 def _owned(path: Text, report: Report) -> Iterator[tuple[Member, bool]]:

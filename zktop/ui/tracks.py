@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from zktop.model.actors import session_of
-from zktop.model.contender import Naming
+from zktop.model.calling import Calling
 from zktop.model.facts import Millis, Session
 from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
@@ -86,7 +86,7 @@ class Tracks:
             part = report.parts.get(path)
             self._take_lock(path, part.lock if part else None, at)
             touched |= self._moved(path, part.lock if part else None)
-            self._name(part.lock if part else None, report.naming)
+            self._name(part.lock if part else None, report.calling)
         for session in touched | one.expired:
             self._take_actor(session, at, is_lost=session in one.expired)
 
@@ -132,15 +132,13 @@ class Tracks:
             self._count(session, before.get(session), now.get(session))
         return moved
 
-    def _name(self, lock: Lock | None, naming: Naming) -> None:
+    def _name(self, lock: Lock | None, calling: Calling) -> None:
         """Remember what those are called who were not called anything yet."""
         if lock is None or lock.size > LARGE:
             return
         for member in lock.members:
             if member.owner and member.owner not in self.names:
-                name = naming(member.owner, member.label)
-                if name:
-                    self.names[member.owner] = name
+                self.names[member.owner] = calling(member.owner, member.label)
 
     def _count(self, session: Session, was: bool | None, does: bool | None) -> None:  # noqa: FBT001  holds, waits, neither
         """Add up in how many locks a session holds or waits; it is dated afterwards."""

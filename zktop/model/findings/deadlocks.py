@@ -40,7 +40,7 @@ def tangled(deadlocks: "Iterable[Deadlock]") -> dict[NodeOf, str]:
 def _verdict(deadlock: "Deadlock", advice: str, severity: Severity | None = None) -> Verdict:
     places = [place for step in deadlock.steps for place in (*step.holds, step.waits)]
     sessions = (session_of(actor) for actor in deadlock.actors)
-    ways = several(f"stop {way.owner} ({way.why})" for way in deadlock.ways_out[:1])
+    ways = several(f"stop {way.process}, which {way.why}" for way in deadlock.ways_out[:1])
     closing = deadlock.steps[-1].waits.lock if deadlock.steps else None
     return Verdict(
         about=Subject(

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from zktop.model.contender import Naming, naming
+from zktop.model.calling import Calling
 from zktop.model.facts import Link, Millis, Session
 from zktop.model.findings.finding import Need
 from zktop.model.findings.rule import Lacking, Subject
-from zktop.model.findings.words import session_name, short
+from zktop.model.findings.words import short
 from zktop.model.history.sessions import Sessions
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.settings import Settings, Thresholds
@@ -36,6 +36,7 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tru
     now_ms: Millis
     tangled: Mapping[tuple[Text, Text], str] = {}  # (lock, node) in a deadlock -> its id
     is_lock: Callable[[str], bool] = lambda _: False
+    calling: Calling = Calling()
 
     @property
     def thresholds(self) -> Thresholds:
@@ -43,12 +44,8 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tru
         return self.settings.thresholds
 
     def who(self, session: Session, label: Text | None = None) -> str:
-        """Name a session as all of zktop does, or by its id."""
-        return short(self._naming(session, label) or session_name(session))
-
-    @cached_property
-    def _naming(self) -> Naming:
-        return naming(self.sight, self.settings.owners)
+        """Name a session as all of zktop does, by a name that is no other's."""
+        return short(self.calling(session, label))
 
     @cached_property
     def shows_watches(self) -> bool:

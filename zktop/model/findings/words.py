@@ -22,7 +22,22 @@ def short(name: str) -> Text:
     '_c_d8e1…-lock-0000000041'
     """
     text = clean(re.sub(_UUID, lambda found: found[0][:4] + "…", name[: 4 * LONGEST_NAME]))
-    return text if len(text) <= LONGEST_NAME else Text("…" + text[1 - LONGEST_NAME :])
+    return middle(text, LONGEST_NAME)
+
+
+def middle(name: str, room: int) -> Text:
+    """Cut a name in its middle, for the ends tell names apart; never the port, or the digits.
+
+    >>> middle("127.0.0.1:59112", 14), middle("a-very-long-name …1e3f", 14)
+    ('127.0.0…:59112', 'a-very-… …1e3f')
+    >>> middle("short", 5), middle("anything", 1)
+    ('short', '…')
+    """
+    if len(name) <= room:
+        return Text(name)
+    last = max(name.rfind(":"), name.rfind(" "))
+    kept = min(max(room // 2 - 1, len(name) - last if last > 0 else 0), room - 1)
+    return Text(f"{name[: room - 1 - kept]}…{name[len(name) - kept :]}")
 
 
 def several(names: Iterable[str]) -> str:

@@ -36,6 +36,7 @@ class Step(Struct, frozen=True, gc=False, rename={"blocker": "for"}):
     closing: bool
     czxid: int
     since_ms: int | None
+    name: str  # of its own, where `owner` may be that of others, too
 
 
 class Deadlock(Struct, frozen=True, gc=False):
@@ -74,7 +75,7 @@ def _step(graph: WaitGraph, edge: Edge, names: Names, *, closes: bool) -> Step:
     request = edge.request
     return Step(
         actor=request.actor,
-        owner=names.owner(request.actor),
+        owner=names.label(request.actor),
         holds=holdings(graph, request.actor),
         waits=_place(edge.queue.lock, request),
         blocker=edge.blocker.actor,
@@ -82,6 +83,7 @@ def _step(graph: WaitGraph, edge: Edge, names: Names, *, closes: bool) -> Step:
         closing=closes,
         czxid=request.czxid,
         since_ms=request.since_ms,
+        name=names.owner(request.actor),
     )
 
 
@@ -108,7 +110,7 @@ def identity(rule: Rule, ring: Ring) -> str:
 def signature(rule: Rule, ring: Ring, names: Names) -> str:
     """Name all deadlocks of this sort, for muting: classes of locks, modes and owners."""
     locks = {f"{LETTER[e.request.mode]}:{fold_path(e.queue.lock)}" for e in ring}
-    owners = {fold_name(names.owner(edge.request.actor)) for edge in ring}
+    owners = {fold_name(names.label(edge.request.actor)) for edge in ring}
     return " ".join([rule, ">".join(sorted(locks)), ",".join(sorted(owners))])
 
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
+from zktop.model.actors import session_of
 from zktop.model.waits.cores import Core
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.names import Names
@@ -29,6 +30,24 @@ class WayOut(Struct, frozen=True, gc=False):
     owner: str
     why: str
     frees: int
+    client: str | None = None  # its address, and the server that it is connected to
+    server: str | None = None
+
+    @property
+    def process(self) -> str:
+        """Say which process that is."""
+        return process(self.owner, self.actor, self.client)
+
+
+def process(name: str, actor: str, client: str | None) -> str:
+    """Name a process as somebody needs it who wants to stop it: with its address and session.
+
+    >>> process("bob", "0x1000", "10.0.4.31:38110"), process("0x1000", "0x1000", None)
+    ('bob (10.0.4.31:38110, session 0x1000)', '0x1000')
+    """
+    session = f"session {actor}" if session_of(actor) else None
+    known = [one for one in (client, session) if one and not one.endswith(name)]
+    return f"{name} ({', '.join(known)})" if known else name
 
 
 def ways_out(
@@ -42,9 +61,14 @@ def ways_out(
     ranked = sorted(costs, key=lambda a: (fails[a], costs[a][0], -frees[a], costs[a][1], a))
     youngest = min(costs, key=lambda actor: (costs[actor][1], actor))
     return tuple(
-        WayOut(a, names.owner(a), _why(costs[a][0], is_youngest=a == youngest), frees[a])
-        for a in ranked
+        _way(a, names, _why(costs[a][0], is_youngest=a == youngest), frees[a]) for a in ranked
     )
+
+
+def _way(actor: str, names: Names, why: str, frees: int) -> WayOut:
+    at = names.presences.get(actor)
+    client, server = (at.client, at.server) if at else (None, None)
+    return WayOut(actor, names.owner(actor), why, frees, client, server)
 
 
 @lru_cache(maxsize=4)

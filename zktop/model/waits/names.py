@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from zktop.model.waits.state import Mode
+from zktop.model.witness import Presence
 
 LETTER: dict[Mode, str] = {
     "exclusive": "X",
@@ -17,14 +18,20 @@ LETTER: dict[Mode, str] = {
 
 
 class Names(Struct, frozen=True):
-    """Labels for actors and paths; whatever has none is called by its own name."""
+    """Names for actors and paths; whatever has none is called by its own name."""
 
-    owners: Mapping[str, str] = {}
+    owners: Mapping[str, str] = {}  # no two alike
     paths: Mapping[str, str] = {}
+    labels: Mapping[str, str] | None = None  # what actors call themselves: it need not be unique
+    presences: Mapping[str, Presence] = {}  # where those are connected that are sessions
 
     def owner(self, actor: str) -> str:
-        """Call an actor by its label."""
+        """Call an actor by a name of its own."""
         return self.owners.get(actor, actor)
+
+    def label(self, actor: str) -> str:
+        """Call an actor as it calls itself: others may do the same."""
+        return self.owner(actor) if self.labels is None else self.labels.get(actor, actor)
 
     def path(self, lock: str) -> str:
         """Call a lock by its label."""

@@ -1,6 +1,6 @@
 """A potential deadlock told: one line, and two columns of who got and asked for what, in turn."""
 
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -8,7 +8,9 @@ from zktop.model.waits.evidence import Clue
 from zktop.model.waits.names import LETTER, Names, span
 from zktop.model.waits.order import OrderGraph
 from zktop.model.waits.order_cycles import Cycle, is_soft
-from zktop.model.waits.order_samples import Owned, Sample
+from zktop.model.waits.order_samples import Asker, Owned, Sample
+
+LAST: Final = 4  # digits of a session
 
 
 class Turn(Struct, frozen=True, gc=False):
@@ -56,7 +58,8 @@ def inversions(known: OrderGraph, names: Names | None = None) -> tuple[Inversion
 def _inversion(name: str, cycle: Cycle, known: OrderGraph, names: Names) -> Inversion:
     rule: Literal["D9", "D10"] = "D10" if name.startswith("D10") else "D9"
     soft, missed = is_soft(cycle), missed_by(cycle)
-    doubtful = [s.asker.owner for s in cycle if s.asker.is_concurrent]
+    called = _called(cycle)
+    doubtful = [name for name, s in zip(called, cycle, strict=True) if s.asker.is_concurrent]
     majority, odd = _majority(cycle, known)
     return Inversion(
         id=name,
@@ -64,14 +67,14 @@ def _inversion(name: str, cycle: Cycle, known: OrderGraph, names: Names) -> Inve
         confidence="C1" if soft or doubtful else "C2",
         soft=soft,
         classes=tuple(sample.held.vertex for sample in cycle),
-        actors=tuple(sample.asker.owner for sample in cycle),
+        actors=called,
         seen=_seen(cycle, known),
         last_ms=tuple(sample.asked_ms for sample in cycle),
         turns=_turns(cycle),
         missed_by_ms=missed,
         majority=majority,
         odd_one_out=odd,
-        sentence=_sentence(cycle, names, soft=soft),
+        sentence=_sentence(cycle, called, names, soft=soft),
         evidence=_clues(doubtful, missed, soft=soft),
     )
 
@@ -115,16 +118,34 @@ def _majority(cycle: Cycle, known: OrderGraph) -> tuple[str, tuple[str, ...]]:
     return text, tuple(sorted(rare.by_owner)) if usual.count > rare.count else ()
 
 
-def _sentence(cycle: Cycle, names: Names, *, soft: bool) -> str:
-    parts = [_habit(sample, names) for sample in cycle]
+def _called(cycle: Cycle) -> tuple[str, ...]:
+    """Name the actors; those of one name get their sessions' digits, for both may be gone."""
+    askers = [sample.asker for sample in cycle]
+    who: dict[str, set[str]] = {}
+    for asker in askers:
+        who.setdefault(asker.owner, set()).add(asker.identity)
+    return tuple(
+        asker.owner if len(who[asker.owner]) == 1 else f"{asker.owner} {_end(asker, who)}"
+        for asker in askers
+    )
+
+
+def _end(asker: Asker, who: dict[str, set[str]]) -> str:
+    others = who[asker.owner]
+    ends = {identity[-LAST:] for identity in others}
+    return f"…{asker.identity[-LAST:]}" if len(ends) == len(others) else asker.identity
+
+
+def _sentence(cycle: Cycle, called: tuple[str, ...], names: Names, *, soft: bool) -> str:
+    parts = [_habit(sample, who, names) for sample, who in zip(cycle, called, strict=True)]
     needs = " when a writer queues between them" if soft else ""
     return f"Potential deadlock: {'; '.join(parts)}; at the same time{needs} none could go on."
 
 
-def _habit(sample: Sample, names: Names) -> str:
+def _habit(sample: Sample, who: str, names: Names) -> str:
     wanted = names.wanted(sample.wanted.mode, sample.wanted.lock)
     held = names.wanted(sample.held.mode, sample.held.lock)
-    return f"{sample.asker.owner} took {wanted} while it had {held}"
+    return f"{who} took {wanted} while it had {held}"
 
 
 def _clues(doubtful: list[str], missed: int | None, *, soft: bool) -> tuple[Clue, ...]:

@@ -95,7 +95,7 @@ def _step(queue: Queue, edge: Edge, names: Names, *, closes: bool) -> Step:
     place = Place(queue.lock, request.node, request.mode)
     return Step(
         actor=request.actor,
-        owner=names.owner(request.actor),
+        owner=names.label(request.actor),
         holds=(place,) if is_granted(queue, request) else (),
         waits=place,
         blocker=edge.blocker.actor,
@@ -103,6 +103,7 @@ def _step(queue: Queue, edge: Edge, names: Names, *, closes: bool) -> Step:
         closing=closes,
         czxid=request.czxid,
         since_ms=request.since_ms,
+        name=names.owner(request.actor),
     )
 
 

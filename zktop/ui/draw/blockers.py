@@ -5,9 +5,9 @@ from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 from zktop.model.actors import BY_NAME, NOBODY, UNKNOWN, session_of
-from zktop.model.facts import Session, session_text, split
+from zktop.model.facts import Session, split
 from zktop.model.findings.finding import Finding
-from zktop.model.findings.words import short
+from zktop.model.findings.words import middle, short
 from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
 from zktop.model.text import Text
@@ -99,13 +99,13 @@ def _blocker(root: Root, report: Report, held: Holders) -> Blocker:
 
 
 def _ring(dead: Deadlock) -> str:
-    names = [step.owner or step.actor for step in dead.steps]
+    names = [step.name for step in dead.steps]
     some = " + ".join(names[:3])
     return f"{some} + {len(names) - 3} more" if len(names) > 3 else some  # noqa: PLR2004  three names fit
 
 
 def _of_session(root: Root, session: Session, report: Report, held: Held | None) -> Blocker:
-    name = report.naming(session, held.label if held else None) or session_text(session)
+    name = report.calling(session, held.label if held else None)
     bad = (one for one in report.findings if one.severity != "info")
     said, ink = _why(one for one in bad if session in one.sessions) or _holding(held)
     return _made(root, name, said, ink, "sessions", Subject(session=session))
@@ -166,10 +166,11 @@ def blocker_head(width: int) -> Line:
 def blocker_line(number: int, one: Blocker, width: int, *, is_ascii: bool = False) -> Line:
     """Draw one of them."""
     bound = (">=" if is_ascii else "≥") if one.is_lower_bound else ""
+    who = line((middle(one.who, _who(width) - 1), "strong"))
     return joined(
         [
             line((f" {number:>2}", "strong")),
-            fitted(line((one.who, "strong")), _who(width) - 1),
+            fitted(who, _who(width) - 1),
             right(line(str(one.blocked)), 7),
             right(line(blocked_seconds(one.blocked_ms, bound)), BLOCKED_CELLS),
             line((one.why, one.ink)),

@@ -108,7 +108,7 @@ def _write_ways(pen: Pen, dead: Deadlock, report: Report) -> None:
     pen.title("WAYS OUT", "zktop itself never touches anything")
     for number, way in enumerate(dead.ways_out, start=1):
         freed = count(way.frees, "actor")
-        told = f"stop the process of {way.owner} ({way.why}): {freed} can go on"
+        told = f"stop the process of {way.process}, which {way.why}: {freed} can go on"
         session = session_of(way.actor)
         door = Door(f"way {way.actor}", "sessions", Subject(session=session)) if session else None
         pen.item((f"  {number}. ", "key"), told, door=door)

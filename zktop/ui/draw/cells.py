@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from zktop.headless.durations import spoken
-from zktop.model.facts import Millis, session_text
+from zktop.model.facts import Millis
 from zktop.model.history.minute import SECOND_MS
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.report import Report
@@ -64,12 +64,11 @@ class Cells(NamedTuple):
         letter = Run(LETTERS[holder.mode] + " ", "dim")
         if holder.znode.stat is None and not holder.label:
             return (letter, Run(f"?{more}", "unknown"))
-        name = self.report.naming(holder.owner, holder.label)
         if not holder.owner and not holder.releases:
-            said = f"nobody ({name})" if name else "nobody (persistent)"
+            said = f"nobody ({holder.label})" if holder.label else "nobody (persistent)"
             return (letter, Run(said + more, "warning"))
         ink: Ink = "ours" if holder.owner in self.report.ours else "holds"
-        return (letter, Run((name or session_text(holder.owner)) + more, ink))
+        return (letter, Run(self.report.calling(holder.owner, holder.label), ink), Run(more, ink))
 
     def _leases(self, lock: Lock, holders: Sequence[Member]) -> Line:
         held = f"{len(holders)}/{lock.leases or '?'} leases"

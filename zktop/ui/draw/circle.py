@@ -6,7 +6,7 @@ from typing import Final
 
 from zktop.model.actors import session_of
 from zktop.model.facts import Millis, session_text
-from zktop.model.findings.words import clock
+from zktop.model.findings.words import clock, middle
 from zktop.model.waits.deadlock import Deadlock, Place, Step
 from zktop.ui.ink import Ink, Line, Run, fitted, line, width_of
 from zktop.ui.row import LETTERS
@@ -82,7 +82,7 @@ def _entry(step: Step, names: dict[str, str], ink: Ink, *, is_first: bool) -> li
     arrow = " ┌─▶ " if is_first else " │   "
     held = ", ".join(place_name(place) for place in step.holds)
     holds = line("  holds ", (held, "holds")) if held else line(("  only queues", "dim"))
-    who = line((arrow, "waits"), (f"{names[step.actor]} ", "strong"), (step.owner, "strong"))
+    who = line((arrow, "waits"), (f"{names[step.actor]} ", "strong"), (step.name, "strong"))
     bar = " │      " if step.edge == "hard" else " ┊      "
     return [(*who, *holds), (Run(bar, "waits"), *_wait(step, ink))]
 
@@ -125,11 +125,8 @@ def _box(step: Step, names: dict[str, str], most: int) -> list[Line]:
     session = session_of(step.actor)
     brief = f"0x…{session_text(session)[-4:]}" if session is not None else "actor"
     held = ", ".join(place.lock.rpartition("/")[2] for place in step.holds)
-    told = [
-        f"{names[step.actor]}  {step.owner}",
-        brief,
-        f"holds {held}" if held else "only queues",
-    ]
+    name = middle(step.name, most - len(names[step.actor]) - 2)
+    told = [f"{names[step.actor]}  {name}", brief, f"holds {held}" if held else "only queues"]
     inner = min(most, max(len(one) for one in told))
     inks: list[Ink] = ["strong", "dim", "holds"]
     rows = [

@@ -5,10 +5,8 @@ from typing import Final
 
 from zktop.headless.durations import spoken
 from zktop.model.contender import View
-from zktop.model.facts import session_text
 from zktop.model.findings.words import count, several
 from zktop.model.report import Report
-from zktop.model.text import Text
 from zktop.ui.ink import Ink, Line, line, wrapped
 
 LISTED: Final = 500  # locks; more are counted
@@ -67,11 +65,7 @@ def stood(view: View | None) -> str:
     """Say how a lock stood."""
     if view is None:
         return "there is no such lock"
-    holders = [_name(one.owner, one.session) for one in view.holders]
-    waiters = [_name(one.owner, one.session) for one in view.waiters]
+    holders = [one.name for one in view.holders]
+    waiters = [one.name for one in view.waiters]
     held = f"held by {several(holders)}" if holders else "free"
     return f"{held}; waiting: {several(waiters)}" if waiters else f"{held}; nobody waits"
-
-
-def _name(owner: Text | None, session: int | None) -> str:
-    return owner or (session_text(session) if session else "?")

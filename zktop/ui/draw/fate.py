@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from zktop.model.contender import View
-from zktop.model.facts import Session, session_text
+from zktop.model.facts import Session
 from zktop.model.findings.words import count, several
 from zktop.model.locks.lock import Member
 from zktop.model.report import Report
@@ -106,7 +106,7 @@ def _is_freed(view: View, member: Member, session: Session) -> bool:
 
 
 def _who(view: View, member: Member) -> str:
-    return view.naming(member.owner, member.label) or session_text(member.owner)
+    return view.calling(member.owner, member.label)
 
 
 def blast(row: Row) -> str:
@@ -118,7 +118,7 @@ def blast(row: Row) -> str:
     many = count(len(holds), "lock")
     if not behind:
         return f"It holds {many}; nobody waits behind it."
-    names = several(row.scene.roster.name(one) or session_text(one) for one in behind[:4])
+    names = several(row.scene.roster.called(one) for one in behind[:4])
     number = f"{'' if is_all else 'at least '}{count(len(behind), 'session')}"
     at_once = ", all freed at once" if len(holds) > 1 else ""
     more = f" and {len(behind) - 4} more" if len(behind) > 4 else ""  # noqa: PLR2004  as above

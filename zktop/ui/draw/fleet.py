@@ -57,7 +57,12 @@ def _for_both(column: Column[Row]) -> Column[Entry]:
         share=column.share,
         descending=column.descending,
         needs=column.needs,
+        names=_is_row if column.names else None,
     )
+
+
+def _is_row(one: Entry) -> bool:
+    return isinstance(one, Row)
 
 
 def _no_key(_one: Entry) -> object:
@@ -70,7 +75,7 @@ BOTH: Final[Sequence[Column[Entry]]] = tuple(map(_for_both, COLUMNS))
 
 def told(fleet: Fleet, scene: Scene) -> list[Line]:
     """Say who is in it, and what they do together."""
-    names = [scene.roster.name(one) or "?" for one in fleet.sessions[:NAMED]]
+    names = [scene.roster.called(one) for one in fleet.sessions[:NAMED]]
     them = f"{', '.join(names)} and {grouped(len(fleet.sessions) - NAMED)} more"
     return [
         line(

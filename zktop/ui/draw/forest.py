@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from zktop.model.actors import BY_NAME, NOBODY, UNKNOWN, Actors, session_of
-from zktop.model.facts import Session, session_text, split
+from zktop.model.facts import Session, split
 from zktop.model.findings.words import count, short
 from zktop.model.locks.lock import Member
 from zktop.model.report import Report
@@ -74,7 +74,7 @@ class _Tree:
 
     def _title(self, root: Root, dead: Deadlock | None) -> Line:
         if dead is not None:
-            names = [step.owner for step in dead.steps[:3]]
+            names = [step.name for step in dead.steps[:3]]
             more = f" +{len(dead.actors) - 3}" if len(dead.actors) > 3 else ""  # noqa: PLR2004  three names fit
             return line(
                 (f" {' + '.join(names)}{more}", "strong"),
@@ -182,8 +182,9 @@ class _Tree:
             self._below(member.owner, indent + "    ", depth + 1)
 
     def _name(self, session: Session, member: Member | None = None) -> str:
-        label = member.label if member else self.roster.name(session)
-        return self.report.naming(session, label) or session_text(session)
+        if member is None:
+            return self.roster.called(session)
+        return self.report.calling(session, member.label)
 
 
 def _crowd(waiters: Sequence[Member]) -> Iterator[Run]:

@@ -29,7 +29,8 @@ class Fields(Mapping[str, str]):
             case "":
                 return f"{member.node} {self['owner']} {self['session']} {self['client']}"
             case "owner":
-                return self._scene.report.naming(member.owner, member.label) or ""
+                report, label = self._scene.report, member.label
+                return f"{label or ''} {report.calling(member.owner, label)}"
             case "session":
                 return session_text(member.owner) if member.owner else ""
             case "client":

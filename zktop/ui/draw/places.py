@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection
+from itertools import islice
 from typing import Final
 
 from zktop.headless.durations import spoken
@@ -13,7 +14,7 @@ from zktop.model.waits.order_classes import fold_name
 from zktop.ui.draw.lineup import ranged
 from zktop.ui.draw.marks import ink_of, ink_of_deadlock
 from zktop.ui.draw.numbers import grouped
-from zktop.ui.draw.queue import QueueRow, names_of
+from zktop.ui.draw.queue import QueueRow
 from zktop.ui.draw.times import age, running
 from zktop.ui.ink import Ink, Line, Run, joined, line
 from zktop.ui.row import LETTERS
@@ -88,17 +89,17 @@ def identity(row: QueueRow) -> Line:
 
 
 def who(one: Contender) -> Line:
-    """Name somebody by label, or else by what is known."""
-    ink: Ink = "ours" if one.ours else "plain"
-    if one.owner:
-        return line((one.owner, ink), (" (ours)", "ours") if one.ours else "")
-    if one.session is None:
-        return line(("nobody", "warning"))
-    return line((session_text(one.session), "dim"))
+    """Name somebody as nobody else is named."""
+    if one.session is None and not one.owner:
+        return line((one.name, "warning"))
+    ink: Ink = "ours" if one.ours else "plain" if one.owner else "dim"
+    return line((one.name, ink), (" (ours)", "ours") if one.ours else "")
 
 
 def _classes(row: QueueRow) -> Line:
-    named = names_of(row, NAMED)
+    naming = row.scene.report.naming
+    labels = (naming(one.owner, one.label) for one in islice(row.members, NAMED))
+    named = [label for label in labels if label]
     classes = Counter(map(fold_name, named)).most_common(2)
     told = " ".join(f"{name} {number}" for name, number in classes)
     rest = row.size - sum(number for _, number in classes)

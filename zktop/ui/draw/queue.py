@@ -95,9 +95,5 @@ class QueueRows(Sequence[QueueRow]):
 
 def names_of(row: QueueRow, at_most: int) -> list[str]:
     """Name some of those that a row stands for."""
-    naming = row.scene.report.naming
-    return [
-        name
-        for member in islice(row.members, at_most)
-        if (name := naming(member.owner, member.label))
-    ]
+    calling = row.scene.report.calling
+    return [calling(member.owner, member.label) for member in islice(row.members, at_most)]

@@ -69,6 +69,11 @@ class Row(msgspec.Struct, frozen=True, eq=False):
         return self.scene.roster.name(self.session)
 
     @property
+    def called(self) -> Text:
+        """The same, by a name that is no other's."""
+        return self.scene.roster.called(self.session)
+
+    @property
     def presence(self) -> Presence | None:
         """Its connection."""
         return self.scene.report.sight.presence(self.session)
@@ -126,10 +131,10 @@ def short(session: Session) -> str:
 
 
 def _identity(row: Row) -> Line:
-    name = row.name
+    name = row.called if row.name else "?"
     if row.is_ours:
-        return line((name or "?", "ours"), (" ours", "dim"))
-    return line((name, "strong")) if name else line(("?", "unknown"))
+        return line((name, "ours"), (" ours", "dim"))
+    return line((name, "strong" if row.name else "unknown"))
 
 
 def _client(row: Row) -> Line:
@@ -196,7 +201,8 @@ def _contact_share(row: Row) -> float:
 COLUMNS: Final[Sequence[Column[Row]]] = (
     Column("RISK", 4, _risk, lambda row: RISKS.index(row.danger.risk)),
     Column("SESSION", 8, lambda row: line(short(row.session)), lambda row: row.session),
-    Column("IDENTITY", 14, _identity, lambda row: row.name or "", share=2),
+    Column("IDENTITY", 14, _identity, lambda row: row.name or "", share=2,
+           names=lambda _: True),
     Column("CLIENT", 21, _client, lambda row: _text(_client(row)), rank=5),
     Column("SERVER", 15, _server, lambda row: _text(_server(row)), rank=4),
     Column("T/OUT", 6, _timeout, lambda row: row.scene.report.sight.timeout_ms(row.session) or -1,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from zktop.model.facts import Millis, session_text
+from zktop.model.facts import Millis
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.draw.moves import brief_paths
@@ -75,6 +75,6 @@ def _waits(paths: Sequence[Text], report: Report, *, is_ascii: bool) -> Iterator
         for member in part.lock.waiters[:LOOKED_AT] if part else ():
             since = part.history.since(member, holds=False) if part else None
             if since is not None and since.at is not None:
-                who = report.naming(member.owner, member.label) or session_text(member.owner)
+                who = report.calling(member.owner, member.label)
                 said = age(since.at, since.how, report.now, is_ascii=is_ascii)
                 yield Wait(since.at, path, who, said)

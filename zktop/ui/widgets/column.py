@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
+from zktop.model.findings.words import middle
 from zktop.ui.ink import Line, Run, fitted, text_of, width_of
 
 R = TypeVar("R")
@@ -29,6 +30,7 @@ class Column(NamedTuple, Generic[R]):
     descending: bool = False  # the order in which it is most useful
     needs: int = 0  # cells of the whole table; in a narrower one it is not shown
     keeps_end: bool = False  # what does not fit loses its beginning: the end of a path says more
+    names: Callable[[R], bool] | None = None  # of these rows the middle: a name's ends tell more
     ages: bool = True  # else all that it draws is in the row, and stays for as long as the row
 
 
@@ -40,7 +42,22 @@ def cell(column: Column[R], row: R, cells: int) -> Cell:
         return drawn, room
     if column.keeps_end:
         return fitted((Run("…" + text_of(drawn)[1 - room :], drawn[0].ink),), cells), 0
+    if column.names is not None and column.names(row):
+        return fitted(narrowed(drawn, cells), cells), 0
     return fitted(drawn, cells), 0
+
+
+def narrowed(drawn: Line, cells: int) -> Line:
+    """Cut the longest piece of a line in its middle, so that the whole fits.
+
+    >>> text_of(narrowed((Run("X "), Run("127.0.0.1:59112"), Run(" +2")), 16))
+    'X 127.…:59112 +2'
+    """
+    longest = max(range(len(drawn)), key=lambda at: len(drawn[at].text))
+    name = drawn[longest].text
+    kept = max(1, len(name) - (width_of(drawn) - cells))
+    cut = drawn[longest]._replace(text=middle(name, kept))
+    return (*drawn[:longest], cut, *drawn[longest + 1 :])
 
 
 class Still(Generic[R]):

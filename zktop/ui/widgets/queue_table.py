@@ -13,7 +13,7 @@ COLUMNS: Final = (
     Column[QueueRow]("POS", 7, places.position, at_right=True),
     Column[QueueRow]("SEQ", 10, places.sequence, rank=4),
     Column[QueueRow]("M", 1, places.mode),
-    Column[QueueRow]("IDENTITY", 13, places.identity, share=3),
+    Column[QueueRow]("IDENTITY", 13, places.identity, share=3, names=lambda row: not row.is_group),
     Column[QueueRow]("SESSION", 7, places.session, rank=3),
     Column[QueueRow]("CLIENT@SERVER", 21, places.client, rank=5, share=1),
     Column[QueueRow]("AGE", 7, places.age_of, at_right=True),
