@@ -145,9 +145,9 @@ def test_the_command_line_names_another_config_than_the_environment(
 ) -> None:
     """Also when the option stands before the command."""
     (tmp_path / "c.yaml").write_text(
-        "layouts: [{ name: mine, pattern: '^my$' }]", encoding="utf-8"
+        "layouts: [{ name: mine, pattern: '^my-{SEQ}$' }]", encoding="utf-8"
     )
     monkeypatch.setenv("ZKTOP_CONFIG", "missing.yaml")
 
-    assert zktop("layouts", "--config", "c.yaml", "my")[1].startswith("mine ")
-    assert zktop("--config", "c.yaml", "layouts", "my")[1].startswith("mine ")
+    assert zktop("layouts", "--config", "c.yaml", "my-0000000001")[1].startswith("mine ")
+    assert zktop("--config", "c.yaml", "layouts", "my-0000000001")[1].startswith("mine ")

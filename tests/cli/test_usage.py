@@ -134,3 +134,20 @@ def test_every_mistake_of_a_config_is_a_line(
             "c.yaml:2: rots: unknown key (did you mean roots?)\n"
         ),
     )
+
+
+@pytest.mark.parametrize(
+    "command", [("--show-config",), ("layouts",), ("snapshot",), ("check",), ("demo", "--text")]
+)
+def test_a_layout_that_cannot_work_is_refused_by_every_command(
+    zktop: Callable[..., tuple[int, str, str]], tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """Before anything is connected, with the file, the line and what was probably meant."""
+    text = "layouts:\n  - name: ours\n    pattern: '^job-{SEK}$'\n"
+    (tmp_path / "c.yaml").write_text(text, encoding="utf-8")
+
+    assert zktop(*command, "--config", "c.yaml") == (
+        2,
+        "",
+        "c.yaml:3: layouts[0].pattern: unknown macro {SEK} (did you mean {SEQ}?)\n",
+    )

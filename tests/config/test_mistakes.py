@@ -105,7 +105,7 @@ MISTAKES = [
         '1: ui.theme: there is no theme "zktop-drk" (did you mean zktop-dark?)',
     ),
     (
-        "layouts:\n- { name: ours, pattern: a }\n- { name: ours, pattern: b }",
+        "layouts:\n- { name: ours, pattern: 'a{SEQ}' }\n- { name: ours, pattern: 'b{SEQ}' }",
         "3: layouts[1].name: a layout of this name is in line 2; choose another name",
     ),
     # keys that contradict each other
@@ -117,16 +117,80 @@ MISTAKES = [
         ),
     ),
     (
-        "layouts: [{ name: ours, pattern: a, modes: { r: read } }]",
+        "layouts: [{ name: ours, pattern: 'a{SEQ}', modes: { r: read } }]",
         "1: layouts[0].pattern: needs a group (?P<mode>...), because modes are given",
     ),
     (
-        "layouts: [{ name: ours, pattern: '(?P<mode>a)' }]",
+        "layouts: [{ name: ours, pattern: '(?P<mode>a){SEQ}' }]",
         "1: layouts[0].pattern: has a group mode, so modes must say what its words mean",
     ),
     (
-        "layouts: [{ name: ours, pattern: a, sees: [kazo-lock] }]",
+        "layouts: [{ name: ours, pattern: 'a{SEQ}', sees: [kazo-lock] }]",
         '1: layouts[0].sees[0]: there is no layout "kazo-lock" (did you mean kazoo-lock?)',
+    ),
+    (
+        "layouts: [{ name: ours, pattern: '^job-{SEK}$' }]",
+        "1: layouts[0].pattern: unknown macro {SEK} (did you mean {SEQ}?)",
+    ),
+    (
+        "layouts: [{ name: ours, pattern: '^job-{seq}$' }]",
+        "1: layouts[0].pattern: unknown macro {seq} (did you mean {SEQ}?)",
+    ),
+    (
+        "layouts: [{ name: ours, pattern: '^job-{UUID}-{SEQ}$' }]",
+        "1: layouts[0].pattern: unknown macro {UUID} (known: {SEQ} {U36} {H32})",
+    ),
+    (
+        "layouts: [{ name: ours, pattern: '^(?P<idd>.+)-{SEQ}$' }]",
+        '1: layouts[0].pattern: unknown group "idd" (did you mean id?)',
+    ),
+    (
+        "layouts: [{ name: ours, pattern: '^(?P<host>.+)-{SEQ}$' }]",
+        '1: layouts[0].pattern: unknown group "host" (known: seq mode id name)',
+    ),
+    (
+        "layouts:\n- name: ours\n  pattern: '^job-[0-9]+$'",
+        (
+            "3: layouts[0].pattern: has no group seq for the number that decides the order: "
+            "add {SEQ}, or say order: name or order: arrival"
+        ),
+    ),
+    (
+        "layouts:\n- name: ours\n  pattern: '(?P<mode>[rx])-{SEQ}'\n  modes: { r: read }",
+        '4: layouts[0].modes: has no entry for "x", which the group mode can match',
+    ),
+    (
+        "layouts: [{ name: ours, pattern: '^(?P<mode>rd|wr){SEQ}$', modes: { rd: read } }]",
+        '1: layouts[0].modes: has no entry for "wr", which the group mode can match',
+    ),
+    (
+        "layouts: [{ name: ours, pattern: '.*', order: name }]",
+        "1: layouts[0].pattern: matches an empty name",
+    ),
+    (
+        "layouts: [{ name: ours, pattern: 'a{SEQ}', unseen: '[' }]",
+        (
+            "1: layouts[0].unseen: is no regular expression: "
+            "unterminated character set at position 0"
+        ),
+    ),
+    (
+        "layouts: [{ name: ours, pattern: 'a{SEQ}', grouped: true }]",
+        (
+            "1: layouts[0].grouped: needs a group (?P<name>...) in the pattern, "
+            "to tell the locks apart"
+        ),
+    ),
+    (
+        "layouts: [{ name: ours, pattern: 'a{SEQ}', watch: first-writer }]",
+        "1: layouts[0].watch: first-writer needs a mode that reads",
+    ),
+    (
+        "layouts: [{ name: 'our jobs', pattern: 'a{SEQ}' }]",
+        (
+            "1: layouts[0].name: may have letters, digits, dots and dashes alone: "
+            "it stands in --layout"
+        ),
     ),
     ("tls: { key: a.key }", "1: tls.key: needs a certificate (cert or --tls-cert)"),
     (

@@ -11,8 +11,9 @@ from zktop.commands.origin import file_options, replay, tell_notes, watching
 from zktop.commands.output import drop_output, narrate, put
 from zktop.commands.snapshot import no_locks
 from zktop.commands.times import At
-from zktop.config.words import nearest, quoted
+from zktop.config.words import quoted
 from zktop.errors import ExitCode, NothingToLookAtError, ZktopError
+from zktop.model.text import nearest
 
 if TYPE_CHECKING:
     from zktop.commands.replayed import Replay

@@ -34,7 +34,8 @@ class Commands(click.Group):
         """Find the subcommand, or say what was probably meant."""
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
-            from zktop.config.words import nearest, quoted  # noqa: PLC0415  --help needs none
+            from zktop.config.words import quoted  # noqa: PLC0415  --help needs none
+            from zktop.model.text import nearest  # noqa: PLC0415
 
             meant = nearest(name, self.list_commands(ctx)) or (":" in name and f"--hosts {name}")
             hint = f" Did you mean {meant}?" if meant else ""

@@ -13,7 +13,7 @@ from textual.theme import BUILTIN_THEMES, Theme
 from zktop.config import themes
 from zktop.config.effective import Effective
 from zktop.config.tree import DEFAULT, ConfigError, Mistake
-from zktop.config.words import nearest
+from zktop.model.text import nearest
 from zktop.ui.ink import INKS
 from zktop.ui.keymap import mistakes, remapped
 from zktop.ui.keys import KEYS

@@ -10,7 +10,8 @@ import warnings
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 
-from zktop.config.words import nearest, quoted
+from zktop.config.words import quoted
+from zktop.model.text import nearest
 
 Form = Callable[[str], object]
 

@@ -14,7 +14,7 @@ from zktop.config import scalars
 from zktop.config.forms import Form
 from zktop.config.scalars import SCALARS, is_null, sort
 from zktop.config.tree import Items, Mapping, Mistake, Origin, Scalar, Tree
-from zktop.config.words import nearest
+from zktop.model.text import nearest
 
 WRONG: Final = object()
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from msgspec import inspect
 
 from zktop.config.tree import Items, Mapping, Scalar, Tree
-from zktop.config.words import nearest, quoted
-from zktop.model.text import clean
+from zktop.config.words import quoted
+from zktop.model.text import clean, nearest
 
 _NULLS = {"", "~", "null", "Null", "NULL"}
 _TRUTHS = dict.fromkeys(("true", "yes", "on"), True) | dict.fromkeys(("false", "no", "off"), False)

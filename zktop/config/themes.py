@@ -20,7 +20,8 @@ from zktop.config.reader import Check, Reader
 from zktop.config.shape import Word
 from zktop.config.sources import file_tree
 from zktop.config.tree import ConfigError, Mistake, Origin
-from zktop.config.words import nearest, quoted
+from zktop.config.words import quoted
+from zktop.model.text import nearest
 
 Colour = Annotated[str, Meta(extra={"form": "colour"})]
 Style = Annotated[str, Meta(extra={"form": "style"})]

@@ -1,4 +1,4 @@
-"""How a mistake repeats what the user wrote, and guesses what was meant."""
+"""How a mistake repeats what the user wrote."""
 
 from zktop.model.text import clean
 
@@ -14,14 +14,3 @@ def quoted(text: str) -> str:
     if len(text) > LONGEST_QUOTE:
         text = text[: LONGEST_QUOTE - 1] + "…"
     return f'"{clean(text)}"'
-
-
-def nearest(name: str, known: "list[str] | tuple[str, ...]") -> str | None:
-    """Give the known name that the user most likely meant.
-
-    >>> nearest("layuot", ["layout", "leases"]), nearest("colour", ["layout", "leases"])
-    ('layout', None)
-    """
-    from difflib import get_close_matches  # noqa: PLC0415  slow, and needed only on mistakes
-
-    return next(iter(get_close_matches(name[:LONGEST_QUOTE], known, n=1)), None)

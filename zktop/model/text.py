@@ -6,7 +6,7 @@ sequence or a character that reorders its neighbours. Each offender is replaced 
 character, so that columns still line up and two names rarely become one.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NewType
 
 import msgspec
@@ -17,6 +17,7 @@ else:
     Text = str  # to call a NewType takes ten times as long, and there are so many names
 
 LONGEST_LABEL = 256  # characters; data of a znode may be a megabyte, a label is for one line
+LONGEST_NAME = 40  # characters that somebody may have mistyped
 
 _as_json: Final = msgspec.json.Encoder().encode  # the quickest look at every character
 _CONTROL_PICTURES = 0x2400
@@ -71,6 +72,17 @@ def label(data: bytes) -> Text:
     if len(text) > LONGEST_LABEL:
         text = text[: LONGEST_LABEL - 1] + "…"
     return Text(text)
+
+
+def nearest(name: str, known: Sequence[str]) -> str | None:
+    """Give the known name that somebody most likely meant.
+
+    >>> nearest("layuot", ["layout", "leases"]), nearest("colour", ["layout", "leases"])
+    ('layout', None)
+    """
+    from difflib import get_close_matches  # noqa: PLC0415  slow, and needed only on mistakes
+
+    return next(iter(get_close_matches(name[:LONGEST_NAME], known, n=1)), None)
 
 
 def _shown(character: str) -> str:

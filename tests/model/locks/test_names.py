@@ -67,7 +67,9 @@ def lock_with(layout: Layout, names: list[str]) -> Lock:
     ]
     listed = tuple(sorted(map(Text, names)))
     world = World().after(Children(path=PATH, names=listed, stat=root, zxid=1000, at=1), *facts)
-    lock = lock_at(PATH, world, Settings(roots=(Root(PATH, layout=layout.name),)), 1)
+    own = () if layout in BY_NAME else (layout,)
+    asked = Settings(roots=(Root(PATH, layout=layout.name),), layouts=own)
+    lock = lock_at(PATH, world, asked, 1)
     assert isinstance(lock, Lock)
     return lock
 
@@ -109,6 +111,15 @@ def test_holders_and_blockers_are_those_of_the_rule(layout: Layout, data: st.Dat
         assert (member in list(lock.holders)) == (not ahead)
         assert closure(lock, member) >= ahead
         assert all(other.sequence < member.sequence for other in lock.blocked_by(member))
+
+
+def test_what_a_user_calls_a_number_may_be_none() -> None:
+    """Then the layout's clients have not written the name."""
+    ours = Layout(name="ours", pattern="^job-(?P<seq>.+)$")
+    lock = lock_with(ours, ["job-0000000007", "job-seven"])
+
+    assert read(ours, "job-seven") is None
+    assert [member.node for member in lock.members] == ["job-0000000007"]
 
 
 def conflict(one: Member, other: Member) -> bool:

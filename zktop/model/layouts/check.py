@@ -1,88 +1,106 @@
-"""What is wrong with a layout that a user wrote, in sentences for the config loader."""
+"""What is wrong with a layout that a user wrote: the key, and the end of a sentence about it."""
 
 import re
+import warnings
 from collections.abc import Iterator
 
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.names import MACROS, compiled
+from zktop.model.text import nearest
+
+Mistakes = Iterator[tuple[str, str]]
 
 _GROUPS = ("seq", "mode", "id", "name")
 _LONGEST_PATTERN = 2_000
 _NUMERIC = ("number", "text", "magnitude", "digits", "unsigned")
+_MACRO = re.compile(r"(?<!\\)(?<!\\N)\{[A-Za-z_]\w*\}")  # `\{` is a brace, `\N{DASH}` a character
+_SIMPLE_MODES = re.compile(r"\(\?P<mode>(?:\[(\w+)\]|([\w|]+))\)")  # [rw], or read|write
 
 
-def check(layout: Layout) -> list[str]:
-    """Say everything that keeps a layout from working; an empty list is a good one.
+def check(layout: Layout) -> Mistakes:
+    """Say everything that keeps a layout from working.
 
-    >>> check(Layout(name="mine", pattern="^job-(?P<seq"))
-    ['pattern: missing >, unterminated name at position 9']
-    >>> check(Layout(name="mine", pattern="^job-(?P<mode>[rw])-{SEQ}$"))
-    ['modes: the pattern has a group "mode", so say what it means, like {r: read, w: write}']
+    >>> list(check(Layout(name="mine", pattern="^job-{SEK}$")))
+    [('pattern', 'unknown macro {SEK} (did you mean {SEQ}?)')]
+    >>> list(check(Layout(name="mine", pattern="^job-(?P<idd>.+)-{SEQ}$")))
+    [('pattern', 'unknown group "idd" (did you mean id?)')]
     """
-    if len(layout.pattern) > _LONGEST_PATTERN:
-        return [f"pattern: longer than {_LONGEST_PATTERN} characters"]
+    broken = {key: _broken(getattr(layout, key)) for key in ("pattern", "unseen")}
+    yield from ((key, what) for key, what in broken.items() if what is not None)
+    yield from _name(layout)
+    if broken["pattern"] is None:
+        wrong = [*_words(layout)]
+        yield from wrong or _groups(layout)
+    yield from _rules(layout)
+
+
+def _broken(pattern: str) -> str | None:
+    if len(pattern) > _LONGEST_PATTERN:
+        return f"is longer than {_LONGEST_PATTERN} characters"
     try:
-        pattern = compiled(layout.pattern)
+        with warnings.catch_warnings(action="ignore"):  # of what later Pythons may read otherwise
+            compiled(pattern)
     except (re.error, OverflowError, RecursionError) as error:
-        return [f"pattern: {error}"]
-    return [*_name(layout), *_pattern(layout, pattern), *_modes(layout, pattern), *_rules(layout)]
+        return f"is no regular expression: {error}"
+    return None
 
 
-def _name(layout: Layout) -> Iterator[str]:
-    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", layout.name):
-        yield "name: use letters, digits, dots and dashes, so that it fits a command line"
+def _name(layout: Layout) -> Mistakes:
+    if not re.fullmatch(r"\w[\w.-]*", layout.name):
+        yield "name", "may have letters, digits, dots and dashes alone: it stands in --layout"
 
 
-def _pattern(layout: Layout, pattern: re.Pattern[str]) -> Iterator[str]:
-    for macro in re.findall(r"\{[A-Z]\w*\}", layout.pattern):
+def _words(layout: Layout) -> Mistakes:
+    """Say which macros and groups nothing is known of."""
+    for macro in _MACRO.findall(layout.pattern):
         if macro not in MACROS:
-            yield f"pattern: unknown macro {macro} (known: {' '.join(MACROS)})"
-    unknown = sorted(pattern.groupindex.keys() - set(_GROUPS))
-    if unknown:
-        yield f'pattern: unknown group "{unknown[0]}" (known: {" ".join(_GROUPS)})'
+            yield "pattern", f"unknown macro {macro} ({_hint(macro.upper(), tuple(MACROS))})"
+    for group in compiled(layout.pattern).groupindex:
+        if group not in _GROUPS:
+            yield "pattern", f'unknown group "{group}" ({_hint(group, _GROUPS)})'
+
+
+def _groups(layout: Layout) -> Mistakes:
+    """Say which groups are missing, or mean nothing."""
+    pattern = compiled(layout.pattern)
+    groups = pattern.groupindex
     if pattern.fullmatch(""):
-        yield "pattern: it matches an empty name"
-    if "seq" not in pattern.groupindex and layout.order in _NUMERIC and layout.means != "single":
+        yield "pattern", "matches an empty name"
+    if "seq" not in groups and layout.order in _NUMERIC and layout.means != "single":
         yield (
-            'pattern: there is no group "seq" for the number that decides the order '
-            "(add {SEQ}, or say order: name or order: arrival)"
+            "pattern",
+            (
+                "has no group seq for the number that decides the order: "
+                "add {SEQ}, or say order: name or order: arrival"
+            ),
         )
-    if layout.grouped and "name" not in pattern.groupindex:
-        yield 'grouped: the pattern has no group "name" to tell the groups apart'
-    yield from _unseen(layout)
-
-
-def _unseen(layout: Layout) -> Iterator[str]:
-    try:
-        compiled(layout.unseen)
-    except (re.error, OverflowError, RecursionError) as error:
-        yield f"unseen: {error}"
-
-
-def _modes(layout: Layout, pattern: re.Pattern[str]) -> Iterator[str]:
-    has_group = "mode" in pattern.groupindex
-    if has_group and not layout.modes:
-        yield (
-            'modes: the pattern has a group "mode", so say what it means, like {r: read, w: write}'
-        )
-    if layout.modes and not has_group:
-        yield 'modes: the pattern has no group "mode"'
-    if has_group and layout.modes:
-        for said in _spelled(layout.pattern):
-            if said not in layout.modes:
-                yield f'modes: no entry for "{said}", which the pattern allows'
+    if layout.grouped and "name" not in groups:
+        yield "grouped", "needs a group (?P<name>...) in the pattern, to tell the locks apart"
+    if layout.modes and "mode" not in groups:
+        yield "pattern", "needs a group (?P<mode>...), because modes are given"
+    if not layout.modes and "mode" in groups:
+        yield "pattern", "has a group mode, so modes must say what its words mean"
+    if layout.modes:
+        lacking = (word for word in _spelled(layout.pattern) if word not in layout.modes)
+        for word in lacking:
+            yield "modes", f'has no entry for "{word}", which the group mode can match'
 
 
 def _spelled(pattern: str) -> Iterator[str]:
-    """Give the words that a simple mode group can match: `[rw]` or `read|write`."""
-    found = re.search(r"\(\?P<mode>(?:\[([A-Za-z0-9]+)\]|([A-Za-z0-9_|]+))\)", pattern)
+    """Give the words that a simple mode group can match."""
+    found = _SIMPLE_MODES.search(pattern)
     if found:
         yield from found[1] or found[2].split("|")
 
 
-def _rules(layout: Layout) -> Iterator[str]:
+def _rules(layout: Layout) -> Mistakes:
     reads = layout.means == "read-write"
     if layout.watch == "first-writer" and not reads:
-        yield "watch: first-writer needs a mode that reads"
+        yield "watch", "first-writer needs a mode that reads"
     if reads and layout.modes and "read" not in layout.modes.values():
-        yield "kind: read-write needs a mode that reads"
+        yield "kind", "read-write needs a mode that reads"
+
+
+def _hint(word: str, known: tuple[str, ...]) -> str:
+    meant = nearest(word, known)
+    return f"did you mean {meant}?" if meant else f"known: {' '.join(known)}"

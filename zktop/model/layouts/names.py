@@ -96,7 +96,10 @@ def _read(layout: Layout, name: str, reader: _Reader) -> Name | None:
             return None
         said = meant
     digits = found[seq] if seq else None
-    sequence = None if digits is None else int(digits)
+    try:
+        sequence = None if digits is None else int(digits)
+    except ValueError:  # a user's pattern may let anything in
+        return None
     return Name(said, sequence, found[id_] if id_ else None, found[group] or "" if group else "")
 
 
