@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from cli.live import PATIENCE_S, Line, Worker, new_root, worker, zktop_process
 from either import EITHER, server_of
-from servers import RunningServer, ask, sandbox_server
+from servers import RunningServer, ask, free_port, sandbox_server
 
 from zktop.commands.access import access_of, plan_of
 from zktop.commands.replayed import Replay
@@ -248,6 +248,32 @@ def test_check_is_fine_with_a_queue(
 
     assert (code, err) == (0, "")
     assert out.startswith("OK: 1 lock, 0 deadlocks\n")
+
+
+def test_a_server_that_is_down_is_told(
+    zktop: Zktop, sandbox: RunningServer, root: str, workers: Hire, tmp_path: Path
+) -> None:
+    """By check and snapshot, live and from a recording; it does not change the exit code."""
+    workers(sandbox.address, "alice").acquire(f"{root}/a")
+    dead, file = f"127.0.0.1:{free_port()}", str(tmp_path / "run.zktop")
+    live = ("--hosts", f"{sandbox.address},{dead}", "--root", f"{root}/*")
+    zktop("record", *live, "-o", file, "--duration", "2s")
+
+    for where in live, ("--from", file):
+        code, out, _ = zktop("check", *where)
+        _, shot, _ = zktop("snapshot", *where)
+
+        told = f"warning: P13 member-down (C4): {dead} is down: connection refused (noticed at "
+        assert code == 0
+        assert any(line.startswith(told) for line in out.splitlines()), out
+        assert "1 of 2 servers answered." in out
+        servers = {one["address"]: one for one in json.loads(shot)["source"]["servers"]}
+        assert (servers[dead]["state"], servers[dead]["error"]) == ("down", "connection refused")
+        assert servers[dead]["since"] is not None
+        assert (servers[sandbox.address]["state"], servers[sandbox.address]["since"]) == (
+            "up",
+            None,
+        )
 
 
 @pytest.mark.parametrize("command", ["snapshot", "check"])

@@ -9,6 +9,8 @@ from faults.conftest import Ensemble
 from faults.crowd import Crowd
 from faults.witness import Place, Witness, agrees_soon, invented_nothing, witness
 
+from zktop.model.report import Report
+
 pytestmark = pytest.mark.zookeeper
 
 ALIVE = "connected"
@@ -104,6 +106,46 @@ def test_the_leader_is_paused(crowd_at_work: Crowd, ensemble: Ensemble, place: P
             ensemble.resume(leader)
         _recovers(near, place, crowd_at_work, far)
     assert ensemble.leader() != leader
+
+
+def test_a_member_that_is_down_is_news_until_it_is_back(
+    place: Place, crowd_at_work: Crowd, ensemble: Ensemble
+) -> None:
+    """A finding names it while it is down; nothing else is said to be out."""
+    dying = ensemble.hosts.split(",")[0]
+    with _at_work(place, crowd_at_work) as looker:
+        looker.until(lambda report: not _outages(report))
+        ensemble.kill(dying)
+        try:
+            down = looker.until(_outages)
+        finally:
+            ensemble.start(dying)
+        looker.until(lambda report: not _outages(report))
+
+    assert [rule for rule, _ in _outages(down)] == ["P13"]
+    assert _outages(down)[0][1].startswith(f"{dying} is down: connection refused")
+
+
+def test_a_paused_member_is_news_until_it_goes_on(
+    place: Place, crowd_at_work: Crowd, ensemble: Ensemble
+) -> None:
+    """It accepts connections and does not answer."""
+    paused = next(one for one in ensemble.hosts.split(",") if one != ensemble.leader())
+    with _at_work(place, crowd_at_work) as looker:
+        looker.until(lambda report: not _outages(report))
+        ensemble.pause(paused)
+        try:
+            mute = looker.until(_outages)
+        finally:
+            ensemble.resume(paused)
+        looker.until(lambda report: not _outages(report))
+
+    assert [rule for rule, _ in _outages(mute)] == ["P14"]
+    assert _outages(mute)[0][1].startswith(f"{paused} does not answer")
+
+
+def _outages(report: Report) -> list[tuple[str, str]]:
+    return [(one.rule, one.sentence) for one in report.findings if one.rule in ("P13", "P14")]
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from zktop.model.facts import (
     Link,
     Node,
     Server,
+    ServerState,
     Session,
     Siblings,
     Stat,
@@ -125,6 +126,15 @@ def figures(
     """Give the figures of a server."""
     return Server(
         server=server, version=Text(version), watches=watches, mode=Text(mode), at=NOW, zxid=0
+    )
+
+
+def out(
+    server: Text, state: ServerState, why: str = "connection refused", ago: int = 12_000
+) -> Server:
+    """Give the figures of a server that has not served for so long."""
+    return Server(
+        server=server, state=state, since=NOW - ago, why=Text(why), at=NOW - 1_000, zxid=0
     )
 
 

@@ -10,6 +10,7 @@ from model.builders import (
     figures,
     lock,
     no_connections,
+    out,
     own,
     row,
 )
@@ -17,7 +18,7 @@ from msgspec.structs import replace
 from ui.feeds import ToldFeed, app_of, frames, settled
 from ui.troubles import deadlock, trouble
 
-from zktop.model.facts import AnyFact
+from zktop.model.facts import AnyFact, Server, ServerState
 from zktop.model.findings.finding import Confidence
 from zktop.model.report import Report
 from zktop.ui.app import Zktop
@@ -74,6 +75,43 @@ def test_it_tells_what_it_could_not_ask() -> None:
     assert "≥1 session" in text_of(drawn)
     assert "lag ≥0" in text_of(drawn)
     assert inks(drawn)["≥0"] == "unknown"
+
+
+@pytest.mark.parametrize("state", ["down", "no-answer", "no-quorum"])
+def test_a_server_that_is_out_is_counted_in_colour(state: ServerState) -> None:
+    """However narrow the terminal is."""
+    drawn = ensemble(
+        "prod", told(*three(TERM, TERM, TERM), replace(out(ZK2, state), at=NOW + 1)), 60
+    )
+
+    assert inks(drawn)["2/3 servers"] == "warning"
+
+
+def test_a_server_that_gives_no_tables_is_there() -> None:
+    """Locked down is not down."""
+    locked = Server(
+        server=ZK1, channel="4lw", why="mntr is not in the whitelist", state="up", at=NOW, zxid=0
+    )
+    drawn = ensemble("prod", told(own(), locked, no_connections(ZK1)), 120)
+
+    assert "1/1 servers, 0 tables" in text_of(drawn)
+    assert inks(drawn)["0 tables"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("state", "said"), [("no-answer", "LIVE  NO ANSWER 12s"), ("up", "LIVE  00:")]
+)
+async def test_that_our_own_server_does_not_answer_stands_beside_live(
+    state: ServerState, said: str
+) -> None:
+    """The client notices it only after two thirds of its timeout."""
+    link = replace(own(), server=ZK1)
+    silent = replace(out(ZK1, state), at=NOW + 1)
+    app = app_of(*frames((NOW, (link, *lock("/a", "ann"), silent))))
+    async with app.run_test(size=(100, 24)) as pilot:
+        lines = await settled(pilot)
+
+        assert said in lines[0]
 
 
 def test_a_server_alone_is_nobodys_leader_and_behind_nobody() -> None:

@@ -5,12 +5,25 @@ from contextlib import asynccontextmanager
 
 import pytest
 from headless.stories import facts
-from model.builders import NOW, ZK1, connections, expiry, figures, own, row, session, watches
+from model.builders import (
+    NOW,
+    ZK1,
+    connections,
+    expiry,
+    figures,
+    no_connections,
+    no_watches,
+    out,
+    own,
+    row,
+    session,
+    watches,
+)
 from msgspec.structs import replace
 from textual.pilot import Pilot
 from ui.feeds import app_of, frames, settled
 
-from zktop.model.facts import AnyFact
+from zktop.model.facts import AnyFact, Server
 from zktop.model.text import Text
 from zktop.ui import ordering
 from zktop.ui.app import Zktop
@@ -92,6 +105,39 @@ async def test_without_tables_it_says_what_is_lost() -> None:
         assert "NO SERVER TABLES" in screen
         assert "Lost: contact, expiry, watches, clients." in screen
         assert "/locks/y goes to D" in screen
+
+
+async def test_a_server_that_is_down_says_since_when_and_why() -> None:
+    """In place of its mode and its note, in red."""
+    down = replace(out(ZK1, "down"), since=AT - 9_000, at=AT + 2_000)
+    async with shown(told(down), (160, 40)) as (_, pilot):
+        screen = await settled(pilot)
+
+        (row_of,) = (line for line in screen if line.startswith("zk1:2181"))
+        assert "DOWN 12s" in row_of
+        assert "connection refused" in row_of
+
+
+async def test_a_member_that_was_never_reached_is_not_called_down() -> None:
+    """Its address may mean nothing here."""
+    far = replace(out(ZK1, "unreached", "no such host name"), at=AT)
+    async with shown(told(far), (200, 40)) as (_, pilot):
+        screen = await settled(pilot)
+
+        (row_of,) = (line for line in screen if line.startswith("zk1:2181"))
+        assert "unreached" in row_of
+        assert "never answered: no such host name" in row_of
+
+
+async def test_a_locked_down_server_says_what_to_add_to_its_configuration() -> None:
+    """On any terminal: the column of notes is there on wide ones alone."""
+    why = "mntr is not in this server's 4lw.commands.whitelist"
+    locked = Server(server=ZK1, channel="4lw", why=Text(why), state="up", at=AT, zxid=0)
+    tables = no_connections(ZK1, why, AT), no_watches(ZK1, why, AT)
+    async with shown(told(locked, *tables), (100, 30)) as (_, pilot):
+        screen = "\n".join(await settled(pilot))
+
+        assert "Add to zoo.cfg:\n   4lw.commands.whitelist=srvr,mntr," in screen
 
 
 async def test_nothing_was_read_yet() -> None:

@@ -1,15 +1,16 @@
 """What the servers tell of themselves becomes facts, and each refusal a named blind spot."""
 
+import signal
 import time
 from collections.abc import Callable, Iterator
 
 import pytest
 from kazoo.client import KazooClient
-from servers import RunningServer, free_port, real_ensemble, real_zookeeper
+from servers import RunningServer, free_port, real_ensemble, real_zookeeper, started_again
 from zk.eye import Eye, looking
 from zk.listeners import listener, silent
 
-from zktop.model.facts import session_id
+from zktop.model.facts import Server, session_id
 from zktop.model.world import Tables, World
 from zktop.zk.access import Admin
 from zktop.zk.hosts import Address
@@ -195,32 +196,109 @@ def test_a_server_is_left_alone_for_longer_than_its_tables_took() -> None:
 def test_a_server_that_never_answers_does_not_hold_up_the_others(
     zookeeper: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is given up after the deadline, and named."""
-    monkeypatch.setattr("zktop.zk.sampling.SECONDS", 0.3)
+    """It is given up after two deadlines, and named."""
+    monkeypatch.setattr("zktop.zk.introspection.ANSWER_S", 0.3)
     with listener(silent) as mute:
         hosts = f"{mute},{zookeeper.address}"
         with _sampled(hosts, Admin(port=free_port())) as eye:
-            eye.until(lambda world: len(world.tables) == 2 and _rows(world, zookeeper.address))
+            eye.until(lambda world: _rows(world, zookeeper.address))
+            eye.until(lambda world: _state(world, str(mute)) == "no-answer")
             told = {str(server): tables for server, tables in eye.world.tables.items()}
 
     silence = told[str(mute)]
     assert silence.server
     assert silence.server.channel == "none"
-    assert "no answer within 0.3 s" in (silence.server.why or "")
+    assert silence.server.why == "no answer within 0.3 s"
+    assert silence.server.since is not None
+    assert silence.server.since < silence.server.at
     assert told.keys() == {str(mute), zookeeper.address}
 
 
-def test_a_server_that_gave_no_answer_at_first_is_asked_last(
+def test_a_server_that_gave_no_answer_at_first_is_not_asked_again_at_once(
     zookeeper: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A single look does not wait for it for long, and the tables of the others are there."""
-    monkeypatch.setattr("zktop.zk.sampling.SECONDS", 1.0)
+    """A single look does not wait for it a second time, and the tables of the others are there."""
+    monkeypatch.setattr("zktop.zk.introspection.ANSWER_S", 60.0)
     with listener(silent) as mute:
         given = {"introspect": True, "admin": Admin(port=free_port())}
         with looking(f"{mute},{zookeeper.address}", "/nothing", **given) as eye:
-            first = eye.until(lambda world: world.tables).tables
+            assert eye.source.wait_until_sampled(20)
+            world = eye.world
 
-    assert list(map(str, first)) == [zookeeper.address]
+    assert _rows(world, zookeeper.address)
+    assert _state(world, str(mute)) is None
+
+
+def test_a_member_that_is_killed_is_down_until_it_is_back(
+    ensemble: list[RunningServer],
+) -> None:
+    """It refuses connections since then; the other two are up all the time."""
+    dying, *others = ensemble
+    hosts = ",".join(one.address for one in ensemble)
+    with _sampled(hosts, _admin(ensemble, "4lw")) as eye:
+        eye.until(lambda world: _states(world) == ["up"] * 3)
+        killed_at = time.time_ns() // 1_000_000
+        dying.process.kill()
+        dying.process.wait()
+        try:
+            down = eye.until(lambda world: _state(world, dying.address) == "down")
+            figures = _figures(down, dying.address)
+            states = [_state(down, one.address) for one in others]
+        finally:
+            ensemble[0] = started_again(dying)
+        eye.until(lambda world: _states(world) == ["up"] * 3)
+        again = _figures(eye.world, dying.address)
+
+    assert states == ["up", "up"]
+    assert figures.why == "connection refused"
+    assert figures.since is not None
+    assert killed_at <= figures.since <= figures.at
+    assert again.since is None
+
+
+def test_a_paused_server_gives_no_answer_until_it_goes_on(zookeeper: RunningServer) -> None:
+    """It still accepts connections; its tables stand until the second silence.
+
+    Our own client notices as well: what the rounds ask does not put off its pings for ever.
+    """
+    with _sampled(zookeeper.address, Admin(port=free_port()), session_timeout=6.0) as eye:
+        eye.until(lambda world: _rows(world, zookeeper.address))
+        zookeeper.process.send_signal(signal.SIGSTOP)
+        try:
+            mute = eye.until(lambda world: _state(world, zookeeper.address) == "no-answer")
+            figures, rows = _figures(mute, zookeeper.address), _rows(mute, zookeeper.address)
+            eye.until(lambda world: world.link and world.link.state == "suspended")
+        finally:
+            zookeeper.process.send_signal(signal.SIGCONT)
+        eye.until(lambda world: _state(world, zookeeper.address) == "up")
+
+    assert figures.why == "no answer within 1.5 s"
+    assert not rows
+
+
+def test_a_locked_down_server_is_up() -> None:
+    """It answers that it tells nothing."""
+    with (
+        real_zookeeper(**{"4lw.commands.whitelist": "srvr"}) as server,
+        _sampled(server.address, Admin(port=free_port())) as eye,
+    ):
+        assert _state(eye.world, server.address) == "up"
+
+
+def _figures(world: World, address: str) -> Server:
+    """What a server told of itself last."""
+    told = next(tables for server, tables in world.tables.items() if str(server) == address)
+    assert told.server
+    return told.server
+
+
+def _state(world: World, address: str) -> str | None:
+    """Whether a server answers."""
+    return _figures(world, address).state if address in map(str, world.tables) else None
+
+
+def _states(world: World) -> list[str | None]:
+    return [_state(world, str(server)) for server in world.tables]
 
 
 def _rows(world: World, address: str) -> object:
@@ -244,10 +322,12 @@ def _admin(ensemble: list[RunningServer], channel: str) -> Admin:
 class _sampled:  # noqa: N801  used like a function
     """An eye whose servers have been asked once."""
 
-    def __init__(self, hosts: str, admin: Admin, **plan: object) -> None:
-        self._looking = looking(
-            hosts, "/nothing", introspect=True, admin=admin, sample_every=0.2, **plan
-        )
+    def __init__(
+        self, hosts: str, admin: Admin, session_timeout: float = 10.0, **plan: object
+    ) -> None:
+        access: dict[str, object] = {"session_timeout": session_timeout}
+        plan |= {"introspect": True, "admin": admin, "sample_every": 0.2}
+        self._looking = looking(hosts, "/nothing", access=access, **plan)  # type: ignore[arg-type]  # a test's keywords
 
     def __enter__(self) -> Eye:
         eye = self._looking.__enter__()

@@ -20,6 +20,14 @@ Confidence = Literal["C1", "C2", "C3", "C4"]
 Time = Annotated[str, msgspec.Meta(description="ISO-8601, UTC, milliseconds")]
 SessionId = Annotated[str, msgspec.Meta(description="0x and hex, unsigned 64 bits, no padding")]
 Zxid = Annotated[str, msgspec.Meta(description="0x and hex")]
+ServerState = Annotated[
+    Literal["up", "down", "no-answer", "no-quorum", "unreached", "unknown"],
+    msgspec.Meta(
+        description="down: refuses connections. no-answer: accepts them, and was silent twice. "
+        "no-quorum: answers that it serves no clients. unreached: a member that never answered "
+        "zktop, perhaps because its address means nothing here."
+    ),
+]
 
 
 class Shape(msgspec.Struct, frozen=True):
@@ -97,6 +105,8 @@ class Server(Shape, frozen=True, kw_only=True):
     outstanding: int | None
     znodes: int | None
     channel: Literal["4lw", "admin", "none"]
+    state: ServerState  # whether it answers; `error` says why not, or why it gives no figures
+    since: Time | None  # it does not serve; null while it does
     error: str | None
 
 

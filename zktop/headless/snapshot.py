@@ -55,6 +55,8 @@ def _server(server: Server) -> schema.Server:
         outstanding=server.outstanding,
         znodes=server.znodes,
         channel=server.channel,
+        state=server.state or "unknown",
+        since=_moment(server.since),
         error=server.why,
     )
 

@@ -13,6 +13,7 @@ from zktop.model.report import Report
 GRACE: Final[Millis] = 5_000  # for a second look at tables that are slow to come
 CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
 CRITICAL: Final = frozenset(rule.id for rule in RULES if rule.severity == "critical")
+OUTAGES: Final = frozenset({"P13", "P14"})
 Level = Literal["OK", "WARNING", "CRITICAL", "UNKNOWN"]
 
 
@@ -82,6 +83,7 @@ class Judge:
             len(report.paths),
             len(deadlocks),
             report.blind,
+            tuple(one for one in found if one.rule in OUTAGES and one.id not in told),
         )
 
     def _has_lasted(self, finding: Finding, report: Report) -> bool:
@@ -105,6 +107,7 @@ class Verdict(NamedTuple):
     locks: int
     deadlocks: int
     blind: tuple[Blind, ...]
+    outages: tuple[Finding, ...] = ()  # they do not count, and explain what is missing
 
     @property
     def level(self) -> Level:
@@ -129,6 +132,8 @@ class Verdict(NamedTuple):
             yield f"seen too briefly: {_said(finding)}"
         for finding in self.below:
             yield f"below the bar: {_said(finding)}"
+        for finding in self.outages:
+            yield f"{finding.severity}: {_said(finding)}"
         yield from blind_lines(self.blind)
 
     def nagios(self) -> Iterator[str]:

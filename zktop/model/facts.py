@@ -204,6 +204,15 @@ class Expiry(Fact, frozen=True, tag="expiry"):
     why: Text | None = None
 
 
+ServerState = Literal[
+    "up",
+    "down",  # it refuses connections, or its name cannot be resolved
+    "no-answer",  # it accepts connections and does not answer
+    "no-quorum",  # it answers that it serves no clients
+    "unreached",  # /zookeeper/config names it, and it has never answered zktop
+]
+
+
 class Server(Fact, frozen=True, tag="server"):
     """The figures of one ensemble member."""
 
@@ -218,6 +227,15 @@ class Server(Fact, frozen=True, tag="server"):
     server_zxid: int | None = None
     channel: Literal["4lw", "admin", "none"] = "none"
     why: Text | None = None
+    state: ServerState | None = None  # None: unknown, or recorded before zktop noted it
+    since: Millis | None = None  # it does not serve
+
+    @property
+    def is_up(self) -> bool:
+        """Tell whether it answered when it was asked last."""
+        if self.state is None:
+            return self.channel != "none" or self.why is None
+        return self.state == "up"
 
 
 class Link(Fact, frozen=True, tag="link"):

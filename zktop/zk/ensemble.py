@@ -14,6 +14,7 @@ class Ensemble:
     def __init__(self, given: Iterable[Address]) -> None:
         self._given = tuple(given)
         self._hosts: set[str] = set()
+        self.named: set[str] = set()  # servers that the connection string names
         self.members: tuple[Member, ...] = ()
 
     def servers(self) -> dict[str, Address]:
@@ -21,18 +22,25 @@ class Ensemble:
         servers: dict[str, Address] = {}
         met: set[Address] = set()
         self._hosts = {address.host for address in self._given}
-        for address in [*self._given, *self._others()]:
-            found = _resolved(address)
-            if not found or met & set(found):
-                servers.update({str(address): address} if not found else {})
-                continue
-            met.update(found)
-            self._hosts.update(one.host for one in found)
-            if len(found) == 1 or _is_loopback(found):
-                servers[str(address)] = address
-            else:
-                servers.update({str(one): one for one in found})
+        for address in self._given:
+            servers |= self._behind(address, met)
+        self.named = set(servers)
+        for address in self._others():
+            servers |= self._behind(address, met)
         return servers
+
+    def _behind(self, address: Address, met: set[Address]) -> dict[str, Address]:
+        """Give the servers of one address, without those that were met under another name."""
+        found = _resolved(address)
+        if not found:
+            return {str(address): address}
+        if met & set(found):
+            return {}
+        met.update(found)
+        self._hosts.update(one.host for one in found)
+        if len(found) == 1 or _is_loopback(found):
+            return {str(address): address}
+        return {str(one): one for one in found}
 
     def unasked(self) -> tuple[str, ...]:
         """Name the members that cannot be asked: the configuration does not tell their port."""

@@ -1,13 +1,14 @@
 """Asks every ensemble member for its tables, slowly, on a thread that waits for nothing else.
 
-One server at a time, and a server that is slow is asked less often: what this costs an ensemble
-must not depend on how well the ensemble is. The thread hands tables over and never waits for
-anybody to look at them, so that it can always read an answer to its end.
+Each round begins with a short question to all of them at once; who does not answer is not asked
+for tables. Then one server at a time, and a server that is slow is asked less often: what this
+costs an ensemble must not depend on how well the ensemble is. The thread hands tables over and
+never waits for anybody to look at them, so that it can always read an answer to its end.
 """
 
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from zktop.model.facts import ServerFact
 from zktop.model.text import clean
@@ -16,12 +17,16 @@ from zktop.zk.ensemble import Ensemble
 from zktop.zk.expiry import ServerClock
 from zktop.zk.hosts import Address
 from zktop.zk.pace import Pace
+from zktop.zk.preflight import Probe, probes
 from zktop.zk.sampling import Told, Way, by_admin, by_words, unreached
 from zktop.zk.shared import share
+from zktop.zk.standing import Standing
 from zktop.zk.table_facts import Stamp, facts
 from zktop.zk.tables import Member, Paths
 from zktop.zk.words import RefusedError
 
+ANSWER_S = 1.5  # for the question whether a server answers at all
+AGAIN_S = 0.5  # after a first silence: was that a slow moment, or is the server gone?
 SLOW_S = 1.0
 REST_FOR = 50  # a look is followed by so many times the processor time that it took
 LONGEST_REST_S = 60.0
@@ -32,8 +37,9 @@ MEMBERS_WITHIN_S = 1.0  # longer the first round does not wait to learn who else
 class Rest:
     """How long one server is left in peace, and what is remembered of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_given: bool = True) -> None:
         self.clock = ServerClock()
+        self.standing = Standing(is_given=is_given)
         self.due = 0.0
         self.admin_due = 0.0
         self.why_no_admin = ""
@@ -73,7 +79,7 @@ class Introspection:
         self._thread = threading.Thread(target=self._run, name="zktop-introspection", daemon=True)
         self.ensemble = Ensemble(access.hosts.addresses)
         self.on_round: Callable[[], None] = lambda: None
-        self.silent: Collection[Address] = ()  # they come last: each costs the whole deadline
+        self.met: Mapping[Address, Probe] = {}  # a moment ago: good for the first round
         self.asked = self.bytes_in = 0
 
     def start(self) -> None:
@@ -93,24 +99,62 @@ class Introspection:
     def _run(self) -> None:
         self._introduced.wait(MEMBERS_WITHIN_S)
         while not self._stopped.is_set():
-            for name, address in sorted(self.ensemble.servers().items(), key=self._is_silent):
-                rest = self._rests.setdefault(name, Rest())
-                if self._stopped.is_set():
-                    return
-                if rest.due <= time.monotonic():
-                    self._sample(name, address, rest)
+            try:
+                self._round()
+            except RefusedError:  # zktop is ending
+                return
             self._tell_of_unasked()
             self.on_round()
-            self._stopped.wait(self._every)
+            is_unsure = any(rest.standing.is_unsure for rest in self._rests.values())
+            self._stopped.wait(min(AGAIN_S, self._every) if is_unsure else self._every)
 
-    def _is_silent(self, server: tuple[str, Address]) -> bool:
-        return server[1] in self.silent
+    def _round(self) -> None:
+        """Ask the servers that it is time for."""
+        now = time.monotonic()
+        servers = self.ensemble.servers()
+        for name in servers:
+            self._rests.setdefault(name, Rest(is_given=name in self.ensemble.named))
+        due = {name: one for name, one in servers.items() if self._rests[name].due <= now}
+        for name, probe in self._probed(due).items():
+            if self._stopped.is_set():
+                return
+            if probe.serves:
+                self._sample(name, probe.address, self._rests[name])
+            else:
+                self._note_failure(name, probe, self._rests[name])
+
+    def _probed(self, due: Mapping[str, Address]) -> dict[str, Probe]:
+        """Ask these whether they answer, and note it."""
+        begun = time.time_ns() // 1_000_000
+        unmet = [address for address in due.values() if address not in self.met]
+        for _ in unmet:
+            self._turn()
+        found = {one.address: one for one in probes(unmet, self._context, ANSWER_S)}
+        told = {name: found.get(address) or self.met[address] for name, address in due.items()}
+        self.met = {}
+        for name, probe in told.items():
+            self._rests[name].standing.after(probe, begun)
+        return told
+
+    def _note_failure(self, name: str, probe: Probe, rest: Rest) -> None:
+        """Tell that a server does not answer; after a first silence its tables still stand."""
+        if rest.standing.is_unsure and rest.facts:
+            return
+        rest.clock.forget()
+        rest.watches = {}
+        told = unreached(probe.why)
+        told.state, told.since = rest.standing.state, rest.standing.since
+        stamp = Stamp(clean(name), self._seen(), time.time_ns() // 1_000_000)
+        rest.facts = facts(told, stamp, self._access.hosts)
+        self._deliver(rest.facts)
 
     def _tell_of_unasked(self) -> None:
         why = "/zookeeper/config does not tell its client port: add it to --hosts"
         for name in self.ensemble.unasked():
             stamp = Stamp(clean(name), self._seen(), time.time_ns() // 1_000_000)
-            self._deliver(facts(unreached(why), stamp, self._access.hosts))
+            told = unreached(why)
+            told.state = "unreached"
+            self._deliver(facts(told, stamp, self._access.hosts))
 
     def _turn(self) -> None:
         """Wait until one more question is within the budget, and count it."""
@@ -125,6 +169,7 @@ class Introspection:
     def _sample(self, name: str, address: Address, rest: Rest) -> None:
         seen, begun, busy = self._seen(), time.monotonic(), time.thread_time()
         told = self._told(address, rest)
+        told.state = rest.standing.state
         took = time.monotonic() - begun
         at = time.time_ns() // 1_000_000
         # A server that lags shows an earlier moment than the one that we know of.

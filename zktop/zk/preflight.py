@@ -22,7 +22,9 @@ from zktop.zk.wire import Deadline, connect, drained
 CAP_S = 2.0
 QUESTION = b"srvr\n"
 
-Outcome = Literal["ok", "not-serving", "unreachable", "unknown-host", "tls", "not-zookeeper"]
+Outcome = Literal[
+    "ok", "not-serving", "silent", "unreachable", "unknown-host", "tls", "not-zookeeper"
+]
 Version = tuple[int, int, int]
 
 
@@ -35,18 +37,30 @@ class Probe(msgspec.Struct, frozen=True, gc=False):
     version: Version | None = None
     mode: str | None = None
     peer: str | None = None  # the numeric address behind the name
+    why: str = ""  # it cannot be used, in a few words
 
     @property
     def usable(self) -> bool:
         """Tell whether a client may find a server here, now or once it has a quorum."""
         return self.outcome in ("ok", "not-serving")
 
+    @property
+    def serves(self) -> bool:
+        """Tell whether it answers, whatever it is: why it gives no tables is a finer question."""
+        return not self.why
+
 
 def preflight(
     addresses: Sequence[Address], tls: Tls | None = None, seconds: float = CAP_S
 ) -> list[Probe]:
     """Ask all addresses at once; the slowest decides, and it gets no more than `seconds`."""
-    context = tls.context() if tls else None
+    return probes(addresses, tls.context() if tls else None, seconds)
+
+
+def probes(
+    addresses: Sequence[Address], context: ssl.SSLContext | None, seconds: float
+) -> list[Probe]:
+    """Do the same with a context that is there already."""
     answers: queue.SimpleQueue[Probe] = queue.SimpleQueue()
     for address in addresses:
         # A name server cannot be given a deadline: who waits for one is left behind.
@@ -79,13 +93,13 @@ def probe(
             return replace(found, peer=str(peer))
     except socket.gaierror as problem:
         said = f"{address.host}: no such host name ({problem.strerror or problem})."
-        return Probe(address, "unknown-host", said)
+        return Probe(address, "unknown-host", said, why="no such host name")
     except ssl.SSLError as problem:
         return Probe(address, "tls", _tls_sentence(address, problem))
     except (ConnectionResetError, BrokenPipeError):
         return _hung_up(address, context)
     except (OSError, ValueError) as problem:  # ValueError: a name that IDNA cannot encode
-        return Probe(address, "unreachable", _unreached(address, problem, seconds))
+        return _unreached(address, problem, seconds)
 
 
 def _judged(address: Address, answer: bytes, context: ssl.SSLContext | None) -> Probe:
@@ -97,7 +111,7 @@ def _judged(address: Address, answer: bytes, context: ssl.SSLContext | None) -> 
         return Probe(address, "ok", f"{address} is a ZooKeeper server.", version, mode)
     if "not currently serving requests" in text:
         said = f"{address} is a ZooKeeper server without a quorum: it serves nobody at the moment."
-        return Probe(address, "not-serving", said, version)
+        return Probe(address, "not-serving", said, version, why="it has no quorum")
     if "not in the whitelist" in text:
         return Probe(address, "ok", f"{address} is a ZooKeeper server.", version)
     if text.startswith("HTTP/"):
@@ -114,18 +128,21 @@ def _hung_up(address: Address, context: ssl.SSLContext | None) -> Probe:
     return Probe(address, "tls", said)
 
 
-def _unreached(address: Address, problem: Exception, seconds: float) -> str:
+def _unreached(address: Address, problem: Exception, seconds: float) -> Probe:
     if isinstance(problem, ConnectionRefusedError):
-        return f"{address} refuses connections: is ZooKeeper running there, on this port?"
+        said = f"{address} refuses connections: is ZooKeeper running there, on this port?"
+        return Probe(address, "unreachable", said, why="connection refused")
     if isinstance(problem, TimeoutError):
+        why = f"no answer within {seconds:g} s"
         reasons = "a firewall, a wrong port, or a server that hangs"
-        return f"{address} gives no answer within {seconds:g} s: {reasons}."
-    return f"{address} cannot be reached: {getattr(problem, 'strerror', None) or problem}."
+        return Probe(address, "silent", f"{address} gives {why}: {reasons}.", why=why)
+    why = str(getattr(problem, "strerror", None) or problem)
+    return Probe(address, "unreachable", f"{address} cannot be reached: {why}.", why=why)
 
 
 def _slow_name(address: Address, seconds: float) -> Probe:
-    said = f"{address.host}: the name was not resolved within {seconds:g} s."
-    return Probe(address, "unknown-host", said)
+    why = f"its name was not resolved within {seconds:g} s"
+    return Probe(address, "silent", f"{address.host}: {why}.", why=why)
 
 
 def _tls_sentence(address: Address, problem: ssl.SSLError) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from zktop.model.facts import Connection
+from zktop.model.facts import Connection, ServerState
 from zktop.model.text import Text
 from zktop.zk import admin, admin_tables, tables, words
 from zktop.zk.access import Admin
@@ -51,6 +51,8 @@ class Told(msgspec.Struct):
     ephemerals: Paths | None = None
     tick_ms: int | None = None
     why: dict[str, str] = {}
+    state: ServerState | None = None
+    since: int | None = None
 
     def attempt(self, table: str, question: Callable[[], None]) -> None:
         """Ask for one table; a refusal is part of the answer."""

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from zktop.errors import NoConnectionError
-from zktop.model.facts import Link, Told
+from zktop.model.facts import Link, Server, ServerFact, Told
 from zktop.zk.access import Access, Admin
+from zktop.zk.barrier import Barrier
 from zktop.zk.client import ring_log
 from zktop.zk.clock import Clock
 from zktop.zk.connection import CLOSING_S, Connection
@@ -22,7 +23,7 @@ from zktop.zk.polling import Polling
 from zktop.zk.preflight import Probe, preflight
 from zktop.zk.reach import reaches_of
 from zktop.zk.reader import Answer
-from zktop.zk.requests import Exists, GetData, check_kazoo, data
+from zktop.zk.requests import GetData, check_kazoo, data
 from zktop.zk.tables import Member, members
 
 PERSISTENT_SINCE = (3, 6, 0)
@@ -78,6 +79,7 @@ class Source:
             access, self._stream, self._clock, self._emit, self.log, self._pace
         )
         self._reader = self._connection.reader
+        self._barrier = Barrier(self._reader, lambda: self._connection.ready)
         self._observe()
         self._introspect()
 
@@ -107,14 +109,14 @@ class Source:
         self._introspection = Introspection(
             self.access,
             self.plan.admin,
-            lambda facts: self._stream.post(self._after_an_answer, self._facts_of_tables, facts),
+            lambda facts: self._stream.post(self._tables_came, facts),
             lambda: self._clock.seen,
             self._pace,
             every=self.plan.sample_every,
             large_tables=self.plan.large_tables,
         )
         self._introspection.on_round = lambda: self._stream.post(
-            self._after_an_answer, self._stream.after, 0.0, self._sampled.set
+            self._barrier.after, lambda: self._stream.after(0.0, self._sampled.set)
         )
 
     # The life of a source
@@ -192,7 +194,7 @@ class Source:
         names = {probe.peer: str(probe.address) for probe in probes if probe.peer}
         self._connection.names = names
         self._connection.prefer([probe.address for probe in probes if probe.usable])
-        self._introspection.silent = {probe.address for probe in probes if not probe.usable}
+        self._introspection.met = {probe.address: probe for probe in probes}
 
     def _after_batch(self) -> None:
         self._observer.after_batch()
@@ -235,19 +237,12 @@ class Source:
         usable = [probe.address for probe in preflight(others) if probe.usable]
         self._stream.post(self._connection.extend, usable)
 
-    def _after_an_answer(self, job: Callable[..., None], *arguments: object) -> None:
-        """Do this once everything that happened until now has been told.
-
-        A table must not be judged by a picture that is older than it.
-        """
-        if self._connection.ready:
-            question = Exists(self.access.hosts.full("/"))
-            self._reader.ask(question, lambda _answer: job(*arguments))
+    def _tables_came(self, facts: Sequence[ServerFact]) -> None:
+        """Tell of tables; that a server does not answer needs no answer from it first."""
+        if any(isinstance(fact, Server) and fact.is_up for fact in facts):
+            self._barrier.after(lambda: self._facts.extend(facts))
         else:
-            job(*arguments)
-
-    def _facts_of_tables(self, facts: Sequence[Told]) -> None:
-        self._facts.extend(facts)
+            self._facts.extend(facts)
 
 
 def preflight_of(access: Access) -> list[Probe]:

@@ -62,6 +62,8 @@ def _server(told: Told, common: dict[str, Any]) -> Server:
         server_zxid=told.zxid,
         channel=told.channel,
         why=_why(told, "server"),
+        state=told.state,
+        since=told.since,
     )
 
 

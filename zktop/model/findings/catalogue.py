@@ -9,6 +9,7 @@ from zktop.model.findings import (
     blocked,
     deadlocks,
     inversions,
+    outages,
     performance,
     safety,
     structure,
@@ -43,6 +44,7 @@ RULES: Final[tuple[AnyRule, ...]] = _ordered(
         *wakeups.RULES,
         *safety.RULES,
         *performance.RULES,
+        *outages.RULES,
         *structure.RULES,
     )
 )

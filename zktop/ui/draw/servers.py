@@ -1,17 +1,16 @@
 """The members of the ensemble, a row each: what they tell of themselves, and what they hide."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
 
 from zktop.model.facts import Server
 from zktop.model.report import Report
-from zktop.model.sight import Sight
 from zktop.model.text import Text
 from zktop.model.witness import TABLE_NAMES, Table, Witness
 from zktop.ui.draw.clock import per_second
-from zktop.ui.draw.standing import lag, newest_of
+from zktop.ui.draw.standing import OUTAGES, lag, newest_of, out_for, outage
 from zktop.ui.ink import Ink, Line, line
 from zktop.ui.roster import Rates
 from zktop.ui.widgets.column import Column
@@ -26,6 +25,7 @@ class ServerRow(msgspec.Struct, frozen=True, eq=False):
     figures: Server
     lag: int | None  # transactions behind the newest of all; None: not told, or another term
     rates: tuple[float, float] | None  # packets received and sent a second
+    out_ms: int | None  # for how long it has not served
     missing: tuple[tuple[Table, Text], ...]  # tables that it did not give, and why
 
     @property
@@ -38,12 +38,12 @@ def server_rows(report: Report, rates: Rates) -> list[ServerRow]:
     """Give the servers, the leader first."""
     sight = report.sight
     newest = newest_of(sight.servers)
-    rows = [_row(one, newest, rates, sight) for one in sight.witnesses]
+    rows = [_row(one, newest, rates, report) for one in sight.witnesses]
     return sorted(rows, key=lambda row: (_is_led(row), row.name))
 
 
-def _row(witness: Witness, newest: int, rates: Rates, sight: Sight) -> ServerRow:
-    figures = witness.figures
+def _row(witness: Witness, newest: int, rates: Rates, report: Report) -> ServerRow:
+    figures, sight = witness.figures, report.sight
     blind = tuple(
         (one.table, one.why) for one in sight.blind_spots if one.server == witness.server
     )
@@ -52,6 +52,7 @@ def _row(witness: Witness, newest: int, rates: Rates, sight: Sight) -> ServerRow
         figures=figures,
         lag=lag(figures.server_zxid, newest),
         rates=rates.total(witness.server),
+        out_ms=out_for(figures, report.now),
         missing=blind,
     )
 
@@ -65,7 +66,11 @@ def _told(value: object, ink: Ink = "plain") -> Line:
 
 
 def _mode(row: ServerRow) -> Line:
-    mode = row.figures.mode
+    mode, state = row.figures.mode, row.figures.state
+    if state in OUTAGES:
+        return line(outage(state, row.out_ms))
+    if state == "unreached":
+        return line((state, "unknown"))
     return _told(mode.upper() if mode == "leader" else mode, "strong" if mode else "plain")
 
 
@@ -91,6 +96,10 @@ def _tables(row: ServerRow) -> Line:
 
 
 def _note(row: ServerRow) -> Line:
+    if row.figures.state in OUTAGES:
+        return line((str(row.figures.why), "critical"))
+    if row.figures.state == "unreached":
+        return line((f"never answered: {row.figures.why}", "unknown"))
     if row.figures.why:
         return line((f"gives no figures: {row.figures.why}", "warning"))
     hidden = [f"no {TABLE_NAMES[table]}: {why}" for table, why in row.missing]
@@ -148,12 +157,23 @@ def blindness(report: Report, *, is_live: bool) -> list[Line]:
         )
         return [line((f" NO SERVER TABLES: {why}, or --introspect is off.", "unknown")), _LOST]
     if sees.sessions == sees.watches == sees.expiry == "none":
-        return [line((" NO SERVER TABLES: no server gives any; NOTE says why.", "unknown")), _LOST]
+        return [*_why_none(report), _LOST]
     blind = {one.table for one in report.sight.blind_spots}
     lost = [text for table, text in _LOSSES.items() if table in blind]
     return [line((f" BLIND: {'; '.join(lost)}.", "unknown"))] if lost else []
 
 
+def _why_none(report: Report) -> Iterator[Line]:
+    """Say why no server gives a table, and what the servers' configuration lacks."""
+    whys = [one.why for one in report.sight.blind_spots]
+    if any("whitelist" in why for why in whys):
+        yield line((" NO SERVER TABLES: the servers refuse them. Add to zoo.cfg:", "unknown"))
+        yield line((f"   4lw.commands.whitelist={NEEDED_WORDS}", "strong"))
+    else:
+        yield line((f" NO SERVER TABLES: {next(iter(whys), 'no server gave any')}.", "unknown"))
+
+
+NEEDED_WORDS: Final = "srvr,mntr,conf,cons,dump,wchs,wchc"
 _LOST: Final = line(
     (" Lost: contact, expiry, watches, clients. What znodes tell is shown: holds, waits.", "dim")
 )

@@ -3,13 +3,19 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from zktop.model.facts import Server
+from zktop.model.facts import Millis, Server, ServerState
 from zktop.model.findings.words import count
 from zktop.model.report import Report
 from zktop.model.sight import Sight
 from zktop.ui.draw.marks import SURE
+from zktop.ui.draw.times import running
 from zktop.ui.ink import Ink, Line, line
 
+OUTAGES: Final[dict[ServerState | None, tuple[str, Ink]]] = {
+    "down": ("DOWN", "critical"),
+    "no-quorum": ("NO QUORUM", "critical"),
+    "no-answer": ("NO ANSWER", "critical"),
+}
 EPOCH: Final = 32  # bits of a zxid that count within the term of one leader
 
 
@@ -24,7 +30,7 @@ def pieces(report: Report) -> Iterator[Piece]:
     """Say all of it."""
     sight = report.sight
     yield Piece(1, line(count(len(report.paths), "lock")))
-    yield Piece(2, line(_servers(sight.servers)))
+    yield from _servers(sight)
     yield from _roles(sight)
     yield from _wrong(report)
     if any(one.need not in ("history", "leases") for one in report.blind):
@@ -46,10 +52,19 @@ def newest_of(servers: Iterable[Server]) -> int:
     return max((one.server_zxid or 0 for one in servers), default=0)
 
 
-def _servers(servers: Sequence[Server]) -> str:
+def _servers(sight: Sight) -> Iterator[Piece]:
+    """Count the servers that answer; those that do not are never left out."""
+    servers, sees = sight.servers, sight.sees
     if not servers:
-        return "servers not asked"
-    return f"{sum(one.why is None for one in servers)}/{len(servers)} servers"
+        yield Piece(2, line("servers not asked"))
+        return
+    told = f"{sum(one.is_up for one in servers)}/{len(servers)} servers"
+    if any(one.state in OUTAGES for one in servers):
+        yield Piece(0, line((told, "warning")))
+    elif sees.sessions == sees.watches == sees.expiry == "none":
+        yield Piece(2, line(f"{told}, ", ("0 tables", "unknown")))
+    else:
+        yield Piece(2, line(told))
 
 
 def _roles(sight: Sight) -> Iterator[Piece]:
@@ -101,3 +116,18 @@ def _host(address: str, servers: Sequence[Server]) -> str:
     hosts = [one.server.rpartition(":")[0] for one in servers]
     host = address.rpartition(":")[0]
     return host if hosts.count(host) == 1 else address
+
+
+def out_for(server: Server, now: Millis) -> int | None:
+    """Count for how long a server has not served, up to the newest round at least."""
+    return None if server.since is None else max(0, max(now, server.at) - server.since)
+
+
+def outage(state: ServerState | None, out_ms: int | None) -> tuple[str, Ink]:
+    """Write what is wrong with a server, and for how long.
+
+    >>> outage("down", 12_000)
+    ('DOWN 12s', 'critical')
+    """
+    word, ink = OUTAGES[state]
+    return (word if out_ms is None else f"{word} {running(out_ms)}"), ink

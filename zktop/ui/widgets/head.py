@@ -1,6 +1,6 @@
 """The head of every screen: where we are, how current the picture is, and the pages."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -100,6 +100,7 @@ def _when(moment: Moment, recording: str) -> Line:
     frame = moment.frame
     if moment.is_newest or frame is None:
         pieces.append(line((word, ink)))
+        pieces += _unanswered(moment)
     elif not moment.feed.is_live:
         how = f"PLAYING {moment.speed:g}x" if moment.is_playing else "PAUSED"
         pieces.append(
@@ -115,6 +116,19 @@ def _when(moment: Moment, recording: str) -> Line:
     if frame is not None:
         pieces.append(line((f"{clock(frame.at)}Z ", "strong")))
     return joined(pieces)
+
+
+def _unanswered(moment: Moment) -> Iterator[Line]:
+    """Say that the server which zktop reads from does not answer: the client notices it later."""
+    frame = moment.frame
+    if frame is None or moment.status.word != "live":
+        return
+    from zktop.ui.draw.standing import OUTAGES, out_for, outage  # noqa: PLC0415  with the first report
+
+    link = frame.report.world.link
+    for one in frame.report.sight.servers:
+        if one.state in OUTAGES and link is not None and one.server == link.server:
+            yield line(outage(one.state, out_for(one, frame.at)))
 
 
 @lru_cache(16)

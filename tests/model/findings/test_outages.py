@@ -1,0 +1,73 @@
+"""P13 and P14: servers that are down or do not answer; with a near miss each."""
+
+import pytest
+from model.builders import NOW, ZK1, ZK2, ZK3, figures, no_connections, out
+from model.findings.cases import found, only, survey
+from msgspec.structs import replace
+
+from zktop.model.facts import Server, ServerState
+from zktop.model.findings.surroundings import Survey
+
+UP = tuple(replace(figures(one), state="up") for one in (ZK1, ZK2))
+
+
+def with_third(third: Server) -> Survey:
+    """Two servers that are up, and a third one."""
+    return survey(*UP, third)
+
+
+def test_p13_fires_for_a_server_that_refuses_connections() -> None:
+    """It names the server, the reason, and how many others answered."""
+    finding = only("P13", with_third(out(ZK3, "down")))
+
+    assert finding.sentence == (
+        "zk3:2181 is down: connection refused (noticed at 00:16:28Z). 2 of 3 servers answered."
+    )
+    assert (finding.severity, finding.confidence) == ("warning", "C4")
+    assert finding.since == NOW - 12_000
+    assert finding.evidence[0].text == "asked at 00:16:39Z: connection refused"
+
+
+def test_p13_fires_for_a_server_without_a_quorum() -> None:
+    """It runs, and serves nobody."""
+    finding = only("P13", with_third(out(ZK3, "no-quorum", "it has no quorum")))
+
+    assert finding.sentence.startswith("zk3:2181 runs but serves no clients: it has no quorum")
+
+
+def test_p13_p14_fires_with_the_same_id_as_long_as_it_lasts() -> None:
+    """So it is one alert, however often the server is asked."""
+    for rule, state in (("P13", "down"), ("P14", "no-answer")):
+        once, later = out(ZK3, state), replace(out(ZK3, state), at=NOW)
+
+        assert only(rule, with_third(once)).id == only(rule, with_third(later)).id
+
+
+def test_p14_fires_for_a_server_that_was_silent_twice() -> None:
+    """Perhaps it is the network in between: that is assumed away, and said."""
+    finding = only("P14", with_third(out(ZK3, "no-answer", "no answer within 1.5 s", 3_000)))
+
+    assert finding.sentence == (
+        "zk3:2181 does not answer (noticed at 00:16:37Z). 2 of 3 servers answered."
+    )
+    assert finding.confidence == "C3"
+    assert [one.supports for one in finding.evidence] == [True, None]
+
+
+QUIET: list[ServerState] = ["up", "unreached"]
+
+
+@pytest.mark.parametrize("state", QUIET)
+def test_p13_p14_is_quiet_for_a_server_that_is(state: ServerState) -> None:
+    """A member that was never reached may be fine, at an address that means nothing here."""
+    case = with_third(out(ZK3, state))
+
+    assert not found("P13", case) + found("P14", case)
+
+
+def test_p13_p14_is_quiet_where_tables_are_refused() -> None:
+    """A locked-down server is up; and so is one of a recording that did not note it yet."""
+    locked = Server(server=ZK3, channel="4lw", why="mntr is not in the whitelist", at=NOW, zxid=0)
+    case = survey(*UP, locked, no_connections(ZK3))
+
+    assert not found("P13", case) + found("P14", case)

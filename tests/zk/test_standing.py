@@ -1,0 +1,57 @@
+"""Whether one server answers: a state that follows from what it said in each round."""
+
+import pytest
+
+from zktop.zk.hosts import Address
+from zktop.zk.preflight import Outcome, Probe
+from zktop.zk.standing import Standing
+
+WHERE = Address("zk1", 2181)
+
+
+def after(*outcomes: Outcome, is_given: bool = True) -> Standing:
+    """A server that was asked so often, a second apart."""
+    standing = Standing(is_given=is_given)
+    for number, outcome in enumerate(outcomes):
+        standing.after(Probe(WHERE, outcome, ""), 1_000 * number)
+    return standing
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "state", "since"),
+    [
+        (["ok"], "up", None),
+        (["ok", "unreachable"], "down", 1_000),
+        (["ok", "unreachable", "unreachable"], "down", 1_000),
+        (["unknown-host"], "down", 0),
+        (["ok", "not-serving"], "no-quorum", 1_000),
+        (["ok", "silent"], "up", None),
+        (["ok", "silent", "silent"], "no-answer", 1_000),
+        (["ok", "silent", "ok", "silent"], "up", None),
+        (["ok", "silent", "unreachable"], "down", 1_000),
+        (["unreachable", "ok"], "up", None),
+        (["not-zookeeper"], None, None),
+        (["silent"], None, None),
+    ],
+)
+def test_the_state_after_these_rounds(
+    outcomes: list[Outcome], state: str | None, since: int | None
+) -> None:
+    """A refusal counts at once, a silence when it was there twice in a row."""
+    standing = after(*outcomes)
+
+    assert (standing.state, standing.since) == (state, since)
+
+
+def test_a_first_silence_is_unsure() -> None:
+    """So it is asked again soon."""
+    assert after("ok", "silent").is_unsure
+    assert not after("ok").is_unsure
+    assert not after("ok", "silent", "silent").is_unsure
+
+
+@pytest.mark.parametrize("outcome", ["unreachable", "silent", "unknown-host"])
+def test_a_member_that_has_never_answered_may_be_fine(outcome: Outcome) -> None:
+    """Only the ensemble's configuration names it: perhaps by an address inside of containers."""
+    assert after(outcome, outcome, is_given=False).state == "unreached"
+    assert after("ok", outcome, outcome, is_given=False).state in ("down", "no-answer")
