@@ -4,14 +4,15 @@ Who was seen to act while it waited, who is idle, who watches what: it is gather
 actors of a core, and only while there is one.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
 from zktop.model.actors import session_of
 from zktop.model.calling import Calling
-from zktop.model.facts import Millis
+from zktop.model.facts import Millis, Session
 from zktop.model.history.attempts import identity_of
 from zktop.model.history.chronicle import Chronicle
 from zktop.model.locks.lock import Lock, Member
@@ -27,6 +28,10 @@ from zktop.model.waits.names import Names
 from zktop.model.waits.state import Queue, Request
 from zktop.model.watching import Lookout
 from zktop.model.witness import Presence
+
+Standing = tuple[Queue, Request, Lock, Member]
+
+ASTRAY: Final = ("missing", "elsewhere")  # nothing wakes it, so it may not wait as we think
 
 
 class Inquest(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,15 +59,9 @@ class Inquest(msgspec.Struct, frozen=True, kw_only=True):
         """Gather what is known of the actors of all cores."""
         actors = {actor for core in self.graph.residue.cores for actor in core.actors}
         sessions = {actor: session_of(actor) for actor in actors}
-        last_active = self.chronicle.sessions.last_active
-        idle = {
-            actor: since
-            for actor, session in sessions.items()
-            if session and (since := last_active(session)) is not None
-        }
         places = list(self._places(actors))
         past = {lock.path: self.chronicle.of(lock.path, self.now_ms) for _, _, lock, _ in places}
-        lookouts = {lock.path: Lookout(lock, self.sight) for _, _, lock, _ in places}
+        watches = self._watches(places)
         usual = {path: history.usual_hold for path, history in past.items()}
         tries = {
             request.actor: past[lock.path].attempts.get(identity_of(member))
@@ -75,18 +74,24 @@ class Inquest(msgspec.Struct, frozen=True, kw_only=True):
             concurrent=frozenset(filter(self.activity.is_concurrent, actors)),
             released={actor: self.activity.released(actor) for actor in actors},
             threads=frozenset(a for a, session in sessions.items() if session is None),
-            still_since_ms=idle,
-            watched=frozenset(
-                (queue.lock, request.node)
-                for queue, request, lock, member in places
-                if not self.graph.holds(queue, request)
-                and lookouts[lock.path].of(member).verdict == "confirmed"
-            ),
+            still_since_ms=_known(self.chronicle.sessions.last_active, sessions),
+            quiet_ms=_known(self.chronicle.sessions.quiet_ms, sessions),
+            watched=frozenset(one for one, verdict in watches.items() if verdict == "confirmed"),
+            astray=frozenset(one for one, verdict in watches.items() if verdict in ASTRAY),
             usual_hold_ms={path: hold[1] for path, hold in usual.items() if hold is not None},
             patience_ms={actor: ms for actor, ms in learned.items() if ms is not None},
         )
 
-    def _places(self, actors: Iterable[str]) -> Iterator[tuple[Queue, Request, Lock, Member]]:
+    def _watches(self, places: list[Standing]) -> dict[tuple[str, str], str]:
+        """Judge the watches of all who wait, by queue and node."""
+        lookouts = {lock.path: Lookout(lock, self.sight) for _, _, lock, _ in places}
+        return {
+            (queue.lock, request.node): lookouts[lock.path].of(member).verdict
+            for queue, request, lock, member in places
+            if not self.graph.holds(queue, request)
+        }
+
+    def _places(self, actors: Iterable[str]) -> Iterator[Standing]:
         """Give all places of these actors, as the graph and as the locks know them."""
         for actor in actors:
             for queue, request in self.graph.places(actor):
@@ -126,6 +131,14 @@ class Inquest(msgspec.Struct, frozen=True, kw_only=True):
         lock = self.locks.get(Text(path_of(name)))
         member = lock.member(request.node) if lock else None
         return member.label if member else None
+
+
+def _known(
+    tell: Callable[[Session], Millis | None], sessions: Mapping[str, Session | None]
+) -> dict[str, Millis]:
+    """Ask of each actor that is a session; leave out what cannot be told."""
+    told = ((actor, tell(session)) for actor, session in sessions.items() if session)
+    return {actor: answer for actor, answer in told if answer is not None}
 
 
 def _of_locks(deadlock: Deadlock) -> Deadlock:

@@ -4,7 +4,7 @@ import pytest
 from model.builders import NOW, ZK1, ZK2, connections, row, session, world
 
 from zktop.model.facts import Connection, Text
-from zktop.model.history.sessions import HOUR_MS, SPARE, Sessions, Step
+from zktop.model.history.sessions import FRESH_MS, HOUR_MS, SPARE, Sessions, Step
 from zktop.model.sight import Sight
 from zktop.model.world import World
 
@@ -154,3 +154,40 @@ def test_the_same_table_counts_once() -> None:
     sessions.look(Sight.of(known, NOW + 5_000))
 
     assert sessions.requests_per_s(ALICE) == pytest.approx(2.0)
+
+
+def test_quiet_is_who_was_watched_to_send_nothing_but_pings() -> None:
+    """From its first table on, or from that after its last request; packets are mostly pings."""
+    early = seen(table(0, received=1, last_cxid=7), table(30_000, received=9, last_cxid=7))
+    busy = seen(
+        table(0, received=1, last_cxid=7),
+        table(10_000, received=4, last_cxid=8),
+        table(30_000, received=9, last_cxid=8),
+    )
+
+    assert early.quiet_ms(ALICE) == 30_000
+    assert busy.quiet_ms(ALICE) == 20_000
+
+
+def test_who_moved_has_its_quiet_begin_anew() -> None:
+    """The other server counts from 0, and nobody saw what it did in between."""
+    moved = seen(
+        table(0, last_cxid=7, established=1),
+        table(20_000, ZK2, last_cxid=0, established=2),
+        table(30_000, ZK2, last_cxid=0, established=2),
+    )
+
+    assert moved.quiet_ms(ALICE) == 10_000
+
+
+def test_quiet_is_unknown_without_a_count_of_requests_and_with_old_tables() -> None:
+    """What is not in a table is not known."""
+    sessions, known = Sessions(), World()
+    for at in (0, 40_000):
+        known = known.after(table(at, last_cxid=7))
+        sessions.look(Sight.of(known, known.at))
+    now = sessions.quiet_ms(ALICE)
+    sessions.look(Sight.of(known, NOW + 40_000 + FRESH_MS + 1))
+
+    assert (now, sessions.quiet_ms(ALICE)) == (40_000, None)
+    assert seen(table(0), table(30_000)).quiet_ms(ALICE) is None

@@ -116,11 +116,39 @@ def test_all_of_one_sort_have_one_signature():
         ({"threads": {"A", "B"}, "watched": WATCHED, "now_ms": 9_000}, "C2"),
         ({"still_since_ms": STILL, "watched": WATCHED}, "C3"),
         ({"still_since_ms": STILL, "concurrent": {"A"}}, "C1"),
+        ({"quiet_ms": {"A": 30_000, "B": 30_000}}, "C3"),
+        ({"quiet_ms": {"A": 30_000, "B": 29_999}}, "C2"),
+        ({"quiet_ms": {"A": 30_000}}, "C2"),
+        ({"quiet_ms": {"A": 30_000, "B": 30_000}, "astray": WATCHED}, "C2"),
+        ({"quiet_ms": {"A": 30_000, "B": 30_000}, "concurrent": {"A"}}, "C1"),
     ],
 )
 def test_confidence_follows_from_what_is_known(known: dict[str, object], confidence: str):
     """Threads and watches prove, silence supports, tables that are missing leave doubt."""
     assert only(RING, **known).confidence == confidence
+
+
+@pytest.mark.parametrize(
+    ("known", "text"),
+    [
+        (
+            {"quiet_ms": {"A": 30_000, "B": 31_000}},
+            "no requests but pings in the 30 s that zktop has watched",
+        ),
+        (
+            {"quiet_ms": {"A": 30_000, "B": 1_000}},
+            "not watched for 30 s yet, or sent requests meanwhile: B",
+        ),
+        ({"quiet_ms": {"A": 30_000}}, "no server tells whether the clients send requests"),
+        ({"still_since_ms": STILL}, "no requests but pings since the ring closed"),
+    ],
+)
+def test_what_was_seen_of_its_requests_is_told(known: dict[str, object], text: str):
+    """And that one blocked thread per client is assumed."""
+    texts = [clue.text for clue in only(RING, **known).evidence]
+
+    assert text in texts
+    assert "one blocked thread per client is assumed" in texts
 
 
 def test_a_guessed_layout_is_a_hint():

@@ -13,6 +13,7 @@ HOUR_MS: Final = 3_600_000
 MOVES_WITHIN_MS: Final = 600_000
 MOVES: Final = 16
 FORGOTTEN_MS: Final = 600_000
+FRESH_MS: Final = 120_000  # an older table says nothing of what a session does now
 LAG_MS: Final = 1_000  # between what happens and our hearing of it, at the worst
 SPARE: Final = 1_000  # records beyond the sessions of the day that are worth a clean-up
 
@@ -103,6 +104,17 @@ class Sessions:
         """
         known = self._records.get(session)
         return known.last_active if known and known.row.last_cxid is not None else None
+
+    def quiet_ms(self, session: Session) -> int | None:
+        """Count for how long its tables have shown no request of it but pings.
+
+        From the first to the last table of one connection: ping or not, a server numbers requests
+        alone (`lcxid`; its answers to pings and to renewed watches leave that as it is).
+        """
+        known, since = self._records.get(session), self.idle_since(session)
+        if known is None or since is None or self._now - known.at > FRESH_MS:
+            return None
+        return known.at - max((since, *known.moves))
 
     def heard_since(self, session: Session) -> Millis | None:
         """Give the time of the first table since which no packet of it was counted."""

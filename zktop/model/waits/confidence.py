@@ -6,7 +6,7 @@ C2: likely. C1: a hint.
 
 from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -15,6 +15,8 @@ from zktop.model.waits.kinds import Rule, doubles
 from zktop.model.waits.ring import Edge
 
 Confidence = Literal["C1", "C2", "C3", "C4"]
+
+QUIET_MS: Final = 30_000  # without a request: whoever is not blocked would have sent one
 
 
 def confidence(case: Case, known: Evidence) -> tuple[Confidence, tuple[Clue, ...]]:
@@ -47,7 +49,8 @@ class _Scales(Struct, frozen=True):
             return "C2"
         if self._names_threads():
             return "C4" if self._is_watched() else "C3"
-        return "C3" if all(map(self._is_still, case.actors)) else "C2"
+        is_still = all(map(self._is_still, case.actors))
+        return "C3" if is_still or self._is_quiet() else "C2"
 
     def clues(self) -> Iterator[Clue]:
         """All that speaks for it and against it."""
@@ -95,6 +98,13 @@ class _Scales(Struct, frozen=True):
         closed = self.case.closing.request.since_ms
         return since is not None and closed is not None and since <= closed + self.known.settle_ms
 
+    def _is_quiet(self) -> bool:
+        """Whether nobody was seen to send anything for long, and nobody lacks its watch."""
+        quiet = self.known.quiet_ms
+        if any((e.queue.lock, e.request.node) in self.known.astray for e in self.case.ring):
+            return False
+        return all(quiet.get(actor, 0) >= QUIET_MS for actor in self.case.actors)
+
     def _about_threads(self) -> Iterator[Clue]:
         case, known = self.case, self.known
         if self._names_threads():
@@ -123,12 +133,19 @@ class _Scales(Struct, frozen=True):
 
     def _about_requests(self) -> Iterator[Clue]:
         still = {actor: self._is_still(actor) for actor in self.case.actors}
+        seconds = QUIET_MS // 1000
         if all(still.values()):
-            yield Clue(supports=True, text="no actor has sent a request since the ring closed")
-        elif all(actor in self.known.still_since_ms for actor in still):
-            yield Clue(supports=False, text="an actor has sent requests since the ring closed")
+            yield Clue(supports=True, text="no requests but pings since the ring closed")
+        elif self._is_quiet():
+            watched = f"in the {seconds} s that zktop has watched"
+            yield Clue(supports=True, text=f"no requests but pings {watched}")
+        elif self.known.quiet_ms.keys() >= still.keys():
+            short = sorted(a for a in still if self.known.quiet_ms[a] < QUIET_MS)
+            who = ", ".join(map(self.case.owner, short)) or "a client without its watch"
+            text = f"not watched for {seconds} s yet, or sent requests meanwhile: {who}"
+            yield Clue(supports=None, text=text)
         else:
-            yield Clue(supports=None, text="whether all actors are idle is unknown")
+            yield Clue(supports=None, text="no server tells whether the clients send requests")
         if self._is_watched():
             yield Clue(supports=True, text="every waiter watches what its recipe needs")
 

@@ -16,8 +16,9 @@ class Evidence(Struct, frozen=True, kw_only=True):
 
     `concurrent`: seen to act while they should have been blocked. `threads`: the identity names a
     thread. `released`: the zxid at which who is stuck last released something. `still_since_ms`:
-    no request but pings since then. `watched`: (lock, node) of requests whose watch is where it
-    should be. `usual_hold_ms`: the 99th percentile by lock. `patience_ms`: after how long an actor
+    when it sent its last request but pings. `quiet_ms`: for so long it has been watched to send
+    none. `watched` and `astray`: (lock, node) of requests whose watch is where it should be, or
+    is not. `usual_hold_ms`: the 99th percentile by lock. `patience_ms`: after how long an actor
     gave up before (see `Patience`).
     """
 
@@ -27,7 +28,9 @@ class Evidence(Struct, frozen=True, kw_only=True):
     threads: AbstractSet[str] = frozenset()
     released: Mapping[str, int] = {}
     still_since_ms: Mapping[str, int] = {}
+    quiet_ms: Mapping[str, int] = {}
     watched: AbstractSet[tuple[str, str]] = frozenset()
+    astray: AbstractSet[tuple[str, str]] = frozenset()
     usual_hold_ms: Mapping[str, int] = {}
     patience_ms: Mapping[str, int] = {}
 

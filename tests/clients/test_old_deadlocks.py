@@ -1,0 +1,65 @@
+"""Deadlocks of real clients from before zktop came: they become sure while nothing happens."""
+
+import time
+
+import pytest
+from clients.deadlocks import two_locks_in_opposite_orders
+from clients.glance import SAMPLE_EVERY_S
+from clients.people import Stage
+from servers import RunningServer
+
+from zktop.commands.access import access_of, plan_of
+from zktop.commands.watch import Watch
+from zktop.config.shape import Admin, Config
+from zktop.model.report import Report
+from zktop.model.waits.confidence import QUIET_MS
+
+pytestmark = pytest.mark.zookeeper
+
+WORDS = {"AdminServer": "admin", "four-letter words": "4lw"}
+PATIENCE_S = QUIET_MS / 1000 + 15
+
+
+def opposite_orders_of_curators(stage: Stage) -> None:
+    """Two mutexes of Curator, whose names are all alike."""
+    cem, dee = stage.curator("cem", "dee")
+    cem.acquire("InterProcessMutex", f"{stage.root}/cart")
+    dee.acquire("InterProcessMutex", f"{stage.root}/mail")
+    cem.ask("InterProcessMutex", f"{stage.root}/mail")
+    dee.ask("InterProcessMutex", f"{stage.root}/cart")
+
+
+def confidences(report: Report) -> list[str]:
+    """How sure each of the deadlocks is."""
+    return [one.confidence for one in report.deadlocks]
+
+
+@pytest.mark.parametrize("channel", WORDS)
+def test_old_deadlocks_become_sure(stage: Stage, channel: str) -> None:
+    """Of kazoo and of Curator, seen through either channel, after 30 s of nothing but pings."""
+    two_locks_in_opposite_orders(stage)
+    opposite_orders_of_curators(stage)
+    time.sleep(2.5)  # older than what is young: then nothing but the pings can make it sure
+    begin = time.monotonic()
+    with watching(stage.server, stage.root, channel) as watch:
+        assert watch.read()
+        seen = []
+        for report in watch.reports(PATIENCE_S):
+            seen.append(report)
+            if confidences(report) == ["C3", "C3"]:
+                break
+
+    assert confidences(seen[-1]) == ["C3", "C3"]
+    assert time.monotonic() - begin >= QUIET_MS / 1000
+    assert not any("C3" in confidences(made) for made in seen if made.now < seen[0].now + QUIET_MS)
+    dead = {one.id for one in seen[-1].deadlocks}
+    found = [one for one in seen[-1].findings if one.id in dead]
+    assert [one.severity for one in found] == ["critical", "critical"]
+    assert {one.channel for one in seen[-1].sight.servers} == {WORDS[channel]}
+
+
+def watching(server: RunningServer, root: str, channel: str) -> Watch:
+    """What every command looks through, by one channel only."""
+    admin = Admin(server.admin_port or 0) if channel == "AdminServer" else Admin(0)
+    config = Config(hosts=server.address, admin=admin, roots=(f"{root}/*",))
+    return Watch(access_of(config), plan_of(config, SAMPLE_EVERY_S), config.settings())
