@@ -5,8 +5,8 @@ taken as text, because the user is still typing it.
 """
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -14,15 +14,35 @@ Fields = Mapping[str, str]  # "": what a plain word is looked for in
 Test = Callable[[Fields], bool]
 
 
+class Passed(NamedTuple):
+    """How many rows pass a filter, of how many."""
+
+    shown: int
+    total: int
+
+
 class Filter(msgspec.Struct, frozen=True, eq=False):
     """Lets rows pass that have what was asked for."""
 
     text: str = ""
     tests: tuple[Test, ...] = ()
+    fields: tuple[str, ...] = ()  # that it looks at
 
     def passes(self, fields: Fields) -> bool:
         """Tell whether a row with these fields is shown."""
         return all(test(fields) for test in self.tests)
+
+    def mistake(self, known: Sequence[str]) -> str:
+        """Name the fields that the screen in sight does not know; "" when it knows all.
+
+        >>> parsed("holder:x owner:ann").mistake(["owner", "state"])
+        'unknown word holder: (owner: state:)'
+        """
+        unknown = [field for field in self.fields if field not in known]
+        if not unknown:
+            return ""
+        words = "words" if len(unknown) > 1 else "word"
+        return f"unknown {words} {_listed(unknown)} ({_listed(known)})"
 
     def __bool__(self) -> bool:
         """Tell whether it holds anything back at all."""
@@ -41,7 +61,23 @@ def parsed(text: str) -> Filter:
     >>> one.passes({"": "/locks/orders api-1", "state": "waiting"})
     False
     """
-    return Filter(text, tuple(map(_test, text.split())))
+    words = text.split()
+    fields = dict.fromkeys(field for word in words if (field := _field(word.lstrip("!"))[0]))
+    return Filter(text, tuple(map(_test, words)), tuple(fields))
+
+
+def _listed(fields: Sequence[str]) -> str:
+    return " ".join(f"{field}:" for field in fields)
+
+
+def _field(word: str) -> tuple[str, str]:
+    """Split `owner:ann`; no field where the word is text, or a pattern.
+
+    >>> _field("Owner:ann"), _field("10.0.1.11:2181"), _field("/a:b/"), _field("owner:")
+    (('owner', 'ann'), ('', '10.0.1.11:2181'), ('', '/a:b/'), ('', 'owner:'))
+    """
+    field, colon, value = word.partition(":")
+    return (field.casefold(), value) if colon and value and field.isalpha() else ("", word)
 
 
 def _test(word: str) -> Test:
@@ -50,12 +86,9 @@ def _test(word: str) -> Test:
         return lambda fields: not inner(fields)
     if len(word) > 2 and word.startswith("/") and word.endswith("/"):  # noqa: PLR2004  both slashes and something
         return _pattern(word[1:-1])
-    field, colon, value = word.partition(":")
-    if colon and value and field.isalpha():
-        wanted = value.casefold()
-        return lambda fields: wanted in fields.get(field.casefold(), "").casefold()
-    wanted = word.casefold()
-    return lambda fields: wanted in fields.get("", "").casefold()
+    field, value = _field(word)
+    wanted = value.casefold()
+    return lambda fields: wanted in fields.get(field, "").casefold()
 
 
 def _pattern(text: str) -> Test:

@@ -19,7 +19,7 @@ from zktop.ui.pages.page import Page
 from zktop.ui.widgets.backdrop import Backdrop
 from zktop.ui.widgets.filter_line import FilterLine
 from zktop.ui.widgets.foot import Foot
-from zktop.ui.widgets.head import Head
+from zktop.ui.widgets.head import NOT_SIFTED, Head, Sifted
 
 STEPS_BACK = 50
 
@@ -109,9 +109,16 @@ class Paged(Mannered):
 
     def _draw_head(self, moment: Moment, page: str) -> None:
         try:
-            self._head.show(moment, page, self.recording, self.trouble)
+            self._head.show(moment, page, self.recording, self.trouble, self._sifted(moment))
         except Exception as error:  # noqa: BLE001  the head is where an error would be told
             self.mishaps.note("Drawing the head", error)
+
+    def _sifted(self, moment: Moment) -> Sifted:
+        """Give what the page in sight makes of the filter."""
+        page = self.page
+        if page is None or not moment.filter:
+            return NOT_SIFTED
+        return Sifted(page.passed, moment.filter.mistake(page.FIELDS))
 
     def on_failed(self, message: Failed) -> None:
         """Take note of what could not be drawn."""

@@ -195,13 +195,15 @@ class Fields(Mapping[str, str]):
 
 _FIELDS: Final[dict[str, Callable[[Row, Naming], str]]] = {
     "": lambda row, naming: f"{row.path} {row.owners(naming)}",
-    "path": lambda row, _: row.path,
+    "owner": lambda row, naming: row.owners(naming),
     "state": lambda row, _: row.states,
+    "path": lambda row, _: row.path,
     "kind": lambda row, _: row.lock.kind,
     "layout": lambda row, _: row.lock.layout,
-    "owner": lambda row, naming: row.owners(naming),
     "session": lambda row, _: " ".join(session_text(m.owner) for m in row.lock.members if m.owner),
 }
+
+FIELDS: Final = tuple(filter(None, _FIELDS))
 
 
 def _run(mode: str, number: int) -> str:

@@ -10,13 +10,14 @@ from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.draw.marks import SURE, ink_of, ink_of_deadlock
 from zktop.ui.draw.times import running
-from zktop.ui.filters import Filter
+from zktop.ui.filters import NO_FILTER, Filter, Passed
 from zktop.ui.ink import Line, line
 from zktop.ui.tape import Case, Tape
 
 POTENTIAL: Final = ("D9", "D10")  # orders of locks that have not met yet
 FOREST: Final = "who blocks whom"  # the names of the two entries that are no findings
 UNSEEN: Final = "what cannot be seen"
+FIELDS: Final = ("state", "severity")  # that a filter may look at: two words for the same
 SHOWN: Final = 500  # findings; of more only the worst are listed
 
 
@@ -47,6 +48,16 @@ def entries(report: Report, tape: Tape, wanted: Filter) -> list[Entry]:
     return [*made, Entry(None, line((" OVERVIEW", "title"))), *_overview(report)]
 
 
+def passed(report: Report, tape: Tape, wanted: Filter) -> Passed:
+    """Count what passes the filter; the overview always does."""
+    aside = (None, FOREST, UNSEEN)
+    shown, total = (
+        sum(one.case not in aside for one in entries(report, tape, each))
+        for each in (wanted, NO_FILTER)
+    )
+    return Passed(shown, total)
+
+
 def _calm(wanted: Filter) -> Line:
     if wanted:
         return line((" nothing passes the filter", "dim"))
@@ -56,8 +67,7 @@ def _calm(wanted: Filter) -> Line:
 def _passes(entry: Entry, wanted: Filter) -> bool:
     if not wanted:
         return True
-    fields = {"": entry.words, "state": entry.severity, "severity": entry.severity}
-    return wanted.passes(fields)
+    return wanted.passes({"": entry.words, **dict.fromkeys(FIELDS, entry.severity)})
 
 
 def _deadlocks(report: Report) -> Iterator[Entry]:

@@ -10,6 +10,7 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.draw.crew import Actor, Called, mustered
 from zktop.ui.draw.strips import Window
+from zktop.ui.filters import Filter
 from zktop.ui.moment import Moment
 from zktop.ui.tracks import LARGE, Tracks
 
@@ -27,9 +28,11 @@ def locks(moment: Moment, seen: Window, report: Report, tracks: Tracks) -> Itera
     told.update(dict.fromkeys(tracks.busiest(seen.begin, seen.end, moved)))
     told.update(dict.fromkeys(report.paths[: seen.columns]))
     wanted = moment.filter
-    return (
-        path for path in told if path in tracks.locks and (not wanted or wanted.passes({"": path}))
-    )
+    return (path for path in told if path in tracks.locks and _passes(path, wanted))
+
+
+def _passes(path: Text, wanted: Filter) -> bool:
+    return not wanted or wanted.passes({"": path, "path": path})
 
 
 def people(moment: Moment, report: Report, paths: Sequence[Text], called: Called) -> list[Actor]:

@@ -1,6 +1,7 @@
 """Which places of a queue pass the filter; what was looked at once is not looked at again."""
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from zktop.model.facts import session_text
 from zktop.model.locks.lock import Member
@@ -12,6 +13,7 @@ from zktop.ui.filters import Filter
 from zktop.ui.ink import Line, line
 from zktop.ui.row import LETTERS
 
+FIELDS: Final = ("owner", "state", "session", "client", "mode")
 WORDS = {"holds": "holds holding", "waits": "waits waiting"}
 
 
@@ -44,7 +46,7 @@ class Fields(Mapping[str, str]):
 
     def __iter__(self) -> Iterator[str]:
         """Name the fields."""
-        return iter(("", "owner", "session", "client", "mode", "state"))
+        return iter(("", *FIELDS))
 
     def __len__(self) -> int:
         """Count them."""

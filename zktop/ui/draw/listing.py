@@ -115,7 +115,7 @@ def in_order(scene: Scene, asked: Asked) -> Iterator[list[Item] | None]:
     usual: list[int] = []
     keys: list[object] = []
     ships: list[Ship] = []
-    left = iter(sorted(_sessions(scene, is_folded=asked.is_folded)))
+    left = iter(sorted(sessions_of(scene, is_folded=asked.is_folded)))
     yield None
     while piece := list(islice(left, PIECE)):
         rows = [row_of(session, scene) for session in piece]
@@ -149,7 +149,8 @@ def _usual(row: Row) -> int:
     return (RISKS.index(row.danger.risk) * MANY + MOST - holds) * MANY + MOST - waits
 
 
-def _sessions(scene: Scene, *, is_folded: bool) -> list[Session]:
+def sessions_of(scene: Scene, *, is_folded: bool) -> list[Session]:
+    """Give the sessions that are listed without a filter; folded, those in no lock are not."""
     known = scene.roster.places
     extra = dict.fromkeys(scene.dangers.by_session)
     extra |= {} if is_folded else dict.fromkeys(scene.connected)

@@ -51,6 +51,9 @@ class Scene(msgspec.Struct, frozen=True, eq=False, dict=True):
         return sum(one.risk == "HIGH" for one in self.dangers.by_session.values())
 
 
+FIELDS: Final = ("owner", "state", "session", "client", "server", "risk", "lock")
+
+
 class Row(msgspec.Struct, frozen=True, eq=False):
     """One session; everything else is looked up when it is drawn or sorted by."""
 

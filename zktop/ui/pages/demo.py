@@ -8,7 +8,7 @@ from textual.containers import Horizontal, Vertical
 
 from zktop.ui.draw.marks import ink_of_deadlock
 from zktop.ui.draw.play import recipe_lines, scene_lines, showing_lines
-from zktop.ui.filters import Filter
+from zktop.ui.filters import Filter, Passed
 from zktop.ui.ink import Ink, Line, Run, line, wrapped
 from zktop.ui.messages import Ask, Play, Show
 from zktop.ui.moment import Moment, Subject
@@ -41,6 +41,7 @@ class Demo(Page):
     """Three panes above each other, and the programme beside them where there is room."""
 
     NAME = "demo"
+    FIELDS = ("owner", "state")
     TITLE = "Demo"
     HELP: ClassVar[str | None] = (
         "Scenes are situations worth seeing, played by contenders: client processes of our own, "
@@ -84,7 +85,9 @@ class Demo(Page):
             return
         self._show_programme(stage)
         self._show_play(stage, moment)
-        self._show_hands([hand for hand in stage.hands if _passes(hand, moment)], stage)
+        hands = [hand for hand in stage.hands if _passes(hand, moment)]
+        self.passed = Passed(len(hands), len(stage.hands)) if moment.filter else None
+        self._show_hands(hands, stage)
         self._show_said(said, stage, moment.filter)
 
     def _show_hands(self, shown: list[Hand], stage: Stage) -> None:

@@ -9,7 +9,8 @@ from textual.message import Message
 from zktop.model.facts import Millis
 from zktop.model.report import Report
 from zktop.ui.draw.case import write_deadlock, write_finding
-from zktop.ui.draw.cases import FOREST, UNSEEN, Entry, entries
+from zktop.ui.draw.cases import FIELDS as CASE_FIELDS
+from zktop.ui.draw.cases import FOREST, UNSEEN, Entry, entries, passed
 from zktop.ui.draw.forest import write_forest
 from zktop.ui.draw.nothing import nothing
 from zktop.ui.draw.pen import Door, Pen
@@ -44,6 +45,7 @@ class Findings(Page):
     """All that is wrong, and why we think so."""
 
     NAME = "findings"
+    FIELDS = CASE_FIELDS
     TITLE = "Deadlocks"
     HELP = (
         "Deadlocks first, then other findings, the worst first; +3 says that three more follow "
@@ -91,7 +93,9 @@ class Findings(Page):
             self._list.display = False
             self._sheet.show(nothing(moment, self.size.width))
             return
-        self._show_list(moment, moment.frame.report)
+        report = moment.frame.report
+        self.passed = passed(report, moment.tape, moment.filter) if moment.filter else None
+        self._show_list(moment, report)
         self._show_case()
 
     def _show_list(self, moment: Moment, report: Report) -> None:

@@ -13,6 +13,7 @@ from zktop.ui.draw.beside import beside, stacked
 from zktop.ui.draw.chosen import chosen_lines
 from zktop.ui.draw.crowd import Crowd
 from zktop.ui.draw.folding import folded, only, unfolded
+from zktop.ui.draw.found import FIELDS as PLACE_FIELDS
 from zktop.ui.draw.found import Finder, found_line
 from zktop.ui.draw.histogram import histograms
 from zktop.ui.draw.lock_head import lock_head
@@ -49,6 +50,7 @@ class OneLock(Page):
     """The lock that was chosen on another page; else the worst one."""
 
     NAME = "lock"
+    FIELDS = PLACE_FIELDS
     TITLE = "Lock"
     HELP = (
         "One lock. POS counts from the holders on; a queue is served in this order. BLOCKED "

@@ -15,6 +15,7 @@ from zktop.ui.draw.health import about, health
 from zktop.ui.draw.marks import MEANINGS
 from zktop.ui.draw.nothing import nothing
 from zktop.ui.excerpt import as_text, concerned
+from zktop.ui.filters import Passed
 from zktop.ui.folds import Entry
 from zktop.ui.ink import text_of
 from zktop.ui.messages import Choose, Show
@@ -22,6 +23,7 @@ from zktop.ui.moment import Moment, Subject
 from zktop.ui.pace import Pace
 from zktop.ui.pages.lock_table import LockTable
 from zktop.ui.pages.page import Page
+from zktop.ui.row import FIELDS as ROW_FIELDS
 from zktop.ui.row import Row
 from zktop.ui.widgets.panes import Alerts, Blockers, Events, Pane, set_height
 from zktop.ui.widgets.sheet import Sheet
@@ -50,6 +52,7 @@ class Locks(Page):
     """All locks."""
 
     NAME = "locks"
+    FIELDS = ROW_FIELDS
     TITLE = "Locks"
     HELP = (
         "# All locks\n\n"
@@ -137,6 +140,7 @@ class Locks(Page):
         rows = self._rows(moment)
         self._filtered = moment.filter.text
         self._pace.ordered(perf_counter())
+        self.passed = Passed(len(rows), len(self._board.rows)) if moment.filter else None
         table.show(rows, () if rows else nothing(moment, self.size.width))
 
     def _rows(self, moment: Moment) -> Sequence[Entry]:

@@ -5,6 +5,7 @@ from typing import ClassVar
 from textual import events
 from textual.containers import Vertical
 
+from zktop.ui.filters import Passed
 from zktop.ui.keys import bindings
 from zktop.ui.messages import Came, Tell
 from zktop.ui.moment import Moment, Stretch, Subject
@@ -17,6 +18,9 @@ class Page(Backdrop, Vertical):
     NAME: ClassVar[str]  # in the table of keys
     TITLE: ClassVar[str]  # in the header
     HELP: ClassVar[str | None] = ""  # what it shows, for the help
+    FIELDS: ClassVar[tuple[str, ...]] = ()  # what a filter may look at, as in owner:ann
+
+    passed: Passed | None = None  # how many rows pass the filter, where the page counts them
 
     def __init_subclass__(cls, **options: object) -> None:
         """Give each page the keys that the table has for it."""

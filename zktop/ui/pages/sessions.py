@@ -14,12 +14,14 @@ from zktop.model.text import Text
 from zktop.ui.after import after
 from zktop.ui.contacts import Contacts
 from zktop.ui.draw import fleet, servers
-from zktop.ui.draw.listing import Asked, Listing
+from zktop.ui.draw.listing import Asked, Listing, sessions_of
 from zktop.ui.draw.nothing import nothing
 from zktop.ui.draw.session import Described, details
 from zktop.ui.draw.sessions import COLUMNS, Row, Scene, summary
+from zktop.ui.draw.sessions import FIELDS as SESSION_FIELDS
+from zktop.ui.filters import Passed
 from zktop.ui.ink import NOTHING, Line, line, text_of
-from zktop.ui.messages import Choose, Show
+from zktop.ui.messages import Came, Choose, Show
 from zktop.ui.moment import Moment, Subject
 from zktop.ui.ordering import BREATH_S, Ordering, Rest
 from zktop.ui.pages.page import Page
@@ -39,6 +41,7 @@ class Sessions(Page):
     """Servers above, sessions in the middle, the chosen session below."""
 
     NAME = "sessions"
+    FIELDS = SESSION_FIELDS
     TITLE = "Sessions"
     HELP: ClassVar[str | None] = """
     The servers: what each tells of itself, and which of its tables it gives. A `?` was not told.
@@ -143,6 +146,7 @@ class Sessions(Page):
         self._go_on_later()
         if not self._ordering.is_working:
             self.redraw()
+            self.post_message(Came())  # the head counts them
 
     def redraw(self) -> None:
         """Draw everything again from what is known."""
@@ -156,8 +160,15 @@ class Sessions(Page):
         if self._ordering.listing is not None:
             table = self.query_one(SessionTable)
             table.show(self._ordering.listing)
+            self.passed = self._passed(scene, moment)
             self._follow(table, self._ordering.listing, moment)
         self._show_detail(moment)
+
+    def _passed(self, scene: Scene, moment: Moment) -> Passed | None:
+        listing = self._ordering.listing
+        if listing is None or not moment.filter:
+            return None
+        return Passed(len(listing), len(sessions_of(scene, is_folded=self._folded)))
 
     def _show_servers(self) -> None:
         table = self.query_one(ServerListing)

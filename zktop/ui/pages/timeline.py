@@ -52,6 +52,7 @@ class Timeline(Page):
     """Locks and actors over time; every other screen shows the moment of the cursor."""
 
     NAME = "timeline"
+    FIELDS = ("path",)
     TITLE = "Timeline"
     HELP: ClassVar[str | None] = """
     One column is the same span of time everywhere. Of a lock: the letter of its holder at the

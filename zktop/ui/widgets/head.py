@@ -3,11 +3,14 @@
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 from textual.geometry import Size
 
 from zktop.headless.durations import spoken
 from zktop.ui.draw.ensemble import ensemble
+from zktop.ui.draw.numbers import grouped
+from zktop.ui.filters import Passed
 from zktop.ui.ink import Ink, Line, Run, fitted, joined, line, width_of, wrapped
 from zktop.ui.keys import DEMO
 from zktop.ui.moment import Moment
@@ -28,23 +31,41 @@ MOST_SAID = 2  # lines about the connection
 MOST_TROUBLE = 2  # lines of what went wrong in here
 
 
+class Sifted(NamedTuple):
+    """What the page in sight makes of the filter."""
+
+    passed: Passed | None
+    mistake: str
+
+
+NOT_SIFTED = Sifted(None, "")
+
+
 class Head(Canvas, can_focus=False):
     """Two lines, and more where there is something to say about the connection."""
 
     DEFAULT_CSS = """
-    Head { height: auto; max-height: 6; background: $panel; overflow: hidden; }
+    Head { height: auto; max-height: 8; background: $panel; overflow: hidden; }
     """
 
     def __init__(self) -> None:
         super().__init__(id="head")
         self._lines: Sequence[Line] = ((), ())
 
-    def show(self, moment: Moment, page: str, recording: str = "", trouble: str = "") -> None:
+    def show(
+        self,
+        moment: Moment,
+        page: str,
+        recording: str = "",
+        trouble: str = "",
+        sifted: Sifted = NOT_SIFTED,
+    ) -> None:
         """Show where we are."""
         width = self.app.size.width
         lines = [
             _first(moment, _when(moment, recording), width),
-            _between(_tabs(page, width, moment.stage is not None), _filter(moment), width),
+            _between(_tabs(page, width, moment.stage is not None), _filter(moment, sifted), width),
+            *wrapped(sifted.mistake, width, "warning", " ")[:MOST_SAID],
             *wrapped(_said(moment), width, "warning", " ")[:MOST_SAID],
             *wrapped(trouble, width, "critical", " ")[:MOST_TROUBLE],
         ]
@@ -144,8 +165,12 @@ def _tabs(page: str, width: int, has_demo: bool) -> Line:  # noqa: FBT001  a par
     return tuple(runs)
 
 
-def _filter(moment: Moment) -> Line:
-    return line((f"/{moment.filter.text} ", "selected")) if moment.filter else ()
+def _filter(moment: Moment, sifted: Sifted) -> Line:
+    if not moment.filter:
+        return ()
+    passed = sifted.passed
+    counted = f" {grouped(passed.shown)} of {grouped(passed.total)} " if passed else ""
+    return line((f"/{moment.filter.text} ", "selected"), (counted, "dim"))
 
 
 def _said(moment: Moment) -> str:

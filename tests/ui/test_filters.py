@@ -1,0 +1,139 @@
+"""What a filter says of itself: words that it does not know, and how many pass."""
+
+import pytest
+from textual.pilot import Pilot
+from ui.feeds import ToldFeed, app_of, frames, settled
+from ui.stages import Asked
+from ui.troubles import trouble
+
+from zktop.ui.app import Look, Zktop
+from zktop.ui.ports import Hand
+
+PAGES = {"locks": "1", "lock": "2", "findings": "3", "sessions": "4", "timeline": "5", "demo": "6"}
+FIELDS = {
+    "locks": "owner: state: path: kind: layout: session:",
+    "lock": "owner: state: session: client: mode:",
+    "findings": "state: severity:",
+    "sessions": "owner: state: session: client: server: risk: lock:",
+    "timeline": "path:",
+    "demo": "owner: state:",
+}
+ANN = Hand("ann", "poll", "/zktop-demo/x", "exclusive", "holds", 0xA)
+BOB = Hand("bob", "poll", "/zktop-demo/x", "exclusive", "waits", 0xB)
+
+
+async def filtered(pilot: Pilot[int], text: str, *before: str) -> list[str]:
+    """Type a filter, and read the screen while it is still being typed."""
+    await settled(pilot)
+    await pilot.press(*before)
+    await settled(pilot)
+    await pilot.press("slash", *text)
+    return await settled(pilot)
+
+
+def ours() -> Zktop:
+    """Locks with trouble in them, and two contenders of zktop's own."""
+    return Zktop(ToldFeed(*trouble()), Asked(hands=[ANN, BOB]), look=Look())
+
+
+@pytest.mark.parametrize("page", PAGES)
+async def test_an_unknown_word_is_named_with_those_that_are_known(page: str) -> None:
+    """On the screen in sight, while it is typed."""
+    async with ours().run_test(size=(120, 36)) as pilot:
+        lines = await filtered(pilot, "holder:x", PAGES[page])
+
+    assert f" unknown word holder: ({FIELDS[page]})" in lines
+
+
+@pytest.mark.parametrize("page", PAGES)
+async def test_the_words_that_are_named_are_known(page: str) -> None:
+    """Every one of them; and nothing is said about them."""
+    app = ours()
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press(PAGES[page])
+        app.set_filter(FIELDS[page].replace(":", ":x"))
+        lines = await settled(pilot)
+
+    assert not [line for line in lines if "unknown word" in line]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("holder:x who:y owner:ann", "unknown words holder: who: (owner: "),
+        ("!Holder:x", "unknown word holder: (owner: "),
+        ("10.0.1.11:2181", None),
+        ("/holder:x/", None),
+        ("holder:", None),
+        ("owner:ann", None),
+    ],
+)
+async def test_only_what_looks_like_a_field_is_one(text: str, said: str | None) -> None:
+    """An address, a pattern and a word that is being typed are text."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        app.set_filter(text)
+        head = (await settled(pilot))[2]
+
+    assert said in head if said else "unknown word" not in head
+
+
+@pytest.mark.parametrize("size", [(40, 10), (60, 15), (80, 24)])
+async def test_it_is_named_in_small_windows_as_well(size: tuple[int, int]) -> None:
+    """In as many lines as it takes there."""
+    app = app_of(*trouble())
+    async with app.run_test(size=size) as pilot:
+        await settled(pilot)
+        app.set_filter("holder:x")
+        text = " ".join(" ".join(await settled(pilot)).split())
+
+    assert "unknown word holder: (owner: state: path:" in text
+
+
+@pytest.mark.parametrize(
+    ("page", "text", "counted"),
+    [
+        ("locks", "stock", "1 of 5"),
+        ("locks", "state:waiting", "3 of 5"),
+        ("locks", "holder:x", "0 of 5"),
+        ("findings", "zzz", "0 of "),
+        ("sessions", "owner:ann", "1 of "),
+        ("demo", "state:waiting", "1 of 2"),
+    ],
+)
+async def test_it_counts_what_passes(page: str, text: str, counted: str) -> None:
+    """So nobody takes a part for the whole."""
+    app = ours()
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press(PAGES[page])
+        app.set_filter(text)
+        head = (await settled(pilot))[1]
+
+    assert f"/{text}  {counted}" in head
+
+
+async def test_without_a_filter_nothing_is_counted() -> None:
+    """Nor once it was taken away."""
+    async with ours().run_test(size=(120, 36)) as pilot:
+        await filtered(pilot, "stock")
+        await pilot.press("escape")
+        lines = await settled(pilot)
+
+    assert " of 5" not in lines[1]
+
+
+async def test_the_count_follows_the_locks() -> None:
+    """It is that of the picture in sight."""
+    app = app_of(*frames())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        app.set_filter("orders")
+        await settled(pilot)
+        for one in trouble():
+            app.feed.tell(one)  # type: ignore[attr-defined]  # a feed that is told
+        head = (await settled(pilot))[1]
+
+    assert "/orders  1 of 5" in head
