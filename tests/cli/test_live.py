@@ -14,6 +14,8 @@ import msgspec
 import pytest
 from cli.live import PATIENCE_S, Line, Worker, new_root, worker, zktop_process
 from either import EITHER, server_of
+from kazoo.client import KazooClient
+from kazoo.security import make_digest_acl
 from servers import RunningServer, ask, free_port, sandbox_server
 
 from zktop.commands.access import access_of, plan_of
@@ -279,10 +281,49 @@ def test_a_server_that_is_down_is_told(
 @pytest.mark.parametrize("command", ["snapshot", "check"])
 def test_nothing_to_look_at(zktop: Zktop, sandbox: RunningServer, command: str) -> None:
     """No root matched: code 4, and what was looked for."""
-    code, _, err = zktop(command, "--hosts", sandbox.address, "--root", "/nothing/here")
+    code, _, err = zktop(command, "--hosts", sandbox.address, "--root", "/*/nothing-here")
 
     assert code == 4
-    assert err.startswith("No lock was found at /nothing/here.")
+    assert err.startswith("No lock was found at /*/nothing-here.")
+
+
+@pytest.mark.parametrize("command", ["snapshot", "check"])
+def test_a_mistyped_root_is_named(
+    zktop: Zktop, server: RunningServer, root: str, workers: Hire, command: str
+) -> None:
+    """Code 4, with the root that was meant; the other root is looked at all the same."""
+    workers(server.address, "alice").acquire(f"{root}/a")
+    where = ("--hosts", server.address, "--root")
+
+    code, _, err = zktop(command, *where, f"{root}x/**")
+    both, out, _ = zktop(command, *where, f"{root}x/**", "--root", f"{root}/**")
+
+    assert code == 4
+    assert err.startswith(f"{root}x does not exist (yet) (root {root}x/**). Did you mean {root}")
+    assert both == 0
+    assert "does not exist (yet)" in out
+
+
+@pytest.mark.parametrize("command", ["snapshot", "check"])
+def test_a_root_that_an_acl_hides_is_named(
+    zktop: Zktop, server: RunningServer, root: str, command: str
+) -> None:
+    """Code 4, with how much is hidden."""
+    client = KazooClient(server.address, auth_data=[("digest", "keeper:secret")])
+    client.start()
+    try:
+        acl = [make_digest_acl("keeper", "secret", all=True)]
+        client.create(f"{root}/secret", makepath=True, acl=acl)
+        for name in ("a", "b"):
+            client.create(f"{root}/secret/{name}")
+
+        code, _, err = zktop(command, "--hosts", server.address, "--root", f"{root}/secret/*")
+    finally:
+        client.stop()
+        client.close()
+
+    assert code == 4
+    assert err.startswith(f"zktop may not list {root}/secret (root {root}/secret/*): 2 children")
 
 
 @pytest.mark.parametrize("command", ["snapshot", "check"])

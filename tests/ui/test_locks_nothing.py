@@ -5,8 +5,10 @@ from model.builders import NOW
 from ui.feeds import ToldFeed, frames
 from ui.troubles import IMPORT, ORDERS, QUIET, texts, trouble
 
+from zktop.model.facts import Children, Stat
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
+from zktop.model.text import Text
 from zktop.ui.draw.nothing import nothing
 from zktop.ui.excerpt import as_text
 from zktop.ui.filters import parsed
@@ -63,6 +65,21 @@ def test_says_where_it_looked_and_found_nothing() -> None:
     assert "everywhere below /" in said[0]
     assert "below /app/*" in said[1]
     assert all("--root" in one for one in said)
+
+
+def test_says_that_a_root_does_not_exist() -> None:
+    """In amber, with what was meant; the demo root, which nobody asked for, is not named."""
+    listed = Children(path=Text("/"), names=(Text("locks"),), stat=Stat(1, 1, 0), zxid=9, at=NOW)
+    settings = Settings(
+        roots=(Root("/lock/**"), Root("/zktop-demo/**")), own_roots=("/zktop-demo/**",)
+    )
+    (seen,) = frames((NOW, (listed,)), settings=settings)
+    drawn = nothing(moment_of(seen.report, Status("live")), 80)
+    text = " ".join(texts(drawn))
+
+    assert "/lock does not exist (yet) (root /lock/**). Did you mean /locks/**?" in text
+    assert "warning" in {run.ink for one in drawn for run in one if "not exist" in run.text}
+    assert "zktop-demo" not in text
 
 
 def test_says_which_filter_holds_everything_back(report: Report) -> None:

@@ -10,6 +10,8 @@ from servers import RunningServer
 from zk.eye import Eye, eventually, looking, names, picture
 
 from zktop.model.facts import Denied, Gone, Link, Node, session_id
+from zktop.model.roots import missing_roots
+from zktop.model.settings import Root, Settings
 
 Way = dict[str, object]  # what a plan says about how to watch
 
@@ -82,6 +84,21 @@ def test_a_root_may_appear_vanish_and_return(
             eye.until(lambda world, n=number: names(world, path) == {f"m-{n:010d}"})
             client.delete(path, recursive=True)
             eye.until(lambda world: world.node(path) is None and not names(world, path))
+
+
+def test_a_missing_root_is_missed_until_it_appears(
+    zookeeper: RunningServer, client: KazooClient, root: str, way: Way
+) -> None:
+    """With the name beside it that looks like it; a connection lists that once."""
+    client.create(f"{root}/locks", makepath=True)
+    settings = Settings(roots=(Root(f"{root}/lock/*"),))
+    with looking(zookeeper.address, f"{root}/lock/*", **way) as eye:
+        world = eye.until(lambda world: list(missing_roots(world, settings)))
+        (missing,) = missing_roots(world, settings)
+        client.create(f"{root}/lock")
+        eye.until(lambda world: not list(missing_roots(world, settings)))
+
+    assert (missing.absent, missing.meant) == (f"{root}/lock", f"{root}/locks/*")
 
 
 def test_subfolders_of_a_lock_are_opened(

@@ -131,7 +131,7 @@ def _of_ensemble(wanted: Wanted, bar: "Bar") -> "Verdict":
 
 def _judged(judge: "Judge", report: "Report") -> "Verdict":
     if not report.paths:
-        raise NothingToLookAtError(no_locks(report.settings.roots))
+        raise NothingToLookAtError(no_locks(report))
     return judge.verdict(report)
 
 

@@ -47,12 +47,15 @@ def command(wanted: Wanted, form: str, file: str | None, at: At | None) -> None:
             tell_notes(watch.notes)
             _show(report, watch, form)
     if not report.paths:
-        raise NothingToLookAtError(no_locks(report.settings.roots))
+        raise NothingToLookAtError(no_locks(report))
 
 
-def no_locks(roots: tuple[object, ...]) -> str:
-    """Say that no lock was found, and where."""
-    named = ", ".join(str(getattr(root, "path", root)) for root in roots)
+def no_locks(report: "Report") -> str:
+    """Say that no lock was found, and where; or why there is none to find."""
+    whys = [str(one.sentence) for one in report.findings if one.rule in ("R8", "R9")]
+    if whys:
+        return " ".join(whys)
+    named = ", ".join(root.path for root in report.settings.roots)
     if named:
         return f"No lock was found at {named}. `*` is one level, `**` any depth."
     return "No lock was found anywhere. Name a place with --root if it is hidden or unusual."

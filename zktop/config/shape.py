@@ -121,11 +121,14 @@ class Config(Connection, frozen=True):
         """Give what the model has to know."""
         whole_label = ".+" if self.actors.identity == "owner" else None
         pattern = self.actors.owner or whole_label
+        roots = tuple(Root(root) if isinstance(root, str) else root for root in self.roots)
+        ours = f"{self.demo.root}/**"
         return Settings(
-            roots=tuple(Root(root) if isinstance(root, str) else root for root in self.roots),
+            roots=roots,
             layouts=self.layouts,
             identity="owner" if pattern else "session",
             identity_pattern=pattern,
             owners=self.owners,
             thresholds=self.thresholds,
+            own_roots=tuple(root.path for root in roots if root.path == ours),
         )

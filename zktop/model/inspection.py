@@ -244,6 +244,7 @@ class Inspection:
     def _survey(self, scene: Scene, around: Surroundings) -> None:
         survey = Survey(
             around=around,
+            world=scene.world,
             tables=scene.world.tables,
             link=scene.world.link,
             deadlocks=scene.deadlocks,

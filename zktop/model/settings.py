@@ -61,6 +61,7 @@ class Settings(msgspec.Struct, frozen=True, dict=True):
     identity_pattern: str | None = None  # over owner labels; its first group names the actor
     owners: dict[str, str] = {}  # client address or session -> label
     thresholds: Thresholds = Thresholds()
+    own_roots: tuple[str, ...] = ()  # among `roots`: zktop looks there unasked
 
     def root_of(self, path: str) -> Root | None:
         """Give the first root whose path or pattern is this path."""

@@ -45,6 +45,7 @@ class Observer:
         self.survey = Survey(reader, emit, watch_budget)
         self.survey.on_hidden = self._hidden
         self.survey.on_listed = self._listed
+        self.on_missing: Callable[[str], None] = lambda _base: None
         self.on_flood: Callable[[Reach], None] = lambda _reach: None
         self.scopes: dict[str, list[Scope]] = {}  # by base
         self._newcomers = Newcomers()
@@ -129,6 +130,7 @@ class Observer:
     def _base_looked_at(self, scope: Scope, answer: Answer) -> None:
         if answer.code == NO_NODE:
             self._emit(Gone(zxid=answer.zxid, at=answer.at, path=Text(scope.base)))
+            self.on_missing(scope.base)
         elif answer.code in (0, NO_AUTH):
             self.survey.open(scope, [scope.base])
 

@@ -16,12 +16,13 @@ from zktop.zk.connection import CLOSING_S, Connection
 from zktop.zk.discovery import Discovery, LooksLikeALock, might_be_a_lock
 from zktop.zk.hosts import Address
 from zktop.zk.introspection import Introspection
+from zktop.zk.missing import Missing
 from zktop.zk.observer import Observer
 from zktop.zk.ordered import Stream
 from zktop.zk.pace import Pace
 from zktop.zk.polling import Polling
 from zktop.zk.preflight import Probe, preflight
-from zktop.zk.reach import reaches_of
+from zktop.zk.reach import Reach, reaches_of
 from zktop.zk.reader import Answer
 from zktop.zk.requests import GetData, check_kazoo, data
 from zktop.zk.tables import Member, members
@@ -99,6 +100,9 @@ class Source:
         )
         self._polling = Polling(reader, self._observer, items_per_s, plan.audit_every)
         self._observer.on_flood = self._discovery.take_over
+        bases = (Reach(root).base for root in plan.roots)
+        look = Missing(reader, self._emit, bases).look
+        self._observer.on_missing = self._observer.survey.on_missing = look
         for reach in reaches:
             if not reach.wide:
                 self._observer.add(reach, start=False)

@@ -41,6 +41,7 @@ class Survey:
         self.single_watches: set[str] = set()
         self.polled: set[str] = set()  # whose watch does not tell everything, or is not there
         self.on_hidden: Callable[[Scope, str], None] = lambda _scope, _parent: None
+        self.on_missing: Callable[[str], None] = lambda _base: None
         self.on_listed: Callable[[Branch], None] = lambda _branch: None
         self._to_open: dict[Scope, list[str]] = {}
         self._to_read: dict[Scope, list[Kin]] = {}
@@ -275,6 +276,8 @@ class Survey:
         if code == NO_NODE:
             self._emit(Gone(zxid=answer.zxid, at=answer.at, path=Text(path)))
             self.forget(path)
+            if path == scope.base:
+                self.on_missing(path)
         elif code == NO_AUTH:
             self._hidden(scope, path)
 

@@ -11,6 +11,7 @@ from zktop.model.findings import (
     inversions,
     outages,
     performance,
+    roots,
     safety,
     structure,
     wakeups,
@@ -46,6 +47,7 @@ RULES: Final[tuple[AnyRule, ...]] = _ordered(
         *performance.RULES,
         *outages.RULES,
         *structure.RULES,
+        *roots.RULES,
     )
 )
 

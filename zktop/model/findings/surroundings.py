@@ -18,7 +18,7 @@ from zktop.model.sight import Sight
 from zktop.model.text import Text
 from zktop.model.waits.names import LETTER
 from zktop.model.witness import Presence
-from zktop.model.world import Tables
+from zktop.model.world import Tables, World
 
 if TYPE_CHECKING:  # most ensembles have none of them
     from zktop.model.waits.deadlock import Deadlock
@@ -133,6 +133,7 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Everything that concerns no single lock."""
 
     around: Surroundings
+    world: World = World()
     tables: Mapping[Text, Tables] = {}
     link: Link | None = None
     deadlocks: "Sequence[Deadlock]" = ()

@@ -2,10 +2,12 @@
 
 from zktop.model.findings.words import count, several
 from zktop.model.report import Report
+from zktop.model.roots import named_roots
 from zktop.ui.ink import Ink, Line, line, wrapped
 from zktop.ui.moment import Moment
 
 WIDEST = 76
+UNSEEN_ROOTS = ("R8", "R9")  # rules
 TITLES: dict[str, tuple[str, Ink]] = {
     "connecting": ("Connecting", "title"),
     "reading": ("Reading the locks", "title"),
@@ -54,12 +56,15 @@ def _filtered(moment: Moment, report: Report, width: int) -> list[Line]:
 
 
 def _without_locks(moment: Moment, report: Report, width: int) -> list[Line]:
-    roots = [root.path for root in report.settings.roots]
+    roots = [root.path for root in named_roots(report.settings) or report.settings.roots]
     where = f"below {several(roots)}" if roots else "everywhere below /, as far as zktop may look"
+    whys = [one.sentence for one in report.findings if one.rule in UNSEEN_ROOTS]
     lines = [
         (),
         line(("  No lock was found", "title")),
         (),
+        *(one for why in whys for one in _told(why, width, "warning")),
+        *([()] if whys else []),
         *_told(
             f"zktop looked {where}. It goes on looking: a lock appears when it is made.", width
         ),
