@@ -132,10 +132,15 @@ def test_a_locked_down_server_is_a_named_blind_spot() -> None:
     assert tables.connections.rows is None
 
 
-def test_a_large_watch_table_is_not_asked_for_by_word(
-    zookeeper: RunningServer, clients: Callable[[], KazooClient], root: str
+def test_a_watch_table_that_is_too_large_is_not_asked_for_by_word(
+    zookeeper: RunningServer,
+    clients: Callable[[], KazooClient],
+    root: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A stalled reader of it would freeze the server; the AdminServer and the user may."""
+    monkeypatch.setattr("zktop.zk.sampling.held_by_the_kernel", lambda: 20_000)
+    monkeypatch.setattr("zktop.zk.sampling.READER_TAKES", 30_000)
     client = clients()
     watched = [client.get_async("/", watch=lambda _event: None)]
     watched += [client.exists_async(f"{root}/{n}", watch=lambda _e: None) for n in range(900)]
@@ -152,7 +157,9 @@ def test_a_large_watch_table_is_not_asked_for_by_word(
     session = session_id(client.client_id[0])
     assert _watched(careful, session) is None
     assert careful.watches
-    assert "freezes the server" in (careful.watches.why or "")
+    why = careful.watches.why or ""
+    assert "the server stands still while a larger answer waits for its reader" in why
+    assert "--large-tables, or introspect: { large_tables: true } in the config" in why
     assert _watched(told_to, session) == _watched(admin, session) == 901
 
 

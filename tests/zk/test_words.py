@@ -40,7 +40,7 @@ def test_a_large_answer_is_read_to_its_end() -> None:
 def test_a_large_answer_can_be_had_line_by_line() -> None:
     """So that it is never there twice."""
     with listener(answers("Ä\n/ö\u2028\n".encode() * 200_000)) as address:
-        read = list(words.lines(address, "dump"))
+        read = list(words.lines(words.parts(address, "dump")))
 
     assert read == ["Ä", "/ö\u2028"] * 200_000 + [""]
 
@@ -51,7 +51,7 @@ def test_lines_are_the_same_however_an_answer_came(texts: list[str], size: int) 
     answer = "".join(texts).encode()
     parts = [answer[begin : begin + size] for begin in range(0, len(answer), size)]
 
-    assert list(words._lines(parts)) == answer.decode().split("\n")
+    assert list(words.lines(parts)) == answer.decode().split("\n")
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_lines_are_the_same_however_an_answer_came(texts: list[str], size: int) 
 )
 def test_a_refusal_says_why(behaviour: Behaviour, said: str) -> None:
     """Each becomes a named blind spot."""
-    for ask in (words.ask, words.lines):
+    for ask in (words.ask, words.parts):
         with listener(behaviour) as address, pytest.raises(RefusedError, match=said):
             ask(address, "wchc", seconds=0.2)
 

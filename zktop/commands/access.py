@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from zktop.config.shape import Config
+from zktop.config.shape import Config, Introspect
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.names import read
 from zktop.model.settings import SECOND
@@ -32,7 +32,8 @@ def plan_of(config: Config, sample_every: float | None = None) -> Plan:
     plan = Plan(
         roots=tuple(root.path for root in config.settings().roots),
         looks_like_a_lock=looks_like_a_lock(config.layouts),
-        introspect=config.introspect == "auto",
+        introspect=config.introspect != "off",
+        large_tables=isinstance(config.introspect, Introspect) and config.introspect.large_tables,
         admin=Admin(config.admin.port, (_tls(config) or Tls()) if is_secure else None),
         watch_budget=config.budget.watches,
         requests_per_second=config.budget.requests_per_second,

@@ -10,6 +10,8 @@ from msgspec.structs import replace
 from zktop.commands.connection import (
     CLUSTER,
     CONFIG,
+    INTROSPECT,
+    LARGE_TABLES,
     LAYOUT,
     SASL,
     Option,
@@ -27,6 +29,8 @@ def asked(context: click.Context, values: list[tuple[Option, Any]]) -> Asked:
     }
     file, cluster, layouts = (given.pop(option, None) for option in (CONFIG, CLUSTER, LAYOUT))
     sasl = given.pop(SASL, None)
+    if INTROSPECT in given and LARGE_TABLES in given:  # auto and more is more; off stays off
+        given.pop(INTROSPECT if given[INTROSPECT].texts == ("auto",) else LARGE_TABLES)
     parts = _sasl(sasl) if sasl else ()
     return Asked(file, cluster, layouts, (*given.values(), *parts)).over(Asked())
 

@@ -76,6 +76,13 @@ LAYOUT = Option(
 SASL = Option("--sasl", "sasl", "MECHANISM[:USER:PASSWORD]", "DIGEST-MD5 with both, or GSSAPI.")
 READ_ONLY = Flag("--read-only", "demo.allow", "Start no contenders: the UI cannot write.", "never")
 
+INTROSPECT = Option(
+    "--introspect", "introspect", "auto|off", "Ask the servers for sessions and watches."
+)
+LARGE_TABLES = Flag(
+    "--large-tables", "introspect.large_tables", "Read watch tables of any size.", "true"
+)
+
 
 def _hosts(otherwise: str) -> Option:
     about = f"Ensemble; {otherwise} if not given."
@@ -104,7 +111,8 @@ _OTHERS = (
         "--connect-timeout", "connect_timeout", "TIME", "Give up connecting after this, like 10s."
     ),
     Option("--read-only-servers", "read_only_servers", "", "Use a server that is cut off, too."),
-    Option("--introspect", "introspect", "auto|off", "Ask the servers for sessions and watches."),
+    INTROSPECT,
+    LARGE_TABLES,
     Option("--watch-budget", "budget.watches", "N", "Most watches to set."),
     Option(
         "--request-budget",

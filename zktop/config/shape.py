@@ -52,6 +52,12 @@ class Admin(Section, frozen=True):
     scheme: Literal["http", "https"] = "http"
 
 
+class Introspect(Section, frozen=True):
+    """What else to ask the servers than auto does."""
+
+    large_tables: bool = False  # watch tables of any size, by four-letter words as well
+
+
 class Connection(Section, frozen=True):
     """How to reach an ensemble."""
 
@@ -62,7 +68,7 @@ class Connection(Section, frozen=True):
     session_timeout: Timeout = 10_000
     connect_timeout: Timeout = 10_000
     read_only_servers: bool = False  # also use one that is cut off from the others
-    introspect: Literal["auto", "off"] = "auto"
+    introspect: Literal["auto", "off"] | Introspect = "auto"
     admin: Admin = Admin()
 
 

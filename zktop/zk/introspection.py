@@ -22,6 +22,7 @@ from zktop.zk.sampling import Told, Way, by_admin, by_words, unreached
 from zktop.zk.shared import share
 from zktop.zk.standing import Standing
 from zktop.zk.table_facts import Stamp, facts
+from zktop.zk.table_reader import Sizes, TableReader
 from zktop.zk.tables import Member, Paths
 from zktop.zk.words import RefusedError
 
@@ -40,6 +41,7 @@ class Rest:
     def __init__(self, *, is_given: bool = True) -> None:
         self.clock = ServerClock()
         self.standing = Standing(is_given=is_given)
+        self.sizes = Sizes()
         self.due = 0.0
         self.admin_due = 0.0
         self.why_no_admin = ""
@@ -74,6 +76,8 @@ class Introspection:
         self._deliver, self._seen, self._pace, self._every = deliver, seen, pace, every
         self._context = access.tls.context() if access.tls else None
         self._admin_context = admin.tls.context() if admin.tls else None
+        # Over TLS there is no such process: it would need our keys.
+        self._separate = None if access.tls else TableReader()
         self._rests: dict[str, Rest] = {}
         self._stopped, self._introduced = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="zktop-introspection", daemon=True)
@@ -93,8 +97,10 @@ class Introspection:
         self._introduced.set()
 
     def stop(self) -> None:
-        """End after the answer that is being read; nobody waits for that."""
+        """End after the answer that is being read, or at once where a process reads it."""
         self._stopped.set()
+        if self._separate is not None:
+            self._separate.close()
 
     def _run(self) -> None:
         self._introduced.wait(MEMBERS_WITHIN_S)
@@ -190,6 +196,8 @@ class Introspection:
             self._large_tables,
             self._tally,
             self._turn,
+            self._separate,
+            rest.sizes,
             tuple(other.watches for other in self._rests.values() if other is not rest),
         )
         if rest.admin_due <= time.monotonic():

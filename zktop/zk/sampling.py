@@ -2,7 +2,7 @@
 
 import ssl
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import Any, Literal
 
 import msgspec
@@ -13,12 +13,14 @@ from zktop.zk import admin, admin_tables, tables, words
 from zktop.zk.access import Admin
 from zktop.zk.expiry import ServerClock, from_dates, from_monotonic
 from zktop.zk.hosts import Address, Hosts
+from zktop.zk.table_reader import READER_TAKES, UNREAD, Sizes, TableReader, held_by_the_kernel
 from zktop.zk.tables import Paths
 from zktop.zk.words import RefusedError
 
 SECONDS = 5.0  # for one answer
-WORDS_MAY_WATCH = 800  # so few that the answer fits into socket buffers, whoever stops reading
 ADMIN_MAY_WATCH = 200_000  # the AdminServer holds no lock while it writes, but builds it all
+
+ALLOW_IT = "--large-tables, or introspect: { large_tables: true } in the config, reads them"
 
 Channel = Literal["4lw", "admin", "none"]
 
@@ -34,6 +36,8 @@ class Way(msgspec.Struct, frozen=True):
     large_tables: bool
     tally: Callable[[int], None]  # is told how many bytes each answer had
     turn: Callable[[], None] = lambda: None  # waits until one more question may be asked
+    separate: TableReader | None = None  # reads watch tables; None: we do it ourselves
+    sizes: Sizes = msgspec.field(default_factory=Sizes)  # of this server's tables, so far
     watched: tuple[Paths, ...] = ()  # at the other servers, when they were asked last
 
 
@@ -106,7 +110,10 @@ def _admin_connections(told: Told, answer: dict[str, Any], clock: ServerClock) -
 def _admin_watches(told: Told, ask: Callable[[str], dict[str, Any]], way: Way) -> None:
     count = admin_tables.watches_in_all(ask("watch_summary"))
     if count > ADMIN_MAY_WATCH and not way.large_tables:
-        raise RefusedError(f"{count} watches are more than is asked for without being told to")
+        raise RefusedError(
+            f"{count} watches are so many that the AdminServer would need much memory for them; "
+            f"{ALLOW_IT} all the same"
+        )
     told.watches = admin_tables.watched(ask("watches"))
     try:
         told.child_watches = admin_tables.watched_in_detail(ask("watch_details"), "children")
@@ -140,9 +147,12 @@ def by_words(way: Way, clock: ServerClock) -> Told:
     told.figures = _srvr_figures(srvr)
     told.attempt("server", lambda: told.figures.update(_mntr_figures(ask("mntr"))))
     told.attempt("connections", lambda: _word_connections(told, ask("cons"), clock))
+    dumps: list[Dumped] = []
+    told.attempt("expiry", lambda: dumps.append(_dumped(way)))
     told.attempt("watches", lambda: _word_watches(told, ask, way))
     told.attempt("tick", lambda: _word_tick(told, ask("conf")))
-    told.attempt("expiry", lambda: _word_dump(told, clock, way))
+    for dumped in dumps:
+        told.attempt("expiry", lambda: _word_dump(told, dumped, clock, way))  # noqa: B023  at once
     return told
 
 
@@ -175,28 +185,57 @@ def _word_connections(told: Told, cons: str, clock: ServerClock) -> None:
 
 def _word_watches(told: Told, ask: Callable[[str], str], way: Way) -> None:
     count = tables.watches_in_all(ask("wchs"))
-    if count > WORDS_MAY_WATCH and not way.large_tables:
+    expected, fitting = way.sizes.expected(count), _fitting(way)
+    if expected > fitting and not way.large_tables:
         raise RefusedError(
-            f"{count} watches: a reader that stalls in so large an answer freezes the server; "
-            "give it an AdminServer, or ask for large tables"
+            f"{count} watches are about {expected >> 10} kB, and without an AdminServer only "
+            f"{fitting >> 10} kB are safe: the server stands still while a larger answer waits "
+            f"for its reader; {ALLOW_IT} all the same"
         )
-    told.watches = tables.watched(_lines("wchc", way))
+    parts = _table("wchc", way)
+    way.sizes.read_table(sum(map(len, parts)), count)
+    told.watches = tables.watched(words.lines(parts))
+
+
+def _fitting(way: Way) -> int:
+    """Give the bytes that can be asked for without a risk to the server."""
+    return UNREAD if way.separate is None else held_by_the_kernel() + READER_TAKES
+
+
+def _table(word: str, way: Way) -> list[bytes]:
+    """Have a table read whose lock the server holds meanwhile."""
+    if way.separate is None:
+        return _parts(word, way)
+    way.turn()
+    parts = way.separate.parts(way.address, word, SECONDS)
+    way.tally(sum(map(len, parts)))
+    return parts
 
 
 def _word_tick(told: Told, conf: str) -> None:
     told.tick_ms = tables.number(tables.settings(conf).get("tickTime"))
 
 
-def _word_dump(told: Told, clock: ServerClock, way: Way) -> None:
-    found = tables.dump(_lines("dump", way), _wanted(told, way))
+Dumped = tuple[list[bytes], int]  # the answer, and when it came
+
+
+def _dumped(way: Way) -> Dumped:
+    """Ask for it before the watches: it shows how long paths are here, and holds no lock."""
+    parts = _parts("dump", way)
+    way.sizes.read_dump(parts)
+    return parts, _now()
+
+
+def _word_dump(told: Told, dumped: Dumped, clock: ServerClock, way: Way) -> None:
+    parts, at = dumped
+    found = tables.dump(words.lines(parts), _wanted(told, way))
     told.ephemerals, told.timeouts_ms = found.ephemerals, found.timeouts_ms
-    at = _now()
     told.expires_in_ms = from_dates(found.buckets, at, clock.now(at)) or None
 
 
-def _lines(word: str, way: Way) -> Iterator[str]:
+def _parts(word: str, way: Way) -> list[bytes]:
     way.turn()
-    return words.lines(way.address, word, way.context, SECONDS, way.tally)
+    return words.parts(way.address, word, way.context, SECONDS, way.tally)
 
 
 def _wanted(told: Told, way: Way) -> dict[str, Text]:

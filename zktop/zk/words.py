@@ -31,23 +31,24 @@ def ask(
     return _told(word, b"".join(parts).decode("utf-8", "replace"))
 
 
-def lines(
+def parts(
     address: Address,
     word: str,
     context: ssl.SSLContext | None = None,
     seconds: float = 2.0,
     tally: Callable[[int], None] = lambda _bytes: None,
-) -> Iterator[str]:
-    """Give the same line by line: megabytes of text are never there as a whole.
+) -> list[bytes]:
+    """Give the same in the parts in which it came: megabytes of it are never there twice."""
+    return answered(word, _asked(address, word, context, seconds, tally))
 
-    The answer is read to its end first: who reads it must not keep the server waiting.
-    """
-    parts = _asked(address, word, context, seconds, tally)
+
+def answered(word: str, parts: list[bytes]) -> list[bytes]:
+    """Give an answer that is none of the refusals; RefusedError for those."""
     _told(word, parts[0].decode("utf-8", "replace") if parts else "")
-    return _lines(parts)
+    return parts
 
 
-def _lines(parts: list[bytes]) -> Iterator[str]:
+def lines(parts: list[bytes]) -> Iterator[str]:
     """Part an answer into lines, the last one empty if it is whole; what was read is let go."""
     rest = b""
     parts.reverse()
