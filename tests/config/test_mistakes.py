@@ -192,6 +192,17 @@ MISTAKES = [
             "it stands in --layout"
         ),
     ),
+    (
+        "layouts: [{ name: ours, pattern: 'a{SEQ}', sights: [{ counts: all, key: '.*' }] }]",
+        "1: layouts[0].sights[0].key: needs a group, like (.*), for what is compared",
+    ),
+    (
+        "layouts: [{ name: ours, pattern: 'a{SEQ}', sights: [{ counts: '(' }] }]",
+        (
+            "1: layouts[0].sights[0].counts: is no regular expression: "
+            "missing ), unterminated subpattern at position 0"
+        ),
+    ),
     ("tls: { key: a.key }", "1: tls.key: needs a certificate (cert or --tls-cert)"),
     (
         "sasl: { mechanism: DIGEST-MD5 }",

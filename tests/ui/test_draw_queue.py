@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from model.builders import ZK1, no_watches
-from model.findings.cases import At, facts, watching
+from model.findings.cases import At, curator, facts, watching
 from ui.queues import all_connected, looked, queue, ring_of, scene_of, seen_watching
 
 from zktop.model.facts import AnyFact
@@ -17,6 +17,7 @@ from zktop.ui.draw.histogram import histogram
 from zktop.ui.draw.lock_head import lock_head
 from zktop.ui.draw.lock_notes import lock_notes
 from zktop.ui.draw.lock_text import lock_text
+from zktop.ui.draw.marks import MEANINGS
 from zktop.ui.draw.matrix import matrix
 from zktop.ui.draw.queue import QueueRow, QueueRows
 from zktop.ui.draw.runs import density, mode_runs, run_line
@@ -390,3 +391,35 @@ class TestAround:
         told = lock_text(scene_of("XXX"), None)
 
         assert all(name in told for name in ("x0", "x1", "x2", "/locks/orders"))
+
+
+def of_children(*children: At) -> LockScene:
+    """The scene of a lock with these children."""
+    scene = LockScene.of(looked(facts(*children))[-1].report, "/locks/orders")
+    assert scene is not None
+    return scene
+
+
+class TestForeignChildren:
+    """What is in the way and no contender, and what failed clients left behind."""
+
+    def test_names_a_foreign_child_among_those_who_go_first(self) -> None:
+        """It has no position in the queue: its name says what to delete."""
+        scene = of_children(At("00-config", "", czxid=50), curator("alice", 1), curator("bob", 2))
+
+        assert text_of(places.blocked_by(row(scene, 0))) == "00-config"
+        assert text_of(places.blocked_by(row(scene, 1))) == "ahead 0 · 00-config"
+        assert "nobody: 00-config is in the way, and no contender" in text(lock_head(scene, 100))
+        assert "FOR" in MEANINGS
+
+    def test_calls_a_stranded_node_so(self) -> None:
+        """It waits for nothing, and nothing will wake it."""
+        gopher = At(f"_c_{'a' * 32}-lock-0000000001", "gopher")
+        scene = of_children(At("config", "", czxid=50), gopher)
+
+        assert text_of(places.blocked_by(row(scene, 0))) == "stranded"
+        assert text_of(places.state(row(scene, 0))).startswith("stranded")
+        assert "nobody: failed clients left their nodes behind" in text(lock_head(scene, 100))
+        chosen = text(chosen_lines(row(scene, 0), 100, with_data=False))
+        assert "stranded     its client failed" in chosen
+        assert "watch" not in chosen.partition("broken")[0]

@@ -6,7 +6,8 @@ from zktop.config.forms import one_of
 from zktop.config.reader import Check
 from zktop.config.shape import Sasl, Tls
 from zktop.model.layouts.check import check
-from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.layout import ClientSight, Layout
+from zktop.model.layouts.sights import mistakes
 
 
 def checks(layouts: set[str]) -> dict[type, Check]:
@@ -21,7 +22,12 @@ def checks(layouts: set[str]) -> dict[type, Check]:
             except ValueError as error:
                 yield f"sees[{index}]", str(error)
 
-    return {Layout: layout_mistakes, Sasl: _sasl_mistakes, Tls: _tls_mistakes}
+    return {
+        Layout: layout_mistakes,
+        ClientSight: mistakes,
+        Sasl: _sasl_mistakes,
+        Tls: _tls_mistakes,
+    }
 
 
 def _tls_mistakes(tls: Tls) -> Iterator[tuple[str, str]]:

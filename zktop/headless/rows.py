@@ -51,7 +51,8 @@ def contender_row(contender: Contender | str, now: Millis, width: int) -> str:
     if isinstance(contender, str):
         return cut(f"  {contender}", width)
     tail = f"{_session(contender):<18} {age(contender, now):>8}"
-    head = f"  {contender.state:<7} {MODES[contender.mode]} {who(contender)}"
+    state = "stranded" if contender.stranded else contender.state
+    head = f"  {state:<7} {MODES[contender.mode]} {who(contender)}"
     behind = _behind(contender)
     room = width - len(tail) - 2
     left = f"{head}  {behind}" if behind else head

@@ -76,6 +76,13 @@ class Contender(Shape, frozen=True, kw_only=True):
     ahead: Annotated[int, msgspec.Meta(description="How many must go first in all")]
     watch: Watch
     ours: bool
+    stranded: Annotated[
+        bool,
+        msgspec.Meta(
+            description="Its client failed and left the node behind: it waits for nothing, and "
+            "blocks others until its session ends"
+        ),
+    ]
 
 
 class Lock(Shape, frozen=True, kw_only=True):
@@ -89,7 +96,10 @@ class Lock(Shape, frozen=True, kw_only=True):
     error: str | None
     holders: list[Contender]
     waiters: list[Contender]
-    foreign: list[str]
+    foreign: Annotated[
+        list[str],
+        msgspec.Meta(description="Children that are no contenders; `blocked_by` may name them"),
+    ]
     warnings: list[str]
 
 

@@ -98,6 +98,7 @@ def _contender(contender: Contender) -> schema.Contender:
             verdict=contender.verdict,
         ),
         ours=contender.ours,
+        stranded=contender.stranded,
     )
 
 

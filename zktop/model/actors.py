@@ -13,6 +13,7 @@ from zktop.model.locks.lock import Lock, Member
 from zktop.model.settings import Settings
 
 NOBODY = "nobody:"  # owns a node that no session will ever remove
+STRANDED = "stranded:"  # a failed client left the node behind; only its session's end removes it
 UNKNOWN = "unknown:"  # owns a node that we may not read
 BY_NAME = "owner:"  # is known by name alone, because its locks are persistent on purpose
 
@@ -34,6 +35,8 @@ class Actors:
 
     def of(self, lock: Lock, member: Member) -> str:
         """Name the actor behind one place."""
+        if member.node in lock.stranded:
+            return f"{STRANDED}{lock.path}/{member.node}"
         named = self.named(member) if self._pattern else None
         if named is not None:
             return named

@@ -41,6 +41,7 @@ class Contender(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     actual: tuple[Text, ...] | None
     verdict: Literal["confirmed", "elsewhere", "missing", "invisible", "unknown", "none-needed"]
     ours: bool
+    stranded: bool = False  # its client failed, and left the node behind
 
 
 class View(msgspec.Struct, frozen=True, eq=False):
@@ -87,6 +88,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
             actual=watching.actual,
             verdict=watching.verdict,
             ours=member.owner in self.ours,
+            stranded=member.node in self.lock.stranded,
         )
 
     def _named(self, member: Member, ahead: int) -> Iterable[Member]:

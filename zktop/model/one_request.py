@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Final
 
-from zktop.model.actors import NOBODY, Actors, session_of
+from zktop.model.actors import NOBODY, STRANDED, Actors, session_of
 from zktop.model.facts import session_text
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.waits.state import Kind, Request
@@ -50,7 +50,7 @@ def request_of(lock: Lock, member: Member, actors: Actors, *, is_exempt: bool) -
         czxid=stat.czxid if stat else 0,
         since_ms=stat.ctime if stat else None,
         exempt=is_exempt,
-        releases=not actor.startswith(NOBODY),
+        releases=not actor.startswith((NOBODY, STRANDED)),
         session=None if actors.are_sessions else _session_behind(member, actor),
     )
 
@@ -69,6 +69,7 @@ def is_of(request: Request, member: Member, *, is_exempt: bool) -> bool:
         stat is not None
         and request.czxid == stat.czxid
         and stat.owner != 0
+        and request.releases
         and request.mode == member.mode
         and request.exempt == is_exempt
     )

@@ -2,7 +2,7 @@
 
 A lock of several lines, as of two libraries that do not see each other, becomes several queues.
 Where one library counts the nodes of the other, waits cross the lines, and all of them become one
-queue.
+queue. Foreign children that somebody waits for stand in front: nobody will ever remove them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,8 +14,8 @@ import msgspec
 from zktop.model.actors import Actors
 from zktop.model.history.change import Change, everybody
 from zktop.model.locks.lock import Line, Lock, Member
+from zktop.model.locks.opening import folder_queues
 from zktop.model.locks.queue import Queue as Regular
-from zktop.model.locks.queue import counts_others
 from zktop.model.one_request import KINDS, is_guessed, is_of, names_of, request_of
 from zktop.model.strides import Split, splits
 from zktop.model.waits.state import Kind, Passing, Queue, Request
@@ -58,7 +58,7 @@ def queues(lock: Lock, actors: Actors, known: Known) -> Iterator[Lined]:
     if lock.kind == "semaphore":
         yield _pool(lock, actors, known)
         return
-    if lock.kind in _SHARED and any(map(counts_others, lock.lines)):
+    if lock.kind in _SHARED and any(folder_queues(lock.lines)):
         yield _together(lock, actors, known)
         return
     for name, line in zip(names_of(lock.path), lock.lines, strict=False):
@@ -77,12 +77,13 @@ def _pool(lock: Lock, actors: Actors, known: Known) -> Lined:
         seen_zxid=lock.seen_zxid,
         guessed=is_guessed(lock),
     )
-    return _filled(rules, lock, (*lock.holders, *lock.waiters), actors, known)
+    members = (*lock.obstacles, *lock.holders, *lock.waiters)
+    return _filled(rules, lock, members, actors, known)
 
 
 def _together(lock: Lock, actors: Actors, known: Known) -> Lined:
     """Make one queue of several lines, in which each waits by the rule of its own line."""
-    members = tuple(sorted(lock.members, key=attrgetter("czxid")))
+    members = (*lock.obstacles, *sorted(lock.members, key=attrgetter("czxid")))
     rules = Queue(
         lock=lock.path,
         kind="conflict",
@@ -101,6 +102,8 @@ def _conflicts(lock: Lock, waiters: Iterable[Member]) -> dict[str, tuple[str, ..
 def _queue(lock: Lock, line: Line, name: str, actors: Actors, known: Known) -> Lined:
     kind = _kind(lock, line)
     members = tuple(line.members)
+    if lock.obstacles:
+        members = (*lock.obstacles, *members)
     conflicts: dict[str, tuple[str, ...]] | None = None
     if kind == "single":
         members = (*line.holders, *line.waiters)
@@ -143,7 +146,9 @@ def _filled(
     before, requests = known.members.get(rules.lock), tuple(queue.requests)
     exempt = _exempt(lock)
     parts: Sequence[Split]
-    if before is None:
+    if any(folder_queues(lock.lines)):  # what a member does may change though it stays the same
+        parts = (Split(0, len(requests), 0, len(members)),)
+    elif before is None:
         front = _standing(requests, members, actors, exempt)
         parts = (Split(front, len(requests) - front, front, len(members) - front),)
     else:
@@ -152,7 +157,8 @@ def _filled(
 
     def following(member: Member) -> Request:
         same, is_exempt = old.get(member.node), member.node in exempt
-        if same and actors.are_sessions and is_of(same, member, is_exempt=is_exempt):
+        is_usual = actors.are_sessions and member.node not in lock.stranded
+        if same and is_usual and is_of(same, member, is_exempt=is_exempt):
             return same
         made = request_of(lock, member, actors, is_exempt=is_exempt)
         return same if same == made else made

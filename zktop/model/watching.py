@@ -52,7 +52,7 @@ class Lookout(msgspec.Struct, frozen=True, eq=False, dict=True):
         line = self._waits_in(member)
         actual = self.here(member.owner)
         shown = None if actual is None else tuple(sorted(actual))
-        if line is None:
+        if line is None or member.node in self.lock.stranded:
             return Watching("none-needed", (), shown)
         expected = self.expected(line, member)
         return Watching(self._verdict(member, expected, actual), expected, shown)

@@ -124,6 +124,9 @@ def complaints(vector: Vector, lock: Lock | NotALock) -> list[str]:
         for wanted, member in zip(expect["waiters"], waiters, strict=False):
             found += _watch_differences(wanted, lock, member)
     found += [f"{n} is foreign" for n in expect.get("foreign", ()) if n not in lock.foreign]
+    stranded = lock.stranded if isinstance(lock, Lock) else frozenset()
+    if stranded != set(expect.get("stranded", ())):
+        found.append(f"stranded are {sorted(stranded)}, not {expect.get('stranded', [])}")
     warnings = lock.warnings if isinstance(lock, Lock) else ()
     found += [f"no warning {word}" for word in expect.get("warnings", ()) if word not in warnings]
     return found

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias, cast
 from zktop.model.findings import (
     blocked,
     deadlocks,
+    foreign,
     inversions,
     outages,
     performance,
@@ -25,9 +26,9 @@ AnyRule: TypeAlias = "Rule[Examination] | Rule[Interview] | Rule[Survey]"
 _FIRST: Final = (
     *("D1", "D2", "D3", "D4", "D5", "D7"),
     *("S1", "S2", "S4"),
-    *("B1", "B2", "B3", "B4", "B5"),
+    *("B1", "B10", "B11", "B2", "B3", "B4", "B5"),
     *("L2", "L1"),
-    *("S3", "S6"),
+    *("S3", "S6", "S7"),
 )
 
 
@@ -42,8 +43,10 @@ RULES: Final[tuple[AnyRule, ...]] = _ordered(
         *deadlocks.RULES,
         *inversions.RULES,
         *blocked.RULES,
+        *foreign.RULES,
         *wakeups.RULES,
         *safety.RULES,
+        *foreign.SPLIT,
         *performance.RULES,
         *outages.RULES,
         *structure.RULES,

@@ -22,7 +22,8 @@ FARTHEST: Final = 32  # locks between an effect and its cause
 
 _DEADLOCKS = ("D1", "D2", "D3", "D4", "D5", "D7")
 _GHOSTS = ("B2", "B3", "B4")
-_ENDLESS = (*_DEADLOCKS, "B1", *_GHOSTS, "B5")
+_FOREIGN = ("B10", "B11")
+_ENDLESS = (*_DEADLOCKS, "B1", *_FOREIGN, *_GHOSTS, "B5")
 
 # effect -> what it may follow from, and what the two have in common
 CAUSES: Final[dict[str, tuple[tuple[tuple[str, ...], By], ...]]] = {
@@ -53,6 +54,8 @@ CAUSES: Final[dict[str, tuple[tuple[tuple[str, ...], By], ...]]] = {
     "P8": ((_ENDLESS, "lock"),),
     "P9": ((_ENDLESS, "lock"),),
     "P10": ((_ENDLESS, "lock"),),
+    "R1": ((_FOREIGN, "lock"),),
+    "S7": ((("S2",), "lock"),),
 }
 
 # What holds a lock up for whoever waits in it, and what may be nothing but such a delay.

@@ -16,7 +16,6 @@ from zktop.model.findings.surroundings import Interview
 from zktop.model.findings.words import clock, count, several, waits
 from zktop.model.history.event import Departure
 from zktop.model.locks.lock import Member
-from zktop.model.locks.queue import counts_others
 from zktop.model.waits.names import span
 from zktop.model.witness import Presence
 
@@ -107,11 +106,10 @@ def blind_neighbours(look: Examination) -> Iterator[Answer]:
     for seen in look.astray:
         if may_own_beside_readers(look, seen):
             yield _beside_readers(look, seen.member)
-    if len(look.lock.lines) > 1 and all(map(counts_others, look.lock.lines)):
-        return
     if len(look.lock.lines) > 1:
         heads = [line.holders[0] for line in look.lock.lines if line.holders]
-        yield _dual(look, heads) if _conflict(heads) else _mixed(look)
+        if _conflict(heads):
+            yield _dual(look, heads)
         return
     numbers = [member.sequence for member in look.holders if member.sequence is not None]
     if len(set(numbers)) < len(numbers) and _conflict(list(look.holders)):
@@ -146,28 +144,19 @@ def _conflict(heads: list[Member]) -> bool:
 
 def _dual(look: Examination, heads: list[Member]) -> Verdict:
     owners = several(f"{look.who(head)} (first for {head.layout})" for head in heads)
+    is_seen = all(look.sight.watched(head.owner) is not None for head in heads)
     return Verdict(
         about=look.about(*heads),
         sentence=f"{look.name} may have several owners: {owners}.",
-        confidence="C3",
+        confidence="C3" if is_seen else "C2",
         evidence=(
             (True, "each of them is first by the rule of its own library"),
             (None, "the clients are not configured to see each other's nodes"),
+            (True, "no watch shows that one of them waits for another")
+            if is_seen
+            else (None, "no watch table shows whether one of them waits for another"),
         ),
         advice="Use one library for each lock, or configure the name patterns of both.",
-    )
-
-
-def _mixed(look: Examination) -> Verdict:
-    layouts = sorted({line.members[0].layout for line in look.lock.lines if line.members})
-    return Verdict(
-        about=look.about(key=("mixed", *layouts)),
-        sentence=f"{look.name} is used by {several(layouts)} at once: they do not see each "
-        "other's nodes.",
-        confidence="C4",
-        evidence=((True, "its nodes are named by the rules of both"),),
-        advice="Use one library for each lock; sooner or later both will own it.",
-        severity="warning",
     )
 
 

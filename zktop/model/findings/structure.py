@@ -10,16 +10,9 @@ from zktop.model.findings.finding import Confidence
 from zktop.model.findings.rule import Answer, Later, Reason, Verdict, rule
 from zktop.model.findings.words import clock, count, several, short
 from zktop.model.locks.lock import Member
+from zktop.model.locks.opening import folder_queues
 
 RECENT = 600_000  # how long a change of the root stays worth a line
-
-_EFFECTS = (
-    ("go-", "every Lock() of go-zookeeper fails on it and leaves its own node behind"),
-    ("curator", "Curator sorts it into the queue by its name"),
-    ("zk-election", "every participant fails to read a number in it"),
-    ("zk-writelock-c", "a name without a dash crashes the C client"),
-    ("kazoo", "kazoo ignores it"),
-)
 
 
 @rule(
@@ -36,8 +29,6 @@ def foreign_members(look: Examination) -> Iterator[Answer]:
     foreign = look.lock.foreign
     if not foreign:
         return
-    effect = next((text for name, text in _EFFECTS if look.lock.layout.startswith(name)), None)
-    is_harmful = look.lock.layout.startswith(("go-", "zk-election", "zk-writelock-c"))
     yield Verdict(
         about=replace(look.about(key=("foreign",)), nodes=foreign),
         sentence=f"{look.name} has {count(len(foreign), 'child', 'children')} of another kind: "
@@ -45,11 +36,20 @@ def foreign_members(look: Examination) -> Iterator[Answer]:
         confidence="C4",
         evidence=(
             (True, f"no name of the layout {look.lock.layout} looks like that"),
-            (None, effect or "the clients of this lock ignore them"),
+            (True, _effect(look)),
         ),
         advice="Keep other nodes out of a lock's path.",
-        severity="warning" if is_harmful else "info",
     )
+
+
+def _effect(look: Examination) -> str:
+    """Say what the children do to the lock as it is."""
+    if look.lock.obstacles or look.lock.stranded:
+        return "some of them are in the way of contenders"
+    queues = list(folder_queues(look.lock.lines))
+    if any(queue.fails for queue in queues):
+        return "clients will fail at some of them"
+    return "clients count some of them, behind everybody" if queues else "clients ignore them"
 
 
 @rule(

@@ -6,14 +6,24 @@ the name of the lock, so that uuids never matter.
 
 from typing import Final
 
-from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.layout import ClientSight, Layout
 
 _PREFIX: Final = "^_c_(?P<id>{U36})-"
+
+
+def _after(name: str) -> ClientSight:
+    """Count every child, by the text behind the lock's name, or the whole name without it."""
+    return ClientSight(counts="all", key=f"^(?:.*{name})?(.*)$")
+
 
 CURATOR_MUTEX: Final = Layout(
     name="curator-mutex",
     pattern=_PREFIX + "lock-{SEQ}$",
     order="text",
+    sights=(
+        _after("lock-"),
+        ClientSight(counts="lock-", key=r"(-?\d{10})$", about="kezhuw's client (Rust)"),
+    ),
     id_is="token",
     about="Curator: InterProcessMutex, LeaderSelector, MultiLock; Spring, NiFi, "
     "DolphinScheduler; the old InterProcessSemaphore (Java); kezhuw's client (Rust)",
@@ -27,6 +37,9 @@ CURATOR: Final = (
         modes={"READ": "read", "WRIT": "write"},
         watch="first-writer",
         order="text",
+        sights=(
+            ClientSight(counts="all", key="^(?:.*(?:__READ__|__WRIT__))?(.*)$", bars="__WRIT__"),
+        ),
         id_is="token",
         reentrant=True,
         about="Curator: InterProcessReadWriteLock; Oozie (Java)",
@@ -35,6 +48,7 @@ CURATOR: Final = (
         name="curator-latch",
         pattern=_PREFIX + "latch-{SEQ}$",
         order="text",
+        sights=(_after("latch-"),),
         kind="election",
         id_is="token",
         about="Curator: LeaderLatch; Druid, Storm, Flink, Spark, ElasticJob (Java)",
@@ -44,6 +58,7 @@ CURATOR: Final = (
         pattern=_PREFIX + "lease-{SEQ}$",
         mode="lease",
         order="arrival",
+        sights=(ClientSight(counts="all", pool=True),),
         watch="children",
         id_is="token",
         about="Curator: InterProcessSemaphoreV2, InterProcessSemaphoreMutex; "
@@ -56,6 +71,7 @@ CURATOR_CUSTOM: Final = Layout(
     name="curator-custom",
     pattern=_PREFIX + "(?P<name>.*?){SEQ}$",
     order="text",
+    sights=(_after("{NAME}"),),
     id_is="token",
     guessed=True,
     grouped=True,

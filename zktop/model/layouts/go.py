@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.layout import ClientSight, Layout
 
 GO: Final = (
     Layout(
@@ -11,8 +11,30 @@ GO: Final = (
         ties="share",
         id_is="token",
         watches_negative=False,
-        # It reads the number behind `lock-`, else behind `__`, whoever wrote the name.
-        sees=("kazoo-lock", "plain-lock", "guid-lock", "curator-mutex"),
+        # Whoever wrote a name, it must read a number in it; else Lock() fails.
+        sights=(
+            ClientSight(
+                counts="all",
+                key="^(?:.*lock-|(?!.*lock-).*__)?(.*)$",
+                compare="number",
+                unread="fails",
+                about="go-zookeeper/zk >= 1.0.3",
+            ),
+            ClientSight(
+                counts="all",
+                key="^(?:.*-|[^-]*__)?([^-]*)$",
+                compare="number",
+                unread="fails",
+                about="go-zookeeper/zk 1.0.2",
+            ),
+            ClientSight(
+                counts="all",
+                key="^(?:.*-)?([^-]*)$",
+                compare="number",
+                unread="fails",
+                about="go-zookeeper/zk <= 1.0.1, samuel/go-zookeeper, z-division/go-zookeeper",
+            ),
+        ),
         about="go-zookeeper/zk, samuel/go-zookeeper, z-division/go-zookeeper: Lock (Go)",
     ),
     Layout(

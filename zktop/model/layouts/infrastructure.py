@@ -2,7 +2,9 @@
 
 from typing import Final
 
-from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.layout import ClientSight, Layout
+
+_WHOLE: Final = ClientSight(counts="all")  # every child, by its whole name
 
 ACCUMULO: Final = (
     Layout(
@@ -19,6 +21,7 @@ ACCUMULO: Final = (
         pattern="^zlock-{SEQ}$",
         how="exists",
         order="text",
+        sights=(_WHOLE,),
         about="Accumulo 1.10 and older: ZooLock",
     ),
     Layout(
@@ -28,6 +31,7 @@ ACCUMULO: Final = (
         modes={"READ": "read", "WRITE": "write", "": "write"},
         watch="none",
         order="number",
+        sights=(ClientSight(counts="all", key="(.{10})$", compare="number", unread="fails"),),
         persistent=True,
         about="Accumulo FATE: table locks; they outlive a crash, and row ranges decide",
     ),
@@ -39,13 +43,21 @@ SERVERS: Final = (
         pattern="^LOCK-(?P<mode>EXCLUSIVE|SEMI_SHARED|SHARED)-{SEQ}$",
         modes={"EXCLUSIVE": "exclusive", "SEMI_SHARED": "read", "SHARED": "read"},
         watch="none",
-        unseen="^LOCK-SEMI_SHARED-",
+        sights=(
+            ClientSight(
+                counts="^LOCK-(?:EXCLUSIVE|SHARED)-",
+                key="^LOCK-(?:EXCLUSIVE|SHARED)-(.*)$",
+                compare="number",
+                bars="^LOCK-EXCLUSIVE-",
+            ),
+        ),
         persistent=True,
         about="Hive: ZooKeeperHiveLockManager; who conflicts deletes its node and tries again",
     ),
     Layout(
         name="solr-election",
         pattern=r"^-?\d{1,19}-(?P<id>.+?)-n_(?P<seq>\d{10})$",
+        sights=(ClientSight(counts="all", key=r"-n_(\d+)$", compare="number", unread="fails"),),
         kind="election",
         ties="name",
         about="Solr: overseer and shard leader election",
@@ -53,6 +65,7 @@ SERVERS: Final = (
     Layout(
         name="bookkeeper-auditor",
         pattern="^V_{SEQ}$",
+        sights=(ClientSight(counts="all", key="^.*?V_(.*)$", compare="number", unread="fails"),),
         how="exists",
         kind="election",
         about="BookKeeper: election of the auditor",
@@ -62,6 +75,7 @@ SERVERS: Final = (
         pattern="^member_{SEQ}$",
         how="exists",
         order="text",
+        sights=(_WHOLE,),
         unlisted=("children",),
         about="Twitter commons: DistributedLockImpl, Group, Candidate (Java)",
     ),
@@ -71,6 +85,7 @@ SERVERS: Final = (
         watch="holder",
         how="exists",
         order="text",
+        sights=(_WHOLE,),
         kind="election",
         about="Spark before it used Curator: election of the master",
     ),
@@ -79,6 +94,7 @@ SERVERS: Final = (
         pattern="^leader_election-(?:0|{SEQ})$",
         how="exists",
         order="text",
+        sights=(_WHOLE,),
         kind="election",
         about="ClickHouse before 21.12; the marker `-0` says that there may be many leaders",
     ),
@@ -88,6 +104,7 @@ MESOS: Final = Layout(
     name="mesos-group",
     pattern=r"^(?:(?P<name>(?:json\.)?info)_){SEQ}$",
     watch="children",
+    sights=(ClientSight(counts="all", key="([^_]*)$", compare="number"),),
     kind="election",
     about="Mesos: masters' group; the smallest number leads",
 )

@@ -2,7 +2,11 @@
 
 from typing import Final
 
-from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.layout import ClientSight, Layout
+
+_EXTRA: Final = r"(?:__r?lock__|-lock-)(-?\d{10})$"
+_BOTH: Final = r"(?:__r?lock__)(-?\d{10})$"
+_LOCKS: Final = r"(?:__lock__)(-?\d{10})$"  # it misses negative numbers with nine digits
 
 KAZOO_LOCK: Final = Layout(
     name="kazoo-lock",
@@ -12,8 +16,34 @@ KAZOO_LOCK: Final = Layout(
     order="text",
     ties="share",
     id_is="token",
-    # Its own pattern wants ten digits after the minus, and misses the numbers with nine.
-    unseen=r"__-\d{9}$",
+    sights=(
+        ClientSight(counts=_LOCKS, key=_LOCKS, modes=("exclusive",), about="Lock"),
+        ClientSight(
+            counts=_BOTH,
+            key=_BOTH,
+            bars=_LOCKS,
+            modes=("read", "write"),
+            about="ReadLock and WriteLock >= 2.9.0",
+        ),
+        ClientSight(
+            counts=_EXTRA,
+            key=_EXTRA,
+            bars=r"(?:__lock__|-lock-)-?\d{10}$",
+            about='extra_lock_patterns=("-lock-",)',
+        ),
+        ClientSight(
+            counts="__r?lock__",
+            key="^.*?__r?lock__(.*)$",
+            bars="__lock__",
+            about="2.3.0 to 2.7.0",
+        ),
+        ClientSight(
+            counts="all",
+            key="^(?:.*?__lock__|(?!.*__lock__).{0,7})(.*)$",
+            modes=("exclusive",),
+            about="<= 2.2.1",
+        ),
+    ),
     persistent=True,
     about="kazoo: Lock, WriteLock, ReadLock, Election, SetPartitioner; tooz (Python)",
 )
@@ -24,6 +54,7 @@ KAZOO: Final = (
         name="kazoo-semaphore",
         pattern="^(?P<id>{H32})$",
         order="arrival",
+        sights=(ClientSight(counts="all", pool=True),),
         mode="lease",
         watch="children",
         id_is="token",
@@ -57,6 +88,7 @@ ZKTOOLS: Final = (
         watch="nearest",
         how="exists",
         order="text",
+        sights=(ClientSight(counts="all", key="^(?:.*-)?(.*)$", bars="-write-"),),
         id_is="token",
         about="mozilla zktools: ZkLock, ZkReadLock, ZkWriteLock (Python)",
     ),

@@ -49,6 +49,25 @@ Unlisted = Literal["children", "polls"]
 ANY_WAY: tuple[Unlisted, ...] = ("children", "polls")  # for names that anybody gives
 
 
+Unread = Literal["ignored", "first", "last", "zero", "fails"]
+
+
+class ClientSight(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a layout's clients make of any child of the lock, whoever wrote it.
+
+    They list the children, cut a key out of each name and compare the keys.
+    """
+
+    counts: str = "own"  # names of this layout ("own"), "all", or a pattern, searched in the name
+    key: str = ""  # a pattern: its group 1 is compared; "": the whole name. Macro: {NAME}
+    compare: Literal["text", "number"] = "text"
+    unread: Unread = "ignored"  # a counted name without a key, or whose key is no number
+    bars: str = ""  # searched: the names that readers wait for; "": by their modes
+    pool: bool = False  # a semaphore that counts how many children there are
+    modes: tuple[Mode, ...] = ()  # of members of these modes alone; (): of all
+    about: str = ""  # the versions or the setting that it is true of
+
+
 class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How one client library writes a lock into znodes."""
 
@@ -58,15 +77,16 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     mode: Mode = "exclusive"  # of a name without a mode group
     watch: Watch = "predecessor"
     how: How = "data"
-    order: Order = "number"
+    order: Order = "number"  # of its own names
     kind: Kind | None = None  # None: follows from the modes
     ties: Ties = "server"
     id_is: Literal["label", "token"] = "label"  # a name for people, or a uuid for the client
     also_watches: tuple[str, ...] = ()  # further nodes that every waiter watches
-    unseen: str = ""  # a pattern of names that block nobody, because no client counts them
     unlisted: tuple[Unlisted, ...] = ()  # how other recipes that write such names may wait
+    sights: tuple[ClientSight, ...] = ()  # the first is assumed, others want a watch as proof
+    unseen: str = ""  # without sights: a pattern of names that no client counts
     watches_negative: bool = True  # False: a client cannot watch a node with a negative number
-    sees: tuple[str, ...] = ()  # other layouts whose nodes these clients count, too
+    sees: tuple[str, ...] = ()  # without sights: other layouts whose names are counted, too
     reentrant: bool = False  # the holder of a write lock may hold a read lock besides
     grouped: bool = False  # several locks share the parent; the name group tells them apart
     persistent: bool = False  # its nodes outlive their sessions on purpose

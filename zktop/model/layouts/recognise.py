@@ -71,6 +71,9 @@ def _by_word(ground: Ground, layout: Layout) -> Recognised:
     if layout not in BY_NAME and layout not in ground.settings.layouts:
         return _by_shape(layout.name, ground.family.members.values())
     by_layout = sort_out(ground.family, (layout,))
+    listed = by_layout.families.get(layout.name, ())
+    if not all(is_left_over(layout, place.znode) for place in listed):
+        _drop_left_over(by_layout, layout.name)
     return Recognised(layout.name, (layout,), by_layout.families, tuple(by_layout.rest))
 
 
@@ -89,11 +92,33 @@ def _by_name(ground: Ground, last: str | None) -> Recognised:
         if not _contends(ground, by_layout, name):
             by_layout.give_up(name)
     _drop_guesses(by_layout)
+    for name in list(by_layout.families):
+        _drop_left_over(by_layout, name)
     names = sorted(by_layout.families)
     kind = f"mixed:{'+'.join(names)}" if len(names) > 1 else "".join(names)
     layouts = tuple(by_layout.layouts[name] for name in names)
     guessed = any(layout.guessed for layout in layouts)
     return Recognised(kind, layouts, by_layout.families, tuple(by_layout.rest), guessed)
+
+
+def is_left_over(layout: Layout, znode: Znode) -> bool:
+    """Tell whether nobody stands there: no session owns the node, and clients make no such nodes.
+
+    TTL nodes look like that, and nodes that were made by hand.
+    """
+    return znode.stat is not None and not znode.stat.owner and not layout.persistent
+
+
+def _drop_left_over(by_layout: Sorted, name: str) -> None:
+    """Call the nodes of nobody strangers; they stand in the way all the same."""
+    layout, places = by_layout.layouts[name], by_layout.families.get(name, [])
+    left = [p for p in places if is_left_over(layout, p.znode) and p.name.sequence is not None]
+    if not left:
+        return
+    by_layout.rest.extend(place.znode for place in left)
+    by_layout.families[name] = [place for place in places if place not in left]
+    if not by_layout.families[name]:
+        del by_layout.families[name]
 
 
 _TO_CHECK: Final = frozenset(

@@ -2,7 +2,11 @@
 
 from typing import Final
 
-from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.layout import ClientSight, Layout
+
+_DIGITS: Final = ClientSight(
+    counts="all", key=r"0*(\d+)$", compare="number", unread="zero", bars="^ex"
+)
 
 RUBY: Final = (
     Layout(
@@ -12,6 +16,7 @@ RUBY: Final = (
         watch="nearest",
         how="exists",
         order="magnitude",
+        sights=(_DIGITS,),
         ties="share",
         about="zk-ruby: exclusive and shared Locker (Ruby)",
     ),
@@ -22,6 +27,7 @@ RUBY: Final = (
         watch="nearest",
         how="exists",
         order="magnitude",
+        sights=(_DIGITS,),
         ties="share",
         about="zk-ruby: Semaphore; its size is stored nowhere (Ruby)",
     ),
@@ -30,6 +36,7 @@ RUBY: Final = (
         pattern="^ballot{SEQ}$",
         how="exists",
         order="magnitude",
+        sights=(ClientSight(counts="^ballot", key=r"(\d+)$", compare="number", unread="zero"),),
         kind="election",
         also_watches=("leader_ack",),
         about="zk-ruby: election; the winner creates leader_ack (Ruby)",

@@ -2,10 +2,13 @@
 
 from typing import Final
 
-from zktop.model.layouts.layout import ANY_WAY, Layout, Mode
+from zktop.model.layouts.layout import ANY_WAY, ClientSight, Layout, Mode
 
 _READ_WRITE: Final[dict[str, Mode]] = {"read": "read", "write": "write"}
 _LETTERS: Final[dict[str, Mode]] = {"R": "read", "W": "write", "r": "read", "w": "write"}
+
+_OWN: Final = ClientSight()
+_WHOLE: Final = ClientSight(counts="all", about="clients that sort whole names")
 
 SHORT: Final = (
     Layout(
@@ -24,6 +27,9 @@ SHORT: Final = (
         mode="lease",
         watch="adjacent",
         how="exists",
+        sights=(
+            ClientSight(counts="^permit-", key="^permit-(.*)$", compare="number", unread="fails"),
+        ),
         unlisted=ANY_WAY,
         about="Twitter util-zk: ZkAsyncSemaphore (Scala); menagerie (Java)",
     ),
@@ -33,6 +39,15 @@ SHORT: Final = (
         modes=_READ_WRITE,
         watch="nearest",
         how="exists",
+        sights=(
+            ClientSight(
+                counts="^(?:read|write)Lock",
+                key="-([^-]*)$",
+                compare="number",
+                unread="fails",
+                bars="^writeLock",
+            ),
+        ),
         reentrant=True,
         unlisted=ANY_WAY,
         about="menagerie: ReentrantZkReadWriteLock (Java)",
@@ -44,6 +59,20 @@ SHORT: Final = (
         watch="nearest",
         how="exists",
         order="unsigned",
+        sights=(
+            _OWN,
+            ClientSight(
+                counts="all",
+                key="(.{10})$",
+                compare="number",
+                unread="fails",
+                bars="^write-",
+                about="HBase",
+            ),
+            ClientSight(
+                counts="all", key="([0-9]+)$", compare="number", bars="^write-", about="Gutza"
+            ),
+        ),
         ties="arrival",
         unlisted=ANY_WAY,
         about="HBase 0.9x and 1.x: table locks; DistributedLock.ZooKeeper (.NET); Gutza (PHP)",
@@ -55,6 +84,7 @@ SHORT: Final = (
         watch="nearest",
         how="exists",
         order="text",
+        sights=(ClientSight(counts="all", key="^..(.*)$", unread="fails", bars="^[Ww]-"),),
         unlisted=ANY_WAY,
         about="ClickHouse: RWLock of 2016 and later forks (C++); tutorials",
     ),
@@ -64,6 +94,7 @@ SHORT: Final = (
         modes=_LETTERS,
         watch="nearest",
         order="text",
+        sights=(ClientSight(counts="all", key="^(?:.*?lock-)?(.*)$", bars="w-lock-"),),
         unlisted=ANY_WAY,
         about="Tutorials that copy Curator's read/write lock (Java)",
     ),
@@ -72,6 +103,7 @@ SHORT: Final = (
         pattern="^latch-(?P<id>.+?)-{SEQ}$",
         how="exists",
         order="magnitude",
+        sights=(ClientSight(counts="all", key="^(?:.*-)?([^-]*)$", compare="number"),),
         kind="election",
         unlisted=ANY_WAY,
         about="bonifaido/rust-zookeeper: LeaderLatch (Rust)",
@@ -80,6 +112,7 @@ SHORT: Final = (
         name="zooit",
         pattern=r"^(?P<id>.+\.PID\.\d+)-{SEQ}$",
         how="exists",
+        sights=(ClientSight(counts="all", key=r"-(\d+)$", compare="number"),),
         unlisted=ANY_WAY,
         about="Net::ZooIt (Perl)",
     ),
@@ -104,6 +137,7 @@ PLAIN: Final = (
         pattern="^lock_(?P<id>.+?)_{SEQ}$",
         watch="children",
         order="text",
+        sights=(ClientSight(counts="all", key="^(?:.*_)?(.*)$"),),
         unlisted=ANY_WAY,
         about="ZKDLock, ZKLockGuard (C++); tutorials with an id in the name",
     ),
@@ -112,6 +146,12 @@ PLAIN: Final = (
         pattern="^lock[-_]{SEQ}$",
         how="exists",
         order="unsigned",
+        sights=(
+            _OWN,
+            _WHOLE,
+            ClientSight(counts="all", key="^(?:.*lock-)?(.*)$", about="copies of Curator's rule"),
+            ClientSight(counts="all", key="^(?:lock-)?(.*)$", compare="number", about="nladuo"),
+        ),
         ties="arrival",
         unlisted=ANY_WAY,
         about="txzookeeper (Python), zk-lock (Node), DistributedLock.ZooKeeper (.NET), "
@@ -122,6 +162,7 @@ PLAIN: Final = (
         pattern="^lock{SEQ}$",
         how="exists",
         order="unsigned",
+        sights=(_OWN, _WHOLE),
         ties="arrival",
         unlisted=ANY_WAY,
         about="`lock` and a number without a separator: lock-2147483648 is a negative one",
@@ -130,6 +171,7 @@ PLAIN: Final = (
         name="zplock",
         pattern=r"^1(?P<seq>[012]\d{9})$",
         kind="read-write",
+        sights=(ClientSight(counts="all", key=r"^(\d+)", compare="number", unread="zero"),),
         unlisted=ANY_WAY,
         about="ZPLock: the name is a digit 1 and the number, the mode is in the data (PHP)",
     ),
@@ -138,6 +180,7 @@ PLAIN: Final = (
         pattern="^{SEQ}$",
         how="exists",
         order="text",
+        sights=(_WHOLE,),
         unlisted=ANY_WAY,
         about="Vitess zk2topo: locks and elections (Go); tutorials",
     ),
@@ -148,6 +191,7 @@ NAMED: Final = Layout(
     pattern="^(?P<name>.+?[-_]?){SEQ}$",
     how="exists",
     order="text",
+    sights=(_OWN, _WHOLE),
     grouped=True,
     guessed=True,
     unlisted=ANY_WAY,

@@ -11,6 +11,13 @@ from zktop.model.locks.election import is_election
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.members import is_promoting, known_members
 from zktop.model.locks.notes import NEARLY_EXHAUSTED
+from zktop.model.locks.opening import (
+    Opening,
+    folder_queues,
+    memory_of,
+    obstacles_of,
+    stranded_in,
+)
 from zktop.model.locks.queues import Queues, grouped, mixed, one_queue, watching_in
 from zktop.model.locks.shapes import Shape, Site, shape_of
 from zktop.model.locks.update import updated
@@ -82,6 +89,7 @@ class _Build:
         self.ground, self.recognised, self.world, self.now = ground, recognised, world, now
         self.told = ground.told
         self.leases = self.told.leases if self.told else None
+        self.before = before
         self.known = known_members(before)
 
     def lock(self) -> Lock:
@@ -91,7 +99,8 @@ class _Build:
 
     def _of_shape(self) -> Lock:
         layout = self.recognised.layouts[0]
-        shape = shape_of(Site(self.ground, layout, self.now, self.leases, self.known))
+        opening = Opening(self.world, self.ground, memory_of(self.before))
+        shape = shape_of(Site(self.ground, layout, self.now, self.leases, self.known, opening))
         return self._lock(shape, shape.foreign, layout)
 
     def _of_queues(self) -> Lock:
@@ -102,17 +111,26 @@ class _Build:
 
     def _queues(self) -> Queues:
         layouts, places = self.recognised.layouts, self.recognised.places
+        opening = Opening(self.world, self.ground, memory_of(self.before))
+        opened = opening.of(self.ground.family, layouts)
         if len(layouts) > 1:
             interop = self.told is not None and self.told.interop
-            return mixed(layouts, places, self.known, interop=interop)
+            return mixed(layouts, places, self.known, opened, interop=interop)
         layout = layouts[0]
         listed = places.get(layout.name, [])
         if layout.grouped:
-            return grouped(layout, listed, self.known)
+            return grouped(layout, listed, self.known, opened)
         if layout.name == "clickhouse-leader-election":
             listed = [] if any(place.name.sequence is None for place in listed) else listed
         watching = watching_in(self.ground.path, self._watches)
-        return one_queue(layout, listed, watching, leases=self.leases, known=self.known)
+        return one_queue(
+            layout,
+            listed,
+            watching,
+            opened=opened if self.recognised.rest or opening.memory.stranded else None,
+            leases=self.leases,
+            known=self.known,
+        )
 
     def _watches(self, session: Session, path: Text) -> bool | None:
         return watches(self.world, session, path)
@@ -130,11 +148,13 @@ class _Build:
             leases=made.leases.number,
             leases_are=made.leases.are,
             foreign=foreign,
+            obstacles=obstacles_of(made.lines),
+            stranded=stranded_in(made.lines),
             warnings=self._warnings(made, foreign),
             error=_denial(self.ground),
             blocking=self.told is not None and self.told.blocking,
             until=made.until if isinstance(made, Shape) else None,
-            asks_watches=self.recognised.asks or (isinstance(made, Queues) and made.asks),
+            asks_watches=self.recognised.asks or made.asks,
             family=family,
             asked=tuple(self.ground.asked),
         )
@@ -157,6 +177,10 @@ class _Build:
             said.append("sequence-exhausted")
         if foreign:
             said.append("foreign-children")
+        if obstacles_of(made.lines):
+            said.append("blocked-by-foreign")
+        if any(queue.fails for queue in folder_queues(made.lines)):
+            said.append("broken-by-foreign")
         if self.recognised.guessed:
             said.append("low-confidence")
         return tuple(dict.fromkeys(said))

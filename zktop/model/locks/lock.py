@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from heapq import merge
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 import msgspec
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:  # plain locks need none
     from zktop.model.layouts.ground import Asked
 
 State = Literal["holds", "waits", "standby", "pending"]
+
+FOREIGN: Final = ""  # the layout of a child that is no contender
 
 
 class Target(msgspec.Struct, frozen=True, gc=False):
@@ -123,6 +125,8 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
     leases: int | None = None
     leases_are: Literal["known", "inferred"] | None = None
     foreign: tuple[Text, ...] = ()
+    obstacles: tuple[Member, ...] = ()  # the foreign ones that somebody waits for
+    stranded: frozenset[Text] = frozenset()  # nodes that failed clients left behind
     warnings: tuple[str, ...] = ()
     error: str | None = None
     blocking: bool = False  # the user says that followers of this election are parked
@@ -177,6 +181,8 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
             return "holds"
         if line.is_pending(member):
             return "pending"
+        if member.node in self.stranded:
+            return "waits"
         return "standby" if self.kind == "election" and not self.blocking else "waits"
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:

@@ -13,7 +13,8 @@ import msgspec
 
 from zktop.model.layouts.labels import REVOKED
 from zktop.model.layouts.layout import Layout
-from zktop.model.layouts.names import LARGEST, compiled
+from zktop.model.layouts.names import LARGEST
+from zktop.model.layouts.sights import assumed, reader_of, sights_of
 from zktop.model.locks.lock import Member
 from zktop.model.text import Text
 
@@ -80,6 +81,9 @@ class Notes(msgspec.Struct, frozen=True, gc=False):
 
 Around = tuple[Member | None, Member | None]
 
+# Their clients miss some of their own names: kazoo short negative numbers, Hive half-shared locks.
+_MISSING: Final = frozenset(("kazoo-lock", "hive-lock"))
+
 _LASTING_BY_DESIGN: Final = frozenset(
     ("accumulo-fate-lock", "kazoo-lease", "kazoo-locking-queue", "shedlock")
 )
@@ -102,7 +106,6 @@ def _same(notes: Notes) -> Notes:
 
 
 def _counted(layout: Layout, members: Sequence[Member]) -> Notes:
-    unseen = compiled(layout.unseen).search if layout.unseen else None
     known = [member.sequence for member in members if member.sequence is not None]
     tokens = [token for member in members if (token := member.token) is not None]
     return Notes(
@@ -110,13 +113,26 @@ def _counted(layout: Layout, members: Sequence[Member]) -> Notes:
         twins=len(known) - len(set(known)),
         negative=len([number for number in known if number < 0]),
         unnumbered=len(members) - len(known),
-        unseen=sum([unseen(member.node) is not None for member in members]) if unseen else 0,
+        unseen=_unseen(layout, members),
         lasting=[member.releases for member in members].count(False),
         readers=[member.mode for member in members].count("read"),
         revoked=len([one for one in members if one.znode.data in REVOKED]),
         repeated=len(tokens) != len(set(tokens)),
         largest=max(known, default=0),
     )
+
+
+def is_unseen(layout: Layout, member: Member) -> bool:
+    """Tell whether its own layout's clients do not count it."""
+    sight = assumed(sights_of(layout), member.mode)
+    return sight.counts != "own" and reader_of(sight)(member.znode.name) is None
+
+
+def _unseen(layout: Layout, members: Sequence[Member]) -> int:
+    """Count those; names with sane numbers are counted by all that count any."""
+    if layout.name not in _MISSING and not layout.unseen:
+        return 0
+    return sum([is_unseen(layout, member) for member in members])
 
 
 def is_repeated(member: Member, names: Iterable[Text]) -> bool:

@@ -8,8 +8,7 @@ gate.
 from collections.abc import Sequence
 from typing import Literal
 
-from zktop.model.locks.lock import Member, Target
-from zktop.model.locks.queue import Queue
+from zktop.model.locks.lock import FOREIGN, Line, Member, Target
 
 # What the first one at the gate does: it waits for a lease, or it is about to take one and see,
 # or it has gone through and its node stands for something else.
@@ -17,7 +16,10 @@ Head = Literal["waiting", "taking", "hidden"]
 
 
 class Pool:
-    """Leases, the one that is pending, and the gate. `watched` is where a lease comes free."""
+    """Leases, the one that is pending, and the gate. `watched` is where a lease comes free.
+
+    Foreign children among the leases are no holders, but each takes a permit.
+    """
 
     __slots__ = (
         "_takes_first",
@@ -27,21 +29,23 @@ class Pool:
         "holders",
         "leases",
         "pending",
+        "taken",
         "warnings",
     )
 
     def __init__(
         self,
         holders: Sequence[Member],
-        gate: Queue,
+        gate: Line,
         *,
         leases: int | None,
         watched: Target | None,
         pending: Member | None = None,
         head: Head = "waiting",
     ) -> None:
-        self.holders, self.pending, self.gate = tuple(holders), pending, gate
-        self.leases = leases
+        self.holders = tuple(one for one in holders if one.layout != FOREIGN)
+        self.taken = tuple(one for one in holders if one.layout == FOREIGN)
+        self.pending, self.gate, self.leases = pending, gate, leases
         self.hidden = gate.members[0] if head == "hidden" and gate.members else None
         self.warnings = tuple(gate.warnings)
         self._watched = watched
@@ -82,21 +86,21 @@ class Pool:
         if self.holds(member):
             return ()
         if self.is_pending(member) or self.gate.holds(member):
-            return self.holders if self._is_full() else ()
+            return self._permits if self._is_full() else ()
         return self.gate.blocked_by(member)
 
     def before(self, member: Member) -> Sequence[Member]:
         """Give the leases while none is free, and who is ahead at the gate."""
         if self.holds(member):
             return ()
-        leases = self.holders if self._is_full() else ()
+        leases = self._permits if self._is_full() else ()
         return leases if self.is_pending(member) else (*leases, *self.gate.before(member))
 
     def count_before(self, member: Member) -> int:
         """Count them."""
         if self.holds(member):
             return 0
-        leases = len(self.holders) if self._is_full() else 0
+        leases = len(self._permits) if self._is_full() else 0
         return leases if self.is_pending(member) else leases + self.gate.count_before(member)
 
     def expected(self, member: Member) -> tuple[Target, ...]:
@@ -113,8 +117,18 @@ class Pool:
             return member.node == self.pending.node
         return not self._takes_first and self.gate.holds(member)
 
+    @property
+    def is_short(self) -> bool:
+        """Tell whether somebody waits because of foreign children."""
+        return bool(self.taken) and bool(self.waiters) and self._is_full()
+
+    @property
+    def _permits(self) -> tuple[Member, ...]:
+        """Whatever takes a permit."""
+        return (*self.taken, *self.holders)
+
     def _is_full(self) -> bool:
         """Tell whether a lease must come back first; nobody knows better without the number."""
         if self._watched is None:
             return False
-        return self.leases is None or len(self.holders) >= self.leases
+        return self.leases is None or len(self._permits) >= self.leases

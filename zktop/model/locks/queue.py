@@ -14,10 +14,9 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from zktop.model.layouts.layout import Layout
-from zktop.model.layouts.names import compiled
 from zktop.model.locks import order
-from zktop.model.locks.lock import Line, Member, Target
-from zktop.model.locks.notes import Notes
+from zktop.model.locks.lock import Member, Target
+from zktop.model.locks.notes import Notes, is_unseen
 from zktop.model.locks.targets import targets
 from zktop.model.text import Text
 
@@ -40,7 +39,6 @@ class Special(Struct, frozen=True):
 
     leases: int | None = None
     exempt: frozenset[Text] = NOBODY  # who holds although others are before them
-    seen: tuple[Member, ...] | None = None  # with members of other families; None: only its own
     marked: tuple[Member, ...] | None = None  # the holders, where their data names them
     remarks: tuple[str, ...] = ()  # warnings besides those that its members give
 
@@ -67,12 +65,9 @@ class Queue:
     ) -> None:
         self.layout, self.rule, self.members, self.notes = layout, rule, members, notes
         self.leases, self.exempt, self.remarks = special.leases, special.exempt, special.remarks
-        seen, marked = special.seen, special.marked
-        if seen is None:
-            self.seen = _counted(layout, members) if notes.unseen else members
-        else:
-            self.seen = seen
-        self.regular = seen is None and notes.is_sane and order.agrees(layout)
+        marked = special.marked
+        self.seen = _counted(layout, members) if notes.unseen else members
+        self.regular = notes.is_sane and order.agrees(layout)
         self._ahead: dict[Text, int] | None = None
         self._index: dict[Text, Member] | None = None
         self._walls: list[int] | None = None
@@ -244,12 +239,6 @@ class Queue:
         return (self.seen[ahead - 1],)
 
 
-def counts_others(line: Line) -> bool:
-    """Tell whether members of other families count in this queue."""
-    return isinstance(line, Queue) and len(line.seen) > len(line.members)
-
-
 def _counted(layout: Layout, members: tuple[Member, ...]) -> tuple[Member, ...]:
     """Leave out those whom no client counts."""
-    unseen = compiled(layout.unseen)
-    return tuple(member for member in members if not unseen.search(member.node))
+    return tuple(member for member in members if not is_unseen(layout, member))

@@ -19,12 +19,16 @@ from zktop.model.layouts.sorting import sort_out
 from zktop.model.layouts.structures import lease_slots
 from zktop.model.layouts.terms import Term
 from zktop.model.locks import order
+from zktop.model.locks.folder import foreign
+from zktop.model.locks.folder_queue import Family as Contending
+from zktop.model.locks.folder_queue import FolderQueue
 from zktop.model.locks.leases import Leases, number_in
 from zktop.model.locks.lock import Line, Member, Target
 from zktop.model.locks.members import Known, members_of
-from zktop.model.locks.notes import notes_of
+from zktop.model.locks.opening import Opening
 from zktop.model.locks.pool import Pool
 from zktop.model.locks.queue import Queue
+from zktop.model.locks.queues import line_in
 from zktop.model.locks.solo import Solo
 from zktop.model.text import Text
 
@@ -37,6 +41,7 @@ class Shape(msgspec.Struct, frozen=True):
     foreign: tuple[Text, ...] = ()
     until: Millis | None = None
     warnings: tuple[str, ...] = ()
+    asks: bool = False
 
 
 class Site(msgspec.Struct, frozen=True):
@@ -47,6 +52,7 @@ class Site(msgspec.Struct, frozen=True):
     now: Millis
     leases: int | None  # as the user says
     known: Known
+    opening: Opening
 
     def single(self, node: str, znode: Znode) -> Member:
         """Make a member of a node with a fixed name."""
@@ -75,9 +81,12 @@ def _kazoo_semaphore(site: Site) -> Shape:
     root = ground.itself()
     number = number_in(root.data if root else None)
     number = site.leases if number is None else number
-    pool = Pool(leases, gate, leases=number, watched=Target(Text("."), "children"))
-    foreign = tuple(z.name for z in by_layout.rest) + rest
-    return Shape((pool,), Leases(number, "known" if number is not None else None), foreign)
+    taken = [foreign(znode, ()) for znode in by_layout.rest]
+    watched = Target(Text("."), "children")
+    pool = Pool((*leases, *taken), gate, leases=number, watched=watched)
+    strangers = tuple(z.name for z in by_layout.rest) + rest
+    known = Leases(number, "known" if number is not None else None)
+    return Shape((pool,), known, strangers, asks=isinstance(gate, FolderQueue))
 
 
 def _curator_semaphore(site: Site) -> Shape:
@@ -86,15 +95,17 @@ def _curator_semaphore(site: Site) -> Shape:
     places = by_layout.families.get(site.layout.name, ())
     listed = members_of(site.layout, places, site.known, "leases/")
     leases = list(order.in_order(site.layout, listed))
+    taken = [foreign(znode, (), "leases/") for znode in by_layout.rest]
     gate, rest = _gate(CURATOR_MUTEX, site.ground.below("locks"), site, "locks/")
     newest = _taken_by_head(leases, gate)
-    is_pending = newest is not None and (site.leases is None or len(leases) > site.leases)
+    out = len(leases) + len(taken)
+    is_pending = newest is not None and (site.leases is None or out > site.leases)
     if newest is not None and is_pending:
         leases.remove(newest)
-    number = site.leases or (len(leases) if is_pending else None)
+    number = site.leases or (out - 1 if is_pending else None)
     are: Literal["known", "inferred"] = "known" if site.leases else "inferred"
     pool = Pool(
-        leases,
+        (*leases, *taken),
         gate,
         leases=number,
         watched=Target(Text("leases"), "children"),
@@ -102,11 +113,12 @@ def _curator_semaphore(site: Site) -> Shape:
         head="taking" if newest is None else "hidden",
     )
     strangers = [z.name for z in family if z.name not in ("leases", "locks")]
-    foreign = (*strangers, *(Text(f"leases/{z.name}") for z in by_layout.rest), *rest)
-    return Shape((pool,), Leases(number, are if number else None), foreign)
+    found = (*strangers, *(one.node for one in taken), *rest)
+    known = Leases(number, are if number else None)
+    return Shape((pool,), known, found, asks=isinstance(gate, FolderQueue))
 
 
-def _taken_by_head(leases: list[Member], gate: Queue) -> Member | None:
+def _taken_by_head(leases: list[Member], gate: Line) -> Member | None:
     """Find the lease that the first one at the gate made since it got there."""
     head = next(iter(gate.members), None)
     if head is None or not head.owner:
@@ -117,13 +129,15 @@ def _taken_by_head(leases: list[Member], gate: Queue) -> Member | None:
 
 def _gate(
     layout: Layout, family: Family, site: Site, below: str
-) -> tuple[Queue, tuple[Text, ...]]:
+) -> tuple[Queue | FolderQueue, tuple[Text, ...]]:
     """Make the queue in front of the leases; its members want a lease, not a lock."""
     by_layout = sort_out(family, (layout,))
     found = members_of(layout, by_layout.families.get(layout.name, ()), site.known, below)
     wanting = [m if m.mode == "lease" else msgspec.structs.replace(m, mode="lease") for m in found]
     members = order.in_order(layout, wanting)
-    queue = Queue(layout, "first", members, notes_of(layout, members))
+    opened = site.opening.of(family, (layout,), below)
+    folder = opened(members) if by_layout.rest else None
+    queue = line_in(folder, Contending(layout, "first", members))
     return queue, tuple(Text(below + znode.name) for znode in by_layout.rest)
 
 
@@ -149,7 +163,7 @@ def _kazoo_lease(site: Site) -> Shape:
     return Shape(tuple(pools), Leases(len(pools), "known"), until=until)
 
 
-def _exclusive(queue: Queue) -> Queue:
+def _exclusive(queue: Queue | FolderQueue) -> Queue:
     """Put back the mode of the short lock beside a lease."""
     members = tuple(msgspec.structs.replace(m, mode="exclusive") for m in queue.members)
     return Queue(queue.layout, "first", members, queue.notes)
@@ -167,9 +181,10 @@ def _ruby_election(site: Site) -> Shape:
     by_layout = sort_out(site.ground.family, (site.layout,))
     places = by_layout.families.get(site.layout.name, ())
     members = order.in_order(site.layout, members_of(site.layout, places, site.known))
-    queue = Queue(site.layout, "first", members, notes_of(site.layout, members))
-    foreign = tuple(znode.name for znode in by_layout.rest if znode.name != "leader_ack")
-    return Shape((queue,), foreign=foreign)
+    folder = site.opening.of(site.ground.family, (site.layout,))(members)
+    queue = line_in(folder, Contending(site.layout, "first", members))
+    strangers = tuple(znode.name for znode in by_layout.rest if znode.name != "leader_ack")
+    return Shape((queue,), foreign=strangers, asks=isinstance(queue, FolderQueue))
 
 
 def _hadoop(site: Site) -> Shape:

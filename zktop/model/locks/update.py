@@ -14,13 +14,14 @@ from zktop.model.family import Family, Znode
 from zktop.model.layouts.catalogue import BY_NAME
 from zktop.model.layouts.ground import Ground
 from zktop.model.layouts.layout import Layout
-from zktop.model.layouts.names import compiled, read
+from zktop.model.layouts.names import read
+from zktop.model.layouts.recognise import is_left_over
 from zktop.model.layouts.sorting import Place, sort_out
 from zktop.model.locks import order
 from zktop.model.locks.difference import Difference, difference
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.members import is_promoting, members_of
-from zktop.model.locks.notes import NEARLY_EXHAUSTED, Notes, is_repeated
+from zktop.model.locks.notes import NEARLY_EXHAUSTED, Notes, is_repeated, is_unseen
 from zktop.model.locks.queue import Queue
 
 _FEW = 64  # changes at once; more are a new lock anyway
@@ -116,14 +117,14 @@ def _newcomer(layout: Layout, notes: Notes, znode: Znode, ground: Ground) -> Mem
     name = read(layout, znode.name)
     if name is None or name.sequence is None or name.sequence < 0:
         return None
-    if layout.unseen and compiled(layout.unseen).search(znode.name):
-        return None
     rivals = (*own, *_rivals(layout))
     if rivals != (layout,) and layout.name not in _PROVEN:
         by_layout = sort_out([znode], rivals)
         if layout.name not in by_layout.families:
             return None
     member = members_of(layout, [Place(znode, name)])[0]
+    if is_left_over(layout, member.znode) or is_unseen(layout, member):
+        return None
     if is_promoting(layout) and notes.readers and member.mode == "exclusive":
         return msgspec.structs.replace(member, mode="write")
     return member

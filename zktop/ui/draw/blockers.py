@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
-from zktop.model.actors import BY_NAME, NOBODY, UNKNOWN, session_of
+from zktop.model.actors import BY_NAME, NOBODY, STRANDED, UNKNOWN, session_of
 from zktop.model.facts import Session, split
 from zktop.model.findings.finding import Finding
 from zktop.model.findings.words import middle, short
@@ -113,9 +113,11 @@ def _of_session(root: Root, session: Session, report: Report, held: Held | None)
 
 def _without_session(root: Root, actor: str, report: Report, held: Holders) -> Blocker:
     """Name a node that no session owns, by itself or by who made it."""
-    prefix = next((one for one in (NOBODY, UNKNOWN, BY_NAME) if actor.startswith(one)), "")
+    prefix = next(
+        (one for one in (NOBODY, STRANDED, UNKNOWN, BY_NAME) if actor.startswith(one)), ""
+    )
     rest = Text(actor.removeprefix(prefix))
-    if prefix in (NOBODY, UNKNOWN):
+    if prefix in (NOBODY, STRANDED, UNKNOWN):
         one = Held(*split(rest), None)
         who = f"{short(one.node)} in {one.path}"
     elif (known := held.get(rest)) is not None:
@@ -129,6 +131,7 @@ def _without_session(root: Root, actor: str, report: Report, held: Holders) -> B
 
 _WITHOUT_SESSION: Final[dict[str, tuple[str, Ink]]] = {
     NOBODY: ("persistent node: no session's end removes it", "warning"),
+    STRANDED: ("stranded: its client failed; only the session's end removes it", "warning"),
     UNKNOWN: ("its owner is hidden", "unknown"),
 }
 

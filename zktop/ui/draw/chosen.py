@@ -74,6 +74,12 @@ def _facts(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]:
         yield "created", f"{iso(stat.ctime)}  zxid {stat.czxid:#x}", "plain"
     yield "session", session_text(one.session) if one.session else "none", "plain"
     yield from _connection(row, one)
+    if one.stranded:
+        yield (
+            "stranded",
+            "its client failed and left this node behind; it goes when the session ends",
+            "warning",
+        )
     if one.blocked_by:
         yield "waits for", _before(one), "plain"
     if guess := estimate(row):

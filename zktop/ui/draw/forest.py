@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from zktop.model.actors import BY_NAME, NOBODY, UNKNOWN, Actors, session_of
+from zktop.model.actors import BY_NAME, NOBODY, STRANDED, UNKNOWN, Actors, session_of
 from zktop.model.facts import Session, split
 from zktop.model.findings.words import count, short
 from zktop.model.locks.lock import Member
@@ -88,6 +88,10 @@ class _Tree:
             path, node = split(actor.removeprefix(NOBODY))
             name = f" {short(node)} in {path}"
             return line((name, "strong"), ("  has no owner: nobody will remove it", "warning"))
+        if actor.startswith(STRANDED):
+            path, node = split(actor.removeprefix(STRANDED))
+            name = f" {short(node)} in {path}"
+            return line((name, "strong"), ("  stranded: its client failed", "warning"))
         if actor.startswith(UNKNOWN):
             return line(
                 (f" {actor.removeprefix(UNKNOWN)}", "strong"), ("  owner hidden", "unknown")
@@ -103,7 +107,7 @@ class _Tree:
         session = session_of(actor)
         if session is not None:
             return Door(f"root {actor}", "sessions", Subject(session=session))
-        if actor.startswith((NOBODY, UNKNOWN)):
+        if actor.startswith((NOBODY, STRANDED, UNKNOWN)):
             path, node = split(actor.partition(":")[2])
             return Door(f"root {actor}", "lock", Subject(path=path, node=node))
         return None
@@ -125,7 +129,7 @@ class _Tree:
 
     def _held_by(self, actor: str) -> Iterator[str]:
         """Find what somebody holds who is known by name alone; the others name it themselves."""
-        if actor.startswith((NOBODY, UNKNOWN)):
+        if actor.startswith((NOBODY, STRANDED, UNKNOWN)):
             yield split(actor.partition(":")[2])[0]
             return
         named = Actors(self.report.settings)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from zktop.model.contender import Contender
-from zktop.model.findings.words import count
+from zktop.model.findings.words import count, several, short
 from zktop.model.locks.lock import Lock
 from zktop.ui.draw.histogram import times_usual
 from zktop.ui.draw.marks import ink_of_deadlock
@@ -61,7 +61,7 @@ def _holders(scene: LockScene, width: int) -> list[Line]:
     if not lineup.holding:
         if lineup.lock.error is not None:
             return []
-        return [_titled(word, line(("nobody: the lock is free", "good")))]
+        return [_titled(word, _nobody(lineup.lock))]
     lines = [
         _titled(
             word if not place else "", _holder(scene, lineup.contender(scene.view, place), width)
@@ -72,6 +72,16 @@ def _holders(scene: LockScene, width: int) -> list[Line]:
     if more > 0:
         lines.append(_titled("", line((f"and {count(more, 'more holder')}", "holds"))))
     return lines
+
+
+def _nobody(lock: Lock) -> Line:
+    """Say why nobody holds: what is in the way will not go by itself."""
+    if lock.obstacles:
+        names = several(short(child.node) for child in lock.obstacles)
+        return line((f"nobody: {names} is in the way, and no contender", "critical"))
+    if lock.stranded:
+        return line(("nobody: failed clients left their nodes behind", "critical"))
+    return line(("nobody: the lock is free", "good"))
 
 
 def _titled(title: str, told: Line) -> Line:

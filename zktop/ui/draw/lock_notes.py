@@ -18,6 +18,8 @@ WARNINGS: Final = {
     "mutual-exclusion-broken": "by their own rules, more than one may own it now",
     "mixed-families": "clients of several libraries use it; they may not see each other",
     "foreign-children": "it has children that are no places in its queue",
+    "blocked-by-foreign": "contenders wait for a child that nobody will release",
+    "broken-by-foreign": "clients fail at a child whose name they cannot read",
     "duplicate-client": "one client has two nodes here: an answer was lost, and it asked again",
     "persistent-contender": "a node here outlives its session: nobody will free it",
     "probable-reentrant-read": "a writer reads as well: one owner, two nodes",

@@ -16,7 +16,8 @@ SURE: Final = ("C3", "C4")
 # letters, what they stand for, and the rules that say so
 _WORDS: Final = (
     ("DED", "deadlock", ("D1", "D2", "D3", "D4", "D5", "D7", "D8")),
-    ("TWO", "two may own it", ("S1", "S2", "S4", "S5")),
+    ("TWO", "two may own it", ("S1", "S2", "S4", "S5", "S7")),
+    ("FOR", "a foreign child is in the way", ("B10", "B11")),
     ("ORP", "orphan: nobody will free it", ("B1",)),
     ("GHO", "ghost of an earlier try", ("B2", "B3", "B4", "B5")),
     ("WAK", "a wake-up was lost", ("L1", "L2", "L3", "L4", "L5", "L10")),

@@ -8,7 +8,7 @@ from typing import Final
 from zktop.headless.durations import spoken
 from zktop.model.contender import Contender
 from zktop.model.facts import Session, session_text, split
-from zktop.model.findings.words import short
+from zktop.model.findings.words import several, short
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.order_classes import fold_name
 from zktop.ui.draw.lineup import ranged
@@ -21,6 +21,7 @@ from zktop.ui.row import LETTERS
 
 NOTHING: Final = line(("-", "dim"))
 UNKNOWN: Final = line(("?", "unknown"))
+STRANDED: Final = line(("stranded", "warning"))
 NAMED: Final = 200  # members of a group that are looked at for their names
 SIMPLE: Final[dict[str, Line]] = {
     "none-needed": NOTHING,
@@ -162,15 +163,20 @@ def blocked_by(row: QueueRow) -> Line:
     if row.is_group and any(one.mode != "read" for one in row.members):
         return ()  # not even two of them wait for the same
     one, lineup = row.contender, row.scene.lineup
+    if one.stranded:
+        return STRANDED
     if not one.blocked_by:
         return NOTHING
     places = lineup.places_of(one.blocked_by)
     holding = ranged(place for place in places if place < lineup.holding)
     queued = [place for place in places if place >= lineup.holding]
-    outside, unnamed = len(one.blocked_by) - len(places), one.ahead - len(one.blocked_by)
+    foreign = [child.node for child in lineup.lock.obstacles if child.node in one.blocked_by]
+    outside = len(one.blocked_by) - len(places) - len(foreign)
+    unnamed = one.ahead - len(one.blocked_by)
     ahead = f"{grouped(len(queued) + unnamed)} places" if unnamed else ranged(queued)
     told = [line((holding, "holds"))] if holding else []
     told += [line(("ahead ", "dim"), ahead)] if ahead else []
+    told += [line((several(map(short, foreign)), "critical"))] if foreign else []
     told += [line((f"{outside} elsewhere", "unknown"))] if outside else []
     return joined(told, " · ")
 
@@ -207,6 +213,8 @@ def state(row: QueueRow) -> Line:
         dead = row.scene.ring_before(row.place)
         return _behind(dead) if dead else line(("enter unfolds", "dim"))
     word, ink = STATES[row.contender.state]
+    if row.contender.stranded:
+        word, ink = "stranded", "warning"
     if row.scene.view.lock.kind == "election" and word == "HOLDS":
         word = "LEADS"
     if member is None:

@@ -1,0 +1,124 @@
+"""All children of a lock's folder, whoever made them, and what is remembered of them.
+
+Clients look at the children when they make their node and when their watch fires, never in
+between. So it matters what was there when they looked last.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+import msgspec
+
+from zktop.model.facts import Session
+from zktop.model.family import Family, Znode
+from zktop.model.layouts.layout import ClientSight, Layout
+from zktop.model.layouts.names import read
+from zktop.model.layouts.sights import sights_of
+from zktop.model.locks.lock import FOREIGN, Member
+from zktop.model.locks.ranking import rank_in
+from zktop.model.text import Text
+
+
+class Proof(msgspec.Struct, frozen=True, gc=False):
+    """The sight that a watch has proven of a member."""
+
+    sight: ClientSight
+    is_fresh: bool  # the watch is surely not left over from before the member came
+
+
+class Seen(msgspec.Struct, frozen=True, gc=False):
+    """The children that a session watches, by the table of its server."""
+
+    zxid: int  # of the newest table
+    since: int  # of the first table that it was looked up in
+    here: Mapping[Text, int]  # child -> the first table that showed the watch
+
+    def proof(self, sight: ClientSight, node: Text, member: Member) -> Proof | None:
+        """Take a watch as proof, unless it is older than the member."""
+        if self.here[node] < member.czxid:
+            return None
+        return Proof(sight, self.since < member.czxid)
+
+
+NOWHERE: Final[Mapping[Text, int]] = {}
+
+
+class Memory(msgspec.Struct, frozen=True):
+    """What was so at the look before."""
+
+    names: frozenset[Text] = frozenset()  # all children
+    waited: Mapping[Text, tuple[Text, ...]] = {}  # members that waited, and what they watched
+    stranded: Mapping[Text, str] = {}  # and by whose rule
+    proofs: Mapping[Text, Proof] = {}
+    watched: Mapping[Session, Seen] = {}
+
+    def has_stranded(self, member: Member) -> bool:
+        """Tell whether its client had failed."""
+        return self.stranded.get(member.node) == member.layout
+
+    def looked_again(self, member: Member, now: frozenset[Text]) -> bool:
+        """Tell whether what a member waited for is gone: then it has listed the children."""
+        targets = self.waited.get(member.node)
+        return targets is not None and now.isdisjoint(targets)
+
+
+NO_MEMORY = Memory()
+
+
+class Folder(msgspec.Struct, frozen=True, dict=True):
+    """The children in the order the server lists them, and who watches them."""
+
+    children: tuple[Member, ...]
+    memory: Memory = NO_MEMORY
+    watched: Mapping[Session, Seen] = {}  # by the tables; without a session: unknown
+    changed: int = 0  # the transaction of the newest child, or of the newest deletion
+    own: tuple[Layout, ...] = ()  # the user's layouts
+
+    @cached_property
+    def names(self) -> frozenset[Text]:
+        """The names of all children."""
+        return frozenset(child.node for child in self.children)
+
+    def watched_by(self, session: Session) -> Mapping[Text, int]:
+        """Give the children that a session is seen to watch."""
+        seen = self.watched.get(session)
+        return NOWHERE if seen is None else seen.here
+
+    def sights(self, layout: Layout) -> tuple[ClientSight, ...]:
+        """Give the sights of a layout."""
+        return sights_of(layout, self.own)
+
+    def matters(self, layout: Layout, members: Sequence[Member], group: str = "") -> bool:
+        """Tell whether a sight of a layout counts a child that is not one of its members.
+
+        Or did: what failed clients left behind stays when the cause of the failure is gone.
+        """
+        own = {member.node for member in members}
+        if any(self.memory.has_stranded(member) for member in members):
+            return True
+        others = [child for child in self.children if child.node not in own]
+        ranks = (rank_in(layout, sight, others, group) for sight in self.sights(layout))
+        return any(rank(child) is not None for rank in ranks for child in others)
+
+
+def children_of(
+    family: Family, members: Iterable[Member], layouts: Sequence[Layout], below: str = ""
+) -> tuple[Member, ...]:
+    """Give all children of a family, in the order the server lists them."""
+    contenders = {member.znode.name: member for member in members}
+    found = (
+        contenders.get(znode.name) or foreign(znode, layouts, below)
+        for znode in family
+        if znode.name in contenders or znode.stat is not None or znode.hidden
+    )
+    return tuple(found)
+
+
+def foreign(znode: Znode, layouts: Sequence[Layout], below: str = "") -> Member:
+    """Make a place of a child that is no contender."""
+    names = (read(layout, znode.name) for layout in layouts)
+    number = next((name.sequence for name in names if name is not None), None)
+    node = Text(below + znode.name) if below else znode.name
+    lasts = znode.stat is None or not znode.stat.owner
+    return Member(node, "exclusive", number, FOREIGN, None, None, znode, not lasts)
