@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from zk.listeners import Behaviour, answers, dribbles, hangs_up, listener, silent
 
 from zktop.zk import admin, words
+from zktop.zk.hosts import Address
 from zktop.zk.words import RefusedError
 
 
@@ -93,6 +94,13 @@ def test_an_admin_server_answers_an_object() -> None:
 
     assert told == {"a": 1, "error": None}
     assert counted == [len(OK) + 23]
+
+
+def test_an_admin_server_that_is_not_there_is_refused_with_the_line_that_starts_it() -> None:
+    """From 3.10 on that is so by default."""
+    nobody = Address("127.0.0.1", 1)
+    with pytest.raises(RefusedError, match=r"refused \(admin.enableServer=true in zoo.cfg"):
+        admin.command(nobody, "watches")
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,8 @@ READ_ONLY_COMMANDS = frozenset(
     }
 )
 
+SWITCHED_ON_BY = "admin.enableServer=true in zoo.cfg starts it; from 3.10 on it is off by default"
+
 Told = dict[str, Any]
 
 
@@ -54,7 +56,9 @@ def command(  # noqa: PLR0913  what a question may be asked with
     except TimeoutError:
         raise RefusedError(f"AdminServer {name}: no answer within {seconds:g} s") from None
     except OSError as problem:
-        said = problem.strerror or problem
+        said = str(problem.strerror or problem)
+        if isinstance(problem, ConnectionRefusedError):
+            said += f" ({SWITCHED_ON_BY})"
         raise RefusedError(f"AdminServer on port {address.port}: {said}") from problem
     tally(len(answer))
     return _told(name, answer, leave_out)
