@@ -8,17 +8,16 @@ from zktop.model.layouts.layout import Kind
 from zktop.model.locks.lock import Lock
 from zktop.model.text import Text
 from zktop.ui.board import worst_first
-from zktop.ui.draw.marks import OK, QUIET_RANK, Mark
+from zktop.ui.draw.marks import QUIET_RANK, Mark
 from zktop.ui.ink import Ink
 from zktop.ui.ranking import Ranking, places
-from zktop.ui.row import WORTH_KNOWING_MS, Row, row_of
+from zktop.ui.row import Row, row_of
 
 NOW = 1_800_000_000_000
 MARKS: list[tuple[int, Ink]] = [
     (0, "critical"),
     (12, "warning"),
     (1_012, "warning"),
-    (2_012, "info"),
     (QUIET_RANK, "good"),
 ]
 NAMES = [Text(f"/locks/{letter}") for letter in "abcdefgh"]
@@ -60,8 +59,6 @@ def as_told(table: list[Row], now: int) -> list[Row]:
     def key(row: Row) -> tuple[int, int, str]:
         blocked = row.blocked_ms(now)
         number = -1 if blocked is None else blocked
-        if row.mark.ink == "info":
-            return QUIET_RANK, -number - WORTH_KNOWING_MS, row.path
         return row.mark.rank, -number, row.path
 
     return sorted(table, key=key)
@@ -85,18 +82,6 @@ def test_goes_on_from_the_order_of_before(table: list[Row], data: st.DataObject)
                 table[at] = other
 
         assert ranking.ordered(NOW + later) == as_told(table, NOW + later)
-
-
-def test_what_is_worth_knowing_stands_between_those_who_wait_and_those_who_do_not() -> None:
-    """Else a hundred notes would hide the one queue that grows; and a quiet lock is no note."""
-    history = LockHistory(at=NOW, first_look=FirstLook(NOW, NOW))
-    note = Mark("POL", "info", 2_012)
-    noted, waiting, quiet = (
-        row_of(lock(path, "mutex"), history, mark, number)
-        for path, mark, number in zip(NAMES, (note, OK, OK), (0, 1, 0), strict=False)
-    )
-
-    assert worst_first([noted, waiting, quiet], NOW + 90_000) == [waiting, noted, quiet]
 
 
 def test_gives_the_same_list_while_nothing_moves() -> None:

@@ -124,6 +124,7 @@ class Inspection:
             now_ms=scene.now,
             tangled=tangled(scene.deadlocks),
             is_lock=lambda path: Text(path) in scene.locks,
+            is_read=lambda path: scene.world.family(path).listed,
             calling=scene.calling,
         )
 

@@ -177,17 +177,11 @@ def marks_of(findings: Iterable[Finding], deadlocks: Iterable[Deadlock] = ()) ->
     for deadlock in deadlocks:
         for path in deadlock.locks:
             marks.setdefault(Text(path), mark_of_deadlock(deadlock))
-    for finding in sorted(findings, key=lambda one: one.cause is not None):
+    told = (one for one in findings if one.severity != "info")  # news mark nothing
+    for finding in sorted(told, key=lambda one: one.cause is not None):
         mark = mark_of(finding)
-        for path in _about(finding):
+        for path in finding.locks:
             known = marks.get(path)
             if known is None or (mark.rank < known.rank and finding.cause is None):
                 marks[path] = mark
     return marks
-
-
-def _about(finding: Finding) -> tuple[Text, ...]:
-    """Name the locks that it says something bad about; news of sessions is none of theirs."""
-    if finding.severity == "info" and finding.lock is None:
-        return ()
-    return finding.locks

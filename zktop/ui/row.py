@@ -24,7 +24,6 @@ LOOKED_AT: Final = 64  # contenders among whom the oldest is looked for; they co
 MIXED_AT: Final = 2_000  # places whose modes are told apart
 RUNS: Final = 8
 RANKED: Final = 10**16  # more milliseconds than any queue ever waits together
-WORTH_KNOWING_MS: Final = 60_000  # counts as much as one who waits for so long
 LETTERS: Final = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}
 Queue = tuple[int | None, ...]
 
@@ -143,8 +142,7 @@ def row_of(
     """Make the row of a lock.
 
     All rows are compared many times: who is worse comes first, then who has blocked longer. That
-    is one number for each, and it grows evenly for as long as the row is the same. What is merely
-    worth knowing is no worse than a queue: else it would hide those that somebody waits in.
+    is one number for each, and it grows evenly for as long as the row is the same.
     """
     is_election = lock.kind == "election"
     if waiting is None or is_election:
@@ -153,16 +151,13 @@ def row_of(
         blocked, urges = history.blocked_ms + waiting * max(0, gone_at - _end_of(history)), 0
     else:
         blocked, urges = history.blocked_ms - waiting * _end_of(history), waiting
-    rank = mark.rank
-    if mark.ink == "info":
-        rank, blocked = QUIET_RANK, blocked + WORTH_KNOWING_MS
     return Row(
         lock=lock,
         history=history,
         mark=mark,
         waiting=waiting,
         gone_at=gone_at,
-        urgent=blocked - rank * RANKED,
+        urgent=blocked - mark.rank * RANKED,
         urges=urges,
         is_calm=gone_at is None and mark.rank == QUIET_RANK and (not waiting or is_election),
     )

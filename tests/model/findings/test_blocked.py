@@ -205,6 +205,14 @@ def test_b9_fires_for_a_holder_that_watches_a_numbered_node_elsewhere() -> None:
     assert "probably waits for lock-0000000004 in /secret" in finding.sentence
 
 
+def test_b9_is_quiet_for_the_queue_of_a_semaphore_that_is_watched() -> None:
+    """It is no lock of its own: zktop reads it as a part of the semaphore."""
+    tables = [watching({"alice": ["/app/disk-__lock__/lock-0000000004"]})]
+    case = look(k("alice", 0), B, tables=tables, is_read="/app/disk-__lock__".__eq__)
+
+    assert not found("B9", case)
+
+
 @pytest.mark.parametrize(
     ("watched", "known"),
     [

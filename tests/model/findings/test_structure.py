@@ -81,6 +81,24 @@ def test_r2_r3_r5_r7_fires_for_ten_minutes(rule: str) -> None:
     assert rule in all_rules(changed(rule, RECENTLY))
 
 
+@pytest.mark.parametrize("rule", ["R2", "R7"])
+def test_r2_r7_are_a_note_after_half_a_minute(rule: str) -> None:
+    """By then whoever it harms has trouble of its own, and it must not stand above that."""
+    just, earlier = NOW - 30 * SECOND, NOW - 30 * SECOND - 1
+
+    assert only(rule, changed(rule, just)).severity == "warning"
+    assert Later(just + 30 * SECOND + 1) in answers(rule, changed(rule, just))
+    assert only(rule, changed(rule, earlier)).severity == "info"
+
+
+def test_r2_is_quiet_for_a_root_that_had_vanished_empty() -> None:
+    """A container of Curator does that, and so does whoever cleans up; R3 notes it."""
+    past = history(recreated_at=RECENTLY, reaped_at=RECENTLY - SECOND)
+
+    assert not found("R2", look(A, past=past))
+    assert only("R3", look(A, past=past)).severity == "info"
+
+
 @pytest.mark.parametrize("rule", CHANGES)
 def test_r2_r3_r5_r7_is_quiet_for_what_was_long_ago(rule: str) -> None:
     """Or never happened."""

@@ -124,6 +124,22 @@ def test_s1_hints_at_a_reader_that_is_first_by_name(
     assert [one.confidence for one in found("S1", case)] == hints
 
 
+def test_a_reader_that_sorts_by_name_is_no_lost_wake_up_too() -> None:
+    """Its name is before those of all writers: it reads, and waits for nothing."""
+    case = sleeping(20 * SECOND, queue=(plain("ann", 0, "write-"), plain("bob", 1, "read-")))
+
+    assert only("S1", case).confidence == "C2"
+    assert not found("L1", case)
+
+
+def test_a_lost_wake_up_is_no_hint_at_a_sort_by_name_too() -> None:
+    """One cause, one alarm."""
+    case = sleeping(20 * SECOND, queue=(k("ann", 0), k("bob", 1)))
+
+    assert only("L1", case).confidence == "C3"
+    assert not found("S1", case)
+
+
 def test_p8_hints_at_readers_that_a_fair_queue_would_not_have_served() -> None:
     """They left without having been granted, or were served by a recipe that prefers readers."""
     writer = plain("will", 1, "write-", age_ms=MINUTE)

@@ -252,7 +252,7 @@ def hidden_waits(look: Examination, session: Session) -> Iterator[Text]:
         if not re.fullmatch(_SEQUENTIAL, path) or path in look.at_path:
             continue
         parent = split(path)[0]
-        is_known = look.around.is_lock(parent) or look.around.is_lock(split(parent)[0])
+        is_known = look.around.is_read(parent) or look.around.is_lock(split(parent)[0])
         if not is_known and look.sight.owner_of(path) != session:
             yield path
 

@@ -58,6 +58,28 @@ def may_believe(look: Examination) -> list[Member]:
     ]
 
 
+def may_read(look: Examination) -> list[Member]:
+    """Give those of them who read, where names put every reader before every writer.
+
+    Such a name is always first, so its client reads on whatever it should wait for: that it
+    watches nothing is no lost wake-up.
+    """
+    wrong = {seen.member.node for seen in look.astray if look.is_wrong(seen)}
+    return [
+        member
+        for member in may_believe(look)
+        if member.mode == "read"
+        and member.node in wrong
+        and _readers_come_first(look.line_of[member.node].members)
+    ]
+
+
+def _readers_come_first(members: Sequence[Member]) -> bool:
+    reads = [member.node for member in members if member.mode == "read"]
+    others = [member.node for member in members if member.mode != "read"]
+    return bool(reads and others) and max(reads) < min(others)
+
+
 def _before(look: Examination, order: str) -> dict[str, Member]:
     """Give everybody's neighbour in one order; worked out once a look."""
     known: dict[str, dict[str, Member]] = look.__dict__.setdefault("neighbours", {})

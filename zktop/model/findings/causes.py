@@ -33,7 +33,7 @@ CAUSES: Final[dict[str, tuple[tuple[tuple[str, ...], By], ...]]] = {
     "B6": ((_DEADLOCKS, "node"), (("S3", "P1"), "session")),
     "B8": ((_DEADLOCKS, "node"), (("S3", "P1"), "session"), (("L2",), "node")),
     "B9": ((_DEADLOCKS, "session"),),
-    "L1": ((("D7",), "node"),),
+    "L1": ((("D7", "S1"), "node"),),
     "L2": ((("D7",), "node"), (("S3", "P1"), "session")),
     "L4": ((("D7",), "node"), (("S1",), "lock")),
     "L6": ((("L9",), "lock"),),

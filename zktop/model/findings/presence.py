@@ -10,7 +10,7 @@ from zktop.model.findings.words import count, several, short, waits
 from zktop.model.waits.names import span
 from zktop.model.witness import Witness
 
-LEAST_TICKS, MOST_TICKS = 2, 20  # what servers grant by default
+LEAST_TICKS = 2  # what servers grant by default
 LATER_TABLES = 30_000
 SHOWN = 5  # sessions of one finding; the others are counted
 TOO_LONG_A_GAP = 1 / 2  # of the timeout
@@ -89,23 +89,23 @@ def flapping(talk: Interview) -> Iterator[Answer]:
     "info",
     "server",
     needs=("connections", "expiry"),
-    means="A session timeout is the least or the most that the servers grant.",
+    means="A session timeout is the least that the servers grant.",
 )
 def suspicious_timeout(survey: Survey) -> Iterator[Answer]:
-    """Find timeouts at the end of what is granted: seconds and milliseconds mixed up."""
+    """Find timeouts that were asked for in seconds where milliseconds are meant.
+
+    The most that is granted is what many get who are well: Curator asks for a minute.
+    """
     witnesses = survey.around.sight.witnesses
     ticks = [one.expiry.tick_ms for one in witnesses if one.expiry.tick_ms]
     if not ticks:
         yield Lacking("no server tells its tick time", "expiry")
         return
-    for ticks_granted, end in (
-        (LEAST_TICKS * min(ticks), "least"),
-        (MOST_TICKS * max(ticks), "most"),
-    ):
-        having = (_by_timeout(one).get(ticks_granted, ()) for one in witnesses)
-        found = sorted({s for sessions in having for s in sessions if s in survey.owners})
-        if found:
-            yield _suspicious(survey, found, ticks_granted, end)
+    least = LEAST_TICKS * min(ticks)
+    having = (_by_timeout(one).get(least, ()) for one in witnesses)
+    found = sorted({s for sessions in having for s in sessions if s in survey.owners})
+    if found:
+        yield _suspicious(survey, found, least)
 
 
 @lru_cache(maxsize=32)  # a witness is the same object until its tables are read again
@@ -117,20 +117,19 @@ def _by_timeout(witness: Witness) -> dict[int, list[Session]]:
     return found
 
 
-def _suspicious(survey: Survey, found: list[Session], timeout: int, end: str) -> Verdict:
+def _suspicious(survey: Survey, found: list[Session], timeout: int) -> Verdict:
     who = tuple(survey.around.who(session) for session in found[:SHOWN])
     rest = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-    swapped = {"least": ("seconds", "milliseconds"), "most": ("milliseconds", "seconds")}[end]
     return Verdict(
-        about=Subject(sessions=tuple(found[:SHOWN]), who=who, key=("timeout", end)),
+        about=Subject(sessions=tuple(found[:SHOWN]), who=who, key=("timeout", "least")),
         sentence=f"{', '.join(who)}{rest} hold or want locks with a session timeout of "
-        f"{span(timeout)}, the {end} that the servers grant.",
+        f"{span(timeout)}, the least that the servers grant.",
         confidence="C2",
         evidence=(
-            (True, f"a timeout of {span(timeout)} is the {end} for the tick that they tell"),
-            (None, "something else was asked for: that is not visible"),
+            (True, f"a timeout of {span(timeout)} is the least for the tick that they tell"),
+            (None, "less was asked for: that is not visible"),
         ),
-        advice=f"Look whether they give {swapped[0]} where {swapped[1]} are meant.",
+        advice="Look whether they give seconds where milliseconds are meant.",
     )
 
 

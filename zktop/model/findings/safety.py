@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from zktop.model.facts import Millis
-from zktop.model.findings.by_name import believers, lexicographic, may_believe
+from zktop.model.findings.by_name import believers, lexicographic, may_believe, may_read
 from zktop.model.findings.downgrade import downgrade_overlap
 from zktop.model.findings.examination import Examination, Sighted
 from zktop.model.findings.finding import Severity
@@ -46,8 +46,34 @@ def sorts_by_name(look: Examination) -> Iterator[Answer]:
         here = [seen for seen in wrong if look.line_of[seen.member.node] is line]
         if here:
             yield _sorts_by_name(look, here, believers(line.members))
-    if not wrong and (believing := may_believe(look)):
+    if wrong:
+        return
+    reading = may_read(look)
+    if reading:
+        yield _reads_by_name(look, reading)
+        return
+    asleep = {seen.member.node for seen in look.astray if look.is_wrong(seen)}  # L1 tells of them
+    believing = [one for one in may_believe(look) if one.node not in asleep]
+    if believing:
         yield _may_sort_by_name(look, believing)
+
+
+def _reads_by_name(look: Examination, reading: list[Member]) -> Verdict:
+    who = several(look.names(reading))
+    return Verdict(
+        about=look.about(*reading, key=("reads-by-name",)),
+        sentence=f"{who} may read {look.name} beside a writer: by number it must wait, by name "
+        "a reader is always first.",
+        confidence="C2",
+        evidence=(
+            (True, "it watches nothing here, as if it did not wait"),
+            (True, "the names of all readers sort before those of the writers"),
+            (False, "it waits and has lost its watch: then nothing will wake it"),
+        ),
+        advice=f"Look how the client of {who} sorts: by the number at the end, or whole names?",
+        patience_ms=look.thresholds.settle,
+        as_of=look.sight.watched_at(reading[0].owner),
+    )
 
 
 def _sorts_by_name(look: Examination, wrong: list[Sighted], believing: list[Member]) -> Verdict:

@@ -12,7 +12,8 @@ from zktop.model.findings.words import clock, count, several, short
 from zktop.model.locks.lock import Member
 from zktop.model.locks.opening import folder_queues
 
-RECENT = 600_000  # how long a change of the root stays worth a line
+RECENT = 600_000  # how long a change of the root stays worth a line ...
+NEWS = 30_000  # ... and how long it is more than a note
 
 
 @rule(
@@ -62,7 +63,12 @@ def _effect(look: Examination) -> str:
     only_if=("news",),
 )
 def root_recreated(look: Examination) -> Iterator[Answer]:
-    """Find roots that are another node than before."""
+    """Find roots that are another node than before.
+
+    One that vanished empty is no news: Curator's containers do, and whoever cleans up.
+    """
+    if look.past.reaped_at is not None:
+        return
     yield from _recently(
         look,
         look.past.recreated_at,
@@ -216,12 +222,16 @@ def _recently(
     if at is None or look.now_ms - at > RECENT:
         return
     yield Later(at + RECENT + 1)
+    is_news = look.now_ms - at <= NEWS
+    if is_news:
+        yield Later(at + NEWS + 1)
     yield Verdict(
         about=look.about(key=(what, at)),
         sentence=f"{what} at {clock(at)}.",
         confidence=confidence,
         evidence=evidence,
         advice=advice,
+        severity=None if is_news else "info",
         since=at,
     )
 

@@ -36,6 +36,7 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tru
     now_ms: Millis
     tangled: Mapping[tuple[Text, Text], str] = {}  # (lock, node) in a deadlock -> its id
     is_lock: Callable[[str], bool] = lambda _: False
+    is_read: Callable[[str], bool] = lambda _: False  # its children are known
     calling: Calling = Calling()
 
     @property

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from zktop.model.facts import Session, join, split
-from zktop.model.findings.by_name import lexicographic
+from zktop.model.findings.by_name import lexicographic, may_read
 from zktop.model.findings.examination import Examination, Sighted
 from zktop.model.findings.herds import (
     herd_on_member,
@@ -35,8 +35,11 @@ POLLING_FOR = 10_000
 )
 def no_watch(look: Examination) -> Iterator[Answer]:
     """Find waiters that should have a visible watch in this lock, and have none."""
+    reading = {member.node for member in may_read(look)}
     for seen in look.astray:
         is_asleep = not is_polling(look, seen.member.owner)
+        if seen.member.node in reading:
+            continue
         if seen.expected and not seen.here and is_asleep and not may_own(look, seen):
             if look.is_wrong(seen):
                 yield _no_watch(look, seen)

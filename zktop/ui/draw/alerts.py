@@ -1,7 +1,7 @@
 """What is wrong now, numbered, the worst first: a line each, and the sentence of the worst."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
@@ -11,6 +11,7 @@ from zktop.model.findings.finding import Finding
 from zktop.model.findings.words import count, several
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
+from zktop.ui.draw.batches import Batch, Kind, gathered, kind_of
 from zktop.ui.draw.marks import SURE, ink_of, ink_of_deadlock
 from zktop.ui.draw.times import running
 from zktop.ui.ink import Ink, Line, Run, joined, line, wrapped
@@ -31,6 +32,7 @@ class Alert(NamedTuple):
     sentence: str
     more: str = ""
     is_sure: bool = True
+    kind: Kind | None = None  # of a finding that may be one of many
 
 
 def alerts(report: Report) -> Iterator[Alert]:
@@ -72,6 +74,7 @@ def _finding(finding: Finding) -> Alert:
         sentence=finding.sentence,
         more=follow,
         is_sure=finding.confidence in SURE,
+        kind=kind_of(finding),
     )
 
 
@@ -92,27 +95,53 @@ def summary(found: Sequence[Alert], width: int) -> Line:
 
 
 def alert_lines(
-    found: Sequence[Alert], now: Millis, width: int, *, is_short: bool = False
-) -> tuple[list[Line], list[str | None]]:
+    found: Sequence[Alert],
+    now: Millis,
+    width: int,
+    *,
+    is_short: bool = False,
+    opened: Collection[Kind] = (),
+) -> tuple[list[Line], list[str | Kind | None]]:
     """Draw one line for each, the worst with its sentence; and the case that a line opens.
 
-    Where there is no room for a head that counts them, the numbers say how many there are.
+    Many of one kind are one line, which opens them. Where there is no room for a head that counts
+    them, the numbers say how many there are.
     """
     lines: list[Line] = []
-    cases: list[str | None] = []
-    of = f"/{len(found)}" if is_short else ""
-    for number, alert in enumerate(islice(found, SHOWN), start=1):
+    cases: list[str | Kind | None] = []
+    told = list(gathered(found, lambda one: one.kind, opened))
+    of = f"/{len(told)}" if is_short else ""
+    for number, one in enumerate(islice(told, SHOWN), start=1):
+        alert = one.those[0] if isinstance(one, Batch) else one
         since = "" if alert.since is None else f"for {running(max(0, now - alert.since))}"
-        lines.append(_head(f"{number:>2}{of}", alert, since, is_told=number > 1))
-        cases.append(alert.case)
+        mark = f"{number:>2}{of}"
+        if isinstance(one, Batch):
+            lines.append(_batch(mark, one, since))
+        else:
+            lines.append(_head(mark, one, since, is_told=number > 1))
+        cases.append(one.kind if isinstance(one, Batch) else one.case)
         if number == 1:
             sentence = _cut(wrapped(alert.sentence, width - 4, indent="   "))
             lines += sentence
             cases += [None] * len(sentence)
-    if len(found) > SHOWN:
-        lines.append(line((f"   and {len(found) - SHOWN} more: see screen 3", "dim")))
+    if len(told) > SHOWN:
+        lines.append(line((f"   and {len(told) - SHOWN} more: see screen 3", "dim")))
         cases.append(None)
     return lines, cases
+
+
+def _batch(number: str, batch: Batch[Alert], since: str) -> Line:
+    """Count those that are alike, and name some of the places."""
+    first = batch.those[0]
+    sure = "" if first.is_sure else "probable "
+    return joined(
+        [
+            line((number, "strong")),
+            line((f"{sure}{first.title} {batch.tally}", first.ink)),
+            line((since, "plain")) if since else (),
+            line((several(one.where for one in batch.those), "dim")),
+        ]
+    )
 
 
 @lru_cache(4 * SHOWN)  # they are asked for at each picture, and change once a second

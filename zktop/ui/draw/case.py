@@ -12,6 +12,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.order_classes import fold_name
+from zktop.ui.draw.batches import TIMES, Kind, kind_of
 from zktop.ui.draw.circle import circle
 from zktop.ui.draw.marks import ink_of, ink_of_deadlock
 from zktop.ui.draw.moves import write_moves
@@ -27,6 +28,7 @@ from zktop.ui.tape import Case
 LOOKED: Final = 500  # waiters of one lock that are named
 CLASSES: Final = 4
 NODES: Final = 12
+SENTENCES: Final = 100
 NEVER: Final = (
     "never delete the node of a live session: its owner would go on as if it owned the lock"
 )
@@ -145,6 +147,23 @@ def write_finding(pen: Pen, finding: Finding, report: Report) -> None:
     if finding.folded:
         _write_followers(pen, finding, report)
     write_blind(pen, finding.rule, report.blind)
+
+
+def write_batch(pen: Pen, kind: Kind, report: Report) -> None:
+    """Write all findings of one kind, a sentence each."""
+    alike = [one for one in report.findings if one.cause is None and kind_of(one) == kind]
+    if not alike:
+        return
+    first = alike[0]
+    head = f" {first.severity.upper()} {first.rule} {first.name} {TIMES}{len(alike)}"
+    pen.write(line((head, ink_of(first))))
+    pen.write(line((f" {MEANS[first.rule].means}", "dim")) if first.rule in MEANS else ())
+    pen.title("ALL OF THEM", "enter goes there")
+    for one in alike[:SENTENCES]:
+        door = Door(f"case {one.id}", "findings", Subject(case=one.id))
+        pen.item(("  •  ", "dim"), one.sentence, door=door)
+    if len(alike) > SENTENCES:
+        pen.say(f"… and {len(alike) - SENTENCES} more", "dim")
 
 
 def _write_where(pen: Pen, finding: Finding, report: Report) -> None:

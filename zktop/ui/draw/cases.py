@@ -1,6 +1,6 @@
 """The list of all that is wrong: deadlocks, other findings, what may happen, what is over."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis
@@ -8,6 +8,7 @@ from zktop.model.findings.finding import Finding
 from zktop.model.findings.words import clock, count, several
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
+from zktop.ui.draw.batches import Batch, Kind, gathered, kind_of
 from zktop.ui.draw.marks import SURE, ink_of, ink_of_deadlock
 from zktop.ui.draw.times import running
 from zktop.ui.filters import NO_FILTER, Filter, Passed
@@ -28,13 +29,16 @@ class Entry(NamedTuple):
     drawn: Line
     words: str = ""  # what a filter looks at
     severity: str = ""
+    kind: Kind | None = None  # of many that are alike: the line opens them
 
 
-def entries(report: Report, tape: Tape, wanted: Filter) -> list[Entry]:
-    """Give all lines of the list."""
+def entries(
+    report: Report, tape: Tape, wanted: Filter, opened: Collection[Kind] = ()
+) -> list[Entry]:
+    """Give all lines of the list; a filter finds what is alike one by one."""
     sections = (
         ("DEADLOCKS", _deadlocks(report)),
-        ("FINDINGS", _findings(report)),
+        ("FINDINGS", _findings(report, opened, is_sought=bool(wanted))),
         ("POTENTIAL: not happening now", _potential(report)),
         ("OVER", _over(report, tape)),
     )
@@ -87,17 +91,29 @@ def _words(dead: Deadlock) -> str:
     return " ".join((dead.rule, "deadlock", dead.kind, dead.sentence, *dead.locks))
 
 
-def _findings(report: Report) -> Iterator[Entry]:
+def _findings(report: Report, opened: Collection[Kind], *, is_sought: bool) -> Iterator[Entry]:
     dead = {one.id for one in report.deadlocks}
-    listed = 0
-    for finding in report.findings:
-        if finding.id in dead or finding.cause is not None or finding.rule in POTENTIAL:
-            continue
-        listed += 1
-        if listed <= SHOWN:
-            yield _finding(finding, report.now)
-    if listed > SHOWN:
-        yield Entry(None, line((f"  … and {count(listed - SHOWN, 'more finding')}", "dim")))
+    found = [
+        one
+        for one in report.findings
+        if one.id not in dead and one.cause is None and one.rule not in POTENTIAL
+    ]
+    told = found if is_sought else list(gathered(found, kind_of, opened))
+    for one in told[:SHOWN]:
+        yield _batch(one, report.now) if isinstance(one, Batch) else _finding(one, report.now)
+    if len(told) > SHOWN:
+        yield Entry(None, line((f"  … and {count(len(told) - SHOWN, 'more finding')}", "dim")))
+
+
+def _batch(batch: Batch[Finding], now: Millis) -> Entry:
+    first = batch.those[0]
+    sure = "" if first.confidence in SURE else "?"
+    told = line(
+        (f"  {first.rule:<4}", ink_of(first)),
+        (_for(first.since, now), "dim"),
+        (f"{first.name}{sure} {batch.tally}", "strong"),
+    )
+    return Entry(f"kind {' '.join(map(str, batch.kind))}", told, "", first.severity, batch.kind)
 
 
 def _finding(finding: Finding, now: Millis) -> Entry:

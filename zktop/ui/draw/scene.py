@@ -57,9 +57,9 @@ class LockScene(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def marks(self) -> dict[Text, Finding]:
-        """The worst finding of each node."""
+        """The worst finding of each node; news mark nothing."""
         marks: dict[Text, Finding] = {}
-        for finding in self.findings:
+        for finding in (one for one in self.findings if one.severity != "info"):
             for node in finding.nodes:
                 marks.setdefault(node, finding)
         return marks

@@ -8,7 +8,8 @@ from textual.message import Message
 
 from zktop.model.facts import Millis
 from zktop.model.report import Report
-from zktop.ui.draw.case import write_deadlock, write_finding
+from zktop.ui.draw.batches import Kind, kind_of
+from zktop.ui.draw.case import write_batch, write_deadlock, write_finding
 from zktop.ui.draw.cases import FIELDS as CASE_FIELDS
 from zktop.ui.draw.cases import FOREST, UNSEEN, Entry, entries, passed
 from zktop.ui.draw.forest import write_forest
@@ -50,7 +51,8 @@ class Findings(Page):
     HELP = (
         "Deadlocks first, then other findings, the worst first; +3 says that three more follow "
         "from it. The picture of a deadlock is that of its confirmation and does not move; the "
-        "line with the dot says how it stands now. hard: who is before it holds; soft, dotted: it "
+        "line with the dot says how it stands now. ▸ stands for several that are alike: enter "
+        "lists them. hard: who is before it holds; soft, dotted: it "
         "only queues. + speaks for the verdict, - against it, ? is assumed. C4 is proven, C1 a "
         "hint. Potential: locks taken in different orders, which may meet one day. Tab goes to "
         "the other pane, enter there goes to the lock or session of the line, y copies it all "
@@ -73,6 +75,8 @@ class Findings(Page):
         self._roster = Roster()
         self._forest: tuple[Millis, int, Pen] | None = None
         self._arranged = ("", "")
+        self._opened: set[Kind] = set()  # kinds of findings that are listed one by one
+        self._kinds: dict[str, Kind] = {}  # of the entries that stand for several
 
     def compose(self) -> ComposeResult:
         """Give the panes."""
@@ -89,6 +93,7 @@ class Findings(Page):
             self._subject = moment.subject
             if moment.subject.case is not None:
                 self._case, self._is_held = moment.subject.case, True
+                self._open_around(moment)
         if moment.frame is None:
             self._list.display = False
             self._sheet.show(nothing(moment, self.size.width))
@@ -98,10 +103,16 @@ class Findings(Page):
         self._show_list(moment, report)
         self._show_case()
 
+    def _open_around(self, moment: Moment) -> None:
+        """List one by one what is like the finding that is looked at."""
+        findings = moment.frame.report.findings if moment.frame else ()
+        self._opened.update(kind_of(one) for one in findings if one.id == self._case)
+
     def _show_list(self, moment: Moment, report: Report) -> None:
         is_beside = self.size.width >= WIDE
         cases = self._list
-        listed = entries(report, moment.tape, moment.filter)
+        listed = entries(report, moment.tape, moment.filter, self._opened)
+        self._kinds = {one.case: one.kind for one in listed if one.case and one.kind}
         self._choose(listed)
         self._arrange(cases, len(listed), is_beside=is_beside)
         cases.target = self._case
@@ -141,6 +152,9 @@ class Findings(Page):
                 pen.say("✓ No deadlock and no other finding in all that can be seen.", "good", " ")
             pen.title("WHAT CANNOT BE SEEN", "missing input never reads as: all is well")
             write_all_blind(pen, report.blind)
+            return pen
+        if self._kind is not None:
+            write_batch(pen, self._kind, report)
             return pen
         case = self._frozen(moment, report)
         if case is not None:
@@ -197,7 +211,7 @@ class Findings(Page):
         """The case, and what the line under the cursor leads to."""
         door = self._sheet.target if self._sheet.has_focus else None
         subject = door.subject if isinstance(door, Door) else Subject()
-        is_case = self._case not in (None, FOREST, UNSEEN)
+        is_case = self._case not in (None, FOREST, UNSEEN) and self._kind is None
         return subject._replace(case=self._case if is_case else None)
 
     def on_case_list_picked(self) -> None:
@@ -209,10 +223,37 @@ class Findings(Page):
             self._sheet.scroll_to(y=0, animate=False, immediate=True)
             self._show_case()
 
+    @property
+    def _kind(self) -> Kind | None:
+        """What the chosen entry stands for, if for several findings."""
+        return self._kinds.get(self._case or "")
+
+    def _turn(self, kind: Kind, *, opens: bool) -> None:
+        """List the findings of one kind one by one, or fold them again."""
+        (self._opened.add if opens else self._opened.discard)(kind)
+        if self._moment is not None:
+            self.show(self._moment)
+
+    def do_right(self) -> bool:
+        """List those that are alike."""
+        return self._fold(opens=True)
+
+    def do_left(self) -> bool:
+        """Fold them again."""
+        return self._fold(opens=False)
+
+    def _fold(self, *, opens: bool) -> bool:
+        kind = self._kind if self._list.has_focus else None
+        if kind is not None:
+            self._turn(kind, opens=opens)
+        return kind is not None
+
     def do_open(self) -> None:
-        """Go where the line leads; from the list, into the case."""
+        """Go where the line leads; from the list, into the case, or list what is alike."""
         door = self._sheet.target
-        if self._list.has_focus:
+        if self._list.has_focus and self._kind is not None:
+            self._turn(self._kind, opens=self._kind not in self._opened)
+        elif self._list.has_focus:
             self._sheet.focus()
         elif isinstance(door, Door):
             self.post_message(Show(door.page, door.subject))

@@ -1,6 +1,7 @@
 """The panes around the table of all locks: what is wrong, who blocks, what happened."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from textual.widget import Widget
@@ -9,6 +10,7 @@ from zktop.model.findings.finding import Finding
 from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
 from zktop.ui.draw.alerts import Alert, alert_lines, alerts, calm, summary
+from zktop.ui.draw.batches import Kind
 from zktop.ui.draw.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.draw.log import entries
 from zktop.ui.ink import Line, line
@@ -58,7 +60,7 @@ class Pane(Sheet):
     def put(
         self,
         lines: Sequence[Line],
-        ways: Sequence[Way | None],
+        ways: Sequence[Way | Kind | None],
         heads: Sequence[Line],
         room: int,
     ) -> None:
@@ -75,9 +77,12 @@ class Alerts(Pane):
         super().__init__(id="alerts")
         self.found: list[Alert] = []
         self._of: tuple[object, object] = (None, None)
+        self._opened: set[Kind] = set()
+        self._tell: Callable[[], None] | None = None  # the same once more
 
     def tell(self, moment: Moment, report: Report, room: int, *, is_short: bool) -> None:
         """Say what is wrong in this report."""
+        self._tell = partial(self.tell, moment, report, room, is_short=is_short)
         known = tuple((one.id, one.confidence, one.behind) for one in report.deadlocks)
         if self._of[0] is not report.findings or self._of[1] != known:
             self.found, self._of = list(alerts(report)), (report.findings, known)
@@ -86,10 +91,36 @@ class Alerts(Pane):
             self.put([calm(report, is_now=is_now)], [None], (), room)
             return
         width = self.app.size.width  # ours may not be laid out yet
-        lines, cases = alert_lines(self.found, report.now, width, is_short=is_short)
+        lines, cases = alert_lines(
+            self.found, report.now, width, is_short=is_short, opened=self._opened
+        )
         heads = () if is_short else (summary(self.found, width),)
-        ways = [Way("findings", Subject(case=case)) if case else None for case in cases]
-        self.put(lines, ways, heads, room)
+        self.put(lines, [_way(case) for case in cases], heads, room)
+
+    def do_open(self) -> bool:
+        """Open what the line is about; of many of one kind, list them, or fold them again."""
+        if not isinstance(self.target, Kind):
+            return super().do_open()
+        self._turn(self.target, opens=self.target not in self._opened)
+        return True
+
+    def do_right(self) -> bool:
+        """List those of one kind."""
+        return isinstance(self.target, Kind) and self._turn(self.target, opens=True)
+
+    def do_left(self) -> bool:
+        """Fold them again."""
+        return isinstance(self.target, Kind) and self._turn(self.target, opens=False)
+
+    def _turn(self, kind: Kind, *, opens: bool) -> bool:
+        (self._opened.add if opens else self._opened.discard)(kind)
+        if self._tell is not None:
+            self._tell()
+        return True
+
+
+def _way(case: str | Kind | None) -> Way | Kind | None:
+    return Way("findings", Subject(case=case)) if isinstance(case, str) else case
 
 
 class Blockers(Pane):
