@@ -33,12 +33,17 @@ class Entry(NamedTuple):
 
 
 def entries(
-    report: Report, tape: Tape, wanted: Filter, opened: Collection[Kind] = ()
+    report: Report,
+    tape: Tape,
+    wanted: Filter,
+    opened: Collection[Kind] = (),
+    *,
+    is_folded: bool = True,
 ) -> list[Entry]:
     """Give all lines of the list; a filter finds what is alike one by one."""
     sections = (
         ("DEADLOCKS", _deadlocks(report)),
-        ("FINDINGS", _findings(report, opened, is_sought=bool(wanted))),
+        ("FINDINGS", _findings(report, opened, is_folded=is_folded and not wanted)),
         ("POTENTIAL: not happening now", _potential(report)),
         ("OVER", _over(report, tape)),
     )
@@ -56,7 +61,7 @@ def passed(report: Report, tape: Tape, wanted: Filter) -> Passed:
     """Count what passes the filter; the overview always does."""
     aside = (None, FOREST, UNSEEN)
     shown, total = (
-        sum(one.case not in aside for one in entries(report, tape, each))
+        sum(one.case not in aside for one in entries(report, tape, each, is_folded=False))
         for each in (wanted, NO_FILTER)
     )
     return Passed(shown, total)
@@ -91,14 +96,14 @@ def _words(dead: Deadlock) -> str:
     return " ".join((dead.rule, "deadlock", dead.kind, dead.sentence, *dead.locks))
 
 
-def _findings(report: Report, opened: Collection[Kind], *, is_sought: bool) -> Iterator[Entry]:
+def _findings(report: Report, opened: Collection[Kind], *, is_folded: bool) -> Iterator[Entry]:
     dead = {one.id for one in report.deadlocks}
     found = [
         one
         for one in report.findings
         if one.id not in dead and one.cause is None and one.rule not in POTENTIAL
     ]
-    told = found if is_sought else list(gathered(found, kind_of, opened))
+    told = list(gathered(found, kind_of, opened)) if is_folded else found
     for one in told[:SHOWN]:
         yield _batch(one, report.now) if isinstance(one, Batch) else _finding(one, report.now)
     if len(told) > SHOWN:
