@@ -89,7 +89,7 @@ _HARMLESS = (
 )
 _TRY = (
     "Is the address right, and is ZooKeeper running there? Another one is given with --hosts. "
-    "zktop goes on trying; q quits."
+    "zktop goes on trying; q quits. `zktop demo` has a server of its own."
 )
 _ELSEWHERE = (
     "If locks are elsewhere, name their place: zktop --root /app/locks/* ( * is one level, ** any "

@@ -30,7 +30,6 @@ STATES: dict[str, Ink] = {
 LINES_SHOWN = 300
 NOBODY = (line((" nobody yet; N starts one, S plays a scene", "dim")),)
 NONE_PASSES = (line((" none of them passes the filter; esc takes it away", "warning")),)
-NO_STAGE = "Contenders need a live ensemble: this is a recording."
 
 
 class Programme(Index):
@@ -77,11 +76,7 @@ class Demo(Page):
         """Draw this moment."""
         self._stage = stage = moment.stage
         said = self.query_one("#said", Tail)
-        if stage is None:
-            play = self.query_one("#play", Sheet)
-            lines = wrapped(NO_STAGE, max(20, play.size.width - 1))
-            play.styles.height = len(lines)
-            play.show(lines)
+        if stage is None:  # then nothing leads here
             return
         self._show_programme(stage)
         self._show_play(stage, moment)
