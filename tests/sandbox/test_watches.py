@@ -11,8 +11,11 @@ PATHS = ["/", "/a", "/a/b", "/a/b/c", "/ab"]
 
 def news(stream):
     """What is told to whom, without the news that nobody hears."""
-    told = ((event.name, path, sorted(watchers)) for event, path, watchers in stream)
-    return [one for one in told if one[2]]
+    return [
+        (event.name, path, sorted(one for one in heard if heard[one] == path))
+        for event, heard in stream
+        for path in sorted(set(heard.values()))
+    ]
 
 
 def test_once():

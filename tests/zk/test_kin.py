@@ -71,12 +71,13 @@ READ = st.tuples(
 )
 
 
-def answer(found: list[Any]) -> tuple[bytes, int]:
-    """What a server sends, behind the header of the reply."""
+def answer(found: list[Any], *, bare: bool = False) -> tuple[bytes, int]:
+    """What a server sends, behind the header of the reply; Keeper sends errors without a body."""
     parts = [b"reply"]
     for one in found:
         if isinstance(one, int):
-            parts.append(ITEM.pack(-1, 0, one, one))
+            error = ITEM.pack(GET_DATA if bare else -1, 0, one, one)
+            parts.append(error[:9] if bare else error)
             continue
         data, s = one
         parts.append(ITEM.pack(GET_DATA, 0, 0, -1 if data is None else len(data)) + (data or b""))
@@ -85,12 +86,16 @@ def answer(found: list[Any]) -> tuple[bytes, int]:
     return b"".join([*parts, MULTI_END]), len(b"reply")
 
 
-@given(st.lists(st.one_of(READ, st.sampled_from([NO_NODE, NO_AUTH]))))
-def test_the_quick_way_to_read_reads_what_the_general_one_reads(found: list[Any]) -> None:
-    """Short data, long data, none at all, and refusals."""
-    quick = reads(answer(found))
+@given(st.lists(st.one_of(READ, st.sampled_from([NO_NODE, NO_AUTH]))), st.booleans())
+def test_the_quick_way_to_read_reads_what_the_general_one_reads(
+    found: list[Any],
+    bare: bool,  # noqa: FBT001  drawn
+) -> None:
+    """Short data, long data, none at all, and refusals, written in both ways."""
+    quick = reads(answer(found, bare=bare))
 
-    assert quick == gathered(results(answer(found)))
+    assert quick == gathered(results(answer(found, bare=bare)))
+    assert quick == gathered(found)
     assert len(quick.data) == len(quick.stats) == len(found)
 
 

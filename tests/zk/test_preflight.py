@@ -26,8 +26,8 @@ HTTP = b"HTTP/1.1 400 Illegal character CNTL=0xa\r\n\r\n"
 @pytest.mark.parametrize(
     ("behaviour", "outcome", "said"),
     [
-        (answers(SRVR), "ok", "is a ZooKeeper server"),
-        (answers(BARRED), "ok", "is a ZooKeeper server"),
+        (answers(SRVR), "ok", "is ZooKeeper 3.5.9"),
+        (answers(BARRED), "ok", "is ZooKeeper."),
         (answers(ERROR), "not-serving", "without a quorum"),
         (answers(HTTP), "not-zookeeper", "HTTP, not ZooKeeper"),
         (answers(b"220 smtp ready\r\n"), "not-zookeeper", "not as ZooKeeper does"),

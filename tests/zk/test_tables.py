@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from zktop.model.facts import Connection
 from zktop.model.text import Text
 from zktop.zk import admin_tables, tables
+from zktop.zk.flavours import Kind, kind_of
 from zktop.zk.tables import Member, UnreadableError
 
 _REST = ",lzxid=0x23,lresp={},llat=0,minlat=0,avglat=1,maxlat=7)\n"
@@ -225,7 +226,7 @@ def test_an_old_follower_dumps_the_name_of_an_object() -> None:
 
 def test_srvr_tells_version_mode_and_figures() -> None:
     """Debian's build has a placeholder where others have a hash."""
-    assert tables.version_of(SRVR) == (3, 8, 0)
+    assert kind_of(SRVR) == Kind("zookeeper", (3, 8, 0))
     assert tables.mode_of(SRVR) == "leader"
     assert tables.figures(SRVR)["Zxid"] == "0x100000023"
 
@@ -417,7 +418,7 @@ def test_garbage_is_unreadable_or_a_table(parse: Parse, text: str) -> None:
 
 PARSERS = [
     tables.newest_answer,
-    tables.version_of,
+    kind_of,
     tables.mode_of,
     tables.figures,
     tables.members,

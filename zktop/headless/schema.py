@@ -104,9 +104,10 @@ class Lock(Shape, frozen=True, kw_only=True):
 
 
 class Server(Shape, frozen=True, kw_only=True):
-    """One ensemble member."""
+    """One ensemble member; `flavour` is whose server it is, null where it does not say."""
 
     address: str
+    flavour: Literal["zookeeper", "keeper", "raftkeeper", "zetcd"] | None
     mode: str | None
     version: str | None
     connections: int | None

@@ -47,6 +47,7 @@ def _source(report: Report, hosts: str | None, chroot: str) -> schema.Source:
 def _server(server: Server) -> schema.Server:
     return schema.Server(
         address=server.server,
+        flavour=server.flavour,
         mode=server.mode,
         version=server.version,
         connections=server.connections,

@@ -16,6 +16,7 @@ from zktop.model.text import Text, are_clean, clean
 
 Session = int  # the unsigned 64-bit session id; 0 means "no owner"
 Millis = int  # wall clock, milliseconds since 1970
+Flavour = Literal["zookeeper", "keeper", "raftkeeper", "zetcd"]  # whose server it is
 
 UNSIGNED_64 = 0xFFFF_FFFF_FFFF_FFFF
 
@@ -46,22 +47,25 @@ class Fact(msgspec.Struct, frozen=True, gc=False, tag_field="fact", kw_only=True
 
 
 class Stat(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """What ZooKeeper knows about a znode besides its data; numbers as the server sends them."""
+    """What ZooKeeper knows about a znode besides its data; numbers as the server sends them.
+
+    `cversion` and `pzxid` are None where a server of another make counts something else.
+    """
 
     czxid: int
     mzxid: int
     ctime: Millis
     version: int = 0
-    cversion: int = 0
+    cversion: int | None = 0
     aversion: int = 0
     owner: Session = 0
     data_length: int = 0
     num_children: int = 0
-    pzxid: int = 0
+    pzxid: int | None = 0
 
     @property
-    def next_sequence(self) -> int:
-        """The number that the next sequential child gets.
+    def next_sequence(self) -> int | None:
+        """The number that the next sequential child gets; None where nothing tells.
 
         Clients see twice the creations minus the children; unsigned arithmetic, because that
         turns negative half-way through the range. The doubling loses the counter's top bit: a
@@ -70,6 +74,8 @@ class Stat(msgspec.Struct, frozen=True, gc=False, array_like=True):
         >>> Stat(czxid=1, mzxid=1, ctime=0, cversion=17, num_children=3).next_sequence
         10
         """
+        if self.cversion is None:
+            return None
         return ((self.cversion + self.num_children) & 0xFFFF_FFFF) >> 1
 
 
@@ -173,13 +179,18 @@ class Connections(Fact, frozen=True, tag="connections"):
 
 
 class Watches(Fact, frozen=True, tag="watches"):
-    """The data and exists watches of one server, by session; child watches are never in them."""
+    """The watches of one server, by session.
+
+    ZooKeeper lists data and exists watches, and never child watches. Others list all kinds in one
+    table and do not say which is which: then `is_mixed`.
+    """
 
     server: Text
     rows: dict[Session, tuple[Text, ...]] | None = None
     why: Text | None = None
     children: dict[Session, tuple[Text, ...]] | None = None  # child watches; no release tells yet
     listed: int | None = None  # all that the server lists, also outside of our chroot
+    is_mixed: bool = False
 
     def __post_init__(self) -> None:
         """Keep text clean, whoever made this."""
@@ -193,12 +204,14 @@ class Watches(Fact, frozen=True, tag="watches"):
 class Expiry(Fact, frozen=True, tag="expiry"):
     """When sessions expire, by the leader: milliseconds from `at`; rounded up to a tick.
 
-    `timeouts` is what a follower tells instead: every session of the ensemble, with its timeout.
+    `timeouts` is what a follower tells instead: every session of the ensemble, with its timeout;
+    ClickHouse Keeper tells `sessions`, every session of the ensemble and nothing else of it.
     """
 
     server: Text
     expires_in_ms: dict[Session, int] | None = None
     timeouts_ms: dict[Session, int] | None = None
+    sessions: tuple[Session, ...] | None = None
     ephemerals: dict[Session, tuple[Text, ...]] | None = None
     tick_ms: int | None = None
     why: Text | None = None
@@ -226,6 +239,7 @@ class Server(Fact, frozen=True, tag="server"):
     znodes: int | None = None
     server_zxid: int | None = None
     channel: Literal["4lw", "admin", "none"] = "none"
+    flavour: Flavour | None = None
     why: Text | None = None
     state: ServerState | None = None  # None: unknown, or recorded before zktop noted it
     since: Millis | None = None  # it does not serve

@@ -262,5 +262,5 @@ def _joined(one: Znode, other: Znode) -> Znode:
 
 def _reading(znode: Znode) -> tuple[int, bool, bytes, tuple[int, ...]]:
     stat = znode.stat
-    numbers = () if stat is None else (stat.czxid, stat.mzxid, stat.version, stat.pzxid)
+    numbers = () if stat is None else (stat.czxid, stat.mzxid, stat.version, stat.pzxid or 0)
     return znode.read_at, not znode.hidden, znode.data or b"", numbers

@@ -3,8 +3,8 @@
 Screens, JSON and findings all take the verdict of `Lookout`. The server tables are usually older
 than the lock beside them, so a mismatch is a verdict only where the table could have shown the
 watch: it must know the waiter, and a watch on a node that has left the lock since proves nothing.
-No table lists child watches or polls: where a client may use them, a watch that is not listed is
-invisible, not missing.
+No table of ZooKeeper lists child watches or polls: where a client may use them, a watch that is
+not listed is invisible, not missing. Other servers list child watches among the others.
 """
 
 from collections.abc import Iterator, Mapping
@@ -90,12 +90,13 @@ class Lookout(msgspec.Struct, frozen=True, eq=False, dict=True):
     def _verdict(
         self, member: Member, expected: tuple[Target, ...], actual: frozenset[Text] | None
     ) -> Verdict:
-        visible = [target.path for target in expected if target.how != UNSEEN]
+        table = self.table(member.owner)
+        is_mixed = table is not None and table.is_mixed
+        visible = [target.path for target in expected if target.how != UNSEEN or is_mixed]
         if actual is not None and any(path in actual for path in visible):
             return "confirmed"
-        if len(visible) < max(1, len(expected)):
+        if len(visible) < max(1, len(expected)) or (is_mixed and self._may_hear(actual)):
             return "invisible"
-        table = self.table(member.owner)
         if actual is None or table is None or table.zxid < member.czxid:
             return "unknown"
         astray = actual - self._wanted(member.owner)
@@ -106,6 +107,15 @@ class Lookout(msgspec.Struct, frozen=True, eq=False, dict=True):
             return "missing"
         lasting = any(path == self.lock.path or self.member_at(path) for path in astray)
         return "elsewhere" if lasting or self._is_older_than(table.zxid) else "unknown"
+
+    def _may_hear(self, actual: frozenset[Text] | None) -> bool:
+        """Tell whether one of these is on the lock's own znode, and may be a child watch."""
+        return actual is not None and self.lock.path in actual
+
+    def watches_children(self, session: Session) -> bool:
+        """Tell whether a table that lists child watches has one here, or a data watch instead."""
+        table = self.table(session)
+        return table is not None and table.is_mixed and self._may_hear(self.here(session))
 
     def may_be_unlisted(self, member: Member) -> bool:
         """Tell whether something may wake it that no table lists: a child watch, or a poll.
@@ -127,7 +137,8 @@ class Lookout(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def _is_older_than(self, zxid: int) -> bool:
         """Tell whether no child of the root came or went after this transaction."""
-        return self.lock.stat is not None and self.lock.stat.pzxid <= zxid
+        changed = self.lock.stat.pzxid if self.lock.stat else None
+        return changed is not None and changed <= zxid
 
     def expected(self, line: Line, member: Member) -> tuple[Target, ...]:
         """Give the watches that a waiter's recipe keeps, with absolute paths."""

@@ -6,7 +6,7 @@ from. A watch table that was read again and says the same keeps its index.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Final, Literal
 
@@ -153,13 +153,23 @@ class Witness(msgspec.Struct, frozen=True, eq=False, dict=True):
         return Counter(one for row in rows for one in (row.client, host_of(row.client)))
 
     @property
-    def sessions(self) -> Sequence[Mapping[Session, int]]:
+    def sessions(self) -> Sequence[Collection[Session]]:
         """The lists of all sessions of the ensemble; nothing when it gave none.
 
         An empty list is no list: whoever asked had a session.
         """
-        listed = self.expiry.expires_in_ms, self.expiry.timeouts_ms
+        expiry = self.expiry
+        listed = expiry.expires_in_ms, expiry.timeouts_ms, self._bare_sessions
         return [one for one in listed if one]
+
+    @cached_property
+    def _bare_sessions(self) -> frozenset[Session]:
+        return frozenset(self.expiry.sessions or ())
+
+    @property
+    def lists_all_watches(self) -> bool:
+        """Tell whether its watch table has child watches among the others."""
+        return self.tables.watches is not None and self.tables.watches.is_mixed
 
     def lists(self, session: Session) -> bool:
         """Tell whether one of its lists of sessions has this one."""
@@ -210,6 +220,8 @@ class Witness(msgspec.Struct, frozen=True, eq=False, dict=True):
         is taken. A server before 3.6 makes us keep child watches ourselves, and how many of the
         count are ours is not known where we are connected.
         """
+        if self.lists_all_watches:
+            return 0
         if self.surplus is None or self._is_old_and_ours(own):
             return None
         version, (first, last) = _version(self.figures.version), _COUNTS_RECURSIVE_TWICE
@@ -222,6 +234,8 @@ class Witness(msgspec.Struct, frozen=True, eq=False, dict=True):
 
         Where some of them may be ours, the others may be somebody's.
         """
+        if self.lists_all_watches:
+            return False
         hidden = self.surplus if self._is_old_and_ours(own) else self.hidden_watches(own)
         return None if hidden is None else hidden > 0
 

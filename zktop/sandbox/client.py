@@ -46,6 +46,16 @@ class Latency:
         return round(self.total / self.count, 4) if self.count else 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request that was answered, as servers remember it that do not count pings."""
+
+    op: int
+    xid: int
+    zxid: int
+    wall_ms: int
+
+
 @dataclass(slots=True, eq=False)
 class Client:
     """One connection; it is what sets watches, so they end with it."""
@@ -62,6 +72,7 @@ class Client:
     last_xid: int = 0
     last_zxid: int = 0
     last_reply_ms: int = 0
+    last_asked: "Asked | None" = None  # the last request but pings
     latency: Latency = field(default_factory=Latency)
 
     def __post_init__(self) -> None:

@@ -46,9 +46,10 @@ class Created(NamedTuple):
 
 
 class Deleted(NamedTuple):
-    """A znode will be gone."""
+    """A znode will be gone, because a client wants it or because its session is over."""
 
     path: str
+    by_request: bool = True
 
 
 class Written(NamedTuple):

@@ -1,13 +1,14 @@
 """The server without its sockets: answers the frames of clients, lets sessions expire."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from time import monotonic_ns, time_ns
 
 from zktop.sandbox.acl import authenticate
-from zktop.sandbox.client import Client, Latency
+from zktop.sandbox.client import Asked, Client, Latency
 from zktop.sandbox.codes import Code, Op, Refused
 from zktop.sandbox.draft import Deleted
+from zktop.sandbox.flavours import ZOOKEEPER, Flavour
 from zktop.sandbox.requests import REQUESTS
 from zktop.sandbox.sessions import PASSWORD_BYTES, TICK_MS, Deadlines, Sessions
 from zktop.sandbox.store import Store
@@ -29,14 +30,21 @@ class Clock:
 class Keeper:
     """One standalone server."""
 
-    def __init__(self, clock: Clock | None = None, tick_ms: int = TICK_MS) -> None:
-        """Start with an empty tree and no sessions."""
+    def __init__(
+        self,
+        clock: Clock | None = None,
+        tick_ms: int = TICK_MS,
+        flavour: Flavour = ZOOKEEPER,
+        allowed: Collection[str] | None = None,
+    ) -> None:
+        """Start with an empty tree and no sessions; all words are allowed, or only these."""
+        self.flavour, self.allowed = flavour, allowed
         self.clock = clock or Clock()
         self.tick_ms = tick_ms
         self.address = ("", 0)
-        self.store = Store(self.clock.wall_ms)
+        self.store = Store(self.clock.wall_ms, flavour)
         self.started_ms = self.clock.monotonic_ms()
-        self.sessions = Sessions(self.clock.wall_ms(), tick_ms)
+        self.sessions = Sessions(self.clock.wall_ms(), tick_ms, flavour)
         self.clients: dict[Client, None] = {}
         self.idle: Deadlines[Client] = Deadlines(CONNECT_WITHIN_MS)
         self.received = 0
@@ -100,10 +108,10 @@ class Keeper:
 
     def _connect(self, client: Client, reader: Reader) -> None:
         request = ConnectRequest.read(reader)
-        if request.last_zxid > self.store.zxid:
+        if self.flavour.wants_to_be_ahead and request.last_zxid > self.store.zxid:
             raise Malformed("a client that has seen a later state than this server's")
         now = self.clock.monotonic_ms()
-        if request.session:
+        if request.session and self.flavour.resumes:
             self._hang_up(request.session)
             session = self.sessions.reattach(
                 request.session, request.password, request.timeout, now
@@ -112,7 +120,7 @@ class Keeper:
             session = self.sessions.open(request.timeout, now)
             self.store.begin()
         if session is None:
-            client.send(request.answer(0, 0, bytes(PASSWORD_BYTES)))
+            client.send(self._welcomed(request, 0, 0, bytes(PASSWORD_BYTES)))
             client.line.close()
             return
         self._attached[session.id] = client
@@ -120,7 +128,13 @@ class Keeper:
         client.last_op, client.last_zxid = "SESS", self.store.zxid
         client.last_reply_ms = now
         self.idle.put(client, session.timeout_ms, now)
-        client.send(request.answer(session.timeout_ms, session.id, session.password))
+        client.send(self._welcomed(request, session.timeout_ms, session.id, session.password))
+
+    def _welcomed(
+        self, request: ConnectRequest, timeout_ms: int, session: int, password: bytes
+    ) -> bytes:
+        says_read_only = self.flavour.says_read_only
+        return request.answer(timeout_ms, session, password, says_read_only=says_read_only)
 
     def _hang_up(self, session_id: int) -> None:
         """End the connection that a session has: somebody comes back to it on another one.
@@ -141,9 +155,8 @@ class Keeper:
         if number == Op.AUTH:
             self._authenticate(client, xid, reader)
             return
-        if number not in _KNOWN:
-            client.reply(xid, NO_ZXID, Code.UNIMPLEMENTED)
-            client.line.close()
+        if number not in _KNOWN or number not in self.flavour.requests:
+            self._unknown(client, xid)
             return
         code, body, goes_on = Code.OK, b"", number != Op.CLOSE_SESSION
         try:
@@ -152,10 +165,18 @@ class Keeper:
             code = refusal.code
         except Malformed:
             code, goes_on = Code.MARSHALLING_ERROR, False
-        self._note(client, xid, arrived_ms)
-        client.reply(xid, self.store.zxid, code, body)
+        self._note(client, number, xid, arrived_ms)
+        if goes_on or number != Op.CLOSE_SESSION or self.flavour.answers_close:
+            client.reply(xid, self.store.zxid, code, body)
         if not goes_on:
             client.line.close()
+
+    def _unknown(self, client: Client, xid: int) -> None:
+        if self.flavour.unknown == "ignored":
+            return
+        if self.flavour.unknown == "refused":
+            client.reply(xid, NO_ZXID, Code.UNIMPLEMENTED)
+        client.line.close()
 
     def _answer(self, client: Client, number: int, reader: Reader) -> bytes:
         if number == Op.PING:
@@ -182,10 +203,12 @@ class Keeper:
         """Remove the session and, in the same transaction, all its ephemeral znodes."""
         moment = self.store.begin()
         for path in self.store.tree.ephemerals(session_id):
-            self.store.apply(Deleted(path), moment)
+            self.store.apply(Deleted(path, by_request=False), moment)
         self.sessions.close(session_id)
 
-    def _note(self, client: Client, xid: int, arrived_ms: int) -> None:
+    def _note(self, client: Client, number: int, xid: int, arrived_ms: int) -> None:
+        if number != Op.PING:
+            client.last_asked = Asked(number, xid, self.store.zxid, self.clock.wall_ms())
         now = self.clock.monotonic_ms()
         client.last_xid = xid if xid >= 0 else client.last_xid
         client.last_zxid, client.last_reply_ms = self.store.zxid, now

@@ -7,7 +7,6 @@ import sys
 
 from zktop.sandbox.keeper import Keeper
 from zktop.sandbox.server import Server
-from zktop.sandbox.sessions import TICK_MS
 
 
 def serve(
@@ -15,11 +14,12 @@ def serve(
     port: int = 2181,
     *,
     until_stdin_closes: bool = False,
-    tick_ms: int = TICK_MS,
+    keeper: Keeper | None = None,
 ) -> int:
     """Serve until told to end; print one line with the address once clients may come."""
+    keeper = keeper or Keeper()
     try:
-        asyncio.run(_serve(host, port, until_stdin_closes=until_stdin_closes, tick_ms=tick_ms))
+        asyncio.run(_serve(host, port, keeper, until_stdin_closes=until_stdin_closes))
     except OSError as problem:
         # Asyncio puts a sentence of its own around it, not the same one in every version.
         why = os.strerror(problem.errno).lower() if problem.errno else problem
@@ -28,11 +28,11 @@ def serve(
     return 0
 
 
-async def _serve(host: str, port: int, *, until_stdin_closes: bool, tick_ms: int) -> None:
+async def _serve(host: str, port: int, keeper: Keeper, *, until_stdin_closes: bool) -> None:
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, ended.set)
-    server = await Server.start(host, port, Keeper(tick_ms=tick_ms))
+    server = await Server.start(host, port, keeper)
     shown, taken = server.address
     sys.stdout.write(f"{f'[{shown}]' if ':' in shown else shown}:{taken}\n")
     sys.stdout.flush()

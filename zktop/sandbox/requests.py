@@ -28,7 +28,9 @@ def _exists(store: Store, client: Client, reader: Reader) -> bytes:
         raise Refused(Code.BAD_ARGUMENTS)
     if watch:
         store.watches.data.add(path, client)
-    return pack_stat(store.tree.node(path).stat())
+    if path == "/" and not store.flavour.root_is_there:
+        raise Refused(Code.NO_NODE)
+    return pack_stat(store.stat(store.tree.node(path)))
 
 
 def _get_data(store: Store, client: Client, reader: Reader) -> bytes:
@@ -36,7 +38,7 @@ def _get_data(store: Store, client: Client, reader: Reader) -> bytes:
     node = _readable(store, client, path)
     if watch:
         store.watches.data.add(path, client)
-    return pack_buffer(node.data) + pack_stat(node.stat())
+    return pack_buffer(node.data) + pack_stat(store.stat(node))
 
 
 def _children(store: Store, client: Client, reader: Reader) -> Znode:
@@ -53,14 +55,14 @@ def _get_children(store: Store, client: Client, reader: Reader) -> bytes:
 
 def _get_children2(store: Store, client: Client, reader: Reader) -> bytes:
     node = _children(store, client, reader)
-    return pack_strings(node.children) + pack_stat(node.stat())
+    return pack_strings(node.children) + pack_stat(store.stat(node))
 
 
 def _get_acl(store: Store, client: Client, reader: Reader) -> bytes:
     node = _readable(store, client, text(reader), Perm.READ | Perm.ADMIN)
     may_see_all = acl.allows(node.acl, Perm.ADMIN, client.identities)
     lines = node.acl if may_see_all else acl.masked(node.acl)
-    return wire.pack_vector([pack_acl(line) for line in lines]) + pack_stat(node.stat())
+    return wire.pack_vector([pack_acl(line) for line in lines]) + pack_stat(store.stat(node))
 
 
 def _get_ephemerals(store: Store, client: Client, reader: Reader) -> bytes:
@@ -75,9 +77,12 @@ def _get_all_children_number(store: Store, client: Client, reader: Reader) -> by
     return pack_int(store.tree.count_below(path))
 
 
-def _sync(_store: Store, _client: Client, reader: Reader) -> bytes:
+def _sync(store: Store, _client: Client, reader: Reader) -> bytes:
     """There is nobody to wait for: one server is always in step with itself."""
-    return wire.pack_string(reader.string())
+    path = text(reader)
+    if not store.flavour.root_is_there and (path == "/" or path not in store.tree):
+        raise Refused(Code.NO_NODE)
+    return wire.pack_string(path)
 
 
 def _who_am_i(_store: Store, client: Client, _reader: Reader) -> bytes:
@@ -114,6 +119,8 @@ def _read_one(store: Store, client: Client, reader: Reader, op: Op) -> bytes:
     try:
         body = REQUESTS[op].run(store, client, reader)
     except Refused as refusal:
+        if store.flavour.bare_errors:
+            return wire.pack_multi_header(op, err=refusal.code)
         return refused(refusal.code)
     return wire.pack_multi_header(op, err=0) + body
 

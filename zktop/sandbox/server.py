@@ -5,9 +5,9 @@ from contextlib import suppress
 from typing import cast
 
 from zktop.sandbox.client import Client
+from zktop.sandbox.foreign_words import WORDS_OF
 from zktop.sandbox.keeper import Keeper
 from zktop.sandbox.wire import LARGEST_ANSWER, LARGEST_FRAME, Malformed
-from zktop.sandbox.words import WORDS
 
 HEADER = 4
 FLUSH_AT = 256 * 1024
@@ -94,7 +94,7 @@ class Connection(asyncio.Protocol):
         at, arrived = 0, self._keeper.clock.monotonic_ms()
         while not self._paused and not self._transport.is_closing():
             head = self._came[at : at + HEADER]
-            if len(head) < HEADER or self._is_word(head):
+            if len(head) < HEADER or self._is_word(head) or self._is_swallowed(head):
                 break
             end = at + HEADER + int.from_bytes(head, signed=True)
             if not at + HEADER <= end <= at + HEADER + LARGEST_FRAME:
@@ -114,12 +114,23 @@ class Connection(asyncio.Protocol):
 
     def _is_word(self, head: bytearray) -> bool:
         """Answer a four-letter word, if this connection has said nothing else."""
-        word = None if self.client.received else WORDS.get(bytes(head))
+        if self.client.received:
+            return False
+        flavour, allowed = self._keeper.flavour, self._keeper.allowed
+        word = WORDS_OF[flavour.name].get(bytes(head))
         if word is None:
             return False
         self._keeper.count_received(self.client)
-        self._transport.write(word(self._keeper).encode())
+        if allowed is None or head.decode() in allowed:
+            self._transport.write(word(self._keeper).encode())
         self.close()
+        return True
+
+    def _is_swallowed(self, head: bytearray) -> bool:
+        """Tell whether this is a word, which zetcd takes for a length: it waits, and for ever."""
+        if self._keeper.flavour.name != "zetcd" or self.client.received or not head.isalpha():
+            return False
+        self._keeper.idle.drop(self.client)
         return True
 
 

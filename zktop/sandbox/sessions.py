@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from zktop.sandbox.flavours import ZOOKEEPER, Flavour
+
 TICK_MS = 2000
 PASSWORD_BYTES = 16
 SERVER_ID = 1
@@ -68,13 +70,16 @@ class Session:
 class Sessions:
     """All sessions that are alive."""
 
-    def __init__(self, now_ms: int, tick_ms: int = TICK_MS) -> None:
+    def __init__(self, now_ms: int, tick_ms: int = TICK_MS, flavour: Flavour = ZOOKEEPER) -> None:
         """Start with none; the time makes the ids differ from those of an earlier run."""
+        self._flavour = flavour
         self.shortest_ms, self.longest_ms = 2 * tick_ms, 20 * tick_ms
         self.deadlines: Deadlines[int] = Deadlines(tick_ms)
         self._alive: dict[int, Session] = {}
         # The form of real ids: the server in the top byte, then the time of its start.
         self._next = SERVER_ID << 56 | (now_ms << 24 & 0xFFFF_FFFF_FFFF_FFFF) >> 8
+        if flavour.short_ids:
+            self._next = 1
 
     def __len__(self) -> int:
         """Count the sessions."""
@@ -82,11 +87,15 @@ class Sessions:
 
     def negotiate(self, asked_ms: int) -> int:
         """Give the timeout that a client gets when it asks for this one."""
+        if self._flavour.any_timeout:
+            return asked_ms
         return min(max(asked_ms, self.shortest_ms), self.longest_ms)
 
     def open(self, asked_ms: int, now_ms: int) -> Session:
         """Begin a session."""
         session = Session(self._next, self.negotiate(asked_ms))
+        if self._flavour.short_ids:
+            session.password = bytes(PASSWORD_BYTES)
         self._next += 1
         self._alive[session.id] = session
         self.touch(session, now_ms)

@@ -7,27 +7,33 @@ from zktop.sandbox import acl
 from zktop.sandbox.client import Client
 from zktop.sandbox.codes import Event, Perm
 from zktop.sandbox.draft import Change, Checked, Created, Deleted, Secured, Written
+from zktop.sandbox.flavours import ZOOKEEPER, Flavour
 from zktop.sandbox.tree import Moment, Tree, Znode
 from zktop.sandbox.watches import News, Watches
-from zktop.sandbox.wire import Acl
+from zktop.sandbox.wire import Acl, Stat
 
 
 class Outcome(NamedTuple):
     """What an applied change left behind."""
 
     path: str
-    node: Znode | None
+    stat: Stat | None
 
 
 class Store:
     """All that requests read and write, and the number of the last transaction."""
 
-    def __init__(self, wall_ms: Callable[[], int]) -> None:
+    def __init__(self, wall_ms: Callable[[], int], flavour: Flavour = ZOOKEEPER) -> None:
         """Start with an empty tree; the clock stamps what is written."""
-        self.tree = Tree()
-        self.watches: Watches[Client] = Watches()
+        self.flavour = flavour
+        self.tree = Tree(flavour.system)
+        self.watches: Watches[Client] = Watches(names_watched=flavour.names_watched)
         self.zxid = 0
         self._wall_ms = wall_ms
+
+    def stat(self, node: Znode) -> Stat:
+        """Give what this server tells of a znode."""
+        return self.flavour.stat(node)
 
     def begin(self) -> Moment:
         """Begin a transaction; one that is refused later has used up its number, too."""
@@ -40,16 +46,16 @@ class Store:
         match change:
             case Created():
                 return self._create(change, moment)
-            case Deleted():
-                node = self.tree.delete(path, moment.zxid)
+            case Deleted(by_request=by_request):
+                node = self.tree.delete(path, moment.zxid, by_request=by_request)
                 self._tell(self.watches.deleted(path), node.acl, self.tree.parent_acl(path))
                 return Outcome(path, None)
             case Written(data=data, version=version):
                 node = self.tree.write(path, data, version, moment)
                 self._tell(self.watches.changed(path), node.acl)
-                return Outcome(path, node)
+                return Outcome(path, self.stat(node))
             case Secured(acl=lines, aversion=aversion):
-                return Outcome(path, self.tree.secure(path, lines, aversion))
+                return Outcome(path, self.stat(self.tree.secure(path, lines, aversion)))
             case Checked():
                 return Outcome(path, None)
 
@@ -67,7 +73,7 @@ class Store:
         self.tree.create(change.path, node, change.cversion)
         news = self.watches.created(change.path)
         self._tell(news, node.acl, self.tree.parent_acl(change.path))
-        return Outcome(change.path, node)
+        return Outcome(change.path, self.stat(node))
 
     def _tell(
         self,
@@ -79,8 +85,8 @@ class Store:
 
         Servers before 3.8.4 told everybody, which gave names away.
         """
-        for event, path, watchers in news:
+        for event, watchers in news:
             readers = parent_acl if event is Event.CHILDREN else node_acl
-            for client in watchers:
+            for client, path in watchers.items():
                 if acl.allows(readers, Perm.READ, client.identities):
                     client.notify(event, path)

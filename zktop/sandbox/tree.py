@@ -3,14 +3,16 @@
 Nothing here refuses: whether a change may happen is decided on a draft before it gets here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from zktop.sandbox.acl import OPEN, READ_ONLY
 from zktop.sandbox.codes import Code, Refused
 from zktop.sandbox.wire import Acl, Stat
 
-SPECIAL = frozenset({"/", "/zookeeper", "/zookeeper/quota", "/zookeeper/config"})
+CONFIG = "/zookeeper/config"
+SYSTEM = ("/zookeeper", "/zookeeper/quota", CONFIG)
+SPECIAL = frozenset({"/", *SYSTEM})
 
 
 def int32(value: int) -> int:
@@ -46,7 +48,10 @@ class Znode:
     version: int = 0
     cversion: int = 0
     aversion: int = 0
-    children: dict[str, None] = field(default_factory=dict)
+    child_writes: int = 0  # three numbers that some servers tell instead
+    created_zxid: int = 0
+    asked_zxid: int = 0
+    children: dict[str, int] = field(default_factory=dict)  # with the zxid of their creation
 
     def stat(self) -> Stat:
         """Tell what clients may know."""
@@ -76,17 +81,18 @@ class Moment:
 class Tree:
     """All znodes by path, and which of them live only as long as something else."""
 
-    def __init__(self) -> None:
-        """Start with the znodes that every server has."""
+    def __init__(self, system: Sequence[str] = SYSTEM) -> None:
+        """Start with the root, and the znodes that a server has for itself."""
         root = Znode(b"", OPEN)
         # As in the real server the root has two names, so that `parent + "/" + name` is a path.
         self._nodes = {"": root, "/": root}
         self._ephemerals: dict[int, dict[str, None]] = {}
         self._passing: dict[str, None] = {}
         self._bytes = 1
-        for path, acl in (("", OPEN), ("/quota", OPEN), ("/config", READ_ONLY)):
-            self.create(f"/zookeeper{path}", Znode(b"", acl), 0)
-        self._nodes["/zookeeper/config"].aversion = -1
+        for path in system:
+            self.create(path, Znode(b"", READ_ONLY if path == CONFIG else OPEN), 0)
+        if CONFIG in self._nodes:
+            self._nodes[CONFIG].aversion = -1
 
     def __contains__(self, path: str) -> bool:
         """Tell whether there is such a znode."""
@@ -109,9 +115,10 @@ class Tree:
         A counter that has run over is ignored: the numbers of sequential names stick at the top.
         """
         parent, name = self._parent(path)
-        parent.children[name] = None
+        parent.children[name] = node.czxid
         if cversion > parent.cversion:
             parent.cversion, parent.pzxid = cversion, node.czxid
+        parent.created_zxid = parent.asked_zxid = node.czxid
         self._nodes[path] = node
         self._bytes += len(path) + len(node.data or b"")
         if node.lifetime.owner:
@@ -119,12 +126,14 @@ class Tree:
         elif node.lifetime != Lifetime():
             self._passing[path] = None
 
-    def delete(self, path: str, zxid: int) -> Znode:
+    def delete(self, path: str, zxid: int, *, by_request: bool = True) -> Znode:
         """Take the znode away and answer it."""
         parent, name = self._parent(path)
         node = self._nodes.pop(path)
         del parent.children[name]
         parent.pzxid = max(parent.pzxid, zxid)
+        if by_request:
+            parent.asked_zxid = zxid
         self._bytes -= len(path) + len(node.data or b"")
         if owned := self._ephemerals.get(node.lifetime.owner):
             del owned[path]
@@ -136,6 +145,7 @@ class Tree:
     def write(self, path: str, data: bytes | None, version: int, moment: Moment) -> Znode:
         """Replace the data."""
         node = self._nodes[path]
+        self._parent(path)[0].child_writes += 1
         self._bytes += len(data or b"") - len(node.data or b"")
         node.data, node.version = data, version
         node.mzxid, node.mtime = moment.zxid, moment.ms

@@ -4,14 +4,15 @@ They are as peculiar as those of ZooKeeper 3.8: a persistent watch stands in bot
 watch on the same path replaces it, and a watcher stays listed after its last watch has fired.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import IntEnum
 from typing import Generic, TypeVar
 
 from zktop.sandbox.codes import Event
 
 Watcher = TypeVar("Watcher")
-News = tuple[Event, str, Iterable[Watcher]]
+Heard = dict[Watcher, str]  # who is told, and of which path
+News = tuple[Event, Heard[Watcher]]
 
 
 class Mode(IntEnum):
@@ -25,8 +26,9 @@ class Mode(IntEnum):
 class WatchTable(Generic[Watcher]):
     """Watches of one kind, by path and by watcher."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, names_watched: bool = False) -> None:
         """Start empty."""
+        self._names_watched = names_watched
         self.by_path: dict[str, dict[Watcher, Mode]] = {}
         self.by_watcher: dict[Watcher, dict[str, None]] = {}
         self._recursive = 0
@@ -59,14 +61,14 @@ class WatchTable(Generic[Watcher]):
         for path in self.by_watcher.pop(watcher, {}):
             self._drop(path, watcher)
 
-    def fire(self, path: str, event: Event) -> dict[Watcher, None]:
+    def fire(self, path: str, event: Event) -> Heard[Watcher]:
         """Tell who is to hear it; watches for one event are used up by it."""
-        told = dict.fromkeys(self._fire_here(path, event))
+        told = dict.fromkeys(self._fire_here(path, event), path)
         if self._recursive and event is not Event.CHILDREN:
             for above in _above(path):
                 for watcher, mode in self.by_path.get(above, {}).items():
                     if mode is Mode.RECURSIVE:
-                        told[watcher] = None
+                        told[watcher] = above if self._names_watched else path
         return told
 
     def _fire_here(self, path: str, event: Event) -> Iterator[Watcher]:
@@ -86,10 +88,10 @@ class WatchTable(Generic[Watcher]):
 class Watches(Generic[Watcher]):
     """Both tables, and which of them a change of the tree fires."""
 
-    def __init__(self) -> None:
-        """Start empty."""
-        self.data: WatchTable[Watcher] = WatchTable()
-        self.child: WatchTable[Watcher] = WatchTable()
+    def __init__(self, *, names_watched: bool = False) -> None:
+        """Start empty; recursive watches tell of the changed path, or of the watched one."""
+        self.data: WatchTable[Watcher] = WatchTable(names_watched=names_watched)
+        self.child: WatchTable[Watcher] = WatchTable(names_watched=names_watched)
 
     def __len__(self) -> int:
         """Count the watches; a persistent one counts in both tables."""
@@ -107,24 +109,24 @@ class Watches(Generic[Watcher]):
 
     def created(self, path: str) -> Iterator[News[Watcher]]:
         """Fire what a create fires."""
-        yield Event.CREATED, path, self.data.fire(path, Event.CREATED)
+        yield Event.CREATED, self.data.fire(path, Event.CREATED)
         yield self._children_changed(path)
 
     def deleted(self, path: str) -> Iterator[News[Watcher]]:
         """Fire what a delete fires: who watched data and children hears of it once."""
         told = self.data.fire(path, Event.DELETED)
-        yield Event.DELETED, path, told
+        yield Event.DELETED, told
         also = self.child.fire(path, Event.DELETED)
-        yield Event.DELETED, path, [watcher for watcher in also if watcher not in told]
+        yield Event.DELETED, {one: also[one] for one in also if one not in told}
         yield self._children_changed(path)
 
     def changed(self, path: str) -> Iterator[News[Watcher]]:
         """Fire what other data fires."""
-        yield Event.CHANGED, path, self.data.fire(path, Event.CHANGED)
+        yield Event.CHANGED, self.data.fire(path, Event.CHANGED)
 
     def _children_changed(self, path: str) -> News[Watcher]:
         parent = path.rpartition("/")[0] or "/"
-        return Event.CHILDREN, parent, self.child.fire(parent, Event.CHILDREN)
+        return Event.CHILDREN, self.child.fire(parent, Event.CHILDREN)
 
 
 def _above(path: str) -> Iterator[str]:

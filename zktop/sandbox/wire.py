@@ -189,10 +189,12 @@ class ConnectRequest(NamedTuple):
             protocol, zxid, timeout, session, password, reader.flag() if reader.rest else None
         )
 
-    def answer(self, timeout: int, session: int, password: bytes) -> bytes:
+    def answer(
+        self, timeout: int, session: int, password: bytes, *, says_read_only: bool = True
+    ) -> bytes:
         """Make the frame that says which session it is; all zero when there is none any more.
 
         Clients before 3.4 sent no read-only flag and cannot read one.
         """
-        flag = b"" if self.read_only is None else b"\0"
+        flag = b"" if self.read_only is None or not says_read_only else b"\0"
         return frame(_CONNECTED.pack(0, timeout, session) + pack_buffer(password) + flag)

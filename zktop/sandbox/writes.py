@@ -203,7 +203,7 @@ def _success(op: Op, outcome: Outcome) -> bytes:
 
 def _answer(op: Op, outcome: Outcome) -> bytes:
     path = pack_string(outcome.path) if op in _WITH_PATH else b""
-    stat = pack_stat(outcome.node.stat()) if outcome.node and op is not Op.CREATE else b""
+    stat = pack_stat(outcome.stat) if outcome.stat and op is not Op.CREATE else b""
     return path + stat
 
 

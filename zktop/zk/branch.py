@@ -47,7 +47,7 @@ def created_again(branch: Branch, known: set[str], found: Stat) -> set[str]:
     """
     if branch.stat is None:
         return set()
-    created = found.next_sequence - branch.stat.next_sequence
+    created = (found.next_sequence or 0) - (branch.stat.next_sequence or 0)
     if created <= len(branch.names - known):
         return set()
     return {name for name in known & branch.names if not looks_like_a_place(name)}

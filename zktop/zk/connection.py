@@ -185,7 +185,7 @@ class Connection:
             self._refuse(f"{self._access.hosts} refuses to be read: {answer.error!r}.")
             return
         self.note = None
-        if answer.code == NO_NODE:
+        if answer.code == NO_NODE and self._access.hosts.chroot:  # zetcd has no root znode
             self.note = f"the chroot {self._access.hosts.chroot} does not exist"
         if self._clock.answer < known - AHEAD:
             self.note = "the ensemble lost its history: start zktop again"

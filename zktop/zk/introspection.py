@@ -15,6 +15,7 @@ from zktop.model.text import clean
 from zktop.zk.access import Access, Admin
 from zktop.zk.ensemble import Ensemble
 from zktop.zk.expiry import ServerClock
+from zktop.zk.flavours import Kind
 from zktop.zk.hosts import Address
 from zktop.zk.pace import Pace
 from zktop.zk.preflight import Probe, probes
@@ -42,6 +43,7 @@ class Rest:
         self.clock = ServerClock()
         self.standing = Standing(is_given=is_given)
         self.sizes = Sizes()
+        self.kind: Kind | None = None  # which server it is, when it said so last
         self.due = 0.0
         self.admin_due = 0.0
         self.why_no_admin = ""
@@ -135,11 +137,14 @@ class Introspection:
         unmet = [address for address in due.values() if address not in self.met]
         for _ in unmet:
             self._turn()
-        found = {one.address: one for one in probes(unmet, self._context, ANSWER_S)}
+        known = {one: self._rests[name].kind for name, one in due.items()}
+        found = {one.address: one for one in probes(unmet, self._context, ANSWER_S, known)}
         told = {name: found.get(address) or self.met[address] for name, address in due.items()}
         self.met = {}
         for name, probe in told.items():
-            self._rests[name].standing.after(probe, begun)
+            rest = self._rests[name]
+            rest.standing.after(probe, begun)
+            rest.kind = probe.kind or rest.kind
         return told
 
     def _note_failure(self, name: str, probe: Probe, rest: Rest) -> None:
@@ -148,7 +153,7 @@ class Introspection:
             return
         rest.clock.forget()
         rest.watches = {}
-        told = unreached(probe.why)
+        told = unreached(probe.why, rest.kind or Kind())
         told.state, told.since = rest.standing.state, rest.standing.since
         stamp = Stamp(clean(name), self._seen(), time.time_ns() // 1_000_000)
         rest.facts = facts(told, stamp, self._access.hosts)
@@ -187,6 +192,9 @@ class Introspection:
         rest.after(took, time.thread_time() - busy, self._every)
 
     def _told(self, address: Address, rest: Rest) -> Told:
+        kind = rest.kind
+        if kind is not None and not kind.traits.tells:
+            return unreached(f"{kind} answers no word that tells it", kind)
         way = Way(
             address,
             self._access.hosts,
@@ -200,7 +208,8 @@ class Introspection:
             rest.sizes,
             tuple(other.watches for other in self._rests.values() if other is not rest),
         )
-        if rest.admin_due <= time.monotonic():
+        has_admin = kind is None or kind.traits.admin
+        if has_admin and rest.admin_due <= time.monotonic():
             try:
                 return by_admin(way, rest.clock)
             except RefusedError as refusal:
@@ -210,7 +219,8 @@ class Introspection:
             told = by_words(way, rest.clock)
         except RefusedError as refusal:
             rest.clock.forget()
-            return unreached(f"{refusal}; {rest.why_no_admin}")
-        for table, why in told.why.items():
+            why = "; ".join(filter(None, (str(refusal), rest.why_no_admin)))
+            return unreached(why, kind or Kind())
+        for table, why in told.why.items() if told.kind.traits.admin else ():
             told.why[table] = f"{why}; {rest.why_no_admin}"
         return told

@@ -14,6 +14,7 @@ import msgspec
 
 from zktop.model.facts import Stat
 from zktop.zk.requests import (
+    ERROR,
     GET_DATA,
     ITEM,
     MULTI_END,
@@ -155,26 +156,26 @@ def reads(payload: Payload) -> Reads:
     found = Reads([], [], {})
     add_data, add_stat, keep = found.data.append, found.stats.append, _keeper()
     last = len(payload[0]) - len(MULTI_END)
-    operation, _, _, number = ITEM.unpack_from(answer, offset)
+    operation, _, error, number = ITEM.unpack_from(answer, offset)
     length, unpack = 0, _short(0)
     while offset < last:
         offset += ITEM.size
-        if operation == GET_DATA and 0 <= number <= SHORT:
+        if operation == GET_DATA and not error and 0 <= number <= SHORT:
             if number != length:  # else it is as long as the one before
                 length, unpack = number, _short(number)
-            (data, cz, mz, c, versions, o, dl, n, pz, operation, following) = unpack(
+            (data, cz, mz, c, versions, o, dl, n, pz, operation, error, following) = unpack(
                 answer, offset
             )
             v, cv, av = (0, 0, 0) if versions == _ZEROS else _VERSIONS.unpack(versions)
             stat = Stat(cz, cz if mz == cz else mz, c, v, cv, av, o, dl, n, cz if pz == cz else pz)
             offset, number = offset + number + STAT.size, following
         else:
-            if operation == GET_DATA:
+            if operation == GET_DATA and not error:
                 data, stat, offset = _long(answer, offset, number)
-            else:
-                found.refused[len(found.stats)] = number
-                data, stat = b"", _NOTHING
-            operation, _, _, number = ITEM.unpack_from(answer, offset)
+            else:  # Keeper has the error in the header alone
+                found.refused[len(found.stats)] = number if operation == ERROR else error
+                data, stat, offset = b"", _NOTHING, offset - 4 * (operation != ERROR)
+            operation, _, error, number = ITEM.unpack_from(answer, offset)
         add_data(keep(data, data))
         add_stat(stat)
     return found
@@ -210,7 +211,7 @@ def granted(batch: Iterable[Kin], reads: Reads) -> tuple[list[Kin], Reads, dict[
 def _short(length: int) -> Callable[[bytes, int], tuple[Any, ...]]:
     """Unpack so much data, the Stat behind it, and what the next item is and how long."""
     stat = STAT.format[1:].replace("iii", f"{_VERSIONS.size}s")  # nearly all are zeros
-    return struct.Struct(f"!{length}s{stat}i5xi").unpack_from
+    return struct.Struct(f"!{length}s{stat}ixii").unpack_from
 
 
 def _keeper() -> Callable[[bytes, bytes], bytes]:

@@ -2,30 +2,36 @@
 
 Every address is asked `srvr` at the same time. The newline behind it is there for a port that
 speaks TLS: it waits for five bytes before it notices that this is no TLS.
+
+Servers of other makes may have `srvr` switched off, and then close without a word; one of the
+other words that name the server may be on. zetcd takes every word but `ruok` for the length of a
+message and waits for the rest of it: silence to the one and `imok` to the other give it away.
 """
 
 import queue
 import socket
 import ssl
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from zktop.zk.access import Tls
+from zktop.zk.flavours import ZOOKEEPER_OF_ANY_VERSION, Kind, Version, kind_of
 from zktop.zk.hosts import Address
-from zktop.zk.tables import mode_of, version_of
-from zktop.zk.wire import Deadline, connect, drained
+from zktop.zk.tables import mode_of
+from zktop.zk.wire import Deadline, connect, drained, exchange, send
 
 CAP_S = 2.0
 QUESTION = b"srvr\n"
+INSTEAD = ("stat", "mntr", "ruok")  # asked where nothing is said to that
+SILENT_FOR = 0.75  # of the time that there is; then `ruok` is tried
 
 Outcome = Literal[
     "ok", "not-serving", "silent", "unreachable", "unknown-host", "tls", "not-zookeeper"
 ]
-Version = tuple[int, int, int]
 
 
 class Probe(msgspec.Struct, frozen=True, gc=False):
@@ -34,10 +40,15 @@ class Probe(msgspec.Struct, frozen=True, gc=False):
     address: Address
     outcome: Outcome
     sentence: str
-    version: Version | None = None
+    kind: Kind | None = None  # which server it is; None when there is none
     mode: str | None = None
     peer: str | None = None  # the numeric address behind the name
     why: str = ""  # it cannot be used, in a few words
+
+    @property
+    def version(self) -> Version | None:
+        """Give its version, as far as it is known."""
+        return self.kind.version if self.kind else None
 
     @property
     def usable(self) -> bool:
@@ -58,14 +69,19 @@ def preflight(
 
 
 def probes(
-    addresses: Sequence[Address], context: ssl.SSLContext | None, seconds: float
+    addresses: Sequence[Address],
+    context: ssl.SSLContext | None,
+    seconds: float,
+    known: Mapping[Address, Kind | None] | None = None,
 ) -> list[Probe]:
-    """Do the same with a context that is there already."""
+    """Do the same with a context that is there already, and with what they were before."""
     answers: queue.SimpleQueue[Probe] = queue.SimpleQueue()
     for address in addresses:
         # A name server cannot be given a deadline: who waits for one is left behind.
         threading.Thread(
-            target=lambda where=address: answers.put(probe(where, context, seconds)),
+            target=lambda where=address: answers.put(
+                probe(where, context, seconds, (known or {}).get(where))
+            ),
             name=f"zktop-preflight-{address}",
             daemon=True,
         ).start()
@@ -81,15 +97,24 @@ def probes(
 
 
 def probe(
-    address: Address, context: ssl.SSLContext | None = None, seconds: float = CAP_S
+    address: Address,
+    context: ssl.SSLContext | None = None,
+    seconds: float = CAP_S,
+    known: Kind | None = None,
 ) -> Probe:
     """Ask one address what it is; whatever it does, the answer is a Probe."""
     deadline = Deadline(seconds)
     try:
         with connect(address, context, deadline) as line:
             peer = Address(*line.getpeername()[:2])
-            line.sendall(QUESTION)
-            found = _judged(address, b"".join(drained(line, deadline)), context)
+            if known is not None and not known.traits.tells:
+                found = _still(address, known, line, deadline)
+                return replace(found, peer=str(peer))
+            send(line, QUESTION)
+            if context is None and _is_silent(line, deadline.left() * SILENT_FOR):
+                found = _zetcd(address, line, deadline)
+            else:
+                found = _judged(address, b"".join(drained(line, deadline)), context, deadline)
             return replace(found, peer=str(peer))
     except socket.gaierror as problem:
         said = f"{address.host}: no such host name ({problem.strerror or problem})."
@@ -97,27 +122,75 @@ def probe(
     except ssl.SSLError as problem:
         return Probe(address, "tls", _tls_sentence(address, problem))
     except (ConnectionResetError, BrokenPipeError):
-        return _hung_up(address, context)
+        return _otherwise(address, context, deadline)
     except (OSError, ValueError) as problem:  # ValueError: a name that IDNA cannot encode
         return _unreached(address, problem, seconds)
 
 
-def _judged(address: Address, answer: bytes, context: ssl.SSLContext | None) -> Probe:
+def _judged(
+    address: Address, answer: bytes, context: ssl.SSLContext | None, deadline: Deadline
+) -> Probe:
     text = answer.decode("utf-8", "replace")
     if not text:
-        return _hung_up(address, context)
-    mode, version = mode_of(text), version_of(text)
-    if mode is not None:
-        return Probe(address, "ok", f"{address} is a ZooKeeper server.", version, mode)
+        return _otherwise(address, context, deadline)
+    kind = kind_of(text)
     if "not currently serving requests" in text:
-        said = f"{address} is a ZooKeeper server without a quorum: it serves nobody at the moment."
-        return Probe(address, "not-serving", said, version, why="it has no quorum")
+        said = f"{address} is a server without a quorum: it serves nobody at the moment."
+        return Probe(address, "not-serving", said, kind, why="it has no quorum")
+    if kind is not None:
+        return _ok(address, kind, mode_of(text))
     if "not in the whitelist" in text:
-        return Probe(address, "ok", f"{address} is a ZooKeeper server.", version)
+        return _ok(address, ZOOKEEPER_OF_ANY_VERSION)
     if text.startswith("HTTP/"):
         said = f"{address} speaks HTTP, not ZooKeeper: is this the AdminServer's port?"
         return Probe(address, "not-zookeeper", said)
     return Probe(address, "not-zookeeper", f"{address} answers, but not as ZooKeeper does.")
+
+
+def _ok(address: Address, kind: Kind, mode: str | None = None) -> Probe:
+    return Probe(address, "ok", f"{address} is {kind}.", kind, mode)
+
+
+def _is_silent(line: socket.socket, seconds: float) -> bool:
+    """Tell whether nothing comes for so long, neither an answer nor the end."""
+    line.settimeout(seconds)
+    try:
+        line.recv(1, socket.MSG_PEEK)
+    except TimeoutError:
+        return True
+    return False
+
+
+def _zetcd(address: Address, line: socket.socket, deadline: Deadline) -> Probe:
+    """Recognise a server that is silent to `srvr` to the end, and says that it is all right."""
+    if exchange(address, b"ruok\n", seconds=deadline.left()) != b"imok":
+        raise TimeoutError("no answer in time")
+    try:
+        return _judged(address, b"".join(drained(line, deadline)), None, deadline)
+    except TimeoutError:
+        return _ok(address, Kind("zetcd"))
+
+
+def _still(address: Address, known: Kind, line: socket.socket, deadline: Deadline) -> Probe:
+    """Ask zetcd the only word that it takes for one."""
+    send(line, b"ruok")
+    if b"".join(drained(line, deadline)) != b"imok":
+        raise TimeoutError("no answer in time")
+    return _ok(address, known)
+
+
+def _otherwise(address: Address, context: ssl.SSLContext | None, deadline: Deadline) -> Probe:
+    """Ask a server that hung up on `srvr` for the other words that tell what it is."""
+    for word in INSTEAD if context is None else ():
+        try:
+            answer = exchange(address, f"{word}\n".encode(), seconds=deadline.left())
+        except OSError:
+            continue
+        text = answer.decode("utf-8", "replace")
+        kind = Kind() if text == "imok" else kind_of(text)
+        if kind is not None:
+            return _ok(address, kind, mode_of(text))
+    return _hung_up(address, context)
 
 
 def _hung_up(address: Address, context: ssl.SSLContext | None) -> Probe:

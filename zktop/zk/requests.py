@@ -19,6 +19,7 @@ from kazoo.version import __version__ as kazoo_version
 from zktop.errors import ZktopError
 from zktop.model.facts import Stat
 
+ERROR: Final = -1
 GET_DATA: Final = 4
 GET_CHILDREN: Final = 8
 
@@ -162,15 +163,21 @@ def head(operation: int, length: int) -> bytes:
 
 
 def results(payload: Payload) -> list[Read | Names | int]:
-    """Read the answer of a MultiRead: data with Stat, names, or an error code, item by item."""
+    """Read the answer of a MultiRead: data with Stat, names, or an error code, item by item.
+
+    An error has an operation of its own in ZooKeeper, and stands in the header alone in Keeper.
+    """
     answer, offset = payload
     found: list[Read | Names | int] = []
     result, add = ITEM.unpack_from, found.append
     last = len(answer) - len(MULTI_END)
     while offset < last:
-        operation, _, _, number = result(answer, offset)
+        operation, _, error, number = result(answer, offset)
         offset += 13
-        if operation == GET_DATA:
+        if error and operation != ERROR:
+            add(error)
+            offset -= 4
+        elif operation == GET_DATA:
             end = offset + number if number > 0 else offset
             add(((None if number < 0 else answer[offset:end]), stat_of(answer, end)))
             offset = end + STAT.size

@@ -2,20 +2,22 @@
 
 import ssl
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import msgspec
 
 from zktop.model.facts import Connection, ServerState
 from zktop.model.text import Text
-from zktop.zk import admin, admin_tables, tables, words
+from zktop.zk import admin, admin_tables, flavours, tables, words
 from zktop.zk.access import Admin
 from zktop.zk.expiry import ServerClock, from_dates, from_monotonic
+from zktop.zk.flavours import OPERATIONS, Kind
 from zktop.zk.hosts import Address, Hosts
 from zktop.zk.table_reader import READER_TAKES, UNREAD, Sizes, TableReader, held_by_the_kernel
 from zktop.zk.tables import Paths
-from zktop.zk.words import RefusedError
+from zktop.zk.words import HungUpError, RefusedError
 
 SECONDS = 5.0  # for one answer
 ADMIN_MAY_WATCH = 200_000  # the AdminServer holds no lock while it writes, but builds it all
@@ -45,6 +47,7 @@ class Told(msgspec.Struct):
     """What a channel told; a table that it refused is None, with the reason in `why`."""
 
     channel: Channel
+    kind: Kind = Kind()
     figures: dict[str, Any] = {}
     zxid: int | None = None
     connections: tuple[Connection, ...] | None = None
@@ -53,6 +56,7 @@ class Told(msgspec.Struct):
     expires_in_ms: dict[int, int] | None = None
     timeouts_ms: dict[int, int] | None = None
     ephemerals: Paths | None = None
+    sessions: tuple[int, ...] | None = None
     tick_ms: int | None = None
     why: dict[str, str] = {}
     state: ServerState | None = None
@@ -85,7 +89,8 @@ def by_admin(way: Way, clock: ServerClock) -> Told:
     settings = ask("configuration")
     if way.address.port not in (settings.get("client_port"), settings.get("secure_client_port")):
         raise RefusedError(f"the AdminServer on port {port} is another server's")
-    told = Told("admin", tick_ms=admin_tables.whole(settings.get("tick_time")))
+    tick_ms = admin_tables.whole(settings.get("tick_time"))
+    told = Told("admin", Kind("zookeeper"), tick_ms=tick_ms)
     told.attempt("server", lambda: _admin_figures(told, ask))
     told.attempt("connections", lambda: _admin_connections(told, ask("connections"), clock))
     told.attempt("watches", lambda: _admin_watches(told, ask, way))
@@ -99,6 +104,7 @@ def _admin_figures(told: Told, ask: Callable[[str], dict[str, Any]]) -> None:
         raise tables.unreadable("AdminServer server_stats", str(stats))
     told.zxid = admin_tables.whole(stats.get("last_processed_zxid"))
     monitor = ask("monitor")
+    told.kind = Kind("zookeeper", flavours.version_of(str(monitor.get("version"))))
     told.figures = {name: monitor.get(name) for name in monitor if name in _FIGURES}
 
 
@@ -137,23 +143,44 @@ def by_words(way: Way, clock: ServerClock) -> Told:
 
     def ask(word: str) -> str:
         way.turn()
-        return words.ask(way.address, word, way.context, SECONDS, way.tally)
+        with _allowed(told.kind, word):
+            return words.ask(way.address, word, way.context, SECONDS, way.tally)
 
     told = Told("4lw")
     srvr = ask("srvr")
-    if tables.mode_of(srvr) is None:
+    kind = flavours.kind_of(srvr)
+    if kind is None or tables.mode_of(srvr) is None:
         raise tables.unreadable("srvr", srvr)
-    told.zxid = tables.hexadecimal(tables.figures(srvr).get("Zxid", ""))
+    told.kind = kind
+    zxid = tables.figures(srvr).get("Zxid", "")
+    told.zxid = tables.hexadecimal(zxid) or tables.number(zxid)  # RaftKeeper's is decimal
     told.figures = _srvr_figures(srvr)
     told.attempt("server", lambda: told.figures.update(_mntr_figures(ask("mntr"))))
     told.attempt("connections", lambda: _word_connections(told, ask("cons"), clock))
     dumps: list[Dumped] = []
-    told.attempt("expiry", lambda: dumps.append(_dumped(way)))
+    told.attempt("expiry", lambda: dumps.append(_dumped(kind, way)))
     told.attempt("watches", lambda: _word_watches(told, ask, way))
-    told.attempt("tick", lambda: _word_tick(told, ask("conf")))
+    if kind.traits.expiry:
+        told.attempt("tick", lambda: _word_tick(told, ask("conf")))
     for dumped in dumps:
         told.attempt("expiry", lambda: _word_dump(told, dumped, clock, way))  # noqa: B023  at once
     return told
+
+
+@contextmanager
+def _allowed(kind: Kind, word: str) -> Iterator[None]:
+    """Say why a server of another make hangs up on a word: it has a list of those that it answers.
+
+    ZooKeeper says so itself.
+    """
+    try:
+        yield
+    except HungUpError:
+        if kind.flavour in ("keeper", "raftkeeper"):
+            title = flavours.TITLES[kind.flavour]
+            said = f"{word} is not in the four_letter_word_white_list of this {title}"
+            raise RefusedError(said) from None
+        raise
 
 
 def _srvr_figures(srvr: str) -> dict[str, Any]:
@@ -161,7 +188,6 @@ def _srvr_figures(srvr: str) -> dict[str, Any]:
     latency = [tables.decimal(part) for part in _latency(figures).split("/")]
     named = dict(zip(("min_latency", "avg_latency", "max_latency"), latency, strict=False))
     return named | {
-        "version": figures.get("Zookeeper version"),
         "server_state": tables.mode_of(srvr),
         "num_alive_connections": tables.number(figures.get("Connections")),
         "outstanding_requests": tables.number(figures.get("Outstanding")),
@@ -180,7 +206,19 @@ def _mntr_figures(mntr: str) -> dict[str, Any]:
 
 
 def _word_connections(told: Told, cons: str, clock: ServerClock) -> None:
-    told.connections = _aged(tables.connections(cons), tables.newest_answer(cons), clock)
+    rows = tables.connections(cons)
+    if told.kind.traits.answers:
+        told.connections = _aged(rows, tables.newest_answer(cons), clock)
+    else:  # the last answer to anything but a ping, and operations by other names
+        told.connections = tuple(
+            msgspec.structs.replace(row, quiet_ms=None, last_operation=_operation(row))
+            for row in rows
+        )
+
+
+def _operation(row: Connection) -> Text | None:
+    name = row.last_operation
+    return None if name is None else Text(OPERATIONS.get(name, name))
 
 
 def _word_watches(told: Told, ask: Callable[[str], str], way: Way) -> None:
@@ -192,9 +230,16 @@ def _word_watches(told: Told, ask: Callable[[str], str], way: Way) -> None:
             f"{fitting >> 10} kB are safe: the server stands still while a larger answer waits "
             f"for its reader; {ALLOW_IT} all the same"
         )
-    parts = _table("wchc", way)
+    told.watches = _listed(told.kind, count, way)
+
+
+def _listed(kind: Kind, count: int, way: Way) -> Paths:
+    blank_end = kind.traits.blank_end
+    if not count and not blank_end:  # the answer would be as empty as a refusal
+        return {}
+    parts = _table("wchc", kind, way)
     way.sizes.read_table(sum(map(len, parts)), count)
-    told.watches = tables.watched(words.lines(parts))
+    return tables.watched(words.lines(parts), blank_end=blank_end)
 
 
 def _fitting(way: Way) -> int:
@@ -202,12 +247,13 @@ def _fitting(way: Way) -> int:
     return UNREAD if way.separate is None else held_by_the_kernel() + READER_TAKES
 
 
-def _table(word: str, way: Way) -> list[bytes]:
+def _table(word: str, kind: Kind, way: Way) -> list[bytes]:
     """Have a table read whose lock the server holds meanwhile."""
     if way.separate is None:
-        return _parts(word, way)
+        return _parts(word, kind, way)
     way.turn()
-    parts = way.separate.parts(way.address, word, SECONDS)
+    with _allowed(kind, word):
+        parts = way.separate.parts(way.address, word, SECONDS)
     way.tally(sum(map(len, parts)))
     return parts
 
@@ -219,23 +265,29 @@ def _word_tick(told: Told, conf: str) -> None:
 Dumped = tuple[list[bytes], int]  # the answer, and when it came
 
 
-def _dumped(way: Way) -> Dumped:
+def _dumped(kind: Kind, way: Way) -> Dumped:
     """Ask for it before the watches: it shows how long paths are here, and holds no lock."""
-    parts = _parts("dump", way)
+    parts = _parts("dump", kind, way)
     way.sizes.read_dump(parts)
     return parts, _now()
 
 
 def _word_dump(told: Told, dumped: Dumped, clock: ServerClock, way: Way) -> None:
     parts, at = dumped
+    traits = told.kind.traits
+    if not traits.expiry and told.kind.flavour:
+        title = flavours.TITLES[told.kind.flavour]
+        told.why["expiry"] = f"{title} does not tell when sessions expire"
     found = tables.dump(words.lines(parts), _wanted(told, way))
     told.ephemerals, told.timeouts_ms = found.ephemerals, found.timeouts_ms
+    told.sessions = found.sessions if traits.all_sessions else None
     told.expires_in_ms = from_dates(found.buckets, at, clock.now(at)) or None
 
 
-def _parts(word: str, way: Way) -> list[bytes]:
+def _parts(word: str, kind: Kind, way: Way) -> list[bytes]:
     way.turn()
-    return words.parts(way.address, word, way.context, SECONDS, way.tally)
+    with _allowed(kind, word):
+        return words.parts(way.address, word, way.context, SECONDS, way.tally)
 
 
 def _wanted(told: Told, way: Way) -> dict[str, Text]:
@@ -247,9 +299,10 @@ def _wanted(told: Told, way: Way) -> dict[str, Text]:
     return {path: path for one in tables_of_watches for paths in one.values() for path in paths}
 
 
-def unreached(why: str) -> Told:
+def unreached(why: str, kind: Kind = Kind()) -> Told:  # noqa: B008  it is frozen
     """Give what a server tells that tells nothing."""
-    return Told("none", why=dict.fromkeys(("server", "connections", "watches", "expiry"), why))
+    tables_of_it = ("server", "connections", "watches", "expiry")
+    return Told("none", kind, why=dict.fromkeys(tables_of_it, why))
 
 
 def _aged(
@@ -283,4 +336,4 @@ _NUMBERS = (
     "watch_count",
     "znode_count",
 )
-_FIGURES = frozenset({*_NUMBERS, "version", "server_state"})
+_FIGURES = frozenset({*_NUMBERS, "server_state"})

@@ -8,6 +8,7 @@ import msgspec
 
 from zktop.errors import NoConnectionError
 from zktop.model.facts import Link, Server, ServerFact, Told
+from zktop.zk import flavours
 from zktop.zk.access import Access, Admin
 from zktop.zk.barrier import Barrier
 from zktop.zk.client import ring_log
@@ -27,7 +28,6 @@ from zktop.zk.reader import Answer
 from zktop.zk.requests import GetData, check_kazoo, data
 from zktop.zk.tables import Member, members
 
-PERSISTENT_SINCE = (3, 6, 0)
 MEMBERS_EVERY_S = 60.0
 CONFIG = "/zookeeper/config"
 QUIETLY_PER_S = (
@@ -75,6 +75,7 @@ class Source:
         self._stream = Stream(self._after_batch, self.log)
         self._others: list[Address] = []  # members that are not in --hosts
         self._clock = Clock()
+        self._traits = flavours.ZOOKEEPER
         self._pace = Pace(self.plan.requests_per_second)
         self._connection = Connection(
             access, self._stream, self._clock, self._emit, self.log, self._pace
@@ -190,11 +191,10 @@ class Source:
     # What happens on the stream's thread
 
     def _expect(self, probes: Sequence[Probe]) -> None:
-        """Choose the way of watching by the oldest server that was met."""
-        versions = [probe.version for probe in probes if probe.version]
-        recent = all(version >= PERSISTENT_SINCE for version in versions)
-        self._reader.batches = recent
-        self._observer.persistent = recent and self.plan.persistent
+        """Choose the way of watching by what all servers know that were met."""
+        self._traits = flavours.common(probe.kind for probe in probes if probe.kind)
+        self._reader.batches = self._traits.multi_read
+        self._observer.persistent = self._traits.recursive and self.plan.persistent
         names = {probe.peer: str(probe.address) for probe in probes if probe.peer}
         self._connection.names = names
         self._connection.prefer([probe.address for probe in probes if probe.usable])
@@ -205,6 +205,8 @@ class Source:
         if self._facts:
             facts = self._facts.copy()
             self._facts.clear()
+            if not flavours.is_plain(self._traits):
+                facts = [flavours.trusted(fact, self._traits) for fact in facts]
             self._on_facts(facts)
         if self._connection.ready and self._discovery.done_once and self._observer.settled:
             self._read.set()

@@ -6,7 +6,6 @@ import msgspec
 
 from zktop.model.facts import Connections, Expiry, Server, ServerFact, Watches
 from zktop.model.text import Text, clean
-from zktop.zk import tables
 from zktop.zk.hosts import Hosts
 from zktop.zk.sampling import Told
 from zktop.zk.tables import Paths
@@ -31,12 +30,14 @@ def facts(told: Told, stamp: Stamp, hosts: Hosts) -> list[ServerFact]:
             rows=_inside(told.watches, hosts),
             children=_inside(told.child_watches, hosts),
             listed=None if told.watches is None else sum(map(len, told.watches.values())),
+            is_mixed=told.watches is not None and told.kind.traits.all_watches,
             why=_why(told, "watches"),
         ),
         Expiry(
             **common,
             expires_in_ms=told.expires_in_ms,
             timeouts_ms=told.timeouts_ms,
+            sessions=told.sessions,
             ephemerals=_inside(told.ephemerals, hosts),
             tick_ms=told.tick_ms,
             why=_why(told, "expiry"),
@@ -49,7 +50,7 @@ def _server(told: Told, common: dict[str, Any]) -> Server:
     latency = [_float(figures.get(name)) for name in ("min_latency", "avg_latency", "max_latency")]
     low, mean, high = latency
     known = low is not None and mean is not None and high is not None
-    mode, version = figures.get("server_state"), tables.version_of(str(figures.get("version")))
+    mode, version = figures.get("server_state"), told.kind.version
     return Server(
         **common,
         mode=clean(mode) if isinstance(mode, str) else None,
@@ -61,6 +62,7 @@ def _server(told: Told, common: dict[str, Any]) -> Server:
         znodes=_int(figures.get("znode_count")),
         server_zxid=told.zxid,
         channel=told.channel,
+        flavour=told.kind.flavour,
         why=_why(told, "server"),
         state=told.state,
         since=told.since,

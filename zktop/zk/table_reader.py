@@ -17,7 +17,8 @@ import msgspec
 
 from zktop.zk import table_process
 from zktop.zk.hosts import Address
-from zktop.zk.words import READ_ONLY_WORDS, RefusedError, answered
+from zktop.zk.wire import READ_ONLY_WORDS
+from zktop.zk.words import RefusedError, answered
 
 READER_TAKES = 1 << 20  # bytes: 10 ms at a gigabit a second
 UNREAD = 64_000  # bytes that go into any socket's buffer, for a reader in our own process

@@ -18,7 +18,6 @@ from zktop.model.facts import Connection, Session
 from zktop.model.text import Text, clean
 from zktop.zk.words import RefusedError
 
-Version = tuple[int, int, int]
 Paths = dict[Session, tuple[Text, ...]]
 Wanted = Mapping[str, Text]  # paths that are asked about, each as whoever asks has it already
 
@@ -44,16 +43,6 @@ def unreadable(word: str, line: str | None = None) -> UnreadableError:
     """Say which answer cannot be read and where; without a line, its end is missing."""
     where = "it is cut off" if line is None else f"at {line[:_SHOWN]!r}"
     return UnreadableError(f"{word}: this answer cannot be read, {where}")
-
-
-def version_of(text: str) -> Version | None:
-    """Find the version in `srvr`, `stat` or the AdminServer's word for it.
-
-    >>> version_of("Zookeeper version: 3.8.0-${mvngit.commit.id}, built on 2024-12-29")
-    (3, 8, 0)
-    """
-    found = re.search(r"(\d{1,4})\.(\d{1,4})\.(\d{1,4})", text.partition("\n")[0])
-    return (int(found[1]), int(found[2]), int(found[3])) if found else None
 
 
 def mode_of(srvr: str) -> str | None:

@@ -11,6 +11,11 @@ import time
 
 from zktop.zk.hosts import Address
 
+# Some of the others act: csnp writes a snapshot, rqld and ydld move the leader, rcvr and clrs
+# recover and clean up, crst, srst and rclc reset counters, jmep and pfev switch profiling.
+READ_ONLY_WORDS = frozenset(
+    {"conf", "cons", "dump", "isro", "mntr", "ruok", "srvr", "stat", "wchc", "wchp", "wchs"}
+)
 CHUNK = 1 << 18
 LARGEST_ANSWER = 256 << 20
 
@@ -51,8 +56,16 @@ def exchanged(
     deadline = Deadline(seconds)
     with connect(address, context, deadline) as line:
         line.settimeout(deadline.left())
-        line.sendall(question)
+        send(line, question)
         return drained(line, deadline)
+
+
+def send(line: socket.socket, question: bytes) -> None:
+    """Send a question, which is a word that only reads, or a GET; nothing else is ever sent."""
+    word = question.decode("utf-8").removesuffix("\n")
+    if word not in READ_ONLY_WORDS and not word.startswith("GET /"):
+        raise ValueError(f"{word!r} is not among the words that only read")
+    line.sendall(question)
 
 
 def connect(address: Address, context: ssl.SSLContext | None, deadline: Deadline) -> socket.socket:

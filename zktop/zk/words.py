@@ -8,15 +8,15 @@ import ssl
 from collections.abc import Callable, Iterator
 
 from zktop.zk.hosts import Address
-from zktop.zk.wire import exchanged
-
-READ_ONLY_WORDS = frozenset(
-    {"conf", "cons", "dump", "isro", "mntr", "srvr", "stat", "wchc", "wchp", "wchs"}
-)
+from zktop.zk.wire import READ_ONLY_WORDS, exchanged
 
 
 class RefusedError(Exception):
     """A server did not tell; the text says why, in words for a report."""
+
+
+class HungUpError(RefusedError):
+    """A server closed the connection without a word."""
 
 
 def ask(
@@ -81,7 +81,7 @@ def _asked(
 
 def _told(word: str, text: str) -> str:
     if not text:
-        raise RefusedError(f"{word}: this server does not know it")
+        raise HungUpError(f"{word}: this server does not know it")
     beginning = text[:200]
     if "is not in the whitelist" in beginning:
         raise RefusedError(f"{word} is not in this server's 4lw.commands.whitelist")

@@ -115,7 +115,11 @@ def herd_on_parent(look: Examination) -> Iterator[Answer]:
         return
     herd = [member for member in look.waiters if member.node in look.watching_children]
     is_known = len(herd) >= _many(look)
+    clue = "inferred: they are spoken to unasked, and no table shows a watch"
     if not is_known:
+        herd = [s.member for s in look.astray if look.lookout.watches_children(s.member.owner)]
+        clue = "the watch table lists their sessions at the lock's own znode" if herd else clue
+    if not herd:
         herd = [s.member for s in look.astray if not s.here and _was_woken(look, s.member.owner)]
     if len(herd) >= _many(look):
         number = len(herd)
@@ -126,10 +130,7 @@ def herd_on_parent(look: Examination) -> Iterator[Answer]:
             confidence="C3" if is_known else "C2",
             evidence=(
                 (is_known or None, "their recipe watches the children of the lock"),
-                (
-                    None if is_known else True,
-                    "inferred: they are spoken to unasked, and no table shows a watch",
-                ),
+                (None if is_known else True, clue),
             ),
             advice=f"Each release costs {number} listings of {count(len(look.members), 'name')}; "
             "let each waiter watch its predecessor.",

@@ -99,12 +99,13 @@ def together(changes: Iterable[Change]) -> Together:
 def deletion_zxid(change: Change) -> int | None:
     """Give the transaction of a deletion, where it was the last thing that befell the children."""
     before, after = change.before, change.after
-    if after is None or after.stat is None or not change.deleted:
+    changed = after.stat.pzxid if after and after.stat else None
+    if changed is None or not change.deleted:
         return None
-    is_news = before is None or before.stat is None or before.stat.pzxid < after.stat.pzxid
-    is_last = all(member.czxid < after.stat.pzxid for member in change.created)
+    earlier = before.stat.pzxid if before and before.stat else None
+    is_last = all(member.czxid < changed for member in change.created)
     is_direct = all("/" not in member.node for member in change.deleted)
-    return after.stat.pzxid if is_news and is_last and is_direct else None
+    return changed if (earlier is None or earlier < changed) and is_last and is_direct else None
 
 
 def _holders(lock: Lock | None) -> Sequence[Member]:

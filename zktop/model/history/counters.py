@@ -45,9 +45,10 @@ class Counters:
 
     def _read(self, stat: Stat) -> None:
         before, self._stat = self._stat, stat
-        if before is None:
+        following, earlier = stat.next_sequence, before.next_sequence if before else None
+        if before is None or following is None or earlier is None:
             return
-        creates = (stat.next_sequence - before.next_sequence) % _WRAP
+        creates = (following - earlier) % _WRAP
         if creates >= _PLAUSIBLE:  # the counter went down: an older reading, or another node
             self._stat = before
             return

@@ -38,9 +38,9 @@ def is_held(lock: Lock | None) -> bool:
 
 def ahead(lock: Lock) -> int:
     """Count the members that are newer than the reading of the root's counters."""
-    if lock.stat is None:
+    read_at = lock.stat.pzxid if lock.stat else None
+    if read_at is None:
         return 0
-    read_at = lock.stat.pzxid
     newer = (
         takewhile(lambda member: member.czxid > read_at, reversed(line.members))
         for line in lock.lines

@@ -150,8 +150,9 @@ def _contends(ground: Ground, by_layout: Sorted, name: str) -> bool:
 def _is_queue(ground: Ground, places: list[Place]) -> bool:
     """Tell whether named numbers are a queue: counted by the parent, and contended for."""
     stat = ground.family.stat
-    if stat is not None and stat.cversion:
-        after = stat.next_sequence & 0xFFFF_FFFF
+    following = stat.next_sequence if stat and stat.cversion else None
+    if following is not None:
+        after = following & 0xFFFF_FFFF
         numbers = [place.name.sequence or 0 for place in places]
         if any(number & 0xFFFF_FFFF >= after for number in numbers):
             return False

@@ -173,7 +173,7 @@ class _Build:
         said = [word for line in made.lines for word in line.warnings]
         said.extend(made.warnings)
         stat = self.ground.stat
-        if stat is not None and stat.next_sequence > NEARLY_EXHAUSTED:
+        if stat is not None and (stat.next_sequence or 0) > NEARLY_EXHAUSTED:
             said.append("sequence-exhausted")
         if foreign:
             said.append("foreign-children")

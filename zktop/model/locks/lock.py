@@ -162,9 +162,9 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
         The root's counter may be older than the newest members. Behind the last number comes a
         negative one, so from there on only the counter tells.
         """
-        if self.stat is None:
+        counter = self.stat.next_sequence if self.stat else None
+        if counter is None:
             return None
-        counter = self.stat.next_sequence
         there = [m.sequence for m in self.members if m.sequence is not None and "/" not in m.node]
         newest = max(there, default=-1)
         is_wrapped = newest >= LARGEST or min(there, default=0) < 0

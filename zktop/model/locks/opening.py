@@ -37,11 +37,18 @@ class Opening(msgspec.Struct, frozen=True):
                 children=children,
                 memory=self.memory,
                 watched=seen_watching(self.world, sessions, nodes, self.memory.watched),
-                changed=family.stat.pzxid if family.stat else 0,
+                changed=_changed(family),
                 own=self.ground.settings.layouts,
             )
 
         return opened
+
+
+def _changed(family: Family) -> int:
+    """Give when a child came or went last; where no Stat tells, nothing did after the listing."""
+    if family.stat is None:
+        return 0
+    return family.listed_at if family.stat.pzxid is None else family.stat.pzxid
 
 
 def folder_queues(lines: Iterable[Line]) -> Iterator[FolderQueue]:

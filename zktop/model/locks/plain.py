@@ -119,7 +119,7 @@ def _is_ordinary(path: Text, stat: Stat, settings: Settings) -> bool:
     """Tell whether neither the path nor the user says more of this lock than where it is."""
     if by_path(path) or may_be_part(path[path.rfind("/") + 1 :]):
         return False
-    if stat.next_sequence > NEARLY_EXHAUSTED:
+    if (stat.next_sequence or 0) > NEARLY_EXHAUSTED:
         return False
     root = settings.root_of(path)
     if root is None:

@@ -145,7 +145,7 @@ def _around(members: list[Member], before: int, after: int) -> tuple[Member | No
 def _next(lock: Lock, queue: Queue, family: Family) -> Lock:
     stat = family.stat or lock.stat
     words = list(queue.warnings)
-    if stat is not None and stat.next_sequence > NEARLY_EXHAUSTED:
+    if stat is not None and (stat.next_sequence or 0) > NEARLY_EXHAUSTED:
         words.append("sequence-exhausted")
     if lock.foreign:
         words.append("foreign-children")

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.facts import Server
+from zktop.model.facts import Flavour, Server
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.witness import TABLE_NAMES, Table, Witness
@@ -15,6 +15,11 @@ from zktop.ui.ink import Ink, Line, line
 from zktop.ui.roster import Rates
 from zktop.ui.widgets.column import Column
 
+OTHERS: Final[dict[Flavour | None, str]] = {
+    "keeper": "Keeper",
+    "raftkeeper": "RaftKeeper",
+    "zetcd": "zetcd",
+}
 SHORT: Final[dict[Table, str]] = {"watches": "watch", "connections": "conn", "expiry": "expiry"}
 
 
@@ -132,20 +137,26 @@ COLUMNS: Final[Sequence[Column[ServerRow]]] = (
            lambda row: _number(row.figures.outstanding), at_right=True, rank=7, descending=True),
     Column("ZNODES", 7, lambda row: _told(row.figures.znodes),
            lambda row: _number(row.figures.znodes), at_right=True, rank=8, descending=True),
-    Column("VERSION", 8, lambda row: _told(_version(row.figures.version)),
+    Column("VERSION", 8, lambda row: _told(_version(row.figures)),
            lambda row: row.figures.version or "", rank=9),
     Column("TABLES", 17, _tables, lambda row: len(row.missing), rank=4),
     Column("NOTE", 6, _note, None, rank=10, share=2),
 )  # fmt: skip
 
 
-def _version(told: str | None) -> str | None:
-    """Give the number alone.
+def _version(server: Server) -> str | None:
+    """Give the number alone, and in front of it the name of a server that is not ZooKeeper.
 
-    >>> _version("3.8.0-5a02a05, built on 2022-02-25")
+    >>> _version(Server(zxid=0, at=0, server="a", version="3.8.0-5a02a05, built on 2022-02-25"))
     '3.8.0'
+    >>> _version(Server(zxid=0, at=0, server="a", version="26.3.9", flavour="keeper"))
+    'Keeper 26.3'
     """
-    return told.split(",")[0].split("-")[0] if told else None
+    number = server.version.split(",")[0].split("-")[0] if server.version else None
+    if server.flavour not in OTHERS:
+        return number
+    short = ".".join(number.split(".")[:2]) if number else ""
+    return f"{OTHERS[server.flavour]} {short}".strip()
 
 
 def blindness(report: Report, *, is_live: bool) -> list[Line]:

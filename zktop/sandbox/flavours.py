@@ -1,0 +1,113 @@
+"""The servers that the sandbox can play: ZooKeeper, and what sets three others apart from it.
+
+Read in their sources: ClickHouse Keeper (KeeperTCPHandler.cpp, KeeperStorage.cpp), RaftKeeper
+(ConnectionHandler.cpp, KeeperStore.cpp), zetcd (encode.go, pool.go, zketcd.go, stat.go).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from zktop.sandbox.codes import Op
+from zktop.sandbox.tree import Znode, int32
+from zktop.sandbox.wire import Stat
+
+_SINCE_EVER: Final = frozenset(
+    {
+        *(Op.CREATE, Op.DELETE, Op.EXISTS, Op.GET_DATA, Op.SET_DATA, Op.GET_ACL, Op.SET_ACL),
+        *(Op.GET_CHILDREN, Op.SYNC, Op.PING, Op.GET_CHILDREN2, Op.CHECK, Op.MULTI, Op.AUTH),
+        *(Op.SET_WATCHES, Op.CLOSE_SESSION),
+    }
+)
+_IN_KEEPER: Final = _SINCE_EVER | {
+    *(Op.CREATE2, Op.RECONFIG, Op.CHECK_WATCHES, Op.REMOVE_WATCHES, Op.CREATE_CONTAINER),
+    *(Op.CREATE_TTL, Op.MULTI_READ, Op.SET_WATCHES2, Op.ADD_WATCH),
+}
+_CONTAINER_OWNER: Final = -(1 << 63)
+
+
+@dataclass(frozen=True, slots=True)
+class Flavour:
+    """One server; the defaults are those of ZooKeeper."""
+
+    name: str = "zookeeper"
+    requests: frozenset[int] = frozenset({*Op})
+    unknown: Literal["refused", "hung up", "ignored"] = "refused"  # requests, when they come
+    stat: Callable[[Znode], Stat] = Znode.stat
+    root_is_there: bool = True  # to be looked at; its children can be listed all the same
+    system: tuple[str, ...] = ("/zookeeper", "/zookeeper/quota", "/zookeeper/config")
+    short_ids: bool = False  # sessions are numbered from 1, and have no password
+    resumes: bool = True  # a client may come back to its session
+    any_timeout: bool = False  # a client gets the time-out that it asks for
+    wants_to_be_ahead: bool = True  # a client that has seen a later state is sent away
+    says_read_only: bool = True  # in the answer to a connect
+    answers_close: bool = True
+    bare_errors: bool = False  # of a MultiRead: in the header, with the operation, and no body
+    names_watched: bool = False  # recursive events name the watched node, not the changed one
+
+
+def _of_keeper(node: Znode) -> Stat:
+    """Count writes to children as changes, and date creations alone; show who owns containers."""
+    stat = node.stat()
+    owner = _CONTAINER_OWNER if node.lifetime.container else stat.ephemeral_owner
+    return stat._replace(
+        cversion=int32(stat.cversion + node.child_writes),
+        pzxid=node.created_zxid or node.czxid,
+        ephemeral_owner=owner,
+    )
+
+
+def _of_raftkeeper(node: Znode) -> Stat:
+    """Leave the date of the last change when a session ends, though its nodes go."""
+    return node.stat()._replace(pzxid=node.asked_zxid or node.czxid)
+
+
+def _of_zetcd(node: Znode) -> Stat:
+    """Tell times in microseconds, and the creation of the first child by name."""
+    stat = node.stat()
+    pzxid = node.children[min(node.children)] if node.children else node.czxid
+    return stat._replace(ctime=1000 * stat.ctime, mtime=1000 * stat.mtime, pzxid=pzxid)
+
+
+ZOOKEEPER: Final = Flavour()
+FLAVOURS: Final = {
+    one.name: one
+    for one in (
+        ZOOKEEPER,
+        Flavour(
+            "keeper",
+            requests=_IN_KEEPER,
+            unknown="hung up",
+            stat=_of_keeper,
+            system=("/keeper", "/keeper/api_version", "/keeper/feature_flags"),
+            short_ids=True,
+            resumes=False,
+            wants_to_be_ahead=False,
+            says_read_only=False,
+            answers_close=False,
+            bare_errors=True,
+            names_watched=True,
+        ),
+        Flavour(
+            "raftkeeper",
+            requests=_SINCE_EVER | {Op.MULTI_READ},
+            unknown="ignored",
+            stat=_of_raftkeeper,
+            system=(),
+            short_ids=True,
+            says_read_only=False,
+            answers_close=False,
+        ),
+        Flavour(
+            "zetcd",
+            requests=_SINCE_EVER,
+            unknown="hung up",
+            stat=_of_zetcd,
+            root_is_there=False,
+            system=(),
+            any_timeout=True,
+            wants_to_be_ahead=False,
+            says_read_only=False,
+        ),
+    )
+}

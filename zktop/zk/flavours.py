@@ -1,0 +1,202 @@
+"""Servers of ZooKeeper's protocol: which one is it, and what works there.
+
+Everything here was read in the sources of these servers: ClickHouse Keeper (FourLetterCommand.cpp,
+KeeperTCPHandler.cpp, KeeperStorage.cpp), RaftKeeper (FourLetterCommand.cpp, ConnectionHandler.cpp,
+KeeperStore.cpp) and zetcd (encode.go, zketcd.go, stat.go).
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from zktop.model.facts import Children, Flavour, Node, Siblings, Stat, Told
+
+Version = tuple[int, int, int]
+
+TITLES: Final[dict[Flavour, str]] = {
+    "zookeeper": "ZooKeeper",
+    "keeper": "ClickHouse Keeper",
+    "raftkeeper": "RaftKeeper",
+    "zetcd": "zetcd",
+}
+
+
+class Traits(msgspec.Struct, frozen=True, kw_only=True):
+    """What works on a server, and how far what it tells can be trusted."""
+
+    # Unknown requests are no errors: Keeper and zetcd hang up on them, RaftKeeper stays silent.
+    multi_read: bool = False  # request 22
+    # Keeper knows request 106 since 25.12, but its recursive events name the watched node, not the
+    # one that has changed (ClickHouse#115475).
+    recursive: bool = False  # persistent recursive watches whose events name what has changed
+
+    admin: bool = False  # there may be an AdminServer
+    tells: bool = True  # it answers four-letter words with tables
+    blank_end: bool = False  # `wchc` and `wchp` end with a blank line
+    all_watches: bool = True  # they list child and persistent watches too, without their kind
+    all_sessions: bool = False  # `dump` lists the sessions of all servers, not just of this one
+    expiry: bool = False  # `dump` tells when sessions expire
+    answers: bool = False  # `lresp` is when the session was last answered, also to its pings
+
+    counts_creations: bool = False  # `cversion` of a parent counts creations and deletions only
+    dates_changes: bool = False  # its `pzxid` is the last creation or deletion of a child
+    ctime_units: int = 1  # in a millisecond
+
+
+OLD_ZOOKEEPER: Final = Traits(
+    admin=True,
+    blank_end=True,
+    all_watches=False,
+    all_sessions=True,
+    expiry=True,
+    answers=True,
+    counts_creations=True,
+    dates_changes=True,
+)
+ZOOKEEPER: Final = msgspec.structs.replace(OLD_ZOOKEEPER, multi_read=True, recursive=True)
+# Writing data of a child raises `cversion` too, and a deletion leaves `pzxid` (ClickHouse#115457).
+OLD_KEEPER: Final = Traits(all_sessions=True)
+KEEPER: Final = msgspec.structs.replace(OLD_KEEPER, multi_read=True)
+# The end of a session leaves `pzxid`, a deletion does not.
+OLD_RAFTKEEPER: Final = Traits(counts_creations=True)
+RAFTKEEPER: Final = msgspec.structs.replace(OLD_RAFTKEEPER, multi_read=True)
+# Numbers of sequential nodes have a counter of their own; `pzxid` is that of any child.
+ZETCD: Final = Traits(tells=False, ctime_units=1000)
+UNKNOWN: Final = Traits()
+
+# What works from which version on; the last row that fits counts.
+TABLE: Final[tuple[tuple[Flavour, Version, Traits], ...]] = (
+    ("zookeeper", (0, 0, 0), OLD_ZOOKEEPER),
+    ("zookeeper", (3, 6, 0), ZOOKEEPER),
+    ("keeper", (0, 0, 0), OLD_KEEPER),
+    ("keeper", (22, 11, 0), KEEPER),
+    ("raftkeeper", (0, 0, 0), OLD_RAFTKEEPER),
+    ("raftkeeper", (2, 1, 0), RAFTKEEPER),
+    ("zetcd", (0, 0, 0), ZETCD),
+)
+
+
+class Kind(msgspec.Struct, frozen=True):
+    """Which server it is; None where it did not say, or not all of it."""
+
+    flavour: Flavour | None = None
+    version: Version | None = None
+
+    @property
+    def traits(self) -> Traits:
+        """What works there, at the least.
+
+        A ZooKeeper that keeps its version to itself is taken for a recent one.
+        """
+        version = self.version
+        if version is None:
+            version = (3, 6, 0) if self.flavour == "zookeeper" else (0, 0, 0)
+        rows = (row for name, since, row in TABLE if name == self.flavour and since <= version)
+        return [UNKNOWN, *rows][-1]
+
+    def __str__(self) -> str:
+        """Name it.
+
+        >>> str(Kind("keeper", (26, 3, 9))), str(Kind())
+        ('ClickHouse Keeper 26.3.9', 'a server of unknown make')
+        """
+        if self.flavour is None:
+            return "a server of unknown make"
+        version = "" if self.version is None else f" {'.'.join(map(str, self.version))}"
+        return TITLES[self.flavour] + version
+
+
+ZOOKEEPER_OF_ANY_VERSION: Final = Kind("zookeeper")
+SAYS_WHAT_IT_IS: Final[tuple[tuple[str, Flavour], ...]] = (
+    ("Zookeeper version: ", "zookeeper"),
+    ("ClickHouse Keeper version: ", "keeper"),
+    ("RaftKeeper version: ", "raftkeeper"),
+    ("zk_version\tRaftKeeper", "raftkeeper"),
+    ("zk_version\tv", "keeper"),
+    ("zk_version\t", "zookeeper"),
+    ("This ZooKeeper instance is not currently serving requests", "zookeeper"),
+    ("This instance is not currently serving requests", "keeper"),
+)
+
+
+def kind_of(answer: str) -> Kind | None:
+    """Recognise a server by the first line of `srvr`, `stat` or `mntr`.
+
+    >>> str(kind_of("Zookeeper version: 3.8.0-${mvngit.commit.id}, built on 2024-12-29"))
+    'ZooKeeper 3.8.0'
+    >>> str(kind_of("RaftKeeper version: RaftKeeper v2.3.0"))
+    'RaftKeeper 2.3.0'
+    """
+    for beginning, flavour in SAYS_WHAT_IT_IS:
+        if answer.startswith(beginning):
+            return Kind(flavour, version_of(answer))
+    return None
+
+
+def version_of(text: str) -> Version | None:
+    """Find the version in a first line.
+
+    >>> version_of("ClickHouse Keeper version: v26.3.9.8-0a1b2c")
+    (26, 3, 9)
+    """
+    found = re.search(r"(\d{1,4})\.(\d{1,4})\.(\d{1,4})", text.partition("\n")[0])
+    return (int(found[1]), int(found[2]), int(found[3])) if found else None
+
+
+def common(kinds: Iterable[Kind]) -> Traits:
+    """Give what works on all of these: the way in which they are watched is one for all."""
+    traits = [kind.traits for kind in kinds] or [ZOOKEEPER]
+    return msgspec.structs.replace(
+        traits[0],
+        multi_read=all(one.multi_read for one in traits),
+        recursive=all(one.recursive for one in traits),
+        counts_creations=all(one.counts_creations for one in traits),
+        dates_changes=all(one.dates_changes for one in traits),
+    )
+
+
+def is_plain(traits: Traits) -> bool:
+    """Tell whether a Stat means what it means in ZooKeeper."""
+    return traits.counts_creations and traits.dates_changes and traits.ctime_units == 1
+
+
+def trusted(fact: Told, traits: Traits) -> Told:
+    """Leave out of a fact what a Stat of this server does not prove: unknown, not wrong."""
+    match fact:
+        case Children() | Node() if fact.stat is not None:
+            return msgspec.structs.replace(fact, stat=_trusted(fact.stat, traits))
+        case Siblings():
+            stats = tuple(_trusted(stat, traits) for stat in fact.stats)
+            return msgspec.structs.replace(fact, stats=stats)
+    return fact
+
+
+def _trusted(stat: Stat, traits: Traits) -> Stat:
+    return msgspec.structs.replace(
+        stat,
+        cversion=stat.cversion if traits.counts_creations else None,
+        pzxid=stat.pzxid if traits.dates_changes else None,
+        ctime=stat.ctime // traits.ctime_units,
+    )
+
+
+OPERATIONS: Final = {
+    "Create": "CREA",
+    "Remove": "DELE",
+    "Exists": "EXIS",
+    "Get": "GETD",
+    "Set": "SETD",
+    "List": "GETC",
+    "SimpleList": "GETC",
+    "FilteredList": "GETC",
+    "GetACL": "GETA",
+    "SetACL": "SETA",
+    "Sync": "SYNC",
+    "Multi": "MULT",
+    "MultiRead": "MLTR",
+    "Heartbeat": "PING",
+    "Close": "CLOS",
+}
+"""How Keeper and RaftKeeper name the last operation in `cons`, and how ZooKeeper does."""
