@@ -18,7 +18,7 @@ from model.queues import lock_of, member
 
 from zktop.model.facts import Stat
 from zktop.model.layouts import tutorials
-from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.layout import How, Layout
 from zktop.model.locks.lock import Lock, Member, Target
 from zktop.model.sight import Sight
 from zktop.model.watching import POLL_MS, Lookout, Watching, absolute, relative
@@ -126,6 +126,38 @@ def test_children_watches_and_polls_are_invisible(how: str | None) -> None:
 
 GUESSES = (*tutorials.SHORT, *tutorials.LONG, *tutorials.PLAIN, tutorials.NAMED)
 SLEEPING = {session("carol"): NOW - POLL_MS}
+
+
+def all_kinds(*watched: str) -> Sight:
+    """A server that lists child watches among the others; carol has these."""
+    table = msgspec.structs.replace(watches(ZK1, {"carol": watched}, zxid=50), is_mixed=True)
+    return Sight.of(world(connections(ZK1, row("carol")), figures(ZK1, watches=99), table), NOW)
+
+
+@pytest.mark.parametrize(
+    ("watched", "how", "expected"),
+    [
+        ((at(BOB),), "data", "confirmed"),
+        ((at(BOB),), "children", "confirmed"),
+        (("/orders",), "data", "invisible"),
+        ((), "data", "missing"),
+        ((), "children", "missing"),
+    ],
+)
+def test_a_table_of_all_kinds_of_watches_shows_child_watches(
+    watched: tuple[str, ...], how: How, expected: str
+) -> None:
+    """It does not say which they are: one on the lock's own znode may be woken by a child."""
+    assert Lookout(orders(how=how), all_kinds(*watched)).of(CAROL).verdict == expected
+
+
+def test_who_watches_children_is_seen_where_they_are_listed() -> None:
+    """A herd need not be inferred there."""
+    lock = orders()
+
+    assert Lookout(lock, all_kinds("/orders")).watches_children(CAROL.owner)
+    assert not Lookout(lock, all_kinds(at(BOB))).watches_children(CAROL.owner)
+    assert not Lookout(lock, sight({"carol": ("/orders",)})).watches_children(CAROL.owner)
 
 
 def counted(count: int | None, rows: dict[str, tuple[str, ...]], version: str = "3.9.5") -> Sight:
