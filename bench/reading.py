@@ -30,6 +30,7 @@ COUNTS = size((2_000, 10_000), (20, 50))
 CONTENDERS = 5
 MEMBERS = size((10, 10_000), (5, 50))
 EVENTS = size(300, 10)
+BETWEEN_S = 0.02  # two events; many at once are a storm, and gather for a while
 PLAIN = gc.get_threshold()  # Python's own
 _HEADER, _STAT = struct.Struct("!iBi"), struct.Struct("!qqqqiiiqiiq")
 
@@ -232,7 +233,7 @@ def _time_deletions(client: KazooClient, root: str, who: str, seen: _Moments) ->
     for number in range(EVENTS):
         path = f"{root}/{who}-{number:010d}"
         client.create(path)
-        time.sleep(0.002)
+        time.sleep(BETWEEN_S)
         seen.came.clear()
         seen.awaited = path
         client.delete(path)
