@@ -3,12 +3,14 @@
 import msgspec
 import pytest
 from model.builders import NOW
-from model.findings.cases import connected, facts, k, watching
+from model.findings.cases import ZXID, connected, facts, k, watching
 from ui.feeds import frames
 from ui.queues import looked, queue, ring_of
 from ui.troubles import trouble
 
+from zktop.model.facts import Gone
 from zktop.model.report import Report
+from zktop.model.text import Text
 from zktop.ui.draw.case import write_deadlock, write_finding
 from zktop.ui.draw.cases import FOREST, UNSEEN, entries
 from zktop.ui.draw.circle import circle, in_circle, letters
@@ -111,7 +113,7 @@ class TestDeadlock:
         pen = written(looked(ring_of("ann", "bob", behind=2)), width)
         told = text(pen.lines)
 
-        for title in ("DEADLOCK D1", "STEPS", "HOW SURE", "BEHIND IT (4)", "WAYS OUT"):
+        for title in ("DEADLOCK #1", "STEPS", "HOW SURE", "BEHIND IT (4)", "WAYS OUT"):
             assert title in told
         assert "/locks/l0 ◀ 2  late-* 2" in told
         assert "stop the process of" in told
@@ -125,14 +127,23 @@ class TestDeadlock:
         assert doors[0].subject.path == "/locks/l0"
         assert len({door.name for door in doors}) == len(doors)
 
-    def test_the_picture_stays_when_it_is_over(self) -> None:
-        """Frozen at its confirmation; the status says that it is gone."""
-        later = looked(ring_of("ann", "bob"))
-        gone = frames((NOW + 60_000, facts(path="/locks/l0")))
-        told = text(written([*later, *gone]).lines)
+    def test_when_it_is_over_its_last_verdict_stays_and_its_end_is_told(self) -> None:
+        """Not what is true of it now: nobody is behind it any more, and nothing is to be done."""
+        ring = ring_of("ann", "bob", behind=2)
+        later = [(NOW + after, ()) for after in (5_000, 10_000)]
+        wait = k("bob", 2).name
+        end = Gone(path=Text(f"/locks/l0/{wait}"), zxid=ZXID + 1, at=NOW + 60_000)
+        some = frames((NOW, ring), *later, (NOW + 60_000, [end]))
+        told, live = text(written(some).lines), some[-2].report.deadlocks[0]
 
-        assert "✓ over since" in told
-        assert "STEPS" in told
+        assert "○ over since" in told
+        assert "✓" not in told
+        assert "BEHIND IT (4)" in told
+        assert " ".join(live.sentence.split()[:6]) in " ".join(told.split())
+        assert "younger than the settle time" not in told
+        assert "HOW IT ENDED" in told
+        assert "bob gave up waiting for /locks/l0." in told
+        assert "WAYS OUT" not in told
 
     def test_a_step_is_proven_by_a_table_that_comes_later(self) -> None:
         """The steps never say less than the reasons below them."""
@@ -261,7 +272,7 @@ class TestForest:
         """Else it would be drawn for ever."""
         told = forest(looked(ring_of("ann", "bob", behind=2))[-1].report)
 
-        assert "DEADLOCK D1" in told
+        assert "DEADLOCK #1" in told
         assert told.count("↑ back to") == 2
 
     def test_nobody_is_a_root_as_well(self) -> None:

@@ -214,9 +214,9 @@ class TestCells:
 
         assert scene is not None
         assert [text_of(places.state(row(scene, at))) for at in range(3)] == [
-            "HOLDS + waits  D1",
-            "waits  D1",
-            "waits  behind D1",
+            "HOLDS + waits  #1",
+            "waits  #1",
+            "waits  behind #1",
         ]
 
     def test_the_gutter_marks_who_blocks_the_chosen_one(self) -> None:
@@ -334,7 +334,7 @@ class TestAround:
         scene = LockScene.of(report, "/locks/l0")
 
         assert scene is not None
-        assert "drains: never (D1)" in text(lock_head(scene, 120))
+        assert "stuck: deadlock #1" in text(lock_head(scene, 120))
 
     def test_notes_count_missing_numbers(self) -> None:
         """Numbers that nobody has are waits that were given up."""

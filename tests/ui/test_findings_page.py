@@ -2,12 +2,14 @@
 
 import pytest
 from model.builders import NOW
-from model.findings.cases import facts
+from model.findings.cases import ZXID, facts, k
 from ui.feeds import frames
 from ui.queues import looked, page_on, queue, ring_of, shown
 from ui.situations import deadlock_frames
 from ui.troubles import trouble
 
+from zktop.model.facts import Gone
+from zktop.model.text import Text
 from zktop.ui.moment import Subject
 
 PAGE = "findings"
@@ -66,8 +68,33 @@ async def test_a_deadlock_that_is_over_stays_under_the_eyes_of_who_looks_at_it()
         app.feed.tell(frames((NOW + 60_000, facts(path="/locks/l0")))[-1])  # type: ignore[attr-defined]
         told = await shown(pilot)
 
-    assert "✓ over since" in told
+    assert "○ over since" in told
     assert "STEPS" in told
+
+
+async def test_3_opens_the_worst_live_deadlock_and_not_one_that_is_over() -> None:
+    """Unless somebody goes to that one on purpose."""
+    ring = ring_of("ann", "bob")
+    wait = Gone(path=Text(f"/locks/l0/{k('bob', 2).name}"), zxid=ZXID + 1, at=NOW + 20_000)
+    other = [
+        fact
+        for path, names in (("/v", ("cid", "dee")), ("/w", ("dee", "cid")))
+        for fact in facts(*(k(name, at) for at, name in enumerate(names)), path=path)
+    ]
+    some = frames((NOW, ring), (NOW + 5_000, ()), (NOW + 20_000, [wait]), (NOW + 30_000, other))
+    (first,), (second,) = (made.report.deadlocks for made in (some[1], some[-1]))
+    async with page_on(PAGE, some[:2]) as (app, pilot):
+        await shown(pilot, "enter")
+        over = app.pointed.case
+        await shown(pilot, "1")
+        for one in some[2:]:
+            app.feed.tell(one)  # type: ignore[attr-defined]
+        told = await shown(pilot, "3")
+
+        assert (over, app.pointed.case) == (first.id, second.id)
+        assert "DEADLOCK #2" in told
+        app.turn_to(PAGE, Subject(case=first.id))
+        assert "HOW IT ENDED" in await shown(pilot)
 
 
 async def test_nothing_wrong_is_said_together_with_what_was_not_seen() -> None:
@@ -94,7 +121,7 @@ async def test_y_gives_the_whole_case_as_text() -> None:
         assert app.page is not None
         told = app.page.copied()
 
-        assert "DEADLOCK D1" in told
+        assert "DEADLOCK #1" in told
         assert "WAYS OUT" in told
 
 

@@ -135,6 +135,8 @@ def _deadlock(
         rule=deadlock.rule,
         confidence=deadlock.confidence,
         sentence=deadlock.sentence,
+        number=deadlock.number,
+        how=next((one.how for one in reversed(report.over) if one.deadlock == deadlock), None),
     )
 
 

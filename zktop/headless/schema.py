@@ -188,9 +188,10 @@ class WayOut(Shape, frozen=True, kw_only=True):
 
 
 class Deadlock(Shape, frozen=True, kw_only=True):
-    """One independent deadlock."""
+    """One independent deadlock; `number` counts those of this run, and of a replay alike."""
 
     id: str
+    number: int
     rule: str
     kind: Literal["cycle", "fairness", "knot", "upgrade", "upgraders", "watches", "election"]
     confidence: Confidence
@@ -295,6 +296,10 @@ class Event(Shape, frozen=True, kw_only=True, omit_defaults=True):
     confidence: Confidence | None = None
     sentence: str | None = None
     state: str | None = None
+    number: int | None = None
+    how: Annotated[
+        str | None, msgspec.Meta(description="How a deadlock ended: who went, and how")
+    ] = None
 
 
 SCHEMAS: dict[str, Any] = {

@@ -122,6 +122,7 @@ def _session(view: SessionView) -> schema.Session:
 def _deadlock(deadlock: "Deadlock") -> schema.Deadlock:
     return schema.Deadlock(
         id=deadlock.id,
+        number=deadlock.number,
         rule=deadlock.rule,
         kind=deadlock.kind,
         confidence=deadlock.confidence,

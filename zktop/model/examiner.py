@@ -7,14 +7,17 @@ It is a fold: the same worlds at the same times give the same reports.
 
 from collections.abc import Collection, Iterable
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from zktop.model.calling import Calling
 from zktop.model.cost import Cost
+from zktop.model.deadlock_log import DeadlockLog
 from zktop.model.deadlocks import Deadlocks
 from zktop.model.facts import Millis, Session
 from zktop.model.family import NOBODY
 from zktop.model.history.change import Change
 from zktop.model.history.chronicle import Chronicle
+from zktop.model.history.event import Departure
 from zktop.model.inspection import AT_ONCE, Inspection
 from zktop.model.locks.difference import Difference, difference
 from zktop.model.locks.lock import Lock, NotALock
@@ -30,6 +33,9 @@ from zktop.model.sight import NO_SIGHT, Sight
 from zktop.model.text import Text
 from zktop.model.world import World
 
+if TYPE_CHECKING:  # most ensembles have no deadlock
+    from zktop.model.waits.deadlock import Place
+
 
 class Examiner:
     """Looks at the world again and again; each look gives a report."""
@@ -40,6 +46,7 @@ class Examiner:
         self._chronicle = Chronicle()
         self._namesakes = Namesakes()
         self._deadlocks = Deadlocks(self.settings)
+        self._log = DeadlockLog()
         self._inspection = Inspection(self.settings, self._chronicle)
         self._world = World()
         self._sight = NO_SIGHT
@@ -88,6 +95,7 @@ class Examiner:
             calling=calling,
             is_calm=thorough or not changes,
         )
+        inversions = self._log.dated(verdict.inversions)
         found = self._inspection.look(
             Scene(
                 world=world,
@@ -96,10 +104,13 @@ class Examiner:
                 locks=self._locks,
                 changes=changes,
                 deadlocks=(*verdict.deadlocks, *verdict.hints),
-                inversions=verdict.inversions,
+                inversions=inversions,
                 calling=calling,
                 at_once=None if thorough else AT_ONCE,
             )
+        )
+        deadlocks = self._log.look(
+            (*verdict.deadlocks, *found.deadlocks), verdict.hints, self._departed, now
         )
         return Report(
             world=world,
@@ -109,8 +120,9 @@ class Examiner:
             calling=calling,
             parts=self._parts,
             paths=self._paths,
-            deadlocks=(*verdict.deadlocks, *found.deadlocks),
-            inversions=verdict.inversions,
+            deadlocks=deadlocks,
+            over=self._log.over,
+            inversions=inversions,
             blockers=verdict.blockers,
             findings=found.findings,
             blind=found.blind,
@@ -120,6 +132,11 @@ class Examiner:
             ours=ours,
             cost=cost,
         )
+
+    def _departed(self, place: "Place") -> Departure | None:
+        """Give how a place was left, if it was."""
+        left = self._chronicle.of(place.lock).departures
+        return next((one for one in reversed(left) if one.node == place.node), None)
 
     def _changes(self, world: World, now: Millis) -> list[Change]:
         """Make the locks again whose facts changed, and say how they differ."""

@@ -13,6 +13,7 @@ import msgspec
 from zktop.model.calling import Calling
 from zktop.model.contender import Naming, View, naming
 from zktop.model.cost import Cost
+from zktop.model.deadlock_log import Over
 from zktop.model.facts import Millis, Session
 from zktop.model.findings.finding import Blind, Finding
 from zktop.model.history.event import Event
@@ -63,6 +64,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     parts: Shelf[Text, Part]
     paths: tuple[Text, ...]  # of all locks, in order
     deadlocks: "tuple[Deadlock, ...]" = ()
+    over: tuple[Over, ...] = ()  # deadlocks of this run that are over, oldest first
     inversions: "tuple[Inversion, ...]" = ()  # deadlocks that may happen one day
     blockers: tuple[RootBlocker, ...] = ()  # whom all waiting leads to, the most blocked first
     findings: tuple[Finding, ...] = ()

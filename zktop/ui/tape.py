@@ -19,6 +19,7 @@ from zktop.ui.kept import Kept, halved, thinned
 from zktop.ui.ports import Frame
 
 if TYPE_CHECKING:  # the first frame has no report
+    from zktop.model.deadlock_log import Over
     from zktop.model.history.event import Event
     from zktop.model.report import Report
     from zktop.model.waits.deadlock import Deadlock
@@ -32,11 +33,23 @@ CASES_KEPT = 50
 
 
 class Case(msgspec.Struct, frozen=True):
-    """A deadlock from its confirmation on: the picture of then, and when it was over."""
+    """A deadlock from its confirmation on: the picture of then, the last one, and its end."""
 
     deadlock: "Deadlock"  # as it was confirmed
     frame: Frame
+    last: Frame  # in which it was seen to live
     over_at: Millis | None = None
+
+    @property
+    def verdict(self) -> "Deadlock":
+        """The last that was said of it while it lived."""
+        found = (one for one in self.last.report.deadlocks if one.id == self.deadlock.id)
+        return next(found, self.deadlock)
+
+    def over(self, report: "Report") -> "Over | None":
+        """How it ended, as far as was known at that moment."""
+        number = self.deadlock.number
+        return next((one for one in report.over if one.deadlock.number == number), None)
 
 
 class Limits(NamedTuple):
@@ -190,7 +203,9 @@ class Tape:
                 or case.over_at is not None
                 or (deadlock.coexistence_proven > case.deadlock.coexistence_proven)
             ):
-                self.cases[name] = Case(deadlock, frame)
+                self.cases[name] = Case(deadlock, frame, frame)
+            else:
+                self.cases[name] = msgspec.structs.replace(case, last=frame)
         for name, case in self.cases.items():
             if name not in alive and case.over_at is None:
                 self.cases[name] = msgspec.structs.replace(case, over_at=frame.at)

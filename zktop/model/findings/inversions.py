@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from zktop.model.findings.rule import Answer, Rule, Subject, Verdict, rule
 from zktop.model.findings.surroundings import Survey
-from zktop.model.findings.words import several
+from zktop.model.findings.words import clock, several
 from zktop.model.text import Text
 
 if TYPE_CHECKING:  # most ensembles have none of them
@@ -47,12 +47,20 @@ def _potential(rule_id: str, advice: str, survey: Survey) -> Iterator[Answer]:
                     locks=tuple(dict.fromkeys(Text(turn.lock) for turn in found.turns)),
                     nodes=tuple(dict.fromkeys(Text(turn.node) for turn in found.turns)),
                 ),
-                sentence=found.sentence,
+                sentence=_sentence(found),
                 confidence=found.confidence,
                 evidence=tuple((clue.supports, clue.text) for clue in found.evidence),
                 advice=_with_majority(found, advice),
                 id=found.id,
             )
+
+
+def _sentence(found: "Inversion") -> str:
+    """Say it; what has happened is no potential deadlock any more."""
+    if found.deadlocked_at is None:
+        return found.sentence
+    happened = f"Deadlocked at {clock(found.deadlocked_at)}"
+    return found.sentence.replace("Potential deadlock", happened, 1)
 
 
 def _with_majority(found: "Inversion", advice: str) -> str:

@@ -56,6 +56,7 @@ class Deadlock(Struct, frozen=True, gc=False):
     ways_out: tuple[WayOut, ...]
     signature: str
     evidence: tuple[Clue, ...]
+    number: int = 0  # in the order in which those of a run were found; 0: not numbered
     threaded: bool = False  # some of its sessions are known to have several threads
 
 

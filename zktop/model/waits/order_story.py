@@ -43,6 +43,7 @@ class Inversion(Struct, frozen=True, gc=False):
     odd_one_out: tuple[str, ...]
     sentence: str
     evidence: tuple[Clue, ...]
+    deadlocked_at: int | None = None  # when it last happened, in milliseconds
 
 
 def inversions(known: OrderGraph, names: Names | None = None) -> tuple[Inversion, ...]:

@@ -5,6 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from zktop.ui.actions.contending import why_none
+from zktop.ui.draw.cases import worst_first
 from zktop.ui.keys import DEMO
 from zktop.ui.moment import Subject
 from zktop.ui.pages import PAGES
@@ -18,7 +19,17 @@ def _page(number: int, app: "Zktop") -> None:
     if name == DEMO and app.stage is None:
         app.tell(why_none(app))
     else:
-        app.turn_to(name)
+        app.turn_to(name, _live_case(app) if name == "findings" else None)
+
+
+def _live_case(app: "Zktop") -> Subject | None:
+    """Choose the worst deadlock where the one that was looked at last is over."""
+    frame, page, pointed = app.moment.frame, app.page, app.pointed
+    if frame is None or page is None or page.NAME == "findings" or not frame.report.deadlocks:
+        return None
+    live = [one.id for one in worst_first(frame.report)]
+    is_over = pointed.case in app.tape.cases and pointed.case not in live
+    return pointed._replace(case=live[0]) if is_over else None
 
 
 def _back(app: "Zktop") -> None:

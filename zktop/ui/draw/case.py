@@ -14,14 +14,14 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.order_classes import fold_name
 from zktop.ui.draw.batches import TIMES, Kind, kind_of
 from zktop.ui.draw.circle import circle
-from zktop.ui.draw.marks import ink_of, ink_of_deadlock
+from zktop.ui.draw.marks import called, ink_of, ink_of_deadlock
 from zktop.ui.draw.moves import write_moves
 from zktop.ui.draw.pen import Door, Pen
 from zktop.ui.draw.reasons import MEANS, write_blind, write_reasons
 from zktop.ui.draw.status import deadlock_status
 from zktop.ui.draw.story import write_story
 from zktop.ui.draw.times import running
-from zktop.ui.ink import line
+from zktop.ui.ink import Ink, Line, line
 from zktop.ui.moment import Subject
 from zktop.ui.tape import Case
 
@@ -44,42 +44,56 @@ KINDS: Final = {
 
 
 def write_deadlock(pen: Pen, case: Case, live: Report, times: int) -> None:
-    """Write a deadlock as it was when it was confirmed, and how it stands with it now."""
+    """Write a deadlock as it was when it was confirmed, and how it stands with it now.
+
+    Of one that is over the last verdict counts that was given while it lived.
+    """
     dead, then = case.deadlock, case.frame.report
-    now = next((one for one in live.deadlocks if one.id == dead.id), None)
-    ink = ink_of_deadlock(now or dead)  # it may be surer now than when it was confirmed
+    now = next((one for one in live.deadlocks if one.number == dead.number), None)
+    judged = now or case.verdict
+    ink = ink_of_deadlock(judged)  # it may be surer than when it was confirmed
+    pen.write(_title(dead, ink, times))
+    pen.write(deadlock_status(case, now, live.now))
+    frozen = f"{KINDS[dead.kind]}; this is the picture of its confirmation, {clock(then.now)}"
+    pen.say(frozen, "dim", " ")
+    pen.write()
+    pen.say(judged.sentence, "strong")
+    pen.write()
+    pen.all(circle(dead, pen.width - 1, ink))
+    known = live if now else case.last.report  # a table that came later proves more
+    write_moves(pen, dead, known, ink)
+    write_reasons(pen, judged.confidence, judged.evidence)
+    _write_behind(pen, judged, known)
+    if now:
+        _write_ways(pen, judged, known)
+    else:
+        _write_end(pen, case, live)
+    write_blind(pen, dead.rule, live.blind)
+
+
+def _title(dead: Deadlock, ink: Ink, times: int) -> Line:
     queued = sum(not step.holds for step in dead.steps)
     told = f"{count(len(dead.actors) - queued, 'client')}, {count(len(dead.locks), 'lock')}"
     told += f", {queued} queued" if queued else ""
     formed = f"   formed {clock(dead.since_ms)}" if dead.since_ms is not None else ""
     again = f"   seen {times} times" if times > 1 else ""
-    pen.write(
-        line(
-            (f" DEADLOCK {dead.rule}", ink),
-            (f"  {told}", "strong"),
-            (f"{formed}{again}", "dim"),
-        )
+    return line(
+        (f" DEADLOCK {called(dead)}", ink), (f"  {told}", "strong"), (f"{formed}{again}", "dim")
     )
-    pen.write(deadlock_status(case, now, live.now))
-    frozen = f"{KINDS[dead.kind]}; this is the picture of its confirmation, {clock(then.now)}"
-    pen.say(frozen, "dim", " ")
-    pen.write()
-    pen.say((now or dead).sentence, "strong")
-    pen.write()
-    pen.all(circle(dead, pen.width - 1, ink))
-    known = live if now else then  # a table that came later proves more
-    write_moves(pen, dead, known, ink)
-    write_reasons(pen, (now or dead).confidence, (now or dead).evidence)
-    _write_behind(pen, now or dead, known)
-    _write_ways(pen, now or dead, known)
-    write_blind(pen, dead.rule, live.blind)
+
+
+def _write_end(pen: Pen, case: Case, live: Report) -> None:
+    """Write who went; there is nothing left to do."""
+    over = case.over(live)
+    pen.title("HOW IT ENDED", "" if over is None else clock(over.at))
+    pen.say("It is not there at this moment." if over is None else f"{over.how}.")
 
 
 def _write_behind(pen: Pen, dead: Deadlock, report: Report) -> None:
     """Write who merely queues behind it, lock by lock."""
     pen.title(f"BEHIND IT ({dead.behind})")
     if not dead.behind:
-        pen.say("Nobody else waits because of it.", "dim")
+        pen.say("Nobody else waits behind it.", "dim")
         return
     for path in dead.locks:
         part = report.parts.get(Text(path))

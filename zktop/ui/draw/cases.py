@@ -9,7 +9,7 @@ from zktop.model.findings.words import clock, count, several
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.draw.batches import Batch, Kind, gathered, kind_of
-from zktop.ui.draw.marks import SURE, ink_of, ink_of_deadlock
+from zktop.ui.draw.marks import SURE, called, ink_of, ink_of_deadlock
 from zktop.ui.draw.times import running
 from zktop.ui.filters import NO_FILTER, Filter, Passed
 from zktop.ui.ink import Line, line
@@ -80,11 +80,11 @@ def _passes(entry: Entry, wanted: Filter) -> bool:
 
 
 def _deadlocks(report: Report) -> Iterator[Entry]:
-    for dead in report.deadlocks:
+    for dead in worst_first(report):
         ink = ink_of_deadlock(dead)
         behind = f" +{dead.behind}" if dead.behind else ""
         told = line(
-            (f"  {dead.rule:<4}", ink),
+            (f"  {called(dead):<4}", ink),
             (_for(dead.since_ms, report.now), "dim"),
             (f"{len(dead.actors)}{behind}  ", "strong"),
             several(path.rpartition("/")[2] for path in dead.locks),
@@ -92,17 +92,18 @@ def _deadlocks(report: Report) -> Iterator[Entry]:
         yield Entry(dead.id, told, _words(dead), "critical")
 
 
+def worst_first(report: Report) -> list[Deadlock]:
+    """Put the surest first, and of equally sure ones the oldest."""
+    return sorted(report.deadlocks, key=lambda one: (one.confidence, -one.number), reverse=True)
+
+
 def _words(dead: Deadlock) -> str:
-    return " ".join((dead.rule, "deadlock", dead.kind, dead.sentence, *dead.locks))
+    return " ".join((called(dead), dead.rule, "deadlock", dead.kind, dead.sentence, *dead.locks))
 
 
 def _findings(report: Report, opened: Collection[Kind], *, is_folded: bool) -> Iterator[Entry]:
-    dead = {one.id for one in report.deadlocks}
-    found = [
-        one
-        for one in report.findings
-        if one.id not in dead and one.cause is None and one.rule not in POTENTIAL
-    ]
+    apart = {*(one.id for one in report.deadlocks), *potential_of(report)}
+    found = [one for one in report.findings if one.id not in apart and one.cause is None]
     told = list(gathered(found, kind_of, opened)) if is_folded else found
     for one in told[:SHOWN]:
         yield _batch(one, report.now) if isinstance(one, Batch) else _finding(one, report.now)
@@ -135,9 +136,16 @@ def _finding(finding: Finding, now: Millis) -> Entry:
     return Entry(finding.id, told, f"{words} {finding.severity}", finding.severity)
 
 
+def potential_of(report: Report) -> Iterator[str]:
+    """Name the deadlocks that have not happened so far."""
+    happened = {one.id for one in report.inversions if one.deadlocked_at is not None}
+    return (one.id for one in report.findings if one.rule in POTENTIAL and one.id not in happened)
+
+
 def _potential(report: Report) -> Iterator[Entry]:
+    potential = set(potential_of(report))
     for finding in report.findings:
-        if finding.rule in POTENTIAL:
+        if finding.id in potential:
             told = line((f"  {finding.rule:<4}", "info"), several(finding.locks))
             words = f"{finding.rule} potential {finding.name} {finding.sentence}"
             yield Entry(finding.id, told, words, "info")
@@ -150,7 +158,7 @@ def _over(report: Report, tape: Tape) -> Iterator[Entry]:
         if name not in alive and is_over(case, report.now):
             dead = case.deadlock
             names = several(path.rpartition("/")[2] for path in dead.locks)
-            told = f"  {dead.rule:<4}until {clock(case.over_at or 0)}  {names}"
+            told = f"  {called(dead):<4}until {clock(case.over_at or 0)}  {names}"
             yield Entry(name, line((told, "dim")), _words(dead), "")
 
 

@@ -13,7 +13,7 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.forest import Root
 from zktop.model.waits.order_classes import fold_name
-from zktop.ui.draw.marks import ink_of_deadlock
+from zktop.ui.draw.marks import called, ink_of_deadlock
 from zktop.ui.draw.numbers import grouped
 from zktop.ui.draw.pen import Door, Pen
 from zktop.ui.ink import Ink, Line, Run, line
@@ -78,7 +78,7 @@ class _Tree:
             more = f" +{len(dead.actors) - 3}" if len(dead.actors) > 3 else ""  # noqa: PLR2004  three names fit
             return line(
                 (f" {' + '.join(names)}{more}", "strong"),
-                (f"  DEADLOCK {dead.rule}", ink_of_deadlock(dead)),
+                (f"  DEADLOCK {called(dead)}", ink_of_deadlock(dead)),
             )
         actor = root.actors[0]
         session = session_of(actor)

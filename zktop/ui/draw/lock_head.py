@@ -7,7 +7,7 @@ from zktop.model.contender import Contender
 from zktop.model.findings.words import count, several, short
 from zktop.model.locks.lock import Lock
 from zktop.ui.draw.histogram import times_usual
-from zktop.ui.draw.marks import ink_of_deadlock
+from zktop.ui.draw.marks import called, ink_of_deadlock
 from zktop.ui.draw.numbers import grouped
 from zktop.ui.draw.places import brief, host, who
 from zktop.ui.draw.runs import density, run_line
@@ -161,7 +161,7 @@ def _drains(scene: LockScene) -> Line:
     if scene.rings:
         dead = scene.rings[0].deadlock
         ink = ink_of_deadlock(dead)
-        return line(("drains: never ", ink), (f"({dead.rule})", ink))
+        return line((f"stuck: deadlock {called(dead)}", ink))
     orphan = next((one for one in scene.findings if one.rule == "B1"), None)
     if orphan is not None:
         return line(("drains: never ", "warning"), ("(B1: a node without an owner)", "warning"))

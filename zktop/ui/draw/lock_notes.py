@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from zktop.model.findings.words import count, several
-from zktop.ui.draw.marks import ink_of, ink_of_deadlock
+from zktop.ui.draw.marks import called, ink_of, ink_of_deadlock
 from zktop.ui.draw.scene import LockScene
 from zktop.ui.ink import Line, line, wrapped
 
@@ -40,7 +40,7 @@ def _findings(scene: LockScene, width: int) -> Iterator[Line]:
     for dead in scene.rings[:FINDINGS]:
         ink = ink_of_deadlock(dead.deadlock)
         first, *rest = wrapped(dead.deadlock.sentence, width - 9, ink, "")
-        yield line((f"  {dead.deadlock.rule:<4} ", ink), *first)
+        yield line((f"  {called(dead.deadlock):<4} ", ink), *first)
         yield from (line("       ", *more) for more in rest)
     for finding in scene.findings[:FINDINGS]:
         first, *rest = wrapped(finding.sentence, width - 9, indent="")

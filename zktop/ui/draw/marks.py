@@ -81,6 +81,11 @@ def ink_of(finding: Finding) -> Ink:
     return "critical" if is_red else "warning"
 
 
+def called(deadlock: Deadlock) -> str:
+    """Call a deadlock by the number that it has in this run."""
+    return f"#{deadlock.number}"
+
+
 def ink_of_deadlock(deadlock: Deadlock) -> Ink:
     """Give the ink of a deadlock: red is for what is proven."""
     return "critical" if deadlock.confidence in SURE else "warning"
@@ -105,7 +110,7 @@ def mark_of_deadlock(deadlock: Deadlock) -> Mark:
         "DED" if is_sure else "DED?",
         ink_of_deadlock(deadlock),
         RANK[deadlock.rule],
-        f"DED {deadlock.rule} deadlock {deadlock.kind} critical",
+        f"DED {called(deadlock)} {deadlock.rule} deadlock {deadlock.kind} critical",
         deadlock.id,
         deadlock.sentence,
     )

@@ -12,7 +12,7 @@ from zktop.model.findings.words import several, short
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.order_classes import fold_name
 from zktop.ui.draw.lineup import ranged
-from zktop.ui.draw.marks import ink_of, ink_of_deadlock
+from zktop.ui.draw.marks import called, ink_of, ink_of_deadlock
 from zktop.ui.draw.numbers import grouped
 from zktop.ui.draw.queue import QueueRow
 from zktop.ui.draw.times import age, running
@@ -227,7 +227,7 @@ def _trouble(row: QueueRow, word: str) -> Line:
     dead = row.scene.ring_of(member) if member else None
     if dead is not None:
         also = " + waits" if word in ("HOLDS", "LEADS") else ""
-        return line((also, "waits"), (f"  {dead.rule}", ink_of_deadlock(dead)))
+        return line((also, "waits"), (f"  {called(dead)}", ink_of_deadlock(dead)))
     finding = row.scene.marks.get(member.node) if member else None
     if finding is not None:
         return line((f"  {finding.name}", ink_of(finding)))
@@ -236,7 +236,7 @@ def _trouble(row: QueueRow, word: str) -> Line:
 
 
 def _behind(dead: Deadlock) -> Line:
-    return line((f"behind {dead.rule}", ink_of_deadlock(dead)))
+    return line((f"behind {called(dead)}", ink_of_deadlock(dead)))
 
 
 def estimate(row: QueueRow) -> str:

@@ -13,9 +13,9 @@ def deadlock_status(case: Case, live: Deadlock | None, now: Millis) -> Line:
     """Say whether it is still there, for how long, and who is behind it now."""
     if live is None:
         over = case.over_at
-        told = f"✓ over since {clock(over)}" if over is not None else "✓ not there at this moment"
+        told = f"over since {clock(over)}" if over is not None else "not there at this moment"
         lasted = _lasted(case, over)
-        return joined([line((f" {told}", "good")), line(lasted) if lasted else ()], "   ")
+        return joined([line((f" ○ {told}", "strong")), line(lasted) if lasted else ()], "   ")
     age = "" if live.since_ms is None else f" for {running(max(0, now - live.since_ms))}"
     behind = f"{live.behind} behind it" if live.behind else "nobody else behind it"
     return joined([line((f" ● still there{age}", ink_of_deadlock(live))), line(behind)], "   ")

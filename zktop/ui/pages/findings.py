@@ -178,7 +178,7 @@ class Findings(Page):
         if case is not None and case.frame.at <= report.now:
             return case
         dead = next((one for one in report.deadlocks if one.id == self._case), None)
-        return Case(dead, moment.frame) if dead and moment.frame else None
+        return Case(dead, moment.frame, moment.frame) if dead and moment.frame else None
 
     def _woods(self, report: Report, width: int) -> Pen:
         """Write the forest, twice a second at most."""

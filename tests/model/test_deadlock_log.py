@@ -1,0 +1,113 @@
+"""Deadlocks over a run: numbers, the last verdict, how they ended, and what they leave behind."""
+
+import pytest
+from model.builders import NOW, ZK1, connections, kazoo_name, lock, row, world
+
+from zktop.headless.events import Teller
+from zktop.model.examiner import Examiner
+from zktop.model.facts import AnyFact, Gone, join
+from zktop.model.report import Report
+
+BEGIN = NOW + 60_000
+ANN_X, BOB_X = kazoo_name("ann", 0), kazoo_name("bob", 1)
+BOB_Y, ANN_Y = kazoo_name("bob", 0), kazoo_name("ann", 1)
+RING = (*lock("/x", "ann", "bob", "cid"), *lock("/y", "bob", "ann"))
+
+
+def gone(path: str, node: str, zxid: int) -> Gone:
+    """A place that was left."""
+    return Gone(path=join(path, node), zxid=zxid, at=BEGIN + 10_000)
+
+
+def looked(*steps: tuple[AnyFact, ...], every_ms: int = 10_000) -> list[Report]:
+    """Look after each of these steps."""
+    examiner, now, seen = Examiner(), world(), []
+    for number, told in enumerate(steps):
+        now = now.after(*told)
+        seen.append(examiner.look(now, BEGIN + number * every_ms))
+    return seen
+
+
+def table(*names: str, quiet_ms: int = 0, late_ms: int = 0) -> AnyFact:
+    """Who is connected, and for how long they have been silent."""
+    rows = [row(name, quiet_ms=quiet_ms) for name in names]
+    return connections(ZK1, *rows, at=BEGIN + late_ms)
+
+
+ALL = (table("ann", "bob", "cid"),)
+ENDS = {
+    "bob gave up waiting for /x": (gone("/x", BOB_X, 900),),
+    "bob closed its session": (gone("/x", BOB_X, 900), gone("/y", BOB_Y, 900)),
+    "bob released /y while it waited, so it was not blocked": (gone("/y", BOB_Y, 900),),
+    "the session of bob expired: it was killed or cut off": (
+        table("ann", "cid", late_ms=9_000),
+        gone("/x", BOB_X, 900),
+        gone("/y", BOB_Y, 900),
+    ),
+}
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_it_is_told_who_went_and_how(how: str) -> None:
+    """By how the places of its members were left."""
+    live, after = looked((*RING, *ALL), ENDS[how])
+    (over,) = after.over
+
+    assert not live.over
+    assert not after.deadlocks
+    assert (over.at, over.how) == (after.now, how)
+
+
+def test_its_last_live_verdict_stays() -> None:
+    """Who was behind it, how sure it was, and its sentence; not what is true afterwards."""
+    *_, live, after = looked((*RING, *ALL), (), ENDS["bob gave up waiting for /x"])
+
+    assert after.over[0].deadlock == live.deadlocks[0]
+    assert after.over[0].deadlock.behind == 1
+
+
+def test_a_session_whose_nodes_go_one_by_one_has_closed() -> None:
+    """The first of them alone looks as if it had given up."""
+    first, second = ENDS["bob closed its session"]
+    _, halfway, after = looked((*RING, *ALL), (first,), (second,), every_ms=50)
+
+    assert halfway.over[0].how == "bob gave up waiting for /x"
+    assert after.over[0].how == "bob closed its session"
+
+
+def test_deadlocks_have_numbers_of_their_own() -> None:
+    """The same while it lives; the next one has the next number, though its ring is the same."""
+    again = lock("/x", "ann", "bob", czxid=2_000), lock("/y", "bob", "ann", czxid=2_000)
+    other = (*lock("/v", "dan", "eve"), *lock("/w", "eve", "dan"))
+    seen = looked(
+        RING,
+        (),
+        (gone("/x", BOB_X, 900), gone("/y", BOB_Y, 900)),
+        (gone("/x", ANN_X, 950), gone("/y", ANN_Y, 950)),
+        (*again[0], *again[1]),
+        other,
+    )
+    told = [sorted((one.number, one.locks[0]) for one in made.deadlocks) for made in seen]
+
+    assert told == [[(1, "/x")]] * 2 + [[]] * 2 + [[(2, "/x")], [(2, "/x"), (3, "/v")]]
+
+
+def test_a_pair_that_has_deadlocked_is_not_potential_any_more() -> None:
+    """While it is deadlocked that is enough; afterwards it says when it happened."""
+    live, after, later = looked(RING, ENDS["bob gave up waiting for /x"], ())
+    told = [[one for one in made.findings if one.rule == "D9"] for made in (live, after, later)]
+
+    assert not told[0]
+    assert [some[0].sentence.partition(":")[0] for some in told[1:]] == ["Deadlocked at 00"] * 2
+    assert not any("Potential" in one.sentence for some in told for one in some)
+
+
+def test_the_event_of_its_end_says_how() -> None:
+    """With the number that its beginning had."""
+    teller = Teller()
+    events = [one for made in looked(RING, ENDS["bob closed its session"])
+              for one in teller.events(made)]  # fmt: skip
+    begin, end = (one for one in events if one.event.startswith("deadlock"))
+
+    assert (begin.number, begin.how) == (1, None)
+    assert (end.number, end.how) == (1, "bob closed its session")
