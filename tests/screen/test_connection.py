@@ -1,6 +1,7 @@
 """The connection goes and comes back under the UI, or there never is one: the screen says so."""
 
 import contextlib
+import re
 import socket
 import subprocess
 import sys
@@ -42,12 +43,39 @@ def test_says_that_the_connection_is_lost_and_goes_on_when_it_is_back(kind: str)
         for number in EVERY_SCREEN:
             screen.press(number)
             screen.until(f"[{number} ")
-            screen.until(lambda text: "Trying again." in " ".join(text.split()))
+            screen.until(lambda text: "Next try within 1 s." in " ".join(text.split()))
             assert "LOST" in screen.text()
+            assert "✓" not in screen.text()
 
         with back_again(kind, server):
             screen.until(lambda text: "LIVE" in text.splitlines()[0], BACK_WITHIN_S)
             leave(screen, exit_code=0)
+
+
+@pytest.mark.parametrize("kind", EITHER)
+def test_time_stands_still_while_the_connection_is_lost(kind: str) -> None:
+    """The clock in the head stops; how long ago that was counts on, from the loss itself."""
+    with server_of(kind) as server, terminal(*ZKTOP, "--hosts", server.address) as screen:
+        screen.until("LIVE")
+        server.process.kill()
+        server.process.wait()
+        screen.until(f"connection refused by {server.address}")
+        stopped_at = _clock(screen.text())
+        screen.until(lambda text: _lost_for(text) >= 4)
+        later = screen.text()
+
+        assert _clock(later) == stopped_at
+        assert f"as it was at {stopped_at}" in " ".join(later.split())
+        leave(screen, exit_code=0)
+
+
+def _clock(text: str) -> str:
+    return text.splitlines()[0].split()[-1]
+
+
+def _lost_for(text: str) -> float:
+    found = re.search(r"Connection lost ([0-9.]+)s ago", " ".join(text.split()))
+    return float(found[1]) if found else 0.0
 
 
 class Babbler:
@@ -89,7 +117,7 @@ def test_says_that_there_is_no_connection_and_goes_on_trying(nowhere: str) -> No
         for number in EVERY_SCREEN:
             screen.press(number)
             screen.until(f"[{number} ")
-            screen.until("Trying again.")
+            screen.until("Next try in 2 s.")
         screen.until("CONNECTING")
         screen.until("NO CONNECTION")
         assert nowhere in screen.text()

@@ -1,10 +1,12 @@
 """When a member of an ensemble dies, the session moves to another one and nothing is lost."""
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from kazoo.client import KazooClient
-from servers import RunningServer, real_ensemble, started_again
+from servers import RunningServer, ask, real_ensemble, real_zookeeper, started_again
+from zk.cable import Cable
 from zk.eye import Eye, eventually, looking, names, picture
 
 from zktop.model.facts import Link
@@ -48,6 +50,27 @@ def test_members_may_die_one_after_the_other_and_all_at_once(
 
     links = [fact for fact in eye.facts if isinstance(fact, Link) and fact.state == "connected"]
     assert len({link.session for link in links}) == 1
+
+
+def test_a_loss_is_dated_by_its_beginning() -> None:
+    """Whatever is tried later: the session expires meanwhile, and that is news of its own."""
+    with (
+        real_zookeeper(tickTime=500) as server,
+        closing(Cable(server.port)) as line,
+        looking(line.address, "/locks/*", access={"session_timeout": 2.0}) as eye,
+    ):
+        ours = eye.source.link.session if eye.source.link else None
+        line.cut()
+        eye.until(lambda world: world.link and world.link.state == "suspended")
+        eventually(lambda: f"{ours:#x}" not in ask(server.port, "dump"))
+        line.mend()
+        eye.until(lambda world: world.link and world.link.state == "connected")
+
+    links = [fact for fact in eye.facts if isinstance(fact, Link)]
+    lost = [link for link in links if link.state in ("suspended", "lost")]
+    assert [link.state for link in lost] == ["suspended", "lost"]
+    assert {link.lost_at for link in lost} == {lost[0].at}
+    assert links[-1].lost_at is None
 
 
 def _equals_a_fresh_look(eye: Eye, hosts: str) -> None:

@@ -13,14 +13,17 @@ from zktop.commands.watch import Watch
 from zktop.errors import NoConnectionError, ZktopError
 from zktop.headless.durations import spoken
 from zktop.model.facts import Session
+from zktop.model.findings.words import clock, several
 from zktop.model.report import Report
 from zktop.model.retold import state
 from zktop.model.settings import Settings
 from zktop.ui.ports import Complaint, Frame, Status, Tell
 from zktop.zk import Access, Plan
-from zktop.zk.source import preflight_of
+from zktop.zk.preflight import REFUSED, Probe, preflight
 
 TRY_AGAIN_S = 2.0
+AGAIN = f"Next try in {TRY_AGAIN_S:g} s."
+RECONNECT_S = 1.0  # the client pauses for less than that between two tries
 REFUSED_S = 12.0  # longer than a client rests between two tries
 STOPPED_WITHIN_S = 3.0  # the session is closed by then, or expires by itself
 
@@ -48,6 +51,7 @@ class LiveFeed:
         self._file: Guarded | None = None
         self._status: Status | None = None
         self._served_since: float | None = None  # while we are not connected
+        self._probes: Sequence[Probe] = ()  # what the hosts said since the connection was lost
         self._tell: Tell = lambda _news: None
         self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
 
@@ -78,12 +82,12 @@ class LiveFeed:
                 with Watch(self.access, self._plan, self._settings) as self._watch:
                     self._follow(self._watch)
             except NoConnectionError as error:
-                self._say(Status("failed", f"{error} Trying again."))
+                self._say(Status("failed", f"{error} {AGAIN}"))
             except ZktopError as error:
                 self._say(Status("failed", str(error)))
                 return
             except Exception as error:  # noqa: BLE001  a silent thread would leave a stale picture
-                self._say(Status("failed", f"Reading has failed: {error!r}. Trying again."))
+                self._say(Status("failed", f"Reading has failed: {error!r}. {AGAIN}"))
             finally:
                 if self._file is not None and not self._over.is_set():
                     says = "The recording has ended with the connection."
@@ -116,12 +120,14 @@ class LiveFeed:
             )
         gone_s = watch.gone_s()
         if gone_s:
-            why = f" ({link.why})" if link is not None and link.why else ""
+            why = refusals(self._probes) or (link.why if link is not None else None)
             return Status(
                 "lost",
-                f"The connection to {self.access.hosts} was lost {spoken(gone_s)} ago{why}: "
-                "this picture is of the past. Trying again.",
+                f"Connection lost {spoken(gone_s)} ago"
+                f"{f': {why}' if why else ''}. Next try within {RECONNECT_S:g} s. "
+                f"Everything below is as it was at {clock(report.now)}.",
             )
+        self._probes = ()
         return Status("live")
 
     def _is_another_ensemble(self, watch: Watch) -> bool:
@@ -138,10 +144,8 @@ class LiveFeed:
         return now - self._served_since > REFUSED_S
 
     def _serves(self) -> bool:
-        try:
-            return any(probe.outcome == "ok" for probe in preflight_of(self.access))
-        except NoConnectionError:
-            return False
+        self._probes = preflight(self.access.hosts.addresses, self.access.tls)
+        return any(probe.outcome == "ok" for probe in self._probes)
 
     def _say(self, status: Status) -> None:
         if status != self._status:
@@ -181,3 +185,21 @@ class LiveFeed:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def refusals(probes: Sequence[Probe]) -> str:
+    """Say why no host can be used, each reason once.
+
+    >>> from zktop.zk.hosts import Address
+    >>> hosts = [Address("zk1", 1), Address("zk2", 1)]
+    >>> refusals([Probe(one, "unreachable", "", why="connection refused") for one in hosts])
+    'connection refused by zk1:1 and zk2:1'
+    """
+    addresses: dict[str, list[str]] = {}
+    for probe in probes:
+        if probe.why:
+            addresses.setdefault(probe.why, []).append(str(probe.address))
+    return "; ".join(
+        f"{why} by {several(who)}" if why == REFUSED else f"{several(who)}: {why}"
+        for why, who in addresses.items()
+    )

@@ -141,7 +141,8 @@ class Watch:
         link = self._source.link
         if link is None or link.state in ALIVE:
             return 0.0
-        return max(0.001, (time.time_ns() // 1_000_000 - link.at) / 1000)
+        since = link.at if link.gone_since is None else link.gone_since
+        return max(0.001, (time.time_ns() // 1_000_000 - since) / 1000)
 
     def reports(self, seconds: float | None = None) -> "Iterator[Report]":
         """Give a report whenever something happened, and once a second; the last one is late."""

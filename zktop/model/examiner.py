@@ -53,6 +53,7 @@ class Examiner:
         self._parts: Shelf[Text, Part] = Shelf()
         self._locks: dict[Text, Lock] = {}
         self._paths: tuple[Text, ...] = ()
+        self._now: Millis = 0  # of the newest report
         self._due: dict[Text, Millis] = {}  # locks that the clock alone will change
         self._asking: set[Text] = set()  # locks that watch tables can change
         self._doubted: set[Text] = set()  # no locks, as far as watch tables tell
@@ -77,6 +78,7 @@ class Examiner:
         A look that is not thorough leaves some examinations to the looks that follow: who looks
         twenty times a second sees the locks at once, and the findings a moment later.
         """
+        self._now = now = self._standing(world, now)
         sight = Sight.of(world, now, self._sight)
         changes = self._changes(world, now)
         self._world, self._sight = world, sight
@@ -137,6 +139,11 @@ class Examiner:
         """Give how a place was left, if it was."""
         left = self._chronicle.of(place.lock).departures
         return next((one for one in reversed(left) if one.node == place.node), None)
+
+    def _standing(self, world: World, now: Millis) -> Millis:
+        """Let time stand still while the connection is lost: the picture is of that moment."""
+        lost_at = world.link.gone_since if world.link else None
+        return now if lost_at is None else max(self._now, min(now, lost_at))
 
     def _changes(self, world: World, now: Millis) -> list[Change]:
         """Make the locks again whose facts changed, and say how they differ."""

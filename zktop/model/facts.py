@@ -259,6 +259,14 @@ class Link(Fact, frozen=True, tag="link"):
     session: Session | None = None
     server: Text | None = None
     why: Text | None = None
+    lost_at: Millis | None = None  # the connection was lost then, and is not back
+
+    @property
+    def gone_since(self) -> Millis | None:
+        """Tell since when there is no connection; None while there is one, or was none yet."""
+        if self.state not in ("suspended", "lost"):
+            return None
+        return self.at if self.lost_at is None else self.lost_at
 
 
 ZnodeFact = Children | Node | Gone | Denied

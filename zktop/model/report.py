@@ -75,6 +75,11 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     ours: Collection[Session] = frozenset()
     cost: Cost | None = None
 
+    @property
+    def is_lost(self) -> bool:
+        """Tell whether the connection is lost: all this is as it was then."""
+        return self.world.link is not None and self.world.link.gone_since is not None
+
     def view(self, path: str) -> View | None:
         """Give one lock with its contenders."""
         part = self.parts.get(Text(path))

@@ -48,3 +48,9 @@ class Moment(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     def is_newest(self) -> bool:
         """Tell whether this is what is known now."""
         return self.feed.is_live and self.index is None
+
+    @property
+    def is_stale(self) -> bool:
+        """Tell whether the newest picture is of the past: the connection is lost."""
+        is_out = self.status.word in ("lost", "failed", "connecting", "reading")
+        return is_out and self.is_newest and self.frame is not None

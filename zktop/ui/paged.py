@@ -48,6 +48,7 @@ class Paged(Mannered):
     CSS = """
     ContentSwitcher { height: 1fr; }
     Page { height: 1fr; }
+    Switcher.-past Canvas { text-style: dim; }
     """
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012  Textual declares it so
         (0, "-narrow"),
@@ -105,6 +106,7 @@ class Paged(Mannered):
         if page is not None and page.is_mounted:
             self.guarded(f"Drawing screen {page.TITLE}", partial(page.show, moment))
         self._foot.show(name, self.table)
+        self._switcher.set_class(moment.is_stale, "-past")
         self._draw_head(moment, name)
 
     def _draw_head(self, moment: Moment, page: str) -> None:

@@ -59,6 +59,7 @@ class Connection:
         self._begun = threading.Event()
         self._refusal: str | None = None
         self._bytes_before = 0
+        self._lost_at: Millis | None = None  # until the connection is back, whatever is tried
         self._session: Session | None = None
         self._server: str | None = None
 
@@ -200,9 +201,15 @@ class Connection:
             self._begun.set()
 
     def _tell(self, state: State, why: str | None = None) -> None:
+        at = now_ms()
+        if self.ready or not self._ever_ready or state == "closed":
+            self._lost_at = None
+        elif self._lost_at is None:
+            self._lost_at = at
         self.link = Link(
             zxid=self._clock.seen,
-            at=now_ms(),
+            at=at,
+            lost_at=self._lost_at,
             state=state,
             session=self._session,
             server=clean(self._server) if self._server else None,

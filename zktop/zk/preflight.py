@@ -25,6 +25,7 @@ from zktop.zk.tables import mode_of
 from zktop.zk.wire import Deadline, connect, drained, exchange, send
 
 CAP_S = 2.0
+REFUSED = "connection refused"
 QUESTION = b"srvr\n"
 INSTEAD = ("stat", "mntr", "ruok")  # asked where nothing is said to that
 SILENT_FOR = 0.75  # of the time that there is; then `ruok` is tried
@@ -204,7 +205,7 @@ def _hung_up(address: Address, context: ssl.SSLContext | None) -> Probe:
 def _unreached(address: Address, problem: Exception, seconds: float) -> Probe:
     if isinstance(problem, ConnectionRefusedError):
         said = f"{address} refuses connections: is ZooKeeper running there, on this port?"
-        return Probe(address, "unreachable", said, why="connection refused")
+        return Probe(address, "unreachable", said, why=REFUSED)
     if isinstance(problem, TimeoutError):
         why = f"no answer within {seconds:g} s"
         reasons = "a firewall, a wrong port, or a server that hangs"

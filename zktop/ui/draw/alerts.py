@@ -169,6 +169,8 @@ def _cut(sentence: list[Line]) -> list[Line]:
 def calm(report: Report, *, is_now: bool) -> Line:
     """Say that nothing is wrong, and how far that can be known."""
     if not is_now:
+        if report.is_lost:
+            return line((" No problems were known when the connection was lost.", "unknown"))
         return line((" Nothing was wrong then that could be seen.", "dim"))
     if report.blind:
         blind = len({one.rule for one in report.blind})

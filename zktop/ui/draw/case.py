@@ -53,7 +53,7 @@ def write_deadlock(pen: Pen, case: Case, live: Report, times: int) -> None:
     judged = now or case.verdict
     ink = ink_of_deadlock(judged)  # it may be surer than when it was confirmed
     pen.write(_title(dead, ink, times))
-    pen.write(deadlock_status(case, now, live.now))
+    pen.write(deadlock_status(case, now, live))
     frozen = f"{KINDS[dead.kind]}; this is the picture of its confirmation, {clock(then.now)}"
     pen.say(frozen, "dim", " ")
     pen.write()

@@ -53,7 +53,7 @@ def entries(
         if passed:
             made += [Entry(None, line((f" {title}", "title"))), *passed]
     if not any(one.case and one.severity for one in made):
-        made = [Entry(None, _calm(wanted)), *made]
+        made = [Entry(None, _calm(wanted, report)), *made]
     return [*made, Entry(None, line((" OVERVIEW", "title"))), *_overview(report)]
 
 
@@ -67,9 +67,11 @@ def passed(report: Report, tape: Tape, wanted: Filter) -> Passed:
     return Passed(shown, total)
 
 
-def _calm(wanted: Filter) -> Line:
+def _calm(wanted: Filter, report: Report) -> Line:
     if wanted:
         return line((" nothing passes the filter", "dim"))
+    if report.is_lost:
+        return line((" No problems were known.", "unknown"))
     return line((" ✓ Nothing wrong is seen.", "good"))
 
 

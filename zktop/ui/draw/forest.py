@@ -42,7 +42,10 @@ def write_forest(pen: Pen, report: Report, roster: Roster) -> None:
     roots = report.blockers
     pen.title("WHO BLOCKS WHOM", "root blockers first; below each, who waits for its locks")
     if not roots:
-        pen.say("✓ Nobody waits for anybody.", "good")
+        if report.is_lost:
+            pen.say("Nobody waited when the connection was lost.", "unknown")
+        else:
+            pen.say("✓ Nobody waits for anybody.", "good")
         return
     for root in roots[:ROOTS]:
         _Tree(pen, report, roster).root(root)

@@ -148,7 +148,7 @@ class Findings(Page):
         if self._case == FOREST:
             return self._woods(report, width)
         if self._case == UNSEEN:
-            if not report.deadlocks and not report.findings:
+            if not (report.deadlocks or report.findings or report.is_lost):
                 pen.say("✓ No deadlock and no other finding in all that can be seen.", "good", " ")
             pen.title("WHAT CANNOT BE SEEN", "missing input never reads as: all is well")
             write_all_blind(pen, report.blind)

@@ -87,7 +87,7 @@ class Alerts(Pane):
         if self._of[0] is not report.findings or self._of[1] != known:
             self.found, self._of = list(alerts(report)), (report.findings, known)
         if not self.found:
-            is_now = moment.is_newest and moment.status.word != "lost"
+            is_now = moment.is_newest and not moment.is_stale
             self.put([calm(report, is_now=is_now)], [None], (), room)
             return
         width = self.app.size.width  # ours may not be laid out yet
