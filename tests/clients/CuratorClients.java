@@ -8,11 +8,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.api.CuratorWatcher;
+import org.apache.curator.framework.recipes.cache.PathChildrenCache;
+import org.apache.curator.framework.recipes.cache.TreeCache;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderSelector;
 import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
@@ -23,10 +29,15 @@ import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.locks.StandardLockInternalsDriver;
 import org.apache.curator.retry.RetryOneTime;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.recipes.leader.LeaderElectionSupport;
+import org.apache.zookeeper.recipes.lock.LockListener;
 
 /**
  * Curator clients, each with a session and a thread of its own, moved by lines on stdin: NAME VERB RECIPE PATH [LEASES].
+ * They know ZooKeeper's own recipes, too, and herds. `begin` makes a client with one thread, `begin-pool` one with many.
  * Each line is answered by one of JSON: which ephemeral znodes the client has, and what it watches by its own books.
  */
 public class CuratorClients {
@@ -44,7 +55,10 @@ public class CuratorClients {
         try {
             switch (words[1]) {
                 case "begin":
-                    PEOPLE.put(words[0], new Person(hosts, words[0], Integer.parseInt(words[2])));
+                case "begin-pool":
+                    ExecutorService threads =
+                        words[1].equals("begin") ? Executors.newSingleThreadExecutor() : Executors.newCachedThreadPool();
+                    PEOPLE.put(words[0], new Person(hosts, words[0], Integer.parseInt(words[2]), threads));
                     return "{\"session\": " + PEOPLE.get(words[0]).zookeeper().getSessionId() + "}";
                 case "end":
                     PEOPLE.remove(words[0]).client.close();
@@ -61,19 +75,21 @@ public class CuratorClients {
     interface Thing {
         void take() throws Exception;
 
-        void leave() throws Exception;
+        default void leave() throws Exception {
+        }
     }
 
     static class Person {
         final String name;
         final CuratorFramework client;
-        final ExecutorService thread = Executors.newSingleThreadExecutor();
+        final ExecutorService thread;
         final Map<String, Thing> things = new HashMap<>();
         final Map<String, InterProcessReadWriteLock> readWriteLocks = new HashMap<>();
         final Map<String, Future<?>> tries = new HashMap<>();
 
-        Person(String hosts, String name, int timeoutMs) throws Exception {
+        Person(String hosts, String name, int timeoutMs, ExecutorService thread) throws Exception {
             this.name = name;
+            this.thread = thread;
             client = CuratorFrameworkFactory.builder().connectString(hosts).sessionTimeoutMs(timeoutMs)
                 .connectionTimeoutMs(timeoutMs).retryPolicy(new RetryOneTime(100)).defaultData(bytes()).build();
             client.start();
@@ -98,6 +114,14 @@ public class CuratorClients {
             switch (words[1]) {
                 case "acquire":
                     run(key, thing).get();
+                    break;
+                case "fail":
+                    try {
+                        run(key, thing).get();
+                        throw new AssertionError("it did not fail");
+                    } catch (ExecutionException expected) {
+                        tries.remove(key);
+                    }
                     break;
                 case "ask":
                     List<String> before = watched(path);
@@ -149,14 +173,14 @@ public class CuratorClients {
             books.setAccessible(true);
             List<String> below = new ArrayList<>();
             for (Object path : (List<?>) books.invoke(zookeeper())) {
-                if (path.toString().startsWith(prefix + "/")) {
+                if ((path + "/").startsWith(prefix + "/")) {
                     below.add(path.toString());
                 }
             }
             return below;
         }
 
-        Thing thing(String recipe, String path, int leases) {
+        Thing thing(String recipe, String path, int leases) throws Exception {
             switch (recipe) {
                 case "InterProcessMutex":
                     return lock(new InterProcessMutex(client, path));
@@ -172,6 +196,20 @@ public class CuratorClients {
                     return latch(new LeaderLatch(client, path, name));
                 case "LeaderSelector":
                     return new Selector(path);
+                case "ImpatientMutex":
+                    return impatient(new InterProcessMutex(client, path));
+                case "ZooKeeperLock":
+                    return new ZooKeeperLock(zookeeper(), path);
+                case "ElectionSupport":
+                    return new Support(zookeeper(), path, name);
+                case "Herd":
+                    return new Herd(client, path);
+                case "Ttl":
+                    return () -> client.create().withTtl(leases).withMode(CreateMode.PERSISTENT_WITH_TTL).forPath(path);
+                case "TreeCache":
+                    return () -> TreeCache.newBuilder(client, path).build().start();
+                case "PathChildrenCache":
+                    return () -> new PathChildrenCache(client, path, true).start(PathChildrenCache.StartMode.BUILD_INITIAL_CACHE);
                 default:
                     throw new IllegalArgumentException(recipe);
             }
@@ -189,6 +227,14 @@ public class CuratorClients {
 
                 public void leave() throws Exception {
                     lock.release();
+                }
+            };
+        }
+
+        Thing impatient(InterProcessLock lock) {
+            return () -> {
+                if (!lock.acquire(300, TimeUnit.MILLISECONDS)) {
+                    throw new TimeoutException();
                 }
             };
         }
@@ -243,6 +289,87 @@ public class CuratorClients {
             public void takeLeadership(CuratorFramework same) throws Exception {
                 leads.countDown();
                 ends.await();
+            }
+        }
+    }
+
+    /** ZooKeeper's own recipe. */
+    static class ZooKeeperLock implements Thing, LockListener {
+        final org.apache.zookeeper.recipes.lock.WriteLock lock;
+        final CountDownLatch owns = new CountDownLatch(1);
+
+        ZooKeeperLock(ZooKeeper zookeeper, String path) {
+            lock = new org.apache.zookeeper.recipes.lock.WriteLock(zookeeper, path, ZooDefs.Ids.OPEN_ACL_UNSAFE, this);
+        }
+
+        public void take() throws Exception {
+            lock.lock();
+            owns.await();
+        }
+
+        public void leave() {
+            lock.unlock();
+        }
+
+        public void lockAcquired() {
+            owns.countDown();
+        }
+
+        public void lockReleased() {
+        }
+    }
+
+    /** ZooKeeper's own election: its root has to exist; when it fails it leaves its node behind. */
+    static class Support implements Thing {
+        final LeaderElectionSupport support = new LeaderElectionSupport();
+        final CountDownLatch over = new CountDownLatch(1);
+        volatile boolean hasFailed;
+
+        Support(ZooKeeper zookeeper, String path, String name) {
+            support.setZooKeeper(zookeeper);
+            support.setRootNodeName(path);
+            support.setHostName(name);
+            support.addListener(event -> {
+                hasFailed = event == LeaderElectionSupport.EventType.FAILED;
+                if (hasFailed || event == LeaderElectionSupport.EventType.ELECTED_COMPLETE) {
+                    over.countDown();
+                }
+            });
+        }
+
+        public void take() throws Exception {
+            support.start();
+            over.await();
+            if (hasFailed) {
+                throw new IllegalStateException("the election failed");
+            }
+        }
+
+        public void leave() {
+            support.stop();
+        }
+    }
+
+    /** As many write it by hand on top of Curator: everybody watches the children of the lock. */
+    static class Herd implements Thing {
+        final CuratorFramework client;
+        final String path;
+
+        Herd(CuratorFramework client, String path) {
+            this.client = client;
+            this.path = path;
+        }
+
+        public void take() throws Exception {
+            String own = client.create().creatingParentsIfNeeded().withMode(CreateMode.EPHEMERAL_SEQUENTIAL)
+                .forPath(path + "/lock-").substring(path.length() + 1);
+            while (true) {
+                CountDownLatch changed = new CountDownLatch(1);
+                List<String> queue = client.getChildren().usingWatcher((CuratorWatcher) event -> changed.countDown()).forPath(path);
+                if (queue.stream().sorted().findFirst().get().equals(own)) {
+                    return;
+                }
+                changed.await();
             }
         }
     }

@@ -1,13 +1,26 @@
 """One real server and one Java process for all tests; clients and a path for each."""
 
 import itertools
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from clients.commands import Check, checking
-from clients.people import LONG_S, Person, Stage, Virtual, compiled, kazoo_people, virtual
+from clients.people import (
+    DEBIAN_GO,
+    LONG_S,
+    Hire,
+    Person,
+    Stage,
+    Virtual,
+    built,
+    compiled,
+    go_people,
+    kazoo_people,
+    virtual,
+)
 from kazoo.client import KazooClient
 from servers import DEBIAN_JARS, RunningServer, real_zookeeper
 
@@ -20,7 +33,11 @@ _numbers = itertools.count()
 @pytest.fixture(scope="session")
 def server() -> Iterator[RunningServer]:
     """A standalone server with short ticks."""
-    settings = {"tickTime": TICK_MS, "maxSessionTimeout": LONGEST_SESSION_MS}
+    settings = {
+        "tickTime": TICK_MS,
+        "maxSessionTimeout": LONGEST_SESSION_MS,
+        "extendedTypesEnabled": "true",  # znodes with a time to live
+    }
     with real_zookeeper(admin=True, **settings) as running:
         yield running
 
@@ -50,14 +67,29 @@ def machine(server: RunningServer, classpath: str) -> Iterator[Virtual]:
         yield running
 
 
+@pytest.fixture(scope="session")
+def go_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The compiled Go program."""
+    if shutil.which("go") is None or not (DEBIAN_GO / "src/github.com/samuel").exists():
+        pytest.skip("no Go, or no go-zookeeper, on this machine")
+    return built(tmp_path_factory.mktemp("go"))
+
+
+@pytest.fixture
+def go(server: RunningServer, go_program: Path) -> Iterator[Hire]:
+    """Hire Go clients."""
+    with go_people(server, go_program) as hire:
+        yield hire
+
+
 @pytest.fixture
 def stage(server: RunningServer, request: pytest.FixtureRequest) -> Iterator[Stage]:
     """A place of the test's own; whoever is hired is gone after the test."""
     with kazoo_people(server) as kazoo, ExitStack() as stack:
 
-        def curator(*names: str) -> list[Person]:
+        def curator(*names: str, begin: str = "begin") -> list[Person]:
             shared: Virtual = request.getfixturevalue("machine")
-            people = shared.hire(*names)
+            people = shared.hire(*names, begin=begin)
             for person in people:
                 stack.callback(shared.dismiss, person)
             return people

@@ -123,6 +123,12 @@ class Person:
         claim.start()
         until(lambda: claim.has_settled(before))
 
+    def fail(self, claim):
+        """Come back when it has given up."""
+        claim.start()
+        until(lambda: claim.failed)
+        claim.failed = None
+
     def list(self, claim):
         """Come back when a dawdler has listed the queue and has not yet looked further."""
         claim.start()

@@ -4,9 +4,13 @@ import contextlib
 import threading
 import uuid
 from datetime import UTC, datetime, timedelta
+from typing import ClassVar
 
 import kazoo.exceptions
 import kazoo.recipe.lock
+from kazoo.recipe.cache import TreeCache, TreeEvent
+
+INITIALIZED = TreeEvent.INITIALIZED
 
 
 class OldReadLock(kazoo.recipe.lock.ReadLock):
@@ -27,6 +31,38 @@ class ForgetfulLock(kazoo.recipe.lock.Lock):
 
     def _find_node(self):
         return None
+
+
+class DashedLock(kazoo.recipe.lock.Lock):
+    """Names its nodes as Curator does, and counts such names alone."""
+
+    _NODE_NAME = "-lock-"
+    _EXCLUDE_NAMES: ClassVar = ["-lock-"]
+
+
+class ImpatientLock:
+    """Honours Curator's names, and gives up soon."""
+
+    def __init__(self, client, path, name):
+        self.lock = client.Lock(path, name, ("-lock-",))
+
+    def acquire(self):
+        """Try."""
+        self.lock.acquire(timeout=0.3)
+
+
+class Cache:
+    """kazoo's cache of a tree: it watches every node in it."""
+
+    def __init__(self, client, path):
+        self.client, self.cache, self.path = client, TreeCache(client, path), path
+
+    def acquire(self):
+        """Read all, and watch all."""
+        is_read = threading.Event()
+        self.cache.listen(lambda event: event.event_type == INITIALIZED and is_read.set())
+        self.cache.start()
+        is_read.wait()
 
 
 class CarelessLock:
@@ -93,6 +129,12 @@ class DawdlingReader(Dawdler):
         self.client.get(path, watch=lambda _event: self.wake.set())
 
 
+class DawdlingCurator(DawdlingReader):
+    """The same, by name a client of Curator."""
+
+    prefix = f"_c_{uuid.uuid4()}-lock-"
+
+
 class Lease:
     """kazoo's lease that nobody waits for: it is obtained, or it is not."""
 
@@ -140,7 +182,11 @@ RECIPES = {
     "ForgetfulLock": lambda client, path, name, _n: ForgetfulLock(client, path, name),
     "TolerantLock": lambda client, path, name, _n: client.Lock(path, name, ("-lock-",)),
     "PersistentLock": lambda client, path, name, _n: client.Lock(path, name),
+    "DashedLock": lambda client, path, name, _n: DashedLock(client, path, name),
+    "ImpatientLock": lambda client, path, name, _n: ImpatientLock(client, path, name),
+    "Cache": lambda client, path, _name, _n: Cache(client, path),
     "CarelessLock": lambda client, path, name, _n: CarelessLock(client, path, name),
     "Dawdler": lambda client, path, name, _n: Dawdler(client, path, name),
     "DawdlingReader": lambda client, path, name, _n: DawdlingReader(client, path, name),
+    "DawdlingCurator": lambda client, path, name, _n: DawdlingCurator(client, path, name),
 }

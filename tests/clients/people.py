@@ -5,6 +5,7 @@ made, have and watch by their own books.
 """
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -17,8 +18,12 @@ from servers import DEBIAN_JARS, RunningServer
 
 HERE = Path(__file__).parent
 KAZOO, CURATOR = "clients.kazoo_client", HERE / "CuratorClients.java"
+GO, DEBIAN_GO = HERE / "GoClients.go", Path("/usr/share/gocode")
 LONG_S = 30.0  # the session timeout of clients that nobody harms
-JARS = ("curator-recipes", "curator-framework", "curator-client", "guava", "zookeeper")
+JARS = (
+    *("curator-recipes", "curator-framework", "curator-client", "guava", "zookeeper"),
+    *("zookeeper-recipes-lock", "zookeeper-recipes-election"),
+)
 JVM = ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xms16m", "-Xmx64m"]
 QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"
 
@@ -90,6 +95,10 @@ class Person:
         place = self._place(path, "ask", recipe, path, leases)
         assert not place.holds
         return place
+
+    def fails(self, recipe: str, path: str) -> Place:
+        """Try, and come back when it has failed."""
+        return self._place(path, "fail", recipe, path)
 
     def now(self, recipe: str, path: str) -> Place:
         """Only look."""
@@ -172,17 +181,33 @@ def kazoo_people(server: RunningServer) -> Iterator[Hire]:
         yield hire
 
 
+@contextmanager
+def go_people(server: RunningServer, program: Path) -> Iterator[Hire]:
+    """Hire Go clients, each in a process of its own."""
+    with ExitStack() as stack:
+
+        def hire(*names: str) -> list[Person]:
+            command = [str(program), server.address]
+            programs = [stack.enter_context(_running(command)) for _ in names]
+            return [
+                Person(program, name, program.answer())
+                for program, name in zip(programs, names, strict=True)
+            ]
+
+        yield hire
+
+
 class Virtual:
     """A Java process with any number of Curator clients in it."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
 
-    def hire(self, *names: str, timeout_s: float = LONG_S) -> list[Person]:
-        """Give clients with a session and a thread each."""
+    def hire(self, *names: str, timeout_s: float = LONG_S, begin: str = "begin") -> list[Person]:
+        """Give clients with a session and a thread each; `begin-pool`: with many threads."""
         milliseconds = int(timeout_s * 1000)
         return [
-            Person(self.program, name, self.program.ask(name, "begin", milliseconds), name)
+            Person(self.program, name, self.program.ask(name, begin, milliseconds), name)
             for name in names
         ]
 
@@ -197,6 +222,15 @@ def compiled(folder: Path) -> str:
     command = ["javac", "-cp", jars, "-d", str(folder), str(CURATOR)]
     subprocess.run(command, check=True, timeout=60)
     return f"{folder}:{jars}"
+
+
+def built(folder: Path) -> Path:
+    """The Go program; its library is the one of Debian."""
+    program = folder / "contender"
+    settings = {"GO111MODULE": "off", "GOPATH": str(DEBIAN_GO), "GOCACHE": str(folder / "cache")}
+    command = ["go", "build", "-o", str(program), str(GO)]
+    subprocess.run(command, check=True, timeout=120, env=os.environ | settings)
+    return program
 
 
 @contextmanager

@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
-from clients.glance import Told, glance, held, waiting
-from clients.people import Stage, kazoo_people, virtual
-from servers import RunningServer, real_ensemble
+from clients.glance import PATIENCE_S, Told, glance, held, waiting, watching
+from clients.people import Place, Stage, kazoo_people, virtual
+from servers import RunningServer, ask, real_ensemble
+
+from zktop.model.report import Report
 
 pytestmark = pytest.mark.zookeeper
 
@@ -42,3 +44,47 @@ def test_what_several_servers_know_is_put_together(
     where = [seen.of(one.session)["server"] for one in (ann, bob, cem, dee)]
     assert where == [first.address, second.address, third.address, third.address]
     assert seen.shot["source"]["sees"]["watches"] == "all"
+
+
+def test_a_fail_over_in_a_mixed_folder(classpath: str) -> None:
+    """A waiter moves to another member: it is in the same queue before, meanwhile and after."""
+    path = "/mixed/orders"
+    with (
+        real_ensemble(3) as members,
+        virtual(members[0], classpath) as machine,
+        kazoo_people(members[0]) as kazoo,
+    ):
+        (ann,) = machine.hire("ann")
+        hosts = ",".join(one.address for one in members[1:])
+        bob, cem = kazoo("bob", "cem", hosts=hosts)
+        a = ann.acquire("InterProcessMutex", path)
+        c, b = cem.ask("DashedLock", path), bob.ask("TolerantLock", path)
+        with watching(Stage(members[0], "/mixed", kazoo, machine.hire, machine.hire), [path]) as w:
+            assert w.read()
+            before = next(one for one in w.reports(PATIENCE_S) if _is_watching(one, b))
+            doomed = next(one for one in members[1:] if bob.session in ask(one.port, "cons"))
+            doomed.process.kill()
+            told = []
+            for report in w.reports(PATIENCE_S):
+                told.append(report)
+                presence = report.sight.presence(int(bob.session, 16))
+                if presence and presence.server != doomed.address and _is_watching(report, b):
+                    break
+
+    queue = {a.node: "holds", c.node: "waits", b.node: "waits"}
+    assert [_states(one) for one in (before, told[-1])] == [queue] * 2
+    assert all(_states(one) == queue for one in told if _states(one))
+    wrong = {one.rule for report in told for one in report.findings if one.lock == path}
+    assert not wrong
+
+
+def _is_watching(report: Report, place: Place) -> bool:
+    """Tell whether a table shows the watch that a client says it has."""
+    session = int(place.session, 16)
+    return set(place.watches) <= (report.sight.watched(session) or set())
+
+
+def _states(report: Report) -> dict[str, str]:
+    return {
+        str(one.node): one.state for view in report.views for one in (*view.holders, *view.waiters)
+    }

@@ -169,6 +169,23 @@ def test_a_lost_watch(stage: Stage, recipe: str, rule: str, verdict: str, check:
     assert _failed(check()) == [rule]
 
 
+def test_a_lost_watch_among_clients_of_curator(stage: Stage, check: Check) -> None:
+    """Each of them watches the ensemble's configuration, too: that is no watch on children."""
+    path, recipe = f"{stage.root}/orders", "InterProcessMutex"
+    (ann, bob), (cem,) = stage.curator("ann", "bob"), stage.kazoo("cem")
+    a = ann.acquire(recipe, path)
+    bob.ask(recipe, path)
+    cem.does("list", "DawdlingCurator", path)
+    bob.cancel(recipe, path)
+    c = cem.does("go_on", "DawdlingCurator", path)
+
+    seen = glance_when(lambda seen: seen.found("L1"), stage, path)
+
+    assert seen.lock(path).waiters == [waiting(c, a, watch="missing")]
+    assert seen.found("L1") == [({c.node}, {c.session})]
+    assert _failed(check()) == ["L1"]
+
+
 def _failed(ran: Ran) -> list[str]:
     """The rules that made a check fail."""
     assert ran.code == 1, ran
