@@ -24,6 +24,8 @@ from zktop.model.text import Text
 
 Does = Literal["holds", "waits", "stranded"]
 
+MANY_WATCHED = 8  # children that one session watches: a cache watches them all
+
 
 class Family(Struct, frozen=True):
     """The members of one layout in their order, and the rule they go by."""
@@ -145,10 +147,7 @@ class FolderQueue:
             return ()
         if self.layout.watch == "children":
             return (Target(HERE, "children"),)
-        now, then = self._watchable(member, standing)
-        here = self.folder.watched_by(member.owner)
-        has_looked = bool(now) and all(child.node in here for child in now)
-        watched = now if has_looked or not then else then
+        watched = self._seen_target(member, standing) or self._likely_target(member, standing)
         also = [Target(Text(node), "exists") for node in self.layout.also_watches]
         return (*(Target(child.node, self.layout.how) for child in watched), *also)
 
@@ -250,6 +249,27 @@ class FolderQueue:
         older = partial(_came_before, member=member)
         return self._looked_at(member, standing), self._looked_at(member, standing, older)
 
+    def _seen_target(self, member: Member, standing: Standing) -> list[Member]:
+        """Give what its session is seen to watch and its client watches, if it looked in time.
+
+        A client looked no sooner than its own node and the node that it watches were there.
+        """
+        here = self.folder.watched_by(member.owner)
+        if not here:
+            return []
+        watched = (child for child in standing.ranking.back(standing.before) if child.node in here)
+        for last in islice(watched, MANY_WATCHED):
+            there = partial(_was_there, at=max(last.czxid, member.czxid))
+            found = self._looked_at(member, standing, there)
+            if found and all(child.node in here for child in found):
+                return found
+        return []
+
+    def _likely_target(self, member: Member, standing: Standing) -> list[Member]:
+        """Give what it watches if it has not looked since it came, else what it would now."""
+        now, then = self._watchable(member, standing)
+        return then or now
+
     def _looked_at(
         self,
         member: Member,
@@ -326,6 +346,11 @@ class FolderQueue:
             if member.owner and one.owner == member.owner and one.node != member.node
         ]
         return {node for one in others for by in sights for node in self._predicted(one, by)}
+
+
+def _was_there(child: Member, at: int) -> bool:
+    """Tell whether a child was there at a transaction."""
+    return child.czxid <= at
 
 
 def _came_before(child: Member, member: Member) -> bool:
