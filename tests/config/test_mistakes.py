@@ -194,7 +194,22 @@ MISTAKES = [
     ),
     (
         "layouts: [{ name: ours, pattern: 'a{SEQ}', sights: [{ counts: all, key: '.*' }] }]",
-        "1: layouts[0].sights[0].key: needs a group, like (.*), for what is compared",
+        "1: layouts[0].sights[0].key: needs exactly one group, like (.*), for what is compared",
+    ),
+    (
+        "layouts: [{ name: ours, pattern: 'a{SEQ}', sights: [{ key: '(.*)-(.*)' }] }]",
+        "1: layouts[0].sights[0].key: needs exactly one group, like (.*), for what is compared",
+    ),
+    (
+        "layouts: [{ name: ours, pattern: 'a{SEQ}', sights: [{ key: '{SEK}' }] }]",
+        "1: layouts[0].sights[0].key: unknown macro {SEK} (did you mean {SEQ}?)",
+    ),
+    (
+        "layouts: [{ name: ours, pattern: 'a{SEQ}', sights: [{ bars: '-w[' }] }]",
+        (
+            "1: layouts[0].sights[0].bars: is no regular expression: "
+            "unterminated character set at position 2"
+        ),
     ),
     (
         "layouts: [{ name: ours, pattern: 'a{SEQ}', sights: [{ counts: '(' }] }]",

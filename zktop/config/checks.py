@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from zktop.config.forms import one_of
 from zktop.config.reader import Check
 from zktop.config.shape import Sasl, Tls
-from zktop.model.layouts.check import check
+from zktop.model.layouts.check import check, check_sight
 from zktop.model.layouts.layout import ClientSight, Layout
-from zktop.model.layouts.sights import mistakes
 
 
 def checks(layouts: set[str]) -> dict[type, Check]:
@@ -24,7 +23,7 @@ def checks(layouts: set[str]) -> dict[type, Check]:
 
     return {
         Layout: layout_mistakes,
-        ClientSight: mistakes,
+        ClientSight: check_sight,
         Sasl: _sasl_mistakes,
         Tls: _tls_mistakes,
     }

@@ -7,9 +7,10 @@ import pytest
 from zktop.model.facts import Stat
 from zktop.model.family import Znode
 from zktop.model.layouts.catalogue import LAYOUTS, layout_named
+from zktop.model.layouts.check import check_sight
 from zktop.model.layouts.layout import ClientSight, Layout
 from zktop.model.layouts.names import written
-from zktop.model.layouts.sights import assumed, mistakes, sights_of
+from zktop.model.layouts.sights import assumed, sights_of
 from zktop.model.locks import order
 from zktop.model.locks.lock import FOREIGN, Member
 from zktop.model.locks.ranking import Ranking
@@ -187,7 +188,7 @@ OWN = {
 
 def test_every_sight_of_the_catalogue_is_sound() -> None:
     """Its patterns compile, and a key has a group; all layouts with names are tried above."""
-    told = [fault for layout in LAYOUTS for sight in layout.sights for fault in mistakes(sight)]
+    told = [fault for layout in LAYOUTS for sight in layout.sights for fault in check_sight(sight)]
 
     assert not told
     named = {one.name for one in LAYOUTS if any(not sight.pool for sight in one.sights)}

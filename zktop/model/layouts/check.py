@@ -4,7 +4,7 @@ import re
 import warnings
 from collections.abc import Iterator
 
-from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.layout import ClientSight, Layout
 from zktop.model.layouts.names import MACROS, compiled
 from zktop.model.text import nearest
 
@@ -34,6 +34,24 @@ def check(layout: Layout) -> Mistakes:
     yield from _rules(layout)
 
 
+def check_sight(sight: ClientSight) -> Mistakes:
+    """Say everything that keeps a sight from working.
+
+    >>> list(check_sight(ClientSight(counts="all", key="^(.*)-(.*)$")))
+    [('key', 'needs exactly one group, like (.*), for what is compared')]
+    """
+    macros = (*MACROS, "{NAME}")
+    for field in ("counts", "key", "bars"):
+        written = getattr(sight, field)
+        pattern = written.replace("{NAME}", "x")
+        broken = _broken(pattern)
+        unknown = [*_unknown_macros(written, macros)]
+        yield from ((field, what) for what in ([broken] if broken else unknown))
+        is_readable = field == "key" and written and not (broken or unknown)
+        if is_readable and compiled(pattern).groups != 1:
+            yield field, "needs exactly one group, like (.*), for what is compared"
+
+
 def _broken(pattern: str) -> str | None:
     if len(pattern) > _LONGEST_PATTERN:
         return f"is longer than {_LONGEST_PATTERN} characters"
@@ -52,12 +70,16 @@ def _name(layout: Layout) -> Mistakes:
 
 def _words(layout: Layout) -> Mistakes:
     """Say which macros and groups nothing is known of."""
-    for macro in _MACRO.findall(layout.pattern):
-        if macro not in MACROS:
-            yield "pattern", f"unknown macro {macro} ({_hint(macro.upper(), tuple(MACROS))})"
+    yield from (("pattern", what) for what in _unknown_macros(layout.pattern, tuple(MACROS)))
     for group in compiled(layout.pattern).groupindex:
         if group not in _GROUPS:
             yield "pattern", f'unknown group "{group}" ({_hint(group, _GROUPS)})'
+
+
+def _unknown_macros(pattern: str, known: tuple[str, ...]) -> Iterator[str]:
+    for macro in _MACRO.findall(pattern):
+        if macro not in known:
+            yield f"unknown macro {macro} ({_hint(macro.upper(), known)})"
 
 
 def _groups(layout: Layout) -> Mistakes:

@@ -92,15 +92,3 @@ def _search(pattern: str, group: str = "") -> Callable[[str], re.Match[str] | No
 def _nameless(pattern: str) -> str:
     """Take the names of the groups away, so that patterns can stand side by side."""
     return re.sub(r"\(\?P<\w+>", "(?:", compiled(pattern).pattern)
-
-
-def mistakes(sight: ClientSight) -> Iterable[tuple[str, str]]:
-    """Say what keeps a sight from working: the key, and a sentence."""
-    for field in ("counts", "key", "bars"):
-        try:
-            pattern = compiled(getattr(sight, field).replace("{NAME}", "x"))
-        except (re.error, OverflowError, RecursionError) as error:
-            yield field, f"is no regular expression: {error}"
-            continue
-        if field == "key" and sight.key and not pattern.groups:
-            yield field, "needs a group, like (.*), for what is compared"
