@@ -11,14 +11,20 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from kazoo.client import KazooClient
-from msgspec.structs import replace
 
 from bench.crowd import member, queue_up
 from bench.figure import Figure
-from bench.reading import _bare_async, _bare_events, _bare_multi, _create, _percentile, _seconds
+from bench.reading import (
+    _bare_async,
+    _bare_events,
+    _bare_multi,
+    _create,
+    _percentile,
+    _seconds,
+    take_for_old,
+)
 from bench.sizes import size
 from zktop.commands.watch import Watch
 from zktop.model.locks.lock import Lock
@@ -114,9 +120,7 @@ def _watch(address: str, root: str, *, persistent: bool = True) -> Watch:
     plan = Plan(roots=(root,), persistent=persistent, introspect=False)
     watch = Watch(Access(parse_hosts(address), session_timeout=30), plan, Settings((Root(root),)))
     if not persistent:  # as if the server were an old one
-        source: Any = watch._source  # noqa: SLF001
-        expect = source._expect  # noqa: SLF001
-        source._expect = lambda probes: expect([replace(p, version=(3, 5, 0)) for p in probes])  # noqa: SLF001
+        take_for_old(watch._source)  # noqa: SLF001
     return watch
 
 

@@ -16,7 +16,6 @@ from typing import Any
 from kazoo.client import KazooClient
 from kazoo.protocol.serialization import int_struct, write_string
 from kazoo.protocol.states import ZnodeStat
-from msgspec.structs import replace
 
 from bench.figure import Figure
 from bench.sizes import size
@@ -89,12 +88,7 @@ def _read_by_source(address: str, root: str, *, persistent: bool, batches: bool 
     plan = Plan(roots=(f"{root}/*",), persistent=persistent, introspect=False)
     source = Source(access, plan)
     if not batches:
-        expected = source._expect  # noqa: SLF001
-
-        def old(probes: Any) -> None:
-            expected([replace(probe, version=(3, 5, 0)) for probe in probes])
-
-        source._expect = old  # type: ignore[method-assign]  # noqa: SLF001
+        take_for_old(source)
     begun: list[float] = []
 
     def on_facts(facts: list[AnyFact]) -> None:
@@ -107,6 +101,17 @@ def _read_by_source(address: str, root: str, *, persistent: bool, batches: bool 
         return begun[-1] - begun[0]
     finally:
         source.close()
+
+
+def take_for_old(source: Source) -> None:
+    """Have it read one znode at a time, as if the servers knew no batches."""
+    expected = source._expect  # noqa: SLF001
+
+    def old(probes: Any) -> None:
+        expected(probes)
+        source._reader.batches = False  # noqa: SLF001
+
+    source._expect = old  # type: ignore[method-assign]  # noqa: SLF001
 
 
 def _bare_multi(client: KazooClient, root: str) -> None:
