@@ -97,7 +97,7 @@ public class CuratorClients {
         }
 
         byte[] bytes() {
-            return name.getBytes(StandardCharsets.UTF_8);
+            return name.replaceAll("#.*", "").getBytes(StandardCharsets.UTF_8);
         }
 
         ZooKeeper zookeeper() throws Exception {

@@ -15,6 +15,7 @@ from zktop.model.findings.rule import Answer, Later, Verdict, rule
 from zktop.model.findings.surroundings import Interview
 from zktop.model.findings.words import clock, count, several, waits
 from zktop.model.history.event import Departure
+from zktop.model.layouts.catalogue import layout_named
 from zktop.model.locks.lock import Member
 from zktop.model.waits.names import span
 from zktop.model.witness import Presence
@@ -78,7 +79,8 @@ def _reads_by_name(look: Examination, reading: list[Member]) -> Verdict:
 
 def _sorts_by_name(look: Examination, wrong: list[Sighted], believing: list[Member]) -> Verdict:
     watching = several(look.who(seen.member) for seen in wrong)
-    first, others = believing[0], believing[1:]
+    first = believing[0]
+    others = [one for one in believing[1:] if one.owner != first.owner]
     others_named = several(look.names(reversed(others)))
     two = (
         f"{look.name} may have two owners: {look.who(first)} (first by number) and "
@@ -133,6 +135,8 @@ def blind_neighbours(look: Examination) -> Iterator[Answer]:
         if may_own_beside_readers(look, seen):
             yield _beside_readers(look, seen.member)
     if len(look.lock.lines) > 1:
+        if _are_several_locks(look):
+            return
         heads = [line.holders[0] for line in look.lock.lines if line.holders]
         if _conflict(heads):
             yield _dual(look, heads)
@@ -140,6 +144,12 @@ def blind_neighbours(look: Examination) -> Iterator[Answer]:
     numbers = [member.sequence for member in look.holders if member.sequence is not None]
     if len(set(numbers)) < len(numbers) and _conflict(list(look.holders)):
         yield _dual(look, list(look.holders))
+
+
+def _are_several_locks(look: Examination) -> bool:
+    """Tell whether the lines are locks of their own that share a parent."""
+    layout = layout_named(look.lock.layout, look.around.settings.layouts)
+    return layout is not None and layout.grouped
 
 
 def _beside_readers(look: Examination, member: Member) -> Verdict:

@@ -16,6 +16,9 @@ RECENT = 600_000  # how long a change of the root stays worth a line ...
 NEWS = 30_000  # ... and how long it is more than a note
 
 
+_COMPANIONS = {"mesos-group": ("log_replicas",)}  # what the same software keeps beside its lock
+
+
 @rule(
     "R1",
     "foreign-members",
@@ -27,7 +30,8 @@ NEWS = 30_000  # ... and how long it is more than a note
 )
 def foreign_members(look: Examination) -> Iterator[Answer]:
     """Find children that the layout does not know."""
-    foreign = look.lock.foreign
+    own = _COMPANIONS.get(look.lock.layout, ())
+    foreign = tuple(name for name in look.lock.foreign if name not in own)
     if not foreign:
         return
     yield Verdict(
