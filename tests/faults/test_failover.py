@@ -1,14 +1,18 @@
 """Clients whose server dies move to another one: that is no silence of theirs."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 
 import pytest
 from faults.conftest import TICK_MS, Ensemble
 from faults.witness import Place, Witness, witness
 from kazoo.client import KazooClient
 from kazoo.retry import KazooRetry
+from servers import RunningServer
+from zk.cable import Cable
 
 from zktop.model.report import Report
+from zktop.zk.hosts import Address
 
 pytestmark = pytest.mark.zookeeper
 
@@ -54,6 +58,30 @@ def test_clients_that_move_are_not_silent(
 
     assert _silences(looker) == []
     assert len(looker.report.paths) == HOLDERS
+
+
+def test_a_host_that_dies_is_one_event(zookeeper: RunningServer, root: str) -> None:
+    """All its sessions expire: how many, what that freed, and where they were."""
+    with closing(Cable(zookeeper.port)) as line, ExitStack() as stack:
+        for number in range(HOLDERS + 2):
+            client = _client(line.address if number < HOLDERS else zookeeper.address)
+            stack.callback(client.close)
+            stack.callback(client.stop)
+            client.start()
+            client.Lock(f"{root}/lock-of-{number}", f"R{number}").acquire()
+        admin = {Address("127.0.0.1", zookeeper.port): zookeeper.admin_port or 0}
+        with witness(Place(zookeeper.address, f"{root}/*", admin)) as looker:
+            looker.until(lambda report: report.sight.sees.sessions == "all")
+            line.cut()
+            looker.until(lambda report: _expiries(report)[:1] == [HOLDERS])
+
+    (finding,) = [one for one in looker.report.findings if one.rule == "P15"]
+    assert f"{HOLDERS} on {zookeeper.address}, {HOLDERS} from 127.0.0.1" in finding.sentence
+    assert f"{HOLDERS} locks were freed" in finding.sentence
+
+
+def _expiries(report: Report) -> list[int]:
+    return [len(one.sessions) for one in report.findings if one.rule == "P15"]
 
 
 def _are_heard(report: Report, sessions: set[int], dead: str) -> bool:

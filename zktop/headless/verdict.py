@@ -13,7 +13,7 @@ from zktop.model.report import Report
 GRACE: Final[Millis] = 5_000  # for a second look at tables that are slow to come
 CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
 CRITICAL: Final = frozenset(rule.id for rule in RULES if rule.severity == "critical")
-OUTAGES: Final = frozenset({"P13", "P14", "R8", "R9"})
+OUTAGES: Final = frozenset({"P13", "P14", "P15", "R8", "R9"})
 Level = Literal["OK", "WARNING", "CRITICAL", "UNKNOWN"]
 
 

@@ -251,6 +251,7 @@ class Inspection:
             deadlocks=scene.deadlocks,
             inversions=scene.inversions,
             owners=self._places.owners,
+            expired=self._chronicle.expiries.most_at_once(),
         )
         self._remember(WHOLE, survey_all(survey), scene.now)
 

@@ -9,7 +9,7 @@ import pytest
 from zktop.model.findings.catalogue import RULES, UNDECIDED
 
 HERE = Path(__file__).parent
-FAMILIES = {"D": 10, "B": 11, "L": 11, "S": 7, "P": 14, "R": 9}
+FAMILIES = {"D": 10, "B": 11, "L": 11, "S": 7, "P": 15, "R": 9}
 EVERY = {f"{family}{n}" for family, number in FAMILIES.items() for n in range(1, number + 1)}
 TOLD = re.compile(r"test_((?:[dblspr]\d+_)+)(fires|is_quiet)")
 

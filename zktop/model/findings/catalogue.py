@@ -8,6 +8,7 @@ from typing import Final, TypeAlias, cast
 from zktop.model.findings import (
     blocked,
     deadlocks,
+    expiries,
     foreign,
     inversions,
     outages,
@@ -49,6 +50,7 @@ RULES: Final[tuple[AnyRule, ...]] = _ordered(
         *foreign.SPLIT,
         *performance.RULES,
         *outages.RULES,
+        *expiries.RULES,
         *structure.RULES,
         *roots.RULES,
     )

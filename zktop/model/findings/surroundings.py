@@ -11,6 +11,7 @@ from zktop.model.facts import Link, Millis, Session
 from zktop.model.findings.finding import Need
 from zktop.model.findings.rule import Lacking, Subject
 from zktop.model.findings.words import short
+from zktop.model.history.expiries import Expired
 from zktop.model.history.sessions import Sessions
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.settings import Settings, Thresholds
@@ -140,6 +141,7 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     deadlocks: "Sequence[Deadlock]" = ()
     inversions: "Sequence[Inversion]" = ()
     owners: Collection[Session] = ()  # of all places in locks
+    expired: Collection[Expired] = ()  # at once, lately
 
     @property
     def now_ms(self) -> Millis:

@@ -13,6 +13,7 @@ from zktop.model.facts import Millis
 from zktop.model.history.bounds import arrivals, first_bounds, first_look
 from zktop.model.history.change import Change, Look, Together, together
 from zktop.model.history.event import Event
+from zktop.model.history.expiries import Expiries
 from zktop.model.history.past import NO_HISTORY, FirstLook, LockHistory, Origin
 from zktop.model.history.sessions import Sessions
 from zktop.model.locks.lock import Lock
@@ -32,6 +33,7 @@ class Chronicle:
     def __init__(self) -> None:
         """Begin without having looked."""
         self.sessions = Sessions()
+        self.expiries = Expiries()
         self._first: dict[Text, FirstLook] = {}
         self._diaries: dict[Text, Diary] = {}
         self._graves: dict[Text, Origin] = {}
@@ -57,7 +59,9 @@ class Chronicle:
         self._mind_the_gap(sight)
         self._begin(changes, sight)
         company = together(changes)
-        return [event for change in changes for event in self._fold(change, sight, company)]
+        events = [event for change in changes for event in self._fold(change, sight, company)]
+        self.expiries.look(events, self.sessions, self._now)
+        return events
 
     def of(self, path: str, now_ms: Millis | None = None) -> LockHistory:
         """Give the history of one lock up to now."""

@@ -137,6 +137,11 @@ class Sessions:
         late = self._now - MOVES_WITHIN_MS
         return tuple(at for at in known.moves if at >= late) if known else ()
 
+    def last_place(self, session: Session) -> tuple[Text | None, Text | None]:
+        """Name the server that listed it last, and its client's address there."""
+        known = self._records.get(session)
+        return (known.server, known.row.client) if known else (None, None)
+
     def longest_gap(self, session: Session) -> int | None:
         """Give the longest time without contact that was seen within an hour."""
         known = self._records.get(session)

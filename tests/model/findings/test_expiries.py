@@ -1,0 +1,70 @@
+"""P15: many sessions that expired at once; with near misses."""
+
+from model.builders import NOW, ZK1, session
+from model.findings.cases import SECOND, found, only, survey
+
+from zktop.model.findings.surroundings import Survey
+from zktop.model.history.event import Event, Span
+from zktop.model.history.expiries import SHOWN_MS, Expired, Expiries
+from zktop.model.history.sessions import Sessions
+from zktop.model.text import Text
+
+
+def gone(number: int, at: int = NOW, *, held: bool = True) -> Expired:
+    """One session, with a lock of its own."""
+    lock = Text(f"/locks/{number}")
+    return Expired(at, session(f"s{number}"), lock, held, ZK1, "10.0.4.31")
+
+
+def after(*expired: Expired, alive: int = 0) -> Survey:
+    """So many are still there."""
+    return survey(expired=expired, owners={session(f"alive{n}") for n in range(alive)})
+
+
+def test_p15_fires_for_many_sessions_at_once() -> None:
+    """How many, where they were, and what that freed."""
+    places = [gone(n, NOW + n * SECOND, held=n < 4) for n in range(6)]
+
+    assert only("P15", after(*places, alive=2)).sentence == (
+        "6 of 8 sessions with places in locks expired within 5s, from 00:16:40Z on: "
+        "6 on zk1:2181, 6 from 10.0.4.31. 4 locks were freed, 2 requests left a queue."
+    )
+
+
+def test_p15_is_quiet_for_a_few() -> None:
+    """And for a small part of all; many places of one session are one session."""
+    assert not found("P15", after(*map(gone, range(4))))
+    assert not found("P15", after(*[gone(1)] * 9))
+    assert not found("P15", after(*map(gone, range(6)), alive=100))
+
+
+def test_those_that_expired_one_after_the_other_are_not_at_once() -> None:
+    """Ten within five minutes: never more than two in a quarter of a minute."""
+    expiries = Expiries()
+    for number in range(10):
+        at = NOW + number * 10 * SECOND
+        expiries.look([_expired(number, at)], Sessions(), at)
+
+    assert len(expiries.most_at_once()) == 2
+
+
+def test_they_are_forgotten_after_two_minutes() -> None:
+    """Long enough to be seen; the log of events has them for longer."""
+    expiries = Expiries()
+    expiries.look([_expired(number, NOW) for number in range(9)], Sessions(), NOW)
+    expiries.look([], Sessions(), NOW + SHOWN_MS)
+    still = len(expiries.most_at_once())
+    expiries.look([], Sessions(), NOW + SHOWN_MS + 1)
+
+    assert (still, len(expiries.most_at_once())) == (9, 0)
+
+
+def _expired(number: int, at: int) -> Event:
+    lock = Text(f"/locks/{number}")
+    return Event(
+        at=at,
+        event="expired",
+        lock=lock,
+        session=session(f"s{number}"),
+        held=Span(SECOND, "exact"),
+    )
