@@ -137,7 +137,7 @@ COLUMNS: Final[Sequence[Column[ServerRow]]] = (
            lambda row: _number(row.figures.outstanding), at_right=True, rank=7, descending=True),
     Column("ZNODES", 7, lambda row: _told(row.figures.znodes),
            lambda row: _number(row.figures.znodes), at_right=True, rank=8, descending=True),
-    Column("VERSION", 8, lambda row: _told(_version(row.figures)),
+    Column("VERSION", 14, lambda row: _told(_version(row.figures)),
            lambda row: row.figures.version or "", rank=9),
     Column("TABLES", 17, _tables, lambda row: len(row.missing), rank=4),
     Column("NOTE", 6, _note, None, rank=10, share=2),

@@ -1,0 +1,23 @@
+"""The UI on other servers of the protocol: it starts, stays, and says whose server it is."""
+
+import pytest
+from servers import sandbox_server
+from tmux import ZKTOP, terminal
+
+
+@pytest.mark.parametrize(
+    ("flavour", "shown"),
+    [("keeper", "Keeper 26.3"), ("raftkeeper", "RaftKeeper 2.3"), ("zetcd", "zetcd")],
+)
+def test_screen_4_names_the_server(flavour: str, shown: str) -> None:
+    """In the column of versions, where there is room for it."""
+    with (
+        sandbox_server("--flavour", flavour) as server,
+        terminal(*ZKTOP, "--hosts", server.address) as screen,
+    ):
+        screen.resize(180, 40)
+        screen.until("LIVE")
+        screen.press("4")
+        screen.until(shown)
+
+        assert "LIVE" in screen.text()
