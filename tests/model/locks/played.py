@@ -166,6 +166,30 @@ def whole_name(node: str, children: Sequence[str]) -> str | None:
     return _before(node, {name: (name,) for name in children})
 
 
+def curator_rw(node: str, children: Sequence[str]) -> str | None:
+    """Compare what follows the mode; a reader watches the first node that says it writes."""
+    keys = {one: (re.split("__READ__|__WRIT__", one)[-1],) for one in children}
+    nearest = _before(node, keys)
+    if "__READ__" not in node:
+        return nearest
+    ahead = sorted((key, name) for name, key in keys.items() if key < keys[node])
+    return next((name for _, name in ahead if "__WRIT__" in name), None)
+
+
+def kazoo_rw(node: str, children: Sequence[str]) -> str | None:
+    """Count writers, and as a writer readers, too."""
+    counted = "__lock__" if "__rlock__" in node else "__r?lock__"
+    own = re.escape(node[: -len("0000000000")])
+    return kazoo(f"(?:{counted}|{own})")(node, children)
+
+
+def zk_ruby(node: str, children: Sequence[str]) -> str | None:
+    """Take a name without a number for 0; shared ones wait for names that begin with ex."""
+    counted = [one for one in children if node[:2] == "ex" or one[:2] == "ex" or one == node]
+    found = {one: re.search(r"(\d+)$", one) for one in counted}
+    return _before(node, {one: (int(has[1]) if has else 0,) for one, has in found.items()})
+
+
 LIBRARIES = (
     Library("Curator", lambda who, n: f"_c_{_uuid(who)}-lock-{n:010d}", curator),
     Library("kazoo", lambda who, n: f"{_hex(who)}__lock__{n:010d}", kazoo("__lock__")),
@@ -174,6 +198,17 @@ LIBRARIES = (
     Library("WriteLock", lambda who, n: f"x-{(1 << 56) + who}-{n:010d}", write_lock),
     Library("zoo_lock", lambda who, n: f"x-{(1 << 56) + who:016x}-{n:010d}", c_recipe),
     Library("LeaderElectionSupport", lambda _, n: f"n_{n:010d}", election),
+    Library(
+        "Curator rw",
+        lambda who, n: f"_c_{_uuid(who)}-__{'READ' if who % 3 else 'WRIT'}__{n:010d}",
+        curator_rw,
+    ),
+    Library(
+        "kazoo rw",
+        lambda who, n: f"{_hex(who)}__{'rlock' if who % 3 else 'lock'}__{n:010d}",
+        kazoo_rw,
+    ),
+    Library("zk-ruby", lambda who, n: f"{'sh' if who % 3 else 'ex'}{n:010d}", zk_ruby),
     Library("Vitess", lambda _, n: f"{n:010d}", whole_name),
 )
 
