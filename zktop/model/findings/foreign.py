@@ -31,8 +31,8 @@ def blocked_by_foreign(look: Examination) -> Iterator[Answer]:
         return
     paths = [absolute(look.path, child.node) for child in obstacles]
     named = several(map(short, paths))
-    waiting = _behind(look, obstacles)
     is_free = not look.holders
+    waiting = len(look.waiters) if is_free else _behind(look, obstacles)
     yield Verdict(
         about=look.about(*obstacles, key=("blocked-by-foreign",)),
         sentence=f"{named} is in the way in {look.name}: nobody holds, and nobody will until "

@@ -41,6 +41,7 @@ class Standing(Struct, frozen=True, gc=False):
     """What one member's client makes of the children."""
 
     does: Does
+    sight: ClientSight
     ranking: Ranking
     before: int  # so many of the ranking go before it
     came_first: bool = False  # it holds although others go before it: they came later
@@ -59,7 +60,7 @@ class FolderQueue:
     """The members of one family in their order, each waiting by its own client's sight."""
 
     __slots__ = (
-        "_group", "_rankings", "_standings",
+        "_group", "_members", "_rankings", "_standings",
         "exempt", "folder", "holders", "layout", "leases", "members", "notes", "proofs",
         "remarks", "rule", "waiters",
     )  # fmt: skip
@@ -72,6 +73,7 @@ class FolderQueue:
         self.notes, self.folder, self._group = notes, folder, family.group
         self._rankings: dict[tuple[ClientSight, bool], Ranking] = {}
         self.proofs: dict[Text, Proof] = dict(self._proofs())
+        self._members = {member.node: member for member in self.members}
         self._standings = {member.node: self._judged(member) for member in self.members}
         self.holders = tuple(m for m in self.members if self._standings[m.node].does == "holds")
         self.waiters = tuple(m for m in self.members if self._standings[m.node].does != "holds")
@@ -84,8 +86,7 @@ class FolderQueue:
 
     def find(self, node: str) -> Member | None:
         """Give the member of this name."""
-        is_here = node in self._standings
-        return next((m for m in self.members if m.node == node), None) if is_here else None
+        return self._members.get(Text(node))
 
     def standing(self, member: Member) -> Standing:
         """Give what its client makes of the children."""
@@ -183,9 +184,9 @@ class FolderQueue:
     def _waits_for_all(self, child: Member, standing: Standing) -> bool:
         """Tell whether a child waits for everything that goes before it in the same ranking."""
         other = self._standings.get(child.node)
-        if other is None or other.does != "waits":
+        if other is None or other.does != "waits" or child.mode == "read":
             return False
-        return other.ranking is standing.ranking
+        return other.sight is standing.sight
 
     def _judged(self, member: Member) -> Standing:
         proof = self.proofs.get(member.node)
@@ -201,17 +202,17 @@ class FolderQueue:
         before = ranking.before(member)
         fails_at = tuple(c for c in ranking.unreadable if c.node != member.node)
         if not is_proven and self.folder.memory.has_stranded(member):
-            return Standing("stranded", ranking, before, fails_at=fails_at)
+            return Standing("stranded", sight, ranking, before, fails_at=fails_at)
         failed = tuple(child for child in fails_at if self._has_met(member, child))
         if failed:
-            return Standing("stranded", ranking, before, fails_at=failed)
+            return Standing("stranded", sight, ranking, before, fails_at=failed)
         room = self.leases or 1 if self.rule == "first-n" else 1
         if before < room or member.node in self.exempt:
-            return Standing("holds", ranking, before)
+            return Standing("holds", sight, ranking, before)
         older = islice((c for c in ranking.back(before) if self._is_older(c, member)), room)
         if len(list(older)) < room and not self._watches_nearest(member, ranking, before):
-            return Standing("holds", ranking, before, came_first=True)
-        return Standing("waits", ranking, before, fails_at=fails_at)
+            return Standing("holds", sight, ranking, before, came_first=True)
+        return Standing("waits", sight, ranking, before, fails_at=fails_at)
 
     def _ranking(self, sight: ClientSight, member: Member) -> Ranking:
         for_readers = self.rule == "read-write" and member.mode == "read"
