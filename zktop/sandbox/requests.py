@@ -79,8 +79,8 @@ def _get_all_children_number(store: Store, client: Client, reader: Reader) -> by
 
 def _sync(store: Store, _client: Client, reader: Reader) -> bytes:
     """There is nobody to wait for: one server is always in step with itself."""
-    path = text(reader)
-    if not store.flavour.root_is_there and (path == "/" or path not in store.tree):
+    path = reader.string()
+    if not store.flavour.root_is_there and (path in (None, "/") or path not in store.tree):
         raise Refused(Code.NO_NODE)
     return wire.pack_string(path)
 
