@@ -24,7 +24,7 @@ SPARED = {
     "nobody has given up": ("history.attempts", "history.glance"),
     "nobody is stuck": ("waits.remnant", "waits.cores", "waits.behind", "waits.components"),
     "nobody stands in two places": ("waits.ahead", "inquest"),
-    "all locks are plain": ("locks.door", "locks.where", "layouts.ground", "layouts.structures"),
+    "all locks are plain": ("locks.door", "locks.where", "layouts.structures"),
 }
 
 
