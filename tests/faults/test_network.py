@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from faults.crowd import Crowd, crowd
-from faults.witness import Place, Witness, agrees_soon, invented_nothing, witness
+from faults.witness import Place, Witness, agrees_soon, counts_all_soon, witness
 from kazoo.client import KazooClient
 from servers import RunningServer, ask
 from zk.cable import Cable
@@ -114,7 +114,7 @@ def _recovers(looker: Witness, place: Place, workers: Crowd) -> None:
     workers.goes_on()
     counts = workers.rest()
     agrees_soon(looker, place, time.monotonic())
-    invented_nothing(looker.events, counts)
+    counts_all_soon(looker, counts)
 
 
 def _owners(report: Report, path: str) -> list[str]:

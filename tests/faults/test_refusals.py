@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from faults.conftest import Ensemble
 from faults.crowd import MEMBERS, Crowd, crowd
-from faults.witness import Place, agrees_soon, invented_nothing, witness
+from faults.witness import Place, agrees_soon, counts_all_soon, witness
 from kazoo.client import KazooClient
 from kazoo.security import make_digest_acl
 from servers import RunningServer, free_port, real_zookeeper
@@ -32,7 +32,7 @@ def test_a_server_that_shows_no_tables(locked_down: RunningServer) -> None:
         workers.goes_on()
         counts = workers.rest()
         agrees_soon(looker, place, time.monotonic())
-        invented_nothing(looker.events, counts)
+        counts_all_soon(looker, counts)
         report = looker.report
 
     sees = report.sight.sees
@@ -65,7 +65,7 @@ def test_an_acl_that_changes_under_way(
         crowd_at_work.goes_on()
         counts = crowd_at_work.rest()
         agrees_soon(looker, place, time.monotonic())
-        invented_nothing(looker.events, counts)
+        counts_all_soon(looker, counts)
     owner.stop()
     owner.close()
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 from faults.conftest import Ensemble
 from faults.crowd import Crowd
-from faults.witness import Place, Witness, agrees_soon, invented_nothing, witness
+from faults.witness import Place, Witness, agrees_soon, counts_all_soon, witness
 
 from zktop.model.report import Report
 
@@ -40,7 +40,7 @@ def _recovers(looker: Witness, place: Place, crowd: Crowd, *others: Witness) -> 
     counts, recovered = crowd.rest(), time.monotonic()
     for one in (looker, *others):
         agrees_soon(one, place, recovered)
-        invented_nothing(one.events, counts)
+        counts_all_soon(one, counts)
 
 
 def test_nothing_happens(looker: Witness, place: Place, crowd_at_work: Crowd) -> None:
