@@ -139,5 +139,5 @@ def _is_known(ensemble: Ensemble, session: Session) -> bool:
 
 def _watches(ensemble: Ensemble, one: Witness) -> int:
     """How many the servers keep for us."""
-    tables = [watched(ask(port, "wchc").splitlines()) for port in ensemble.ports]
+    tables = [watched(ask(port, "wchc").split("\n")) for port in ensemble.ports]
     return sum(len(table.get(_session(one), ())) for table in tables)
