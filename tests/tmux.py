@@ -58,6 +58,10 @@ class Terminal:
         mark = f"XDG_STATE_HOME={self._home}".encode()
         return [pid for pid in _processes() if mark in _environment(pid)]
 
+    def contenders(self) -> list[int]:
+        """Find those of them that contend for locks."""
+        return [pid for pid in self.family() if b"zktop.demo" in _command(pid)]
+
     def logged(self) -> str:
         """Everything that went wrong in the UI, as its log tells it."""
         return "".join(one.read_text() for one in self._home.rglob("*.log"))
@@ -108,8 +112,16 @@ def _processes() -> list[int]:
 
 
 def _environment(pid: int) -> bytes:
+    return _told(pid, "environ")
+
+
+def _command(pid: int) -> bytes:
+    return _told(pid, "cmdline")
+
+
+def _told(pid: int, file: str) -> bytes:
     try:
-        return Path(f"/proc/{pid}/environ").read_bytes()
+        return Path(f"/proc/{pid}/{file}").read_bytes()
     except OSError:  # it has ended, or is somebody else's
         return b""
 
