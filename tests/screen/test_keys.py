@@ -34,9 +34,10 @@ def screen() -> Iterator[Terminal]:
 
 
 def see(screen: Terminal, number: str) -> None:
-    """Leave whatever is open, and go to a screen; after an escape a key needs a moment."""
+    """Leave all that is open, and go to a screen; after an escape a key needs a moment."""
     screen.press("Escape")
     while f"[{number} " not in screen.text().split("\n")[1]:
+        screen.press("Escape")
         time.sleep(0.15)  # else the terminal takes both for one key
         screen.press(number)
         time.sleep(0.05)
