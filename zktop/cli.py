@@ -5,7 +5,7 @@ import sys
 
 from zktop.commands.garbage import uncollected
 
-TYPE_CHECKING = False  # type checkers know the name; `typing` would be looked through for garbage
+from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn

@@ -18,7 +18,7 @@ def demo_connection(config: Config, hosts: str | None = None) -> Connection:
         session_timeout_s=config.session_timeout / SECOND,
         connect_timeout_s=config.connect_timeout / SECOND,
         auth=tuple((scheme, credentials) for scheme, _, credentials in logins),
-        sasl=_sasl(config) if sasl else {},
+        sasl=_client_sasl(config) if sasl else {},
         tls=tls is not None,
         tls_ca=tls.ca if tls else None,
         tls_cert=tls.cert if tls else None,
@@ -27,7 +27,7 @@ def demo_connection(config: Config, hosts: str | None = None) -> Connection:
     )
 
 
-def _sasl(config: Config) -> dict[str, str]:
+def _client_sasl(config: Config) -> dict[str, str]:
     sasl = config.sasl
     if sasl is None:
         return {}

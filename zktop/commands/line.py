@@ -43,9 +43,9 @@ def zktop(context: click.Context, wanted: Wanted, *, show_config: bool) -> None:
     if command in _WRITING and any(one.key == READ_ONLY.key for one in wanted.asked.settings):
         raise click.UsageError(f"`zktop {command}` starts contenders; --read-only forbids it")
     if show_config:
-        from zktop.commands.show_config import show_config as show  # noqa: PLC0415  --help needs none
+        from zktop.commands.show_config import print_config  # noqa: PLC0415  --help needs none
 
-        show(wanted.effective())
+        print_config(wanted.effective())
     elif command is None:
         from zktop.commands.tui import watch  # noqa: PLC0415  no other command needs a screen
 

@@ -12,7 +12,7 @@ from zktop.ui.draw.clock import second
 from zktop.ui.ports import Frame, Status, Tell
 
 SAID_EVERY_S = 0.5
-STOPPED_WITHIN_S = 3.0
+STOPPED_WITHIN_S = 3.0  # the session is closed by then, or expires by itself
 
 
 class ReplayFeed:

@@ -5,6 +5,6 @@ from zktop.config.effective import Effective
 from zktop.config.shown import rows
 
 
-def show_config(effective: Effective) -> None:
+def print_config(effective: Effective) -> None:
     """Print a line for each setting; secrets are masked."""
     put_table([("SETTING", "VALUE", "FROM"), *rows(effective)])

@@ -9,10 +9,10 @@ from typing import NoReturn
 
 import yaml
 
-from zktop.config.sources import LARGEST_FILE
 from zktop.config.tree import ConfigError, Items, Mapping, Mistake, Origin, Scalar, Tree
 
 DEEPEST = 24  # levels
+LARGEST_FILE = 256 * 1024  # bytes
 MOST_VALUES = 20_000
 
 _TAGS = {

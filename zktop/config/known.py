@@ -1,7 +1,7 @@
 """The names that a config may use but does not define: built-in layouts, themes."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping as Environment
 from typing import TYPE_CHECKING
 
 from zktop.config.shape import Ui
@@ -16,12 +16,12 @@ def layout_names() -> set[str]:
     return {layout.name for layout in LAYOUTS}
 
 
-def theme_names(environ: Mapping[str, str]) -> set[str]:
+def theme_names(environ: Environment[str, str]) -> set[str]:
     """Give the names of the themes: ours, and the user's own beside the config file."""
     return {Ui().theme, *theme_files(environ)}
 
 
-def theme_files(environ: Mapping[str, str]) -> "dict[str, Path]":
+def theme_files(environ: Environment[str, str]) -> "dict[str, Path]":
     """Find the file of every theme by its name; the user's own come before ours."""
     from pathlib import Path  # noqa: PLC0415  takes a while, and most commands ask for no theme
 
@@ -37,7 +37,7 @@ def theme_files(environ: Mapping[str, str]) -> "dict[str, Path]":
     }
 
 
-def config_folder(environ: Mapping[str, str]) -> str:
+def config_folder(environ: Environment[str, str]) -> str:
     """Give the folder of the user's own config and themes."""
     base = environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111  as above
     return f"{base}/zktop"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from zktop.config.tree import Mapping, Origin, Scalar, Tree
 
 LARGEST = 16 * 1024  # bytes
-DEEPEST = 8  # levels
+SIMPLE_DEPTH = 8  # levels
 _BLANK = r" *(?:#[ -~]*)?"
 _PLAIN = "[A-Za-z0-9/][A-Za-z0-9_./;,()@%+'-]*(?: [A-Za-z0-9_./;,()@%+'-]+)*"
 _LINE = (
@@ -63,7 +63,7 @@ def _mapping(lines: deque[_Line], indent: int, depth: int) -> Mapping:
     pairs: list[tuple[Scalar, Tree]] = []
     while lines and lines[0].indent == indent:
         _, key, value = lines.popleft()
-        if value is None and lines and lines[0].indent > indent and depth < DEEPEST:
+        if value is None and lines and lines[0].indent > indent and depth < SIMPLE_DEPTH:
             pairs.append((key, _mapping(lines, lines[0].indent, depth + 1)))
         elif value is not None:
             pairs.append((key, value))

@@ -5,6 +5,7 @@ from collections.abc import Mapping as Environment
 from functools import reduce
 
 from zktop.config.asked import Given
+from zktop.config.document import LARGEST_FILE
 from zktop.config.forms import one_of
 from zktop.config.known import config_folder
 from zktop.config.scalars import is_null, sort
@@ -22,7 +23,6 @@ from zktop.config.tree import (
 from zktop.config.words import quoted
 
 EMPTY = Mapping((), DEFAULT)
-LARGEST_FILE = 256 * 1024  # bytes
 
 
 def default_file(environment: Environment[str, str]) -> Given | None:

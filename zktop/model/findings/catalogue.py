@@ -42,7 +42,7 @@ def _ordered(rules: tuple[AnyRule, ...]) -> tuple[AnyRule, ...]:
 RULES: Final[tuple[AnyRule, ...]] = _ordered(
     (
         *deadlocks.RULES,
-        *inversions.RULES,
+        *inversions.ORDER_RULES,
         *blocked.RULES,
         *foreign.RULES,
         *wakeups.RULES,

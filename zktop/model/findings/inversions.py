@@ -69,4 +69,4 @@ def _with_majority(found: "Inversion", advice: str) -> str:
     return advice + usual + odd
 
 
-RULES: tuple[Rule[Survey], ...] = (order_inversion, unordered_nesting)
+ORDER_RULES: tuple[Rule[Survey], ...] = (order_inversion, unordered_nesting)

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from zktop.ui.app import Zktop
 
 ACTIONS: "Final[dict[str, Callable[[Zktop], None]]]" = {
-    **looking.ACTIONS,
+    **looking.VIEW_ACTIONS,
     **keeping.ACTIONS,
-    **asking.ACTIONS,
+    **asking.HELP_ACTIONS,
     **contending.ACTIONS,
-    **recording.ACTIONS,
+    **recording.RECORD_ACTIONS,
     **timing.ACTIONS,
 }

@@ -34,4 +34,4 @@ def _theme(app: "Zktop") -> None:
     app.push_screen(ChooseTheme(wardrobe, app.theme), chosen)
 
 
-ACTIONS: "Final[dict[str, Callable[[Zktop], None]]]" = {"help": _help, "theme": _theme}
+HELP_ACTIONS: "Final[dict[str, Callable[[Zktop], None]]]" = {"help": _help, "theme": _theme}

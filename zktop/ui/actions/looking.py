@@ -73,7 +73,7 @@ def _palette(app: "Zktop") -> None:
     app.push_screen(Palette(id="--command-palette"))
 
 
-ACTIONS: "Final[dict[str, Callable[[Zktop], None]]]" = {
+VIEW_ACTIONS: "Final[dict[str, Callable[[Zktop], None]]]" = {
     **{f"page_{number + 1}": partial(_page, number) for number in range(len(PAGES))},
     "back": _back,
     "pause": _pause,

@@ -25,4 +25,4 @@ def _record(app: "Zktop") -> None:
         app.draw()
 
 
-ACTIONS: "Final[dict[str, Callable[[Zktop], None]]]" = {"record": _record}
+RECORD_ACTIONS: "Final[dict[str, Callable[[Zktop], None]]]" = {"record": _record}

@@ -16,7 +16,7 @@ from zktop.ui.ink import Ink, Line, Run, line
 from zktop.ui.row import LETTERS, Row
 
 KINDS: Final = {"read-write": "rw", "election": "elect", "semaphore": "sem"}
-NOTHING: Final = line(("-", "dim"))
+DASH: Final = line(("-", "dim"))
 UNKNOWN: Final = line(("?", "unknown"))
 SPARK: Final = 10
 
@@ -49,12 +49,12 @@ class Cells(NamedTuple):
         """Name the first holder, and count the others."""
         lock = row.lock
         if row.gone_at is not None:
-            return NOTHING
+            return DASH
         if lock.error is not None:
             return line((lock.error, "unknown"))
         holders = lock.holders
         if not holders:
-            return NOTHING
+            return DASH
         if lock.kind == "semaphore":
             return self._leases(lock, holders)
         more = f" +{len(holders) - 1}" if len(holders) > 1 else ""
@@ -78,7 +78,7 @@ class Cells(NamedTuple):
         """Say for how long it has been held."""
         since = None if row.gone_at is not None else row.held
         if since is None:
-            return NOTHING
+            return DASH
         return _age(age(since.at, since.how, self.report.now, is_ascii=self.is_ascii))
 
     def queue(self, row: Row) -> Line:
@@ -96,28 +96,28 @@ class Cells(NamedTuple):
         """Say how long the oldest of the waiters has waited."""
         since = None if row.gone_at is not None else row.waited
         if since is None:
-            return UNKNOWN if row.waiting or row.waiting is None else NOTHING
+            return UNKNOWN if row.waiting or row.waiting is None else DASH
         return _age(age(since.at, since.how, self.report.now, is_ascii=self.is_ascii))
 
     def blocked(self, row: Row) -> Line:
         """Add up the seconds that all have waited together."""
         blocked = row.blocked_ms(self.report.now)
         if blocked is None:
-            return NOTHING if row.lock.kind == "election" else UNKNOWN
+            return DASH if row.lock.kind == "election" else UNKNOWN
         return number(blocked)
 
     def holds(self, row: Row) -> Line:
         """Say how long it is usually held: the median, and all but one in a hundred."""
         usual = row.history.usual_hold
         if usual is None:
-            return NOTHING
+            return DASH
         return line("/".join(spoken(ms / 1000) for ms in usual))
 
     def rate(self, row: Row) -> Line:
         """Say how many ask for it, a second."""
         rate = row.rate(self.report.now)
         if rate is None or row.gone_at is not None:
-            return NOTHING
+            return DASH
         return line((per_second(rate), "plain" if rate else "dim"))
 
     def minute(self, row: Row) -> Line:

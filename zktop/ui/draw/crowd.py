@@ -13,7 +13,7 @@ from zktop.ui.draw.scene import LockScene
 from zktop.ui.draw.times import SECOND_MS, running
 from zktop.ui.ink import Line, fitted, line, right
 
-LONG: Final = 60  # waiters; fewer can be read one by one
+LONG_QUEUE: Final = 60  # waiters; fewer can be read one by one
 SHOWN: Final = 8
 NAME: Final = 22
 
@@ -31,7 +31,7 @@ class Crowd:
     def lines(self, scene: LockScene) -> list[Line]:
         """Draw the table, once a second; nothing for a queue that can be read one by one."""
         lineup = scene.lineup
-        if len(lineup.members) - lineup.holding < LONG:
+        if len(lineup.members) - lineup.holding < LONG_QUEUE:
             return []
         if self._path != scene.path:
             self._classes, self._path, self._at = {}, scene.path, None

@@ -7,9 +7,9 @@ from typing import Final
 from zktop.model.facts import Millis
 
 BLOCKS: Final = "▁▂▃▄▅▆▇█"
-SIGNS: Final = "_.:-=+*#"
+SPARK_ASCII: Final = "_.:-=+*#"
 LEAST: Final = 8  # what a full block stands for at least: a queue of one must not look full
-SECOND_MS: Final = 1000
+SECOND_MS = 1000
 ALIKE: Final = 256  # queues of quiet locks look the same, row for row and second for second
 
 
@@ -28,7 +28,7 @@ def sparkline(
     span = max(1, -(-len(seconds) // width))
     first = now // SECOND_MS - len(seconds) + 1
     begun = -(first % span)  # the oldest span began before the first second that is known
-    return _drawn(tuple(seconds), span, begun, width, SIGNS if is_ascii else BLOCKS)
+    return _drawn(tuple(seconds), span, begun, width, SPARK_ASCII if is_ascii else BLOCKS)
 
 
 @lru_cache(ALIKE)
