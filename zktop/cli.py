@@ -2,10 +2,10 @@
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from zktop.commands.garbage import uncollected
 
-from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn

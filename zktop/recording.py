@@ -186,11 +186,6 @@ class Recording:
         packed = self.path.read_bytes()
         return [(int(found[1]), found.start()) for found in _MEMBER.finditer(packed)]
 
-    def start_before(self, at: Millis) -> int:
-        """Give the offset of the newest start that is not after this moment."""
-        offsets = [offset for moment, offset in self.starts() if moment <= at]
-        return offsets[-1] if offsets else 0
-
     def _unpacked(self, offset: int) -> Iterator[bytes]:
         with self.path.open("rb") as file:
             file.seek(offset)

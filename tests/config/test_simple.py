@@ -7,7 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from zktop.config import document
-from zktop.config.simple import SIMPLE_DEPTH as DEEPEST, simple
+from zktop.config.simple import SIMPLE_DEPTH as DEEPEST
+from zktop.config.simple import simple
 from zktop.config.tree import ConfigError, Mapping
 
 THEMES = sorted((Path(__file__).parents[2] / "themes").glob("*.yaml"))

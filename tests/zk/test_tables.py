@@ -146,15 +146,11 @@ def test_watch_tables_read_the_same_from_both_sides() -> None:
             "/locks/ä b",
         ),
     }
-    assert tables.watched_by_path(WCHP.split("\n")) == {
-        1: ("/locks/a", "/locks/b"),
-        0xC800001194BA0001: ("/locks/a",),
-    }
 
 
 def test_an_empty_watch_table_is_empty() -> None:
     """A server with no watch prints a newline."""
-    assert tables.watched(["", ""]) == {} == tables.watched_by_path(["", ""])
+    assert tables.watched(["", ""]) == {}
 
 
 def test_a_watch_that_is_listed_twice_counts_once() -> None:
@@ -338,7 +334,6 @@ TABLES = [
 ]
 LINE_TABLES = [
     (tables.watched, WCHC),
-    (tables.watched_by_path, WCHP),
     (tables.dump, DUMP_LEADER.partition("Connections dump:")[0]),
     (tables.dump, DUMP_FOLLOWER.partition("Connections dump:")[0]),
     (tables.dump, DUMP_34_FOLLOWER),

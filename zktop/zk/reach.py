@@ -72,10 +72,6 @@ class Reach:
                 return False
         return len(parts) >= self._depth_of_base
 
-    def covers_below(self, path: str) -> bool:
-        """Tell whether everything below a covered path is covered."""
-        return path != "/" and path.count("/") >= self._whole
-
     def covers_children(self, path: str) -> bool:
         """Tell whether every child of a covered path is covered, whatever its name."""
         depth = path.count("/")

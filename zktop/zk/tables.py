@@ -194,18 +194,6 @@ def watched(wchc: Iterable[str], *, blank_end: bool = True) -> Paths:
     return _by_session("wchc", indented("wchc", wchc, blank_end=blank_end))
 
 
-def watched_by_path(wchp: Iterable[str], *, blank_end: bool = True) -> Paths:
-    """Read `wchp`, the same table the other way round."""
-    paths: dict[Session, list[Text]] = {}
-    for head, member in indented("wchp", wchp, blank_end=blank_end):
-        session = 0 if member is None else hexadecimal(member)
-        if session is None or not head.startswith("/"):
-            raise unreadable("wchp", member or head)
-        if member is not None:
-            paths.setdefault(session, []).append(clean(head))
-    return _once(paths)
-
-
 def _by_session(
     word: str, pairs: Iterable[tuple[str, str | None]], wanted: Wanted | None = None
 ) -> Paths:

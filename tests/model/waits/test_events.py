@@ -7,7 +7,6 @@ from zktop.model.waits.activity import Activity
 from zktop.model.waits.assess import assess
 from zktop.model.waits.evidence import Evidence
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.patience import Patience
 from zktop.model.waits.state import Queue
 
 RING = "X x: A@1 B@8 ; Y x: B@2 A@7"
@@ -115,23 +114,3 @@ def test_two_waits_that_may_have_followed_one_another_prove_nothing():
     activity.look(WaitGraph(old))
 
     assert not activity.is_concurrent("A")
-
-
-def test_three_abandoned_waits_teach_a_timeout():
-    """T21: known from the second on."""
-    patience = Patience()
-    for age, learned in ((10_000, None), (10_000, 10_000), (10_400, 10_000)):
-        patience.gave_up("b", age)
-
-        assert patience.timeout_ms("b") == learned
-
-
-def test_patience_forgets_who_was_quiet_for_longest():
-    """Its memory is bounded."""
-    patience = Patience()
-    for number in range(5_000):
-        patience.gave_up(f"w{number}", 1)
-        patience.gave_up(f"w{number}", 1)
-
-    assert patience.timeout_ms("w0") is None
-    assert patience.timeout_ms("w4999") == 1

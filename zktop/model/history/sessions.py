@@ -116,11 +116,6 @@ class Sessions:
             return None
         return known.at - max((since, *known.moves))
 
-    def heard_since(self, session: Session) -> Millis | None:
-        """Give the time of the first table since which no packet of it was counted."""
-        known = self._records.get(session)
-        return known.heard_at if known else None
-
     def step(self, session: Session) -> Step | None:
         """Give what it did between its last two tables; None after a move or a reset."""
         known = self._records.get(session)

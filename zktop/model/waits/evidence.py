@@ -19,7 +19,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
     when it sent its last request but pings. `quiet_ms`: for so long it has been watched to send
     none. `watched` and `astray`: (lock, node) of requests whose watch is where it should be, or
     is not. `usual_hold_ms`: the 99th percentile by lock. `patience_ms`: after how long an actor
-    gave up before (see `Patience`).
+    gave up before.
     """
 
     now_ms: int

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.remnant import Remnant
 from zktop.model.waits.residue import Standing
-from zktop.model.waits.state import Queue
 
 
 def standings(graph: WaitGraph) -> dict[str, Standing]:
@@ -32,12 +31,6 @@ def _standing(graph: WaitGraph, actor: str) -> Standing:
         return "behind"
     kinds = {graph.queues[lock].kind for lock in graph.locks(actor)}
     return "standby" if kinds == {"election"} else "dead-end"
-
-
-def on_standby(queue: Queue) -> tuple[str, ...]:
-    """List the followers of an election that blocks nobody: drawn, but no cause for alarm."""
-    is_quiet = queue.kind == "election" and not queue.blocking
-    return tuple(request.actor for request in queue.requests[1:]) if is_quiet else ()
 
 
 def tally(graph: WaitGraph) -> Counter[frozenset[int]]:
