@@ -22,12 +22,12 @@ from typing import Any
 from kazoo.client import KazooClient
 
 from bench.foremost import like_all
-from zktop.commands.watch import LOOKS_PER_S, Watch
+from zktop.app.watch import LOOKS_PER_S, Watch
 from zktop.model.facts import Gone, Node
 from zktop.model.settings import Root, Settings
 from zktop.zk import Access, Plan, parse_hosts
-from zktop.zk.reader import BATCH
-from zktop.zk.requests import GET_CHILDREN, AddWatch, MultiRead, item
+from zktop.zk.read.reader import BATCH
+from zktop.zk.read.requests import GET_CHILDREN, AddWatch, MultiRead, item
 
 WHAT, ADDRESS, ROOT, BELOW, BUSY = sys.argv[1:]
 BETWEEN_S = 0.002  # two reads of a bystander

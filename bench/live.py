@@ -26,7 +26,7 @@ from bench.reading import (
     take_for_old,
 )
 from bench.sizes import size
-from zktop.commands.watch import Watch
+from zktop.app.watch import Watch
 from zktop.model.locks.lock import Lock
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text

@@ -13,7 +13,7 @@ from bench.sizes import size
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Gone, join
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.world.world import World
 
 CHANGES = size(100, 10)
 LARGE = size(10_000, 100)

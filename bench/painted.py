@@ -17,7 +17,7 @@ from bench.sizes import size
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Gone, Link, Node, Stat, join
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.world.world import World
 from zktop.ui.app import Zktop
 from zktop.ui.ports import Frame, Status, Tell
 

@@ -183,7 +183,7 @@ def _bare_async(client: KazooClient, root: str) -> None:
 
 
 def _bare_events(client: KazooClient, address: str, root: str) -> list[float]:
-    from zktop.zk.requests import AddWatch, event  # noqa: PLC0415
+    from zktop.zk.read.requests import AddWatch, event  # noqa: PLC0415
 
     watcher = KazooClient(address)
     watcher.start()

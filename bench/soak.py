@@ -18,11 +18,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from zktop.commands.watch import Watch
+from zktop.app.watch import Watch
 from zktop.model.facts import session_text
 from zktop.model.settings import Root, Settings
 from zktop.zk import Access, Plan, parse_hosts
-from zktop.zk.access import Admin
+from zktop.zk.connect.address import Admin
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from servers import RunningServer, ask, has_real_zookeeper, real_zookeeper

@@ -6,11 +6,10 @@ from statistics import median
 
 from bench.figure import Figure, milliseconds
 from tests.model.waits.scale import longer, scale_case, shorter
-from zktop.model.waits.assess import assess
-from zktop.model.waits.evidence import Evidence
-from zktop.model.waits.forest import Forest
+from zktop.model.waits.assess import assess, standings
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.standing import standings
+from zktop.model.waits.ring import Evidence
+from zktop.model.waits.root_blockers import Forest
 from zktop.model.waits.state import Queue
 
 _FULL_MS = 100

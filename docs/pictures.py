@@ -18,12 +18,12 @@ from scenery import Scenery  # noqa: E402
 from textual.pilot import Pilot  # noqa: E402
 from textual.theme import Theme  # noqa: E402
 
-from zktop.commands.looks import wardrobe  # noqa: E402
-from zktop.commands.replayed import Replay  # noqa: E402
+from zktop.app.replay import Replay  # noqa: E402
+from zktop.app.run_ui import wardrobe  # noqa: E402
+from zktop.ui.actions.export import plain  # noqa: E402
 from zktop.ui.app import Zktop  # noqa: E402
-from zktop.ui.draw.picture import plain  # noqa: E402
-from zktop.ui.look import Look  # noqa: E402
 from zktop.ui.ports import Frame, Status, Tell  # noqa: E402
+from zktop.ui.settings import Look  # noqa: E402
 
 DOCS: Final = Path(__file__).parent
 THEME: Final = "zktop-dark"

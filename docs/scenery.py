@@ -3,10 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from zktop.commands.troupe import Troupe
-from zktop.config.shape import Config
-from zktop.model.contender import Contender
-from zktop.model.report import Report
+from zktop.app.contenders import Troupe
+from zktop.config.types import Config
+from zktop.model.report import Contender, Report
 from zktop.ui.ports import Act, Frame, Hand, Said, Showing, Steer, Wish
 
 SCENE: Final = "traffic"

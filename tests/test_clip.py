@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 from model.test_world import ROOT, TOP, heard
 from ui.situations import STEP, busy_frames, deadlock_frames
 
-from zktop.commands.replayed import Replay
+from zktop.app.replay import Replay
 from zktop.model.facts import Connections, Link, Server
 from zktop.model.report import Report
-from zktop.model.retold import difference, state
 from zktop.model.settings import Settings
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.world.world import World, difference, state
 from zktop.recording import Header, Recording, clip
 from zktop.ui.ports import Frame
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from zktop.errors import UsageError
 from zktop.model.facts import AnyFact, Children, Gone, Link, Node, Siblings, Stat, Watches
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.world.world import World
 from zktop.recording import (
     LONGEST_DATA,
     STATE_EVERY,

@@ -23,10 +23,9 @@ import msgspec
 
 from zktop.errors import UsageError
 from zktop.model.facts import AnyFact, Fact, Millis, Node, Told, one_by_one
-from zktop.model.retold import difference, state
 from zktop.model.settings import Settings
 from zktop.model.text import label
-from zktop.model.world import World
+from zktop.model.world.world import World, difference, state
 
 _NAME: Final = "zktop.recording"
 SCHEMA: Final = "zktop.recording/1"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from zktop.cli import main
+from zktop.cli.main import main
 
 
 class Ran(NamedTuple):

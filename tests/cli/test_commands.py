@@ -7,7 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from zktop.commands.output import narrate
+from zktop.cli.output import narrate
 from zktop.model.layouts.catalogue import LAYOUTS
 
 Zktop = Callable[..., tuple[int, str, str]]

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from zktop.commands.errand import Errand
+from zktop.app.watch import Errand
 from zktop.errors import NoConnectionError
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from zktop.commands.guarded import Guarded
+from zktop.app.record_file import Guarded
 
 
 def test_it_is_closed_with_all_that_was_written(tmp_path: Path) -> None:

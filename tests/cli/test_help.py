@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 import pytest
 
-from zktop.commands import COMMANDS
-from zktop.commands.line import zktop as program
+from zktop.cli.main import COMMANDS
+from zktop.cli.main import zktop as program
 
 LAYOUT = "layouts: [{ name: our-jobs, pattern: '^job-(?P<id>.+)-r-{SEQ}$' }]"
 

@@ -18,15 +18,15 @@ from kazoo.client import KazooClient
 from kazoo.security import make_digest_acl
 from servers import RunningServer, ask, free_port, sandbox_server
 
-from zktop.commands.access import access_of, plan_of
-from zktop.commands.replayed import Replay
-from zktop.commands.schema import _schema
-from zktop.commands.watch import Watch
-from zktop.config.shape import Config
-from zktop.headless.events import Teller
-from zktop.headless.snapshot import snapshot
+from zktop.app.connect import access_of, plan_of
+from zktop.app.replay import Replay
+from zktop.app.watch import Watch
+from zktop.cli.schema import _schema
+from zktop.config.types import Config
 from zktop.model.facts import session_id, session_text
 from zktop.model.report import Report
+from zktop.output.events import Teller
+from zktop.output.snapshot import snapshot
 from zktop.recording import Header, Recorder
 
 Zktop = Callable[..., tuple[int, str, str]]

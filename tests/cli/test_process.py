@@ -12,7 +12,7 @@ import pytest
 from cli.live import new_root, worker
 from servers import sandbox_server
 
-from zktop.commands import COMMANDS
+from zktop.cli.main import COMMANDS
 
 Process = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -38,23 +38,23 @@ def loaded_by(process: Process, code: str) -> set[str]:
 
 def test_help_imports_next_to_nothing(process: Process) -> None:
     """Neither what reads ZooKeeper nor what draws, nor the config."""
-    code = "from zktop.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass"
+    code = "from zktop.cli.main import main\ntry: main(['--help'])\nexcept SystemExit: pass"
 
     loaded = loaded_by(process, code)
 
-    assert not loaded & {"kazoo", "textual", "rich", "yaml", "msgspec", "zktop.config.effective"}
+    assert not loaded & {"kazoo", "textual", "rich", "yaml", "msgspec", "zktop.config.load"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_headless_command_imports_textual(process: Process, name: str) -> None:
     """Whatever a command imports when it is looked up."""
     if name not in DRAWS:
-        assert not loaded_by(process, f"import zktop.commands.{name}") & {"textual", "rich"}
+        assert not loaded_by(process, f"import zktop.cli.{name}") & {"textual", "rich"}
 
 
 def test_a_run_without_a_config_file_imports_no_yaml(process: Process) -> None:
     """Most runs have none, and YAML is slow to import."""
-    code = "from zktop.cli import main\ntry: main(['--show-config'])\nexcept SystemExit: pass"
+    code = "from zktop.cli.main import main\ntry: main(['--show-config'])\nexcept SystemExit: pass"
 
     assert not loaded_by(process, code) & {"yaml", "kazoo", "textual"}
 
@@ -70,12 +70,17 @@ def test_a_snapshot_imports_no_more_than_it_needs(process: Process) -> None:
         alice.acquire(f"{root}/orders")
         bob.ask(f"{root}/orders")
         args = ["snapshot", "--hosts", server.address, "--root", f"{root}/*"]
-        code = f"from zktop.cli import main\ntry: main({args})\nexcept SystemExit: pass"
+        code = f"from zktop.cli.main import main\ntry: main({args})\nexcept SystemExit: pass"
         loaded = loaded_by(process, code)
 
-    assert {"zktop.model.locks.plain", "zktop.headless.snapshot"} <= loaded
+    assert {"zktop.model.locks.bulk", "zktop.output.snapshot"} <= loaded
     assert not loaded & {f"zktop.model.{name}" for names in SPARED.values() for name in names}
-    assert not loaded & {"yaml", "zktop.zk.login", "zktop.headless.text", "zktop.recording"}
+    assert not loaded & {
+        "yaml",
+        "zktop.zk.connect.session",
+        "zktop.output.text",
+        "zktop.recording",
+    }
 
 
 def test_the_model_imports_no_door_to_the_world(process: Process) -> None:
@@ -90,13 +95,13 @@ def test_the_model_imports_no_door_to_the_world(process: Process) -> None:
     doors |= {"subprocess", "select", "ssl", "selectors"}
     base = loaded_by(process, "import msgspec, re, collections, functools, heapq, hashlib, bisect")
     loaded = loaded_by(process, everything)
-    assert "zktop.model.world" in loaded
+    assert "zktop.model.world.world" in loaded
     assert not (loaded - base) & doors
     assert not {name for name in loaded if name.startswith("zktop.")} & {
-        "zktop.cli",
+        "zktop.cli.main",
         "zktop.config",
         "zktop.zk",
-        "zktop.headless",
+        "zktop.output",
         "zktop.demo",
         "zktop.sandbox",
     }
@@ -112,7 +117,9 @@ def test_python_m_zktop_is_zktop(process: Process) -> None:
 
 def test_it_ends_at_once_and_whole(process: Process) -> None:
     """Nothing that was printed is lost, though the interpreter is not taken apart."""
-    begin = "import atexit, sys; sys.argv[1:] = ['schema', 'config']; from zktop.cli import main"
+    begin = (
+        "import atexit, sys; sys.argv[1:] = ['schema', 'config']; from zktop.cli.main import main"
+    )
     late = "atexit.register(lambda: print('taken apart'))"
 
     ran = process("-c", f"{begin}; {late}; main()")
@@ -158,7 +165,7 @@ def test_a_poor_terminal_gets_what_it_can_show(process: Process) -> None:
     ran = process(
         "-c",
         "import sys; sys.stderr.reconfigure(encoding='ascii')\n"
-        "from zktop.cli import main; main(['\\x1b'])",
+        "from zktop.cli.main import main; main(['\\x1b'])",
     )
 
     assert (ran.returncode, ran.stderr) == (

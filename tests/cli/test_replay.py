@@ -7,9 +7,9 @@ from pathlib import Path
 from headless.stories import recorded
 from ui.past import BEGIN, moments
 
-from zktop.commands.guarded import Guarded
-from zktop.commands.replayed import Replay
-from zktop.commands.replaying import ReplayFeed
+from zktop.app.feeds import ReplayFeed
+from zktop.app.record_file import Guarded
+from zktop.app.replay import Replay
 from zktop.ui.ports import Frame, News, Status
 
 Zktop = Callable[..., tuple[int, str, str]]

@@ -8,7 +8,7 @@ from headless.stories import LATER, SETTLE, facts, recorded, recorded_story, set
 from model.findings.cases import facts as queue
 from model.findings.cases import k
 
-from zktop.commands.replayed import Replay
+from zktop.app.replay import Replay
 from zktop.model.facts import AnyFact
 from zktop.model.settings import Root, Settings, Thresholds
 from zktop.recording import Header, Recorder

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from servers import RunningServer, sandbox_server
 
-from zktop.commands.troupe import Troupe
-from zktop.config.shape import Config, Demo
+from zktop.app.contenders import Troupe
+from zktop.config.types import Config, Demo
 from zktop.errors import UsageError
 from zktop.ui.ports import Hand, Wish
 

@@ -9,12 +9,12 @@ import msgspec
 from clients.people import Place, Stage
 from servers import ask
 
-from zktop.commands.access import access_of, plan_of
-from zktop.commands.snapshot import _first
-from zktop.commands.watch import Watch
-from zktop.config.shape import Admin, Config
-from zktop.headless.snapshot import snapshot
+from zktop.app.connect import access_of, plan_of
+from zktop.app.watch import Watch
+from zktop.cli.snapshot import _first
+from zktop.config.types import Admin, Config
 from zktop.model.settings import Root, Thresholds
+from zktop.output.snapshot import snapshot
 
 PATIENCE_S = 40.0
 QUICK = Thresholds(settle=400, orphan=300)

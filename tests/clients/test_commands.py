@@ -11,7 +11,7 @@ from clients.commands import zktop
 from clients.glance import PATIENCE_S, Glance, Told, held, waiting, watching
 from clients.people import Stage
 
-from zktop.headless.events import Teller
+from zktop.output.events import Teller
 
 pytestmark = pytest.mark.zookeeper
 

@@ -13,7 +13,7 @@ from zk.eye import eventually
 
 from zktop.model.findings.finding import Finding
 from zktop.model.report import Report
-from zktop.zk.hosts import Address
+from zktop.zk.connect.address import Address
 
 pytestmark = pytest.mark.zookeeper
 

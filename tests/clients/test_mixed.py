@@ -15,7 +15,7 @@ from clients.glance import (
 from clients.people import Hire, Person, Place, Stage
 from kazoo.client import KazooClient
 
-from zktop.commands.watch import Watch
+from zktop.app.watch import Watch
 from zktop.model.report import Report
 
 pytestmark = pytest.mark.zookeeper

@@ -8,9 +8,9 @@ from clients.glance import SAMPLE_EVERY_S
 from clients.people import Stage
 from servers import RunningServer
 
-from zktop.commands.access import access_of, plan_of
-from zktop.commands.watch import Watch
-from zktop.config.shape import Admin, Config
+from zktop.app.connect import access_of, plan_of
+from zktop.app.watch import Watch
+from zktop.config.types import Admin, Config
 from zktop.model.report import Report
 from zktop.model.waits.confidence import QUIET_MS
 

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from zktop.config.asked import COMMAND_LINE, Asked, Given
-from zktop.config.effective import Effective, effective
-from zktop.config.shape import Config
-from zktop.config.shown import rows
-from zktop.config.tree import ConfigError, Origin
+from zktop.config.load import COMMAND_LINE, Asked, Effective, Given, effective
+from zktop.config.show import rows
+from zktop.config.types import Config
+from zktop.config.yaml_tree import ConfigError, Origin
 from zktop.model.settings import Root, Settings, Thresholds
 
 pytestmark = pytest.mark.usefixtures("in_folder")

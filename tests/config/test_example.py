@@ -9,9 +9,9 @@ import pytest
 import yaml
 from msgspec import inspect
 
-from zktop.config.effective import load
-from zktop.config.schema import config_schema
-from zktop.config.shape import Config
+from zktop.config.load import load
+from zktop.config.show import config_schema
+from zktop.config.types import Config
 
 EXAMPLE = Path(__file__).parents[2] / "config.example.yaml"
 LINES = EXAMPLE.read_text(encoding="utf-8").splitlines()

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from zktop.config.effective import load
-from zktop.config.tree import ConfigError
+from zktop.config.checks import check
+from zktop.config.load import load
+from zktop.config.yaml_tree import ConfigError
 from zktop.model.layouts.catalogue import LAYOUTS
-from zktop.model.layouts.check import check
 from zktop.model.layouts.layout import Layout
 
 VALID = [  # as users write them

@@ -8,9 +8,9 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from zktop.config.effective import load
-from zktop.config.shape import Config
-from zktop.config.tree import ConfigError
+from zktop.config.load import load
+from zktop.config.types import Config
+from zktop.config.yaml_tree import ConfigError
 
 pytestmark = pytest.mark.usefixtures("in_folder")
 

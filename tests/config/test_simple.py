@@ -6,10 +6,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from zktop.config import document
-from zktop.config.simple import SIMPLE_DEPTH as DEEPEST
-from zktop.config.simple import simple
-from zktop.config.tree import ConfigError, Mapping
+from zktop.config import yaml_tree as document
+from zktop.config.yaml_tree import SIMPLE_DEPTH as DEEPEST
+from zktop.config.yaml_tree import ConfigError, Mapping, simple
 
 THEMES = sorted((Path(__file__).parents[2] / "themes").glob("*.yaml"))
 INDENTS = st.sampled_from(["", "", "  ", "    ", " ", "      "])

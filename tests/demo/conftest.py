@@ -9,8 +9,8 @@ from either import EITHER, server_of
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
-from zktop.demo.chronicle import Chronicle
-from zktop.demo.crew import Crew
+from zktop.demo.log import Chronicle
+from zktop.demo.processes import Crew
 
 TICK_MS = 200  # sessions of half a second and more, expired to the tick
 

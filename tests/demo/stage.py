@@ -8,11 +8,10 @@ from typing import Self
 
 from kazoo.client import KazooClient
 
-from zktop.demo.chronicle import Chronicle
 from zktop.demo.contender import Contender
-from zktop.demo.crew import Crew
-from zktop.demo.hand import Ended, Event, Hired, Told
-from zktop.demo.order import Claim, Connection, Order
+from zktop.demo.log import Chronicle
+from zktop.demo.messages import Claim, Connection, Order
+from zktop.demo.processes import Crew, Ended, Event, Hired, Told
 from zktop.model.text import Text
 
 PATIENCE_S = 30.0

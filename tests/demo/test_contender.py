@@ -12,8 +12,8 @@ import pytest
 from demo.stage import PATIENCE_S, Stage
 from servers import sandbox_server
 
-from zktop.demo.order import Connection, Order
-from zktop.demo.process import EXIT_AFTER_S
+from zktop.demo.__main__ import EXIT_AFTER_S
+from zktop.demo.messages import Connection, Order
 
 # What processes do does not depend on the kind of server.
 pytestmark = pytest.mark.parametrize("hosts", ["sandbox"], indirect=True, scope="session")

@@ -12,8 +12,7 @@ import msgspec
 import pytest
 from demo.stage import PATIENCE_S, Stage
 
-from zktop.demo.crew import Crew
-from zktop.demo.hand import Told
+from zktop.demo.processes import Crew, Told
 from zktop.errors import UsageError
 
 # What processes do does not depend on the kind of server.

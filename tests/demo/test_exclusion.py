@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kazoo.client import KazooClient
 
-from zktop.demo.chronicle import Chronicle
-from zktop.demo.crew import Crew
+from zktop.demo.log import Chronicle
+from zktop.demo.processes import Crew
 from zktop.errors import UsageError
 
 CORRECT = (

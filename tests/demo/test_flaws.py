@@ -4,8 +4,8 @@ import pytest
 from demo.stage import Stage
 from servers import real_zookeeper, started_again
 
-from zktop.demo.chronicle import Chronicle
-from zktop.demo.crew import Crew
+from zktop.demo.log import Chronicle
+from zktop.demo.processes import Crew
 
 CUT_S = 1.0  # many polls, and far from the end of a session
 MANY = 100  # requests; a patient waiter needs five

@@ -7,17 +7,17 @@ import pytest
 from demo.stage import Stage
 from kazoo.client import KazooClient
 
-from zktop.commands.watch import Watch
-from zktop.headless.snapshot import snapshot
-from zktop.headless.text import lines
+from zktop.app.watch import Watch
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings, Thresholds
-from zktop.model.sight import Sight
-from zktop.ui.draw.lock_text import lock_text
-from zktop.ui.draw.queue import QueueRow
-from zktop.ui.draw.scene import LockScene
-from zktop.ui.draw.wakes import wake_map
-from zktop.ui.ink import text_of
+from zktop.model.world.ensemble import Sight
+from zktop.output.snapshot import snapshot
+from zktop.output.text import lines
+from zktop.ui.screens.lock.heading import lock_text
+from zktop.ui.screens.lock.rows import QueueRow
+from zktop.ui.screens.lock.view import LockScene
+from zktop.ui.screens.lock.wakeups import wake_map
+from zktop.ui.styled_text import text_of
 from zktop.zk import Access, Plan, parse_hosts
 
 WAITERS = ("b", "c", "d", "e")

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from zktop.demo.contender import check
-from zktop.demo.order import Claim, Connection, Order, read_order
+from zktop.demo.messages import Claim, Connection, Order, read_order
 from zktop.demo.recipes import RECIPES
 from zktop.errors import UsageError
 

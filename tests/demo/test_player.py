@@ -5,9 +5,8 @@ import threading
 import pytest
 from demo.stage import PATIENCE_S, Stage
 
-from zktop.demo.narration import Step
-from zktop.demo.order import Connection
-from zktop.demo.player import Line, Player, SceneFailedError
+from zktop.demo.messages import Connection, Step
+from zktop.demo.scene_player import Line, Player, SceneFailedError
 from zktop.demo.scenes import SCENES, End, Scene
 from zktop.demo.scenes.scene import Heard, Move, Tell, contends, first
 
@@ -109,7 +108,7 @@ def test_other_contenders_are_left_alone(stage: Stage):
 
 def test_a_move_that_fails_is_told_in_a_sentence(stage: Stage, monkeypatch: pytest.MonkeyPatch):
     """Which scene, which move, and what did not happen."""
-    monkeypatch.setattr("zktop.demo.player.MOVE_WITHIN_S", -5.9)
+    monkeypatch.setattr("zktop.demo.scene_player.MOVE_WITHIN_S", -5.9)
     odd = Scene("odd", "", "", (Move("waits", (), (Heard("ann", "acquired"),)),), "", End())
 
     with pytest.raises(SceneFailedError, match=r"scene odd, move 1: not within .*: ann acquired"):

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 import pytest
 from demo.stage import PATIENCE_S, Stage
 
-from zktop.demo.order import Connection
+from zktop.demo.messages import Connection
+from zktop.demo.scene_player import Showing
+from zktop.demo.scene_player import Stage as Theatre
 from zktop.demo.scenes import End, Scene, scene_named
 from zktop.demo.scenes.scene import Heard, Move, Tell, contends, first
-from zktop.demo.stage import Showing
-from zktop.demo.stage import Stage as Theatre
 
 # What a stage does does not depend on the kind of server.
 pytestmark = pytest.mark.parametrize("hosts", ["sandbox"], indirect=True, scope="session")

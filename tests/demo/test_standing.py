@@ -6,15 +6,9 @@ from functools import partial
 import pytest
 from demo.stage import PATIENCE_S, Stage
 
-from zktop.demo.chronicle import (
-    REMEMBERED_NAMES,
-    REMEMBERED_SESSIONS,
-    Chronicle,
-)
-from zktop.demo.hand import Ended, Event, Froze, Hired, Told
-from zktop.demo.narration import Step, What
-from zktop.demo.order import Claim, Order
-from zktop.demo.standing import Standing
+from zktop.demo.log import REMEMBERED_NAMES, REMEMBERED_SESSIONS, Chronicle, Standing
+from zktop.demo.messages import Claim, Order, Step, What
+from zktop.demo.processes import Ended, Event, Froze, Hired, Told
 from zktop.errors import UsageError
 from zktop.model.text import Text
 

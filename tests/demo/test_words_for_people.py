@@ -3,8 +3,8 @@
 import pytest
 from click.testing import CliRunner
 
-from zktop.commands.contend import command as contend
-from zktop.commands.scene import command as scene_command
+from zktop.cli.contend import command as contend
+from zktop.cli.scene import command as scene_command
 from zktop.demo.recipes import RECIPES, Recipe
 from zktop.demo.scenes import SCENES, Scene
 from zktop.demo.scenes.scene import Hire

@@ -5,7 +5,7 @@ import signal
 import pytest
 from demo.stage import Stage
 
-from zktop.demo.order import Claim
+from zktop.demo.messages import Claim
 
 
 def test_held_for_as_long_as_ordered(rehearsal: Stage):

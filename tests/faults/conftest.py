@@ -11,7 +11,7 @@ from servers import RunningServer, ask, real_ensemble, real_zookeeper, started_a
 from zk.cable import Cable
 from zk.eye import eventually
 
-from zktop.zk.hosts import Address
+from zktop.zk.connect.address import Address
 
 TICK_MS = 500  # sessions, elections and leaders that are given up: all goes by this
 _numbers = itertools.count()

@@ -16,10 +16,10 @@ from faults.witness import PATIENCE_S, SOON_S, Place, essence, fresh_look, inven
 from zk.cable import Cable
 from zk.eye import eventually
 
-from zktop.commands.replayed import Replay
+from zktop.app.replay import Replay
 from zktop.errors import UsageError
 from zktop.model.facts import Link
-from zktop.model.history.event import Event
+from zktop.model.history.events import Event
 from zktop.recording import Recording
 
 pytestmark = [pytest.mark.zookeeper, pytest.mark.timeout(300)]

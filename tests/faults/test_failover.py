@@ -12,7 +12,7 @@ from servers import RunningServer
 from zk.cable import Cable
 
 from zktop.model.report import Report
-from zktop.zk.hosts import Address
+from zktop.zk.connect.address import Address
 
 pytestmark = pytest.mark.zookeeper
 

@@ -14,7 +14,7 @@ from zk.cable import Cable
 from zk.eye import eventually
 
 from zktop.model.facts import Session, session_id, session_text
-from zktop.zk.tables import watched
+from zktop.zk.servers.table_formats import watched
 
 pytestmark = [pytest.mark.zookeeper, pytest.mark.timeout(400)]
 

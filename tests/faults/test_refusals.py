@@ -12,7 +12,7 @@ from kazoo.security import make_digest_acl
 from servers import RunningServer, free_port, real_zookeeper
 
 from zktop.model.report import Report
-from zktop.zk.access import Admin
+from zktop.zk.connect.address import Admin
 
 pytestmark = pytest.mark.zookeeper
 

@@ -13,8 +13,8 @@ from zk.eye import eventually, looking, names
 
 from zktop.errors import NoConnectionError
 from zktop.zk import Access, Plan, Source, parse_hosts
-from zktop.zk.ensemble import Ensemble as Known
-from zktop.zk.hosts import Address
+from zktop.zk.connect.address import Address
+from zktop.zk.servers.introspect import Ensemble as Known
 
 pytestmark = pytest.mark.zookeeper
 

@@ -9,15 +9,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from zktop.commands.watch import Watch
-from zktop.headless.snapshot import snapshot
+from zktop.app.watch import Watch
 from zktop.model.facts import Link
-from zktop.model.history.event import Event
+from zktop.model.history.events import Event
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
+from zktop.output.snapshot import snapshot
 from zktop.zk import Access, Plan, parse_hosts
-from zktop.zk.access import Admin
-from zktop.zk.hosts import Address
+from zktop.zk.connect.address import Address, Admin
 
 PATIENCE_S = 40.0
 SOON_S = 2.0

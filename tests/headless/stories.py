@@ -10,15 +10,15 @@ from pathlib import Path
 
 from model.builders import NOW, ZK1, connections, kazoo_name, own, row, session, watches
 
-from zktop.headless.schema import Snapshot
-from zktop.headless.snapshot import snapshot
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Children, Node, Stat, join
 from zktop.model.layouts.layout import Layout
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.world.world import World
+from zktop.output.schema import Snapshot
+from zktop.output.snapshot import snapshot
 from zktop.recording import Header, Recorder
 
 LATER = NOW + 60_000

@@ -8,13 +8,13 @@ import pytest
 from headless.stories import LATER, SETTLE, facts, settings
 from model.builders import NOW, ZK1, connections, row, session
 
-from zktop.headless.graphs import dot, mermaid
-from zktop.headless.schema import Snapshot
-from zktop.headless.snapshot import snapshot
-from zktop.headless.text import lines
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Node, session_text
-from zktop.model.world import World
+from zktop.model.world.world import World
+from zktop.output.graphs import dot, mermaid
+from zktop.output.schema import Snapshot
+from zktop.output.snapshot import snapshot
+from zktop.output.text import lines
 
 RING = "X x: A B C ; Y x: B A"
 

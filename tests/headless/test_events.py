@@ -6,11 +6,11 @@ from model.builders import kazoo_name, own, session
 from model.findings.cases import ZXID, k, path_of
 from model.findings.cases import facts as orphaned
 
-from zktop.headless.events import Teller
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Children, Gone, Stat, session_text
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.world.world import World
+from zktop.output.events import Teller
 
 AB_BA = "X x: A B ; Y x: B A"
 DONE = Gone(path=Text(f"/locks/y/{kazoo_name('A1', 1)}"), zxid=200, at=LATER + 5_000)

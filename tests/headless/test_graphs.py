@@ -9,8 +9,8 @@ import pytest
 from headless.stories import shot
 from model.builders import session
 
-from zktop.headless.graphs import dot, mermaid
 from zktop.model.facts import session_text
+from zktop.output.graphs import dot, mermaid
 
 AB_BA = shot("X x: A B ; Y x: B A C ; Z x: D")
 A, B, C = (session_text(session(name)) for name in "ABC")

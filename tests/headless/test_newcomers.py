@@ -3,11 +3,11 @@
 from model.builders import NOW, kazoo_name, lock, session
 from msgspec.structs import replace
 
-from zktop.headless.events import PATIENCE_MS, Teller
-from zktop.headless.schema import Event
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, session_text
-from zktop.model.world import World
+from zktop.model.world.world import World
+from zktop.output.events import PATIENCE_MS, Teller
+from zktop.output.schema import Event
 
 ALONE, LISTED, BOB = lock("/l", "alice"), *lock("/l", "alice", "bob")[::2]
 

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model.builders import figures, kazoo_name, session
 
-from zktop.commands.schema import _schema
-from zktop.headless.events import Teller
-from zktop.headless.schema import Contender, Snapshot
-from zktop.headless.snapshot import snapshot
+from zktop.cli.schema import _schema
 from zktop.model.facts import Children, Node, Stat, session_text
 from zktop.model.report import Cost
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
+from zktop.output.events import Teller
+from zktop.output.schema import Contender, Snapshot
+from zktop.output.snapshot import snapshot
 
 STORIES = {
     "deadlock": "X x: A B ; Y x: B A C",

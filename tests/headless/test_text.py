@@ -6,11 +6,11 @@ import msgspec
 import pytest
 from headless.stories import NOW, shot
 
-from zktop.headless.schema import Lock, Snapshot
-from zktop.headless.text import lines
 from zktop.model.facts import Denied
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
+from zktop.output.schema import Lock, Snapshot
+from zktop.output.text import lines
 
 DEADLOCK = """\
 zktop  zk1:2181,zk2:2181/app  connected  no server asked

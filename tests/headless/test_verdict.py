@@ -3,9 +3,9 @@
 from headless.stories import LATER, SETTLE, facts, tables
 from model.builders import kazoo_name
 
-from zktop.headless.verdict import Bar, Judge
 from zktop.model.examiner import Examiner
-from zktop.model.world import World
+from zktop.model.world.world import World
+from zktop.output.verdict import Bar, Judge
 
 
 def test_what_is_only_shown_once_it_has_lasted_counts_at_once() -> None:

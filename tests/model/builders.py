@@ -24,9 +24,9 @@ from zktop.model.facts import (
     join,
     split,
 )
-from zktop.model.family import FamilyFact
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.world.family import FamilyFact
+from zktop.model.world.world import World
 
 ZK1, ZK2, ZK3 = (Text(f"zk{number}:2181") for number in (1, 2, 3))
 NOW = 1_000_000

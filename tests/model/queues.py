@@ -10,10 +10,10 @@ import msgspec
 from model.builders import NOW, kazoo_name, session
 
 from zktop.model.facts import Stat
-from zktop.model.family import Znode
 from zktop.model.layouts.layout import How
 from zktop.model.locks.lock import Lock, Member, Target
 from zktop.model.text import Text
+from zktop.model.world.family import Znode
 
 
 class Queue(msgspec.Struct, frozen=True, eq=False):

@@ -2,9 +2,9 @@
 
 from msgspec.structs import replace
 
-from zktop.model.answers import ORDERED_PER_MS, REWORDED_PER_MS, Answers
+from zktop.model.findings.confirm import Inspected
 from zktop.model.findings.finding import Finding
-from zktop.model.findings.said import Inspected
+from zktop.model.findings.schedule import ORDERED_PER_MS, REWORDED_PER_MS, Answers
 from zktop.model.text import Text
 
 MANY = 10_000

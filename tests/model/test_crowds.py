@@ -11,13 +11,12 @@ from model.builders import NOW, kazoo_name, lock, session
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Gone, Node, Stat, join
-from zktop.model.layouts.ground import Ground
-from zktop.model.locks.difference import difference
-from zktop.model.locks.update import updated
+from zktop.model.layouts.site import Ground
+from zktop.model.locks.update import difference, updated
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.waits.state import Request
-from zktop.model.world import World
+from zktop.model.world.world import World
 
 CROWD = tuple(f"w{number}" for number in range(80))
 PATH = Text("/a")

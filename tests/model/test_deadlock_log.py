@@ -3,10 +3,10 @@
 import pytest
 from model.builders import NOW, ZK1, connections, kazoo_name, lock, row, world
 
-from zktop.headless.events import Teller
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Gone, join
 from zktop.model.report import Report
+from zktop.output.events import Teller
 
 BEGIN = NOW + 60_000
 ANN_X, BOB_X = kazoo_name("ann", 0), kazoo_name("bob", 1)

@@ -13,7 +13,7 @@ from zktop.model.facts import AnyFact, Children, Denied, Gone, Node, Stat, join,
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.world.world import World
 
 LATER = NOW + 10_000
 

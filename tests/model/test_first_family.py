@@ -7,19 +7,9 @@ from hypothesis import strategies as st
 from model.builders import as_sibling
 from msgspec.structs import replace
 
-from zktop.model.facts import (
-    Children,
-    Denied,
-    Gone,
-    Node,
-    Siblings,
-    Stat,
-    ZnodeFact,
-    join,
-)
-from zktop.model.family import Family, FamilyFact
-from zktop.model.first_family import first_family
+from zktop.model.facts import Children, Denied, Gone, Node, Siblings, Stat, ZnodeFact, join
 from zktop.model.text import Text
+from zktop.model.world.family import Family, FamilyFact, first_family
 
 PATHS = [Text("/"), Text("/locks"), Text("/locks/a")]
 NAMES = [Text(name) for name in ("a", "b", "c")]

@@ -8,7 +8,7 @@ from zktop.model.examiner import Examiner
 from zktop.model.facts import session_text
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
-from zktop.model.world import World
+from zktop.model.world.world import World
 
 AB_BA = {
     "/locks/orders": (k("alice", 0, czxid=101), curator("bob", 1, czxid=104)),

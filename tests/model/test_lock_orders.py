@@ -8,7 +8,7 @@ from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Children, Gone, Node, Stat, join
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.world.world import World
 
 ORDERS, STOCK = Text("/locks/orders"), Text("/locks/stock")
 

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Link
 from zktop.model.report import Report
-from zktop.model.world import World
+from zktop.model.world.world import World
 
 LOST = replace(own(state="suspended", at=NOW + 1_500), lost_at=NOW + 1_500)
 

@@ -13,8 +13,8 @@ from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Gone
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.model.waits.order import PLACES_AT_MOST, OrderGraph
-from zktop.model.world import World
+from zktop.model.waits.lock_order import PLACES_AT_MOST, OrderGraph
+from zktop.model.world.world import World
 
 FEW, MANY = 200, 2_000
 TIMES_AT_MOST = 15  # for ten times as many places; what looks at all pairs takes a hundred

@@ -6,15 +6,15 @@ from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Gone, Node, Stat
-from zktop.model.findings.dates import LONGEST, next_look
-from zktop.model.findings.examine import Examined
-from zktop.model.findings.looks import Looks, Seen
+from zktop.model.findings.apply import Examined
+from zktop.model.findings.confirm import Looks, Seen
+from zktop.model.findings.schedule import LONGEST, next_look
 from zktop.model.history.change import Change
-from zktop.model.locks.door import lock_at
 from zktop.model.locks.lock import Lock
+from zktop.model.locks.read_lock import lock_at
 from zktop.model.settings import Settings
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.world.world import World
 
 LATER = NOW + 10_000
 

@@ -5,7 +5,7 @@ import weakref
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zktop.model.shelf import RECENT_LIMIT, Shelf
+from zktop.model.world.persistent_map import RECENT_LIMIT, Shelf
 
 KEYS = st.integers(0, 3 * RECENT_LIMIT)
 CHANGES = st.lists(

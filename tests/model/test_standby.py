@@ -6,7 +6,7 @@ from zktop.model.examiner import Examiner
 from zktop.model.facts import Gone, join, session_text
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.world.world import World
 
 LEADER, STOCK = Text("/locks/leader"), Text("/locks/stock")
 CROSSED = World().after(*lock(LEADER, "ann", "bob"), *lock(STOCK, "bob", "ann"))

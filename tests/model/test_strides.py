@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zktop.model.strides import splits
+from zktop.model.world.sequence_diff import splits
 
 MANY = st.lists(st.integers(0, 2_000), unique=True, max_size=1_500)
 

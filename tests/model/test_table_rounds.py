@@ -6,11 +6,11 @@ from model.builders import NOW, connections, expiry, lock, own, row
 
 from zktop.model.examiner import Examiner
 from zktop.model.findings.finding import Finding
-from zktop.model.findings.foremost import FOREMOST
-from zktop.model.inspection import AGED_FOR, KNOWN_FOR
+from zktop.model.findings.over_time import AGED_FOR, KNOWN_FOR
+from zktop.model.findings.schedule import FOREMOST
 from zktop.model.settings import SECOND
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.world.world import World
 
 MINUTE = 60 * SECOND
 ZK = Text("zk1:2181")

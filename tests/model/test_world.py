@@ -21,7 +21,7 @@ from zktop.model.facts import (
     join,
 )
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.world.world import World
 
 ROOT = Text("/p")
 TOP = Text("/")

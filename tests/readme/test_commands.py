@@ -15,7 +15,7 @@ from readme.secure import secured
 from servers import sandbox_server
 from tmux import ZKTOP, terminal
 
-from zktop.commands import COMMANDS
+from zktop.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 LOCK = "/zktop-demo/lock"

@@ -4,8 +4,7 @@ import pytest
 
 from zktop.sandbox import acl
 from zktop.sandbox.acl import Identity, allows, expand, masked
-from zktop.sandbox.codes import Code, Perm, Refused
-from zktop.sandbox.wire import Acl
+from zktop.sandbox.protocol import Acl, Code, Perm, Refused
 
 HOST = Identity("ip", "10.1.2.3")
 ANN = Identity("digest", "ann:hash")

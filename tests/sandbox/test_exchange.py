@@ -7,7 +7,7 @@ import pytest
 from sandbox.exchange import play
 from sandbox.tape import OPS
 
-from zktop.sandbox.requests import REQUESTS
+from zktop.sandbox.reads import REQUESTS
 
 RECORDED = Path(__file__).with_name("exchange-3.8.0.txt")
 

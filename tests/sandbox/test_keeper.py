@@ -5,9 +5,9 @@ import struct
 import pytest
 from sandbox.raw import PASSWORD, buf, i32, i64, new, txt
 
-from zktop.sandbox.client import Client
-from zktop.sandbox.keeper import Clock, Keeper
-from zktop.sandbox.wire import Malformed
+from zktop.sandbox.connection import Client
+from zktop.sandbox.core import Clock, Keeper
+from zktop.sandbox.protocol import Malformed
 
 
 class Line:

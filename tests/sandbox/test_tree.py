@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zktop.sandbox import paths
+from zktop.sandbox import protocol as paths
 from zktop.sandbox.acl import OPEN
-from zktop.sandbox.codes import Code, Refused
-from zktop.sandbox.draft import Creation, Draft
-from zktop.sandbox.store import Store
+from zktop.sandbox.plan_write import Creation, Draft
+from zktop.sandbox.protocol import Code, Refused
 from zktop.sandbox.tree import SPECIAL, Lifetime, Moment, Tree, int32
+from zktop.sandbox.writes import Store
 
 NAMES = ["/a", "/a/b", "/a/b/c", "/a/d", "/e"]
 LAST = 2**31 - 1

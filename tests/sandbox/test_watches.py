@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zktop.sandbox.codes import Event
+from zktop.sandbox.protocol import Event
 from zktop.sandbox.watches import Mode, Watches, WatchTable
 
 PATHS = ["/", "/a", "/a/b", "/a/b/c", "/ab"]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zktop.sandbox import wire
-from zktop.sandbox.wire import Acl, Malformed, Reader, Stat
+from zktop.sandbox import protocol as wire
+from zktop.sandbox.protocol import Acl, Malformed, Reader, Stat
 
 int32s = st.integers(-(2**31), 2**31 - 1)
 int64s = st.integers(-(2**63), 2**63 - 1)

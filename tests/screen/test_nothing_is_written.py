@@ -17,9 +17,9 @@ from tmux import ZKTOP, terminal
 from ui.feeds import pressed, settled
 from zk.eye import eventually
 
-from zktop.commands.troupe import Troupe
-from zktop.commands.tui import live_feed
-from zktop.config.shape import Config
+from zktop.app.contenders import Troupe
+from zktop.app.run_ui import live_feed
+from zktop.config.types import Config
 from zktop.ui.app import Look, Zktop
 from zktop.ui.keys import KEYS
 

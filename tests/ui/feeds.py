@@ -11,7 +11,7 @@ from ui.stages import Asked
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Millis
 from zktop.model.settings import Settings
-from zktop.model.world import World
+from zktop.model.world.world import World
 from zktop.ui.app import Look, Zktop
 from zktop.ui.ports import Frame, News, Status, Tell
 

@@ -3,8 +3,8 @@
 from ui.feeds import app_of, settled
 
 from zktop.ui.app import Zktop
-from zktop.ui.pages.locks import Locks
 from zktop.ui.ports import News
+from zktop.ui.screens.locks.screen import Locks
 
 WIDE, SMALL = (120, 36), (80, 24)
 

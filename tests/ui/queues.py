@@ -13,9 +13,9 @@ from zktop.model.facts import AnyFact
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.ui.app import Zktop
-from zktop.ui.draw.scene import LockScene
-from zktop.ui.moment import Subject
 from zktop.ui.ports import Frame
+from zktop.ui.screens.lock.view import LockScene
+from zktop.ui.state import Subject
 
 ORDERS, STOCK = "/locks/orders", "/locks/stock"
 LATER = 5_000

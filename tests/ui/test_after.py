@@ -3,7 +3,7 @@
 import pytest
 from ui.feeds import app_of, frames, settled
 
-from zktop.ui.after import after
+from zktop.ui.textual_fixes.key_queue import after
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1e-9, 0.001])

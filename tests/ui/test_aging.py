@@ -10,11 +10,10 @@ from msgspec.structs import replace
 from ui.feeds import app_of, frames, settled
 from ui.past import past
 
-from zktop.ui.ink import Line, line, text_of
-from zktop.ui.pages.lock_table import FEW, MANY_AGES_MS
 from zktop.ui.ports import Frame
-from zktop.ui.widgets.column import Column
-from zktop.ui.widgets.table import Table
+from zktop.ui.screens.locks.table import FEW, MANY_AGES_MS
+from zktop.ui.styled_text import Line, line, text_of
+from zktop.ui.widgets.table import Column, Table
 
 
 class Item(NamedTuple):

@@ -9,14 +9,13 @@ from model.builders import NOW, lock
 from msgspec.structs import replace
 from ui.feeds import ToldFeed, app_of, frames, settled
 
-from zktop.commands.herald import Command
+from zktop.app.run_ui import Command
 from zktop.model.findings.finding import Finding
 from zktop.model.report import Report
-from zktop.ui.alarms import AT_ONCE, BEGINNING_MS, FORGOTTEN_MS, WITHIN_MS, Alarms, summary
 from zktop.ui.app import Zktop
-from zktop.ui.crier import brief
-from zktop.ui.look import Look
+from zktop.ui.notify import AT_ONCE, BEGINNING_MS, FORGOTTEN_MS, WITHIN_MS, Alarms, brief, summary
 from zktop.ui.ports import Frame
+from zktop.ui.settings import Look
 
 LATER = NOW + 10_000
 AB_BA = [*lock("/orders", "alice", "bob"), *lock("/stock", "bob", "alice")]

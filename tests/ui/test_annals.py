@@ -5,9 +5,9 @@ from itertools import dropwhile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zktop.model.history.event import Event, Span
+from zktop.model.history.events import Event, Span
 from zktop.model.text import Text
-from zktop.ui.annals import FRESH, TOGETHER, Annals
+from zktop.ui.past.event_log import FRESH, TOGETHER, Annals
 
 
 def happened(number: int) -> Event:

@@ -10,8 +10,8 @@ from rich.cells import cell_len
 from ui.feeds import app_of, settled
 from ui.troubles import trouble
 
-from zktop.ui.ascii import plain
-from zktop.ui.pages import PAGES
+from zktop.ui.screens import PAGES
+from zktop.ui.textual_fixes.terminal import plain
 
 ZKTOP = Path(__file__).parents[2] / "zktop"
 DRAWN = sorted(

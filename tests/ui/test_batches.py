@@ -14,15 +14,15 @@ from zktop.model.findings.finding import Finding
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
-from zktop.ui.board import marks_of
-from zktop.ui.draw.alerts import alert_lines, alerts, summary
-from zktop.ui.draw.batches import Kind, kind_of
-from zktop.ui.draw.cases import entries
-from zktop.ui.draw.scene import LockScene
 from zktop.ui.filters import NO_FILTER, Filter, parsed
-from zktop.ui.ink import text_of
+from zktop.ui.past.tape import Tape
 from zktop.ui.ports import Frame
-from zktop.ui.tape import Tape
+from zktop.ui.screens.findings.groups import Kind, kind_of
+from zktop.ui.screens.findings.list import entries
+from zktop.ui.screens.lock.view import LockScene
+from zktop.ui.screens.locks.alerts import alert_lines, alerts, summary
+from zktop.ui.screens.locks.rows import marks_of
+from zktop.ui.styled_text import text_of
 
 SERVICES = [f"svc-{number}" for number in range(4)]
 RADIUS = Kind("P5", "info", is_sure=True)

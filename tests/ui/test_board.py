@@ -22,9 +22,9 @@ from ui.troubles import (
 from zktop.model.facts import Children, Gone, Node, Stat, join
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.board import MOURNED_MS, Board
 from zktop.ui.filters import parsed
-from zktop.ui.row import Row
+from zktop.ui.screens.locks.row import Row
+from zktop.ui.screens.locks.rows import MOURNED_MS, Board
 
 
 def reports(*moments: tuple[int, object]) -> list[Report]:

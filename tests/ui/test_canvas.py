@@ -15,10 +15,9 @@ from ui.stages import Asked
 from ui.troubles import trouble
 
 from zktop.ui.app import Zktop
-from zktop.ui.pages import PAGES
-from zktop.ui.widgets.backdrop import Backdrop, Framed
-from zktop.ui.widgets.brush import Parted
-from zktop.ui.widgets.canvas import Canvas
+from zktop.ui.screens import PAGES
+from zktop.ui.widgets.canvas import Backdrop, Canvas, Framed
+from zktop.ui.widgets.line_cache import Parted
 
 LINES = 20  # so many at least are looked at
 

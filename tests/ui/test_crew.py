@@ -10,11 +10,11 @@ from ui.feeds import Moment, app_of, frames, settled
 
 from zktop.model.facts import Gone
 from zktop.model.text import Text
-from zktop.ui.draw import strips
-from zktop.ui.draw.crew import MATTERS_MOST, Crew, crew_strip
-from zktop.ui.ink import text_of
-from zktop.ui.tape import Tape
-from zktop.ui.tracks import Doing, Tracks
+from zktop.ui.past.tape import Tape
+from zktop.ui.past.tracks import Doing, Tracks
+from zktop.ui.screens.timeline import strips
+from zktop.ui.screens.timeline.subjects import MATTERS_MOST, Crew, crew_strip
+from zktop.ui.styled_text import text_of
 
 BEGIN = NOW + 1_000_000
 END = BEGIN + 12_000

@@ -11,14 +11,14 @@ from ui.feeds import app_of, settled
 from ui.past import BEGIN, past
 from ui.situations import END, STEP, deadlock_frames
 
-from zktop.commands.exports import Shapes
-from zktop.commands.replayed import Replay
-from zktop.ui.actions.keeping import LEAD_MS
+from zktop.app.replay import Replay
+from zktop.app.run_ui import Shapes
+from zktop.ui.actions.export import LEAD_MS
 from zktop.ui.app import Zktop
-from zktop.ui.draw.strips import Window, cursor
-from zktop.ui.ink import text_of
-from zktop.ui.pages.timeline import Timeline
 from zktop.ui.ports import Frame
+from zktop.ui.screens.timeline.screen import Timeline
+from zktop.ui.screens.timeline.strips import Window, cursor
+from zktop.ui.styled_text import text_of
 
 
 @asynccontextmanager

@@ -6,10 +6,10 @@ from ui.feeds import ToldFeed, frames, settled
 from ui.stages import AB_BA, Asked
 from ui.troubles import trouble
 
-from zktop.ui.actions.contending import chosen
+from zktop.ui.actions.contenders import chosen
 from zktop.ui.app import Look, Zktop
-from zktop.ui.moment import Subject
 from zktop.ui.ports import Hand, Said, SceneCard, Showing, Wish
+from zktop.ui.state import Subject
 
 ANN = Hand(
     "ann", "poll", "/zktop-demo/x/orders", "exclusive", "holds", 0xA, ("/zktop-demo/x/orders",)

@@ -7,9 +7,9 @@ from ui.troubles import trouble
 
 from zktop.ui.app import Look, Zktop
 from zktop.ui.dialogs.choice import Listed
-from zktop.ui.pages.demo import Programme
 from zktop.ui.ports import SceneCard, Showing
-from zktop.ui.widgets.sheet import Index
+from zktop.ui.screens.demo.screen import Programme
+from zktop.ui.widgets.text_view import Index
 
 SCENES = tuple(
     SceneCard(f"scene-{at}", f"The {at}. scene", "It teaches. " * 20, "The end of it.", ("one",))

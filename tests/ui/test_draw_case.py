@@ -11,18 +11,17 @@ from ui.troubles import trouble
 from zktop.model.facts import Gone
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.draw.case import write_deadlock, write_finding
-from zktop.ui.draw.cases import FOREST, UNSEEN, entries
-from zktop.ui.draw.circle import circle, in_circle, letters
-from zktop.ui.draw.forest import write_forest
-from zktop.ui.draw.moves import moves
-from zktop.ui.draw.pen import Door, Pen
-from zktop.ui.draw.reasons import write_all_blind
 from zktop.ui.filters import NO_FILTER, parsed
-from zktop.ui.ink import Line, text_of, width_of
+from zktop.ui.past.tape import Tape
 from zktop.ui.ports import Frame
-from zktop.ui.roster import Roster
-from zktop.ui.tape import Tape
+from zktop.ui.screens.common.session_index import Roster
+from zktop.ui.screens.common.writer import Door, Pen
+from zktop.ui.screens.findings.detail import write_all_blind, write_deadlock, write_finding
+from zktop.ui.screens.findings.list import FOREST, UNSEEN, entries
+from zktop.ui.screens.findings.ring import circle, in_circle, letters
+from zktop.ui.screens.findings.steps import moves
+from zktop.ui.screens.findings.tree import write_forest
+from zktop.ui.styled_text import Line, text_of, width_of
 
 
 def text(lines: list[Line]) -> str:

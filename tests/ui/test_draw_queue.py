@@ -8,24 +8,19 @@ from model.findings.cases import At, curator, facts, watching
 from ui.queues import all_connected, looked, queue, ring_of, scene_of, seen_watching
 
 from zktop.model.facts import AnyFact
-from zktop.ui.draw import places
-from zktop.ui.draw.chosen import chosen_lines, shown
-from zktop.ui.draw.crowd import Crowd
-from zktop.ui.draw.folding import folded, only, unfolded
-from zktop.ui.draw.found import Finder, found_line
-from zktop.ui.draw.histogram import histogram
-from zktop.ui.draw.lock_head import lock_head
-from zktop.ui.draw.lock_notes import lock_notes
-from zktop.ui.draw.lock_text import lock_text
-from zktop.ui.draw.marks import MEANINGS
-from zktop.ui.draw.matrix import matrix
-from zktop.ui.draw.queue import QueueRow, QueueRows
-from zktop.ui.draw.runs import density, mode_runs, run_line
-from zktop.ui.draw.scene import LockScene
-from zktop.ui.draw.wakes import wake_map
-from zktop.ui.draw.worst import worst_path
 from zktop.ui.filters import parsed
-from zktop.ui.ink import Line, text_of, width_of
+from zktop.ui.screens.common.status_codes import MEANINGS
+from zktop.ui.screens.lock import cells as places
+from zktop.ui.screens.lock.filter import Finder, found_line
+from zktop.ui.screens.lock.heading import lock_head, lock_notes, lock_text
+from zktop.ui.screens.lock.histograms import Crowd, histogram
+from zktop.ui.screens.lock.matrix import matrix
+from zktop.ui.screens.lock.missing import worst_path
+from zktop.ui.screens.lock.rows import QueueRow, QueueRows, folded, only, unfolded
+from zktop.ui.screens.lock.selected import chosen_lines, shown
+from zktop.ui.screens.lock.view import LockScene, density, mode_runs, run_line
+from zktop.ui.screens.lock.wakeups import wake_map
+from zktop.ui.styled_text import Line, text_of, width_of
 
 SKETCH = "WW" + "R" * 5 + "W" + "R" * 21
 

@@ -7,13 +7,13 @@ from msgspec.structs import replace
 from ui.queues import looked, ring_of
 
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.waits.order import OrderGraph
-from zktop.model.waits.order_story import Inversion, inversions
-from zktop.ui.draw.case import write_finding
-from zktop.ui.draw.circle import circle
-from zktop.ui.draw.pen import Pen
-from zktop.ui.draw.story import write_story
-from zktop.ui.ink import text_of, width_of
+from zktop.model.waits.lock_order import OrderGraph
+from zktop.model.waits.lock_order_story import Inversion, inversions
+from zktop.ui.screens.common.writer import Pen
+from zktop.ui.screens.findings.detail import write_finding
+from zktop.ui.screens.findings.lock_order import write_story
+from zktop.ui.screens.findings.ring import circle
+from zktop.ui.styled_text import text_of, width_of
 
 ORDERS, STOCK = "/orders", "/stock"
 

@@ -10,7 +10,7 @@ from ui.feeds import app_of, frames, settled
 
 from zktop.model.facts import AnyFact, Connection
 from zktop.model.text import Text
-from zktop.ui.moment import Subject
+from zktop.ui.state import Subject
 
 PATH = "/locks/orders"
 SIX = [f"one{number}" for number in range(6)]

@@ -7,7 +7,7 @@ from ui.troubles import trouble
 
 from zktop.ui.app import Look, Zktop
 from zktop.ui.keys import KEYS
-from zktop.ui.pages import PAGES
+from zktop.ui.screens import PAGES
 
 PRESSED = [name for key in KEYS if key.id != "quit" for name in key.names]
 

@@ -8,10 +8,10 @@ from textual.widgets import OptionList
 from ui.feeds import app_of, frames, settled
 from ui.troubles import ORDERS, trouble
 
-from zktop.commands.looks import wardrobe
+from zktop.app.run_ui import wardrobe
 from zktop.model.facts import session_text
 from zktop.model.settings import Root, Settings
-from zktop.ui.finder import MOST, everything, found
+from zktop.ui.palette_search import MOST, everything, found
 from zktop.ui.themes import Wardrobe
 
 

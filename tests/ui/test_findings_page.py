@@ -10,7 +10,7 @@ from ui.troubles import trouble
 
 from zktop.model.facts import Gone
 from zktop.model.text import Text
-from zktop.ui.moment import Subject
+from zktop.ui.state import Subject
 
 PAGE = "findings"
 

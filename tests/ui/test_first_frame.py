@@ -8,16 +8,16 @@ from textual.css.stylesheet import Stylesheet
 from ui.feeds import app_of, pressed, settled
 from ui.troubles import trouble
 
-from zktop.commands.looks import design_of
+from zktop.app.run_ui import design_of
 from zktop.config.themes import theme_named
-from zktop.ui.ink import INKS
+from zktop.ui.styled_text import INKS
 from zktop.ui.widgets.filter_line import FilterLine
 
 ONLY_FOR_REPORTS = {
     "zktop.model.report",
-    "zktop.model.findings.catalogue",
-    "zktop.ui.draw.marks",
-    "zktop.ui.pages.locks",
+    "zktop.model.findings.apply",
+    "zktop.ui.screens.common.status_codes",
+    "zktop.ui.screens.locks.screen",
 }
 
 

@@ -8,10 +8,10 @@ from textual.pilot import Pilot
 from ui.feeds import app_of, frames, settled
 
 from zktop.ui.app import Zktop
-from zktop.ui.fleets import MANY, Fleet, Ship, gathered
-from zktop.ui.moment import Subject
-from zktop.ui.pages.session_table import SessionTable
 from zktop.ui.ports import Frame
+from zktop.ui.screens.sessions.groups import MANY, Fleet, Ship, gathered
+from zktop.ui.screens.sessions.table import SessionTable
+from zktop.ui.state import Subject
 
 FLEET = tuple(f"web-{number}" for number in range(30))
 NOBODY: frozenset[int] = frozenset()

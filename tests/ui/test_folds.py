@@ -12,9 +12,9 @@ from zktop.model.facts import AnyFact, Gone, join
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
-from zktop.ui.board import Board
-from zktop.ui.folds import MANY, RESTS_MS, TOO_FEW, Entry, Group
-from zktop.ui.row import Row
+from zktop.ui.screens.locks.groups import MANY, RESTS_MS, TOO_FEW, Entry, Group
+from zktop.ui.screens.locks.row import Row
+from zktop.ui.screens.locks.rows import Board
 
 USERS = 30
 GROUP = f"/locks/user/* ({USERS})"

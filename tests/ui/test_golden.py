@@ -15,7 +15,7 @@ from ui.feeds import ToldFeed, settled
 from ui.situations import SITUATIONS, Situation
 
 from zktop.ui.app import Look, Zktop
-from zktop.ui.pages import PAGES
+from zktop.ui.screens import PAGES
 
 GOLDEN = Path(__file__).with_name("golden")
 ACCEPT = "ZKTOP_ACCEPT_SCREENS"

@@ -13,15 +13,15 @@ from ui.situations import idle_stage
 from ui.stages import Asked
 from ui.troubles import trouble
 
-from zktop.commands.looks import wardrobe
-from zktop.ui import haste
+from zktop.app.run_ui import wardrobe
 from zktop.ui.app import Zktop
-from zktop.ui.dialogs.menu import Menu
-from zktop.ui.dialogs.once import Palette
-from zktop.ui.finder import Finder
-from zktop.ui.look import Look
-from zktop.ui.manners import Mannered
-from zktop.ui.pages.timeline import Timeline
+from zktop.ui.base_app import Mannered
+from zktop.ui.dialogs.base import Palette
+from zktop.ui.dialogs.new_contender import Menu
+from zktop.ui.palette_search import Finder
+from zktop.ui.screens.timeline.screen import Timeline
+from zktop.ui.settings import Look
+from zktop.ui.textual_fixes import key_queue as haste
 from zktop.ui.widgets.filter_line import FilterLine
 
 

@@ -22,9 +22,9 @@ from zktop.model.facts import AnyFact, Server, ServerState
 from zktop.model.findings.finding import Confidence
 from zktop.model.report import Report
 from zktop.ui.app import Zktop
-from zktop.ui.draw.ensemble import ensemble
-from zktop.ui.ink import Line, text_of, width_of
 from zktop.ui.ports import Tell
+from zktop.ui.styled_text import Line, text_of, width_of
+from zktop.ui.widgets.header import ensemble
 
 TERM = 0x5A << 32
 LONG = ",".join(f"zk{n}.production.example.com:2181" for n in (1, 2, 3)) + "/app"

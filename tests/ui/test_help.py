@@ -4,15 +4,13 @@ import pytest
 from ui.feeds import app_of, settled
 from ui.troubles import trouble
 
-from zktop.ui.dialogs.help import Help
-from zktop.ui.draw.help import GROUPS, INKS, help_lines
-from zktop.ui.ink import INKS as ALL_INKS
-from zktop.ui.ink import text_of, width_of
-from zktop.ui.keymap import remapped
-from zktop.ui.keys import KEYS, known_on
-from zktop.ui.pages import PAGES
-from zktop.ui.widgets.foot import drawn
-from zktop.ui.widgets.sheet import Sheet
+from zktop.ui.dialogs.help import GROUPS, INKS, Help, help_lines
+from zktop.ui.keys import KEYS, known_on, remapped
+from zktop.ui.screens import PAGES
+from zktop.ui.styled_text import INKS as ALL_INKS
+from zktop.ui.styled_text import text_of, width_of
+from zktop.ui.widgets.footer import drawn
+from zktop.ui.widgets.text_view import Sheet
 
 UNTOLD = {"plain", "dim", "strong", "title", "key", "selected"}  # they say nothing of a state
 

@@ -10,8 +10,8 @@ from textual.widgets import Input, Label
 from ui.feeds import app_of, settled
 from ui.troubles import trouble
 
-from zktop.commands.exports import Shapes
-from zktop.ui.actions.keeping import keep
+from zktop.app.run_ui import Shapes
+from zktop.ui.actions.export import keep
 from zktop.ui.app import Zktop
 from zktop.ui.dialogs.export import SHAPES, refused
 

@@ -9,15 +9,13 @@ from ui.feeds import ToldFeed, app_of, settled
 from ui.stages import Asked as Stage
 from ui.troubles import trouble
 
-from zktop.commands.looks import look_of
-from zktop.config.asked import COMMAND_LINE, Asked, Given
-from zktop.config.effective import Effective, effective
-from zktop.config.tree import ConfigError, Origin
+from zktop.app.run_ui import look_of
+from zktop.config.load import COMMAND_LINE, Asked, Effective, Given, effective
+from zktop.config.yaml_tree import ConfigError, Origin
 from zktop.ui.app import Look, Zktop
-from zktop.ui.keymap import clashes, mistakes, named, remapped, shown
-from zktop.ui.keys import KEYS, known_on
-from zktop.ui.pages import PAGES
-from zktop.ui.widgets.sheet import Sheet
+from zktop.ui.keys import KEYS, clashes, known_on, mistakes, named, remapped, shown
+from zktop.ui.screens import PAGES
+from zktop.ui.widgets.text_view import Sheet
 
 
 def test_our_own_keys_do_not_clash() -> None:

@@ -7,7 +7,7 @@ from textual import _time
 from ui.feeds import app_of, settled
 from ui.troubles import trouble
 
-from zktop.ui.widgets.head import Head
+from zktop.ui.widgets.header import Head
 
 
 async def test_a_new_size_is_taken_also_when_its_time_has_passed(

@@ -11,7 +11,7 @@ from rich.style import Style
 from textual.cache import FIFOCache
 from textual.strip import Strip
 
-from zktop.ui.lean import lean
+from zktop.ui.textual_fixes.memory import lean
 
 
 def as_it_comes() -> type[Strip]:

@@ -6,11 +6,20 @@ from hypothesis import strategies as st
 from model.builders import NOW, ZK1, connections, expiry, figures, lock, own, row
 from ui.feeds import frames
 
-from zktop.ui.draw.listing import PIECE, Asked, Listing, in_order, row_of
-from zktop.ui.draw.sessions import COLUMNS, Row, Scene
 from zktop.ui.filters import parsed
-from zktop.ui.ordering import OFTEN_S, PART, Ordering, Rest
-from zktop.ui.roster import RISKS, Dangers, Rates, Roster
+from zktop.ui.screens.common.session_index import RISKS, Dangers, Rates, Roster
+from zktop.ui.screens.sessions.order import (
+    OFTEN_S,
+    PART,
+    PIECE,
+    Asked,
+    Listing,
+    Ordering,
+    Rest,
+    in_order,
+    row_of,
+)
+from zktop.ui.screens.sessions.rows import COLUMNS, Row, Scene
 
 LOCKS = 11  # one more, and those that are called alike would be a fleet
 NAMES = [f"{letter}{number}" for letter in "ABCDE" for number in range(LOCKS)]

@@ -8,14 +8,14 @@ from msgspec.structs import replace
 from ui.feeds import app_of, frames, settled
 
 from zktop.model.facts import AnyFact, Node, session_text
-from zktop.model.history.event import Event, Span
+from zktop.model.history.events import Event, Span
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.draw.fate import if_it_dies, if_it_wakes_late
-from zktop.ui.draw.listing import row_of
-from zktop.ui.draw.lives import earlier
-from zktop.ui.draw.sessions import Row, Scene
-from zktop.ui.roster import Dangers, Rates, Roster
+from zktop.ui.screens.common.session_index import Dangers, Rates, Roster
+from zktop.ui.screens.sessions.detail import earlier
+from zktop.ui.screens.sessions.if_it_dies import if_it_dies, if_it_wakes_late
+from zktop.ui.screens.sessions.order import row_of
+from zktop.ui.screens.sessions.rows import Row, Scene
 
 BILLING = "/locks/billing"
 BESIDE = "in the same locks, and connected: others beside it"

@@ -8,10 +8,10 @@ from ui.queues import ORDERS, looked, page_on, queue, ring_of, shown
 
 from zktop.model.facts import AnyFact, Gone, join
 from zktop.ui.app import Look, Zktop
-from zktop.ui.moment import Subject
-from zktop.ui.pages.lock import OneLock
 from zktop.ui.ports import Status
-from zktop.ui.widgets.queue_table import QueueTable
+from zktop.ui.screens.lock.screen import OneLock
+from zktop.ui.screens.lock.table import QueueTable
+from zktop.ui.state import Subject
 
 PAGE = "lock"
 LONG = "X" * 150

@@ -19,19 +19,18 @@ from ui.troubles import (
     trouble,
 )
 
-from zktop.model.cost import Cost
 from zktop.model.examiner import Examiner
-from zktop.model.facts import Node
-from zktop.model.history.event import Event, Span
+from zktop.model.facts import Cost, Node
+from zktop.model.history.events import Event, Span
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.draw.alerts import alert_lines, alerts, calm, summary
-from zktop.ui.draw.blockers import blocker_head, blocker_line, blockers
-from zktop.ui.draw.health import about, health
-from zktop.ui.draw.log import entries
-from zktop.ui.ink import text_of
-from zktop.ui.moment import Subject
-from zktop.ui.tape import Tape
+from zktop.ui.past.tape import Tape
+from zktop.ui.screens.locks.alerts import alert_lines, alerts, calm, summary
+from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
+from zktop.ui.screens.locks.events import entries
+from zktop.ui.screens.locks.panes import about, health
+from zktop.ui.state import Subject
+from zktop.ui.styled_text import text_of
 
 
 @pytest.fixture

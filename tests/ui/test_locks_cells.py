@@ -6,16 +6,16 @@ from model.builders import NOW, kazoo_name
 from ui.troubles import IMPORT, LATER, ORDERS, QUIET, board_of, seen, trouble
 
 from zktop.model.facts import Children, Denied, Node, Stat, join
-from zktop.model.findings.catalogue import RULES
+from zktop.model.findings.apply import RULES
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
-from zktop.ui.columns import columns
-from zktop.ui.draw.cells import Cells
-from zktop.ui.draw.marks import CODES, OTHER, mark_of
-from zktop.ui.draw.spark import sparkline
-from zktop.ui.ink import text_of
-from zktop.ui.row import Row
+from zktop.ui.screens.common.format import sparkline
+from zktop.ui.screens.common.status_codes import CODES, OTHER, mark_of
+from zktop.ui.screens.locks.cells import Cells
+from zktop.ui.screens.locks.row import Row
+from zktop.ui.screens.locks.table import columns
+from zktop.ui.styled_text import text_of
 
 
 @pytest.fixture

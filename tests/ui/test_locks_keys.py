@@ -8,8 +8,8 @@ from ui.feeds import app_of, frames, settled
 from ui.locks_screen import WIDE, chosen, page_of
 from ui.troubles import IMPORT, LONG, ORDERS, QUIET, STOCK, trouble
 
-from zktop.ui.pages.locks import Locks
-from zktop.ui.widgets.panes import Alerts, Blockers
+from zktop.ui.screens.locks.panes import Alerts, Blockers
+from zktop.ui.screens.locks.screen import Locks
 from zktop.ui.widgets.table import Table
 
 FILM = trouble()

@@ -9,13 +9,13 @@ from zktop.model.facts import Children, Stat
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
-from zktop.ui.draw.nothing import nothing
-from zktop.ui.excerpt import as_text
+from zktop.ui.export_text import as_text
 from zktop.ui.filters import parsed
-from zktop.ui.ink import width_of
-from zktop.ui.moment import Moment
+from zktop.ui.past.tape import Tape
 from zktop.ui.ports import Frame, Status, Word
-from zktop.ui.tape import Tape
+from zktop.ui.screens.common.empty import nothing
+from zktop.ui.state import Moment
+from zktop.ui.styled_text import width_of
 
 
 @pytest.fixture

@@ -65,7 +65,7 @@ async def test_rows_do_not_change_places_under_the_users_hands(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Right after a key the order stays, however old it is, and comes a moment later."""
-    monkeypatch.setattr("zktop.ui.pace.BETWEEN_S", 0.0)
+    monkeypatch.setattr("zktop.ui.screens.locks.order.BETWEEN_S", 0.0)
     film = frames((NOW, quiet()), (NOW + 1_000, lock("/locks/worse", "a", *"bcdefgh")))
     app = app_of(film[0])
     async with app.run_test(size=WIDE) as pilot:

@@ -12,7 +12,7 @@ import pytest
 from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 from ui.terminals import ALTERNATE, BACK, NOBODY, Terminal, family
 
-from zktop.ui.screenside import Outlet
+from zktop.ui.textual_fixes.terminal import Outlet
 
 COLOUR = re.compile(rb"\x1b\[[0-9;:]*m")
 PROMPT = b"\x1b[?2004h$ "  # of bash

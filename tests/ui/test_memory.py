@@ -14,7 +14,7 @@ from textual.strip import Strip
 from ui.feeds import app_of, pressed, settled
 from ui.troubles import trouble
 
-from zktop.ui import sweep
+from zktop.ui.textual_fixes import memory as sweep
 
 MANY = sweep.MUCH + 100
 

@@ -8,10 +8,10 @@ from textual.widgets import Input
 from ui.feeds import app_of, settled
 from ui.troubles import trouble
 
-from zktop.ui.ink import Line
-from zktop.ui.mishaps import LARGEST, Mishaps
-from zktop.ui.pages.locks import Locks
-from zktop.ui.widgets.head import Head
+from zktop.ui.base_app import LARGEST, Mishaps
+from zktop.ui.screens.locks.screen import Locks
+from zktop.ui.styled_text import Line
+from zktop.ui.widgets.header import Head
 from zktop.ui.widgets.table import Table
 
 

@@ -2,7 +2,7 @@
 
 from ui.feeds import app_of, settled
 
-from zktop.ui.manners import Note
+from zktop.ui.base_app import Note
 
 
 def test_a_note_drawn_too_late_has_a_moment_left() -> None:

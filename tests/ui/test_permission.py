@@ -8,8 +8,8 @@ from ui.troubles import trouble
 
 from zktop.ui.app import Look, Zktop
 from zktop.ui.dialogs.confirm import Confirm
-from zktop.ui.finder import everything
 from zktop.ui.keys import KEYS, known_on
+from zktop.ui.palette_search import everything
 from zktop.ui.ports import Hand, Showing
 from zktop.ui.themes import Wardrobe
 

@@ -3,15 +3,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zktop.model.history.past import FirstLook, LockHistory
+from zktop.model.history.lock_history import FirstLook, LockHistory
 from zktop.model.layouts.layout import Kind
 from zktop.model.locks.lock import Lock
 from zktop.model.text import Text
-from zktop.ui.board import worst_first
-from zktop.ui.draw.marks import QUIET_RANK, Mark
-from zktop.ui.ink import Ink
-from zktop.ui.ranking import Ranking, places
-from zktop.ui.row import Row, row_of
+from zktop.ui.screens.common.status_codes import QUIET_RANK, Mark
+from zktop.ui.screens.locks.order import Ranking, places
+from zktop.ui.screens.locks.row import Row, row_of
+from zktop.ui.screens.locks.rows import worst_first
+from zktop.ui.styled_text import Ink
 
 NOW = 1_800_000_000_000
 MARKS: list[tuple[int, Ink]] = [

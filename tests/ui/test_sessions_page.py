@@ -25,16 +25,15 @@ from ui.feeds import app_of, frames, settled
 
 from zktop.model.facts import AnyFact, Server
 from zktop.model.text import Text
-from zktop.ui import ordering
 from zktop.ui.app import Zktop
-from zktop.ui.draw.contact import bar, strip
-from zktop.ui.draw.fate import behind_it
-from zktop.ui.draw.host import of_host
-from zktop.ui.ink import text_of
-from zktop.ui.moment import Subject
-from zktop.ui.pages.sessions import Sessions
 from zktop.ui.ports import Frame
-from zktop.ui.roster import Dangers, Roster
+from zktop.ui.screens.common.session_index import Dangers, Roster
+from zktop.ui.screens.sessions import order as ordering
+from zktop.ui.screens.sessions.contact_bar import bar, strip
+from zktop.ui.screens.sessions.if_it_dies import behind_it, of_host
+from zktop.ui.screens.sessions.screen import Sessions
+from zktop.ui.state import Subject
+from zktop.ui.styled_text import text_of
 
 AT = NOW + 1_000_000
 STORY = "X x: A B C ; Y x: B D"

@@ -5,8 +5,8 @@ from model.builders import NOW, lock, own
 from msgspec.structs import replace
 from ui.feeds import app_of, frames, settled
 
-from zktop.ui.pages import PAGES
 from zktop.ui.ports import Frame, Status, Word
+from zktop.ui.screens import PAGES
 from zktop.ui.widgets.canvas import Canvas
 
 LOST = replace(own(state="suspended", at=NOW + 1_000), lost_at=NOW + 1_000)

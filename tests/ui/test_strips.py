@@ -9,11 +9,11 @@ from ui.test_travel import tape
 
 from zktop.model.findings.finding import Confidence
 from zktop.model.text import Text
-from zktop.ui.draw import strips
-from zktop.ui.heard import Heard
-from zktop.ui.ink import text_of
-from zktop.ui.tape import Limits, Tape
-from zktop.ui.tracks import Stand, Tracks
+from zktop.ui.past.contact_times import Heard
+from zktop.ui.past.tape import Limits, Tape
+from zktop.ui.past.tracks import Stand, Tracks
+from zktop.ui.screens.timeline import strips
+from zktop.ui.styled_text import text_of
 
 END = BEGIN + 21_000
 LETTERS = {A: "A", B: "B"}

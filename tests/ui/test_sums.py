@@ -6,11 +6,10 @@ from ui.feeds import app_of, frames, settled
 from ui.past import BEGIN, past
 
 from zktop.model.text import Text
-from zktop.ui.draw.strips import Window
-from zktop.ui.draw.sums import blocked_ms, sums
-from zktop.ui.ink import text_of
-from zktop.ui.tape import Tape
-from zktop.ui.tracks import Tracks
+from zktop.ui.past.tape import Tape
+from zktop.ui.past.tracks import Tracks
+from zktop.ui.screens.timeline.strips import Window, blocked_ms, sums
+from zktop.ui.styled_text import text_of
 
 X, Y = Text("/locks/x"), Text("/locks/y")
 END = BEGIN + 21_000

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from zktop.ui.ink import Run, line, text_of
-from zktop.ui.widgets.column import Column
-from zktop.ui.widgets.table import Table, followed
+from zktop.ui.styled_text import Run, line, text_of
+from zktop.ui.widgets.table import Column, Table, followed
 
 
 class Item(NamedTuple):

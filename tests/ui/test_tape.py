@@ -10,11 +10,10 @@ from ui.feeds import frames
 from ui.past import BEGIN, past
 from ui.test_travel import tape
 
-from zktop.model.history.event import Event
+from zktop.model.history.events import Event
 from zktop.model.text import Text
-from zktop.ui.kept import FINDINGS, MEMBERS, ROWS
+from zktop.ui.past.tape import FINDINGS, MEMBERS, QUIET_MS, REPLAY, ROWS, Limits, Tape
 from zktop.ui.ports import Frame
-from zktop.ui.tape import QUIET_MS, REPLAY, Limits, Tape
 
 
 def busy(count: int, begin: int = BEGIN) -> list[Frame]:

@@ -11,12 +11,12 @@ from textual.css.stylesheet import Stylesheet
 from textual.theme import Theme as TextualTheme
 from ui.feeds import app_of, settled
 
-from zktop.commands.looks import design_of, wardrobe
+from zktop.app.run_ui import design_of, wardrobe
 from zktop.config.themes import all_themes, theme_named
-from zktop.config.tree import ConfigError
-from zktop.ui.ink import INKS
-from zktop.ui.palette import Palette
+from zktop.config.yaml_tree import ConfigError
+from zktop.ui.styled_text import INKS
 from zktop.ui.themes import Design, Wardrobe, fault, wear
+from zktop.ui.widgets.line_cache import Palette
 
 NAMES = ("zktop-contrast", "zktop-dark", "zktop-light", "zktop-plain", "zktop-safe")
 LOOKS = (*INKS, "cursor")

@@ -3,8 +3,8 @@
 import pytest
 from ui.past import BEGIN, past
 
-from zktop.ui.tape import Limits, Tape
-from zktop.ui.travel import SPEEDS, Travel, moment_of
+from zktop.ui.past.playback import SPEEDS, Travel, moment_of
+from zktop.ui.past.tape import Limits, Tape
 
 END = BEGIN + 21_000
 

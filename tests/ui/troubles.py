@@ -9,9 +9,9 @@ from zktop.model.facts import AnyFact, Gone, Millis, Node, Stat, join
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
-from zktop.ui.board import Board
-from zktop.ui.ink import Line, text_of
 from zktop.ui.ports import Frame
+from zktop.ui.screens.locks.rows import Board
+from zktop.ui.styled_text import Line, text_of
 
 LATER = NOW + 70_000
 ORDERS, STOCK, IMPORT, QUIET = (

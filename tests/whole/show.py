@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from kazoo.client import KazooClient
 from whole.reader import look, watching
 
-from zktop.demo.chronicle import Chronicle
-from zktop.demo.player import Line, Player
+from zktop.demo.log import Chronicle
+from zktop.demo.scene_player import Line, Player
 from zktop.demo.scenes import LockEnd, Scene
 from zktop.errors import ZktopError
-from zktop.model.contender import Contender
-from zktop.model.report import Report
+from zktop.model.report import Contender, Report
 
 BUSY = 200  # requests; a patient waiter needs five
 

@@ -14,11 +14,11 @@ import pytest
 from kazoo.client import KazooClient
 from whole.show import Show
 
-from zktop.commands.watch import Watch
-from zktop.demo.chronicle import Chronicle
-from zktop.demo.crew import Crew
-from zktop.demo.order import DEMO_ROOT, Connection
-from zktop.demo.player import Line, Player
+from zktop.app.watch import Watch
+from zktop.demo.log import Chronicle
+from zktop.demo.messages import DEMO_ROOT, Connection
+from zktop.demo.processes import Crew
+from zktop.demo.scene_player import Line, Player
 from zktop.demo.scenes import SCENES, Scene
 from zktop.demo.scenes.scene import Hire
 from zktop.model.settings import SECOND, Root, Settings, Thresholds

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from zktop.model.facts import AnyFact
-from zktop.model.world import World
+from zktop.model.world.world import World
 from zktop.zk import Access, Plan, Source, parse_hosts
 
 PATIENCE_S = 40.0

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from zktop.zk.hosts import Address
+from zktop.zk.connect.address import Address
 
 Behaviour = Callable[[socket.socket], None]
 

@@ -8,7 +8,7 @@ from servers import RunningServer, ask, real_zookeeper
 from zk.eye import looking
 
 from zktop.zk import Tls
-from zktop.zk.access import Admin
+from zktop.zk.connect.address import Admin
 
 pytestmark = pytest.mark.zookeeper
 

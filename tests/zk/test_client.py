@@ -10,8 +10,9 @@ from servers import RunningServer
 from zk.eye import eventually
 
 from zktop.errors import ZktopError
-from zktop.zk import Access, parse_hosts, requests
-from zktop.zk.client import READING, ReadOnlyClient, WritingError, ring_log
+from zktop.zk import Access, parse_hosts
+from zktop.zk.connect.client import READING, ReadOnlyClient, WritingError, ring_log
+from zktop.zk.read import requests
 
 
 class Deaf:

@@ -1,6 +1,6 @@
 """Events get transactions that keep them in order with answers."""
 
-from zktop.zk.clock import Clock
+from zktop.zk.read.reader import Clock
 
 
 def test_an_event_is_newer_than_the_answer_before_it() -> None:

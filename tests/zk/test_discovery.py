@@ -8,9 +8,9 @@ from kazoo.client import KazooClient
 from servers import RunningServer
 from zk.eye import eventually, looking, names
 
-from zktop.zk import discovery
-from zktop.zk.discovery import might_be_a_lock
-from zktop.zk.reach import looks_like_a_place
+from zktop.zk.watch import discovery
+from zktop.zk.watch.discovery import might_be_a_lock
+from zktop.zk.watch.scope import looks_like_a_place
 
 OFTEN = 200
 EVENTS_BYTES = OFTEN * 50  # that many events take so much at the least

@@ -30,13 +30,14 @@ from zk.listeners import listener, silent, speaks
 from zk.test_unreadable import told_by
 
 from zktop.model.facts import Children, Link, Server, Stat, session_id
-from zktop.model.sight import Sight
-from zktop.zk import tables, wire
-from zktop.zk.flavours import TABLE, TITLES, Kind, common, kind_of, trusted
-from zktop.zk.hosts import Address
-from zktop.zk.preflight import probe
-from zktop.zk.table_reader import TableReader
-from zktop.zk.tables import UnreadableError
+from zktop.model.world.ensemble import Sight
+from zktop.zk.connect import ask_once as wire
+from zktop.zk.connect.address import Address
+from zktop.zk.connect.preflight import probe
+from zktop.zk.servers import table_formats as tables
+from zktop.zk.servers.flavours import TABLE, TITLES, Kind, common, kind_of, trusted
+from zktop.zk.servers.table_formats import UnreadableError
+from zktop.zk.servers.table_reader import TableReader
 
 OTHERS = ("keeper", "raftkeeper", "zetcd")
 TELLING = OTHERS[:2]
@@ -209,10 +210,10 @@ def test_nothing_else_sends_bytes_to_such_ports() -> None:
 
     folder = Path(zktop.zk.__file__).parent
     sending = {
-        path.name for path in folder.glob("*.py") if re.search(r"\.sendall\(", path.read_text())
+        path.name for path in folder.rglob("*.py") if re.search(r"\.sendall\(", path.read_text())
     }
 
-    assert sending == {"wire.py", "table_process.py"}
+    assert sending == {"ask_once.py", "table_process.py"}
     with pytest.raises(ValueError, match="only read"):
         TableReader().parts(Address("127.0.0.1", 1), "csnp", 1.0)
 

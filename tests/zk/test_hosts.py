@@ -3,7 +3,7 @@
 import pytest
 
 from zktop.errors import UsageError
-from zktop.zk.hosts import Address, Hosts, parse_hosts
+from zktop.zk.connect.address import Address, Hosts, parse_hosts
 
 
 @pytest.mark.parametrize(

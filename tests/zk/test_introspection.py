@@ -11,10 +11,9 @@ from zk.eye import Eye, looking
 from zk.listeners import listener, silent
 
 from zktop.model.facts import Server, session_id
-from zktop.model.world import Tables, World
-from zktop.zk.access import Admin
-from zktop.zk.hosts import Address
-from zktop.zk.introspection import REST_FOR, Rest
+from zktop.model.world.world import Tables, World
+from zktop.zk.connect.address import Address, Admin
+from zktop.zk.servers.introspect import REST_FOR, Rest
 
 pytestmark = pytest.mark.zookeeper
 
@@ -139,8 +138,8 @@ def test_a_watch_table_that_is_too_large_is_not_asked_for_by_word(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A stalled reader of it would freeze the server; the AdminServer and the user may."""
-    monkeypatch.setattr("zktop.zk.sampling.held_by_the_kernel", lambda: 20_000)
-    monkeypatch.setattr("zktop.zk.sampling.READER_TAKES", 30_000)
+    monkeypatch.setattr("zktop.zk.servers.sample.held_by_the_kernel", lambda: 20_000)
+    monkeypatch.setattr("zktop.zk.servers.sample.READER_TAKES", 30_000)
     client = clients()
     watched = [client.get_async("/", watch=lambda _event: None)]
     watched += [client.exists_async(f"{root}/{n}", watch=lambda _e: None) for n in range(900)]
@@ -204,7 +203,7 @@ def test_a_server_that_never_answers_does_not_hold_up_the_others(
     zookeeper: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is given up after two deadlines, and named."""
-    monkeypatch.setattr("zktop.zk.introspection.ANSWER_S", 0.3)
+    monkeypatch.setattr("zktop.zk.servers.introspect.ANSWER_S", 0.3)
     with listener(silent) as mute:
         hosts = f"{mute},{zookeeper.address}"
         with _sampled(hosts, Admin(port=free_port())) as eye:
@@ -225,7 +224,7 @@ def test_a_server_that_gave_no_answer_at_first_is_not_asked_again_at_once(
     zookeeper: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A single look does not wait for it a second time, and the tables of the others are there."""
-    monkeypatch.setattr("zktop.zk.introspection.ANSWER_S", 60.0)
+    monkeypatch.setattr("zktop.zk.servers.introspect.ANSWER_S", 60.0)
     with listener(silent) as mute:
         given = {"introspect": True, "admin": Admin(port=free_port())}
         with looking(f"{mute},{zookeeper.address}", "/nothing", **given) as eye:

@@ -7,9 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zktop.model.facts import Stat
-from zktop.zk.kin import LONGEST_DATA, SHORT, Batch, Kin, batches, gathered, granted, reads
-from zktop.zk.requests import GET_DATA, ITEM, MULTI_END, NO_AUTH, NO_NODE, STAT, MultiRead, results
-from zktop.zk.requests import item as written
+from zktop.zk.read.batch import LONGEST_DATA, SHORT, Batch, Kin, batches, gathered, granted, reads
+from zktop.zk.read.requests import (
+    GET_DATA,
+    ITEM,
+    MULTI_END,
+    NO_AUTH,
+    NO_NODE,
+    STAT,
+    MultiRead,
+    results,
+)
+from zktop.zk.read.requests import item as written
 
 NAMES = ["a", "bb", "lock-0000000001", "lock-0000000002", "näme", "名"]
 PARENTS = ["/", "/locks", "/locks/a", "/ö"]

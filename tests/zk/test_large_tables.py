@@ -16,7 +16,7 @@ from kazoo.client import KazooClient
 from servers import RunningServer, free_port, real_zookeeper
 from zk.eye import eventually, looking
 
-from zktop.zk.access import Admin
+from zktop.zk.connect.address import Admin
 
 pytestmark = pytest.mark.zookeeper
 
@@ -100,8 +100,8 @@ def test_ten_thousand_watches_are_read_by_words(
     large: RunningServer, bystander: KazooClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without being told to; and whoever reads and watches beside it does not wait."""
-    monkeypatch.setattr("zktop.zk.introspection.REST_FOR", 0)
-    monkeypatch.setattr("zktop.zk.sampling.held_by_the_kernel", lambda: LINUX_KEEPS)
+    monkeypatch.setattr("zktop.zk.servers.introspect.REST_FOR", 0)
+    monkeypatch.setattr("zktop.zk.servers.sample.held_by_the_kernel", lambda: LINUX_KEEPS)
     nobody = Admin(port=free_port())
     given = {"introspect": True, "admin": nobody, "sample_every": 0.05}
     with looking(large.address, "/nothing", **given) as eye:

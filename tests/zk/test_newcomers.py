@@ -2,8 +2,8 @@
 
 import pytest
 
-from zktop.zk.newcomers import Newcomers
-from zktop.zk.reach import Reach, Scope
+from zktop.zk.watch.pending import Newcomers
+from zktop.zk.watch.scope import Reach, Scope
 
 SCOPE = Scope(Reach("/l"), recursive=True, flood_per_s=100)
 
@@ -23,7 +23,7 @@ class Hands:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Hands:
     """The only clock that newcomers look at."""
     hands = Hands()
-    monkeypatch.setattr("zktop.zk.newcomers.time", hands)
+    monkeypatch.setattr("zktop.zk.watch.pending.time", hands)
     return hands
 
 

@@ -10,8 +10,8 @@ from servers import RunningServer
 from zk.eye import Eye, eventually, looking, names, picture
 
 from zktop.model.facts import Denied, Gone, Link, Node, session_id
-from zktop.model.roots import missing_roots
 from zktop.model.settings import Root, Settings
+from zktop.model.world.roots import missing_roots
 
 Way = dict[str, object]  # what a plan says about how to watch
 

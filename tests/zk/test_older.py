@@ -17,7 +17,7 @@ from zk.eye import eventually, looking, names
 from zk.older import Older, kinds, named, older
 
 from zktop.model.facts import Link, session_id, session_text
-from zktop.zk.requests import AddWatch
+from zktop.zk.read.requests import AddWatch
 
 pytestmark = pytest.mark.zookeeper
 

@@ -13,8 +13,8 @@ from zk.eye import eventually, looking
 from zk.older import StandIn
 from zk.relay import REQUEST, Relay
 
-from zktop.zk.access import Admin
-from zktop.zk.pace import Pace
+from zktop.zk.connect.address import Admin
+from zktop.zk.read.request_budget import Pace
 
 LOCKS = 700  # two batches of listings, and two of contenders
 FEW = 25  # where each znode takes a request of its own

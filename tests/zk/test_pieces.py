@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zktop.zk.client import ring_log
-from zktop.zk.ordered import Handler
-from zktop.zk.pieces import PIECE, Pieces
+from zktop.zk.connect.client import ring_log
+from zktop.zk.event_loop import PIECE, Handler, Pieces
 
 EVENT = struct.pack("!i", -1)
 

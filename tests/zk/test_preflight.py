@@ -12,8 +12,8 @@ from zk.listeners import Behaviour, answers, dribbles, hangs_up, listener, silen
 
 from zktop.errors import NoConnectionError, UsageError
 from zktop.zk import Access, Plan, Source, Tls, parse_hosts
-from zktop.zk.hosts import Address
-from zktop.zk.preflight import preflight, probe
+from zktop.zk.connect.address import Address
+from zktop.zk.connect.preflight import preflight, probe
 
 SRVR = (
     b"Zookeeper version: 3.5.9-abc, built on today\nLatency min/avg/max: 0/0.1/2\nMode: leader\n"

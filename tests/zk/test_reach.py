@@ -2,7 +2,7 @@
 
 import pytest
 
-from zktop.zk.reach import Reach, looks_like_a_place, reaches_of
+from zktop.zk.watch.scope import Reach, looks_like_a_place, reaches_of
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,12 @@ from kazoo.exceptions import ConnectionLoss
 from zk.test_client import Deaf
 
 from zktop.zk import Access, parse_hosts
-from zktop.zk.client import ReadOnlyClient, ring_log
-from zktop.zk.clock import Clock
-from zktop.zk.kin import Kin
-from zktop.zk.ordered import Stream
-from zktop.zk.pace import Pace
-from zktop.zk.reader import LARGEST_REQUEST, WINDOW, Answer, Reader
-from zktop.zk.requests import GET_DATA, NO_NODE, Exists
+from zktop.zk.connect.client import ReadOnlyClient, ring_log
+from zktop.zk.event_loop import Stream
+from zktop.zk.read.batch import Kin
+from zktop.zk.read.reader import LARGEST_REQUEST, WINDOW, Answer, Clock, Reader
+from zktop.zk.read.request_budget import Pace
+from zktop.zk.read.requests import GET_DATA, NO_NODE, Exists
 
 
 def _reader() -> Reader:

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from kazoo.client import KazooClient
 from kazoo.protocol.serialization import write_string
 
-from zktop.zk import requests
-from zktop.zk.requests import GET_CHILDREN, GET_DATA, NO_NODE, MultiRead, item
+from zktop.zk.read import requests
+from zktop.zk.read.requests import GET_CHILDREN, GET_DATA, NO_NODE, MultiRead, item
 
 
 def _ask(client: KazooClient, request: object) -> tuple[bytes, int]:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from zktop.model.facts import Connection, Connections, Expiry, ServerFact, Watches
 from zktop.model.text import Text
-from zktop.zk.shared import share, shared
+from zktop.zk.servers.sample import share, shared
 
 ZK = Text("zk1:2181")
 SESSIONS = st.integers(min_value=1, max_value=2**64 - 1) | st.integers(1, 5)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from zktop.zk.hosts import Address
-from zktop.zk.preflight import Outcome, Probe
-from zktop.zk.standing import Standing
+from zktop.zk.connect.address import Address
+from zktop.zk.connect.preflight import Outcome, Probe
+from zktop.zk.servers.answering import Standing
 
 WHERE = Address("zk1", 2181)
 

@@ -5,9 +5,9 @@ import socket
 
 import pytest
 
-from zktop.zk import client
-from zktop.zk.client import CALM_PER_WINDOW, WINDOW_S, Storm, ring_log
-from zktop.zk.ordered import SMALL, Handler
+from zktop.zk.connect import client
+from zktop.zk.connect.client import CALM_PER_WINDOW, WINDOW_S, Storm, ring_log
+from zktop.zk.event_loop import SMALL, Handler
 
 
 class Hands:

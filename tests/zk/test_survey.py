@@ -3,9 +3,9 @@
 from zk.test_reader import _reader
 
 from zktop.model.facts import Node, Siblings, Stat, Told, one_by_one
-from zktop.zk.kin import LONGEST_DATA
-from zktop.zk.reader import Answer
-from zktop.zk.survey import Survey
+from zktop.zk.read.batch import LONGEST_DATA
+from zktop.zk.read.reader import Answer
+from zktop.zk.watch.tree import Survey
 
 STAT = Stat(1, 1, 0)
 ANSWER = Answer(None, None, 7, 8)

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from zk.listeners import answers, listener, silent
 
-from zktop.zk import table_reader
-from zktop.zk.hosts import Address
-from zktop.zk.table_reader import Sizes, TableReader, held_by_the_kernel
-from zktop.zk.words import RefusedError
+from zktop.zk.connect.address import Address
+from zktop.zk.servers import table_reader
+from zktop.zk.servers.four_letter import RefusedError
+from zktop.zk.servers.table_reader import Sizes, TableReader, held_by_the_kernel
 
 TABLE = b"0x1\n\t/locks/l/m-0000000001\n" * 200_000
 

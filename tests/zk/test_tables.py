@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from zktop.model.facts import Connection
 from zktop.model.text import Text
-from zktop.zk import admin_tables, tables
-from zktop.zk.flavours import Kind, kind_of
-from zktop.zk.tables import Member, UnreadableError
+from zktop.zk.servers import admin as admin_tables
+from zktop.zk.servers import table_formats as tables
+from zktop.zk.servers.flavours import Kind, kind_of
+from zktop.zk.servers.table_formats import Member, UnreadableError
 
 _REST = ",lzxid=0x23,lresp={},llat=0,minlat=0,avglat=1,maxlat=7)\n"
 CONS = "".join(

@@ -10,9 +10,8 @@ from zk.eye import looking, names
 
 from zktop.errors import NoConnectionError
 from zktop.zk import Access, Plan, Source, Tls, parse_hosts
-from zktop.zk.access import Admin
-from zktop.zk.hosts import Address
-from zktop.zk.preflight import probe
+from zktop.zk.connect.address import Address, Admin
+from zktop.zk.connect.preflight import probe
 
 pytestmark = pytest.mark.zookeeper
 

@@ -5,11 +5,11 @@ from zk.listeners import listener, speaks
 
 from zktop.model.facts import Connections, Expiry, Server, Watches
 from zktop.zk import parse_hosts
-from zktop.zk.access import Admin
-from zktop.zk.expiry import ServerClock
-from zktop.zk.sampling import Told, Way, by_words
-from zktop.zk.table_facts import Stamp, facts
-from zktop.zk.words import RefusedError
+from zktop.zk.connect.address import Admin
+from zktop.zk.servers.expiry import ServerClock
+from zktop.zk.servers.four_letter import RefusedError
+from zktop.zk.servers.sample import Told, Way, by_words
+from zktop.zk.servers.table_facts import Stamp, facts
 
 WHOLE = {
     "srvr": "Zookeeper version: 3.8.0-x, built on today\nMode: standalone\n",

@@ -15,7 +15,7 @@ from servers import RunningServer
 from zk.eye import Eye, looking, names
 from zk.relay import REQUEST, Relay
 
-from zktop.zk.requests import AddWatch
+from zktop.zk.read.requests import AddWatch
 
 pytestmark = pytest.mark.zookeeper
 

@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from zk.listeners import Behaviour, answers, dribbles, hangs_up, listener, silent
 
-from zktop.zk import admin, words
-from zktop.zk.hosts import Address
-from zktop.zk.words import RefusedError
+from zktop.zk.connect.address import Address
+from zktop.zk.servers import admin
+from zktop.zk.servers import four_letter as words
+from zktop.zk.servers.four_letter import RefusedError
 
 
 @pytest.mark.parametrize("word", ["crst", "srst", "stmk", "kill", "ruok\n", "wchp ", ""])

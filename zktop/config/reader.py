@@ -10,10 +10,9 @@ from typing import Any, Final
 
 from msgspec import inspect, structs
 
-from zktop.config import scalars
-from zktop.config.forms import Form
-from zktop.config.scalars import SCALARS, is_null, sort
-from zktop.config.tree import Items, Mapping, Mistake, Origin, Scalar, Tree
+from zktop.config import values as scalars
+from zktop.config.values import SCALARS, Form, is_null, sort
+from zktop.config.yaml_tree import Items, Mapping, Mistake, Origin, Scalar, Tree
 from zktop.model.text import nearest
 
 WRONG: Final = object()

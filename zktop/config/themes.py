@@ -14,13 +14,12 @@ import msgspec
 from msgspec import Meta, inspect
 from msgspec.structs import replace
 
-from zktop.config.forms import Form, word
-from zktop.config.known import theme_files
+from zktop.config.load import file_tree, theme_files
 from zktop.config.reader import Check, Reader
-from zktop.config.shape import Word
-from zktop.config.sources import file_tree
-from zktop.config.tree import ConfigError, Mistake, Origin
-from zktop.config.words import quoted
+from zktop.config.suggest import quoted
+from zktop.config.types import Word
+from zktop.config.values import Form, word
+from zktop.config.yaml_tree import ConfigError, Mistake, Origin
 from zktop.model.text import nearest
 
 Colour = Annotated[str, Meta(extra={"form": "colour"})]

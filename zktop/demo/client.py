@@ -2,23 +2,81 @@
 
 Recipes read like the articles that they come from because the telling happens down here, in the
 calls that every one of them makes; kazoo's own recipes are narrated by the same few lines.
+
+How a contender waits: until something rings, its time is over, or it is told to stop.
 """
 
 import contextlib
 import logging
 import socket
 import threading
+import time
 from collections.abc import Callable
 
 from kazoo.client import KazooClient
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.states import EventType, KazooState, WatchedEvent, ZnodeStat
 
-from zktop.demo.bell import Bell
-from zktop.demo.narration import Narrator
-from zktop.demo.order import Connection
+from zktop.demo.messages import Connection, Narrator
 from zktop.errors import NoConnectionError, UsageError
 from zktop.model.facts import session_id, session_text
+
+
+class StoppedError(Exception):
+    """The contender was told to stop: release what it holds and go."""
+
+
+class Patience:
+    """How long somebody is ready to wait; None is for ever."""
+
+    def __init__(self, seconds: float | None) -> None:
+        """Start counting now."""
+        self._until = None if seconds is None else time.monotonic() + seconds
+
+    @property
+    def left(self) -> float | None:
+        """The seconds that are left, at least 0."""
+        return None if self._until is None else max(0.0, self._until - time.monotonic())
+
+    @property
+    def over(self) -> bool:
+        """Whether the time is up."""
+        return self.left == 0.0
+
+
+class Bell:
+    """Rung by watches, by changes of the connection and by commands; one thread waits for it."""
+
+    def __init__(self) -> None:
+        """Be silent."""
+        self._rung = threading.Event()
+        self._stopped = False
+
+    def ring(self, *_event: object) -> None:
+        """Wake whoever waits. Takes what kazoo passes to watches, and ignores it."""
+        self._rung.set()
+
+    def silence(self) -> None:
+        """Forget earlier rings; do this before setting the watch that shall ring."""
+        self._rung.clear()
+        self.check()
+
+    def stop(self) -> None:
+        """Make this wait and every later one end at once."""
+        self._stopped = True
+        self._rung.set()
+
+    def check(self) -> None:
+        """Raise if the contender was told to stop."""
+        if self._stopped:
+            raise StoppedError
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait for a ring; False when there was none in time."""
+        rung = self._rung.wait(seconds)
+        self.check()
+        return rung
+
 
 NOBODY_LISTENS = [("127.0.0.1", 1)]
 ONGOING = {"max_tries": -1, "delay": 0.05, "max_delay": 0.3, "ignore_expire": False}

@@ -1,7 +1,20 @@
-"""The body of one contender: connect, take the locks in order, work, release, come again."""
+"""The body of one contender: connect, take the locks in order, work, release, come again.
 
+What a contender does while it holds its locks; the styles are those of real life.
+
+Proof that a critical section is exclusive: the server itself is asked.
+
+Whoever is in leaves an ephemeral node beside the lock, made after the lock was acquired and taken
+away before it is released. Both nodes go in one transaction when the session ends. So whoever
+finds another's node there proves that two live sessions were in at the same time.
+"""
+
+import contextlib
+import ctypes
+import os
+import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 
@@ -9,17 +22,132 @@ from kazoo.exceptions import (
     ConnectionClosedError,
     ConnectionLoss,
     KazooException,
+    NoNodeError,
     SessionExpiredError,
 )
 
-from zktop.demo.bell import Bell, Patience, StoppedError
-from zktop.demo.client import Client, connect
-from zktop.demo.narration import Narrator, Say
-from zktop.demo.order import Claim, Order, check_path
+from zktop.demo.client import Bell, Client, Patience, StoppedError, connect
+from zktop.demo.messages import Claim, Narrator, Order, Say, Style, check_path
 from zktop.demo.recipes import PlaceLostError, Recipe, contending, recipe_for
-from zktop.demo.witness import Witness
-from zktop.demo.work import Work, WorkFailedError
 from zktop.errors import ExitCode, UsageError
+
+MICROSECONDS = 1_000_000
+
+
+class WorkFailedError(Exception):
+    """The work raised, as work does."""
+
+
+class Work:
+    """The critical section of one contender."""
+
+    def __init__(self, order: Order, client: Client, held: list[Recipe]) -> None:
+        """Be about to work, under the locks that are held."""
+        self.order = order
+        self.client = client
+        self._held = held
+        self._released = threading.Event()
+
+    def run(self) -> None:
+        """Work as ordered, until done, released, stopped, or without a lock any more."""
+        STYLES[self.order.work](self)
+
+    def end(self) -> None:
+        """Tell the worker to release; called from another thread."""
+        self._released.set()
+        self.client.bell.ring()
+
+    def tell(self, says: str) -> None:
+        """Tell what goes on."""
+        self.client.narrator.tell("working", says, lock=self._held[-1].path)
+
+    def hold(self) -> None:
+        """Hold for as long as ordered; who lost the session has lost the locks, and stops."""
+        patience = Patience(self.order.hold_s)
+        while not (patience.over or self._released.is_set() or self.lost):
+            bell: Bell = self.client.bell
+            bell.silence()
+            if not (self._released.is_set() or self.lost):
+                bell.wait(patience.left)
+        if self.lost:
+            self.tell("the session was lost during the work: the lock is no longer ours")
+
+    @property
+    def lost(self) -> bool:
+        """Whether one of the locks went away with its session."""
+        return any(recipe.lost for recipe in self._held)
+
+
+def _hold(work: Work) -> None:
+    until = "until told" if work.order.hold_s is None else f"for {work.order.hold_s:g} s"
+    work.tell(f"works {until}")
+    work.hold()
+
+
+def _oversleep(work: Work) -> None:
+    """Stand still as in a long pause of the runtime: not even heartbeats are sent meanwhile.
+
+    A C function that is called without letting go of the interpreter's lock stops every thread.
+    """
+    work.tell(f"stands still for {work.order.sleep_s:g} s, heartbeats and all")
+    ctypes.PyDLL(None).usleep(int(work.order.sleep_s * MICROSECONDS))
+    work.tell("is awake again, and still believes that it holds the lock")
+    work.hold()
+
+
+def _raise(work: Work) -> None:
+    _hold(work)
+    raise WorkFailedError("the work raised an exception")
+
+
+def _die(work: Work) -> None:
+    _hold(work)
+    work.tell("dies, without a word to the server")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _never(work: Work) -> None:
+    _hold(work)
+    work.tell("is done, and forgets to release")
+    while not work.lost:
+        work.client.bell.silence()
+        work.client.bell.wait()
+
+
+STYLES: Mapping[Style, Callable[[Work], None]] = {
+    "hold": _hold,
+    "oversleep": _oversleep,
+    "raise": _raise,
+    "die": _die,
+    "never": _never,
+}
+
+
+class Witness:
+    """One contender's mark in the critical section, and its look around."""
+
+    def __init__(self, client: Client, path: str, name: str, *, shares: bool) -> None:
+        """Be about to enter; readers share."""
+        self._client = client
+        self._path = path
+        self._shares = shares
+        self._mark = f"{path}/{'r' if shares else 'w'}-{name}"
+
+    def enter(self) -> list[str]:
+        """Leave the mark, then look: gives the marks of those who must not be in."""
+        self._client.ensure_path_async(self._path).get()
+        self._client.create_async(self._mark, ephemeral=True).get()
+        names = self._client.get_children_async(self._path).get()
+        own = self._mark.rpartition("/")[2]
+        return sorted(
+            name for name in names if name != own and not (self._shares and name[0] == "r")
+        )
+
+    def leave(self) -> None:
+        """Take the mark away; call it before the lock is released."""
+        with contextlib.suppress(NoNodeError, SessionExpiredError):
+            self._client.retry(lambda: self._client.delete_async(self._mark).get())
+
 
 BREATH_S = 0.1  # after a round in vain, lest a contender hammers a server that refuses
 NOT_DONE = 1  # as `flock` and `timeout` say it: a lock was never had, or the work failed

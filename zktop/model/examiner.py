@@ -9,31 +9,28 @@ from collections.abc import Collection, Iterable
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from zktop.model.calling import Calling
-from zktop.model.cost import Cost
-from zktop.model.deadlock_log import DeadlockLog
-from zktop.model.deadlocks import Deadlocks
-from zktop.model.facts import Millis, Session
-from zktop.model.family import NOBODY
+from zktop.model.client_names import AT_ONCE as COUNTED_AT_ONCE
+from zktop.model.client_names import Calling, Namesakes
+from zktop.model.facts import Cost, Millis, Session
+from zktop.model.findings.over_time import AT_ONCE, Inspection, Scene
+from zktop.model.history.all_locks import Chronicle
 from zktop.model.history.change import Change
-from zktop.model.history.chronicle import Chronicle
-from zktop.model.history.event import Departure
-from zktop.model.inspection import AT_ONCE, Inspection
-from zktop.model.locks.difference import Difference, difference
+from zktop.model.history.events import Departure
+from zktop.model.locks.bulk import Plain, plain_locks
+from zktop.model.locks.candidates import read_by
 from zktop.model.locks.lock import Lock, NotALock
-from zktop.model.locks.plain import Plain, plain_locks
-from zktop.model.locks.reach import read_by
-from zktop.model.namesakes import AT_ONCE as COUNTED_AT_ONCE
-from zktop.model.namesakes import Namesakes
+from zktop.model.locks.update import Difference, difference
 from zktop.model.report import Part, Report
-from zktop.model.scene import Scene
 from zktop.model.settings import Root, Settings
-from zktop.model.shelf import Shelf
-from zktop.model.sight import NO_SIGHT, Sight
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.waits.deadlock_log import DeadlockLog
+from zktop.model.waits.over_time import Deadlocks
+from zktop.model.world.ensemble import NO_SIGHT, Sight
+from zktop.model.world.family import NOBODY
+from zktop.model.world.persistent_map import Shelf
+from zktop.model.world.world import World
 
-if TYPE_CHECKING:  # most ensembles have no deadlock
+if TYPE_CHECKING:
     from zktop.model.waits.deadlock import Place
 
 
@@ -183,10 +180,10 @@ class Examiner:
         if before is None and self.settings.roots and self.settings.root_of(path) is None:
             return None
         after: Lock | None = None
-        from zktop.model.locks.where import may_be_lock  # noqa: PLC0415  nearly all locks are plain
+        from zktop.model.locks.candidates import may_be_lock  # noqa: PLC0415  nearly all locks are plain
 
         if may_be_lock(path, world, self.settings):
-            from zktop.model.locks.door import lock_at  # noqa: PLC0415  as above
+            from zktop.model.locks.read_lock import lock_at  # noqa: PLC0415  as above
 
             found = lock_at(path, world, self.settings, now, before, news)
             if isinstance(found, Lock):

@@ -5,6 +5,8 @@ milliseconds when it arrived. Facts about znodes are ordered by zxid; facts abou
 ordered by `at`, because a server's tables have no zxid of their own.
 
 A fact is the door for text: whatever a fact holds as text is clean, however the fact was made.
+
+What watching costs the ensemble, as the source counts it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -313,3 +315,12 @@ def _clean_path(fact: "Children | Node | Siblings | Gone | Denied") -> None:
 def _clean_names(fact: "Children | Siblings") -> None:
     if not are_clean(fact.names):
         msgspec.structs.force_setattr(fact, "names", tuple(map(clean, fact.names)))
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """Watches at the moment; requests and bytes since the session began."""
+
+    watches: int
+    requests: int
+    bytes_in: int
+    requests_per_s: float | None = None

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from ipaddress import AddressValueError, IPv4Address, IPv4Network
 from typing import NamedTuple
 
-from zktop.sandbox.codes import Code, Perm, Refused
-from zktop.sandbox.wire import Acl
+from zktop.sandbox.protocol import Acl, Code, Perm, Refused
 
 ANYONE = Acl(31, "world", "anyone")
 OPEN = (ANYONE,)

@@ -8,9 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from zktop.sandbox.codes import Op
+from zktop.sandbox.protocol import Op, Stat
 from zktop.sandbox.tree import Znode, int32
-from zktop.sandbox.wire import Stat
 
 _SINCE_EVER: Final = frozenset(
     {

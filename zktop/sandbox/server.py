@@ -4,10 +4,10 @@ import asyncio
 from contextlib import suppress
 from typing import cast
 
-from zktop.sandbox.client import Client
-from zktop.sandbox.foreign_words import WORDS_OF
-from zktop.sandbox.keeper import Keeper
-from zktop.sandbox.wire import LARGEST_ANSWER, LARGEST_FRAME, Malformed
+from zktop.sandbox.connection import Client
+from zktop.sandbox.core import Keeper
+from zktop.sandbox.four_letter_flavours import WORDS_OF
+from zktop.sandbox.protocol import LARGEST_ANSWER, LARGEST_FRAME, Malformed
 
 HEADER = 4
 FLUSH_AT = 256 * 1024

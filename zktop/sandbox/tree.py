@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from zktop.sandbox.acl import OPEN, READ_ONLY
-from zktop.sandbox.codes import Code, Refused
-from zktop.sandbox.wire import Acl, Stat
+from zktop.sandbox.protocol import Acl, Code, Refused, Stat
 
 CONFIG = "/zookeeper/config"
 SYSTEM = ("/zookeeper", "/zookeeper/quota", CONFIG)

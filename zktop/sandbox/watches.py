@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import Generic, TypeVar
 
-from zktop.sandbox.codes import Event
+from zktop.sandbox.protocol import Event
 
 Watcher = TypeVar("Watcher")
 Heard = dict[Watcher, str]  # who is told, and of which path

@@ -11,22 +11,21 @@ from textual.theme import Theme
 from textual.timer import Timer
 
 from zktop.model.facts import Millis
-from zktop.ui.after import after
 from zktop.ui.filters import parsed
 from zktop.ui.inbox import Inbox
 from zktop.ui.keys import reading_only
-from zktop.ui.lean import lean
-from zktop.ui.look import Look
 from zktop.ui.messages import Play, Seek, Tell
-from zktop.ui.moment import Moment
-from zktop.ui.paged import Paged
+from zktop.ui.navigation import Paged
+from zktop.ui.past.playback import Travel
+from zktop.ui.past.tape import REPLAY, Tape
 from zktop.ui.ports import Complaint, Exports, Feed, News, Stage, Status
-from zktop.ui.tape import REPLAY, Tape
-from zktop.ui.thrift import be_thrifty
-from zktop.ui.travel import Travel
+from zktop.ui.settings import Look
+from zktop.ui.state import Moment
+from zktop.ui.textual_fixes.key_queue import after
+from zktop.ui.textual_fixes.memory import be_thrifty, lean
 
 if TYPE_CHECKING:
-    from zktop.ui.crier import Crier
+    from zktop.ui.notify import Crier
 
 QUICK_S = 0.016  # between two pictures while little happens
 TICK_S = 0.05  # between two moments of the past while it is played
@@ -109,7 +108,7 @@ class Zktop(Paged):
 
     def on_play(self, message: Play) -> None:
         """Play a scene, once the user has allowed it."""
-        from zktop.ui.actions.contending import play  # noqa: PLC0415  as above
+        from zktop.ui.actions.contenders import play  # noqa: PLC0415  as above
 
         self.guarded("That", partial(play, self, message.scene, steps=message.steps))
 
@@ -162,7 +161,7 @@ class Zktop(Paged):
 
     def _crying(self) -> "Crier":
         if self._crier is None:
-            from zktop.ui.crier import Crier  # noqa: PLC0415  comes with the first report
+            from zktop.ui.notify import Crier  # noqa: PLC0415  comes with the first report
 
             self._crier = Crier(self)
         return self._crier

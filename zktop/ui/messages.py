@@ -3,7 +3,7 @@
 from textual.message import Message
 
 from zktop.model.facts import Millis
-from zktop.ui.moment import Subject
+from zktop.ui.state import Subject
 
 
 class Ask(Message):

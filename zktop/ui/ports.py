@@ -12,9 +12,9 @@ import msgspec
 
 from zktop.model.facts import Millis, Session
 
-if TYPE_CHECKING:  # the first frame has no report
+if TYPE_CHECKING:
     from zktop.model.findings.finding import Finding
-    from zktop.model.history.event import Event
+    from zktop.model.history.events import Event
     from zktop.model.report import Report
 
 Word = Literal[

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.theme import Theme
 
-from zktop.ui.sweep import sweep_soon
+from zktop.ui.textual_fixes.memory import sweep_soon
 
 if TYPE_CHECKING:
     from zktop.ui.app import Zktop

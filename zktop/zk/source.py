@@ -8,25 +8,23 @@ import msgspec
 
 from zktop.errors import NoConnectionError
 from zktop.model.facts import Link, Server, ServerFact, Told
-from zktop.zk import flavours
-from zktop.zk.access import Access, Admin
-from zktop.zk.barrier import Barrier
-from zktop.zk.client import ring_log
-from zktop.zk.clock import Clock
-from zktop.zk.connection import CLOSING_S, Connection
-from zktop.zk.discovery import Discovery, LooksLikeALock, might_be_a_lock
-from zktop.zk.hosts import Address
-from zktop.zk.introspection import Introspection
-from zktop.zk.missing import Missing
-from zktop.zk.observer import Observer
-from zktop.zk.ordered import Stream
-from zktop.zk.pace import Pace
-from zktop.zk.polling import Polling
-from zktop.zk.preflight import Probe, preflight
-from zktop.zk.reach import Reach, reaches_of
-from zktop.zk.reader import Answer
-from zktop.zk.requests import GetData, check_kazoo, data
-from zktop.zk.tables import Member, members
+from zktop.zk.connect.address import Access, Address, Admin
+from zktop.zk.connect.client import ring_log
+from zktop.zk.connect.preflight import Probe, preflight
+from zktop.zk.connect.session import CLOSING_S, Connection
+from zktop.zk.event_loop import Stream
+from zktop.zk.read.reader import Answer, Clock
+from zktop.zk.read.request_budget import Pace
+from zktop.zk.read.requests import GetData, check_kazoo, data
+from zktop.zk.servers import flavours
+from zktop.zk.servers.introspect import Introspection
+from zktop.zk.servers.table_formats import Member, members
+from zktop.zk.watch.barrier import Barrier
+from zktop.zk.watch.discovery import Discovery, LooksLikeALock, might_be_a_lock
+from zktop.zk.watch.missing_roots import Missing
+from zktop.zk.watch.observer import Observer
+from zktop.zk.watch.polling import Polling
+from zktop.zk.watch.scope import Reach, reaches_of
 
 MEMBERS_EVERY_S = 60.0
 CONFIG = "/zookeeper/config"
@@ -130,7 +128,7 @@ class Source:
         """Connect and begin to read; NoConnectionError says in a sentence why it cannot be."""
         check_kazoo()
         if self.access.sasl:
-            from zktop.zk.login import check_login  # noqa: PLC0415  few have to log in
+            from zktop.zk.connect.session import check_login  # noqa: PLC0415  few have to log in
 
             check_login(self.access.sasl)
         deadline = time.monotonic() + self.access.connect_timeout

@@ -12,22 +12,26 @@ import msgspec
 from model.builders import NOW, ZK1, connections, own, row, session, watches, world
 
 from zktop.model.facts import AnyFact, Children, Connections, Node, Stat, join
-from zktop.model.findings.catalogue import RULES
-from zktop.model.findings.examination import Examination, RootNews
-from zktop.model.findings.examine import Examined, examine
-from zktop.model.findings.finding import Finding
-from zktop.model.findings.rule import Lacking, Verdict
-from zktop.model.findings.surroundings import Interview, Place, Surroundings, Survey
-from zktop.model.history.durations import Durations
-from zktop.model.history.event import Departure, Since
-from zktop.model.history.past import FirstLook, LockHistory, Stay
+from zktop.model.findings.apply import RULES, Examined, examine
+from zktop.model.findings.context import (
+    Examination,
+    Interview,
+    Place,
+    RootNews,
+    Surroundings,
+    Survey,
+)
+from zktop.model.findings.finding import Finding, Lacking, Verdict
+from zktop.model.history.events import Departure, Since
+from zktop.model.history.lock_history import FirstLook, LockHistory, Stay
 from zktop.model.history.sessions import Sessions
-from zktop.model.locks.door import lock_at
+from zktop.model.history.statistics import Durations
 from zktop.model.locks.lock import Lock
+from zktop.model.locks.read_lock import lock_at
 from zktop.model.settings import Settings
-from zktop.model.shelf import Shelf
-from zktop.model.sight import Sight
 from zktop.model.text import Text
+from zktop.model.world.ensemble import Sight
+from zktop.model.world.persistent_map import Shelf
 
 PATH = "/locks/orders"
 SECOND = 1_000

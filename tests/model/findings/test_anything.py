@@ -7,19 +7,17 @@ from model.findings.cases import At, found, history, k, look, sessions, survey
 from model.waits.notation import graph
 
 from zktop.model.facts import Connection, Expiry, Stat
-from zktop.model.findings.catalogue import LOCK_RULES
+from zktop.model.findings.apply import LOCK_RULES, examine, interview, survey_all
 from zktop.model.findings.causes import folded
-from zktop.model.findings.examination import Examination
-from zktop.model.findings.examine import examine, interview, survey_all
+from zktop.model.findings.confirm import Looks
+from zktop.model.findings.context import Examination, Interview, Place
 from zktop.model.findings.finding import Finding
-from zktop.model.findings.looks import Looks
-from zktop.model.findings.surroundings import Interview, Place
-from zktop.model.history.attempts import Attempts
-from zktop.model.history.event import Departure
+from zktop.model.history.events import Departure
+from zktop.model.history.statistics import Attempts
 from zktop.model.text import clean
 from zktop.model.waits.assess import assess
-from zktop.model.waits.evidence import Evidence
-from zktop.model.waits.names import Names
+from zktop.model.waits.ring import Evidence
+from zktop.model.waits.sentences import Names
 
 PEOPLE = ("alice", "bob", "carol", "")
 TEXTS = st.one_of(st.sampled_from(["lock-", "a", "config", "\x1b[2J", "é\n"]), st.text(max_size=9))

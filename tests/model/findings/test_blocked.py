@@ -26,9 +26,9 @@ from model.findings.cases import (
 )
 
 from zktop.model.facts import Children, Stat
-from zktop.model.findings.examination import Examination
-from zktop.model.findings.examine import unseen
-from zktop.model.findings.rule import Later
+from zktop.model.findings.apply import unseen
+from zktop.model.findings.context import Examination
+from zktop.model.findings.finding import Later
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 

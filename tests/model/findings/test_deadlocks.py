@@ -6,15 +6,14 @@ from model.builders import session
 from model.findings.cases import found, only, survey
 from model.waits.notation import graph
 
+from zktop.model.findings.context import Survey
 from zktop.model.findings.deadlocks import tangled
-from zktop.model.findings.surroundings import Survey
 from zktop.model.text import Text
 from zktop.model.waits.assess import assess
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.waits.evidence import Evidence
-from zktop.model.waits.order import OrderGraph
-from zktop.model.waits.order_samples import Asker
-from zktop.model.waits.order_story import inversions
+from zktop.model.waits.lock_order import Asker, OrderGraph
+from zktop.model.waits.lock_order_story import inversions
+from zktop.model.waits.ring import Evidence
 
 RING = "X x: A B ; Y x: B A"
 STATES = {

@@ -3,8 +3,8 @@
 from model.builders import NOW, ZK1, session
 from model.findings.cases import SECOND, found, only, survey
 
-from zktop.model.findings.surroundings import Survey
-from zktop.model.history.event import Event, Span
+from zktop.model.findings.context import Survey
+from zktop.model.history.events import Event, Span
 from zktop.model.history.expiries import SHOWN_MS, Expired, Expiries
 from zktop.model.history.sessions import Sessions
 from zktop.model.text import Text

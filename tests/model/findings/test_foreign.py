@@ -4,8 +4,8 @@ import pytest
 from model.builders import session
 from model.findings.cases import PATH, At, all_rules, curator, found, k, look, only, watching
 
+from zktop.model.findings.apply import examine
 from zktop.model.findings.causes import folded
-from zktop.model.findings.examine import examine
 
 CONFIG, FIRST = At("config", ""), At("00-config", "", czxid=50)
 ALICE, BOB = curator("alice", 1), curator("bob", 2)

@@ -21,9 +21,9 @@ from zktop.model.facts import (
     Watches,
 )
 from zktop.model.layouts.catalogue import LAYOUTS
+from zktop.model.locks.watch_check import absolute
 from zktop.model.text import Text
-from zktop.model.watching import absolute
-from zktop.model.world import World
+from zktop.model.world.world import World
 
 ZK = Text("zk1:2181")
 LOOKS = (1_000, 6_000, 11_000, 21_000)  # ms after it was read

@@ -20,8 +20,8 @@ from model.findings.cases import (
 )
 
 from zktop.model.facts import Stat
-from zktop.model.findings.examination import Examination
-from zktop.model.findings.examine import unseen
+from zktop.model.findings.apply import unseen
+from zktop.model.findings.context import Examination
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 

@@ -22,9 +22,9 @@ from model.findings.cases import (
     verdicts,
 )
 
-from zktop.model.findings.examination import Examination
-from zktop.model.findings.rule import Later
-from zktop.model.history.attempts import Attempts
+from zktop.model.findings.context import Examination
+from zktop.model.findings.finding import Later
+from zktop.model.history.statistics import Attempts
 from zktop.model.text import Text
 
 A, B = k("alice", 0), k("bob", 1)

@@ -7,9 +7,9 @@ import pytest
 from model.builders import NOW
 from model.findings.cases import PATH, SECOND, connected, k, look, only, watching
 
-from zktop.model.findings.examine import examine
+from zktop.model.findings.apply import examine
+from zktop.model.findings.confirm import Looks
 from zktop.model.findings.finding import Finding
-from zktop.model.findings.looks import Looks
 
 SETTLE = 2 * SECOND
 ORPHAN = only("B1", look(k("import", 7, by="", age_ms=120 * SECOND), k("bob", 8)))

@@ -6,7 +6,7 @@ from model.findings.cases import found, only, survey
 from msgspec.structs import replace
 
 from zktop.model.facts import Server, ServerState
-from zktop.model.findings.surroundings import Survey
+from zktop.model.findings.context import Survey
 
 UP = tuple(replace(figures(one), state="up") for one in (ZK1, ZK2))
 

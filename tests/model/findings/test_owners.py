@@ -2,7 +2,7 @@
 
 from model.findings.cases import PATH, At, all_rules, curator, k, look, only, watching
 
-from zktop.model.findings.examination import Examination
+from zktop.model.findings.context import Examination
 
 X, R = curator("bob", 2, "WRIT"), curator("alice", 3, "READ")
 

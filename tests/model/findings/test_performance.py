@@ -28,10 +28,10 @@ from model.findings.cases import (
 )
 
 from zktop.model.facts import Link, Server
-from zktop.model.findings.examine import survey_all
-from zktop.model.findings.presence import restless
-from zktop.model.findings.rule import Later
-from zktop.model.findings.surroundings import Interview, Survey
+from zktop.model.findings.apply import survey_all
+from zktop.model.findings.context import Interview, Survey
+from zktop.model.findings.finding import Later
+from zktop.model.findings.sessions import restless
 from zktop.model.text import Text
 
 A, B = k("alice", 0), k("bob", 1)

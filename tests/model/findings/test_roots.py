@@ -8,10 +8,10 @@ from model.findings.cases import around, found, only
 from msgspec.structs import replace
 
 from zktop.model.facts import AnyFact, Children, Denied, Gone, Node, Stat
-from zktop.model.findings.surroundings import Survey
+from zktop.model.findings.context import Survey
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.world.world import World
 
 STAT = Stat(1, 1, 0, num_children=12)
 

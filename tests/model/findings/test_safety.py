@@ -23,8 +23,8 @@ from model.findings.cases import (
 )
 
 from zktop.model.facts import Stat
-from zktop.model.findings.examination import Examination
-from zktop.model.findings.examine import unseen
+from zktop.model.findings.apply import unseen
+from zktop.model.findings.context import Examination
 
 LAST = 2_147_483_647
 

@@ -20,8 +20,8 @@ from model.findings.cases import (
 )
 
 from zktop.model.facts import Denied, join
-from zktop.model.findings.examination import Examination, RootNews
-from zktop.model.findings.rule import Later
+from zktop.model.findings.context import Examination, RootNews
+from zktop.model.findings.finding import Later
 from zktop.model.text import Text
 
 A, B = k("alice", 0), k("bob", 1)

@@ -20,8 +20,8 @@ from model.findings.cases import (
     watching,
 )
 
-from zktop.model.findings.examination import Examination
-from zktop.model.findings.rule import Later
+from zktop.model.findings.context import Examination
+from zktop.model.findings.finding import Later
 
 ANN, BOB = plain("ann", 0), plain("bob", 1)
 

@@ -20,8 +20,8 @@ from model.findings.cases import (
     watching,
 )
 
-from zktop.model.findings.examination import Examination
-from zktop.model.findings.examine import QUIET, examine, unseen
+from zktop.model.findings.apply import QUIET, examine, unseen
+from zktop.model.findings.context import Examination
 from zktop.model.text import Text
 
 A, B, C, D = k("alice", 0), k("bob", 1), k("carol", 2), k("dave", 3)

@@ -5,13 +5,12 @@ import tracemalloc
 from model.builders import NOW
 from model.queues import Root
 
-from zktop.model.history.attempts import IDENTITIES
+from zktop.model.history.all_locks import GRAVES, Chronicle
 from zktop.model.history.change import Change
-from zktop.model.history.chronicle import GRAVES, Chronicle
-from zktop.model.history.diary import DEPARTURES
-from zktop.model.history.durations import KEPT
-from zktop.model.history.event import Since
-from zktop.model.sight import NO_SIGHT
+from zktop.model.history.events import Since
+from zktop.model.history.lock_log import DEPARTURES
+from zktop.model.history.statistics import IDENTITIES, KEPT
+from zktop.model.world.ensemble import NO_SIGHT
 
 LOCKS = 2_000
 

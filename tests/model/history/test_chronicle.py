@@ -15,13 +15,13 @@ from model.builders import (
 )
 from model.queues import Root, lock_of, member
 
-from zktop.model.family import Znode
+from zktop.model.history.all_locks import Chronicle
 from zktop.model.history.change import Change
-from zktop.model.history.chronicle import Chronicle
-from zktop.model.history.event import UNKNOWN_SINCE, Event, Since, Span
-from zktop.model.history.past import NO_HISTORY
+from zktop.model.history.events import UNKNOWN_SINCE, Event, Since, Span
+from zktop.model.history.lock_history import NO_HISTORY
 from zktop.model.locks.lock import Lock
-from zktop.model.sight import NO_SIGHT, Sight
+from zktop.model.world.ensemble import NO_SIGHT, Sight
+from zktop.model.world.family import Znode
 
 EXACT, AT_LEAST = "exact", "at-least"
 

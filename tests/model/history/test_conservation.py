@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from model.builders import NOW
 from model.queues import Root
 
+from zktop.model.history.all_locks import Chronicle
 from zktop.model.history.change import Change
-from zktop.model.history.chronicle import Chronicle
-from zktop.model.history.event import Event
+from zktop.model.history.events import Event
 from zktop.model.locks.lock import Lock
-from zktop.model.sight import NO_SIGHT
+from zktop.model.world.ensemble import NO_SIGHT
 
 steps = st.lists(
     st.tuples(st.sampled_from(["create", "leave", "clutter", "look"]), st.integers(0, 7)),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zktop.model.history.durations import ENOUGH, KEPT, NO_DURATIONS, Durations, Stopwatch
+from zktop.model.history.statistics import ENOUGH, KEPT, NO_DURATIONS, Durations, Stopwatch
 
 
 def taken(*samples: int) -> Durations:

@@ -7,12 +7,12 @@ from model.queues import lock_of
 from msgspec.structs import replace
 
 from zktop.model.facts import Stat
-from zktop.model.family import Znode
+from zktop.model.history.all_locks import Chronicle
 from zktop.model.history.change import Change
-from zktop.model.history.chronicle import Chronicle
 from zktop.model.locks.lock import Lock, Member
-from zktop.model.sight import NO_SIGHT
 from zktop.model.text import Text
+from zktop.model.world.ensemble import NO_SIGHT
+from zktop.model.world.family import Znode
 
 PATHS = ("/a", "/b", "/c")
 ZXIDS = st.sampled_from([10, 20, 30, 110, 120])  # some after the first look, which sees 100

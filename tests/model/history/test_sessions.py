@@ -5,8 +5,8 @@ from model.builders import NOW, ZK1, ZK2, connections, row, session, world
 
 from zktop.model.facts import Connection, Text
 from zktop.model.history.sessions import FRESH_MS, HOUR_MS, SPARE, Sessions, Step
-from zktop.model.sight import Sight
-from zktop.model.world import World
+from zktop.model.world.ensemble import Sight
+from zktop.model.world.world import World
 
 ALICE = session("alice")
 SECOND = 1_000

@@ -4,14 +4,14 @@ from model.builders import NOW, connections, lock, own, row, session, watches, w
 from model.builders import ZK1 as ZK
 
 from zktop.model.facts import AnyFact, Gone, Node, Stat, join
-from zktop.model.history.chronicle import Chronicle
-from zktop.model.history.event import Since
-from zktop.model.locks.door import lock_at
+from zktop.model.history.all_locks import Chronicle
+from zktop.model.history.events import Since
 from zktop.model.locks.lock import Lock
+from zktop.model.locks.read_lock import lock_at
+from zktop.model.locks.watch_check import Lookout
 from zktop.model.settings import Settings
-from zktop.model.sight import Sight
-from zktop.model.watching import Lookout
-from zktop.model.world import World
+from zktop.model.world.ensemble import Sight
+from zktop.model.world.world import World
 
 ORDERS = "/orders"
 

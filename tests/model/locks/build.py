@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 
 from zktop.model.facts import AnyFact, Children, Gone, Node, Stat, join
-from zktop.model.locks.door import lock_at
 from zktop.model.locks.lock import Lock, Member, NotALock
+from zktop.model.locks.read_lock import lock_at
 from zktop.model.settings import Settings
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.world.world import World
 
 ROOT = "/locks/tested"
 ZXID = 1_000_000

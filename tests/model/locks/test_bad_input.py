@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zktop.headless.snapshot import snapshot
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Children, Node, Stat, join
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text, clean
-from zktop.model.world import World
+from zktop.model.world.world import World
+from zktop.output.snapshot import snapshot
 
 PATH = Text("/locks/one")
 NOW = 1_800_000_000_000

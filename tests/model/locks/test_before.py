@@ -5,9 +5,8 @@ from model.builders import NOW, kazoo_name, lock, world
 from model.locks.build import ROOT, lock_in, nodes, world_of
 from model.locks.oracle import closure
 
-from zktop.model.contender import NAMED
 from zktop.model.examiner import Examiner
-from zktop.model.report import View
+from zktop.model.report import NAMED, View
 
 
 def members(modes: str) -> list[str]:

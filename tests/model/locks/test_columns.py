@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zktop.model.layouts.names import compiled
-from zktop.model.locks.columns import HEX, UUID, Shape, columns
+from zktop.model.layouts.layout import compiled
+from zktop.model.locks.bulk import HEX, UUID, Shape, columns
 
 
 class Naming(NamedTuple):

@@ -9,12 +9,12 @@ from model.locks.build import NOBODY_SAID, ROOT, child, lock_in, nodes
 
 from zktop.model.facts import AnyFact, Children, Gone, Stat, Watches, join
 from zktop.model.layouts.layout import ClientSight, Layout
-from zktop.model.locks.door import lock_at
 from zktop.model.locks.lock import Lock
-from zktop.model.locks.opening import folder_queues
+from zktop.model.locks.open_folder import folder_queues
+from zktop.model.locks.read_lock import lock_at
 from zktop.model.settings import Settings
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.world.world import World
 
 HEX, UUID = "ab{:030x}", "{:08x}-0000-4000-8000-000000000000"
 HEADS = {

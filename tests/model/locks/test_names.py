@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 
 from zktop.model.facts import Children, Node, Stat, join
 from zktop.model.layouts.catalogue import BY_NAME
-from zktop.model.layouts.layout import Layout
-from zktop.model.layouts.names import LARGEST, SMALLEST, compiled, read
-from zktop.model.locks.door import lock_at
+from zktop.model.layouts.layout import LARGEST, SMALLEST, Layout, compiled, read
 from zktop.model.locks.lock import Lock, Member
+from zktop.model.locks.read_lock import lock_at
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text, clean
-from zktop.model.world import World
+from zktop.model.world.world import World
 
 PATH = Text("/locks/one")
 NUMBERED = [layout for layout in BY_NAME if "seq" in compiled(layout.pattern).groupindex]

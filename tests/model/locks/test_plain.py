@@ -12,18 +12,17 @@ from hypothesis import strategies as st
 from zktop.model.actors import Actors
 from zktop.model.examiner import met
 from zktop.model.facts import AnyFact, Children, Denied, Node, Stat, Watches, join, split
-from zktop.model.history.bounds import are_direct
 from zktop.model.history.change import Change
-from zktop.model.locks.door import lock_at
+from zktop.model.history.lock_history import are_direct
+from zktop.model.locks.bulk import Plain, plain_locks
+from zktop.model.locks.candidates import may_be_lock
 from zktop.model.locks.lock import Lock, NotALock
-from zktop.model.locks.plain import Plain, plain_locks
 from zktop.model.locks.queue import Queue
-from zktop.model.locks.where import may_be_lock
-from zktop.model.new_queue import plain_queue
-from zktop.model.requests import Known, queues
+from zktop.model.locks.read_lock import lock_at
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.waits.from_locks import Known, plain_queue, queues
+from zktop.model.world.world import World
 
 ZXID = 1_000_000
 TOKENS = [f"{number:032x}" for number in (0, 1, 2, 0xABCDEF << 100)]

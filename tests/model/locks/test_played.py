@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from model.locks.played import LIBRARIES, Folder, Library, TieError, steps
 
 from zktop.model.facts import AnyFact, Children, Gone, Node, Stat, Watches, join
-from zktop.model.locks.door import lock_at
 from zktop.model.locks.lock import Lock, NotALock
+from zktop.model.locks.read_lock import lock_at
 from zktop.model.settings import Settings
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.world.world import World
 
 ROOT = Text("/locks/played")
 SERVER = Text("zk1:2181")

@@ -3,10 +3,10 @@
 from model.findings.cases import At, facts
 
 from zktop.model.facts import Children, Text
-from zktop.model.locks.door import lock_at
 from zktop.model.locks.lock import Lock
+from zktop.model.locks.read_lock import lock_at
 from zktop.model.settings import Settings
-from zktop.model.world import World
+from zktop.model.world.world import World
 
 PATH = "/pool"
 

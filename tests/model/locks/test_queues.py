@@ -12,9 +12,8 @@ from model.locks.oracle import ORDERS, blockers, closure
 
 from zktop.model.facts import Children
 from zktop.model.layouts.catalogue import BY_NAME, layout_named
-from zktop.model.layouts.ground import Ground
-from zktop.model.layouts.layout import Layout
-from zktop.model.layouts.names import LARGEST, MACROS, SMALLEST, read, written
+from zktop.model.layouts.layout import LARGEST, MACROS, SMALLEST, Layout, read, written
+from zktop.model.layouts.site import Ground
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.update import updated
 

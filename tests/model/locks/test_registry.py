@@ -12,8 +12,8 @@ from zktop.model.facts import AnyFact, Children, Node, Stat, Watches, join
 from zktop.model.layouts.catalogue import layout_named
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.registry import DOUBTFUL
-from zktop.model.locks.door import lock_at
 from zktop.model.locks.lock import Lock, NotALock
+from zktop.model.locks.read_lock import lock_at
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text

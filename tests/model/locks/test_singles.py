@@ -4,9 +4,9 @@ import pytest
 from model.builders import NOW, session, world
 
 from zktop.model.facts import Children, Node, Stat, join
-from zktop.model.locks.door import lock_at
+from zktop.model.locks.candidates import candidates
 from zktop.model.locks.lock import Lock
-from zktop.model.locks.where import candidates
+from zktop.model.locks.read_lock import lock_at
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 

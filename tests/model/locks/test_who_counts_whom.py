@@ -4,17 +4,16 @@ from collections.abc import Iterator
 
 import pytest
 
+from zktop.config.checks import check_sight
 from zktop.model.facts import Stat
-from zktop.model.family import Znode
 from zktop.model.layouts.catalogue import LAYOUTS, layout_named
-from zktop.model.layouts.check import check_sight
-from zktop.model.layouts.layout import ClientSight, Layout
-from zktop.model.layouts.names import written
-from zktop.model.layouts.sights import assumed, sights_of
-from zktop.model.locks import order
+from zktop.model.layouts.client_view import assumed, sights_of
+from zktop.model.layouts.layout import ClientSight, Layout, written
+from zktop.model.locks import queue as order
+from zktop.model.locks.client_order import Ranking
 from zktop.model.locks.lock import FOREIGN, Member
-from zktop.model.locks.ranking import Ranking
 from zktop.model.text import Text
+from zktop.model.world.family import Znode
 
 HEX, UUID = "9f1c2d3e4b5a60718293a4b5c6d7e8f9", "d8e1f0a2-1111-4c3b-9a55-0f6b1b8f7a01"
 OTHER, OTHER_UUID = HEX[::-1], "50b2c3d4-2222-4c3b-8a55-0f6b1b8f7a02"

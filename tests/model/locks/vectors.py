@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from zktop.model.facts import AnyFact, Children, Node, Stat, Watches, join, session_id, split
-from zktop.model.locks.door import lock_at
 from zktop.model.locks.lock import Lock, Member, NotALock
+from zktop.model.locks.read_lock import lock_at
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.world.world import World
 
 Vector = Mapping[str, Any]
 Child = Mapping[str, Any]

@@ -15,9 +15,9 @@ from zktop.model.facts import (
     Session,
     Watches,
 )
-from zktop.model.sight import Sight
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.world.ensemble import Sight
+from zktop.model.world.world import World
 
 NAMES = ("alice", "bob", "zktop")
 SESSIONS: list[Session] = [*map(session, NAMES), 0, 0xFFFF_FFFF_FFFF_FFFF]

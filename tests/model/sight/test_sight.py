@@ -23,7 +23,7 @@ from model.builders import (
 from msgspec.structs import replace
 
 from zktop.model.facts import Connections, Expiry
-from zktop.model.sight import NO_SIGHT, Sees, Sight, Span
+from zktop.model.world.ensemble import NO_SIGHT, Sees, Sight, Span
 
 ALICE, BOB = session("alice"), session("bob")
 

@@ -3,10 +3,9 @@
 import pytest
 from model.waits.notation import graph, merged, queues
 
-from zktop.model.waits.assess import Assessment, assess
-from zktop.model.waits.evidence import Evidence
+from zktop.model.waits.assess import Assessment, assess, standings
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.standing import standings
+from zktop.model.waits.ring import Evidence
 
 T01 = "X x: A B ; Y x: B A"
 T08 = "X rw: A.R W1.W B.R ; Y rw: B.R W2.W A.R"

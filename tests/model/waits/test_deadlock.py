@@ -7,11 +7,10 @@ from model.waits import worlds as w
 from model.waits.notation import graph, queues
 from msgspec.structs import replace
 
-from zktop.model.waits.assess import assess
+from zktop.model.waits.assess import assess, standings
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.waits.evidence import Evidence
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.standing import standings
+from zktop.model.waits.ring import Evidence
 from zktop.model.waits.state import Queue
 
 RING = "X x: A@1 B@8 ; Y x: B@2 A@7"

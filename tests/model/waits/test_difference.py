@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from zktop.model.waits.difference import difference, is_tail
-from zktop.model.waits.state import Request
+from zktop.model.waits.state import Request, difference, is_tail
 
 
 def line(names: str) -> tuple[Request, ...]:

@@ -3,10 +3,10 @@
 from model.waits.notation import graph, queues
 from msgspec.structs import replace
 
-from zktop.model.waits.activity import Activity
 from zktop.model.waits.assess import assess
-from zktop.model.waits.evidence import Evidence
+from zktop.model.waits.confidence import Activity
 from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.ring import Evidence
 from zktop.model.waits.state import Queue
 
 RING = "X x: A@1 B@8 ; Y x: B@2 A@7"

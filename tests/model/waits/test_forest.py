@@ -2,8 +2,8 @@
 
 from model.waits.notation import graph
 
-from zktop.model.waits.forest import Forest, Root
 from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.root_blockers import Forest, Root
 
 
 def roots(found: WaitGraph, now_ms: int = 1_000_000) -> tuple[Root, ...]:

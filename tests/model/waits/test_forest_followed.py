@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model.waits.notation import graph, queues
 
-from zktop.model.waits import forest
-from zktop.model.waits.forest import LISTED, Forest, Root
+from zktop.model.waits import root_blockers as forest
 from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.root_blockers import LISTED, Forest, Root
 from zktop.model.waits.state import Queue, Request
 
 NOW = 1_000_000

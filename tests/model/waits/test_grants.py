@@ -3,8 +3,8 @@
 from hypothesis import given
 from model.waits import worlds as w
 
-from zktop.model.waits.grants import granted, is_granted
 from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.reduction import granted, is_granted
 from zktop.model.waits.state import Queue
 
 

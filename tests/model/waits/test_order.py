@@ -2,9 +2,8 @@
 
 from model.waits.notation import graph
 
-from zktop.model.waits.order import OrderGraph
-from zktop.model.waits.order_samples import Asker
-from zktop.model.waits.order_story import Inversion, inversions
+from zktop.model.waits.lock_order import Asker, OrderGraph
+from zktop.model.waits.lock_order_story import Inversion, inversions
 
 
 def learned(*states: str, **askers: Asker) -> OrderGraph:

@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 from model.queues import member
 
 from zktop.model.facts import Session
-from zktop.model.new_queue import Contenders
-from zktop.model.waits.forest import Forest
+from zktop.model.waits.assess import standings
+from zktop.model.waits.from_locks import Contenders
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.standing import standings
+from zktop.model.waits.root_blockers import Forest
 from zktop.model.waits.state import Queue
 
 OWNERS = "ABCDE"

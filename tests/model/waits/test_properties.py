@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from model.waits import worlds as w
 from msgspec.structs import replace
 
-from zktop.model.waits.components import components
+from zktop.model.waits.assess import behind, standings
+from zktop.model.waits.cores import Remnant, components, remnant, sparse_edges
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.remnant import Remnant, remnant, sparse_edges
-from zktop.model.waits.standing import behind, standings
 from zktop.model.waits.state import Queue, Request
 
 PLAIN = ("exclusive", "read-write")

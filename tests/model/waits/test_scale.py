@@ -3,10 +3,9 @@
 import pytest
 from model.waits.scale import longer, scale_case, shorter
 
-from zktop.model.waits.assess import assess
-from zktop.model.waits.evidence import Evidence
+from zktop.model.waits.assess import assess, behind, standings
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.standing import behind, standings
+from zktop.model.waits.ring import Evidence
 
 
 @pytest.fixture(scope="module")

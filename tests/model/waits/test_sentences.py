@@ -8,9 +8,9 @@ from model.waits import worlds as w
 from model.waits.notation import graph
 
 from zktop.model.waits.assess import assess
-from zktop.model.waits.evidence import Evidence
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.names import Names
+from zktop.model.waits.ring import Evidence
+from zktop.model.waits.sentences import Names
 from zktop.model.waits.state import Queue
 
 NAMES = Names(

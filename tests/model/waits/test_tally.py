@@ -5,8 +5,8 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
+from zktop.model.waits.root_blockers import tally
 from zktop.model.waits.state import Request
-from zktop.model.waits.tally import tally
 
 
 @given(st.randoms(use_true_random=False))

@@ -13,7 +13,7 @@ from zktop.model.facts import Gone, Node, Stat, join
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.assess import Assessment, assess
-from zktop.model.waits.evidence import Evidence
+from zktop.model.waits.ring import Evidence
 
 LATE = 10_000_000
 

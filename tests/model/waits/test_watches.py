@@ -2,10 +2,10 @@
 
 from model.waits.notation import queues
 
+from zktop.model.waits.assess import standings
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.standing import standings
 from zktop.model.waits.state import Queue
-from zktop.model.waits.watches import watch_deadlocks
+from zktop.model.waits.watch_deadlocks import watch_deadlocks
 
 
 def queue(text: str) -> Queue:

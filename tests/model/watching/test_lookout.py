@@ -20,8 +20,8 @@ from zktop.model.facts import Stat
 from zktop.model.layouts import tutorials
 from zktop.model.layouts.layout import How, Layout
 from zktop.model.locks.lock import Lock, Member, Target
-from zktop.model.sight import Sight
-from zktop.model.watching import POLL_MS, Lookout, Watching, absolute, relative
+from zktop.model.locks.watch_check import POLL_MS, Lookout, Watching, absolute, relative
+from zktop.model.world.ensemble import Sight
 
 ALICE, BOB, CAROL = (
     member(name, place, 10 + place) for place, name in enumerate(["alice", "bob", "carol"])

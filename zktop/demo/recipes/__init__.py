@@ -1,19 +1,23 @@
 """The recipes, in the order in which they are best looked at."""
 
 from zktop.demo.client import Client
-from zktop.demo.order import Claim
-from zktop.demo.recipes.library import KazooElection, KazooLock, KazooReadWrite, KazooSemaphore
-from zktop.demo.recipes.naive import NaiveReadWrite
-from zktop.demo.recipes.polling import Poll, WatchParent
-from zktop.demo.recipes.predecessor import WatchPredecessor, WatchPredecessorByGet
+from zktop.demo.messages import Claim
+from zktop.demo.recipes.base import Flaw, PlaceLostError, Recipe, flaw_of
+from zktop.demo.recipes.kazoo import KazooElection, KazooLock, KazooReadWrite, KazooSemaphore
 from zktop.demo.recipes.read_write import (
+    NaiveReadWrite,
     ReadWrite,
     ReadWriteHerd,
     ReadWriteHerdHost,
     ReadWriteHost,
 )
-from zktop.demo.recipes.recipe import Flaw, PlaceLostError, Recipe, flaw_of
-from zktop.demo.recipes.single import SingleNode
+from zktop.demo.recipes.sequential import (
+    Poll,
+    WatchParent,
+    WatchPredecessor,
+    WatchPredecessorByGet,
+)
+from zktop.demo.recipes.single_node import SingleNode
 from zktop.errors import UsageError
 
 RECIPES: tuple[type[Recipe], ...] = (

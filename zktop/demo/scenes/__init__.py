@@ -1,6 +1,6 @@
 """The scenes, in the order in which they are best seen."""
 
-from zktop.demo.scenes.deadlocks import AB_BA, FAIRNESS, KNOT, PHILOSOPHERS, UPGRADE
+from zktop.demo.scenes.deadlocks import AB_BA, FAIRNESS, KNOT, PHILOSOPHERS, TRAFFIC, UPGRADE
 from zktop.demo.scenes.failures import (
     CRASH,
     ELECTION,
@@ -31,7 +31,6 @@ from zktop.demo.scenes.queues import (
     TIME_OUT,
 )
 from zktop.demo.scenes.scene import End, LockEnd, Scene
-from zktop.demo.scenes.traffic import TRAFFIC
 from zktop.errors import UsageError
 
 SCENES: tuple[Scene, ...] = (

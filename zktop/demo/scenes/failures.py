@@ -1,16 +1,6 @@
 """Scenes in which something fails: processes, sessions, connections, answers."""
 
-from zktop.demo.scenes.scene import (
-    End,
-    Heard,
-    LockEnd,
-    Move,
-    Scene,
-    Tell,
-    behind,
-    contends,
-    first,
-)
+from zktop.demo.scenes.scene import End, Heard, LockEnd, Move, Scene, Tell, behind, contends, first
 
 CRASH = Scene(
     "crash",

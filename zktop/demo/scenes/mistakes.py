@@ -1,16 +1,6 @@
 """Scenes that show what is wrong with some recipes."""
 
-from zktop.demo.scenes.scene import (
-    End,
-    Heard,
-    LockEnd,
-    Move,
-    Scene,
-    Tell,
-    behind,
-    contends,
-    first,
-)
+from zktop.demo.scenes.scene import End, Heard, LockEnd, Move, Scene, Tell, behind, contends, first
 
 NAIVE_SORT = Scene(
     "naive-sort",

@@ -4,8 +4,7 @@ from typing import Literal
 
 from msgspec import Struct, convert, structs
 
-from zktop.demo.narration import What
-from zktop.demo.order import Claim, Connection, Order, Style
+from zktop.demo.messages import Claim, Connection, Order, Style, What
 
 Command = Literal["go", "release", "cancel", "kill", "freeze", "thaw", "cut"]
 DeadlockKind = Literal["cycle", "fairness", "knot", "upgrade", "upgraders", "watches", "election"]

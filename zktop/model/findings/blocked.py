@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator
 
 from zktop.model.facts import Millis, Session, split
-from zktop.model.findings.examination import Examination
+from zktop.model.findings.context import Examination
+from zktop.model.findings.finding import Answer, Lacking, Later, Verdict, rule
 from zktop.model.findings.ghosts import ghost, ghost_without_guid, previous_life
-from zktop.model.findings.rule import Answer, Lacking, Later, Verdict, rule
-from zktop.model.findings.words import short, waits
+from zktop.model.format import short, waits
 from zktop.model.locks.lock import Member
 from zktop.model.text import Text
-from zktop.model.waits.names import span
+from zktop.model.waits.sentences import span
 
 LONGEST_TIMEOUT = 40_000  # what servers grant at most by default: 20 ticks of 2 s
 LEASES_SINCE = 2

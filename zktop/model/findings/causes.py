@@ -12,7 +12,7 @@ from typing import Final, Literal
 import msgspec
 
 from zktop.model.facts import Session
-from zktop.model.findings.catalogue import RANK
+from zktop.model.findings.apply import RANK
 from zktop.model.findings.finding import SEVERITIES, Finding
 from zktop.model.text import Text
 

@@ -1,12 +1,19 @@
-"""Findings: what is wrong, since when, how sure that is, and what speaks for and against it."""
+"""Findings: what is wrong, since when, how sure that is, and what speaks for and against it.
 
-from collections.abc import Iterable
+The form of a rule: a small function with a name, a meaning, and the inputs that it needs.
+
+A rule yields verdicts. It also says when it wants to look again although nothing will have
+changed: time alone turns a hold into a long hold.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
-from typing import Literal, get_args
+from typing import Generic, Literal, TypeVar, get_args
 
 import msgspec
 
 from zktop.model.facts import Millis, Session
+from zktop.model.format import signature
 from zktop.model.text import Text, clean
 
 Severity = Literal["critical", "warning", "info"]
@@ -77,3 +84,151 @@ def identity(rule: str, subject: Iterable[object]) -> str:
     """
     text = "\0".join(map(str, subject)).encode("utf-8", "backslashreplace")
     return f"{rule}-{blake2b(text, digest_size=4).hexdigest()}"
+
+
+Scope = Literal["lock", "session", "server", "whole"]
+Sign = Literal[  # what a lock must show before a rule can have anything to say
+    "several",  # members
+    "waiters",
+    "queue",  # as many waiters as make a herd
+    "warnings",
+    "foreign",
+    "news",  # of the root
+    "departures",
+    "attempts",
+    "watches",  # some server's watch table
+    "connections",
+    "lists",  # of all sessions
+    "read-write",
+    "semaphore",
+]
+Reason = tuple[bool | None, str]
+
+
+class Subject(msgspec.Struct, frozen=True, gc=False):
+    """Whom a verdict is about; `key` tells two verdicts apart that are about the same nodes."""
+
+    lock: Text | None = None
+    nodes: tuple[Text, ...] = ()
+    sessions: tuple[Session, ...] = ()
+    who: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+    key: tuple[object, ...] = ()
+    locks: tuple[Text, ...] = ()  # all locks that it concerns, where that is not the one
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What makes it the same subject at another time."""
+        return self.key or (self.lock, *self.nodes, *self.sessions)
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What a rule has found, before it is known how long it has lasted."""
+
+    about: Subject
+    sentence: str
+    confidence: Confidence
+    evidence: tuple[Reason, ...]
+    advice: str
+    since: Millis | None = None
+    as_of: Millis | None = None  # when the newest fact behind it was read; None: now
+    severity: Severity | None = None  # where it is less than the rule's own
+    patience_ms: int = 0
+    at_once: bool = False
+    id: str | None = None
+    signature: str | None = None
+
+    def as_seen(self, as_of: Millis | None, patience_ms: int) -> "Verdict":
+        """Say when the facts behind it were read, and how long it must last."""
+        return msgspec.structs.replace(self, as_of=as_of, patience_ms=patience_ms)
+
+
+class Later(msgspec.Struct, frozen=True, gc=False):
+    """Nothing yet: look again at this time even if nothing changes."""
+
+    at: Millis
+
+
+class Lacking(msgspec.Struct, frozen=True, gc=False):
+    """An input that this one case lacks."""
+
+    why: str
+    need: Need
+
+
+Answer = Verdict | Later | Lacking
+C_contra = TypeVar("C_contra", contravariant=True)
+
+
+class Rule(msgspec.Struct, Generic[C_contra], frozen=True, kw_only=True):
+    """One entry of the catalogue."""
+
+    id: str
+    name: str
+    severity: Severity  # the worst that it can be
+    scope: Scope
+    needs: tuple[Need, ...]
+    means: str
+    only_if: frozenset[Sign]
+    answers: Callable[[C_contra], Iterable[Answer]]
+
+    def finding(self, verdict: Verdict, now_ms: Millis) -> Finding:
+        """Put the rule's name to a verdict."""
+        about = verdict.about
+        locks = about.locks or (() if about.lock is None else (about.lock,))
+        return Finding(
+            id=verdict.id or identity(self.id, about.identity),
+            rule=self.id,
+            name=self.name,
+            severity=_severity(verdict, self.severity),
+            confidence=verdict.confidence,
+            lock=about.lock,
+            nodes=about.nodes,
+            sessions=about.sessions,
+            since=verdict.since,
+            sentence=clean(verdict.sentence),
+            evidence=tuple(Evidence(supports, clean(text)) for supports, text in verdict.evidence),
+            advice=clean(verdict.advice),
+            signature=verdict.signature or signature(self.id, locks, about.modes, about.who),
+            locks=locks,
+            as_of=now_ms if verdict.as_of is None else verdict.as_of,
+            patience_ms=verdict.patience_ms,
+            at_once=verdict.at_once,
+        )
+
+    def blind(self, lacking: Lacking) -> Blind:
+        """Say that it cannot be decided."""
+        return Blind(self.id, clean(lacking.why), lacking.need)
+
+
+def _severity(verdict: Verdict, worst: Severity) -> Severity:
+    """Give the severity; a hint is never red."""
+    told = verdict.severity or worst
+    return "warning" if told == "critical" and verdict.confidence == "C1" else told
+
+
+def rule(  # noqa: PLR0913  the columns of a table
+    rule_id: str,
+    name: str,
+    severity: Severity,
+    scope: Scope,
+    *,
+    needs: tuple[Need, ...],
+    means: str,
+    only_if: tuple[Sign, ...] = (),
+) -> Callable[[Callable[[C_contra], Iterator[Answer]]], Rule[C_contra]]:
+    """Make a rule of the function below it."""
+
+    def made(answers: Callable[[C_contra], Iterator[Answer]]) -> Rule[C_contra]:
+        return Rule(
+            id=rule_id,
+            name=name,
+            severity=severity,
+            scope=scope,
+            needs=needs,
+            means=means,
+            only_if=frozenset(only_if),
+            answers=answers,
+        )
+
+    return made

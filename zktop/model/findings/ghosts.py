@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from zktop.model.facts import split
-from zktop.model.findings.examination import Examination
-from zktop.model.findings.rule import Answer, Verdict, rule
-from zktop.model.findings.words import short
+from zktop.model.findings.context import Examination
+from zktop.model.findings.finding import Answer, Verdict, rule
+from zktop.model.format import short
 from zktop.model.locks.lock import Member
-from zktop.model.waits.names import span
+from zktop.model.waits.sentences import span
 
 RETRY_WINDOW = 10_000  # a create is retried at most this long after the new connection
 FAR_BEYOND = 20  # times the 99th percentile

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from zktop.model.facts import Session
-from zktop.model.findings.examination import Examination
-from zktop.model.findings.rule import Answer, Lacking, Verdict, rule
-from zktop.model.findings.words import count, several, short
+from zktop.model.findings.context import Examination
+from zktop.model.findings.finding import Answer, Lacking, Verdict, rule
+from zktop.model.format import count, several, short
 from zktop.model.locks.lock import Member
 from zktop.model.text import Text
 

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from zktop.model.facts import Server
-from zktop.model.findings.finding import Confidence
-from zktop.model.findings.rule import Answer, Reason, Subject, Verdict, rule
-from zktop.model.findings.surroundings import Survey
-from zktop.model.findings.words import clock, short
+from zktop.model.findings.context import Survey
+from zktop.model.findings.finding import Answer, Confidence, Reason, Subject, Verdict, rule
+from zktop.model.format import clock, short
 
 
 @rule(

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from zktop.model.findings.rule import Answer, Subject, Verdict, rule
-from zktop.model.findings.surroundings import Survey
-from zktop.model.findings.words import count, short
-from zktop.model.roots import DeniedRoot, denied_roots, missing_roots
-from zktop.model.sight import Sight
+from zktop.model.findings.context import Survey
+from zktop.model.findings.finding import Answer, Subject, Verdict, rule
+from zktop.model.format import count, short
+from zktop.model.world.ensemble import Sight
+from zktop.model.world.roots import DeniedRoot, denied_roots, missing_roots
 
 
 @rule(

@@ -1,24 +1,165 @@
-"""S: two owners at once, now or soon."""
+"""S: two owners at once, now or soon.
+
+S4: a writer that also reads, and the next writer that gets in beside that reader.
+
+Before version 5.5 Curator gave such a read a number of its own, behind writers that had queued
+meanwhile. When its owner stops writing, the first of them is granted.
+
+S6: the sequence number runs out, or has.
+"""
 
 from collections.abc import Iterator
 
 from msgspec.structs import replace
 
 from zktop.model.facts import Millis
-from zktop.model.findings.by_name import believers, lexicographic, may_believe, may_read
-from zktop.model.findings.downgrade import downgrade_overlap
-from zktop.model.findings.examination import Examination, Sighted
-from zktop.model.findings.finding import Severity
-from zktop.model.findings.overflow import sequence_overflow
-from zktop.model.findings.owners import may_own_beside_readers
-from zktop.model.findings.rule import Answer, Later, Verdict, rule
-from zktop.model.findings.surroundings import Interview
-from zktop.model.findings.words import clock, count, several, waits
-from zktop.model.history.event import Departure
+from zktop.model.findings.context import Examination, Interview, Sighted
+from zktop.model.findings.finding import Answer, Later, Severity, Verdict, rule
+from zktop.model.findings.wakeups import (
+    believers,
+    lexicographic,
+    may_believe,
+    may_have_kept_reading,
+    may_own_beside_readers,
+    may_read,
+)
+from zktop.model.format import clock, count, several, short, waits
+from zktop.model.history.events import Departure
 from zktop.model.layouts.catalogue import layout_named
 from zktop.model.locks.lock import Member
-from zktop.model.waits.names import span
-from zktop.model.witness import Presence
+from zktop.model.waits.sentences import span
+from zktop.model.world.server_tables import Presence
+
+_ADVICE = "Upgrade Curator in {} (CURATOR-621), or release the read lock first."
+
+
+@rule(
+    "S4",
+    "downgrade-overlap",
+    "critical",
+    "lock",
+    needs=("names", "stats"),
+    means="A writer also reads; when it stops writing, the next writer owns beside that reader.",
+    only_if=("several", "read-write"),
+)
+def downgrade_overlap(look: Examination) -> Iterator[Answer]:
+    """Find a session that holds a write and a later read lock, with a writer in between."""
+    for line in look.lock.lines if look.lock.kind == "read-write" else ():
+        holders = [member for member in line.holders if member.owner]
+        for read in (member for member in holders if member.mode == "read"):
+            write = next((m for m in holders if m.mode == "write" and m.owner == read.owner), None)
+            if write is None or write.sequence == read.sequence:
+                continue
+            start, end = look.place[write.node] + 1, look.place[read.node]
+            between = [m for m in line.members[start:end] if m.mode == "write"]
+            if between:
+                yield _overlap(look, write, read, between[0])
+    for seen in look.astray:
+        if may_have_kept_reading(look, seen):
+            yield _overlapping(look, seen.member)
+
+
+def _overlap(look: Examination, write: Member, read: Member, following: Member) -> Verdict:
+    owner, other = look.who(read), look.who(following)
+    return Verdict(
+        about=look.about(write, read, following),
+        sentence=f"If {owner} releases its write lock of {look.name} now, {other} becomes writer "
+        f"beside reader {owner}.",
+        confidence="C3",
+        evidence=(
+            (True, f"{owner} owns a write lock and a later read lock"),
+            (True, f"{other} queued for writing between the two"),
+            (None, "the client is a Curator from before 5.5.0"),
+        ),
+        advice=_ADVICE.format(owner),
+    )
+
+
+def _overlapping(look: Examination, read: Member) -> Verdict:
+    write = look.members[0]
+    owner, other = look.who(read), look.who(write)
+    return Verdict(
+        about=look.about(write, read),
+        sentence=f"{owner} may still read {look.name} beside writer {other}, who was let in when "
+        f"{owner} stopped writing.",
+        confidence="C2",
+        evidence=(
+            (True, f"{owner} watches nobody, as if it had the lock"),
+            (None, "the client is a Curator from before 5.5.0"),
+            (False, "it waits and has lost its watch: then nothing will wake it"),
+        ),
+        advice=_ADVICE.format(owner),
+        as_of=look.sight.watched_at(read.owner),
+        patience_ms=look.thresholds.settle,
+    )
+
+
+LAST = (1 << 31) - 1
+SOON = 30 * 24 * 3600  # seconds
+STEADY = 60_000
+SLOWEST = 1e-3  # requests a second; below that nobody lives to see the end
+_FINE = "Stop all users of this lock, then delete its node and let them create it anew."
+
+
+@rule(
+    "S6",
+    "sequence-overflow",
+    "critical",
+    "lock",
+    needs=("names", "root stat"),
+    means="The sequence counter of the lock is exhausted, or soon will be: the order breaks.",
+)
+def sequence_overflow(look: Examination) -> Iterator[Answer]:
+    """Find negative numbers, a counter near its end, and one that will be there in a month."""
+    following = look.lock.stat.next_sequence if look.lock.stat else None
+    numbers = [m.sequence for m in look.members if m.sequence is not None]
+    negative = sum(number < 0 for number in numbers)
+    is_over = following is not None and (following < 0 or following >= LAST)
+    if negative or is_over or LAST in numbers:
+        yield _over(look, negative)
+    elif following is not None:
+        yield from _running_out(look, LAST - following)
+
+
+def _over(look: Examination, negative: int) -> Verdict:
+    newest = max(look.members, key=lambda member: member.czxid, default=None)
+    example = f" (the newest node is {short(newest.node)})" if newest else ""
+    return Verdict(
+        about=look.about(key=("overflow",)),
+        sentence=f"The sequence numbers of {look.name} have run out{example}: its order is not "
+        "the order of arrival any more.",
+        confidence="C4",
+        evidence=(
+            (True, f"{negative} of its numbers are negative")
+            if negative
+            else (True, "its counter is at the end"),
+            (None, "clients that compare numbers as text take the newest for the first"),
+        ),
+        advice=_FINE,
+        at_once=True,
+    )
+
+
+def _running_out(look: Examination, left: int) -> Iterator[Verdict]:
+    rate = look.past.requests_per_s
+    is_near = left < look.thresholds.sequences_left
+    seconds = left / rate if rate and rate > SLOWEST else None
+    if not is_near and (seconds is None or seconds > SOON):
+        return
+    remaining = f", about {span(int(1000 * seconds))} at the present rate" if seconds else ""
+    yield Verdict(
+        about=look.about(key=("overflow",)),
+        sentence=f"{look.name} has {left} sequence numbers left{remaining}.",
+        confidence="C4" if is_near else "C2",
+        evidence=(
+            (True, f"the next number is {LAST - left}"),
+            (is_near or None, "the present rate goes on"),
+        ),
+        advice=_FINE,
+        severity="warning" if is_near else "info",
+        patience_ms=0 if is_near else STEADY,
+    )
+
 
 CERTAIN_SESSIONS = 3  # that sort by name: no coincidence any more
 RECENT = 600_000

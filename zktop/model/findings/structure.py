@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from zktop.model.facts import Millis
-from zktop.model.findings.examination import Examination
-from zktop.model.findings.finding import Confidence
-from zktop.model.findings.rule import Answer, Later, Reason, Verdict, rule
-from zktop.model.findings.words import clock, count, several, short
+from zktop.model.findings.context import Examination
+from zktop.model.findings.finding import Answer, Confidence, Later, Reason, Verdict, rule
+from zktop.model.format import clock, count, several, short
 from zktop.model.locks.lock import Member
-from zktop.model.locks.opening import folder_queues
+from zktop.model.locks.open_folder import folder_queues
 
 RECENT = 600_000  # how long a change of the root stays worth a line ...
 NEWS = 30_000  # ... and how long it is more than a note

@@ -1,10 +1,18 @@
-"""L1 to L6: waiters that nothing will wake, or that wake themselves."""
+"""L1 to L6: waiters that nothing will wake, or that wake themselves.
 
-from collections.abc import Iterator
+Waiters by name who may own the lock all the same: two recipes write nodes that look alike.
+
+Both times the watches tell: whoever waits watches somebody, and these watch nobody.
+
+What a client sees that sorts the whole names instead of the numbers in them.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from zktop.model.facts import Session, join, split
-from zktop.model.findings.by_name import lexicographic, may_read
-from zktop.model.findings.examination import Examination, Sighted
+from zktop.model.findings.context import Examination, Sighted
+from zktop.model.findings.finding import Answer, Lacking, Later, Verdict, rule
 from zktop.model.findings.herds import (
     herd_on_member,
     herd_on_parent,
@@ -12,13 +20,138 @@ from zktop.model.findings.herds import (
     rewatch_storm,
     stale_watch,
 )
-from zktop.model.findings.owners import may_own
-from zktop.model.findings.rule import Answer, Lacking, Later, Verdict, rule
-from zktop.model.findings.words import short, waits
+from zktop.model.format import short, waits
 from zktop.model.locks.lock import Member
+from zktop.model.locks.watch_check import POLL_MS
 from zktop.model.text import Text
-from zktop.model.waits.names import span
-from zktop.model.watching import POLL_MS
+from zktop.model.waits.sentences import span
+
+
+def may_own(look: Examination, seen: Sighted) -> bool:
+    """Tell whether a waiter that watches nobody may have no need to."""
+    return may_have_kept_reading(look, seen) or may_own_beside_readers(look, seen)
+
+
+def may_have_kept_reading(look: Examination, seen: Sighted) -> bool:
+    """Tell whether a waiter may be the reader beside whom the writer in front was let in.
+
+    Curator before version 5.5 did that when a writer that also read stopped writing.
+    """
+    if seen.here or "possible-lost-downgrade" not in look.lock.warnings:
+        return False
+    is_next = seen.member.mode == "read" and look.place[seen.member.node] == 1
+    return is_next and look.is_wrong(seen)
+
+
+def may_own_beside_readers(look: Examination, seen: Sighted) -> bool:
+    """Tell whether a waiter may be a plain Lock of kazoo, which counts no readers, and be first.
+
+    A WriteLock would watch the last of the readers.
+    """
+    member = seen.member
+    if member.layout != "kazoo-lock" or member.mode != "write" or seen.here:
+        return False
+    ahead = look.line_of[member.node].members[: look.place[member.node]]
+    return bool(ahead) and all(one.mode == "read" for one in ahead) and look.is_wrong(seen)
+
+
+def lexicographic(look: Examination, seen: Sighted) -> Member | None:
+    """Give the neighbour by name that a waiter watches, where that is not the one by number."""
+    member = seen.member
+    members = look.line_of[member.node].members
+    by_name = _before(look, "name").get(member.node)
+    by_arrival = _before(look, "arrival").get(member.node)
+    if by_name is None or by_arrival is None or by_name is by_arrival or not seen.is_sole:
+        return None
+    path = look.path_of(by_name.node)
+    if path not in seen.others or look.path_of(by_arrival.node) in seen.others:
+        return None
+    # A reader's nearest writer may happen to be its neighbour by name: then it is all right,
+    # unless the whole queue goes by names.
+    return by_name if path not in seen.expected or _goes_by_name(members) else None
+
+
+def believers(members: Sequence[Member]) -> list[Member]:
+    """Give those whose name was the smallest of all when they came.
+
+    >>> from zktop.model.world.family import Znode
+    >>> def member(czxid, name):
+    ...     stat = Stat(czxid=czxid, mzxid=czxid, ctime=0)
+    ...     return Member(name, "exclusive", czxid, "x", None, None, Znode(name, stat))
+    >>> from zktop.model.facts import Stat
+    >>> [one.node for one in believers(list(map(member, range(1, 5), "fcga")))]
+    ['f', 'c', 'a']
+    """
+    found: list[Member] = []
+    for member in sorted(members, key=_arrival):
+        if not found or member.node < found[-1].node:
+            found.append(member)
+    return found
+
+
+def may_believe(look: Examination) -> list[Member]:
+    """Give the waiters that watch nothing here and are first of all by their whole names."""
+    unwatching = {
+        seen.member.node
+        for seen in look.astray
+        if seen.expected and not seen.here and not look.sight.hides_watches(seen.member.owner)
+    }
+    if not unwatching:
+        return []
+    return [
+        member
+        for line in look.lock.lines
+        for member in believers(line.members)
+        if member.node in unwatching
+    ]
+
+
+def may_read(look: Examination) -> list[Member]:
+    """Give those of them who read, where names put every reader before every writer.
+
+    Such a name is always first, so its client reads on whatever it should wait for: that it
+    watches nothing is no lost wake-up.
+    """
+    wrong = {seen.member.node for seen in look.astray if look.is_wrong(seen)}
+    return [
+        member
+        for member in may_believe(look)
+        if member.mode == "read"
+        and member.node in wrong
+        and _readers_come_first(look.line_of[member.node].members)
+    ]
+
+
+def _readers_come_first(members: Sequence[Member]) -> bool:
+    reads = [member.node for member in members if member.mode == "read"]
+    others = [member.node for member in members if member.mode != "read"]
+    return bool(reads and others) and max(reads) < min(others)
+
+
+def _before(look: Examination, order: str) -> dict[str, Member]:
+    """Give everybody's neighbour in one order; worked out once a look."""
+    known: dict[str, dict[str, Member]] = look.__dict__.setdefault("neighbours", {})
+    if order not in known:
+        key = _node if order == "name" else _arrival
+        known[order] = {
+            later.node: earlier
+            for line in look.lock.lines
+            for earlier, later in pairwise(sorted(line.members, key=key))
+        }
+    return known[order]
+
+
+def _goes_by_name(members: Sequence[Member]) -> bool:
+    return all(one.node < other.node for one, other in pairwise(members))
+
+
+def _node(member: Member) -> tuple[int | str, ...]:
+    return (member.node,)
+
+
+def _arrival(member: Member) -> tuple[int | str, ...]:
+    return member.czxid, member.sequence or 0, member.node
+
 
 POLLS = frozenset({"GETC", "EXIS", "GETD", "CREA", "DELE"})
 POLLING_FOR = 10_000

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from zktop.model.facts import Millis, Session
-from zktop.model.history.event import Event
+from zktop.model.history.events import Event
 from zktop.model.history.sessions import Sessions
 from zktop.model.text import Text
 

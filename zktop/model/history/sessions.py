@@ -5,9 +5,9 @@ from typing import Final
 import msgspec
 
 from zktop.model.facts import Connection, Connections, Millis, Session
-from zktop.model.shelf import Shelf
-from zktop.model.sight import Sight
 from zktop.model.text import Text
+from zktop.model.world.ensemble import Sight
+from zktop.model.world.persistent_map import Shelf
 
 HOUR_MS: Final = 3_600_000
 MOVES_WITHIN_MS: Final = 600_000

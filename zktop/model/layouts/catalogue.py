@@ -5,13 +5,12 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.layouts import curator, recipes, tutorials
-from zktop.model.layouts.curator import CURATOR
-from zktop.model.layouts.go import GO
+from zktop.model.layouts import libraries as curator
+from zktop.model.layouts import libraries as recipes
+from zktop.model.layouts import tutorials
 from zktop.model.layouts.infrastructure import ACCUMULO, FIXED_NAMES, MESOS, SERVERS
-from zktop.model.layouts.kazoo import KAZOO, KAZOO_LOCK, ZKTOOLS
 from zktop.model.layouts.layout import Layout
-from zktop.model.layouts.ruby import RUBY
+from zktop.model.layouts.libraries import CURATOR, GO, KAZOO, KAZOO_LOCK, RUBY, ZKTOOLS
 
 # Those whose contenders are children of the lock, told apart by their names alone.
 _NAMES: Final[tuple[Layout, ...]] = (

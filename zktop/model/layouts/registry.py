@@ -17,10 +17,10 @@ from typing import Final
 import msgspec
 
 from zktop.model.facts import Session, join
-from zktop.model.layouts.ground import Ground, is_lockish
+from zktop.model.layouts.site import Ground, is_lockish
 from zktop.model.layouts.sorting import Place
 from zktop.model.text import Text
-from zktop.model.world import World
+from zktop.model.world.world import World
 
 REGISTRY: Final = "not-a-lock:registry"
 

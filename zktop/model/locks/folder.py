@@ -11,13 +11,12 @@ from typing import Final
 import msgspec
 
 from zktop.model.facts import Session
-from zktop.model.family import Family, Znode
-from zktop.model.layouts.layout import ClientSight, Layout
-from zktop.model.layouts.names import read
-from zktop.model.layouts.sights import sights_of
+from zktop.model.layouts.client_view import sights_of
+from zktop.model.layouts.layout import ClientSight, Layout, read
+from zktop.model.locks.client_order import rank_in
 from zktop.model.locks.lock import FOREIGN, Member
-from zktop.model.locks.ranking import rank_in
 from zktop.model.text import Text
+from zktop.model.world.family import Family, Znode
 
 
 class Proof(msgspec.Struct, frozen=True, gc=False):

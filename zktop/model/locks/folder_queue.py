@@ -12,14 +12,13 @@ from typing import Literal
 
 from msgspec import Struct
 
+from zktop.model.layouts.client_view import assumed
 from zktop.model.layouts.layout import ClientSight, Layout
-from zktop.model.layouts.sights import assumed
+from zktop.model.locks.client_order import Ranking
 from zktop.model.locks.folder import Folder, Proof
 from zktop.model.locks.lock import FOREIGN, Member, Target
-from zktop.model.locks.notes import Notes
-from zktop.model.locks.queue import ORDINARY, Rule, Special
-from zktop.model.locks.ranking import Ranking
-from zktop.model.locks.targets import HERE
+from zktop.model.locks.queue import HERE, ORDINARY, Rule, Special
+from zktop.model.locks.warnings import Notes
 from zktop.model.text import Text
 
 Does = Literal["holds", "waits", "stranded"]

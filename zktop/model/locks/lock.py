@@ -1,4 +1,7 @@
-"""A lock at one moment: who holds it, who waits, in the order its own clients go by."""
+"""A lock at one moment: who holds it, who waits, in the order its own clients go by.
+
+What everybody asks of all members when a lock is met for the first time, in columns.
+"""
 
 from collections.abc import Iterator, Sequence
 from heapq import merge
@@ -7,14 +10,13 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 import msgspec
 
 from zktop.model.facts import Millis, Session, Stat
-from zktop.model.family import Family, Znode
-from zktop.model.layouts.labels import label_of
-from zktop.model.layouts.layout import How, Kind, Mode
-from zktop.model.layouts.names import LARGEST
+from zktop.model.layouts.layout import LARGEST, How, Kind, Mode
+from zktop.model.layouts.owner_labels import label_of
 from zktop.model.text import Text
+from zktop.model.world.family import Family, Znode
 
-if TYPE_CHECKING:  # plain locks need none
-    from zktop.model.layouts.ground import Asked
+if TYPE_CHECKING:
+    from zktop.model.layouts.site import Asked
 
 State = Literal["holds", "waits", "standby", "pending"]
 
@@ -232,3 +234,10 @@ class NotALock(msgspec.Struct, frozen=True):
 
 def _number(member: Member) -> int:
     return -1 if member.sequence is None else member.sequence
+
+
+class Roll(msgspec.Struct, frozen=True, gc=False):
+    """The members of a queue in its order; each was read, and stands directly below the lock."""
+
+    sessions: list[Session]
+    born: list[int]  # the transactions that created them

@@ -1,15 +1,24 @@
-"""Make members of znodes, and use those of before again where nothing changed."""
+"""Make members of znodes, and use those of before again where nothing changed.
 
-from collections.abc import Iterable, Mapping
+How many may hold at once: configured, written in the data, shown by watches, or unknown.
+
+Is this queue an election? Some libraries write elections exactly as they write locks.
+"""
+
+import ipaddress
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from itertools import islice, pairwise
+from typing import Final, Literal
 
 import msgspec
 
-from zktop.model.layouts.labels import label_in_name, label_of
 from zktop.model.layouts.layout import Layout, Mode
+from zktop.model.layouts.owner_labels import label_in_name, label_of
 from zktop.model.layouts.sorting import Place
-from zktop.model.locks.lock import Lock, Member
+from zktop.model.locks.lock import Line, Lock, Member
+from zktop.model.locks.special_queues import Watching
 from zktop.model.text import Text
 
 Known = Mapping[Text, Member]
@@ -96,3 +105,117 @@ def _zplock_mode(data: bytes | None) -> Mode:
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return "exclusive"
     return "read" if str(said).lower() in ("read", "r", "shared", "share") else "write"
+
+
+_LOOKED_AT = 8  # waiters whose watch may show how far back they look
+_LONGEST_NUMBER = 10
+ACQUIRED = b"ACQUIRED"
+
+
+class Leases(msgspec.Struct, frozen=True):
+    """The number of leases and where it is from; with it, what else the same data shows."""
+
+    number: int | None = None
+    are: Literal["known", "inferred"] | None = None
+    holders: tuple[Member, ...] | None = None  # where markers name them
+    layout: Layout | None = None  # where the data shows a variant of the layout
+    asks: bool = False  # a watch table could tell, or could tell otherwise
+    warnings: tuple[str, ...] = ()
+
+
+def leases_of(
+    layout: Layout, members: Sequence[Member], told: int | None, watching: Watching
+) -> Leases:
+    """Find the number of leases of a queue."""
+    if layout.name == "medallion-semaphore":
+        return _marked(members, told)
+    if layout.name == "permit-semaphore":
+        return _voted(layout, members, told)
+    if layout.name == "member-group":
+        return _group(layout, members, watching)
+    if told is not None:
+        return Leases(told, "known")
+    if layout.name == "curator-mutex" and len(members) > 1:
+        return _watched(members, watching)
+    return Leases(warnings=("low-confidence",) if layout.means == "semaphore" else ())
+
+
+def number_in(data: bytes | None) -> int | None:
+    """Read a decimal number, as kazoo writes its number of leases.
+
+    >>> number_in(b"3"), number_in(b""), number_in(b"three")
+    (3, None, None)
+    """
+    text = (data or b"")[: _LONGEST_NUMBER + 1].strip()
+    return int(text) if text.isdigit() and len(text) <= _LONGEST_NUMBER else None
+
+
+def _marked(members: Sequence[Member], told: int | None) -> Leases:
+    """DistributedLock.ZooKeeper: who holds has written so."""
+    marked = tuple(member for member in members if member.znode.data == ACQUIRED)
+    if told is not None:
+        return Leases(told, "known", marked or None)
+    full = len(marked) if marked and len(marked) < len(members) else None
+    return Leases(full, "inferred" if full else None, marked)
+
+
+def _voted(layout: Layout, members: Sequence[Member], told: int | None) -> Leases:
+    """Count Twitter's votes: each client writes its own idea, and all of them watch the root."""
+    votes = Counter(number_in(member.znode.data) for member in members)
+    votes.pop(None, None)
+    if not votes:
+        unsure = () if told else ("low-confidence",)
+        return Leases(told, "known" if told else None, warnings=unsure)
+    number, _ = votes.most_common(1)[0]
+    variant = msgspec.structs.replace(layout, watch="children")
+    return Leases(told or number or 1, "known", layout=variant)
+
+
+def _group(layout: Layout, members: Sequence[Member], watching: Watching) -> Leases:
+    """Twitter's group: a lock if predecessors are watched; candidates watch the children."""
+    waiters = list(pairwise(members[:_LOOKED_AT]))
+    seen = [watching(after.owner, before.node) for before, after in waiters]
+    if not seen or None in seen or any(seen):
+        return Leases(asks=bool(seen))
+    return Leases(
+        layout=msgspec.structs.replace(layout, watch="children", kind="election"), asks=True
+    )
+
+
+def _watched(members: Sequence[Member], watching: Watching) -> Leases:
+    """Curator's old semaphore: a waiter watches the node that is as many before it as may hold."""
+    for place in range(1, min(len(members), _LOOKED_AT)):
+        owner = members[place].owner
+        for back in range(1, place + 1):
+            sees = watching(owner, members[place - back].node)
+            if sees is None:
+                return Leases()
+            if sees and back > 1:
+                return Leases(back, "inferred", asks=True)
+            if sees:
+                return Leases(asks=True)
+    return Leases(asks=True)
+
+
+_AMBIGUOUS: Final = frozenset(("curator-mutex", "kazoo-lock", "bare-sequence", "named-sequence"))
+_ELECTION_SAMPLE = 4
+
+
+def is_election(path: str, layout: Layout, lines: Sequence[Line]) -> bool:
+    """Tell an election by its path; Curator's candidates also give an id instead of an address."""
+    if layout.name not in _AMBIGUOUS or not _elects(path.lower()):
+        return False
+    members = (member for line in lines for member in islice(line.members, _ELECTION_SAMPLE))
+    return layout.name != "curator-mutex" or not any(map(_is_address, members))
+
+
+def _elects(path: str) -> bool:
+    return "leader" in path or "elect" in path
+
+
+def _is_address(member: Member) -> bool:
+    try:
+        ipaddress.ip_address(member.label or "")
+    except ValueError:
+        return False
+    return True

@@ -4,21 +4,174 @@ A queue is made once and never changes. What all members share is computed at on
 front; what one member needs is computed when somebody asks. `Regular` queues, whose numbers are
 positive, different and counted by everybody, need no table for that: a member's place is where
 bisection finds its number.
+
+Which watches a waiter's recipe keeps: one small rule per way to watch.
+
+Queue order, as each client library sees it.
+
+While all numbers are positive and different, everybody agrees. They part once the server's 32-bit
+counter has overflown: some lose the sign, some compare text, some let equal numbers share.
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
-from itertools import takewhile
-from typing import Final, Literal
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise, takewhile
+from operator import attrgetter
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from zktop.model.layouts.layout import Layout
-from zktop.model.locks import order
+from zktop.model.layouts.layout import Layout, written
 from zktop.model.locks.lock import Member, Target
-from zktop.model.locks.notes import Notes, is_unseen
-from zktop.model.locks.targets import targets
+from zktop.model.locks.warnings import Notes, is_unseen
 from zktop.model.text import Text
+
+HERE: Final = Text(".")
+
+
+def targets(queue: "Queue", member: Member) -> tuple[Target, ...]:
+    """Give the watches of a waiter, relative to the lock."""
+    layout = queue.layout
+    if layout.watch == "none":
+        return ()
+    if layout.watch == "children":
+        return (Target(HERE, "children"),)
+    if layout.watch == "marker":
+        return _marker(queue, member)
+    watched = _WATCHED[layout.watch](queue, member, queue.ahead(member))
+    if not layout.watches_negative:
+        watched = [other for other in watched if (other.sequence or 0) >= 0]
+    also = [Target(Text(node), "exists") for node in layout.also_watches]
+    return (*(Target(other.node, layout.how) for other in watched), *also)
+
+
+def _predecessor(queue: "Queue", _: Member, ahead: int) -> Sequence[Member]:
+    back = (queue.leases or 1) if queue.rule == "first-n" else 1
+    return queue.seen[ahead - back :][:1] if ahead >= back else ()
+
+
+def _adjacent(queue: "Queue", _: Member, ahead: int) -> Sequence[Member]:
+    return queue.seen[ahead - 1 : ahead] if ahead else ()
+
+
+def _nearest(queue: "Queue", member: Member, ahead: int) -> Sequence[Member]:
+    if queue.rule == "first-n":
+        return queue.seen[max(0, ahead - (queue.leases or 1)) : ahead]
+    if queue.rule == "read-write" and member.mode == "read":
+        ahead = queue.wall_before(ahead)
+    return queue.seen[ahead - 1 : ahead] if ahead else ()
+
+
+def _first_writer(queue: "Queue", member: Member, ahead: int) -> Sequence[Member]:
+    if member.mode != "read":
+        return _adjacent(queue, member, ahead)
+    first = queue.walls[0] if queue.walls else 0
+    return queue.seen[first : first + 1]
+
+
+def _holder(queue: "Queue", _: Member, __: int) -> Sequence[Member]:
+    return queue.seen[:1]
+
+
+def _run(queue: "Queue", _: Member, ahead: int) -> Sequence[Member]:
+    """Give the lowest of the nodes of one client right ahead: that client cleans up the others."""
+    if not ahead:
+        return ()
+    first = ahead - 1
+    token = queue.seen[first].token
+    while first > 0 and token is not None and queue.seen[first - 1].token == token:
+        first -= 1
+    return queue.seen[first : first + 1]
+
+
+def _marker(queue: "Queue", member: Member) -> tuple[Target, ...]:
+    ahead = queue.ahead(member)
+    previous = queue.seen[ahead - 1 : ahead] if ahead else ()
+    if not previous or queue.holds(previous[0]):
+        return (Target(HERE, "children"),)
+    return (Target(previous[0].node, "data"),)
+
+
+_WATCHED: Final[dict[str, Callable[["Queue", Member, int], Sequence[Member]]]] = {
+    "predecessor": _predecessor,
+    "adjacent": _adjacent,
+    "nearest": _nearest,
+    "first-writer": _first_writer,
+    "holder": _holder,
+    "run": _run,
+}
+
+
+Key = Callable[[Member], Any]  # keys of one layout compare with one another
+
+_WORD = 1 << 32
+_NOWHERE: Final = (1 << 31) - 1  # a member without a number goes last
+sequence: Final = attrgetter("sequence")
+
+
+def in_order(layout: Layout, members: Iterable[Member]) -> tuple[Member, ...]:
+    """Sort members as the layout's clients do; they come in the order the server lists them."""
+    listed = list(members)
+    if is_sane(listed) and agrees(layout):
+        listed.sort(key=sequence)
+        return tuple(listed)
+    tie = _TIES.get(layout.ties)
+    if tie is not None:
+        listed.sort(key=tie)
+    listed.sort(key=key_of(layout, listed))
+    return tuple(listed)
+
+
+def is_sane(members: Sequence[Member]) -> bool:
+    """Tell whether all numbers are there, different and not negative."""
+    numbers = [member.sequence for member in members]
+    if None in numbers:
+        return False
+    return min(numbers, default=0) >= 0 and len(set(numbers)) == len(numbers)  # type: ignore[type-var,operator]  # no None
+
+
+def key_of(layout: Layout, members: Sequence[Member]) -> Key:
+    """Give what the clients of this layout compare."""
+    if layout.order == "unsigned":
+        return _unsigned(members)
+    return _KEYS[layout.order]
+
+
+def agrees(layout: Layout) -> bool:
+    """Tell whether this layout's order is that of the numbers as long as they are sane."""
+    return layout.order not in ("name", "arrival")
+
+
+def _sequence(member: Member) -> int:
+    return _NOWHERE if member.sequence is None else member.sequence
+
+
+def _unsigned(members: Sequence[Member]) -> Key:
+    """Begin behind the widest gap, so that what came after a wrap stays behind what was before."""
+    numbers = sorted({_sequence(member) % _WORD for member in members})
+    first = numbers[0] if numbers else 0
+    if numbers and numbers[-1] - first > _WORD // 2:
+        gaps = pairwise([*numbers, first + _WORD])
+        before = max(gaps, key=lambda gap: gap[1] - gap[0])
+        first = before[1] % _WORD
+    return lambda member: (_sequence(member) - first) % _WORD
+
+
+_KEYS: Final[dict[str, Key]] = {
+    "number": _sequence,
+    "text": lambda member: written(_sequence(member)),
+    "magnitude": lambda member: abs(_sequence(member)),
+    "digits": lambda member: written(_sequence(member)).lstrip("-"),
+    "name": lambda member: member.node,
+    "arrival": lambda member: member.czxid,
+}
+
+_TIES: Final[dict[str, Callable[[Member], int | str]]] = {
+    "name": lambda member: member.node,
+    "arrival": lambda member: member.czxid,
+    "share": lambda member: member.czxid,
+}
+
 
 Rule = Literal["first", "read-write", "first-n"]
 
@@ -67,7 +220,7 @@ class Queue:
         self.leases, self.exempt, self.remarks = special.leases, special.exempt, special.remarks
         marked = special.marked
         self.seen = _counted(layout, members) if notes.unseen else members
-        self.regular = notes.is_sane and order.agrees(layout)
+        self.regular = notes.is_sane and agrees(layout)
         self._ahead: dict[Text, int] | None = None
         self._index: dict[Text, Member] | None = None
         self._walls: list[int] | None = None
@@ -114,7 +267,7 @@ class Queue:
     def ahead(self, member: Member) -> int:
         """Count those who stand before this member and count for it."""
         if self.regular:
-            return bisect_left(self.members, member.sequence, key=order.sequence)
+            return bisect_left(self.members, member.sequence, key=sequence)
         if self._ahead is None:
             self._ahead = self._places()
         return self._ahead[member.node]
@@ -200,7 +353,7 @@ class Queue:
 
     def _places(self) -> dict[Text, int]:
         """Count, for each member, the seen ones that go before it."""
-        key = order.key_of(self.layout, self.seen)
+        key = key_of(self.layout, self.seen)
         shares = self.layout.ties == "share"
         places: dict[Text, int] = {}
         keys = [key(member) for member in self.seen]

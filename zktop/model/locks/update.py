@@ -3,26 +3,77 @@
 This is for the one queue that most locks have, with numbers that everybody orders alike. Whatever
 is out of the ordinary (a stranger, another family, a repeated or negative number, leases that the
 data decides) is left to be made anew.
+
+Which children came, went or changed between two versions of a family.
+
+Both versions list their children in nearly the same order, so the few differences are found by
+walking along both.
 """
 
 from bisect import bisect_left
+from collections.abc import Mapping
+from itertools import chain
 from typing import Final
 
 import msgspec
 
-from zktop.model.family import Family, Znode
 from zktop.model.layouts.catalogue import BY_NAME
-from zktop.model.layouts.ground import Ground
-from zktop.model.layouts.layout import Layout
-from zktop.model.layouts.names import read
+from zktop.model.layouts.layout import Layout, read
 from zktop.model.layouts.recognise import is_left_over
+from zktop.model.layouts.site import Ground
 from zktop.model.layouts.sorting import Place, sort_out
-from zktop.model.locks import order
-from zktop.model.locks.difference import Difference, difference
+from zktop.model.locks import queue as order
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.members import is_promoting, members_of
-from zktop.model.locks.notes import NEARLY_EXHAUSTED, Notes, is_repeated, is_unseen
 from zktop.model.locks.queue import Queue
+from zktop.model.locks.warnings import NEARLY_EXHAUSTED, Notes, is_repeated, is_unseen
+from zktop.model.text import Text
+from zktop.model.world.family import Family, Znode
+from zktop.model.world.sequence_diff import splits
+
+
+class Difference(msgspec.Struct, frozen=True, gc=False):
+    """Children of the earlier version alone, and of the later one; a changed one is in both."""
+
+    before: Mapping[Text, Znode]
+    after: Mapping[Text, Znode]
+    gone: list[Znode]
+    come: list[Znode]
+
+    @property
+    def names(self) -> list[Text]:
+        """Name the children that came, went or changed; a changed one twice."""
+        return [znode.name for znode in chain(self.gone, self.come)]
+
+
+def difference(before: Mapping[Text, Znode], after: Mapping[Text, Znode]) -> Difference:
+    """Tell what differs.
+
+    >>> one, two, three = Znode("a"), Znode("b"), Znode("c")
+    >>> found = difference({"a": one, "b": two}, {"b": two, "c": three})
+    >>> [z.name for z in found.gone], [z.name for z in found.come]
+    (['a'], ['c'])
+    """
+    was, now = list(before.values()), list(after.values())
+    found = Difference(before, after, [], [])
+    for split in splits(was, now):
+        found.gone.extend(was[split.here : split.here + split.left])
+        found.come.extend(now[split.there : split.there + split.joined])
+    return _without_moved(found) if len(found.gone) > 1 and len(found.come) > 1 else found
+
+
+def _without_moved(found: Difference) -> Difference:
+    """Leave out children that are the same, and only listed in another order."""
+    moved = set(map(id, found.gone)).intersection(map(id, found.come))
+    if not moved:
+        return found
+    return Difference(
+        found.before,
+        found.after,
+        [znode for znode in found.gone if id(znode) not in moved],
+        [znode for znode in found.come if id(znode) not in moved],
+    )
+
 
 _FEW = 64  # changes at once; more are a new lock anyway
 _ANEW: Final = frozenset(

@@ -1,32 +1,109 @@
-"""From a wait graph and what else is known to deadlocks, hints, and what must be read again."""
+"""From a wait graph and what else is known to deadlocks, hints, and what must be read again.
+
+The question what would be if candidates did block while they wait to lead.
+
+Normally a candidate goes on working, so an election is no wait. But a leader that waits for a lock
+whose holder waits to lead is worth a hint, and more where identities name threads.
+
+How everybody stands: in a core, behind one, before a dead end, on standby, or free.
+"""
 
 from collections import Counter
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from zktop.model.waits.coexistence import Coexistence, coexistence
 from zktop.model.waits.confidence import confidence
-from zktop.model.waits.cores import Core
-from zktop.model.waits.deadlock import (
-    Deadlock,
-    identity,
-    newest,
-    ordered_actors,
-    signature,
-    steps,
-)
-from zktop.model.waits.elections import entangled
-from zktop.model.waits.evidence import Case, Evidence
-from zktop.model.waits.exits import ways_out
+from zktop.model.waits.cores import Core, Remnant, Standing
+from zktop.model.waits.deadlock import Deadlock, identity, newest, ordered_actors, signature, steps
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.kinds import kind
-from zktop.model.waits.names import Names
-from zktop.model.waits.ring import Ring, edges, queued, rings
-from zktop.model.waits.sentences import sentence
-from zktop.model.waits.standing import tally
-from zktop.model.waits.state import Request
+from zktop.model.waits.ring import (
+    Case,
+    Coexistence,
+    Evidence,
+    Ring,
+    coexistence,
+    edges,
+    kind,
+    queued,
+    rings,
+)
+from zktop.model.waits.sentences import Names, sentence
+from zktop.model.waits.state import Queue, Request
 from zktop.model.waits.threads import several
+from zktop.model.waits.ways_out import ways_out
+
+
+def entangled(graph: WaitGraph) -> WaitGraph | None:
+    """Make a graph of all that hangs together with candidates who also want locks, if any."""
+    elections = [q for q in graph.queues.values() if q.kind == "election" and not q.blocking]
+    elections = [queue for queue in elections if _may_entangle(graph, queue)]
+    work = [request.actor for queue in elections for request in queue.requests]
+    if not work:
+        return None
+    locks: set[str] = set()
+    in_elections = {request.actor for queue in elections for request in queue.requests}
+    while work:
+        for lock in set(graph.locks(work.pop())) - locks:
+            locks.add(lock)
+            actors = {request.actor for request in graph.queues[lock].requests}
+            work += actors & (graph.tangled | in_elections)
+    blocking = [replace(queue, blocking=True) for queue in elections]
+    return WaitGraph([*blocking, *(graph.queues[lock] for lock in sorted(locks))])
+
+
+def _may_entangle(graph: WaitGraph, queue: Queue) -> bool:
+    """Whether a candidate holds something while another one before it waits for something."""
+    actors = [request.actor for request in queue.requests]
+    waits = (not graph.holds(q, r) for actor in actors[:-1] for q, r in graph.places(actor))
+    return any(graph.locks(actor) for actor in actors[1:]) and any(waits)
+
+
+def standings(graph: WaitGraph) -> dict[str, Standing]:
+    """Every stuck actor (and no other), with its class."""
+    residue = graph.residue
+    waiting = {actor for rest in residue.remnants.values() for actor in _waiting(rest)}
+    found = {a: _standing(graph, a) for a in residue.stuck | (waiting - residue.frozen)}
+    found.update((actor, "core") for core in residue.cores for actor in core.actors)
+    for lock in residue.remnants:
+        for actor, groups in graph.crowd(lock):
+            found[actor] = "behind" if groups - {residue.dead_end} else "dead-end"
+    return found
+
+
+def _waiting(rest: Remnant) -> Iterator[str]:
+    pairs = zip(rest.members, rest.waits, strict=True)
+    return (member.actor for member, waits in pairs if waits)
+
+
+def _standing(graph: WaitGraph, actor: str) -> Standing:
+    residue = graph.residue
+    if residue.reach.get(actor, frozenset()) - {residue.dead_end}:
+        return "behind"
+    kinds = {graph.queues[lock].kind for lock in graph.locks(actor)}
+    return "standby" if kinds == {"election"} else "dead-end"
+
+
+def tally(graph: WaitGraph) -> Counter[frozenset[int]]:
+    """Count the actors outside of all cores by the cores that they are behind."""
+    residue = graph.residue
+    in_cores = {actor for core in residue.cores for actor in core.actors}
+    counts = Counter(g for actor, g in residue.reach.items() if actor not in in_cores)
+    for lock in residue.remnants:
+        counts.update(groups for _, groups in graph.crowd(lock))
+    return counts
+
+
+def behind(graph: WaitGraph, number: int) -> Iterator[str]:
+    """Everybody who merely queues behind the core of this number."""
+    residue = graph.residue
+    in_cores = {actor for core in residue.cores for actor in core.actors}
+    for actor, groups in residue.reach.items():
+        if number in groups and actor not in in_cores:
+            yield actor
+    for lock in residue.remnants:
+        yield from (actor for actor, groups in graph.crowd(lock) if number in groups)
 
 
 class Assessment(Struct, frozen=True, gc=False):

@@ -1,17 +1,225 @@
-"""Independent deadlocks inside the stuck set.
+"""The part of the world that can never go on, explained: cores, and who leads to them.
+
+What remains of one queue when everybody has gone on who can, and who waits for whom in it.
+
+Sparse edges have the same closure as all edges at a fraction of their number; a drawing takes the
+full ones. A member that neither waits nor leaves relays nothing, so the search goes past it.
+
+Independent deadlocks inside the stuck set.
 
 A strongly connected component is only a candidate. It is a core when it stays stuck with nobody
 else in the world; with pools that is not the same, and what stays may be less.
+
+Strongly connected components, without recursion: rings may have thousands of members.
+
+Who queues behind a deadlock without being part of it, at the cost of that one queue.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Literal
 
 from msgspec import Struct
 
-from zktop.model.waits.components import components
-from zktop.model.waits.reduction import stuck
-from zktop.model.waits.remnant import Remnant, sparse_edges
-from zktop.model.waits.strand import alone
+from zktop.model.waits.reduction import Strand, alone, stuck
+from zktop.model.waits.state import Queue, Request
+
+Standing = Literal["free", "core", "behind", "dead-end", "standby"]
+
+
+class Residue(Struct, frozen=True, eq=False):
+    """Who is stuck among the tangled actors, and why; compared by identity.
+
+    `reach` names for an actor the numbers of the cores that it is in or behind; one more number,
+    `dead_end`, stands for what will never leave without being in a core.
+    """
+
+    stuck: frozenset[str]
+    frozen: frozenset[str]
+    remnants: "Mapping[str, Remnant]"
+    edges: Mapping[str, list[str]]
+    cores: "tuple[Core, ...]"
+    reach: Mapping[str, frozenset[int]]
+
+    @property
+    def locks(self) -> AbstractSet[str]:
+        """The queues in which somebody stands who will never leave."""
+        return self.remnants.keys()
+
+    @property
+    def dead_end(self) -> int:
+        """The number of those who never leave: nobody's nodes, and leaders."""
+        return len(self.cores)
+
+    def may_open(self, lock: str, request: Request) -> bool:
+        """Whether somebody may be able to go on when this request is gone."""
+        is_seen = request.actor in self.edges or not request.releases
+        return is_seen and lock in self.remnants
+
+
+NOTHING_STUCK = Residue(frozenset(), frozenset(), {}, {}, (), {})
+
+
+def residue(stuck: set[str], nobody: set[str], lines: Iterable[Strand]) -> Residue:
+    """Explain why these tangled actors are stuck, from all the queues that they stand in."""
+    if not stuck and not nobody:
+        return NOTHING_STUCK
+
+    frozen = frozenset(stuck | nobody)
+    remnants = {
+        line.queue.lock: remnant(line.queue, line.queue.requests[: line.end], frozen)
+        for line in lines
+    }
+    graph = edges(remnants.values())
+    found = tuple(sorted(cores(remnants.values(), graph), key=lambda core: min(core.actors)))
+    dead_ends = [actor for actor, others in graph.items() if not others]
+    reached = reach(graph, [*(core.actors for core in found), dead_ends])
+    return Residue(frozenset(stuck), frozen, remnants, graph, found, reached)
+
+
+class Remnant(Struct, frozen=True, gc=False):
+    """The members left in one queue, in its order, and which of them wait."""
+
+    queue: Queue
+    members: tuple[Request, ...]
+    waits: tuple[bool, ...]
+
+    def only(self, actors: frozenset[str] | set[str]) -> "Remnant":
+        """Look at those actors alone in the world."""
+        members = [member for member in self.members if member.actor in actors]
+        if len(members) == len(self.members):
+            return self
+        return remnant(self.queue, members, actors)
+
+
+def remnant(queue: Queue, requests: Iterable[Request], frozen: Container[str]) -> Remnant:
+    """Keep the members of frozen actors, and passers-by whom those stop.
+
+    A leader never hands over by itself, so in an election everybody stays.
+    """
+    is_election = queue.kind == "election"
+    members: list[Request] = []
+    waits: list[bool] = []
+    writers: list[Request] = []
+    for request in requests:
+        ahead = writers if request.reads else members
+        can_wait = request.releases and not request.exempt
+        is_waiting = can_wait and _is_stopped(queue, ahead, request)
+        if is_waiting or is_election or request.actor in frozen:
+            members.append(request)
+            waits.append(is_waiting)
+            if not request.reads:
+                writers.append(request)
+    return Remnant(queue, tuple(members), tuple(waits))
+
+
+def _is_stopped(queue: Queue, ahead: list[Request], request: Request) -> bool:
+    if queue.kind == "single":
+        return ahead[:1] == list(queue.requests[:1])
+    if queue.kind == "conflict":
+        names = (queue.conflicts or {}).get(request.node, ())
+        return any(other.node in names for other in ahead)
+    return len(ahead) >= queue.room
+
+
+def blockers(queue: Queue, members: tuple[Request, ...], place: int) -> Iterator[int]:
+    """All places before this one that it has to wait for, or may have to (pool).
+
+    >>> a, b, c = (Request(n, n, m, 1) for n, m in (("a", "read"), ("b", "write"), ("c", "read")))
+    >>> queue = Queue("/l", "read-write", (a, b, c))
+    >>> list(blockers(queue, queue.requests, 2))
+    [1]
+    """
+    request = members[place]
+    earlier = range(place)
+    if queue.kind == "single":
+        earlier = range(min(place, int(members[:1] == queue.requests[:1])))
+    elif queue.kind == "conflict":
+        names = (queue.conflicts or {}).get(request.node, ())
+        return (other for other in earlier if members[other].node in names)
+    elif queue.kind == "read-write" and request.reads:
+        return (other for other in earlier if not members[other].reads)
+    return iter(earlier)
+
+
+def sparse_edges(rest: Remnant) -> Iterator[tuple[int, int]]:
+    """Edges between places, waiter first, with the closure of all of them."""
+    if rest.queue.kind not in ("single", "conflict"):
+        yield from _chained_edges(rest)
+        return
+    for place, is_waiting in enumerate(rest.waits):
+        if is_waiting:
+            for other in blockers(rest.queue, rest.members, place):
+                yield place, other
+
+
+def _chained_edges(rest: Remnant) -> Iterator[tuple[int, int]]:
+    """Stop at the nearest member that itself waits for everything further on."""
+    ahead: list[int] = []
+    writers_ahead: list[int] = []
+    shares = rest.queue.kind == "read-write"
+    for place, is_waiting in enumerate(rest.waits):
+        member = rest.members[place]
+        is_reader = shares and member.reads
+        if is_waiting:
+            for other in writers_ahead if is_reader else ahead:
+                yield place, other
+        if is_waiting and not is_reader:
+            ahead, writers_ahead = [], []
+        ahead.append(place)
+        if not is_reader:
+            writers_ahead.append(place)
+
+
+def components(graph: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
+    """Tarjan's components, each after those it leads to; every target must be a key.
+
+    >>> list(components({"a": ["b"], "b": ["a"], "c": ["a"]}))
+    [['b', 'a'], ['c']]
+    """
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    for root in graph:
+        if root not in index:
+            yield from _search(root, graph, index, low, stack)
+
+
+def _search(
+    root: str,
+    graph: Mapping[str, Sequence[str]],
+    index: dict[str, int],
+    low: dict[str, int],
+    stack: list[str],
+) -> Iterator[list[str]]:
+    done = len(graph)  # greater than any index: a finished vertex lowers nobody
+    path = [(root, iter(graph[root]))]
+    index[root] = low[root] = len(index)
+    stack.append(root)
+    while path:
+        vertex, targets = path[-1]
+        for target in targets:
+            if target not in index:
+                index[target] = low[target] = len(index)
+                stack.append(target)
+                path.append((target, iter(graph[target])))
+                break
+            low[vertex] = min(low[vertex], low[target])
+        else:
+            path.pop()
+            if path:
+                parent = path[-1][0]
+                low[parent] = min(low[parent], low[vertex])
+            if low[vertex] == index[vertex]:
+                yield _pop(vertex, stack, low, done)
+
+
+def _pop(vertex: str, stack: list[str], low: dict[str, int], done: int) -> list[str]:
+    members: list[str] = []
+    while not members or members[-1] != vertex:
+        members.append(stack.pop())
+        low[members[-1]] = done
+    return members
 
 
 class Core(Struct, frozen=True, gc=False):
@@ -67,3 +275,57 @@ def _shares(remnants: Iterable[Remnant], groups: list[frozenset[str]]) -> list[l
         for number in sorted(present):
             shares[number].append(rest.only(groups[number]))
     return shares
+
+
+Reach = Mapping[str, frozenset[int]]
+Crowd = tuple[tuple[str, frozenset[int]], ...]
+
+
+def reach(
+    graph: Mapping[str, Iterable[str]], groups: Iterable[Collection[str]]
+) -> dict[str, frozenset[int]]:
+    """For every actor that leads to some of the groups: their numbers.
+
+    >>> reach({"a": ["b"], "b": ["b"], "c": []}, [{"b"}])
+    {'b': frozenset({0}), 'a': frozenset({0})}
+    """
+    sources: dict[str, list[str]] = {}
+    for waiter, others in graph.items():
+        for other in others:
+            sources.setdefault(other, []).append(waiter)
+    found: dict[str, set[int]] = {}
+    for number, group in enumerate(groups):
+        work = sorted(group)
+        for actor in work:
+            found.setdefault(actor, set()).add(number)
+        while work:
+            for waiter in sources.get(work.pop(), ()):
+                numbers = found.setdefault(waiter, set())
+                if number not in numbers:
+                    numbers.add(number)
+                    work.append(waiter)
+    return {actor: frozenset(numbers) for actor, numbers in found.items()}
+
+
+def crowd(
+    rest: Remnant, tail: Iterable[Request], reached: Reach
+) -> Iterator[tuple[str, frozenset[int]]]:
+    """Find the passers-by of the tail that are stuck, and the groups that they are behind."""
+    shares = rest.queue.kind == "read-write"
+    ahead = list(rest.members)
+    if rest.queue.kind == "single":
+        ahead = ahead[:1] if rest.members[:1] == rest.queue.requests[:1] else []
+    writers = [member for member in ahead if not (shares and member.reads)]
+    to_all, to_writers = _union(ahead, reached), _union(writers, reached)
+    for request in tail:
+        is_reader = shares and request.reads
+        if request.exempt or (len(writers) if is_reader else len(ahead)) < rest.queue.room:
+            continue
+        yield request.actor, to_writers if is_reader else to_all
+        if not is_reader:
+            to_writers = to_all
+            writers.append(request)
+
+
+def _union(members: list[Request], reached: Reach) -> frozenset[int]:
+    return frozenset[int]().union(*(reached.get(member.actor, ()) for member in members))

@@ -6,14 +6,12 @@ from msgspec import Struct
 
 from zktop.model.waits.confidence import Confidence
 from zktop.model.waits.cores import Core
-from zktop.model.waits.evidence import Clue
-from zktop.model.waits.exits import WayOut
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.kinds import Kind, Rule
-from zktop.model.waits.names import LETTER, Names
-from zktop.model.waits.order_classes import fold_name, fold_path
-from zktop.model.waits.ring import Edge, Ring
+from zktop.model.waits.lock_order import fold_name, fold_path
+from zktop.model.waits.ring import Clue, Edge, Kind, Ring, Rule
+from zktop.model.waits.sentences import LETTER, Names
 from zktop.model.waits.state import Mode, Request
+from zktop.model.waits.ways_out import WayOut
 
 
 class Place(Struct, frozen=True, gc=False):

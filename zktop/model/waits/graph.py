@@ -4,24 +4,23 @@ Only these can change the verdict: a request by an actor that stands elsewhere t
 ring), a member gone from a queue in which somebody is stuck (it may open one), and changed rules.
 Everything else costs its own members and no more. The answer is worked out when it is asked for,
 so a burst of changes costs one.
+
+Whom a request waits for, and whom those wait for, and so on.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import starmap
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from zktop.model.waits.difference import difference, is_tail
-from zktop.model.waits.grants import granted, is_granted
-from zktop.model.waits.places import Places
-from zktop.model.waits.reduction import stuck
-from zktop.model.waits.residue import NOTHING_STUCK, Residue, residue
-from zktop.model.waits.state import Queue, Request
-from zktop.model.waits.strand import Strand, strand
+from zktop.model.waits.actor_index import Places
+from zktop.model.waits.cores import NOTHING_STUCK, Residue, residue
+from zktop.model.waits.reduction import Strand, granted, is_granted, strand, stuck
+from zktop.model.waits.state import Queue, Request, difference, is_tail
 
 if TYPE_CHECKING:
-    from zktop.model.waits.behind import Crowd
+    from zktop.model.waits.cores import Crowd
 
 
 class WaitGraph:
@@ -111,7 +110,7 @@ class WaitGraph:
         residue, queue = self.residue, self._queues[lock]
         known = self._crowds.get(lock)
         if known is None or known[0] is not residue or known[1] is not queue:
-            from zktop.model.waits.behind import crowd  # noqa: PLC0415  mostly nobody is stuck
+            from zktop.model.waits.cores import crowd  # noqa: PLC0415  mostly nobody is stuck
 
             tail = queue.requests[self._strand(lock).end :]
             members = tuple(crowd(residue.remnants[lock], tail, residue.reach))
@@ -242,7 +241,6 @@ class WaitGraph:
         was = self._residue
         if any(self._is_frozen(r) for _, r in suspects):
             return False
-        from zktop.model.waits.ahead import Walk  # noqa: PLC0415  few stand in two places
 
         walk = Walk(self._strand, self._places, was.frozen)
         for queue, _ in suspects:
@@ -267,3 +265,70 @@ def _by_actor(
     for queue, request in suspects:
         found.setdefault(request.actor, []).append((queue, request))
     return found.items()
+
+
+_SHORT = 4
+
+
+class Walk:
+    """Collects in `seen` everybody ahead; does not look past those who are stuck anyway."""
+
+    def __init__(
+        self, strand_of: Callable[[str], Strand], places: Places, frozen: Container[str]
+    ) -> None:
+        """Walk over these strands."""
+        self.seen: set[str] = set()
+        self._strand_of = strand_of
+        self._places = places
+        self._frozen = frozen
+        self._work: list[str] = []
+        self._reached: dict[str, int] = {}
+        self._last: dict[str, dict[str, int]] = {}
+
+    def is_plain(self) -> bool:
+        """Whether everything ahead is exclusive: then whoever leads back to itself is stuck."""
+        return all(self._strand_of(lock).queue.kind == "exclusive" for lock in self._reached)
+
+    def start(self, actor: str) -> None:
+        """Add the actor itself and everybody ahead of it, in every queue."""
+        self._meet(actor)
+        self._go()
+
+    def before(self, lock: str, actor: str) -> None:
+        """Add everybody ahead of the actor's last place in this one queue."""
+        self._look(lock, actor)
+        self._go()
+
+    def _go(self) -> None:
+        while self._work:
+            actor = self._work.pop()
+            for lock in self._places.locks(actor):
+                self._look(lock, actor)
+
+    def _look(self, lock: str, actor: str) -> None:
+        members = self._strand_of(lock).members
+        end = self._last_place(lock, members, actor)
+        start = self._reached.get(lock, 0) if end else 0
+        if end > start:
+            self._reached[lock] = end
+            for member in members[start:end]:
+                self._meet(member.actor)
+
+    def _last_place(self, lock: str, members: tuple[Request, ...], actor: str) -> int:
+        """Find the actor's last place: by search in a short strand, else by an index."""
+        if len(members) <= _SHORT:
+            place = len(members) - 1
+            while place > 0 and members[place].actor != actor:
+                place -= 1
+            return place
+        index = self._last.get(lock)
+        if index is None:
+            index = {member.actor: place for place, member in enumerate(members)}
+            self._last[lock] = index
+        return index.get(actor, 0)
+
+    def _meet(self, actor: str) -> None:
+        if actor not in self.seen:
+            self.seen.add(actor)
+            if actor not in self._frozen:
+                self._work.append(actor)

@@ -3,13 +3,58 @@
 Granting depends only on which earlier members are gone, and removing members never takes a grant
 back. So the end is the same whatever the order, for exclusive, shared and k-of-n waits alike. A
 search for cycles would be wrong as soon as a pool is involved.
+
+A queue thinned out to the members that can matter, without changing any verdict.
+
+Passers-by (one place only) go as soon as they are granted. So an exclusive member waits, in the
+end, for the tangled ones before it; a pool is full for it when its whole room is taken by tangled
+ones; a reader waits for the tangled ones before the last writer ahead of it, whoever that is. The
+last needs a mark where a passing writer stood: a wall.
+
+Who holds right now, by definition.
 """
 
 from collections.abc import Container, Iterable, Sequence
+from itertools import takewhile
 from typing import Protocol
 
-from zktop.model.waits.state import Request
-from zktop.model.waits.strand import Strand
+from msgspec import Struct
+
+from zktop.model.waits.state import Queue, Request
+
+
+class Strand(Struct, frozen=True, gc=False):
+    """The members of one queue that matter; `walls[i]`: a passing writer stood just before i."""
+
+    queue: Queue
+    members: tuple[Request, ...]
+    walls: bytes
+    # Where in the queue the last member stands, plus one: only passers-by come after it.
+    end: int
+
+
+def strand(queue: Queue, tangled: Container[str]) -> Strand:
+    """Thin out the queue to the tangled actors; the others pass by."""
+    requests = tuple(queue.requests)
+    places = [place for place, request in enumerate(requests) if request.actor in tangled]
+    members = tuple([requests[place] for place in places])
+    walls = _walls(requests, places) if queue.kind == "read-write" else bytes(len(places))
+    return Strand(queue, members, walls, places[-1] + 1 if places else 0)
+
+
+def _walls(requests: tuple[Request, ...], places: list[int]) -> bytes:
+    marks = bytearray(len(places))
+    before = 0
+    for number, place in enumerate(places):
+        between = requests[before:place]
+        marks[number] = any(not (other.reads or other.exempt) for other in between)
+        before = place + 1
+    return bytes(marks)
+
+
+def alone(queue: Queue, members: tuple[Request, ...]) -> Strand:
+    """Make a strand of exactly these members: nobody else exists."""
+    return Strand(queue, members, bytes(len(members)), len(members))
 
 
 class Gate(Protocol):
@@ -175,3 +220,43 @@ def _finished(
                     finished.add(actor)
                     work.append(actor)
     return finished
+
+
+def is_granted(queue: Queue, request: Request) -> bool:
+    """Whether nobody has to go before this member of the queue.
+
+    >>> a, b = Request("a", "a", "read", 1), Request("b", "b", "read", 2)
+    >>> is_granted(Queue("/l", "read-write", (a, b)), b)
+    True
+    >>> is_granted(Queue("/l", "exclusive", (a, b)), b)
+    False
+    """
+    if request.exempt or (queue.kind == "pool" and not queue.capacity):
+        return True
+    if queue.kind == "read-write" and request.reads:
+        first_writer = next((r for r in queue.requests if r == request or not r.reads), request)
+        return first_writer == request
+    if queue.kind == "conflict":
+        names = (queue.conflicts or {}).get(request.node, ())
+        return not any(other.node in names for other in queue.requests)
+    return request in queue.requests[: queue.room]
+
+
+def granted(queue: Queue) -> frozenset[str]:
+    """Name all who hold, by one walk through the queue, whatever its length.
+
+    >>> a, b = Request("a", "a", "read", 1), Request("b", "b", "read", 2)
+    >>> sorted(granted(Queue("/l", "read-write", (a, b)))), granted(Queue("/l", "pool", (a,)))
+    (['a', 'b'], frozenset({'a'}))
+    """
+    requests = queue.requests
+    first = requests[: queue.room]
+    if queue.kind == "pool" and not queue.capacity:
+        first = requests
+    elif queue.kind == "read-write":
+        first = tuple(takewhile(lambda request: request.reads, requests)) or first
+    elif queue.kind == "conflict":
+        there, conflicts = {request.node for request in requests}, queue.conflicts or {}
+        first = tuple(one for one in requests if there.isdisjoint(conflicts.get(one.node, ())))
+    exempt = (request.node for request in requests if request.exempt)
+    return frozenset((*(request.node for request in first), *exempt))

@@ -2,16 +2,27 @@
 
 A hard edge ends at somebody who holds, a soft one at somebody who queues. "Holds" is meant once
 all have gone on who can: that picture stays the same for as long as the deadlock lives.
+
+Which kind of deadlock a core is, and by which rule.
+
+What is known beside the queues, and a deadlock before the judge.
+
+The test whether all of a ring existed at one moment, or was stitched together.
+
+Queues are read at different times. But a node never changes and never comes back: it existed from
+its czxid to the zxid of a listing that shows it. If the newest of the nodes is not younger than
+the oldest of the looks, there was a moment with all of them.
 """
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
+from typing import Literal
 
 from msgspec import Struct
 
-from zktop.model.waits.cores import Core
-from zktop.model.waits.remnant import Remnant, blockers, sparse_edges
-from zktop.model.waits.residue import Residue
+from zktop.model.waits.cores import Core, Remnant, Residue, blockers, sparse_edges
 from zktop.model.waits.state import Queue, Request
 
 _PAIRS_AT_MOST = 2_000
@@ -144,3 +155,124 @@ def _back(last: Edge, start: str, came_by: dict[str, Edge]) -> Ring:
     while path[-1].request.actor != start:
         path.append(came_by[path[-1].request.actor])
     return tuple(reversed(path))
+
+
+Kind = Literal["cycle", "fairness", "knot", "upgrade", "upgraders", "watches", "election"]
+Rule = Literal["D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8"]
+
+
+def kind(core: Core, ring: Ring) -> tuple[Rule, Kind]:
+    """Rule and kind of the core that shows itself by this ring."""
+    if any(edge.queue.kind == "election" for edge in ring):
+        return "D8", "election"
+    if not all(edge.is_plain for edge in ring):
+        return "D3", "knot"
+    if any(edge.is_self for edge in ring):
+        is_upgrade = ring[0].blocker.reads and not ring[0].request.reads
+        return ("D4", "upgrade") if is_upgrade else ("D6", "cycle")
+    if len({edge.queue.lock for edge in ring}) == 1 and upgraders(core, ring):
+        return "D5", "upgraders"
+    return ("D1", "cycle") if all(edge.is_hard for edge in ring) else ("D2", "fairness")
+
+
+def upgraders(core: Core, ring: Ring) -> list[str]:
+    """Who of the ring's first queue reads it and wants to write it, when there are several."""
+    lock = ring[0].queue.lock
+    found = sorted(
+        {a for rest in core.remnants if rest.queue.lock == lock for a in _upgrades(rest)}
+    )
+    return found if len(found) > 1 else []
+
+
+def _upgrades(rest: Remnant) -> Iterator[str]:
+    pairs = list(zip(rest.members, rest.waits, strict=True))
+    reading = {member.actor for member, waits in pairs if member.reads and not waits}
+    if rest.queue.kind == "read-write":
+        yield from (m.actor for m, waits in pairs if waits and not m.reads and m.actor in reading)
+
+
+def doubles(ring: Ring) -> Counter[str]:
+    """Actors that a ring needs twice in one queue.
+
+    One session with several threads does that all day, so such a ring proves little.
+    """
+    roles = {(e.queue.lock, r.node, r.actor) for e in ring for r in (e.request, e.blocker)}
+    places = Counter((lock, actor) for lock, _, actor in roles)
+    return Counter(actor for (_, actor), number in places.items() if number > 1)
+
+
+class Coexistence(Struct, frozen=True, gc=False):
+    """Newest czxid, oldest look, and the locks that must be listed again to prove it."""
+
+    newest: int
+    oldest_look: int
+    relist: tuple[str, ...]
+    is_proven: bool
+
+
+def coexistence(
+    members: Iterable[tuple[str, Request]], queues: Mapping[str, Queue]
+) -> Coexistence:
+    """Test the members (lock path, request) against the newest looks at their locks.
+
+    Nothing to list again and yet not proven: a zxid is not known, or a waiter has no node.
+    """
+    members = list(members)
+    newest = max(request.czxid for _, request in members)
+    looks = {lock: queues[lock].seen_zxid for lock, _ in members}
+    is_known = all(looks.values()) and all(request.czxid > 0 for _, request in members)
+    late = tuple(sorted(lock for lock, zxid in looks.items() if 0 < zxid < newest))
+    return Coexistence(newest, min(looks.values()), late, is_proven=is_known and not late)
+
+
+class Evidence(Struct, frozen=True, kw_only=True):
+    """Facts about actors, as far as they are known; what is absent is unknown.
+
+    `concurrent`: seen to act while they should have been blocked. `threads`: the identity names a
+    thread. `released`: the zxid at which who is stuck last released something. `still_since_ms`:
+    when it sent its last request but pings. `quiet_ms`: for so long it has been watched to send
+    none. `watched` and `astray`: (lock, node) of requests whose watch is where it should be, or
+    is not. `usual_hold_ms`: the 99th percentile by lock. `patience_ms`: after how long an actor
+    gave up before.
+    """
+
+    now_ms: int
+    settle_ms: int = 2_000
+    concurrent: AbstractSet[str] = frozenset()
+    threads: AbstractSet[str] = frozenset()
+    released: Mapping[str, int] = {}
+    still_since_ms: Mapping[str, int] = {}
+    quiet_ms: Mapping[str, int] = {}
+    watched: AbstractSet[tuple[str, str]] = frozenset()
+    astray: AbstractSet[tuple[str, str]] = frozenset()
+    usual_hold_ms: Mapping[str, int] = {}
+    patience_ms: Mapping[str, int] = {}
+
+
+class Clue(Struct, frozen=True, gc=False):
+    """One line of evidence: it supports the verdict, speaks against it, or (None) is assumed."""
+
+    supports: bool | None
+    text: str
+
+
+class Case(Struct, frozen=True, kw_only=True):
+    """A ring before the judge."""
+
+    rule: Rule
+    ring: Ring
+    closing: Edge  # the request since which nobody can go on
+    actors: AbstractSet[str]
+    coexistence: Coexistence
+    owner: Callable[[str], str]
+    several: Mapping[str, str] = {}  # who has several threads, by what shows that
+    is_supposed: bool = False
+
+    def is_threaded(self, known: Evidence) -> bool:
+        """Whether some of its actors are known to have several threads."""
+        return bool(self.several or self.actors & known.concurrent)
+
+    @property
+    def requests(self) -> Iterator[Request]:
+        """Everything that waits or blocks in the ring."""
+        return (request for edge in self.ring for request in (edge.request, edge.blocker))

@@ -1,13 +1,150 @@
-"""One sentence for a deadlock: what is drawn, exported, spoken and pasted into a chat."""
+"""One sentence for a deadlock: what is drawn, exported, spoken and pasted into a chat.
 
+The sentence for a pool whose leases can never come back.
+
+How a sentence calls actors, locks, modes and moments.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
 from typing import NamedTuple
 
-from zktop.model.waits.cores import Core
-from zktop.model.waits.kinds import Rule, upgraders
-from zktop.model.waits.knots import knot_sentence
-from zktop.model.waits.names import Names, moment, span
-from zktop.model.waits.ring import Edge, Ring, passes_by, queued
-from zktop.model.waits.state import Request
+from msgspec import Struct
+
+from zktop.model.waits.cores import Core, Remnant, blockers
+from zktop.model.waits.ring import Edge, Ring, Rule, passes_by, queued, upgraders
+from zktop.model.waits.state import Mode, Request
+from zktop.model.world.server_tables import Presence
+
+LETTER: dict[Mode, str] = {
+    "exclusive": "X",
+    "read": "R",
+    "write": "W",
+    "lease": "S",
+    "candidate": "E",
+}
+
+
+class Names(Struct, frozen=True):
+    """Names for actors and paths; whatever has none is called by its own name."""
+
+    owners: Mapping[str, str] = {}  # no two alike
+    paths: Mapping[str, str] = {}
+    labels: Mapping[str, str] | None = None  # what actors call themselves: it need not be unique
+    presences: Mapping[str, Presence] = {}  # where those are connected that are sessions
+
+    def owner(self, actor: str) -> str:
+        """Call an actor by a name of its own."""
+        return self.owners.get(actor, actor)
+
+    def label(self, actor: str) -> str:
+        """Call an actor as it calls itself: others may do the same."""
+        return self.owner(actor) if self.labels is None else self.labels.get(actor, actor)
+
+    def path(self, lock: str) -> str:
+        """Call a lock by its label."""
+        return self.paths.get(lock, lock)
+
+    def wanted(self, mode: Mode, lock: str) -> str:
+        """Name a lock with the mode in which it is held or wanted.
+
+        >>> Names().wanted("write", "/locks/a")
+        'W:/locks/a'
+        """
+        return f"{LETTER[mode]}:{self.path(lock)}"
+
+    def all_of(self, actors: Sequence[str], at_most: int = 5) -> str:
+        """List actors as a sentence does.
+
+        >>> Names().all_of(["a", "b", "c"]), Names().all_of("abcd", at_most=2)
+        ('a, b and c', 'a, b and 2 more')
+        """
+        shown = [self.owner(actor) for actor in actors[:at_most]]
+        hidden = len(actors) - len(shown)
+        if hidden:
+            shown.append(f"{hidden} more")
+        return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+
+
+def moment(at_ms: int) -> str:
+    """Print the time of day in UTC.
+
+    >>> moment(1_769_860_630_400)
+    '11:57:10'
+    """
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%H:%M:%S")
+
+
+def span(length_ms: int) -> str:
+    """Print how long something took, in two units.
+
+    >>> span(900), span(42_000), span(379_000), span(90_000_000)
+    ('0.9s', '42s', '6m19s', '1d01h')
+    """
+    seconds = max(length_ms, 0) // 1000
+    if seconds < 1:
+        return f"{max(length_ms, 0) / 1000:.1f}s"
+    for unit, small, size, part in (
+        ("d", "h", 86_400, 3_600),
+        ("h", "m", 3_600, 60),
+        ("m", "s", 60, 1),
+    ):
+        if seconds >= size:
+            return f"{seconds // size}{unit}{seconds % size // part:02d}{small}"
+    return f"{seconds}s"
+
+
+_PARTS_AT_MOST = 5
+
+
+def exhausted(core: Core) -> Remnant:
+    """Find the pool of the core that most actors wait for."""
+    pools = [rest for rest in core.remnants if rest.queue.kind == "pool" and any(rest.waits)]
+    return max(pools, key=lambda rest: (sum(rest.waits), rest.queue.lock))
+
+
+def knot_sentence(core: Core, names: Names) -> str:
+    """Say who has all the leases and why none comes back."""
+    pool = exhausted(core)
+    path = names.path(pool.queue.lock)
+    pairs = list(zip(pool.members, pool.waits, strict=True))
+    holders = sorted({member.actor for member, waits in pairs if not waits})
+    waiters = sorted({member.actor for member, waits in pairs if waits})
+    text = f"All {pool.queue.room} leases of {path} are with {names.all_of(holders)}."
+    both = [actor for actor in waiters if actor in holders]
+    last = [actor for actor in waiters if actor not in holders]
+    parts = _waits_between(core, pool, names)
+    if both:
+        parts.append(f"{names.all_of(both)} {_verb(both)} for another lease of {path}")
+    if last:
+        parts.append(f"{names.all_of(last)} {_verb(last)} for a lease of {path}")
+    parts[-1:] = [f"and {parts[-1]}"] if len(parts) > 1 else parts[-1:]
+    return f"{text} {', '.join(parts)}: no lease can come back."
+
+
+def _verb(actors: list[str]) -> str:
+    return "waits" if len(actors) == 1 else "wait"
+
+
+def _waits_between(core: Core, pool: Remnant, names: Names) -> list[str]:
+    """Say why the holders do not finish, those with the same reason together."""
+    reasons: list[tuple[str, str, str]] = []
+    for rest in core.remnants:
+        if rest is pool:
+            continue
+        for place, member in enumerate(rest.members):
+            if rest.waits[place]:
+                first = rest.members[next(blockers(rest.queue, rest.members, place))]
+                reasons.append((rest.queue.lock, first.actor, member.actor))
+    parts = []
+    for (lock, holder), group in groupby(sorted(reasons), key=lambda reason: reason[:2]):
+        waiters = sorted({waiter for _, _, waiter in group})
+        wish = f"{names.all_of(waiters)} {_verb(waiters)} for {names.path(lock)}"
+        parts.append(f"{wish}, which {names.owner(holder)} holds")
+    hidden = len(parts) - _PARTS_AT_MOST
+    return [*parts[:_PARTS_AT_MOST], f"{hidden} more waits"] if hidden > 0 else parts
+
 
 _SPELLED_OUT = 5
 _PAIR = 2

@@ -3,7 +3,12 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from zktop.ui.actions import asking, contending, keeping, looking, recording, timing
+from zktop.ui.actions import contenders as contending
+from zktop.ui.actions import export as keeping
+from zktop.ui.actions import time as timing
+from zktop.ui.actions import view as asking
+from zktop.ui.actions import view as looking
+from zktop.ui.actions import view as recording
 
 if TYPE_CHECKING:
     from zktop.ui.app import Zktop

@@ -4,7 +4,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.widgets import Input, Label
 
-from zktop.ui.dialogs.dialog import Box, Dialog
+from zktop.ui.dialogs.base import Box, Dialog
 
 
 class Confirm(Dialog[str]):

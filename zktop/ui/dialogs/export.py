@@ -8,10 +8,10 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
+from zktop.ui.dialogs.base import Box, Dialog
 from zktop.ui.dialogs.choice import Listed, Lists, Option, drawn
-from zktop.ui.dialogs.dialog import Box, Dialog
-from zktop.ui.draw.clock import second
-from zktop.ui.moment import Stretch
+from zktop.ui.screens.common.format import second
+from zktop.ui.state import Stretch
 
 SHAPES: Final = {  # form: ending of the file, what it is, for whom
     "json": ("json", "JSON", "everything, as `zktop snapshot` prints it: for programs"),

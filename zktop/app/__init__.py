@@ -1,0 +1,1 @@
+"""Runs zktop: connects, watches, and joins reports, screens and contenders."""

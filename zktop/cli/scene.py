@@ -1,0 +1,75 @@
+"""`zktop scene`: play a scene without the UI, move by move, and clean up after it."""
+
+import sys
+from collections.abc import Callable
+
+import click
+
+from zktop.app.connect import demo_connection
+from zktop.cli.main import scenes
+from zktop.cli.options import DURATION, Wanted, connection_options
+from zktop.cli.output import narrate, put
+from zktop.demo.log import Chronicle
+from zktop.demo.processes import Crew, Event, Told
+from zktop.demo.scene_player import Line, Player
+from zktop.demo.scenes import SCENES, scene_named
+from zktop.errors import UsageError
+from zktop.model.facts import Millis
+from zktop.model.settings import SECOND
+
+_EXAMPLES = """\b
+Examples:
+  zktop scene --list
+  zktop scene ab-ba --hosts zk1:2181
+  zktop scene three-windows --pace 2s --keep 60s
+"""
+
+
+@click.command("scene", epilog=_EXAMPLES)
+@click.argument("name", required=False, shell_complete=scenes)
+@click.option("--list", "is_list", is_flag=True, help="List the scenes.")
+@click.option("--pace", type=DURATION, default="1s", help="Between two moves; 1s if not given.")
+@click.option("--keep", type=DURATION, default="0s", help="Stay at the end for so long.")
+@connection_options
+def command(
+    wanted: Wanted, name: str | None, *, is_list: bool, pace: Millis, keep: Millis
+) -> None:
+    """Play the scene NAME on an ensemble, below the demo root; nothing is left behind."""
+    if is_list:
+        for scene in SCENES:
+            put(f"{scene.name:<20} {scene.title}")
+        return
+    if name is None:
+        raise UsageError("Which scene? `zktop scene --list` lists them.")
+    config = wanted.effective().config
+    chronicle = Chronicle()
+    with Crew(_hearing(chronicle), config.demo.max_contenders) as crew:
+        player = Player(
+            scene_named(name),
+            crew,
+            chronicle,
+            demo_connection(config),
+            say_line,
+            root=config.demo.root,
+        )
+        try:
+            player.play(pace / SECOND)
+            chronicle.until(lambda: False, keep / SECOND)  # ctrl-c ends it sooner
+        finally:
+            narrate("cleaning up")
+            player.clean_up()
+
+
+def say_line(line: Line) -> None:
+    """Print a line of a scene's narration."""
+    put(f"[{line.number}/{line.of}] {line.says}" if line.number else line.says)
+    sys.stdout.flush()
+
+
+def _hearing(chronicle: Chronicle) -> Callable[[Event], None]:
+    def hear(event: Event) -> None:
+        chronicle.hear(event)
+        if isinstance(event, Told):
+            narrate(f"    {event.step.line()}")
+
+    return hear

@@ -1,0 +1,38 @@
+"""`zktop schema`: the JSON Schema of what zktop reads and writes."""
+
+from typing import Any
+
+import click
+import msgspec
+
+from zktop.cli.output import put
+from zktop.config.show import config_schema
+from zktop.output.schema import SCHEMAS
+from zktop.recording import Line
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+_KINDS = {**SCHEMAS, "recording": Line}
+_EXAMPLES = """\b
+Examples:
+  zktop schema snapshot
+  zktop schema config > zktop.schema.json
+"""
+
+
+@click.command("schema", epilog=_EXAMPLES)
+@click.argument("of", type=click.Choice([*_KINDS, "config"]))
+def command(of: str) -> None:
+    """Print the JSON Schema of what zktop writes, or of its config file.
+
+    That is a whole snapshot, one line of events, one line of a recording, or the config.
+    """
+    schema = config_schema() if of == "config" else _schema(of)
+    for line in msgspec.json.format(msgspec.json.encode(schema), indent=2).decode().splitlines():
+        put(line)
+
+
+def _schema(of: str) -> dict[str, Any]:
+    (schema,), definitions = msgspec.json.schema_components([_KINDS[of]])
+    return {"$schema": DRAFT, **schema, "$defs": definitions}

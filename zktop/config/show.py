@@ -1,0 +1,105 @@
+"""The settings that hold, line by line, with their origins and without their secrets.
+
+The JSON Schema of the config file: what an editor needs to complete and check it.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import inspect
+
+from zktop.config.load import Effective
+from zktop.config.reader import below
+from zktop.config.types import Config
+from zktop.config.values import duration_text
+from zktop.config.yaml_tree import Origin
+
+MASK = "****"
+
+
+class Row(NamedTuple):
+    """One setting."""
+
+    key: str
+    value: str
+    origin: str
+
+
+def rows(effective: Effective) -> Iterator[Row]:
+    """Give every setting in the order of the config file; a cluster's only where it was set."""
+    for name, given in (("config", effective.file), ("cluster", effective.cluster)):
+        yield Row(name, given.texts[-1] if given else "none", str(given.origin if given else ""))
+    for key, value in _values(inspect.type_info(Config), effective.config, ""):
+        origin = effective.origin(key)
+        if not key.startswith("clusters.") or _is_set(effective, key):
+            yield Row(key, value, str(origin))
+
+
+def _is_set(effective: Effective, key: str) -> bool:
+    return effective.origin(key) != Origin("default")
+
+
+def _values(kind: inspect.Type, value: Any, key: str) -> Iterator[tuple[str, str]]:
+    match kind:
+        case inspect.UnionType():
+            yield from _values(_alternative(kind, value), value, key)
+        case inspect.StructType():
+            for field in kind.fields:
+                inner = getattr(value, field.name)
+                yield from _values(field.type, inner, below(key, field.encode_name))
+        case inspect.VarTupleType() if value:
+            for index, item in enumerate(value):
+                yield from _values(kind.item_type, item, f"{key}[{index}]")
+        case inspect.DictType() if value:
+            for name, item in value.items():
+                yield from _values(kind.value_type, item, below(key, name))
+        case _:
+            yield key, _text(kind, value)
+
+
+def _alternative(kind: inspect.UnionType, value: object) -> inspect.Type:
+    structs = [each for each in kind.types if isinstance(each, inspect.StructType)]
+    others = [each for each in kind.types if each not in structs]
+    fitting = structs if structs and isinstance(value, structs[0].cls) else others
+    return next(each for each in fitting if (value is None) == isinstance(each, inspect.NoneType))
+
+
+def _text(kind: inspect.Type, value: object) -> str:
+    extra = (kind.extra or {}) if isinstance(kind, inspect.Metadata) else {}
+    if extra.get("secret"):
+        scheme, colon, _ = str(value).partition(":")
+        return f"{scheme}:{MASK}" if colon and extra.get("form") == "login" else MASK
+    if extra.get("form") in ("duration", "timeout"):
+        assert isinstance(value, int)  # noqa: S101  the reader made it one
+        return duration_text(value)
+    if value in (None, (), {}):
+        return "none"
+    written = str(value).lower() if isinstance(value, bool) else str(value)
+    return written or '""'
+
+
+_DURATION = {
+    "anyOf": [
+        {"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)? ?(ms|s|m|h)?$"},
+        {"type": "number", "minimum": 0},
+    ]
+}
+
+
+def config_schema() -> dict[str, Any]:
+    """Give the schema of the file as users write it: durations are 2s, not 2000."""
+    (reference,), definitions = msgspec.json.schema_components([Config])
+    schema = {**reference, "$defs": definitions}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_as_written(schema)}
+
+
+def _as_written(part: Any) -> Any:
+    if isinstance(part, list):
+        return [_as_written(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    if part.get("format") == "zktop-duration":
+        default = {"default": duration_text(part["default"])} if "default" in part else {}
+        return {**_DURATION, **default}
+    return {key: _as_written(value) for key, value in part.items()}

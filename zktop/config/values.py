@@ -1,0 +1,321 @@
+"""One text and a type make a value, or a ValueError that says what was expected.
+
+YAML's own opinion of what a text means is not asked: `introspect: off` is a word because the type
+wants words, and `password: 0123` is refused because the type wants text and a number stands there.
+What was found is told by its sort, not repeated, where it may be a secret.
+
+How values are written down that are more than their type: durations, hosts, roots.
+
+Each form is a function from the user's text to the value; a ValueError says what is wrong, as the
+end of a sentence that begins with the key.
+"""
+
+import ipaddress
+import re
+import warnings
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+
+from msgspec import inspect
+
+from zktop.config.suggest import quoted
+from zktop.config.yaml_tree import Items, Mapping, Scalar, Tree
+from zktop.model.text import clean, nearest
+
+_NULLS = {"", "~", "null", "Null", "NULL"}
+_TRUTHS = dict.fromkeys(("true", "yes", "on"), True) | dict.fromkeys(("false", "no", "off"), False)
+_WHOLE = r"[-+]?(0|[1-9][0-9_]{0,17})"
+_DECIMAL = r"[-+]?[0-9]{1,18}(\.[0-9]{0,18})?([eE][-+]?[0-9]{1,2})?"
+_NUMBER_TO_YAML = r"[-+]?(0[xob])?[0-9][0-9_]*(\.[0-9_]*)?([eE][-+]?[0-9]+)?"
+
+
+def is_null(tree: Tree) -> bool:
+    """Tell whether nothing stands here: `key:` or `key: null`."""
+    return isinstance(tree, Scalar) and tree.plain and tree.text in _NULLS
+
+
+def sort(tree: Tree) -> str:
+    """Say what stands here, without repeating it."""
+    if isinstance(tree, Items):
+        return "a list"
+    if isinstance(tree, Mapping):
+        return "a mapping"
+    if is_null(tree):
+        return "nothing"
+    if tree.plain and tree.text.lower() in _TRUTHS:
+        return f"the truth value {tree.text}"
+    return "a number" if tree.plain and _is(_NUMBER_TO_YAML, tree) else "text"
+
+
+def scalar(tree: Tree) -> Scalar:
+    """Take one value, of whatever sort."""
+    if isinstance(tree, Scalar) and not is_null(tree):
+        return tree
+    raise ValueError(f"expected one value, got {sort(tree)}")
+
+
+def text(tree: Tree) -> str:
+    """Read a text; numbers and truth values must be in quotes to be one."""
+    found = sort(tree)
+    if not isinstance(tree, Scalar) or found == "nothing":
+        raise ValueError(f"expected text, got {found}")
+    if found != "text":
+        raise ValueError(f"expected text, got {found} (put it in quotes)")
+    return printable(tree)
+
+
+def printable(tree: Scalar) -> str:
+    """Refuse what a terminal would obey."""
+    if clean(tree.text) != tree.text:
+        raise ValueError("contains characters that cannot be printed")
+    return tree.text
+
+
+def choice(kind: inspect.LiteralType, tree: Tree) -> object:
+    """Read one of a few words."""
+    words = tuple(map(str, kind.values))
+    if not isinstance(tree, Scalar) or is_null(tree):
+        raise ValueError(f"expected {_either(words)}, got {sort(tree)}")
+    if tree.text in words:
+        return tree.text
+    meant = nearest(tree.text, words)
+    hint = f" (did you mean {meant}?)" if meant else ""
+    raise ValueError(f"expected {_either(words)}, got {quoted(tree.text)}{hint}")
+
+
+def truth(tree: Tree) -> bool:
+    """Read a truth value."""
+    if isinstance(tree, Scalar) and tree.is_untyped and tree.text.lower() in _TRUTHS:
+        return _TRUTHS[tree.text.lower()]
+    raise ValueError(f"expected true or false, got {sort(tree)}")
+
+
+def whole(kind: inspect.IntType, tree: Tree) -> int:
+    """Read a whole number within its bounds."""
+    if not isinstance(tree, Scalar) or not tree.is_untyped or not _is(_WHOLE, tree):
+        raise ValueError(f"expected a whole number, got {_number_sort(tree)}")
+    value = int(tree.text.replace("_", ""))
+    _within(kind, value, tree.text)
+    return value
+
+
+def decimal(kind: inspect.FloatType, tree: Tree) -> float:
+    """Read a number within its bounds."""
+    if not isinstance(tree, Scalar) or not tree.is_untyped or not _is(_DECIMAL, tree):
+        raise ValueError(f"expected a number, got {_number_sort(tree)}")
+    _within(kind, float(tree.text), tree.text)
+    return float(tree.text)
+
+
+SCALARS: dict[type, Callable[..., object]] = {
+    inspect.BoolType: lambda _, tree: truth(tree),
+    inspect.FloatType: decimal,
+    inspect.IntType: whole,
+    inspect.LiteralType: choice,
+    inspect.StrType: lambda _, tree: text(tree),
+}
+
+
+def _is(pattern: str, tree: Scalar) -> bool:
+    return re.fullmatch(pattern, tree.text, re.ASCII) is not None
+
+
+def _number_sort(tree: Tree) -> str:
+    if isinstance(tree, Scalar) and not is_null(tree):
+        return f"the text {quoted(tree.text)}" if sort(tree) == "text" else quoted(tree.text)
+    return sort(tree)
+
+
+def _within(kind: inspect.IntType | inspect.FloatType, value: float, written: str) -> None:
+    if kind.ge is not None and value < kind.ge:
+        raise ValueError(f"must be at least {kind.ge:g}, got {written}")
+    if kind.le is not None and value > kind.le:
+        raise ValueError(f"must be at most {kind.le:g}, got {written}")
+
+
+def _either(words: Iterable[str]) -> str:
+    *most, last = words
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+Form = Callable[[str], object]
+
+_UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
+_DURATION = r"([-+]?[0-9]{1,12}(?:\.[0-9]{1,6})?) ?(ms|s|m|h)?"
+_LONGEST = 366 * 24 * _UNITS["h"]
+_HOST_NAME = r"\w[\w.-]*(?<!-)"
+_LAST_PORT = 65_535
+
+
+def duration(text: str) -> int:
+    """Read a length of time as milliseconds.
+
+    >>> duration("2s"), duration("500ms"), duration("1.5m"), duration("30")
+    (2000, 500, 90000, 30000)
+    """
+    match = re.fullmatch(_DURATION, text)
+    if match is None:
+        raise ValueError(f"expected a duration like 2s, 500ms or 5m, got {quoted(text)}")
+    millis = round(float(match[1]) * _UNITS[match[2] or "s"])
+    if match[1].startswith("-"):
+        raise ValueError(f"must not be negative, got {quoted(text)}")
+    if millis > _LONGEST:
+        raise ValueError(f"must be at most a year, got {quoted(text)}")
+    return millis
+
+
+def timeout(text: str) -> int:
+    """Read a length of time that cannot be nothing."""
+    millis = duration(text)
+    if millis == 0:
+        raise ValueError(f"must be longer than nothing, got {quoted(text)}")
+    return millis
+
+
+def duration_text(millis: int) -> str:
+    """Write a length of time in the largest unit that divides it.
+
+    >>> duration_text(2000), duration_text(1500), duration_text(300_000), duration_text(0)
+    ('2s', '1500ms', '5m', '0s')
+    """
+    units = [unit for unit, size in _UNITS.items() if millis % size == 0]
+    unit = units[-1] if millis else "s"
+    return f"{millis // _UNITS[unit]}{unit}"
+
+
+def hosts(text: str) -> str:
+    """Read `host:port,host:port/chroot`; spaces around commas are dropped.
+
+    >>> hosts("zk1:2181, [::1]:2182/app")
+    'zk1:2181,[::1]:2182/app'
+    """
+    servers, slash, chroot = text.strip().rstrip("/").partition("/")
+    if "://" in text:
+        raise ValueError(f"leave the scheme out, got {quoted(text)}")
+    if "," in chroot:
+        raise ValueError(f"the chroot stands once, behind the last host, got {quoted(text)}")
+    names = [server.strip() for server in servers.split(",")]
+    for name in names:
+        _server(name)
+    if slash and chroot:
+        _levels(slash + chroot, "the chroot")
+    return ",".join(names) + (slash + chroot if chroot else "")
+
+
+def path(text: str) -> str:
+    """Read the path of one znode below `/`."""
+    _levels(text, "the path")
+    if "*" in text:
+        raise ValueError(f"must be one path, without *, got {quoted(text)}")
+    if text == "/":
+        raise ValueError("must be below /, not / itself")
+    return text
+
+
+def root(text: str) -> str:
+    """Read a lock path or a pattern of lock paths.
+
+    >>> root("/locks/**")
+    '/locks/**'
+    """
+    levels = _levels(text, "the root")
+    if any("**" in level and level != "**" for level in levels):
+        raise ValueError(f"** stands for whole levels: write /** or *, got {quoted(text)}")
+    if ("**", "**") in pairwise(levels):
+        raise ValueError(f"two ** in a row mean no more than one, got {quoted(text)}")
+    return text
+
+
+def expression(text: str) -> str:
+    """Read a regular expression."""
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of what later Pythons may read otherwise
+            re.compile(text)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"is no regular expression: {error}") from None
+    return text
+
+
+def login(text: str) -> str:
+    """Read `scheme:credentials`; what is wrong with it is said without repeating it."""
+    scheme, colon, credentials = text.partition(":")
+    if not (scheme and colon and credentials):
+        raise ValueError("expected scheme:credentials, like digest:user:password")
+    return text
+
+
+def word(text: str) -> str:
+    """Read a text that says something."""
+    if not text.strip():
+        raise ValueError("is empty")
+    return text
+
+
+def one_of(what: str, known: Iterable[str]) -> Form:
+    """Make the form of a name that must be known."""
+    names = sorted(known)
+
+    def known_name(text: str) -> str:
+        if text in names:
+            return text
+        meant = nearest(text, names)
+        hint = f"did you mean {meant}?" if meant else f"known: {', '.join(names)}"
+        raise ValueError(f"there is no {what} {quoted(text)} ({hint})")
+
+    return known_name
+
+
+def forms(layouts: Iterable[str], themes: Callable[[], Iterable[str]]) -> dict[str, Form]:
+    """Give every form by its name, for these layouts and themes."""
+
+    def theme(text: str) -> object:
+        return one_of("theme", themes())(
+            text
+        )  # to look for them takes long: only when one is named
+
+    return {
+        "duration": duration,
+        "expression": expression,
+        "hosts": hosts,
+        "layout": one_of("layout", layouts),
+        "login": login,
+        "path": path,
+        "root": root,
+        "theme": theme,
+        "timeout": timeout,
+        "word": word,
+    }
+
+
+def _server(text: str) -> None:
+    name, _, port = text.rpartition(":") if ":" in text else (text, "", "2181")
+    if not text:
+        raise ValueError("a host is empty; write host:port, with commas between them")
+    if not (port.isascii() and port.isdigit() and 1 <= int(port[:6]) <= _LAST_PORT):
+        raise ValueError(f"the port of {quoted(text)} must be a number from 1 to {_LAST_PORT}")
+    if name.startswith("[") and name.endswith("]"):
+        _ipv6(name[1:-1], text)
+    elif ":" in name:
+        raise ValueError(f"{quoted(text)} looks like an IPv6 address; write [::1]:2181")
+    elif not re.fullmatch(_HOST_NAME, name, re.ASCII):
+        raise ValueError(f"{quoted(text)} is no host:port")
+
+
+def _ipv6(address: str, text: str) -> None:
+    try:
+        ipaddress.IPv6Address(address)
+    except ValueError:
+        raise ValueError(f"{quoted(text)} is no IPv6 address") from None
+
+
+def _levels(text: str, what: str) -> list[str]:
+    if not text.startswith("/"):
+        raise ValueError(f"{what} must start with /, got {quoted(text)}")
+    if text != "/" and text.endswith("/"):
+        raise ValueError(f"{what} must not end with /, got {quoted(text)}")
+    levels = text[1:].split("/") if text != "/" else []
+    if "" in levels:
+        raise ValueError(f"{what} has an empty level, got {quoted(text)}")
+    if "." in levels or ".." in levels:
+        raise ValueError(f"{what} cannot have a level . or .., got {quoted(text)}")
+    return levels

@@ -1,0 +1,207 @@
+"""What all recipes share: the small interface, the story, and the steps that they are made of."""
+
+import contextlib
+import re
+from collections.abc import Callable, Iterable
+from typing import ClassVar
+
+from kazoo.exceptions import ConnectionLoss, NoNodeError, SessionExpiredError
+from msgspec import Struct
+
+from zktop.demo.client import Client, Patience
+from zktop.demo.messages import Claim, Mode
+from zktop.errors import UsageError
+
+SEQUENCE = r"(-?\d{9,10})$"
+
+
+class PlaceLostError(Exception):
+    """The contender's own node is gone: the session expired, or somebody deleted it."""
+
+
+class Flaw(Struct, frozen=True):
+    """A mistake that was made in real life, to be looked at."""
+
+    name: str
+    does: str
+
+
+class Recipe:
+    """One way to contend for a lock, as a client would write it."""
+
+    name: ClassVar[str]
+    source: ClassVar[str]
+    brief: ClassVar[str]  # one short line, for a list of recipes
+    creates: ClassVar[str]
+    lists: ClassVar[str]
+    decides: ClassVar[str]
+    watches: ClassVar[str]
+    story: ClassVar[str] = ""  # the four of them in sentences
+    modes: ClassVar[tuple[Mode, ...]] = ("exclusive",)
+    flaws: ClassVar[tuple[Flaw, ...]] = ()
+    broken: ClassVar[str | None] = None  # what is wrong with it, when it never was right
+
+    def __init_subclass__(cls) -> None:
+        """Put the story together."""
+        if hasattr(cls, "creates"):
+            cls.story = (
+                f"Creates {cls.creates}. Lists {cls.lists}. "
+                f"Decides: {cls.decides}. Watches {cls.watches}."
+            )
+
+    def __init__(self, client: Client, claim: Claim, owner: str) -> None:
+        """Prepare to contend; nothing is written yet."""
+        self.client = client
+        self.claim = claim
+        self.path = claim.path
+        self.owner = owner
+        self.mode: Mode = claim.mode or self.modes[0]
+        self.node: str | None = None  # the path of the contender's own node
+        self.holds = False
+        self._losses = client.losses
+
+    def acquire(self, timeout: float | None = None) -> bool:
+        """Wait for the lock; False when it did not come in time, and then no node is left."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Give the lock back, or the place in the queue."""
+        if self.node:
+            self._tell_releasing()
+            self._delete(self.node)
+            self._tell_released()
+
+    def cancel(self) -> None:
+        """Make a waiting `acquire` end; called from another thread."""
+        self.client.bell.stop()
+
+    @property
+    def lost(self) -> bool:
+        """Whether the session with which this was begun is gone."""
+        return self.client.losses != self._losses
+
+    def _has_flaw(self, flaw: Flaw) -> bool:
+        return self.claim.flaw == flaw.name
+
+    def _begin(self) -> None:
+        """Start with the session as it is now."""
+        self._losses = self.client.losses
+        self.client.retry(self.client.ensure_path, self.path)
+
+    def _decide(self, says: str) -> None:
+        self.client.narrator.tell("decided", says, lock=self.path)
+
+    def _got(self) -> bool:
+        self.holds = True
+        says = f"acquired {self.path}" + ("" if self.mode == "exclusive" else f" ({self.mode})")
+        self.client.narrator.tell("acquired", says, lock=self.path, node=self.node)
+        return True
+
+    def _gave_up(self) -> bool:
+        """Take the node away, so that nobody waits for somebody who left."""
+        node = self.node
+        if node:
+            self._delete(node)
+        self.node = None
+        self.client.narrator.tell("gave-up", f"gave up on {self.path}", lock=self.path, node=node)
+        return False
+
+    def _wait(self, patience: Patience) -> bool:
+        """Wait for the bell; False when the patience is over."""
+        return self.client.bell.wait(patience.left)
+
+    def _delete(self, node: str) -> None:
+        with contextlib.suppress(NoNodeError, SessionExpiredError):  # gone with its session
+            self.client.retry(self.client.delete, node)
+        self.client.mine.discard(node)
+
+    def _tell_releasing(self) -> None:
+        """Stop relying on the lock before anybody else can have it."""
+        if self.holds:
+            self.client.narrator.tell("releasing", f"gives {self.path} back", lock=self.path)
+
+    def _tell_released(self) -> None:
+        what = f"released {self.path}" if self.holds else f"left the queue of {self.path}"
+        says = f"{self.path} went with the session" if self.lost else what
+        self.client.narrator.tell("released", says, lock=self.path, node=self.node)
+        self.node, self.holds = None, False
+
+
+class QueueRecipe(Recipe):
+    """A recipe whose contenders queue up as ephemeral sequential nodes below the lock."""
+
+    pattern: ClassVar[str]  # what comes before the number in its contenders' names
+
+    def _join(self, prefix: str) -> str:
+        """Queue up: create our node, and give its name.
+
+        An answer may be lost with the connection. Who simply asked again would then stand in the
+        queue twice, so look first whether the node is there.
+        """
+        self._begin()
+        self.node = self._created(f"{self.path}/{prefix}", self._joined_before_the_line_broke)
+        return self.node.rpartition("/")[2]
+
+    def _created(self, path: str, find: Callable[[], str | None]) -> str:
+        data = self.owner.encode()
+        while True:
+            try:
+                return self.client.create(path, data, ephemeral=True, sequence=True)
+            except ConnectionLoss:
+                self._check_session()
+                if node := find():
+                    return node
+
+    def _joined_before_the_line_broke(self) -> str | None:
+        """Find a node of our session that no answer has told us about."""
+        for name in self._queue():
+            node = f"{self.path}/{name}"
+            stat = self.client.retry(self.client.exists, node)
+            if (
+                stat
+                and stat.ephemeralOwner == self.client.session
+                and node not in self.client.mine
+            ):
+                self.client.mine.add(node)
+                self._decide(f"the answer was lost, but {name} is ours")
+                return node
+        return None
+
+    def _queue(self, names: Iterable[str] | None = None) -> list[str]:
+        """Give the contenders' names, by their numbers."""
+        names = self._listed() if names is None else names
+        numbers = {name: int(found[1]) for name in names if (found := self._number(name))}
+        return sorted(numbers, key=numbers.__getitem__)
+
+    def _listed(self) -> list[str]:
+        listed: list[str] = self.client.retry(self.client.get_children, self.path)
+        return listed
+
+    def _number(self, name: str) -> re.Match[str] | None:
+        return re.match(f"(?:{self.pattern}){SEQUENCE}", name)
+
+    def _place(self, me: str, queue: list[str]) -> int:
+        """Where we stand; 0 is first."""
+        self._check_session()
+        if me not in queue:
+            raise PlaceLostError
+        return queue.index(me)
+
+    def _check_session(self) -> None:
+        if self.lost:
+            raise PlaceLostError
+
+    def _watch_if_there(self, name: str) -> bool:
+        """Set an exists watch; False when the node has just gone, so that none is of use."""
+        self.client.bell.silence()
+        node = f"{self.path}/{name}"
+        return self.client.retry(self.client.exists, node, self.client.bell.ring) is not None
+
+
+def flaw_of(recipe: type[Recipe], name: str) -> Flaw:
+    """Find a flaw by name, or say which there are."""
+    for flaw in recipe.flaws:
+        if flaw.name == name:
+            return flaw
+    known = ", ".join(flaw.name for flaw in recipe.flaws) or "none"
+    raise UsageError(f"recipe {recipe.name} has no flaw {name!r}; it knows: {known}")

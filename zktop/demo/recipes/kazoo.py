@@ -1,0 +1,189 @@
+"""kazoo's own recipes, run by kazoo itself; only the waiting and the telling are ours."""
+
+import threading
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from kazoo.exceptions import (
+    CancelledError,
+    ConnectionClosedError,
+    LockTimeout,
+    NoNodeError,
+    SessionExpiredError,
+)
+
+from zktop.demo.client import Client, Patience, StoppedError
+from zktop.demo.messages import Claim
+from zktop.demo.recipes.base import Flaw, PlaceLostError, Recipe
+from zktop.demo.recipes.sequential import PERSISTENT
+
+
+class KazooLock(Recipe):
+    """`client.Lock(path, identifier)`."""
+
+    name = "kazoo-lock"
+    source = "kazoo.recipe.lock.Lock"
+    brief = "kazoo's Lock: watches the nearest lock node before its own"
+    creates = "an ephemeral <uuid>__lock__<number> node with its name in it"
+    lists = "the queue, and again whenever it is woken"
+    decides = "the smallest number has the lock"
+    watches = "the nearest lock node before its own, by reading it (get)"
+    flaws: ClassVar[tuple[Flaw, ...]] = (PERSISTENT,)
+
+    def __init__(self, client: Client, claim: Claim, owner: str) -> None:
+        """Make kazoo's object."""
+        super().__init__(client, claim, owner)
+        self._kazoo = self._made()
+
+    def acquire(self, timeout: float | None = None) -> bool:
+        """Let kazoo acquire."""
+        options = {"ephemeral": False} if self._has_flaw(PERSISTENT) else {}
+        if not _translated(lambda: self._kazoo.acquire(timeout=timeout, **options)):
+            return self._gave_up()
+        self._settle(f"{self.path}/{self._kazoo.node}")
+        return self._got()
+
+    def release(self) -> None:
+        """Let kazoo release."""
+        if self.holds:
+            self._tell_releasing()
+            self._kazoo.release()
+            self._tell_released()
+
+    def cancel(self) -> None:
+        """Let kazoo cancel."""
+        super().cancel()
+        self._kazoo.cancel()
+
+    def _made(self) -> Any:  # kazoo has no types
+        return self.client.Lock(self.path, self.owner)
+
+    def _settle(self, node: str) -> None:
+        """Make sure of the session in which we hold: kazoo may have come through several."""
+        self._losses = self.client.losses
+        if self.client.retry(self.client.exists, node) is None:
+            raise PlaceLostError
+        self.node = node
+
+
+class KazooReadWrite(KazooLock):
+    """`client.ReadLock(path, identifier)` and `client.WriteLock(path, identifier)`."""
+
+    name = "kazoo-rw"
+    source = "kazoo.recipe.lock.ReadLock and WriteLock"
+    brief = "kazoo's ReadLock and WriteLock: readers share"
+    creates = "an ephemeral <uuid>__rlock__<number> node to read, or __lock__ to write"
+    lists = "the queue, and again whenever it is woken"
+    decides = "a reader goes in when no writer is before it, a writer when nobody is"
+    watches = "the nearest node before its own that excludes it, by reading it (get)"
+    modes = ("read", "write")
+    flaws: ClassVar[tuple[Flaw, ...]] = ()
+
+    def _made(self) -> Any:  # kazoo has no types
+        kind = self.client.ReadLock if self.mode == "read" else self.client.WriteLock
+        return kind(self.path, self.owner)
+
+
+class KazooSemaphore(KazooLock):
+    """`client.Semaphore(path, identifier, max_leases)`."""
+
+    name = "kazoo-semaphore"
+    source = "kazoo.recipe.lock.Semaphore"
+    brief = "kazoo's Semaphore: so many may hold at once"
+    creates = (
+        "a place in a queue beside the pool and, once it is first there, an ephemeral <uuid> "
+        "node in the pool: its lease"
+    )
+    lists = "the leases in the pool, while it is first in the queue"
+    decides = "who is first in the queue gets a lease while the pool has fewer than its maximum"
+    watches = "the one before it in the queue; once it is first there, the children of the pool"
+    modes = ("lease",)
+    flaws: ClassVar[tuple[Flaw, ...]] = ()
+
+    def acquire(self, timeout: float | None = None) -> bool:
+        """Let kazoo acquire a lease."""
+        if not _translated(lambda: self._kazoo.acquire(timeout=timeout)):
+            return self._gave_up()
+        self._settle(self._kazoo.create_path)
+        return self._got()
+
+    def _made(self) -> Any:  # kazoo has no types
+        return self.client.Semaphore(self.path, self.owner, max_leases=self.claim.leases)
+
+
+class KazooElection(KazooLock):
+    """`client.Election(path, identifier)`: a function runs for as long as it is the leader."""
+
+    name = "kazoo-election"
+    source = "kazoo.recipe.election.Election"
+    brief = "kazoo's Election: the holder leads, the others stand by"
+    creates = "an ephemeral <uuid>__lock__<number> node: an election is a lock for ever"
+    lists = "the queue, and again whenever it is woken"
+    decides = "the smallest number leads until it ends or dies"
+    watches = "the nearest node before its own, by reading it (get)"
+    modes = ("candidate",)
+    flaws: ClassVar[tuple[Flaw, ...]] = ()
+
+    def __init__(self, client: Client, claim: Claim, owner: str) -> None:
+        """Stand for election on a thread of its own."""
+        super().__init__(client, claim, owner)
+        self._done = threading.Event()
+        self._campaign = threading.Thread(target=self._run, daemon=True)
+        self._failure: Exception | None = None
+
+    def acquire(self, timeout: float | None = None) -> bool:
+        """Wait to be elected."""
+        patience = Patience(timeout)
+        self._campaign.start()
+        while not self._elected():
+            if patience.over or not self._campaign.is_alive():
+                self._kazoo.cancel()
+                self._campaign.join()
+                return self._not_elected()
+            self.client.bell.wait(patience.left)
+        return self._got()
+
+    def release(self) -> None:
+        """Return from the leader's function."""
+        if self.holds:
+            self._tell_releasing()
+            self._done.set()
+            self._campaign.join()
+            self._tell_released()
+        self._done.set()
+
+    def _elected(self) -> bool:
+        self.client.bell.silence()
+        return self.node is not None
+
+    def _not_elected(self) -> bool:
+        if self._failure:
+            raise self._failure
+        return self._gave_up()
+
+    def _made(self) -> Any:  # kazoo has no types
+        return self.client.Election(self.path, self.owner)
+
+    def _run(self) -> None:
+        try:
+            _translated(lambda: self._kazoo.run(self._lead))
+        except (PlaceLostError, StoppedError) as failure:
+            self._failure = failure
+        self.client.bell.ring()
+
+    def _lead(self) -> None:
+        self._settle(f"{self.path}/{self._kazoo.lock.node}")
+        self.client.bell.ring()
+        self._done.wait()
+
+
+def _translated(acquire: Callable[[], Any]) -> bool:
+    """Run kazoo's waiting; its exceptions become those of our recipes."""
+    try:
+        return bool(acquire())
+    except LockTimeout:
+        return False
+    except (CancelledError, ConnectionClosedError):
+        raise StoppedError from None
+    except (SessionExpiredError, NoNodeError):
+        raise PlaceLostError from None

@@ -1,0 +1,237 @@
+"""The C article: `mylock`, which asks once a second, and its idea of watching the parent.
+
+The Java and the PHP article: everybody watches the one before, and only one wakes.
+"""
+
+from kazoo.exceptions import ConnectionLoss, NoNodeError
+
+from zktop.demo.client import Patience
+from zktop.demo.recipes.base import Flaw, PlaceLostError, QueueRecipe
+
+FAILED_POLL_HOLDS = Flaw(
+    "failed-poll-holds",
+    "takes a poll that failed for an empty list, and so for the lock: two holders after a "
+    "restart of the server",
+)
+
+
+class Poll(QueueRecipe):
+    """Create a `lock-` node; the smallest name has the lock, the others ask again and again."""
+
+    name = "poll"
+    source = "article 1, C: the program mylock, which polls"
+    brief = "the smallest lock- node wins; all others ask once a second"
+    creates = "an ephemeral lock-<number> node below the lock"
+    lists = "the queue, once a second until it has the lock"
+    decides = "the smallest number has the lock"
+    watches = "nothing: it only asks again"
+    pattern = "lock-"
+    flaws = (FAILED_POLL_HOLDS,)
+
+    def acquire(self, timeout: float | None = None) -> bool:
+        """Ask until our name is the smallest."""
+        patience = Patience(timeout)
+        me = self._join("lock-")
+        while not patience.over:
+            if self._is_smallest(me):
+                return self._got()
+            self.client.bell.silence()
+            left = patience.left
+            self.client.bell.wait(
+                self.claim.poll_s if left is None else min(left, self.claim.poll_s)
+            )
+        return self._gave_up()
+
+    def _is_smallest(self, me: str) -> bool:
+        """Ask once. Without an answer nothing is known, which is not the same as being first."""
+        try:
+            queue = self._asked()
+        except ConnectionLoss:
+            if not self._has_flaw(FAILED_POLL_HOLDS):
+                self._decide("no answer, so nothing is known: ask again")
+                return False
+            queue = []
+        if smaller := [name for name in queue if name < me]:
+            self._decide(f"{smaller[0]} is smaller: ask again in {self.claim.poll_s:g} s")
+            return False
+        if queue:
+            self._place(me, queue)
+        self._decide("nobody is smaller")
+        return True
+
+    def _asked(self) -> list[str]:
+        """List as the C client does: a request fails at once while there is no connection."""
+        if not self.client.connected:
+            raise ConnectionLoss
+        return self._queue(self.client.get_children(self.path))
+
+
+class WatchParent(QueueRecipe):
+    """Create a `lock-` node and watch the parent's children: every change wakes everybody."""
+
+    name = "parent-watch"
+    source = "article 1, C: the better idea, to watch the parent node"
+    brief = "lock- nodes; all watch the children: a herd"
+    creates = "an ephemeral lock-<number> node below the lock"
+    lists = "the queue, and again whenever it is woken"
+    decides = "the smallest number has the lock"
+    watches = "the children of the lock, so every change wakes everybody: a herd"
+    pattern = "lock-"
+
+    def acquire(self, timeout: float | None = None) -> bool:
+        """Look again whenever anything under the lock changes."""
+        patience = Patience(timeout)
+        me = self._join("lock-")
+        while True:
+            if self._place(me, queue := self._queue_watched()) == 0:
+                self._decide(f"{me} is the smallest")
+                return self._got()
+            self._decide(f"{queue[0]} is the smallest: wait for any change")
+            if not self._wait(patience):
+                return self._gave_up()
+
+    def _queue_watched(self) -> list[str]:
+        self.client.bell.silence()
+        listed = self.client.retry(self.client.get_children, self.path, self.client.bell.ring)
+        return self._queue(listed)
+
+
+RETRIES = 10
+MICROSECONDS = Flaw(
+    "microseconds",
+    "counts the milliseconds of its time-out as microseconds: it watches again and again, "
+    "hundreds of requests a second where two would do",
+)
+NO_RECHECK = Flaw(
+    "no-recheck",
+    "looks only once, when it is notified: if the lock is not its own then, it never lists or "
+    "watches again, so killing the middle one of three hangs the last one for good",
+)
+VOID_WATCH = Flaw(
+    "void-watch",
+    "sets its watch without looking whether the node before it is still there, and then waits "
+    "for a node that never comes back (it dawdles, to make the race certain)",
+)
+BLIND_RETRY = Flaw(
+    "blind-retry",
+    "loses its connection before the answer to its create comes, and creates again without "
+    "looking: it queues behind its own ghost",
+)
+PERSISTENT = Flaw(
+    "persistent",
+    "its node is not ephemeral, so it stays when the client dies, and blocks everybody",
+)
+
+
+class WatchPredecessor(QueueRecipe):
+    """Watch the next smaller node; start again, up to ten times, when our own node was lost."""
+
+    name = "predecessor"
+    source = "article 2, Java on ZkClient: /Mutex, with time-out and retries"
+    brief = "lock- nodes; each watches only the one before it"
+    creates = (
+        "an ephemeral lock-<number> node below the lock, and a new one, up to ten times, when "
+        "that was lost"
+    )
+    lists = "the queue, and again whenever it is woken"
+    decides = "the smallest number has the lock; who runs out of time takes its node away"
+    watches = "the node right before its own (exists), so a release wakes one"
+    pattern = "lock-"
+    flaws = (MICROSECONDS, NO_RECHECK, VOID_WATCH, BLIND_RETRY, PERSISTENT)
+
+    def acquire(self, timeout: float | None = None) -> bool:
+        """Queue up, and once more if the session was lost meanwhile."""
+        patience = Patience(timeout)
+        for attempt in range(RETRIES):
+            try:
+                return self._wait_in_line(patience)
+            except PlaceLostError:
+                self._decide(f"our node is gone: attempt {attempt + 2}")
+        raise PlaceLostError
+
+    def _wait_in_line(self, patience: Patience) -> bool:
+        me = self._join("lock-")
+        while (place := self._place(me, queue := self._queue())) > 0:
+            previous = queue[place - 1]
+            self._decide(f"{previous} is before {me}")
+            if self._watch(previous) and not self._notified(patience):
+                return self._gave_up()
+        self._decide(f"{me} is first")
+        return self._got()
+
+    def _watch(self, previous: str) -> bool:
+        if not self._has_flaw(VOID_WATCH):
+            return self._watch_if_there(previous)
+        while self.client.exists(f"{self.path}/{previous}"):
+            self.client.bell.wait(0.02)
+        self._watch_if_there(previous)
+        return True
+
+    def _notified(self, patience: Patience) -> bool:
+        """Wait for the watch; False when the time is over."""
+        if self._has_flaw(MICROSECONDS) and patience.left is not None:
+            self.client.bell.wait(patience.left / 1000)
+            return not patience.over
+        if not self._wait(patience):
+            return False
+        if self._has_flaw(NO_RECHECK):
+            return self._look_once(patience)
+        return True
+
+    def _look_once(self, patience: Patience) -> bool:
+        assert self.node  # noqa: S101  we stand in the queue
+        if self._place(self.node.rpartition("/")[2], self._queue()) > 0:
+            self._decide("not ours yet: goes on waiting, without a watch")
+            self.client.bell.silence()
+            return self._wait(patience)
+        return True
+
+    def _join(self, prefix: str) -> str:
+        if self._has_flaw(BLIND_RETRY):
+            self._create_and_lose_the_answer(prefix)
+        if not self._has_flaw(PERSISTENT):
+            return super()._join(prefix)
+        self._begin()
+        self.node = self.client.create(f"{self.path}/{prefix}", self.owner.encode(), sequence=True)
+        return self.node.rpartition("/")[2]
+
+    def _create_and_lose_the_answer(self, prefix: str) -> None:
+        self._begin()
+        path, data = f"{self.path}/{prefix}", self.owner.encode()
+        self.client.create(path, data, ephemeral=True, sequence=True)
+        self.client.drop()
+        self._decide("the connection broke before the answer came: creates once more")
+
+
+class WatchPredecessorByGet(QueueRecipe):
+    """Set the watch by reading the one before; read the list again when it has just gone."""
+
+    name = "get-watch"
+    source = "article 5, PHP, method 2: /lockKey_<id>/lock_ nodes"
+    brief = "lock_ nodes; each reads and watches the one before it"
+    creates = "an ephemeral lock_<number> node below the lock"
+    lists = (
+        "the queue, and again whenever it is woken, or the node before it went too early to be "
+        "watched"
+    )
+    decides = "the smallest number has the lock"
+    watches = "the node right before its own, by reading it (get)"
+    pattern = "lock_"
+
+    def acquire(self, timeout: float | None = None) -> bool:
+        """Wait for the one before us, whoever that is at the time."""
+        patience = Patience(timeout)
+        me = self._join("lock_")
+        while place := self._place(me, queue := self._queue()):
+            previous = queue[place - 1]
+            self._decide(f"{previous} is before {me}")
+            self.client.bell.silence()
+            try:
+                self.client.get(f"{self.path}/{previous}", self.client.bell.ring)
+            except (NoNodeError, ConnectionLoss):
+                self._decide(f"{previous} went while the watch was set: look again")
+                continue
+            if not self._wait(patience):
+                return self._gave_up()
+        self._decide(f"{me} is first")
+        return self._got()

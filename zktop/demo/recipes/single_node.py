@@ -1,0 +1,69 @@
+"""One ephemeral node is the lock, and everybody else watches it."""
+
+import contextlib
+
+from kazoo.exceptions import ConnectionLoss, NodeExistsError, SessionExpiredError
+
+from zktop.demo.client import Patience
+from zktop.demo.recipes.base import PlaceLostError, Recipe
+
+
+class SingleNode(Recipe):
+    """Who can create the node has the lock; who cannot watches it, and all try at once."""
+
+    name = "single-node"
+    source = "article 3, the exclusive lock; article 5, PHP, method 1"
+    brief = "one ephemeral node is the lock; all others watch it: a herd"
+    creates = "the lock itself, as one ephemeral node"
+    lists = "nothing: there is no queue"
+    decides = "whoever manages to create the node has the lock"
+    watches = "the lock node (exists); when it goes, all wake and try, and anybody may win"
+
+    def acquire(self, timeout: float | None = None) -> bool:
+        """Try to create the node whenever it is gone."""
+        patience = Patience(timeout)
+        self._begin()
+        while not self._created():
+            self._decide(f"{self.path} is there already: wait until it goes")
+            if self._watch_if_there() and not self._wait(patience):
+                return self._gave_up()
+        return self._got()
+
+    def _begin(self) -> None:
+        self._losses = self.client.losses
+        self.client.retry(self.client.ensure_path, self.path.rpartition("/")[0] or "/")
+
+    def _created(self) -> bool:
+        if self.lost:
+            raise PlaceLostError
+        try:
+            self.client.create(self.path, self.owner.encode(), ephemeral=True)
+        except (ConnectionLoss, NodeExistsError):
+            if not self._is_ours():
+                return False
+        self.node = self.path
+        self._session = self.client.session
+        return True
+
+    def _delete(self, node: str) -> None:
+        """Delete our node, and never that of another who came after our session had ended.
+
+        kazoo fails what it has not sent when a session ends, so a delete that follows a look in
+        the same session cannot meet another's node.
+        """
+        while not self.lost:
+            with contextlib.suppress(ConnectionLoss, SessionExpiredError):
+                stat = self.client.exists(node)
+                if stat is not None and stat.ephemeralOwner == self._session:
+                    self.client.delete(node)
+                return
+
+    def _is_ours(self) -> bool:
+        """Look who has it: the answer to our create may have been lost with the connection."""
+        stat = self.client.retry(self.client.exists, self.path)
+        return stat is not None and stat.ephemeralOwner == self.client.session
+
+    def _watch_if_there(self) -> bool:
+        self.client.bell.silence()
+        watch = self.client.bell.ring
+        return self.client.retry(self.client.exists, self.path, watch) is not None

@@ -1,0 +1,187 @@
+"""What a client is called: a name that nobody else in the report has.
+
+The label comes first, if it is nobody else's; then the address of the client; then whatever there
+is with the last digits of the session. Sentences, tables, copies and graphs all ask here; `owner`
+in JSON stays the plain label.
+
+Names that several sessions carry: a fold over changed locks.
+
+A client is called by its label as long as nobody else has the same. To know that of fifty
+thousand sessions costs one walk along them; after that only what changed is counted. The walk
+itself is spread over several looks where somebody waits for the picture.
+"""
+
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Final, Literal
+
+import msgspec
+
+from zktop.model.facts import Session, session_text
+from zktop.model.history.change import Change, everybody
+from zktop.model.locks.lock import Member
+from zktop.model.text import Text, clean
+from zktop.model.world.ensemble import Sight
+from zktop.model.world.persistent_map import Shelf
+from zktop.model.world.sequence_diff import splits
+from zktop.model.world.server_tables import host_of
+
+AT_ONCE: Final = 1_000  # members in one look that has more to do
+LAST_DIGITS: Final = 0xFFFF
+
+# What of their ids tells the sessions of one name apart: the last digits, or only all of them.
+Apart = Literal["end", "whole"]
+
+
+class _Sharing:
+    """The sessions that carry one name, each with the number of its places."""
+
+    __slots__ = ("ends", "places")
+
+    def __init__(self, session: Session) -> None:
+        self.places: Counter[Session] = Counter()
+        self.ends: Counter[int] = Counter()
+        self.enter(session)
+
+    def enter(self, session: Session) -> None:
+        if not self.places[session]:
+            self.ends[session & LAST_DIGITS] += 1
+        self.places[session] += 1
+
+    def leave(self, session: Session) -> None:
+        if session not in self.places:
+            return
+        self.places[session] -= 1
+        if not self.places[session]:
+            del self.places[session]
+            self.ends -= Counter((session & LAST_DIGITS,))
+
+    @property
+    def apart(self) -> Apart | None:
+        """Tell how to tell them apart; None where there is only one."""
+        if len(self.places) < 2:  # noqa: PLR2004  alone it has the name for itself
+            return None
+        return "end" if len(self.ends) == len(self.places) else "whole"
+
+
+class Namesakes:
+    """Counts who carries which name; `shared` is frozen, and may be kept with a report."""
+
+    def __init__(self) -> None:
+        """Begin with nobody."""
+        self.shared: Shelf[Text, Apart] = Shelf()
+        self._carriers: dict[Text, Session | _Sharing] = {}  # of one place: the session alone
+        self._ahead: deque[tuple[Sequence[Member], int, bool]] = (
+            deque()
+        )  # from where; comes, or goes
+
+    @property
+    def is_behind(self) -> bool:
+        """Tell whether some members are still to be counted."""
+        return bool(self._ahead)
+
+    def note(self, changes: Iterable[Change]) -> None:
+        """Take note of changed locks, to be counted in this order."""
+        for change in changes:
+            before, after = everybody(change.before), everybody(change.after)
+            if change.before is None or change.after is None:
+                self._ahead += ((before, 0, False), (after, 0, True))
+                continue
+            parts = splits(before, after) if change.apart is None else change.apart
+            for part in parts:
+                self._ahead.append((before[part.here : part.here + part.left], 0, False))
+                self._ahead.append((after[part.there : part.there + part.joined], 0, True))
+
+    def count(self, at_most: int | None = None) -> None:
+        """Count what was noted, or so many members of it."""
+        touched: dict[Text, None] = {}
+        left = at_most
+        while self._ahead and (left is None or left > 0):
+            members, begin, comes = self._ahead.popleft()
+            end = len(members) if left is None else min(len(members), begin + left)
+            for member in islice(members, begin, end):
+                if member.owner and (label := member.label):
+                    self._count(label, member.owner, comes=comes)
+                    touched[label] = None
+            if end < len(members):
+                self._ahead.appendleft((members, end, comes))
+            left = None if left is None else left - (end - begin)
+        self._publish(touched)
+
+    def _count(self, label: Text, session: Session, *, comes: bool) -> None:
+        known = self._carriers.get(label)
+        if known is None:
+            if comes:
+                self._carriers[label] = session
+            return
+        if not isinstance(known, _Sharing):
+            if not comes:
+                if known == session:
+                    del self._carriers[label]
+                return
+            known = self._carriers[label] = _Sharing(known)
+        (known.enter if comes else known.leave)(session)
+        if not known.places:
+            del self._carriers[label]
+
+    def _publish(self, labels: Iterable[Text]) -> None:
+        """Tell of those names whose sharing is not what it was."""
+        changes: dict[Text, Apart | None] = {}
+        for label in labels:
+            known = self._carriers.get(label)
+            apart = known.apart if isinstance(known, _Sharing) else None
+            if apart != self.shared.get(label):
+                changes[label] = apart
+        self.shared = self.shared.with_changes(changes)
+
+
+NOBODY: Final = Text("nobody")
+
+
+class Calling(msgspec.Struct, frozen=True, eq=False):
+    """Names sessions, each by a name of its own."""
+
+    sight: Sight = Sight()
+    owners: Mapping[str, str] = {}  # the user's list: a session, an address or a host -> name
+    shared: Shelf[Text, Apart] = Shelf()
+
+    def __call__(self, session: Session, label: Text | None = None) -> Text:
+        """Name one client."""
+        if label and (not session or label not in self.shared):
+            return label
+        if not session:
+            return NOBODY
+        client = self.client(session)
+        listed = None if label else self._listed(session, client)
+        if listed:
+            return listed
+        if client and self.sight.connections_from(client) < 2:  # noqa: PLR2004  it is its own
+            return client
+        if not label:
+            return Text(session_text(session))
+        return Text(f"{label} {self._digits(session, label)}")
+
+    def client(self, session: Session) -> Text | None:
+        """Give the address of its client, where a connection table tells."""
+        presence = self.sight.presence(session) if session else None
+        return presence.client if presence and presence.client else None
+
+    def _listed(self, session: Session, client: Text | None) -> Text | None:
+        """Give the name that the user gave it; the port tells several of one host apart."""
+        if not self.owners:
+            return None
+        host, port = host_of(client or ""), (client or "").rpartition(":")[2]
+        for key in (session_text(session), client or ""):
+            if key in self.owners:
+                name = self.owners[key]
+                is_its_own = list(self.owners.values()).count(name) == 1
+                return clean(name) if is_its_own else None
+        if host not in self.owners:
+            return None
+        name = self.owners[host]
+        return clean(name if self.sight.connections_from(host) == 1 else f"{name}:{port}")
+
+    def _digits(self, session: Session, label: Text) -> str:
+        text = session_text(session)
+        return text if self.shared.get(label) == "whole" else f"…{session & LAST_DIGITS:04x}"

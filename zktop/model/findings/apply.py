@@ -1,0 +1,194 @@
+"""Applying the catalogue: to one lock, to one session, to everything else.
+
+Most locks are quiet and healthy, so what a lock shows at first sight decides which rules look at
+it at all; for a free or a calmly held lock that is a handful. A look at a crowded lock costs its
+whole queue: whoever calls this does so at most once a second for one of more than CROWDED members.
+
+The catalogue: every rule, in the order of the screen, and what facts cannot decide.
+
+A new rule is a function in the module of its family and its name in that module's RULES.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final, TypeAlias, TypeVar, cast
+
+import msgspec
+from msgspec.structs import replace
+
+from zktop.model.facts import Millis
+from zktop.model.findings import blocked, deadlocks, outages, roots, safety, structure, wakeups
+from zktop.model.findings import deadlocks as inversions
+from zktop.model.findings import foreign_children as foreign
+from zktop.model.findings import mass_expiry as expiries
+from zktop.model.findings import sessions as performance
+from zktop.model.findings.context import NO_NEWS, Examination, Interview, Surroundings, Survey
+from zktop.model.findings.finding import Blind, Finding, Lacking, Later, Need, Rule, Sign, Verdict
+
+AnyRule: TypeAlias = "Rule[Examination] | Rule[Interview] | Rule[Survey]"
+
+_FIRST: Final = (
+    *("D1", "D2", "D3", "D4", "D5", "D7"),
+    *("S1", "S2", "S4"),
+    *("B1", "B10", "B11", "B2", "B3", "B4", "B5"),
+    *("L2", "L1"),
+    *("S3", "S6", "S7"),
+)
+
+
+def _ordered(rules: tuple[AnyRule, ...]) -> tuple[AnyRule, ...]:
+    """Put the gravest in front; the others stay in the order of their families."""
+    rank = {rule_id: place for place, rule_id in enumerate(_FIRST)}
+    return tuple(sorted(rules, key=lambda rule: rank.get(rule.id, len(_FIRST))))
+
+
+RULES: Final[tuple[AnyRule, ...]] = _ordered(
+    (
+        *deadlocks.RULES,
+        *inversions.ORDER_RULES,
+        *blocked.RULES,
+        *foreign.RULES,
+        *wakeups.RULES,
+        *safety.RULES,
+        *foreign.SPLIT,
+        *performance.RULES,
+        *outages.RULES,
+        *expiries.RULES,
+        *structure.RULES,
+        *roots.RULES,
+    )
+)
+
+RANK: Final = {rule.id: place for place, rule in enumerate(RULES)}
+
+# A rule's scope says what its function takes; the type checker cannot follow that.
+LOCK_RULES: Final = tuple(cast("Rule[Examination]", r) for r in RULES if r.scope == "lock")
+SESSION_RULES: Final = tuple(cast("Rule[Interview]", r) for r in RULES if r.scope == "session")
+SURVEY_RULES: Final = tuple(
+    cast("Rule[Survey]", rule) for rule in RULES if rule.scope in ("whole", "server")
+)
+
+# Parts of rules that no fact decides, and why. Every rule of the catalogue is in RULES.
+UNDECIDED: Final = (
+    ("B5", "that two servers disagree about one node: zktop lists through one connection"),
+    ("L6", "a poller that owns no node: its requests name no path in any table"),
+    ("L8", "that the re-reads come within a second of a release: tables are read too rarely"),
+    ("P12", "how long our own reads take: no fact carries it"),
+    ("S3", "whether a host or a network is silent: shown by the sessions page, side by side"),
+    ("S5", "who deleted a node: servers do not record it, so the rule stays a hint"),
+)
+
+
+TABLE_AGE = 5_000  # how soon to look again for a table that is newer than the lock
+TABLE_PATIENCE = 60_000  # how long to hope for one
+
+CROWDED = 500  # members: a look costs 20 ms per thousand; have it at most once a second
+CROWD_PATIENCE = 5
+
+C = TypeVar("C")
+
+
+class Examined(msgspec.Struct, frozen=True, gc=False):
+    """What the rules say, and when to ask them again although nothing has changed."""
+
+    findings: tuple[Finding, ...] = ()
+    blinds: tuple[Blind, ...] = ()
+    due_ms: Millis | None = None
+    asked_ms: Millis | None = None  # the same, where what was found is known to last
+
+
+QUIET = Examined()
+
+
+def examine(look: Examination) -> Examined:
+    """Apply all rules to one lock that may find something there."""
+    said = _applied(_fitting(signs(look)), look, look.now_ms)
+    asked = min(filter(None, (said.due_ms, _due_for_tables(look))), default=None)
+    again = _due_for_findings(look) if said.findings else None
+    due = min(filter(None, (asked, again)), default=None)
+    return replace(said, due_ms=due, asked_ms=asked)
+
+
+def interview(talk: Interview) -> Examined:
+    """Apply all rules to one session."""
+    return _applied(SESSION_RULES, talk, talk.now_ms)
+
+
+def survey_all(survey: Survey) -> Examined:
+    """Apply the rules that concern no single lock or session, and say what nobody can see."""
+    said = _applied(SURVEY_RULES, survey, survey.now_ms)
+    return replace(said, blinds=(*unseen(survey.around), *said.blinds))
+
+
+def unseen(around: Surroundings) -> tuple[Blind, ...]:
+    """Say which rules lack a server's table, and why; they still judge what the others show."""
+    return _blind_for_lack_of(tuple(around.lacking.items()))
+
+
+@lru_cache(maxsize=8)  # the same at nearly every look
+def _blind_for_lack_of(tables: tuple[tuple[Need, tuple[Lacking, ...]], ...]) -> tuple[Blind, ...]:
+    lacking = dict(tables)
+    return tuple(
+        rule.blind(one) for rule in RULES for need in rule.needs for one in lacking.get(need, ())
+    )
+
+
+def signs(look: Examination) -> frozenset[Sign]:
+    """Tell what a lock shows, at the price of a few attributes."""
+    lock, past, around, waiting = look.lock, look.past, look.around, len(look.waiters)
+    news = past.recreated_at or past.reaped_at or past.fell_at
+    shown: dict[Sign, object] = {
+        "several": waiting or len(look.holders) > 1 or len(lock.lines) > 1,
+        "waiters": waiting,
+        "queue": waiting >= look.thresholds.herd,
+        "warnings": lock.warnings,
+        "foreign": lock.foreign,
+        "news": news or look.root != NO_NEWS,
+        "departures": past.departures,
+        "attempts": past.attempts,
+        "watches": around.shows_watches,
+        "connections": around.shows_connections,
+        "lists": around.lists_sessions,
+        "read-write": lock.kind == "read-write",
+        "semaphore": lock.kind == "semaphore",
+    }
+    return frozenset(sign for sign, is_shown in shown.items() if is_shown)
+
+
+@lru_cache(maxsize=512)
+def _fitting(shown: frozenset[Sign]) -> tuple[Rule[Examination], ...]:
+    return tuple(rule for rule in LOCK_RULES if rule.only_if <= shown)
+
+
+def _applied(rules: Iterable[Rule[C]], context: C, now_ms: Millis) -> Examined:
+    findings: list[Finding] = []
+    blinds: list[Blind] = []
+    due: Millis | None = None
+    for rule in rules:
+        for answer in rule.answers(context):
+            match answer:
+                case Verdict():
+                    findings.append(rule.finding(answer, now_ms))
+                case Lacking():
+                    blinds.append(rule.blind(answer))
+                case Later(at):
+                    due = at if due is None else min(at, due)
+    return Examined(tuple(findings), tuple(dict.fromkeys(blinds)), due)
+
+
+def _due_for_findings(look: Examination) -> Millis:
+    """Look again soon at a lock in trouble; a crowd costs too much for that."""
+    patience = CROWD_PATIENCE if look.lock.size > CROWDED else 1
+    return look.now_ms + patience * look.thresholds.settle
+
+
+def _due_for_tables(look: Examination) -> Millis | None:
+    """Look again soon while some table is older than the lock: it may not show its waiters yet."""
+    changed, settle = look.lock.at, look.thresholds.settle
+    if look.now_ms - changed > TABLE_PATIENCE:
+        return None
+    for one in look.sight.witnesses:
+        for table in (one.tables.watches, one.tables.connections):
+            if table is not None and table.rows is not None and table.at < changed + settle:
+                return look.now_ms + TABLE_AGE
+    return None

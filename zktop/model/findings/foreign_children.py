@@ -1,0 +1,199 @@
+"""What children do to a lock that are no contenders of it, or of another library."""
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+from zktop.model.findings.context import Examination
+from zktop.model.findings.finding import Answer, Confidence, Reason, Verdict, rule
+from zktop.model.format import count, several, short, waits
+from zktop.model.layouts.sorting import sort_out
+from zktop.model.locks.folder_queue import FolderQueue, Unreadable
+from zktop.model.locks.lock import FOREIGN, Member
+from zktop.model.locks.open_folder import folder_queues
+from zktop.model.locks.watch_check import absolute
+from zktop.model.text import Text
+
+
+@rule(
+    "B10",
+    "blocked-by-foreign",
+    "critical",
+    "lock",
+    needs=("names", "stats"),
+    means="A child that is no contender goes before contenders; it will never be released.",
+    only_if=("foreign", "waiters"),
+)
+def blocked_by_foreign(look: Examination) -> Iterator[Answer]:
+    """Find foreign children that somebody waits for, now or from the next look on."""
+    obstacles = look.lock.obstacles
+    if not obstacles:
+        return
+    paths = [absolute(look.path, child.node) for child in obstacles]
+    named = several(map(short, paths))
+    is_free = not look.holders
+    waiting = len(look.waiters) if is_free else _behind(look, obstacles)
+    yield Verdict(
+        about=look.about(*obstacles, key=("blocked-by-foreign",)),
+        sentence=f"{named} is in the way in {look.name}: nobody holds, and nobody will until "
+        f"{_it(paths)} deleted; {waits(waiting)}."
+        if is_free
+        else f"{named} is in the way in {look.name}: {waits(waiting)} for it, now or from the "
+        f"next release on, until {_it(paths)} deleted.",
+        confidence=_confidence(look, is_free=is_free),
+        evidence=(
+            *((True, whose(look, child)) for child in obstacles[:3]),
+            (True, f"clients that write {look.lock.layout} count it, and it sorts before them"),
+            (None, "who made it does not delete it soon; a TTL node goes when its time is over"),
+        ),
+        advice=_advice(obstacles, paths),
+        severity="critical" if is_free else "warning",
+    )
+
+
+def _it(paths: list[Text]) -> str:
+    return f"{paths[0]} is" if len(paths) == 1 else "these are"
+
+
+def _behind(look: Examination, obstacles: Iterable[Member]) -> int:
+    """Count the waiters before whom an obstacle goes."""
+    found = {
+        member.node
+        for queue in folder_queues(look.lock.lines)
+        for member in queue.waiters
+        if not queue.is_stranded(member) and any(queue.counts(member, one) for one in obstacles)
+    }
+    return len(found) or len(look.waiters)
+
+
+def _confidence(look: Examination, *, is_free: bool) -> Confidence:
+    """All versions of Curator do so; of others the version is assumed, or told by a watch."""
+    if is_free and all(part.startswith("curator") for part in _layouts(look)):
+        return "C4"
+    proofs = (p for queue in folder_queues(look.lock.lines) for p in queue.proofs.values())
+    return "C3" if all(proof.is_fresh for proof in proofs) else "C2"
+
+
+def _layouts(look: Examination) -> list[str]:
+    return look.lock.layout.removeprefix("mixed:").split("+")
+
+
+def whose(look: Examination, child: Member) -> str:
+    """Say whose a foreign child may be."""
+    name = short(child.znode.name)
+    if child.owner:
+        return f"{name} is no contender; it belongs to {look.who(child)} and goes with its session"
+    fitting = [one for one in sort_out([child.znode]).layouts.values() if not one.guessed]
+    written = f"it is named as {fitting[0].name} names contenders" if fitting else ""
+    made = "persistent, or a TTL or container node: made by hand, or left over"
+    return f"no session owns {name}: {made}{f'; {written}' if written else ''}"
+
+
+def _advice(obstacles: tuple[Member, ...], paths: list[Text]) -> str:
+    if all(child.owner for child in obstacles):
+        return "End the session that made it, and keep other nodes out of the paths of locks."
+    said = several(paths)
+    return (
+        f"Ask who made {said}; then delete it (`delete {paths[0]}` in zkCli), and keep other "
+        "nodes out of the paths of locks."
+    )
+
+
+@rule(
+    "B11",
+    "broken-by-foreign",
+    "critical",
+    "lock",
+    needs=("names", "stats"),
+    means="Clients fail at a child whose name they cannot read, and leave their nodes behind.",
+    only_if=("warnings", "waiters"),
+)
+def broken_by_foreign(look: Examination) -> Iterator[Answer]:
+    """Find names that a client fails at, and the stranded nodes of those who did."""
+    for queue in folder_queues(look.lock.lines):
+        for found in queue.unreadable:
+            yield _broken(look, queue, found)
+
+
+def _broken(look: Examination, queue: FolderQueue, found: Unreadable) -> Verdict:
+    child, path = found.child, absolute(look.path, found.child.node)
+    failed, will_fail = found.failed, found.will_fail
+    left = f"{count(len(failed), 'client')} failed at {path} and left {_nodes(len(failed))} behind"
+    coming = f"{count(len(will_fail), 'client')} will fail at {path} at the next look"
+    what = f"{left}, stranded until the session ends" if failed else coming
+    is_foreign = child.layout == FOREIGN
+    reasons: tuple[Reason, ...] = (
+        (True, f"clients that write {queue.layout.name} cannot read {short(child.znode.name)}"),
+        (True, whose(look, child))
+        if is_foreign
+        else (True, f"it is a contender of another library: {child.layout}"),
+        (None, f"the version that is assumed: {_about(queue)}"),
+    )
+    stop = f"Delete {path}" if is_foreign and not child.owner else "Use one library for each lock"
+    return Verdict(
+        about=look.about(*failed, *will_fail, key=("broken-by-foreign", path)),
+        sentence=f"{look.name}: {what}.",
+        confidence="C3",
+        evidence=reasons,
+        advice=f"{stop}, and restart the clients whose nodes are stranded."
+        if failed
+        else f"{stop}, before the next release.",
+        severity="critical" if failed and not look.holders else "warning",
+    )
+
+
+def _nodes(number: int) -> str:
+    return "its node" if number == 1 else "their nodes"
+
+
+def _about(queue: FolderQueue) -> str:
+    return queue.folder.sights(queue.layout)[0].about or "all that are known"
+
+
+@rule(
+    "S7",
+    "split-queue",
+    "warning",
+    "lock",
+    needs=("names",),
+    means="Two waiters do not count each other, and wait for the same node: both will get it.",
+    only_if=("waiters", "several"),
+)
+def split_queue(look: Examination) -> Iterator[Answer]:
+    """Find pairs that will own the lock together after the next release."""
+    pair = next(_split(look), None)
+    if pair is None:
+        return
+    one, other, node = pair
+    is_seen = all(look.sight.watched(member.owner) is not None for member in (one, other))
+    yield Verdict(
+        about=look.about(one, other, key=("split", one.layout, other.layout)),
+        sentence=f"{look.name} will have two owners when {short(node.znode.name)} goes: "
+        f"{look.who(one)} ({one.layout}) and {look.who(other)} ({other.layout}) both wait for it "
+        "and do not count each other.",
+        confidence="C3" if is_seen else "C2",
+        evidence=(
+            (True, "neither name goes before the other, by the rule of its own library"),
+            (None, "the clients are not configured to count each other's nodes"),
+        ),
+        advice="Use one library for each lock, or configure the name patterns of both.",
+    )
+
+
+def _split(look: Examination) -> Iterator[tuple[Member, Member, Member]]:
+    """Give waiters of which neither counts the other, and the node that both wait for."""
+    behind: dict[Text, dict[int, tuple[FolderQueue, Member]]] = {}
+    for queue in folder_queues(look.lock.lines):
+        for member in queue.waiters:
+            nearest = queue.nearest(member)
+            if nearest is not None:  # who goes by the same ranking counts one another
+                by = id(queue.standing(member).ranking)
+                behind.setdefault(nearest.node, {}).setdefault(by, (queue, member))
+    for firsts in behind.values():
+        for (here, one), (there, other) in combinations(firsts.values(), 2):
+            is_shared = one.mode == other.mode == "read" or one.owner == other.owner
+            if not is_shared and not here.counts(one, other) and not there.counts(other, one):
+                yield one, other, here.before(one)[-1]
+
+
+RULES = (blocked_by_foreign, broken_by_foreign)
+SPLIT = (split_queue,)

@@ -1,0 +1,290 @@
+"""P6 to P11: locks that are held too long, asked for too often, or too crowded."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from zktop.model.facts import Millis
+from zktop.model.findings.context import Examination
+from zktop.model.findings.finding import Answer, Confidence, Lacking, Later, Verdict, rule
+from zktop.model.format import count, short, waits
+from zktop.model.locks.lock import Member
+from zktop.model.waits.sentences import span
+
+if TYPE_CHECKING:
+    from zktop.model.history.statistics import Attempts
+
+BEYOND = 10  # times the 99th percentile
+BUSY = 0.95
+RECENT = 600_000
+LONG_ANYWHERE = 20  # times the threshold of a long hold
+LISTING_LIMIT = 1 << 20  # bytes: jute.maxbuffer, by default
+NAME_OVERHEAD = 4
+SKEW = 1_000  # ms; less changes no age on a screen
+
+
+@rule(
+    "P6",
+    "long-hold",
+    "warning",
+    "lock",
+    needs=("history",),
+    means="Somebody holds the lock for much longer than it usually is held, and others wait.",
+    only_if=("waiters",),
+)
+def long_hold(look: Examination) -> Iterator[Answer]:
+    """Find holders beyond ten times the 99th percentile, while somebody waits."""
+    if not look.waiters or look.lock.kind == "election":
+        return
+    usual = look.usual
+    if usual is None:
+        yield Lacking("too few finished holds were seen to know what is usual", "history")
+    bound = hold_bound(look)
+    for holder in look.holders:
+        granted = look.past.granted(holder.node)
+        since = granted.at
+        if since is None or look.is_tangled(holder):
+            continue
+        if look.now_ms - since <= bound:
+            yield Later(since + bound + 1)
+        else:
+            yield _long_hold(look, holder, since, "at least " if granted.how != "seen" else "")
+
+
+def hold_bound(look: Examination) -> int:
+    """Give the length of a hold beyond which it is no longer normal.
+
+    Without knowing what is usual here, only what is long by any measure is worth a line.
+    """
+    usual, least = look.usual, look.thresholds.long_hold
+    return max(least, BEYOND * usual[1]) if usual else LONG_ANYWHERE * least
+
+
+def _long_hold(look: Examination, holder: Member, since: Millis, prefix: str) -> Verdict:
+    usual, who = look.usual, look.who(holder)
+    held = look.now_ms - since
+    compared = f", {held // max(1, usual[1])} times the usual longest" if usual else ""
+    return Verdict(
+        about=look.about(holder),
+        sentence=f"{who} has held {look.name} for {prefix}{span(held)}{compared}; "
+        f"{waits(len(look.waiters))}.",
+        confidence="C2" if usual else "C1",
+        evidence=(
+            (True, f"99 of 100 holds of this lock last {span(usual[1])} at most")
+            if usual
+            else (None, "too few holds were seen to say what is usual here"),
+            (None, "this lock has no second, longer kind of job"),
+        ),
+        advice=f"Ask what {who} is doing; a thread dump of its process tells.",
+        severity="warning" if usual else "info",
+        since=since,
+    )
+
+
+@rule(
+    "P7",
+    "convoy",
+    "warning",
+    "lock",
+    needs=("history",),
+    means="The lock is never free: requests come as fast as they are served, or faster.",
+    only_if=("queue",),
+)
+def convoy(look: Examination) -> Iterator[Answer]:
+    """Find locks that were held all the minute, moved, and have no shorter queue for it."""
+    past, queue = look.past, len(look.waiters)
+    if queue < look.thresholds.herd or look.lock.kind == "election":
+        return
+    if past.busy is None or past.queue_before is None:
+        yield Lacking("the lock has not been watched for a minute yet", "history")
+    elif past.busy >= BUSY and queue >= past.queue_before and _moves(look):
+        yield _convoy(look, queue)
+
+
+def _moves(look: Examination) -> bool:
+    """Tell whether the lock is handed on, after holds of normal length."""
+    since = [look.past.granted(holder.node).at for holder in look.holders]
+    is_long = any(at is not None and look.now_ms - at > hold_bound(look) for at in since)
+    return bool(look.past.releases_per_s) and not is_long
+
+
+def _convoy(look: Examination, queue: int) -> Verdict:
+    past, usual = look.past, look.usual
+    drain = queue * usual[0] // max(1, look.lock.leases or 1) if usual else None
+    drained = f"; without new ones it would drain in {span(drain)}" if drain else ""
+    return Verdict(
+        about=look.about(key=("convoy",)),
+        sentence=f"{look.name} is never free: {waits(queue)}, "
+        f"{past.requests_per_s or 0:.1f} come and {past.releases_per_s or 0:.1f} go a "
+        f"second{drained}.",
+        confidence="C3",
+        evidence=(
+            (True, f"it was held {100 * (past.busy or 0):.0f} % of the last minute"),
+            (True, f"a minute ago {waits(past.queue_before or 0)}"),
+            (None, "it is no batch that ends by itself"),
+        ),
+        advice="Shorten what is done under the lock, or split it into several locks.",
+        patience_ms=look.thresholds.convoy,
+    )
+
+
+@rule(
+    "P8",
+    "writer-starvation",
+    "warning",
+    "lock",
+    needs=("history",),
+    means="Readers that came later keep being served before a waiting writer.",
+    only_if=("waiters", "read-write", "departures"),
+)
+def writer_starvation(look: Examination) -> Iterator[Answer]:
+    """Find writers that were overtaken by many readers that came after them."""
+    if look.lock.kind != "read-write":
+        return
+    bound = look.thresholds.starved_readers
+    for writer in look.waiters if all(holder.mode == "read" for holder in look.holders) else ():
+        later = [
+            gone.ending == "released"
+            for gone in look.past.departures
+            if gone.mode == "read" and gone.czxid > writer.czxid
+        ]
+        age = look.age(writer) or 0
+        if writer.mode == "read" or len(later) < bound:
+            continue
+        if age > look.thresholds.long_hold:
+            yield _starved_writer(look, writer, later, age)
+        else:
+            yield Later(look.now_ms + look.thresholds.long_hold - age + 1)
+
+
+def _starved_writer(look: Examination, writer: Member, later: list[bool], age: int) -> Verdict:
+    overtaken, is_known = len(later), sum(later) >= look.thresholds.starved_readers
+    return Verdict(
+        about=look.about(writer),
+        sentence=f"{look.who(writer)} has waited {span(age)} to write {look.name} while "
+        f"{count(overtaken, 'reader')} that came later "
+        f"{'were served' if is_known else 'have come and gone'}.",
+        confidence="C2" if is_known else "C1",
+        severity="warning" if is_known else "info",
+        evidence=(
+            (is_known or None, "these readers queued after it and owned the lock before it"),
+            (None, "they did own it, and did not just cancel"),
+        ),
+        advice="This lock prefers readers. Use a fair recipe, in which a waiting writer stops "
+        "new readers.",
+        since=writer.ctime,
+    )
+
+
+@rule(
+    "P9",
+    "retry-starvation",
+    "warning",
+    "lock",
+    needs=("history",),
+    means="Somebody gives up waiting again and again, and each time starts at the tail.",
+    only_if=("attempts",),
+)
+def retry_starvation(look: Examination) -> Iterator[Answer]:
+    """Find who gave up several times in a row while later ones were served."""
+    bound = look.thresholds.starved_retries
+    tries = {
+        who: tried
+        for who, tried in look.past.attempts.items()
+        if tried.given_up >= bound and tried.overtaken >= bound
+    }
+    if not tries:
+        return
+    from zktop.model.history.statistics import identity_of  # noqa: PLC0415  few give up so often
+
+    present = {identity_of(member) for member in look.waiters}
+    recent = {g.label for g in look.past.departures if look.now_ms - g.gone_at < RECENT}
+    for who, tried in tries.items():
+        if who in present or who in recent:
+            yield _starved_retrier(look, who, tried)
+
+
+def _starved_retrier(look: Examination, who: str, tried: "Attempts") -> Verdict:
+    learned = tried.learned_timeout_ms
+    after = f", each time after about {span(learned)}" if learned else ""
+    about = look.about(key=("retries", who))
+    return Verdict(
+        about=replace(about, who=(short(who),)),
+        sentence=f"{short(who)} gave up {look.name} {tried.given_up} times in a row{after}, while "
+        f"{count(tried.overtaken, 'later one')} got it.",
+        confidence="C2",
+        evidence=(
+            (True, "none of its requests was granted, and later ones were"),
+            (None, "it gives up by its own time limit, not because a user aborts"),
+        ),
+        advice="Its time limit is shorter than the queue takes: let it wait longer, or retry "
+        "less often.",
+    )
+
+
+@rule(
+    "P10",
+    "too-many-members",
+    "warning",
+    "lock",
+    needs=("names",),
+    means="The queue is so long that listing it costs, or will fail.",
+    only_if=("queue",),
+)
+def too_many_members(look: Examination) -> Iterator[Answer]:
+    """Find long queues, and listings that come near what a client may receive."""
+    queue, limits = len(look.waiters), look.thresholds
+    if queue <= limits.queue_long:
+        return
+    size = sum(NAME_OVERHEAD + len(member.node) for member in look.members)
+    is_too_long = queue > limits.queue_too_long or size > LISTING_LIMIT // 2
+    yield Verdict(
+        about=look.about(key=("crowd",)),
+        sentence=f"{waits(queue)} in {look.name}: a listing is {size // 1024} KiB, at most "
+        f"{LISTING_LIMIT // 1024} fit.",
+        confidence="C4",
+        evidence=(
+            (True, f"{count(len(look.members), 'node')}, each read by whoever lists the queue"),
+            (None, "jute.maxbuffer has its default of 1 MiB"),
+        ),
+        advice="Every release makes clients list all names: find out why so many ask for one "
+        "lock.",
+        severity="warning" if is_too_long else "info",
+    )
+
+
+@rule(
+    "P11",
+    "clock-skew",
+    "info",
+    "lock",
+    needs=("stats",),
+    means="The leader's clock jumped or differs from ours: ages on the screen are approximate.",
+)
+def clock_skew(look: Examination) -> Iterator[Answer]:
+    """Find nodes that were created before an earlier one, or after they were read."""
+    members = [member for member in look.members if member.czxid and member.ctime is not None]
+    members.sort(key=lambda member: member.czxid)
+    jump, latest, earlier = 0, 0, None
+    for member in members:
+        created = member.ctime or 0
+        if latest - created > jump:
+            jump, earlier = latest - created, member
+        latest = max(latest, created)
+    ahead = latest - look.lock.at if look.lock.at else 0
+    if jump > SKEW and earlier is not None:
+        yield _skew(look, f"went back by {span(jump)}", "C4", "a later node has an earlier time")
+    elif ahead > SKEW:
+        yield _skew(look, f"is ahead of ours by {span(ahead)}", "C3", "a node is from the future")
+
+
+def _skew(look: Examination, how: str, confidence: Confidence, why: str) -> Verdict:
+    # One clock is wrong, not every lock: all locks share this subject.
+    return Verdict(
+        about=replace(look.about(key=("clock",)), lock=None, key=("clock",)),
+        sentence=f"The leader's clock {how}: ages are approximate.",
+        confidence=confidence,
+        evidence=((True, f"{why}, in {look.name}"),),
+        advice="Synchronise the clocks of the servers (NTP); leaders stamp all nodes.",
+    )

@@ -1,0 +1,68 @@
+"""P15: many sessions expired at once."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from zktop.model.findings.context import Survey
+from zktop.model.findings.finding import Answer, Subject, Verdict, rule
+from zktop.model.format import clock, count, short
+from zktop.model.history.expiries import Expired
+from zktop.model.waits.sentences import span
+
+LEAST: Final = 5  # sessions
+SHARE: Final = 0.1  # of those that had places in locks
+
+
+@rule(
+    "P15",
+    "mass-expiry",
+    "warning",
+    "whole",
+    needs=("history",),
+    means="Many sessions expired at once: a host, a network or a server failed.",
+)
+def mass_expiry(survey: Survey) -> Iterator[Answer]:
+    """Find sessions that expired within a quarter of a minute, for two minutes after that."""
+    gone = survey.expired
+    sessions = {one.session for one in gone}
+    known = len(sessions | set(survey.owners))
+    if len(sessions) < max(LEAST, SHARE * known):
+        return
+    first, last = min(one.at for one in gone), max(one.at for one in gone)
+    yield Verdict(
+        about=Subject(sessions=tuple(sorted(sessions)), key=("mass-expiry",)),
+        sentence=f"{len(sessions)} of {count(known, 'session')} with places in locks expired "
+        f"within {span(max(1_000, last - first))}, from {clock(first)} on"
+        f"{_where(gone)}. {_effect(gone)}",
+        confidence="C3",
+        evidence=(
+            (True, "their nodes vanished, and no server had a connection of them any more"),
+            (None, "they did not all close their sessions on purpose"),
+        ),
+        advice="Look at what they share: their host, their network, or the server they were "
+        "connected to.",
+        since=first,
+    )
+
+
+def _where(gone: Collection[Expired]) -> str:
+    """Name the server and the host that most of them shared."""
+    servers = Counter({one.session: one.server for one in gone}.values())
+    hosts = Counter({one.session: one.host for one in gone}.values())
+    told = [
+        f"{number} {preposition} {short(name)}"
+        for counts, preposition in ((servers, "on"), (hosts, "from"))
+        for name, number in counts.most_common(1)
+        if name is not None
+    ]
+    return f": {', '.join(told)}" if told else ""
+
+
+def _effect(gone: Collection[Expired]) -> str:
+    freed = count(len({one.lock for one in gone if one.held}), "lock was", "locks were")
+    ended = count(sum(not one.held for one in gone), "request", "requests")
+    return f"{freed} freed, {ended} left a queue."
+
+
+RULES = (mass_expiry,)

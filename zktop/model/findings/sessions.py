@@ -1,0 +1,262 @@
+"""P1 to P5: sessions that are gone, move about, or hold more than is good.
+
+P: sessions and performance, and how fresh our own view is.
+"""
+
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+
+from zktop.model.facts import Server, Session
+from zktop.model.findings.context import Interview, Surroundings, Survey
+from zktop.model.findings.finding import Answer, Lacking, Later, Subject, Verdict, rule
+from zktop.model.findings.load import (
+    clock_skew,
+    convoy,
+    long_hold,
+    retry_starvation,
+    too_many_members,
+    writer_starvation,
+)
+from zktop.model.format import count, several, short, waits
+from zktop.model.waits.sentences import span
+from zktop.model.world.server_tables import Witness
+
+LEAST_TICKS = 2  # what servers grant by default
+LATER_TABLES = 30_000
+SHOWN = 5  # sessions of one finding; the others are counted
+TOO_LONG_A_GAP = 1 / 2  # of the timeout
+
+
+@rule(
+    "P1",
+    "session-gone",
+    "warning",
+    "session",
+    needs=("stats", "connections", "expiry"),
+    means="A session is connected to no server; its nodes stay until it expires.",
+)
+def session_gone(talk: Interview) -> Iterator[Answer]:
+    """Find owners that no server is connected to, and that have not expired yet."""
+    newest = max((place.member.czxid for place in talk.places), default=0)
+    sight = talk.around.sight
+    if talk.presence is not None:
+        return
+    if sight.connected(talk.session, newest) is not False:
+        yield Later(talk.now_ms + LATER_TABLES)  # its server's next table may tell
+        return
+    listed = sight.is_listed(talk.session, newest)
+    if listed is False:
+        return
+    expires = sight.expires_in(talk.session, talk.now_ms)
+    freed = f"freed in at most {span(expires.high)}" if expires else "freed when it expires"
+    locks = several(place.mode_and_lock for place in talk.held or talk.places)
+    holds = "holds" if talk.held else "waits for"
+    yield Verdict(
+        about=talk.about(*(talk.held or talk.places)),
+        sentence=f"{talk.name} is connected to no server and still {holds} {locks}; {freed}; "
+        f"{waits(talk.behind)}.",
+        confidence="C3" if listed else "C2",
+        evidence=(
+            (True, "no connection table of any server has it"),
+            (listed, "the list of sessions still has it"),
+        ),
+        advice="Nothing to do but wait: it reconnects or expires. Look at its host if it comes "
+        "again.",
+        as_of=max(one.tables.connections.at for one in sight.witnesses if one.tables.connections),
+        patience_ms=talk.around.thresholds.settle,
+    )
+
+
+@rule(
+    "P2",
+    "flapping-session",
+    "warning",
+    "session",
+    needs=("connections", "history"),
+    means="A session loses its connection again and again.",
+)
+def flapping(talk: Interview) -> Iterator[Answer]:
+    """Find sessions that were found on new connections several times within ten minutes."""
+    moves = talk.around.sessions.moves(talk.session)
+    if len(moves) < talk.around.thresholds.moves:
+        return
+    yield Verdict(
+        about=talk.about(*talk.places),
+        sentence=f"{talk.name} has changed its connection {len(moves)} times in ten minutes.",
+        confidence="C4",
+        evidence=(
+            (True, "its server, or the start of its connection, was another one each time"),
+            (None, "no rolling restart is going on"),
+        ),
+        advice="Look at the network and the load of its host: between two connections nothing "
+        "wakes it.",
+        since=moves[0],
+    )
+
+
+@rule(
+    "P3",
+    "suspicious-timeout",
+    "info",
+    "server",
+    needs=("connections", "expiry"),
+    means="A session timeout is the least that the servers grant.",
+)
+def suspicious_timeout(survey: Survey) -> Iterator[Answer]:
+    """Find timeouts that were asked for in seconds where milliseconds are meant.
+
+    The most that is granted is what many get who are well: Curator asks for a minute.
+    """
+    witnesses = survey.around.sight.witnesses
+    ticks = [one.expiry.tick_ms for one in witnesses if one.expiry.tick_ms]
+    if not ticks:
+        yield Lacking("no server tells its tick time", "expiry")
+        return
+    least = LEAST_TICKS * min(ticks)
+    having = (_by_timeout(one).get(least, ()) for one in witnesses)
+    found = sorted({s for sessions in having for s in sessions if s in survey.owners})
+    if found:
+        yield _suspicious(survey, found, least)
+
+
+@lru_cache(maxsize=32)  # a witness is the same object until its tables are read again
+def _by_timeout(witness: Witness) -> dict[int, list[Session]]:
+    found: dict[int, list[Session]] = {}
+    for session, row in (witness.connections or {}).items():
+        if row.timeout_ms:
+            found.setdefault(row.timeout_ms, []).append(session)
+    return found
+
+
+def _suspicious(survey: Survey, found: list[Session], timeout: int) -> Verdict:
+    who = tuple(survey.around.who(session) for session in found[:SHOWN])
+    rest = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    return Verdict(
+        about=Subject(sessions=tuple(found[:SHOWN]), who=who, key=("timeout", "least")),
+        sentence=f"{', '.join(who)}{rest} hold or want locks with a session timeout of "
+        f"{span(timeout)}, the least that the servers grant.",
+        confidence="C2",
+        evidence=(
+            (True, f"a timeout of {span(timeout)} is the least for the tick that they tell"),
+            (None, "less was asked for: that is not visible"),
+        ),
+        advice="Look whether they give seconds where milliseconds are meant.",
+    )
+
+
+@rule(
+    "P4",
+    "timeout-too-short",
+    "info",
+    "session",
+    needs=("connections", "history"),
+    means="A session was silent for half of its timeout: a longer pause will cost its locks.",
+)
+def timeout_too_short(talk: Interview) -> Iterator[Answer]:
+    """Find sessions whose longest silence of the hour came near their timeout."""
+    gap = talk.around.sessions.longest_gap(talk.session)
+    timeout = talk.presence.timeout_ms if talk.presence else None
+    if gap is None or not timeout or gap <= TOO_LONG_A_GAP * timeout or not talk.held:
+        return
+    yield Verdict(
+        about=talk.about(*talk.held),
+        sentence=f"{talk.name} was silent for {span(gap)} of its {span(timeout)}: one longer "
+        f"pause away from losing {count(len(talk.held), 'lock')}.",
+        confidence="C2",
+        evidence=((True, "that is the longest silence its server has seen within the hour"),),
+        advice="Give it a longer session timeout, or find out what pauses it.",
+    )
+
+
+@rule(
+    "P5",
+    "blast-radius",
+    "info",
+    "session",
+    needs=("stats",),
+    means="One session owns many locks: its end frees all of them at once.",
+)
+def blast_radius(talk: Interview) -> Iterator[Answer]:
+    """Find sessions that hold several locks."""
+    locks = sorted({place.lock.path for place in talk.held})
+    if len(locks) >= talk.around.thresholds.blast_radius:
+        yield Verdict(
+            about=talk.about(*talk.held),
+            sentence=f"{talk.name} owns {len(locks)} locks through one session: one expiry frees "
+            "all at once.",
+            confidence="C4",
+            evidence=((True, several(map(short, locks))),),
+            advice="Fine if it is meant; else use a session for each independent job.",
+        )
+
+
+def restless(around: Surroundings, owners: Collection[Session]) -> Iterator[Session]:
+    """Give the sessions that a rule may find something about: a few comparisons for each row.
+
+    Ask after new tables. They are those silent for long, those that moved, and owners that no
+    server lists; all others need no interview.
+    """
+    told = [one.connections for one in around.sight.witnesses if one.connections is not None]
+    for rows in told:
+        for session, row in rows.items():
+            gap = max(row.quiet_ms or 0, around.sessions.longest_gap(session) or 0)
+            is_silent = bool(row.timeout_ms) and gap > TOO_LONG_A_GAP * (row.timeout_ms or 0)
+            if is_silent or around.sessions.moves(session):
+                yield session
+    if told:
+        yield from sorted(set(owners).difference(*told))
+
+
+LAG = 1_000  # transactions
+
+
+@rule(
+    "P12",
+    "stale-view",
+    "warning",
+    "server",
+    needs=("names",),
+    means="The server that zktop reads from is behind the others: what you see is old.",
+)
+def stale_view(survey: Survey) -> Iterator[Answer]:
+    """Find our own server behind what another one had already reached before."""
+    own = survey.link.server if survey.link else None
+    figures = [one.server for _, one in sorted(survey.tables.items()) if one.server]
+    ours = next((one for one in figures if one.server == own), None)
+    if own is None or ours is None or ours.server_zxid is None:
+        yield Lacking("the server that zktop reads from does not tell its zxid", "names")
+        return
+    for other in figures:
+        # Only what another had reached before ours was asked is comparable.
+        told = other.server_zxid if other.at <= ours.at and other is not ours else None
+        if told is not None and told - ours.server_zxid > LAG:
+            yield _stale(ours, other, told - ours.server_zxid)
+            return
+
+
+def _stale(ours: Server, other: Server, behind: int) -> Verdict:
+    return Verdict(
+        about=Subject(key=("view", ours.server)),
+        sentence=f"zktop reads from {short(ours.server)}, which is at least {behind} transactions "
+        f"behind {short(other.server)}: this picture is old.",
+        confidence="C4",
+        evidence=((True, f"{short(other.server)} was asked first and is further"),),
+        advice="Believe no age and no alarm now; connect zktop to another server.",
+        as_of=ours.at,
+    )
+
+
+RULES = (
+    session_gone,
+    flapping,
+    suspicious_timeout,
+    timeout_too_short,
+    blast_radius,
+    long_hold,
+    convoy,
+    writer_starvation,
+    retry_starvation,
+    too_many_members,
+    clock_skew,
+    stale_view,
+)

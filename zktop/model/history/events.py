@@ -1,0 +1,133 @@
+"""One thing that happened to a lock, as far as two looks at it tell.
+
+How a place in a lock ended: by its own client, or with its session.
+
+ZooKeeper does not say who deleted a znode. A session that was heard of less than its timeout ago
+cannot have expired; one that no server had a connection of, or that had been silent for too long,
+most likely has. A client that closes its session takes all its nodes along in one transaction,
+just like an expiry: that is told apart by the same contact. Without any evidence a node counts as
+removed by its own client, which is the rule.
+"""
+
+from typing import Final, Literal
+
+import msgspec
+
+from zktop.model.facts import Millis, Session
+from zktop.model.locks.lock import Member
+from zktop.model.text import Text
+from zktop.model.world.ensemble import Sight
+
+EventKind = Literal[
+    "lock-appeared",
+    "queued",
+    "acquired",
+    "released",
+    "abandoned",
+    "expired",
+    "reordered",
+    "missed",
+    "lock-vanished",
+]
+Ending = Literal["released", "abandoned", "expired"]
+How = Literal["seen", "at-least", "at-most", "unknown"]
+Measure = Literal["exact", "at-least"]
+
+
+class Since(msgspec.Struct, frozen=True, gc=False):
+    """When a state began, and what that says of how long it lasts.
+
+    seen: we saw it begin. at-least: it has lasted at least since then. at-most: it began then at
+    the earliest.
+    """
+
+    at: Millis | None
+    how: How
+
+
+UNKNOWN_SINCE: Final = Since(None, "unknown")
+
+
+class Span(msgspec.Struct, frozen=True, gc=False):
+    """A length of time that is over."""
+
+    ms: int
+    measure: Measure
+
+
+class Event(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
+    """One event; `why` is what speaks for it where that is not plain."""
+
+    at: Millis
+    event: EventKind
+    lock: Text
+    zxid: int | None = None
+    node: Text | None = None
+    session: Session | None = None
+    owner: Text | None = None
+    waited: Span | None = None
+    held: Span | None = None
+    creates: int | None = None  # of `missed`: how many nobody saw
+    deletes: int | None = None
+    why: Text | None = None
+
+
+class Departure(msgspec.Struct, frozen=True, gc=False):
+    """A place in a lock that is gone."""
+
+    node: Text
+    session: Session
+    label: Text | None
+    mode: str
+    czxid: int
+    gone_at: Millis
+    ending: Ending
+    held: Span | None = None
+    waited: Span | None = None
+
+
+GIVEN_UP: Final = 2 / 3  # of the timeout in silence: by then a client has left the connection
+SEVERAL: Final = 2
+_SECOND_MS: Final = 1000
+
+
+class Ended(msgspec.Struct, frozen=True, gc=False):
+    """The verdict, and what speaks for it."""
+
+    expired: bool
+    why: Text | None = None
+
+
+def ended(member: Member, sight: Sight, now_ms: Millis, locks: int) -> Ended:
+    """Decide between an expiry and the client itself, and say why."""
+    session = member.owner
+    if not session:
+        return Ended(expired=False)
+    presence = sight.presence(session)
+    if presence is None:
+        return _without_connection(member, sight, locks)
+    timeout, silence = sight.timeout_ms(session), presence.silence(now_ms)
+    if timeout is None or silence is None:
+        return Ended(expired=False, why=Text(f"{presence.server} listed its connection"))
+    if silence < timeout:
+        contact = f"its session was heard of {silence / _SECOND_MS:.1f} s before"
+        closed = ", and was closed" if locks >= SEVERAL else ""
+        return Ended(expired=False, why=Text(contact + closed))
+    if (presence.quiet_ms or 0) >= timeout * GIVEN_UP:
+        spans = f"{silence / _SECOND_MS:.0f} s of {timeout / _SECOND_MS:.0f} s"
+        return Ended(expired=True, why=Text(f"its session had been silent for {spans}"))
+    return _by_company(locks)
+
+
+def _without_connection(member: Member, sight: Sight, locks: int) -> Ended:
+    if sight.connected(member.owner, member.czxid) is False:
+        return Ended(expired=True, why=Text("no server had a connection of its session"))
+    if sight.alive(member.owner, member.czxid) is False:
+        return Ended(expired=True, why=Text("its session had left the ensemble"))
+    return _by_company(locks)
+
+
+def _by_company(locks: int) -> Ended:
+    if locks >= SEVERAL:
+        return Ended(expired=True, why=Text(f"its nodes left {locks} locks in one transaction"))
+    return Ended(expired=False)

@@ -1,0 +1,258 @@
+"""One lock's history while it is being written.
+
+It exists from the lock's first change on; a quiet lock has none. Each change costs what changed:
+who stood in the queue before and stands there still is not touched.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec.structs import replace
+
+from zktop.model.facts import Millis
+from zktop.model.history.change import (
+    Change,
+    Look,
+    ahead,
+    blocked,
+    deletion_zxid,
+    foreign,
+    is_direct,
+    is_held,
+    is_unclear,
+    waiting,
+)
+from zktop.model.history.events import Departure, Ending, Event, EventKind, Since, Span, ended
+from zktop.model.history.lock_history import (
+    MINUTE_MS,
+    FirstLook,
+    LockHistory,
+    Minute,
+    Origin,
+    Stay,
+)
+from zktop.model.history.statistics import Counters, Register, Stopwatch
+from zktop.model.locks.lock import Lock, Member
+from zktop.model.text import Text
+from zktop.model.world.persistent_map import Shelf
+
+DEPARTURES: Final = 32
+UNCLEAR: Final = Text("all before it left in the same look, so it may have held in between")
+
+
+class Diary:
+    """Folds the changes of one lock; `history` is what it amounts to."""
+
+    __slots__ = (
+        "_at",
+        "_blocked_ms",
+        "_counters",
+        "_departures",
+        "_first",
+        "_holds",
+        "_minute",
+        "_origin",
+        "_register",
+        "_stays",
+        "_told",
+        "_waiting",
+        "_waits",
+    )
+
+    def __init__(
+        self, first: FirstLook, lock: Lock | None, now_ms: Millis, origin: Origin
+    ) -> None:
+        """Begin with the lock as it was up to now."""
+        self._first, self._origin = first, origin
+        self._at = now_ms
+        self._waiting = blocked(lock)
+        self._blocked_ms = self._waiting * (now_ms - first.at)
+        since = max(first.at, now_ms - MINUTE_MS)
+        self._minute = Minute(since, waiting=waiting(lock), held=is_held(lock))
+        self._counters = Counters(lock.stat, ahead(lock)) if lock else Counters(None)
+        self._holds, self._waits = Stopwatch(), Stopwatch()
+        self._register = Register()
+        self._departures: tuple[Departure, ...] = ()
+        self._stays: Shelf[Text, Stay] = Shelf()
+        self._told: LockHistory | None = None
+
+    def fold(self, change: Change, look: Look) -> list[Event]:
+        """Take note of one change, and tell what happened."""
+        if look.now_ms < self._at:
+            look = replace(look, now_ms=self._at)
+        self._pass_time(look.now_ms)
+        self._told = None
+        zxid = deletion_zxid(change) if len(change.deleted) == 1 else None
+        events = list(self._left(change, look, zxid)) if change.deleted else []
+        events += self._came(change, look) if change.created else ()
+        events += self._got(change, look, zxid) if change.granted else ()
+        events += self._lost(change, look) if change.lost else ()
+        missed = list(self._missed(change, look))
+        self._minute.change(
+            waiting=waiting(change.after),
+            held=is_held(change.after),
+            arrivals=len(change.created) + sum(event.creates or 0 for event in missed),
+            releases=len(change.lost),
+        )
+        self._waiting = blocked(change.after)
+        return events + missed
+
+    def history(self, now_ms: Millis) -> LockHistory:
+        """Give all that is known at this moment."""
+        now_ms = max(now_ms, self._at)
+        if self._told is None or self._told.at != now_ms:
+            self._told = self._summed_up(now_ms)
+        return self._told
+
+    def _summed_up(self, now_ms: Millis) -> LockHistory:
+        picture = self._minute.picture(now_ms)
+        counters, origin = self._counters, self._origin
+        return LockHistory(
+            at=now_ms,
+            first_look=self._first,
+            changed_at=self._at,
+            stays=self._stays,
+            holds=self._holds.durations,
+            waits=self._waits.durations,
+            departures=self._departures,
+            attempts=self._register.known,
+            blocked_ms=self._blocked_ms + self._waiting * (now_ms - self._at),
+            missed_creates=counters.missed_creates,
+            missed_deletes=counters.missed_deletes,
+            coverage=counters.coverage,
+            queue=picture.queue,
+            requests_per_s=picture.requests_per_s,
+            releases_per_s=picture.releases_per_s,
+            busy=picture.busy,
+            generation=origin.generation,
+            recreated_at=origin.recreated_at,
+            reaped_at=origin.reaped_at,
+            fell_at=origin.fell_at,
+        )
+
+    def _pass_time(self, now_ms: Millis) -> None:
+        self._minute.advance(now_ms)
+        self._blocked_ms += self._waiting * (now_ms - self._at)
+        self._at = now_ms
+
+    def _left(self, change: Change, look: Look, zxid: int | None) -> Iterator[Event]:
+        held = {member.node for member in change.lost}
+        deleted = {member.node for member in change.deleted}
+        for member in change.deleted:
+            unclear = member.node not in held and is_unclear(change, member, deleted)
+            departure, why = self._departure(member, look, held=member.node in held)
+            self._count(member, departure, is_clear=not unclear)
+            self._departures = (*self._departures[1 - DEPARTURES :], departure)
+            yield replace(
+                _event(departure.ending, change, look, member, zxid),
+                waited=departure.waited,
+                held=departure.held,
+                why=why or (UNCLEAR if unclear else None),
+            )
+        self._stays = self._stays.with_changes(
+            {node: None for node in deleted if node in self._stays}
+        )
+
+    def _departure(
+        self, member: Member, look: Look, *, held: bool
+    ) -> tuple[Departure, Text | None]:
+        together = look.together.get(member.owner, 0)
+        verdict = ended(member, look.sight, look.now_ms, together)
+        ending: Ending = "released" if held else "abandoned"
+        if verdict.expired:
+            ending = "expired"
+        since = self._since(member, holds=held)
+        span = _span(since, look)
+        departure = Departure(
+            member.node,
+            member.owner,
+            member.label,
+            member.mode,
+            member.czxid,
+            look.now_ms,
+            ending,
+            span if held else None,
+            None if held else span,
+        )
+        return departure, verdict.why
+
+    def _count(self, member: Member, gone: Departure, *, is_clear: bool) -> None:
+        if gone.ending == "released" and gone.held:
+            self._holds.add(gone.held.ms, is_exact=gone.held.measure == "exact")
+        if gone.ending == "abandoned" and gone.waited and is_clear:
+            self._register.gave_up(member, gone.waited.ms)
+
+    def _came(self, change: Change, look: Look) -> Iterator[Event]:
+        since = _now(look)
+        for member in change.created:
+            self._register.queued(member)
+            yield _event("queued", change, look, member, member.czxid or None)
+        self._stays = self._stays.with_changes(
+            {member.node: Stay(since) for member in change.created}
+        )
+
+    def _got(self, change: Change, look: Look, zxid: int | None) -> Iterator[Event]:
+        stays: dict[Text, Stay | None] = {}
+        fresh = {member.node for member in change.created}
+        for member in change.granted:
+            since = self._since(member, holds=False)
+            waited = _span(since, look)
+            self._waits.add(waited.ms, is_exact=waited.measure == "exact")
+            self._register.acquired(member)
+            stays[member.node] = Stay(since, _now(look))
+            cause = (member.czxid or None) if member.node in fresh else zxid
+            yield replace(_event("acquired", change, look, member, cause), waited=waited)
+        self._stays = self._stays.with_changes(stays)
+
+    def _lost(self, change: Change, look: Look) -> Iterator[Event]:
+        stays: dict[Text, Stay | None] = {}
+        for member in change.demoted:
+            held = _span(self._since(member, holds=True), look)
+            stays[member.node] = Stay(_now(look))
+            yield replace(_event("reordered", change, look, member, None), held=held)
+        self._stays = self._stays.with_changes(stays)
+
+    def _missed(self, change: Change, look: Look) -> Iterator[Event]:
+        if change.after is None:
+            return
+        came, went = foreign(change)
+        creates, deletes = self._counters.after(
+            change.after.stat,
+            came + sum(map(is_direct, change.created)),
+            went + sum(map(is_direct, change.deleted)),
+        )
+        if creates or deletes:
+            yield Event(
+                at=look.now_ms,
+                event="missed",
+                lock=change.path,
+                creates=creates,
+                deletes=deletes,
+            )
+
+    def _since(self, member: Member, *, holds: bool) -> Since:
+        known = LockHistory(first_look=self._first, stays=self._stays)
+        return known.since(member, holds=holds)
+
+
+def _event(kind: EventKind, change: Change, look: Look, member: Member, zxid: int | None) -> Event:
+    return Event(
+        at=look.now_ms,
+        event=kind,
+        lock=change.path,
+        zxid=zxid,
+        node=member.node,
+        session=member.owner or None,
+        owner=member.label,
+    )
+
+
+def _now(look: Look) -> Since:
+    return Since(look.now_ms, "seen" if look.blind_since is None else "at-least")
+
+
+def _span(since: Since, look: Look) -> Span:
+    """Measure what ends now; while we looked away it may have ended at once."""
+    end = look.now_ms if look.blind_since is None else look.blind_since
+    is_exact = since.how == "seen" and look.blind_since is None
+    return Span(max(0, end - (since.at or end)), "exact" if is_exact else "at-least")

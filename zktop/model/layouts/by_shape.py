@@ -1,0 +1,229 @@
+"""Locks that are told by their shape: sub-nodes, siblings and nodes with fixed names.
+
+Locks without a queue: one ephemeral node, whoever creates it holds the lock.
+
+What a path alone says of a root: that it is a part of a lock, or none at all.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from zktop.model.facts import split
+from zktop.model.layouts.catalogue import layout_named
+from zktop.model.layouts.layout import MACROS, read
+from zktop.model.layouts.libraries import CURATOR_CUSTOM
+from zktop.model.layouts.site import Ground, is_lockish
+from zktop.model.layouts.timed_leases import expiring, moment
+from zktop.model.text import Text
+from zktop.model.world.family import Family, Znode
+
+QUEUE_OF_SEMAPHORE: Final = "-__lock__"
+
+# Name -> the layouts that have such a part.
+PARTS: Final[dict[str, tuple[str, ...]]] = {
+    "leases": ("curator-semaphore-v2",),
+    "locks": ("curator-semaphore-v2",),
+    "entries": ("kazoo-locking-queue",),
+    "taken": ("kazoo-locking-queue",),
+    "backup-masters": ("hbase-master",),
+}
+
+
+def may_be_part(name: str) -> bool:
+    """Tell by its name whether a root may be a part of another one."""
+    return name in PARTS or name.isdecimal() or name.endswith(QUEUE_OF_SEMAPHORE)
+
+
+def by_path(path: str) -> str | None:
+    """Name what a well-known path says is no lock, whatever the children look like."""
+    return "clickhouse-block-numbers" if "/block_numbers/" in path else None
+
+
+LEDGER: Final = re.compile(r"urL\d{10}")  # BookKeeper: the number is that of a ledger
+_HEX: Final = MACROS["{H32}"]
+_HEX_LENGTH: Final = 32
+_TELLING: Final = frozenset(
+    (
+        "leases", "lease_holder", "0", "entries", "leader_ack", "ActiveStandbyElectorLock",
+        "ActiveBreadCrumb", "master", "members",
+    )
+)  # fmt: skip
+_PATRONI: Final = frozenset(("initialize", "config", "history", "status", "sync", "failover"))
+
+
+def structure(ground: Ground) -> str | None:
+    """Name the layout that the shape of this root gives away."""
+    if not _is_telling(ground.family):
+        return None
+    return next((name for name, fits in _SHAPES.items() if fits(ground)), None)
+
+
+def _is_telling(family: Family) -> bool:
+    """Tell quickly what most roots are not: something with a shape of its own."""
+    members = family.members
+    if not members or not _TELLING.isdisjoint(members):
+        return True
+    first = next(iter(members.values()))
+    if LEDGER.fullmatch(first.name):
+        return True
+    is_lasting = first.stat is None or first.stat.owner == 0
+    return is_lasting or any(len(name) == _HEX_LENGTH for name in members)
+
+
+def part_of(ground: Ground) -> Text | None:
+    """Give the lock that this root is only a part of: a queue, a set of leases, one slot."""
+    parent, name = split(ground.path)
+    if name.endswith(QUEUE_OF_SEMAPHORE):
+        whole = Text(ground.path.removesuffix(QUEUE_OF_SEMAPHORE))
+        return whole if ground.knows(whole) else None
+    if name not in PARTS and not name.isdecimal():
+        return None
+    above = ground.above()
+    shape = structure(above) if above is not None else None
+    fits = shape in PARTS.get(name, ("kazoo-lease",) if name.isdecimal() else ())
+    return parent if fits else None
+
+
+def _curator_semaphore(ground: Ground) -> bool:
+    names = ground.family.members
+    if "leases" not in names:
+        return False
+    if "locks" in names:
+        return True
+    return _has(ground.below("leases"), "curator-semaphore-v2")
+
+
+def _kazoo_semaphore(ground: Ground) -> bool:
+    if ground.beside(QUEUE_OF_SEMAPHORE) is None:
+        return False
+    names = ground.family.members
+    return not names or any(re.fullmatch(_HEX, name) for name in names)
+
+
+def _kazoo_lease(ground: Ground) -> bool:
+    if "lease_holder" in ground.family.members:
+        return True
+    return any("lease_holder" in ground.below(name).members for name in lease_slots(ground))
+
+
+def lease_slots(ground: Ground) -> Iterator[str]:
+    """Name the children that may be the places of a multiple lease: 0, 1, 2, ..."""
+    names = ground.family.members
+    for number in range(len(names)):
+        if str(number) not in names:
+            return
+        yield str(number)
+
+
+def _locking_queue(ground: Ground) -> bool:
+    return {"entries", "taken"} <= ground.family.members.keys()
+
+
+def _ruby_election(ground: Ground) -> bool:
+    return "leader_ack" in ground.family.members
+
+
+def _hadoop(ground: Ground) -> bool:
+    return bool({"ActiveStandbyElectorLock", "ActiveBreadCrumb"} & ground.family.members.keys())
+
+
+def _hbase(ground: Ground) -> bool:
+    return {"master", "backup-masters"} <= ground.family.members.keys()
+
+
+def _patroni(ground: Ground) -> bool:
+    names = ground.family.members.keys()
+    return "members" in names and ("leader" in names or len(names & _PATRONI) > 1)
+
+
+def _shedlock(ground: Ground) -> bool:
+    family = ground.family
+    if not family.members or any(z.stat is None or z.stat.owner for z in family):
+        return False
+    if ground.path.rpartition("/")[2].lower() == "shedlock":
+        return True
+    dates = (moment((z.data or b"")[:65].decode("utf-8", "replace")) for z in family)
+    return all(date is not None for date in dates)
+
+
+def _single(ground: Ground) -> bool:
+    """Find nodes that are locks each, or data of the node itself that says who holds it."""
+    if ground.family.members:
+        return any(map(LEDGER.fullmatch, ground.family.members))
+    node = ground.itself()
+    return node is not None and expiring(node.data) is not None
+
+
+def _has(family: Family, layout: str) -> bool:
+    known = layout_named(layout)
+    return known is not None and any(read(known, name) for name in family.members)
+
+
+_SHAPES: Final[dict[str, Callable[[Ground], bool]]] = {
+    "curator-semaphore-v2": _curator_semaphore,
+    "kazoo-semaphore": _kazoo_semaphore,
+    "kazoo-lease": _kazoo_lease,
+    "kazoo-locking-queue": _locking_queue,
+    "zkruby-election": _ruby_election,
+    "hadoop-elector": _hadoop,
+    "hbase-master": _hbase,
+    "patroni": _patroni,
+    "shedlock": _shedlock,
+    "single-node": _single,
+}
+
+
+_NUMBERED: Final = re.compile(r".*\d{9}", re.DOTALL)
+
+
+def is_single(ground: Ground) -> bool:
+    """Tell whether the root is a single node, or has one as its lock."""
+    stat = ground.stat
+    if stat is not None and stat.owner:
+        return _stands_alone(ground)
+    children = single_children(ground.family, ground.path)
+    return bool(children) and not _stand_alone(ground, children)
+
+
+def single_children(family: Family, path: str) -> tuple[Znode, ...]:
+    """Give the children that are locks by themselves."""
+    ledgers = tuple(znode for znode in family if LEDGER.fullmatch(znode.name))
+    if ledgers:
+        return ledgers
+    if len(family.members) > 1 and not is_lockish(path.rpartition("/")[2]):
+        return ()
+    owned = tuple(znode for znode in family if znode.stat and znode.stat.owner)
+    if len(owned) != 1 or _NUMBERED.fullmatch(owned[0].name):
+        return ()
+    return owned if is_lockish(path) or is_lockish(owned[0].name) else ()
+
+
+def is_probe(name: str, siblings: Family) -> bool:
+    """Tell a node that old Spring leaked: its lock's name is the name of a sibling."""
+    found = read(CURATOR_CUSTOM, name)
+    return found is not None and found.group in siblings.members
+
+
+def _stands_alone(ground: Ground) -> bool:
+    """Tell whether an ephemeral node is a lock: it sounds like one, or the user says so."""
+    if ground.told is not None and ground.told.path == ground.path:
+        return True
+    name = ground.path.rpartition("/")[2]
+    return is_lockish(name) and not _NUMBERED.fullmatch(name)
+
+
+def _stand_alone(ground: Ground, children: tuple[Znode, ...]) -> bool:
+    """Tell whether the children are the locks, and what they are in is just a folder."""
+    is_named = ground.told is not None and ground.told.path == ground.path
+    if is_named or is_lockish(ground.path.rpartition("/")[2]):
+        return False
+    names = [child.name for child in children]
+    return all(is_lockish(name) and not _NUMBERED.fullmatch(name) for name in names)
+
+
+def is_lock_of_its_parent(parent: Ground, name: str) -> bool:
+    """Tell whether the parent is the lock that this child belongs to: its name says so."""
+    if not is_lockish(parent.path.rpartition("/")[2]):
+        return False
+    return any(z.name == name for z in single_children(parent.family, parent.path))

@@ -1,0 +1,319 @@
+"""What Apache Curator writes (Java), and everything that stands on it.
+
+Its protected creates put `_c_` and a uuid before the name. Children are sorted by the text after
+the name of the lock, so that uuids never matter.
+
+What kazoo and other Python clients write.
+
+What Go clients write. Like Curator's names, but the uuid has no dashes.
+
+What zk-ruby writes: numbers without a separator, and without their sign when it sorts.
+
+ZooKeeper's own recipes, in Java and C, and the one of its documentation.
+"""
+
+from typing import Final
+
+from zktop.model.layouts.layout import ANY_WAY, ClientSight, Layout
+
+_PREFIX: Final = "^_c_(?P<id>{U36})-"
+
+
+def _after(name: str) -> ClientSight:
+    """Count every child, by the text behind the lock's name, or the whole name without it."""
+    return ClientSight(counts="all", key=f"^(?:.*{name})?(.*)$")
+
+
+CURATOR_MUTEX: Final = Layout(
+    name="curator-mutex",
+    pattern=_PREFIX + "lock-{SEQ}$",
+    order="text",
+    sights=(
+        _after("lock-"),
+        ClientSight(counts="lock-", key=r"(-?\d{10})$", about="kezhuw's client (Rust)"),
+    ),
+    id_is="token",
+    about="Curator: InterProcessMutex, LeaderSelector, MultiLock; Spring, NiFi, "
+    "DolphinScheduler; the old InterProcessSemaphore (Java); kezhuw's client (Rust)",
+)
+
+CURATOR: Final = (
+    CURATOR_MUTEX,
+    Layout(
+        name="curator-rw",
+        pattern=_PREFIX + "__(?P<mode>READ|WRIT)__{SEQ}$",
+        modes={"READ": "read", "WRIT": "write"},
+        watch="first-writer",
+        order="text",
+        sights=(
+            ClientSight(counts="all", key="^(?:.*(?:__READ__|__WRIT__))?(.*)$", bars="__WRIT__"),
+        ),
+        id_is="token",
+        reentrant=True,
+        about="Curator: InterProcessReadWriteLock; Oozie (Java)",
+    ),
+    Layout(
+        name="curator-latch",
+        pattern=_PREFIX + "latch-{SEQ}$",
+        order="text",
+        sights=(_after("latch-"),),
+        kind="election",
+        id_is="token",
+        about="Curator: LeaderLatch; Druid, Storm, Flink, Spark, ElasticJob (Java)",
+    ),
+    Layout(
+        name="curator-semaphore-v2",
+        pattern=_PREFIX + "lease-{SEQ}$",
+        mode="lease",
+        order="arrival",
+        sights=(ClientSight(counts="all", pool=True),),
+        watch="children",
+        id_is="token",
+        about="Curator: InterProcessSemaphoreV2, InterProcessSemaphoreMutex; "
+        "below the sub-nodes `leases` and `locks` (Java)",
+    ),
+)
+
+# Last of all that begin with `_c_`: it would match every other Curator name, too.
+CURATOR_CUSTOM: Final = Layout(
+    name="curator-custom",
+    pattern=_PREFIX + "(?P<name>.*?){SEQ}$",
+    order="text",
+    sights=(_after("{NAME}"),),
+    id_is="token",
+    guessed=True,
+    grouped=True,
+    about="Curator: a mutex with a lock name of its own (Java); kezhuw's client (Rust)",
+)
+
+
+_EXTRA: Final = r"(?:__r?lock__|-lock-)(-?\d{10})$"
+_BOTH: Final = r"(?:__r?lock__)(-?\d{10})$"
+_LOCKS: Final = r"(?:__lock__)(-?\d{10})$"  # it misses negative numbers with nine digits
+
+KAZOO_LOCK: Final = Layout(
+    name="kazoo-lock",
+    pattern="^(?P<id>{H32})__(?P<mode>r?lock)__{SEQ}$",
+    modes={"lock": "exclusive", "rlock": "read"},
+    watch="nearest",
+    order="text",
+    ties="share",
+    id_is="token",
+    sights=(
+        ClientSight(counts=_LOCKS, key=_LOCKS, modes=("exclusive",), about="Lock"),
+        ClientSight(
+            counts=_BOTH,
+            key=_BOTH,
+            bars=_LOCKS,
+            modes=("read", "write"),
+            about="ReadLock and WriteLock >= 2.9.0",
+        ),
+        ClientSight(
+            counts=_EXTRA,
+            key=_EXTRA,
+            bars=r"(?:__lock__|-lock-)-?\d{10}$",
+            about='extra_lock_patterns=("-lock-",)',
+        ),
+        ClientSight(
+            counts="__r?lock__",
+            key="^.*?__r?lock__(.*)$",
+            bars="__lock__",
+            about="2.3.0 to 2.7.0",
+        ),
+        ClientSight(
+            counts="all",
+            key="^(?:.*?__lock__|(?!.*__lock__).{0,7})(.*)$",
+            modes=("exclusive",),
+            about="<= 2.2.1",
+        ),
+    ),
+    persistent=True,
+    about="kazoo: Lock, WriteLock, ReadLock, Election, SetPartitioner; tooz (Python)",
+)
+
+KAZOO: Final = (
+    KAZOO_LOCK,
+    Layout(
+        name="kazoo-semaphore",
+        pattern="^(?P<id>{H32})$",
+        order="arrival",
+        sights=(ClientSight(counts="all", pool=True),),
+        mode="lease",
+        watch="children",
+        id_is="token",
+        guessed=True,
+        about="kazoo: Semaphore; its queue is the sibling named <path>-__lock__ (Python)",
+    ),
+    Layout(
+        name="kazoo-lease",
+        pattern="^lease_holder$",
+        order="arrival",
+        watch="none",
+        kind="lease",
+        persistent=True,
+        about="kazoo: NonBlockingLease, MultiNonBlockingLease; held until a date (Python)",
+    ),
+    Layout(
+        name="kazoo-locking-queue",
+        pattern=r"^entry-\d{3}-{SEQ}$",
+        watch="none",
+        kind="other",
+        persistent=True,
+        about="kazoo: LockingQueue; each child of `taken` is one item held (Python)",
+    ),
+)
+
+ZKTOOLS: Final = (
+    Layout(
+        name="zktools",
+        pattern="^(?P<id>{H32})-(?P<mode>lock|read|write)--{SEQ}$",
+        modes={"lock": "exclusive", "read": "read", "write": "write"},
+        watch="nearest",
+        how="exists",
+        order="text",
+        sights=(ClientSight(counts="all", key="^(?:.*-)?(.*)$", bars="-write-"),),
+        id_is="token",
+        about="mozilla zktools: ZkLock, ZkReadLock, ZkWriteLock (Python)",
+    ),
+)
+
+
+GO: Final = (
+    Layout(
+        name="go-lock",
+        pattern="^_c_(?P<id>{H32})-lock-{SEQ}$",
+        ties="share",
+        id_is="token",
+        watches_negative=False,
+        # Whoever wrote a name, it must read a number in it; else Lock() fails.
+        sights=(
+            ClientSight(
+                counts="all",
+                key="^(?:.*lock-|(?!.*lock-).*__)?(.*)$",
+                compare="number",
+                unread="fails",
+                about="go-zookeeper/zk >= 1.0.3",
+            ),
+            ClientSight(
+                counts="all",
+                key="^(?:.*-|[^-]*__)?([^-]*)$",
+                compare="number",
+                unread="fails",
+                about="go-zookeeper/zk 1.0.2",
+            ),
+            ClientSight(
+                counts="all",
+                key="^(?:.*-)?([^-]*)$",
+                compare="number",
+                unread="fails",
+                about="go-zookeeper/zk <= 1.0.1, samuel/go-zookeeper, z-division/go-zookeeper",
+            ),
+        ),
+        about="go-zookeeper/zk, samuel/go-zookeeper, z-division/go-zookeeper: Lock (Go)",
+    ),
+    Layout(
+        name="go-rw",
+        pattern="^_c_(?P<id>{H32})-(?P<mode>read|write)-{SEQ}$",
+        modes={"read": "read", "write": "write"},
+        watch="nearest",
+        ties="share",
+        id_is="token",
+        about="A read/write lock on top of go-zookeeper (Go)",
+    ),
+)
+
+
+_DIGITS: Final = ClientSight(
+    counts="all", key=r"0*(\d+)$", compare="number", unread="zero", bars="^ex"
+)
+
+RUBY: Final = (
+    Layout(
+        name="zkruby-rw",
+        pattern="^(?P<mode>ex|sh){SEQ}$",
+        modes={"ex": "exclusive", "sh": "read"},
+        watch="nearest",
+        how="exists",
+        order="magnitude",
+        sights=(_DIGITS,),
+        ties="share",
+        about="zk-ruby: exclusive and shared Locker (Ruby)",
+    ),
+    Layout(
+        name="zkruby-semaphore",
+        pattern="^sem{SEQ}$",
+        mode="lease",
+        watch="nearest",
+        how="exists",
+        order="magnitude",
+        sights=(_DIGITS,),
+        ties="share",
+        about="zk-ruby: Semaphore; its size is stored nowhere (Ruby)",
+    ),
+    Layout(
+        name="zkruby-election",
+        pattern="^ballot{SEQ}$",
+        how="exists",
+        order="magnitude",
+        sights=(ClientSight(counts="^ballot", key=r"(\d+)$", compare="number", unread="zero"),),
+        kind="election",
+        also_watches=("leader_ack",),
+        about="zk-ruby: election; the winner creates leader_ack (Ruby)",
+    ),
+)
+
+
+JAVA_WRITELOCK: Final = Layout(
+    name="zk-writelock-java",
+    pattern=r"^x-(?P<id>-?\d{1,19})-{SEQ}$",
+    how="exists",
+    sights=(
+        ClientSight(
+            counts="all", key="-(-?[^-]*)$", compare="number", unread="last", about=">= 3.7.0"
+        ),
+        ClientSight(
+            counts="all",
+            key="-([^-]*)$",
+            compare="number",
+            unread="first",
+            about="3.4.12, 3.5.4 to 3.6",
+        ),
+    ),
+    ties="name",
+    id_is="token",
+    about="ZooKeeper: WriteLock, the id is the session in decimal (Java); ZooKeeperNetEx (.NET)",
+)
+
+C_WRITELOCK: Final = Layout(
+    name="zk-writelock-c",
+    pattern="^x-(?P<id>[0-9a-f]{16})-{SEQ}$",
+    how="exists",
+    order="digits",
+    sights=(ClientSight(counts="all", key="-([^-]*)$", unread="fails"),),
+    id_is="token",
+    about="ZooKeeper: zoo_lock, the id is the session in hexadecimal (C)",
+)
+
+ELECTION: Final = Layout(
+    name="zk-election",
+    pattern="^n_{SEQ}$",
+    sights=(ClientSight(counts="all", key="^..(.*)$", compare="number", unread="fails"),),
+    how="exists",
+    kind="election",
+    unlisted=ANY_WAY,
+    about="ZooKeeper: LeaderElectionSupport (Java); ZooKeeperNetEx (.NET)",
+)
+
+GUID_LOCK: Final = Layout(
+    name="guid-lock",
+    pattern="^(?P<id>.+?)-lock-{SEQ}$",
+    sights=(
+        ClientSight(
+            counts=r"-lock-(-?\d{10})$", key=r"-lock-(-?\d{10})$", about="kazoo, a named subclass"
+        ),
+        ClientSight(counts="all", key="^(?:.*-)?(.*)$", about="zktools: ZkAsyncLock"),
+    ),
+    how="exists",
+    unlisted=ANY_WAY,
+    about="The recipe of ZooKeeper's documentation; zktools: ZkAsyncLock (Python)",
+)

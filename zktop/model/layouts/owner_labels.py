@@ -1,0 +1,186 @@
+"""Who is it? What a znode's data, or else its name, says about its client.
+
+Clients write a plain name, JSON, a protobuf, a few fields between colons, or a constant that means
+nothing. The first thing that names a host, a process or a person is the label.
+
+>>> label_of(b"b'worker-3'", "kazoo-semaphore"), label_of(b"lock", "plain-lock")
+('worker-3', None)
+>>> label_of(b'{"version":1,"brokerid":2}', "single-node")
+'broker 2'
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+from zktop.model.layouts.layout import Layout, Name
+from zktop.model.text import LONGEST_LABEL, Text, clean
+
+_SPACE = 0x20
+LONGEST_JSON = 65_536  # bytes; a larger document is no owner label
+
+REVOKED: Final = frozenset((b"__REVOKE__", b"unlock"))  # somebody asked the owner to let go
+
+_CONSTANTS: Final = {
+    b"lock", b"0", b"1", b"unlock", b"__REVOKE__", b"ACQUIRED", b"\x12\x34", b"UP",
+}  # fmt: skip
+# Few labels need these, so nothing is compiled before one does.
+_BYTES_REPR: Final = r"""(?s)b(['"])(.*)\1"""
+_DATE: Final = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*"
+_BOOKIE: Final = r'bookieId:\s*"([^"]*)"'
+_FATE: Final = r"(?:READ|WRITE):(\S+)"
+_PHRASE: Final = rb"[\x20-\x7e]{3,}"
+_PID: Final = r"(.+)\.PID\.(\d+)"
+
+
+@lru_cache(maxsize=1024)
+def label_of(data: bytes, layout: str) -> Text | None:
+    """Give what the data says about its owner, or None."""
+    if data in _CONSTANTS:
+        return None
+    said = _SAID.get(layout, _plainly)(data)
+    if not said:
+        return None
+    short = said if len(said) <= LONGEST_LABEL else said[: LONGEST_LABEL - 1] + "…"
+    return clean(short.strip()) or None
+
+
+def label_in_name(layout: Layout, name: Name) -> Text | None:
+    """Give what the name says about its owner, or None."""
+    if layout.id_is == "token":
+        return None
+    if name.id is None:
+        return Text(name.group.rstrip("-_")) or None if layout.grouped else None
+    process = re.fullmatch(_PID, name.id) if layout.name == "zooit" else None
+    return Text(f"{process[1]} pid {process[2]}" if process else name.id)
+
+
+def _plainly(data: bytes) -> str | None:
+    if data[:1] in (b"{", b"["):
+        return _from_json(data)
+    text = data[: 4 * 1024].decode("utf-8", "replace")
+    if not text.isprintable() and _is_binary(data[:1024]):
+        return _phrase(data)
+    quoted = re.fullmatch(_BYTES_REPR, text) if text[0] == "b" else None
+    return quoted[2] if quoted else text
+
+
+def _is_binary(data: bytes) -> bool:
+    return any(byte < _SPACE and byte not in (9, 10, 13) for byte in data) or data[0] in (10, 0xFF)
+
+
+def _phrase(data: bytes) -> str | None:
+    """Find the longest printable stretch of a protobuf, which is a host or a name mostly."""
+    phrases = [
+        found.decode("ascii") for found in re.findall(_PHRASE, data[:1024].replace(b"PBUF", b""))
+    ]
+    return max(phrases, key=len, default=None)
+
+
+def _from_json(data: bytes) -> str | None:
+    if len(data) > LONGEST_JSON:
+        return None
+    try:
+        document = msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return data.decode("utf-8", "replace")
+    return named_in(document)
+
+
+def named_in(document: object) -> str | None:
+    """Find who is meant in a JSON document of any shape.
+
+    >>> named_in({"HostName": "h2", "UserName": "vt", "Action": "ApplySchema"})
+    'vt@h2 ApplySchema'
+    >>> named_in({"id": "mine", "simpleFields": {"OWNER": "me"}})
+    'me'
+    """
+    if isinstance(document, list):
+        return next(filter(None, map(named_in, document[:8])), None)
+    if not isinstance(document, dict):
+        return None
+    for key, say in _KEYS.items():
+        said = say(document) if key in document else None
+        if said:
+            return said
+    return None
+
+
+def _text(key: str) -> Callable[[Mapping[str, object]], str | None]:
+    def say(document: Mapping[str, object]) -> str | None:
+        value = document[key]
+        if isinstance(value, dict | list):
+            return named_in(value)
+        return str(value) if isinstance(value, str | int) else None
+
+    return say
+
+
+def _vitess(document: Mapping[str, object]) -> str:
+    user, action = document.get("UserName"), document.get("Action")
+    at = f"{user}@{document['HostName']}" if user else str(document["HostName"])
+    return f"{at} {action}" if action else at
+
+
+def _broker(document: Mapping[str, object]) -> str:
+    return f"broker {document['brokerid']}"
+
+
+_KEYS: Final[dict[str, Callable[[Mapping[str, object]], str | None]]] = {
+    "HostName": _vitess,
+    "brokerid": _broker,
+    "holder": _text("holder"),
+    "descriptors": _text("descriptors"),
+    "simpleFields": _text("simpleFields"),
+    "OWNER": _text("OWNER"),
+    "address": _text("address"),
+    "hostname": _text("hostname"),
+    "host": _text("host"),
+    "ip": _text("ip"),
+    "owner": _text("owner"),
+    "name": _text("name"),
+    "id": _text("id"),
+}
+
+
+def _unless_digits(data: bytes) -> str | None:
+    return None if data.isdigit() else _plainly(data)
+
+
+def _fate(data: bytes) -> str | None:
+    found = re.fullmatch(_FATE, data.decode("utf-8", "replace"))
+    return found[1] if found else _plainly(data)
+
+
+def _hive(data: bytes) -> str | None:
+    return data[:1024].decode("utf-8", "replace").partition(":")[0]
+
+
+def _bookie(data: bytes) -> str | None:
+    found = re.search(_BOOKIE, data[:4096].decode("utf-8", "replace"))
+    return found[1] if found else _plainly(data)
+
+
+def _clickhouse(data: bytes) -> str | None:
+    return data[:1024].decode("utf-8", "replace").partition(" (")[0]
+
+
+def _unless_date(data: bytes) -> str | None:
+    text = data[:64].decode("utf-8", "replace").strip()
+    return None if re.fullmatch(_DATE, text) else _plainly(data)
+
+
+_SAID: Final[dict[str, Callable[[bytes], str | None]]] = {
+    "accumulo-fate-lock": _fate,
+    "bookkeeper-auditor": _bookie,
+    "clickhouse-leader-election": _clickhouse,
+    "hive-lock": _hive,
+    "medallion-semaphore": _unless_digits,
+    "permit-semaphore": _unless_digits,
+    "plain-lock": _unless_digits,
+    "shedlock": _unless_date,
+    "zplock": _from_json,
+}

@@ -1,0 +1,98 @@
+"""What a lock is judged by: its own znode, its children, and a few nodes around it.
+
+Whatever is asked here is noted down, so that a lock can tell which facts it was made from.
+"""
+
+import re
+from typing import Final
+
+from zktop.model.facts import Stat, join, split
+from zktop.model.settings import Root, Settings
+from zktop.model.text import Text
+from zktop.model.world.family import Family, Znode
+from zktop.model.world.world import World
+
+_LOCKISH: Final = "lock|mutex|leader|elect|latch|master|owner|running|active|controller|sem|lease"
+
+Asked = tuple[Text, bool, Family | Znode | None]
+
+
+def is_lockish(name: str) -> bool:
+    """Tell whether a name sounds like a lock or an election."""
+    return re.search(_LOCKISH, name, re.IGNORECASE) is not None
+
+
+class Ground:
+    """One path of a world, seen as the root of a lock."""
+
+    __slots__ = ("_settings", "_world", "asked", "family", "path")
+
+    def __init__(self, path: Text, world: World, settings: Settings) -> None:
+        self.path = path
+        self._world = world
+        self._settings = settings
+        self.family = world.family(path)
+        self.asked: list[Asked] = []
+
+    @property
+    def settings(self) -> Settings:
+        """What the user decided."""
+        return self._settings
+
+    @property
+    def world(self) -> World:
+        """All that is known; what is asked of it is not noted down."""
+        return self._world
+
+    @property
+    def told(self) -> Root | None:
+        """What the user said about this path."""
+        return self._settings.root_of(self.path) if self._settings.roots else None
+
+    @property
+    def stat(self) -> Stat | None:
+        """The newest Stat of the lock's own znode."""
+        if self.family.stat is not None:
+            return self.family.stat
+        node = self.itself()
+        return node.stat if node else None
+
+    def itself(self) -> Znode | None:
+        """Give the lock's own znode, with its data if that was read."""
+        return self._node(self.path)
+
+    def below(self, name: str) -> Family:
+        """Give the children of a child."""
+        return self._family(join(self.path, name))
+
+    def beside(self, ending: str) -> Family | None:
+        """Give the children of the sibling whose name is ours and this ending; None: no such."""
+        sibling = Text(self.path + ending)
+        family = self._family(sibling)
+        return family if family.listed or self._node(sibling) is not None else None
+
+    def knows(self, path: Text) -> bool:
+        """Tell whether there is such a node, as far as is known."""
+        return self._family(path).listed or self._node(path) is not None
+
+    def above(self) -> "Ground | None":
+        """Give the parent as a ground of its own."""
+        parent = split(self.path)[0]
+        return Ground(parent, self._world, self._settings) if parent else None
+
+    def stands(self, asked: tuple[Asked, ...]) -> bool:
+        """Tell whether these earlier answers are still the same objects."""
+        return all(
+            (self._world.node(path) if is_node else self._world.family(path)) is answer
+            for path, is_node, answer in asked
+        )
+
+    def _family(self, path: Text) -> Family:
+        answer = self._world.family(path)
+        self.asked.append((path, False, answer))
+        return answer
+
+    def _node(self, path: Text) -> Znode | None:
+        answer = self._world.node(path)
+        self.asked.append((path, True, answer))
+        return answer

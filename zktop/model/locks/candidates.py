@@ -1,0 +1,82 @@
+"""Where locks may be: the paths that are worth a closer look.
+
+Which locks read which families.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from zktop.model.facts import join, split
+from zktop.model.layouts.by_shape import PARTS, QUEUE_OF_SEMAPHORE, is_lock_of_its_parent, part_of
+from zktop.model.layouts.site import Ground, is_lockish
+from zktop.model.layouts.timed_leases import expiring
+from zktop.model.settings import Settings
+from zktop.model.text import Text
+from zktop.model.world.world import World
+
+_DIGITS: Final = 9  # of a sequence number at the least
+
+
+def read_by(path: Text, children: Iterable[Text] = ()) -> list[Text]:
+    """Give the paths whose locks can differ after these children of a path came, went or changed.
+
+    >>> read_by("/pool/sem-__lock__"), read_by("/app/sem/leases")
+    (['/pool/sem-__lock__', '/pool/sem'], ['/app/sem/leases', '/app/sem'])
+    """
+    found = [path]
+    name = path[path.rfind("/") + 1 :]
+    if name.endswith(QUEUE_OF_SEMAPHORE):
+        found.append(Text(path.removesuffix(QUEUE_OF_SEMAPHORE)))
+    if name in PARTS or name.isdecimal():
+        found.append(split(path)[0])
+    for child in dict.fromkeys(unnumbered(children)):
+        found += _read_child(path, child)
+    return found
+
+
+def unnumbered(names: Iterable[Text]) -> list[Text]:
+    """Leave out the places in a queue, whose data and owner make no lock."""
+    return [name for name in names if not name[-_DIGITS:].isdecimal() or len(name) < _DIGITS]
+
+
+def _read_child(path: str, name: Text) -> Iterator[Text]:
+    """Give the locks that a child's own data and owner can make, or change the size of."""
+    child = join(path, name)
+    yield child
+    if name.endswith(QUEUE_OF_SEMAPHORE):
+        yield Text(child.removesuffix(QUEUE_OF_SEMAPHORE))
+
+
+def candidates(world: World, settings: Settings) -> Iterator[Text]:
+    """Give every known path that may be a lock; `lock_at` has the last word."""
+    paths = {Text(root.path) for root in settings.roots if "*" not in root.path}
+    for path, family in world.families.items():
+        paths.add(path)
+        paths.update(join(path, name) for name in family.members)
+    return (path for path in sorted(paths) if may_be_lock(path, world, settings))
+
+
+def may_be_lock(path: str, world: World, settings: Settings) -> bool:
+    """Tell whether a path may be a lock: a parent of anything, or a lock-like node.
+
+    What is part of another lock is none of its own.
+    """
+    if any(root.path == path for root in settings.roots):
+        return True
+    ground = Ground(Text(path), world, settings)
+    family = ground.family
+    if family.listed or family.members or family.denied:
+        return not part_of(ground)
+    parent, name = split(path)
+    znode = world.node(path)
+    if znode is None or not unnumbered([name]):
+        return False
+    if not _may_be_held(znode.stat.owner if znode.stat else 0, name, znode.data):
+        return False
+    return not is_lock_of_its_parent(Ground(parent, world, settings), name)
+
+
+def _may_be_held(owner: int, name: str, data: bytes | None) -> bool:
+    if owner:
+        return is_lockish(name)
+    return data is not None and data[:1] == b"{" and expiring(data) is not None

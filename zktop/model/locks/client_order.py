@@ -1,0 +1,101 @@
+"""The children of a lock as one kind of client counts them, in the order it puts them."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from zktop.model.layouts.client_view import FAILS, Rank, bars_of, reader_of
+from zktop.model.layouts.layout import ClientSight, Layout, read, written
+from zktop.model.locks import queue as order
+from zktop.model.locks.lock import FOREIGN, Member
+
+
+class Ranking:
+    """The counted children in order; those that the client fails at stand apart."""
+
+    __slots__ = ("_place", "_rank_of", "_ranks", "_shares", "_sight", "children", "unreadable")
+
+    def __init__(
+        self,
+        layout: Layout,
+        sight: ClientSight,
+        children: Sequence[Member],
+        *,
+        group: str = "",
+        for_readers: bool = False,
+    ) -> None:
+        """Rank these children; readers wait for some of them alone."""
+        if for_readers:
+            children = list(_barring(sight, children))
+        self._shares = layout.ties == "share"
+        self._sight = sight
+        self._rank_of = rank_in(layout, sight, children, group)
+        ranked = [(rank, child) for child in children if (rank := self._rank_of(child))]
+        self.unreadable = tuple(child for rank, child in ranked if rank == FAILS)
+        tie = _TIES.get(layout.ties)
+        if tie is not None:
+            ranked.sort(key=lambda one: tie(one[1]))
+        readable = sorted([one for one in ranked if one[0] != FAILS], key=_first)
+        self.children = tuple(child for _, child in readable)
+        self._ranks: list[Rank] = [rank for rank, _ in readable]
+        self._place = {child.node: place for place, child in enumerate(self.children)}
+
+    def before(self, member: Member) -> int:
+        """Count the children that go before a member."""
+        place = self._place.get(member.node)
+        if place is None:
+            return bisect_left(self._ranks, self._rank_of(member) or self._by_number(member))
+        return bisect_left(self._ranks, self._ranks[place]) if self._shares else place
+
+    def is_before(self, child: Member, member: Member) -> bool:
+        """Tell whether a child is counted, and goes before a member."""
+        place = self._place.get(child.node)
+        return place is not None and place < self.before(member)
+
+    def counts(self, child: Member) -> bool:
+        """Tell whether a child is counted at all, or fails the client."""
+        return self._rank_of(child) is not None
+
+    def back(self, end: int) -> Iterator[Member]:
+        """Give those before a place, the nearest first."""
+        return (self.children[place] for place in range(end - 1, -1, -1))
+
+    def _by_number(self, member: Member) -> Rank:
+        """Rank a member whose own name its client does not look at."""
+        number = member.sequence or 0
+        return (1, number if self._sight.compare == "number" else written(number))
+
+
+def _barring(sight: ClientSight, children: Sequence[Member]) -> Iterator[Member]:
+    bars = bars_of(sight)
+    if bars is None:
+        return (child for child in children if child.mode != "read")
+    return (child for child in children if bars(child.znode.name))
+
+
+def rank_in(
+    layout: Layout, sight: ClientSight, children: Sequence[Member], group: str
+) -> Callable[[Member], Rank | None]:
+    """Give the function that ranks a child; own names keep the order of the layout."""
+    if sight.counts != "own":
+        rank = reader_of(sight, group)
+        return lambda child: rank(child.znode.name)
+
+    def is_own(child: Member) -> bool:
+        if child.layout not in (FOREIGN, layout.name):
+            return False
+        name = read(layout, child.znode.name)
+        return name is not None and (not layout.grouped or name.group == group)
+
+    key = order.key_of(layout, [child for child in children if is_own(child)])
+    return lambda child: (1, key(child)) if is_own(child) else None
+
+
+def _first(ranked: tuple[Rank, Member]) -> Rank:
+    return ranked[0]
+
+
+_TIES: Final[dict[str, Callable[[Member], int | str]]] = {
+    "name": lambda child: child.znode.name,
+    "arrival": lambda child: child.czxid,
+}

@@ -1,0 +1,149 @@
+"""Open the folder of a lock: all its children, who watches them, and what was so before.
+
+What the servers' watch tables say about one session and one path.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from zktop.model.facts import Session, Watches
+from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.site import Ground
+from zktop.model.locks.folder import NO_MEMORY, Folder, Memory, Seen, children_of
+from zktop.model.locks.folder_queue import FolderQueue
+from zktop.model.locks.lock import Line, Lock, Member
+from zktop.model.locks.special_queues import Pool
+from zktop.model.locks.watch_check import absolute
+from zktop.model.text import Text
+from zktop.model.world.family import Family
+from zktop.model.world.world import World
+
+_TOO_MANY = 4_000  # watches of one session: looking through more takes longer than it is worth
+
+
+def watches(world: World, session: Session, path: str) -> bool | None:
+    """Tell whether a session watches a path; None when no table can tell."""
+    tables = [table.watches.rows if table.watches else None for table in world.tables.values()]
+    found = [rows[session] for rows in tables if rows and session in rows]
+    if any(len(paths) > _TOO_MANY for paths in found):
+        return None
+    if any(path in paths for paths in found):
+        return True
+    return False if found or (tables and None not in tables) else None
+
+
+def seen_watching(
+    world: World,
+    sessions: Iterable[Session],
+    nodes: Mapping[Text, Text],
+    before: Mapping[Session, Seen],
+) -> dict[Session, Seen]:
+    """Give what sessions watch among some paths, named as `nodes` says, and since when.
+
+    Who was looked up before is looked up again: a watch that is older than a node is left over.
+    """
+    found: dict[Session, Seen] = {}
+    for session in {*sessions, *before}:
+        tables = list(_tables_of(world, session)) if session else []
+        if len(tables) != 1:
+            continue  # nobody knows, or it moves from one server to another
+        table, paths = tables[0]
+        known = before.get(session)
+        earlier = known.here if known else {}
+        here = {nodes[path] for path in paths if path in nodes}
+        found[session] = Seen(
+            table.zxid,
+            known.since if known else table.zxid,
+            {node: earlier.get(node, table.zxid) for node in here},
+        )
+    return found
+
+
+def _tables_of(world: World, session: Session) -> Iterator[tuple[Watches, tuple[Text, ...]]]:
+    """Give the watch tables that have a session, without those of which it has too many rows."""
+    for tables in world.tables.values():
+        table = tables.watches
+        paths = (table.rows or {}).get(session, ()) if table else ()
+        if table and paths and len(paths) <= _TOO_MANY:
+            yield table, paths
+
+
+class Opening(msgspec.Struct, frozen=True):
+    """What a folder is opened with."""
+
+    world: World
+    ground: Ground
+    memory: Memory
+
+    def of(
+        self, family: Family, layouts: Sequence[Layout], below: str = ""
+    ) -> Callable[[Iterable[Member]], Folder]:
+        """Give what opens the folder of a family, once its contenders are known."""
+
+        def opened(members: Iterable[Member]) -> Folder:
+            children = children_of(family, members, layouts, below)
+            nodes = {absolute(self.ground.path, child.node): child.node for child in children}
+            sessions = [child.owner for child in children if child.owner]
+            return Folder(
+                children=children,
+                memory=self.memory,
+                watched=seen_watching(self.world, sessions, nodes, self.memory.watched),
+                changed=_changed(family),
+                own=self.ground.settings.layouts,
+            )
+
+        return opened
+
+
+def _changed(family: Family) -> int:
+    """Give when a child came or went last; where no Stat tells, nothing did after the listing."""
+    if family.stat is None:
+        return 0
+    return family.listed_at if family.stat.pzxid is None else family.stat.pzxid
+
+
+def folder_queues(lines: Iterable[Line]) -> Iterator[FolderQueue]:
+    """Give the queues that stand in an open folder, also those in front of leases."""
+    for line in lines:
+        inner = line.gate if isinstance(line, Pool) else line
+        if isinstance(inner, FolderQueue):
+            yield inner
+
+
+def memory_of(before: Lock | None) -> Memory:
+    """Remember what was so, in a lock or in what it is made of."""
+    queues = list(folder_queues(before.lines)) if before is not None else []
+    if not queues:
+        return NO_MEMORY
+    waiting = [(queue, one) for queue in queues for one in queue.waiters]
+    return Memory(
+        names=frozenset().union(*(queue.folder.names for queue in queues)),
+        waited={
+            one.node: tuple(target.path for target in queue.expected(one))
+            for queue, one in waiting
+            if not queue.is_stranded(one)
+        },
+        stranded={one.node: one.layout for queue, one in waiting if queue.is_stranded(one)},
+        proofs={node: proof for queue in queues for node, proof in queue.proofs.items()},
+        watched=queues[0].folder.watched,
+    )
+
+
+def stranded_in(lines: Iterable[Line]) -> frozenset[Text]:
+    """Name the nodes that failed clients left behind."""
+    return frozenset(
+        one.node
+        for queue in folder_queues(lines)
+        for one in queue.waiters
+        if queue.is_stranded(one)
+    )
+
+
+def obstacles_of(lines: Sequence[Line]) -> tuple[Member, ...]:
+    """Give the foreign children that somebody waits for."""
+    found = {one.node: one for queue in folder_queues(lines) for one in queue.obstacles}
+    for line in lines:
+        if isinstance(line, Pool) and line.is_short:
+            found.update((one.node, one) for one in line.taken)
+    return tuple(found.values())

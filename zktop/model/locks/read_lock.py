@@ -1,0 +1,199 @@
+"""The one door: from a path of a world to the lock that is there, or to what it is instead."""
+
+from typing import Final
+
+from zktop.model.facts import Millis, Session
+from zktop.model.layouts.layout import Kind, Layout
+from zktop.model.layouts.recognise import Recognised, recognise
+from zktop.model.layouts.site import Ground
+from zktop.model.locks.by_name import Queues, grouped, mixed, one_queue, watching_in
+from zktop.model.locks.by_shape import Shape, Site, shape_of
+from zktop.model.locks.lock import Lock, NotALock
+from zktop.model.locks.members import is_election, is_promoting, known_members
+from zktop.model.locks.open_folder import (
+    Opening,
+    folder_queues,
+    memory_of,
+    obstacles_of,
+    stranded_in,
+    watches,
+)
+from zktop.model.locks.update import Difference, updated
+from zktop.model.locks.warnings import NEARLY_EXHAUSTED
+from zktop.model.settings import Settings
+from zktop.model.text import Text
+from zktop.model.world.world import World
+
+DENIED: Final = "its children cannot be listed: the ACL forbids it"
+
+
+def lock_at(
+    path: str,
+    world: World,
+    settings: Settings,
+    now: Millis,
+    previous: Lock | NotALock | None = None,
+    news: Difference | None = None,
+) -> Lock | NotALock:
+    """Give the lock at a path as of now; `previous` is what this gave for the path before.
+
+    `news` tells how its children differ from those of the world before, where that is known. The
+    same object comes back as long as its facts are the same. A different root under the same
+    path has nothing to do with the previous one.
+    """
+    ground = Ground(Text(path), world, settings)
+    before = previous if isinstance(previous, Lock) and _is_same_root(previous, ground) else None
+    if before is not None:
+        if before.family is ground.family and _is_unchanged(before, ground, now):
+            return before
+        quick = updated(before, ground, news)
+        if quick is not None:
+            return quick
+    recognised = recognise(ground, before.layout if before else None)
+    if ground.family.denied and before is None and ground.told is None:
+        return NotALock(ground.path, recognised.kind, error=DENIED)
+    if not recognised.is_lock:
+        foreign = tuple(znode.name for znode in recognised.rest)
+        return NotALock(ground.path, recognised.kind, foreign, _denial(ground), recognised.asks)
+    return _Build(ground, recognised, world, now, before).lock()
+
+
+def _is_same_root(previous: Lock, ground: Ground) -> bool:
+    known, stat = previous.stat, ground.family.stat
+    return known is None or stat is None or known.czxid == stat.czxid
+
+
+def _is_unchanged(lock: Lock, ground: Ground, now: Millis) -> bool:
+    if lock.asks_watches or (lock.until is not None and now >= lock.until):
+        return False
+    return ground.stands(lock.asked)
+
+
+def _denial(ground: Ground) -> str | None:
+    return DENIED if ground.family.denied else None
+
+
+class _Build:
+    """All that goes into one lock, while it is put together."""
+
+    def __init__(
+        self,
+        ground: Ground,
+        recognised: Recognised,
+        world: World,
+        now: Millis,
+        before: Lock | None,
+    ) -> None:
+        self.ground, self.recognised, self.world, self.now = ground, recognised, world, now
+        self.told = ground.told
+        self.leases = self.told.leases if self.told else None
+        self.before = before
+        self.known = known_members(before)
+
+    def lock(self) -> Lock:
+        if not self.recognised.places and self.recognised.kind in _SHAPED:
+            return self._of_shape()
+        return self._of_queues()
+
+    def _of_shape(self) -> Lock:
+        layout = self.recognised.layouts[0]
+        opening = Opening(self.world, self.ground, memory_of(self.before))
+        shape = shape_of(Site(self.ground, layout, self.now, self.leases, self.known, opening))
+        return self._lock(shape, shape.foreign, layout)
+
+    def _of_queues(self) -> Lock:
+        queues = self._queues()
+        foreign = tuple(znode.name for znode in self.recognised.rest)
+        layout = queues.leases.layout or self.recognised.layouts[0]
+        return self._lock(queues, foreign, layout)
+
+    def _queues(self) -> Queues:
+        layouts, places = self.recognised.layouts, self.recognised.places
+        opening = Opening(self.world, self.ground, memory_of(self.before))
+        opened = opening.of(self.ground.family, layouts)
+        if len(layouts) > 1:
+            interop = self.told is not None and self.told.interop
+            return mixed(layouts, places, self.known, opened, interop=interop)
+        layout = layouts[0]
+        listed = places.get(layout.name, [])
+        if layout.grouped:
+            return grouped(layout, listed, self.known, opened)
+        if layout.name == "clickhouse-leader-election":
+            listed = [] if any(place.name.sequence is None for place in listed) else listed
+        watching = watching_in(self.ground.path, self._watches)
+        return one_queue(
+            layout,
+            listed,
+            watching,
+            opened=opened if self.recognised.rest or opening.memory.stranded else None,
+            leases=self.leases,
+            known=self.known,
+        )
+
+    def _watches(self, session: Session, path: Text) -> bool | None:
+        return watches(self.world, session, path)
+
+    def _lock(self, made: Queues | Shape, foreign: tuple[Text, ...], layout: Layout) -> Lock:
+        family = self.ground.family
+        return Lock(
+            path=self.ground.path,
+            layout=self.recognised.kind,
+            kind=self._kind(made, layout),
+            lines=made.lines,
+            stat=self.ground.stat,
+            seen_zxid=family.listed_at,
+            at=family.told_at,
+            leases=made.leases.number,
+            leases_are=made.leases.are,
+            foreign=foreign,
+            obstacles=obstacles_of(made.lines),
+            stranded=stranded_in(made.lines),
+            warnings=self._warnings(made, foreign),
+            error=_denial(self.ground),
+            blocking=self.told is not None and self.told.blocking,
+            until=made.until if isinstance(made, Shape) else None,
+            asks_watches=self.recognised.asks or made.asks,
+            family=family,
+            asked=tuple(self.ground.asked),
+        )
+
+    def _kind(self, made: Queues | Shape, layout: Layout) -> Kind:
+        if self.told is not None and self.told.kind is not None:
+            return self.told.kind
+        if layout.means == "mutex" and made.leases.number is not None and made.leases.number > 1:
+            return "semaphore"
+        if any(_is_shared(one, made) for one in self.recognised.layouts):
+            return "read-write"
+        means = "mutex" if layout.means == "read-write" else layout.means
+        return "election" if is_election(self.ground.path, layout, made.lines) else means
+
+    def _warnings(self, made: Queues | Shape, foreign: tuple[Text, ...]) -> tuple[str, ...]:
+        said = [word for line in made.lines for word in line.warnings]
+        said.extend(made.warnings)
+        stat = self.ground.stat
+        if stat is not None and (stat.next_sequence or 0) > NEARLY_EXHAUSTED:
+            said.append("sequence-exhausted")
+        if foreign:
+            said.append("foreign-children")
+        if obstacles_of(made.lines):
+            said.append("blocked-by-foreign")
+        if any(queue.fails for queue in folder_queues(made.lines)):
+            said.append("broken-by-foreign")
+        if self.recognised.guessed:
+            said.append("low-confidence")
+        return tuple(dict.fromkeys(said))
+
+
+def _is_shared(layout: Layout, made: Queues | Shape) -> bool:
+    """Tell whether readers may share; some names tell only once there is a reader."""
+    if layout.means != "read-write" or not is_promoting(layout):
+        return layout.means == "read-write"
+    return any(member.mode == "read" for line in made.lines for member in line.members)
+
+
+_SHAPED: Final = frozenset(
+    (
+        "curator-semaphore-v2", "kazoo-semaphore", "kazoo-lease", "kazoo-locking-queue",
+        "zkruby-election", "hadoop-elector", "hbase-master", "patroni", "shedlock", "single-node",
+    )
+)  # fmt: skip

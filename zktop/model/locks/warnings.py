@@ -1,0 +1,169 @@
+"""What is odd about a queue, counted so that one member more or less costs no second look.
+
+Counters, because a queue of ten thousand is made anew with every event: joining and leaving
+adjust them, and only the first time everybody is looked at.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from operator import attrgetter, le
+from typing import Final
+
+import msgspec
+
+from zktop.model.layouts.client_view import assumed, reader_of, sights_of
+from zktop.model.layouts.layout import LARGEST, Layout
+from zktop.model.layouts.owner_labels import REVOKED
+from zktop.model.locks.lock import Member
+from zktop.model.text import Text
+
+DISORDER: Final = "order-disagrees-with-czxid"
+NEARLY_EXHAUSTED: Final = LARGEST - LARGEST // 100
+
+
+class Notes(msgspec.Struct, frozen=True, gc=False):
+    """Counters over the members of one queue."""
+
+    unordered: int = 0  # neighbours of which the later one came first
+    twins: int = 0  # neighbours of the same number
+    negative: int = 0
+    unnumbered: int = 0
+    unseen: int = 0  # members that block nobody
+    lasting: int = 0  # members that no session's end would free
+    readers: int = 0
+    revoked: int = 0  # members that were asked to let go
+    repeated: bool = False  # two members with the same token
+    largest: int = 0
+
+    @property
+    def is_sane(self) -> bool:
+        """Tell whether all clients agree on the order."""
+        return not (self.twins or self.negative or self.unnumbered or self.unseen)
+
+    def with_change(self, member: Member, around: "Around", step: int) -> "Notes":
+        """Adjust the counters for a member that joins (step 1) or leaves (step -1)."""
+        before, after = around
+        came = _inverted(before, member) + _inverted(member, after) - _inverted(before, after)
+        return msgspec.structs.replace(
+            self,
+            unordered=self.unordered + step * came,
+            lasting=self.lasting + step * (not member.releases),
+            readers=self.readers + step * (member.mode == "read"),
+            revoked=self.revoked + step * (member.znode.data in REVOKED),
+        )
+
+    def warnings(
+        self,
+        layout: Layout,
+        rule: str,
+        members: Sequence[Member],
+        holders: Sequence[Member],
+    ) -> tuple[str, ...]:
+        """Name what is wrong, in the words of the contract."""
+        broken = _is_broken(rule, holders) or (
+            bool(self.negative and self.unordered) and _came_first(members) not in holders
+        )
+        lasting = self.lasting and layout.name not in _LASTING_BY_DESIGN
+        said = {
+            "negative-sequence": self.negative,
+            "duplicate-sequence": self.twins,
+            "sequence-exhausted": self.largest == LARGEST,
+            DISORDER: self.unordered,
+            "mutual-exclusion-broken": broken,
+            "duplicate-client": self.repeated,
+            "persistent-contender": lasting,
+            "revocation-requested": self.revoked,
+            "low-confidence": layout.guessed,
+        }
+        return tuple(word for word, is_so in said.items() if is_so)
+
+
+Around = tuple[Member | None, Member | None]
+
+# Their clients miss some of their own names: kazoo short negative numbers, Hive half-shared locks.
+_MISSING: Final = frozenset(("kazoo-lock", "hive-lock"))
+
+_LASTING_BY_DESIGN: Final = frozenset(
+    ("accumulo-fate-lock", "kazoo-lease", "kazoo-locking-queue", "shedlock")
+)
+
+
+def notes_of(layout: Layout, members: Sequence[Member]) -> Notes:
+    """Count everything, looking at each member once; what is alike is the same object."""
+    return _same(_counted(layout, members))
+
+
+@lru_cache(maxsize=1024)
+def plain_notes(unordered: int, largest: int) -> Notes:
+    """Give the notes of a queue at which nothing else is odd."""
+    return _same(Notes(unordered=unordered, largest=largest))
+
+
+@lru_cache(maxsize=1024)
+def _same(notes: Notes) -> Notes:
+    return notes
+
+
+def _counted(layout: Layout, members: Sequence[Member]) -> Notes:
+    known = [member.sequence for member in members if member.sequence is not None]
+    tokens = [token for member in members if (token := member.token) is not None]
+    return Notes(
+        unordered=_inversions(members),
+        twins=len(known) - len(set(known)),
+        negative=len([number for number in known if number < 0]),
+        unnumbered=len(members) - len(known),
+        unseen=_unseen(layout, members),
+        lasting=[member.releases for member in members].count(False),
+        readers=[member.mode for member in members].count("read"),
+        revoked=len([one for one in members if one.znode.data in REVOKED]),
+        repeated=len(tokens) != len(set(tokens)),
+        largest=max(known, default=0),
+    )
+
+
+def is_unseen(layout: Layout, member: Member) -> bool:
+    """Tell whether its own layout's clients do not count it."""
+    sight = assumed(sights_of(layout), member.mode)
+    return sight.counts != "own" and reader_of(sight)(member.znode.name) is None
+
+
+def _unseen(layout: Layout, members: Sequence[Member]) -> int:
+    """Count those; names with sane numbers are counted by all that count any."""
+    if layout.name not in _MISSING and not layout.unseen:
+        return 0
+    return sum([is_unseen(layout, member) for member in members])
+
+
+def is_repeated(member: Member, names: Iterable[Text]) -> bool:
+    """Tell whether another of these names has the same token; to search all of them at once."""
+    token = member.token
+    return token is not None and "\n".join(names).count(token) > 1
+
+
+def _inversions(members: Sequence[Member]) -> int:
+    arrivals = [member.czxid for member in members]
+    if all(map(le, arrivals, arrivals[1:])):
+        return 0
+    return sum(map(_inverted, members, members[1:]))
+
+
+def _inverted(before: Member | None, after: Member | None) -> bool:
+    """Tell whether the later one came first; a read that took its writer's number is no case."""
+    if before is None or after is None or before.sequence == after.sequence:
+        return False
+    return 0 < after.czxid < before.czxid
+
+
+def _came_first(members: Sequence[Member]) -> Member | None:
+    return min((m for m in members if m.czxid), key=attrgetter("czxid"), default=None)
+
+
+def _is_broken(rule: str, holders: Sequence[Member]) -> bool:
+    """Tell whether holders exclude one another, and yet hold."""
+    if len(holders) < 2 or rule == "first-n":  # noqa: PLR2004  one alone cannot be in the way
+        return False
+    if rule == "first":
+        return True
+    writers = [holder for holder in holders if holder.mode != "read"]
+    owners = {holder.owner for holder in holders}
+    return bool(writers) and (len(writers) > 1 or len(owners) > 1)

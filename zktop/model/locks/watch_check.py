@@ -1,0 +1,265 @@
+"""What each waiter really watches, next to what its recipe says it should.
+
+Screens, JSON and findings all take the verdict of `Lookout`. The server tables are usually older
+than the lock beside them, so a mismatch is a verdict only where the table could have shown the
+watch: it must know the waiter, and a watch on a node that has left the lock since proves nothing.
+No table of ZooKeeper lists child watches or polls: where a client may use them, a watch that is
+not listed is invisible, not missing. Other servers list child watches among the others.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Final, Literal
+
+import msgspec
+
+from zktop.model.facts import Millis, Session, Watches, join, split
+from zktop.model.layouts.catalogue import layout_named
+from zktop.model.layouts.layout import How, Layout
+from zktop.model.locks.lock import Line, Lock, Member, Target
+from zktop.model.text import Text
+from zktop.model.world.ensemble import Sight
+
+Verdict = Literal["confirmed", "elsewhere", "missing", "invisible", "unknown", "none-needed"]
+
+UNSEEN: Final[How] = "children"  # a watch that no server table shows
+NONE: Final[frozenset[Text]] = frozenset()
+POLL_MS: Final = 10_000  # whoever sends no request for so long does not poll
+
+
+class Watching(msgspec.Struct, frozen=True, gc=False):
+    """The expected watches of a contender, those its session has here, and what that means.
+
+    All paths are absolute. `actual` is None when nobody could look; it holds what the session
+    watches of this lock, for whichever of its places.
+    """
+
+    verdict: Verdict
+    expected: tuple[Target, ...] = ()
+    actual: tuple[Text, ...] | None = None
+
+
+class Lookout(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """One lock beside one sight. Each answer is worked out when it is first asked for."""
+
+    lock: Lock
+    sight: Sight
+    idle: Mapping[Session, Millis] = {}  # since when sessions have sent nothing but pings
+    layouts: tuple[Layout, ...] = ()  # the user's own
+
+    def of(self, member: Member) -> Watching:
+        """Give one contender's watches and the verdict on them."""
+        line = self._waits_in(member)
+        actual = self.here(member.owner)
+        shown = None if actual is None else tuple(sorted(actual))
+        if line is None or member.node in self.lock.stranded:
+            return Watching("none-needed", (), shown)
+        expected = self.expected(line, member)
+        return Watching(self._verdict(member, expected, actual), expected, shown)
+
+    def edges(self) -> Iterator[tuple[Member, Member]]:
+        """Give the watch graph among the members: who watches, and whom.
+
+        What a session watches beyond the expectations of its places is told of its only place
+        that lacks a watch; where there are several of those, of none.
+        """
+        for session in self._places:
+            yield from self._edges_of(session)
+
+    def watchers(self, member: Member) -> frozenset[Session]:
+        """Give the sessions that watch a member, whatever they are; without our own."""
+        return self.sight.watchers(absolute(self.lock.path, member.node))
+
+    def bystanders(self, member: Member) -> frozenset[Session]:
+        """Give the sessions that watch a member and own none: observers, or left-over watches."""
+        return self.watchers(member) - self._places.keys()
+
+    @cached_property
+    def crowd(self) -> tuple[Session, ...]:
+        """Who waits for a single-node lock: known only by a watch on it, in no order."""
+        if self.lock.kind != "single":
+            return ()
+        return tuple(sorted({one for held in self.lock.holders for one in self.bystanders(held)}))
+
+    def member_at(self, path: str) -> Member | None:
+        """Give the member of an absolute path."""
+        node = relative(self.lock.path, path)
+        found = (line.find(node) for line in self.lock.lines)
+        return next((member for member in found if member is not None), None)
+
+    def _verdict(
+        self, member: Member, expected: tuple[Target, ...], actual: frozenset[Text] | None
+    ) -> Verdict:
+        table = self.table(member.owner)
+        is_mixed = table is not None and table.is_mixed
+        visible = [target.path for target in expected if target.how != UNSEEN or is_mixed]
+        if actual is not None and any(path in actual for path in visible):
+            return "confirmed"
+        if len(visible) < max(1, len(expected)) or (is_mixed and self._may_hear(actual)):
+            return "invisible"
+        if actual is None or table is None or table.zxid < member.czxid:
+            return "unknown"
+        astray = actual - self._wanted(member.owner)
+        shows_how = astray - {self.lock.path, absolute(self.lock.path, member.node)}
+        if not shows_how and self.may_be_unlisted(member):
+            return "invisible"
+        if not astray:
+            return "missing"
+        lasting = any(path == self.lock.path or self.member_at(path) for path in astray)
+        return "elsewhere" if lasting or self._is_older_than(table.zxid) else "unknown"
+
+    def _may_hear(self, actual: frozenset[Text] | None) -> bool:
+        """Tell whether one of these is on the lock's own znode, and may be a child watch."""
+        return actual is not None and self.lock.path in actual
+
+    def watches_children(self, session: Session) -> bool:
+        """Tell whether a table that lists child watches has one here, or a data watch instead."""
+        table = self.table(session)
+        return table is not None and table.is_mixed and self._may_hear(self.here(session))
+
+    def may_be_unlisted(self, member: Member) -> bool:
+        """Tell whether something may wake it that no table lists: a child watch, or a poll.
+
+        Clients of most layouts wait in one way. The names of others are given by recipes of all
+        kinds, among them ones that watch the children, and ones that poll.
+        """
+        hides = self.sight.hides_watches(member.owner)
+        layout = layout_named(member.layout, self.layouts)
+        if layout is None or not layout.unlisted:
+            return hides is True
+        is_watching = "children" in layout.unlisted and hides is not False
+        return is_watching or ("polls" in layout.unlisted and self.is_awake(member))
+
+    def is_awake(self, member: Member) -> bool:
+        """Tell whether it has sent a request a moment ago, or may have."""
+        presence, idle = self.sight.presence(member.owner), self.idle.get(member.owner)
+        return presence is None or idle is None or presence.at - idle < POLL_MS
+
+    def _is_older_than(self, zxid: int) -> bool:
+        """Tell whether no child of the root came or went after this transaction."""
+        changed = self.lock.stat.pzxid if self.lock.stat else None
+        return changed is not None and changed <= zxid
+
+    def expected(self, line: Line, member: Member) -> tuple[Target, ...]:
+        """Give the watches that a waiter's recipe keeps, with absolute paths."""
+        path = self.lock.path
+        return tuple(
+            Target(absolute(path, target.path), target.how) for target in line.expected(member)
+        )
+
+    def table(self, session: Session) -> Watches | None:
+        """Give the watch table of the server of a session."""
+        if session not in self._tables:
+            self._tables[session] = self.sight.watch_fact(session) if session else None
+        return self._tables[session]
+
+    def here(self, session: Session) -> frozenset[Text] | None:
+        """Give what a session watches of this lock; None when nobody could look."""
+        table = self.table(session)
+        if table is None:
+            return None
+        known = self._watched.get(session)
+        if known is None:
+            watched = (table.rows or {}).get(session, ())
+            known = frozenset([path for path in watched if self._is_here(path)])
+            self._watched[session] = known
+        return known
+
+    def _is_here(self, path: Text) -> bool:
+        return path == self.lock.path or split(path)[0] in self._rooms
+
+    def _wanted(self, session: Session) -> frozenset[Text]:
+        """Give what all waiting places of a session together should watch."""
+        wanted = self._wants.get(session)
+        if wanted is None:
+            targets = (
+                self.expected(line, member)
+                for member in self._places.get(session, ())
+                if (line := self._waits_in(member))
+            )
+            wanted = frozenset(target.path for each in targets for target in each)
+            self._wants[session] = wanted
+        return wanted
+
+    def _edges_of(self, session: Session) -> Iterator[tuple[Member, Member]]:
+        actual = self.here(session) or NONE
+        if not actual:
+            return
+        waiting = [(one, line) for one in self._places[session] if (line := self._waits_in(one))]
+        idle = []
+        for member, line in waiting:
+            met = [one.path for one in self.expected(line, member) if one.path in actual]
+            yield from ((member, watched) for watched in map(self.member_at, met) if watched)
+            if not met:
+                idle.append(member)
+        owner = idle or [member for member, _ in waiting]
+        if len(owner) == 1:
+            astray = map(self.member_at, sorted(actual - self._wanted(session)))
+            yield from ((owner[0], watched) for watched in astray if watched)
+
+    def _waits_in(self, member: Member) -> Line | None:
+        """Give the line in which it waits; None when it does not, or is no member."""
+        lines = (line for line in self.lock.lines if line.find(member.node) is not None)
+        line = next(lines, None)
+        return None if line is None or line.holds(member) else line
+
+    @cached_property
+    def _places(self) -> dict[Session, tuple[Member, ...]]:
+        places: dict[Session, list[Member]] = {}
+        for line in self.lock.lines:
+            for member in line.members:
+                if member.owner and member.owner != self.sight.own:
+                    places.setdefault(member.owner, []).append(member)
+        return {session: tuple(members) for session, members in places.items()}
+
+    @cached_property
+    def _rooms(self) -> frozenset[Text]:
+        """The znodes whose children make up the lock: its own, and those of its sub-nodes."""
+        path = self.lock.path
+        ends = (one for line in self.lock.lines for one in (*line.members[:1], *line.members[-1:]))
+        nested = (split(absolute(path, one.node))[0] for one in ends if "/" in one.node)
+        return frozenset((path, *nested))
+
+    @cached_property
+    def _tables(self) -> dict[Session, Watches | None]:
+        return {}
+
+    @cached_property
+    def _watched(self) -> dict[Session, frozenset[Text]]:
+        return {}
+
+    @cached_property
+    def _wants(self) -> dict[Session, frozenset[Text]]:
+        return {}
+
+
+def absolute(lock: str, node: str) -> Text:
+    """Give the path of a node that is named relative to a lock.
+
+    >>> absolute("/locks/a", "."), absolute("/locks/a", "leases/x")
+    ('/locks/a', '/locks/a/leases/x')
+    >>> absolute("/locks/a", "../a-__lock__/x")
+    '/locks/a-__lock__/x'
+    """
+    base = Text(lock)
+    if node == ".":
+        return base
+    while node.startswith("../"):
+        base, node = split(base)[0], node[3:]
+    return base if node in ("", "..") else join(base, node)
+
+
+def relative(lock: str, path: str) -> Text:
+    """Give the name of a path relative to a lock; undoes `absolute`.
+
+    >>> relative("/locks/a", "/locks/a"), relative("/locks/a", "/locks/a/leases/x")
+    ('.', 'leases/x')
+    >>> relative("/locks/a", "/locks/a-__lock__/x")
+    '../a-__lock__/x'
+    """
+    if path == lock:
+        return Text(".")
+    base, up = lock, ""
+    while not path.startswith(base if base == "/" else f"{base}/"):
+        base, up = split(base)[0], f"../{up}"
+    return Text(up + path[len(base) :].lstrip("/"))

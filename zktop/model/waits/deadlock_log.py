@@ -1,0 +1,126 @@
+"""Deadlocks over a run: their numbers, and how each of them ended.
+
+A deadlock is called by a number, in the order in which they were found; a replay gives the same
+ones. One that is over keeps the last verdict that was given while it lived. How it ended may be
+clear a moment later: the nodes of a session go one after another.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from zktop.model.facts import Millis
+from zktop.model.history.events import Departure
+
+if TYPE_CHECKING:
+    from zktop.model.waits.deadlock import Deadlock, Place, Step
+    from zktop.model.waits.lock_order_story import Inversion
+
+KEPT: Final = 50
+CLEAR_AFTER: Final[Millis] = 2_000
+RULES_CHANGED: Final = "nobody left: the rules changed (actors, leases or kind of a lock)"
+
+Departed = Callable[["Place"], Departure | None]
+
+
+class Over(msgspec.Struct, frozen=True):
+    """A deadlock that is over: its last verdict, when it was gone, and how it ended."""
+
+    deadlock: "Deadlock"
+    at: Millis
+    how: str
+
+
+class DeadlockLog:
+    """A fold over the deadlocks of each look."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.over: tuple[Over, ...] = ()
+        self._alive: dict[str, Deadlock] = {}
+        self._count = 0
+        self._dated: dict[str, tuple[Inversion, Inversion]] = {}
+
+    def look(
+        self,
+        found: "Iterable[Deadlock]",
+        hints: "Iterable[Deadlock]",
+        departed: Departed,
+        now: Millis,
+    ) -> "tuple[Deadlock, ...]":
+        """Give the deadlocks of this look with their numbers; note which are over."""
+        numbered = tuple(map(self._numbered, found))
+        alive = {one.id: one for one in numbered}
+        gone = [one for name, one in self._alive.items() if name not in alive]
+        self._alive = alive
+        if gone:
+            threaded = {one.id for one in hints}
+            ends = (
+                Over(one, now, _refuted(one) if one.id in threaded else _how(one, departed))
+                for one in gone
+            )
+            self.over = (*self.over, *ends)[-KEPT:]
+        if any(one.at < now <= one.at + CLEAR_AFTER for one in self.over):
+            self.over = tuple(self._cleared(one, departed, now) for one in self.over)
+        return numbered
+
+    def dated(self, inversions: "Iterable[Inversion]") -> "tuple[Inversion, ...]":
+        """Say of potential deadlocks when they have happened."""
+        before, self._dated = self._dated, {}
+        for one in inversions:
+            known = before.get(one.id)
+            at = self._happened_at(one)
+            is_same = known is not None and known[0] is one and known[1].deadlocked_at == at
+            made = known[1] if known and is_same else replace(one, deadlocked_at=at)
+            self._dated[one.id] = one, made
+        return tuple(made for _, made in self._dated.values())
+
+    def _numbered(self, one: "Deadlock") -> "Deadlock":
+        known = self._alive.get(one.id)
+        if known is None:
+            self._count += 1
+        return replace(one, number=known.number if known else self._count)
+
+    def _cleared(self, one: Over, departed: Departed, now: Millis) -> Over:
+        """Say again how it ended, now that more may have gone; the same while nothing changed."""
+        if now - one.at > CLEAR_AFTER:
+            return one
+        how = _how(one.deadlock, departed)
+        return one if how in (one.how, RULES_CHANGED) else replace(one, how=how)
+
+    def _happened_at(self, inversion: "Inversion") -> Millis | None:
+        locks = {turn.lock for turn in inversion.turns}
+        known = (*self._alive.values(), *(one.deadlock for one in reversed(self.over)))
+        return next((one.since_ms for one in known if locks <= set(one.locks)), None)
+
+
+def _how(was: "Deadlock", departed: Departed) -> str:
+    """Say who went first, and how."""
+    left = [(min(one.gone_at for one in gone), step) for step, gone in _left(was, departed)]
+    if not left:
+        return RULES_CHANGED
+    _, step = min(left, key=lambda pair: pair[0])
+    waits, held = departed(step.waits), [departed(place) for place in step.holds]
+    if any(one is not None and one.ending == "expired" for one in (waits, *held)):
+        return f"the session of {step.name} expired: it was killed or cut off"
+    if waits is not None and held and all(held):
+        return f"{step.name} closed its session"
+    if waits is not None:
+        return f"{step.name} gave up waiting for {step.waits.lock}"
+    lock = next(place.lock for place in step.holds if departed(place))
+    return f"{step.name} released {lock} while it waited, so it was not blocked"
+
+
+def _left(was: "Deadlock", departed: Departed) -> "Iterator[tuple[Step, list[Departure]]]":
+    """Give those who have left some of their places."""
+    for step in was.steps:
+        gone = [one for place in (*step.holds, step.waits) if (one := departed(place))]
+        if gone:
+            yield step, gone
+
+
+def _refuted(was: "Deadlock") -> str:
+    names = ", ".join(dict.fromkeys(step.name for step in was.steps))
+    return f"not proven any more: one of {names} has several threads"

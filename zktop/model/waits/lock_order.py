@@ -1,0 +1,394 @@
+"""Lock-order inversions: deadlocks that have not happened yet.
+
+Fed with acquisitions, from a snapshot or one by one, of bounded size. Almost every acquisition
+repeats one seen before; only a new way of nesting two locks starts a search for a cycle.
+
+Nothing is learned from an actor with more than `PLACES_AT_MOST` places. Whoever owns so many locks
+at once is a service of many threads behind one session: which of them took which lock, nobody can
+tell, so its order says nothing, and all pairs of ten thousand locks would take minutes.
+
+Names with their variable parts folded, so that what is alike counts as one class.
+
+Closing a cycle of lock orders, by the four tests that tell a danger from a harmless habit.
+
+The edges must chain; the actors must differ and be able to live at one time; no lock owned
+meanwhile may keep two of them apart (a gate); and at every lock of the cycle the modes conflict.
+
+What the lock-order graph remembers of an acquisition: who asked for what while owning what.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from hashlib import blake2s
+from typing import Final
+
+from msgspec import Struct
+
+from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.state import Mode, Queue, Request
+
+# A part of a path is variable when it is an id (hex, a number) or ends in one.
+_ID = r"(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|0x[0-9a-f]+|[0-9a-f]{16,}|\d+)"
+
+
+def fold_name(name: str) -> str:
+    """Fold the ids in a label.
+
+    >>> fold_name("worker-17@10.0.0.3"), fold_name("worker-a")
+    ('worker-*@*', 'worker-a')
+    """
+    return re.sub(r"\*(?:[.:-]\*)+", "*", re.sub(_ID, "*", name))
+
+
+@lru_cache(maxsize=65_536)
+def fold_path(path: str) -> str:
+    """Fold the variable parts of a lock path.
+
+    >>> fold_path("/locks/user/42"), fold_path("/locks/orders")
+    ('/locks/user/*', '/locks/orders')
+    """
+    return "/".join(fold_name(part) for part in path.split("/"))
+
+
+SAMPLES_AT_MOST = 4
+
+
+class Asker(Struct, frozen=True, gc=False):
+    """Who asks: an identity that outlives sessions, a label, and the life of the session."""
+
+    identity: str
+    owner: str
+    alive_ms: tuple[int, int] | None = None
+    is_concurrent: bool = False
+
+
+class Owned(Struct, frozen=True, gc=False):
+    """A lock that somebody owns, granted or still queued; `generation`: czxid of its root."""
+
+    lock: str
+    node: str
+    mode: Mode
+    generation: int = 0
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Where it stands."""
+        return self.lock, self.node
+
+    @property
+    def vertex(self) -> str:
+        """The class of the lock; an exact path belongs to one generation of its root."""
+        folded = fold_path(self.lock)
+        return (
+            folded
+            if folded != self.lock or not self.generation
+            else f"{folded}@{self.generation:x}"
+        )
+
+
+Gates = frozenset[tuple[str, bool]]
+
+
+class Sample(Struct, eq=False):
+    """One distinct way in which somebody nested two locks; updated when it happens again."""
+
+    asker: Asker
+    held: Owned
+    wanted: Owned
+    # Other locks owned meanwhile, each with whether it was only read.
+    gates: Gates
+    count: int = 0
+    first_czxid: int = 0
+    last_czxid: int = 0
+    asked_ms: int | None = None
+    ended_ms: int | None = None
+    is_try: bool = False
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What makes it distinct."""
+        return self.asker.identity, self.held.mode, self.wanted.mode, self.gates, self.direction
+
+    @property
+    def direction(self) -> bool:
+        """Within one class: whether the locks were taken in ascending order."""
+        return self.held.lock < self.wanted.lock
+
+
+class OrderEdge(Struct, eq=False):
+    """All that is known of `held -> wanted` between two classes of locks."""
+
+    held: str
+    wanted: str
+    count: int = 0
+    by_owner: dict[str, int] = {}
+    samples: dict[tuple[object, ...], Sample] = {}
+
+    def add(self, sample: Sample, czxid: int, at_ms: int | None) -> Sample | None:
+        """Count an acquisition; answer with the sample when it is one not seen before."""
+        self.count += 1
+        owner = sample.asker.owner
+        if owner in self.by_owner or len(self.by_owner) < 4 * SAMPLES_AT_MOST:
+            self.by_owner[owner] = self.by_owner.get(owner, 0) + 1
+        known = self.samples.get(sample.key)
+        if known is None and len(self.samples) < SAMPLES_AT_MOST:
+            self.samples[sample.key] = known = sample
+            sample.first_czxid = czxid
+        is_new = known is sample or (known is not None and known.is_try)
+        if known is not None:
+            known.is_try = False
+            known.count += 1
+            known.last_czxid = czxid
+            known.held, known.wanted = sample.held, sample.wanted
+            known.asked_ms, known.ended_ms = at_ms, None
+        return known if is_new else None
+
+    def take_back(self, sample: Sample) -> None:
+        """Count an acquisition out again; a sample of nothing is none."""
+        owner = sample.asker.owner
+        self.count -= 1
+        sample.count -= 1
+        if owner in self.by_owner:
+            self.by_owner[owner] -= 1
+        if not sample.count:
+            self.samples.pop(sample.key, None)
+
+
+def orders(queue: Queue) -> bool:
+    """Whether a lock of this kind can be part of an inversion: one holder is enough to block."""
+    return queue.binds and (queue.kind != "pool" or queue.room == 1)
+
+
+def owned_before(
+    graph: WaitGraph, request: Request, generations: Mapping[str, int]
+) -> tuple[Owned, ...]:
+    """All that the actor owned when it made this request, as far as it is still there."""
+    return tuple(
+        Owned(queue.lock, other.node, other.mode, generations.get(queue.lock, 0))
+        for queue, other in graph.places(request.actor)
+        if orders(queue) and 0 < other.czxid < request.czxid
+    )
+
+
+AskerOf = Callable[[str], Asker]
+
+
+def plain_asker(actor: str) -> Asker:
+    """Take an actor for its own identity."""
+    return Asker(actor, actor)
+
+
+_LENGTH_AT_MOST = 4
+_STEPS_AT_MOST = 2_000
+
+Cycle = tuple[Sample, ...]
+Out = Mapping[str, Mapping[str, OrderEdge]]
+
+
+def closed_by(first: Sample, out: Out) -> Cycle:
+    """Find the shortest cycle that this sample closes, if any."""
+    if first.is_try:
+        return ()
+    if first.held.vertex == first.wanted.vertex:
+        return _against(first, out)
+    steps = iter(range(_STEPS_AT_MOST))
+    for length in range(2, _LENGTH_AT_MOST + 1):
+        for found in _extend((first,), length, out, steps):
+            return found
+    return ()
+
+
+def _against(first: Sample, out: Out) -> Cycle:
+    """Within one class: somebody else takes its members in the other direction."""
+    for other in _samples(first.wanted.vertex, out):
+        is_same_class = other.wanted.vertex == first.held.vertex
+        if is_same_class and other.direction != first.direction and _fits((first,), other):
+            return (first, other)
+    return ()
+
+
+def _extend(path: Cycle, length: int, out: Out, steps: Iterator[int]) -> Iterator[Cycle]:
+    for sample in _samples(path[-1].wanted.vertex, out):
+        if next(steps, None) is None:
+            return
+        if not _fits(path, sample):
+            continue
+        closes = sample.wanted.vertex == path[0].held.vertex
+        if closes and len(path) + 1 == length:
+            yield (*path, sample)
+        elif not closes and len(path) + 1 < length:
+            yield from _extend((*path, sample), length, out, steps)
+
+
+def _samples(vertex: str, out: Out) -> Iterator[Sample]:
+    return (
+        s for edge in out.get(vertex, {}).values() for s in edge.samples.values() if not s.is_try
+    )
+
+
+def _fits(path: Cycle, sample: Sample) -> bool:
+    return all(_are_apart(other, sample) and not _is_gated(other, sample) for other in path)
+
+
+def _are_apart(one: Sample, other: Sample) -> bool:
+    """Two actors that can be alive at the same time."""
+    if one.asker.identity == other.asker.identity:
+        return False
+    first, second = one.asker.alive_ms, other.asker.alive_ms
+    if first is None or second is None:
+        return True
+    return first[0] <= second[1] and second[0] <= first[1]
+
+
+def _is_gated(one: Sample, other: Sample) -> bool:
+    """Whether a lock that both own, not both only reading, keeps them apart."""
+    return any(
+        lock == same and not (reads and also_reads)
+        for lock, reads in one.gates
+        for same, also_reads in other.gates
+    )
+
+
+def is_soft(cycle: Cycle) -> bool:
+    """Whether at some lock both only read: then it takes a writer in between to deadlock."""
+    return any(
+        sample.wanted.mode == "read" and following.held.mode == "read"
+        for sample, following in zip(cycle, (*cycle[1:], cycle[0]), strict=True)
+    )
+
+
+PLACES_AT_MOST: Final = 32
+
+Place = tuple[str, str]  # a lock, and a node in it
+
+
+class OrderGraph:
+    """A fold over acquisitions. What was confirmed longest ago is forgotten first."""
+
+    def __init__(self, classes_at_most: int = 4_096, edges_at_most: int = 20_000) -> None:
+        """Start with no order known."""
+        self._classes_at_most = classes_at_most
+        self._edges_at_most = edges_at_most
+        self._edges: dict[tuple[str, str], OrderEdge] = {}
+        self._out: dict[str, dict[str, OrderEdge]] = {}
+        self._cycles: dict[str, Cycle] = {}
+        self._running: dict[Place, dict[Sample, None]] = {}
+        self._learned: dict[Place, dict[Place, Sample | None]] = {}  # by who was asked for
+
+    @property
+    def cycles(self) -> Mapping[str, Cycle]:
+        """All valid potential cycles, by a stable name."""
+        return self._cycles
+
+    def edge(self, held: str, wanted: str) -> OrderEdge | None:
+        """Everything known about one order of two classes."""
+        return self._edges.get((held, wanted))
+
+    def __len__(self) -> int:
+        """How many orders are known."""
+        return len(self._edges)
+
+    def harvest(
+        self,
+        graph: WaitGraph,
+        asker_of: AskerOf = plain_asker,
+        generations: Mapping[str, int] | None = None,
+        actors: Iterable[str] | None = None,
+    ) -> None:
+        """Learn from where these actors stand, or all: who owns several locks has some order.
+
+        What was learned before is known. Call it when the graph has all that is known at this
+        moment: a lock that is seen later may be the gate that keeps two orders apart.
+        """
+        for actor in sorted(graph.tangled if actors is None else actors):
+            if tells_order(graph, actor):
+                by_age = sorted(graph.places(actor), key=lambda place: place[1].czxid)
+                for queue, request in by_age:
+                    self._asked(graph, queue, request, asker_of(actor), generations or {})
+
+    def _asked(
+        self,
+        graph: WaitGraph,
+        queue: Queue,
+        request: Request,
+        asker: Asker,
+        generations: Mapping[str, int],
+    ) -> None:
+        """Learn from one request of somebody who has other places."""
+        if not orders(queue) or request.exempt:
+            return
+        wanted = Owned(queue.lock, request.node, request.mode, generations.get(queue.lock, 0))
+        others = [o for o in owned_before(graph, request, generations) if o.lock != wanted.lock]
+        learned = self._learned.get(wanted.place, {})
+        if all(held.place in learned for held in others):
+            return
+        self._take_back(learned.get(held.place) for held in others)
+        gates = frozenset((o.lock, o.mode == "read") for o in others)
+        for held in others:
+            gates_here = gates - {(held.lock, True), (held.lock, False)}
+            learned[held.place] = self._add(Sample(asker, held, wanted, gates_here), request)
+        self._learned[wanted.place] = learned
+        self._forget()
+
+    def _take_back(self, samples: Iterable[Sample | None]) -> None:
+        """Undo what was learned of a request before all was seen that its actor owned."""
+        for sample in filter(None, samples):
+            self._edges[sample.held.vertex, sample.wanted.vertex].take_back(sample)
+            if not sample.count:
+                self._drop(sample)
+
+    def ended(self, lock: str, node: str, at_ms: int | None, *, is_try: bool = False) -> None:
+        """Take note that a member is gone; a try gave up at once and so can block nobody."""
+        self._learned.pop((lock, node), None)
+        for sample in self._running.pop((lock, node), ()):
+            if at_ms is not None:
+                sample.ended_ms = at_ms if sample.ended_ms is None else min(at_ms, sample.ended_ms)
+            if is_try and sample.wanted.node == node:
+                sample.is_try = True
+                self._drop(sample)
+
+    def _add(self, sample: Sample, request: Request) -> Sample | None:
+        key = sample.held.vertex, sample.wanted.vertex
+        edge = self._edges.pop(key, None) or OrderEdge(*key)
+        self._edges[key] = edge  # the newest confirmed stands last
+        self._out.setdefault(key[0], {})[key[1]] = edge
+        added = edge.add(sample, request.czxid, request.since_ms)
+        current = added or edge.samples.get(sample.key)
+        if current is not None:
+            for place in (sample.held, sample.wanted):
+                self._running.setdefault(place.place, {})[current] = None
+        if added is not None:
+            found = closed_by(added, self._out)
+            if found:
+                self._cycles.setdefault(_name(found), found)
+        return current
+
+    def _forget(self) -> None:
+        while len(self._edges) > self._edges_at_most or len(self._out) > self._classes_at_most:
+            held, wanted = next(iter(self._edges))
+            edge = self._edges.pop((held, wanted))
+            del self._out[held][wanted]
+            if not self._out[held]:
+                del self._out[held]
+            for sample in edge.samples.values():
+                self._drop(sample)
+        for bounded in (self._running, self._learned):
+            while len(bounded) > 2 * self._edges_at_most:
+                del bounded[next(iter(bounded))]
+
+    def _drop(self, sample: Sample) -> None:
+        self._cycles = {name: c for name, c in self._cycles.items() if sample not in c}
+
+
+def tells_order(graph: WaitGraph, actor: str) -> bool:
+    """Tell whether the actor owns several locks, yet so few that it is one thread of work."""
+    is_nesting = actor in graph.tangled and 1 < len(graph.locks(actor)) <= PLACES_AT_MOST
+    return is_nesting and graph.number(actor) <= PLACES_AT_MOST
+
+
+def _name(cycle: Cycle) -> str:
+    edges = sorted(f"{sample.held.vertex}>{sample.wanted.vertex}" for sample in cycle)
+    rule = "D10" if all(s.held.vertex == s.wanted.vertex for s in cycle) else "D9"
+    text = "\0".join(edges).encode("utf-8", "surrogatepass")
+    return f"{rule}-{blake2s(text, digest_size=4).hexdigest()}"

@@ -1,0 +1,157 @@
+"""A potential deadlock told: one line, and two columns of who got and asked for what, in turn."""
+
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from zktop.model.waits.lock_order import Asker, Cycle, OrderGraph, Owned, Sample, is_soft
+from zktop.model.waits.ring import Clue
+from zktop.model.waits.sentences import LETTER, Names, span
+
+LAST: Final = 4  # digits of a session
+
+
+class Turn(Struct, frozen=True, gc=False):
+    """One line of the story, in the column of one actor."""
+
+    column: int
+    verb: Literal["got", "asks"]
+    lock: str
+    node: str
+    mode: str
+
+
+class Inversion(Struct, frozen=True, gc=False):
+    """A potential deadlock; `soft` needs a writer at the wrong moment on top.
+
+    `missed_by_ms`: how close it came, 0 when both had their locks at once; None when not known.
+    """
+
+    id: str
+    rule: Literal["D9", "D10"]
+    confidence: Literal["C1", "C2"]
+    soft: bool
+    classes: tuple[str, ...]
+    actors: tuple[str, ...]
+    seen: tuple[int, ...]
+    last_ms: tuple[int | None, ...]
+    turns: tuple[Turn, ...]
+    missed_by_ms: int | None
+    majority: str
+    odd_one_out: tuple[str, ...]
+    sentence: str
+    evidence: tuple[Clue, ...]
+    deadlocked_at: int | None = None  # when it last happened, in milliseconds
+
+
+def inversions(known: OrderGraph, names: Names | None = None) -> tuple[Inversion, ...]:
+    """All potential deadlocks, the closest call first."""
+    names = names or Names()
+    found = [_inversion(name, cycle, known, names) for name, cycle in known.cycles.items()]
+    far = max((i.missed_by_ms for i in found if i.missed_by_ms is not None), default=0) + 1
+    return tuple(
+        sorted(found, key=lambda i: (i.missed_by_ms if i.missed_by_ms is not None else far, i.id))
+    )
+
+
+def _inversion(name: str, cycle: Cycle, known: OrderGraph, names: Names) -> Inversion:
+    rule: Literal["D9", "D10"] = "D10" if name.startswith("D10") else "D9"
+    soft, missed = is_soft(cycle), missed_by(cycle)
+    called = _called(cycle)
+    doubtful = [name for name, s in zip(called, cycle, strict=True) if s.asker.is_concurrent]
+    majority, odd = _majority(cycle, known)
+    return Inversion(
+        id=name,
+        rule=rule,
+        confidence="C1" if soft or doubtful else "C2",
+        soft=soft,
+        classes=tuple(sample.held.vertex for sample in cycle),
+        actors=called,
+        seen=_seen(cycle, known),
+        last_ms=tuple(sample.asked_ms for sample in cycle),
+        turns=_turns(cycle),
+        missed_by_ms=missed,
+        majority=majority,
+        odd_one_out=odd,
+        sentence=_sentence(cycle, called, names, soft=soft),
+        evidence=_clues(doubtful, missed, soft=soft),
+    )
+
+
+def _turns(cycle: Cycle) -> tuple[Turn, ...]:
+    """First everybody gets a lock, then everybody asks for the next one's."""
+    got = [_turn(column, "got", sample.held) for column, sample in enumerate(cycle)]
+    asks = [_turn(column, "asks", sample.wanted) for column, sample in enumerate(cycle)]
+    return (*got, *asks)
+
+
+def _turn(column: int, verb: Literal["got", "asks"], place: Owned) -> Turn:
+    return Turn(column, verb, place.lock, place.node, LETTER[place.mode])
+
+
+def missed_by(cycle: Cycle) -> int | None:
+    """Measure between the critical windows, from asking with one lock to giving one back."""
+    starts = [s.asked_ms for s in cycle if s.asked_ms is not None]
+    if len(starts) < len(cycle):
+        return None
+    ends = [s.ended_ms for s in cycle if s.asked_ms != max(starts)]
+    known = [end for end in ends if end is not None]
+    return max(0, max(starts) - min(known)) if known and len(known) == len(ends) else None
+
+
+def _seen(cycle: Cycle, known: OrderGraph) -> tuple[int, ...]:
+    if cycle[0].held.vertex == cycle[0].wanted.vertex:
+        return tuple(sample.count for sample in cycle)
+    edges = [known.edge(sample.held.vertex, sample.wanted.vertex) for sample in cycle]
+    return tuple(edge.count if edge else 0 for edge in edges)
+
+
+def _majority(cycle: Cycle, known: OrderGraph) -> tuple[str, tuple[str, ...]]:
+    """Tell the usual order of two locks, and who does it the other way."""
+    if len(cycle) != 2 or cycle[0].held.vertex == cycle[0].wanted.vertex:  # noqa: PLR2004 - a pair
+        return "", ()
+    pair = [known.edge(sample.held.vertex, sample.wanted.vertex) for sample in cycle]
+    usual, rare = sorted((edge for edge in pair if edge), key=lambda edge: -edge.count)
+    total = usual.count + rare.count
+    text = f"{usual.held} before {usual.wanted} ({usual.count} of {total})"
+    return text, tuple(sorted(rare.by_owner)) if usual.count > rare.count else ()
+
+
+def _called(cycle: Cycle) -> tuple[str, ...]:
+    """Name the actors; those of one name get their sessions' digits, for both may be gone."""
+    askers = [sample.asker for sample in cycle]
+    who: dict[str, set[str]] = {}
+    for asker in askers:
+        who.setdefault(asker.owner, set()).add(asker.identity)
+    return tuple(
+        asker.owner if len(who[asker.owner]) == 1 else f"{asker.owner} {_end(asker, who)}"
+        for asker in askers
+    )
+
+
+def _end(asker: Asker, who: dict[str, set[str]]) -> str:
+    others = who[asker.owner]
+    ends = {identity[-LAST:] for identity in others}
+    return f"…{asker.identity[-LAST:]}" if len(ends) == len(others) else asker.identity
+
+
+def _sentence(cycle: Cycle, called: tuple[str, ...], names: Names, *, soft: bool) -> str:
+    parts = [_habit(sample, who, names) for sample, who in zip(cycle, called, strict=True)]
+    needs = " when a writer queues between them" if soft else ""
+    return f"Potential deadlock: {'; '.join(parts)}; at the same time{needs} none could go on."
+
+
+def _habit(sample: Sample, who: str, names: Names) -> str:
+    wanted = names.wanted(sample.wanted.mode, sample.wanted.lock)
+    held = names.wanted(sample.held.mode, sample.held.lock)
+    return f"{who} took {wanted} while it had {held}"
+
+
+def _clues(doubtful: list[str], missed: int | None, *, soft: bool) -> tuple[Clue, ...]:
+    clues = [Clue(supports=True, text="different actors, no common gate lock")]
+    clues += [Clue(supports=False, text=f"{owner} is more than one thread") for owner in doubtful]
+    if soft:
+        clues.append(Clue(supports=None, text="needs a writer at the wrong moment"))
+    if missed is not None:
+        clues.append(Clue(supports=None, text=f"did not happen: missed by {span(missed)}"))
+    return tuple(clues)

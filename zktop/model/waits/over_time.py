@@ -1,0 +1,431 @@
+"""Deadlocks over time: what the wait graph shows now, and how sure everything else makes it.
+
+The graph is told of changed locks alone. What a verdict needs besides is gathered for the few
+actors of a core, and only while there is one.
+
+The inquest on what is stuck: what else is known of its actors, and what follows from that.
+
+Who was seen to act while it waited, who is idle, who watches what: it is gathered for the few
+actors of a core, and only while there is one.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from zktop.model.actors import Actors, session_of
+from zktop.model.client_names import Calling
+from zktop.model.facts import Millis, Session
+from zktop.model.history.all_locks import Chronicle
+from zktop.model.history.change import Change
+from zktop.model.history.statistics import identity_of
+from zktop.model.locks.lock import Lock, Member, Roll
+from zktop.model.locks.watch_check import Lookout
+from zktop.model.settings import Settings
+from zktop.model.text import Text
+from zktop.model.waits.assess import Assessment, assess
+from zktop.model.waits.confidence import Activity
+from zktop.model.waits.deadlock import Deadlock, Place
+from zktop.model.waits.from_locks import MANY, names_of, path_of, plain_queue
+from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.lock_order import Asker, OrderGraph, tells_order
+from zktop.model.waits.ring import Evidence
+from zktop.model.waits.root_blockers import Forest, Root
+from zktop.model.waits.sentences import Names
+from zktop.model.waits.state import Queue, Request
+from zktop.model.world.ensemble import Sight
+from zktop.model.world.server_tables import Presence
+
+if TYPE_CHECKING:
+    from zktop.model.waits.deadlock import Deadlock
+    from zktop.model.waits.from_locks import Lined
+    from zktop.model.waits.lock_order_story import Inversion
+
+RANK_EVERY: Final[Millis] = 1_000
+RANK_AT_LAST: Final[Millis] = 2_000  # where every look has changed locks to tell of
+RANKED_IN_A_MS: Final = 5  # locks: where there are many, it must not take up every other look
+RANK_AGAIN: Final[Millis] = 10_000  # where no queue changed, and time alone adds up the waits
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """Deadlocks, mere hints at some, and the locks whose listing would decide about more."""
+
+    deadlocks: "tuple[Deadlock, ...]" = ()
+    hints: "tuple[Deadlock, ...]" = ()
+    relist: tuple[Text, ...] = ()
+    inversions: "tuple[Inversion, ...]" = ()
+    blockers: tuple[Root, ...] = ()
+
+
+class Deadlocks:
+    """A fold over changed locks; `judge` answers for the newest state."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Begin with no lock known."""
+        self.graph = WaitGraph()
+        self._settings = settings
+        self._actors = Actors(settings)
+        self._forest = Forest()
+        self._activity = Activity()
+        self._orders = OrderGraph()
+        self._inverted: dict[str, Inversion] = {}  # as they were told the last time
+        self._came: list[Iterable[Request]] = []  # since the last verdict, lock by lock
+        self._members: dict[str, tuple[Member, ...]] = {}  # of long queues
+        self._changed: dict[str, Queue | None] = {}  # since the last verdict
+        self._unranked: dict[str, Queue | None] = {}
+        self._elections: set[str] = set()
+        self._ranked_at: Millis | None = None
+        self._right_at: Millis = 0  # when the root blockers were as a ranking would have them
+        self._unranked_from: Millis | None = None
+        self._is_ranking_due = False
+
+    def change(self, change: Change) -> None:
+        """Take note of one changed lock."""
+        lock = change.after
+        if change.before is None and lock is not None and self._meet(lock, change.roll):
+            return
+        from zktop.model.waits.from_locks import Known, queues  # noqa: PLC0415  most never change
+
+        known = Known(self.graph.queues, self._members, change)
+        made = [] if lock is None else list(queues(lock, self._actors, known))
+        gone_at = lock.seen_zxid if lock else 0
+        for lined in made:
+            self._replace(lined, gone_at)
+            self._came.append(lined.created)
+            self._note_end(lined.queue.lock, lined.deleted, lock.at if lock else None)
+            self._keep_members(lined)
+        for name in names_of(change.path, len(made)):
+            was = self.graph.queues.get(name)
+            if was is None:
+                break
+            self._note_gone(was, was.requests, gone_at)
+            self._note_end(name, was.requests, None)
+            self.graph.removed(name)
+            self._changed[name] = None
+            self._members.pop(name, None)
+            self._elections.discard(name)
+
+    @property
+    def is_behind(self) -> bool:
+        """Tell whether the root blockers could be ranked, had the last look been a calm one."""
+        return self._is_ranking_due
+
+    def judge(
+        self,
+        sight: Sight,
+        chronicle: Chronicle,
+        locks: Mapping[Text, Lock],
+        now_ms: Millis,
+        *,
+        calling: Calling,
+        is_calm: bool = True,
+    ) -> Verdict:
+        """Say what is deadlocked now; a look that is not calm has something else to tell first."""
+        more = self._activity.look(self.graph)
+        self._learn_orders(locks)
+        blockers = self._root_blockers(now_ms, is_calm=is_calm)
+        potential = self._inversions()
+        if not self.graph.residue.cores and not self._elections:
+            return Verdict(relist=_paths(more), inversions=potential, blockers=blockers)
+
+        found = Inquest(
+            graph=self.graph,
+            activity=self._activity,
+            sight=sight,
+            chronicle=chronicle,
+            locks=locks,
+            calling=calling,
+            now_ms=now_ms,
+            settle_ms=self._settings.thresholds.settle,
+        ).finding()
+        suspected = (*found.deadlocks, *found.hints)
+        return Verdict(
+            deadlocks=found.deadlocks,
+            hints=found.hints,
+            relist=_paths((*more, *found.relist)),
+            inversions=tuple(one for one in potential if not _is_there(one, suspected)),
+            blockers=blockers,
+        )
+
+    def _inversions(self) -> "tuple[Inversion, ...]":
+        """Tell them; one that is told as before is the same object, for reports are kept."""
+        if not self._orders.cycles:
+            return ()
+        from zktop.model.waits.lock_order_story import inversions  # noqa: PLC0415  few have any
+
+        before, self._inverted = self._inverted, {}
+        for one in inversions(self._orders):
+            known = before.get(one.id)
+            self._inverted[one.id] = known if known == one else one
+        return tuple(self._inverted.values())
+
+    def _root_blockers(self, now_ms: Millis, *, is_calm: bool) -> tuple[Root, ...]:
+        """Rank the root blockers, at most once a second: to add up all waits takes a while.
+
+        Most changes are followed in between: those of locks whose contenders have no other.
+        """
+        changed, self._changed = self._changed, {}
+        if self._ranked_at is not None:
+            followed = self._forest.followed
+            changed = {k: q for k, q in changed.items() if not followed(self.graph, k, q)}
+        self._unranked.update(changed)
+        self._follow_crowds(now_ms)
+        if not self._is_time_to_rank(now_ms, is_calm=is_calm):
+            return self._forest.aged(now_ms)
+        for name, queue in self._unranked.items():
+            self._forest.replaced(name, queue)
+        self._unranked.clear()
+        self._unranked_from, self._is_ranking_due = None, False
+        self._ranked_at = self._right_at = now_ms
+        return self._forest.roots(self.graph, now_ms)
+
+    def _follow_crowds(self, now_ms: Millis) -> None:
+        """Take in changed queues that are crowded: often that spares us the ranking."""
+        if self._ranked_at is None or not self._unranked or not self._is_due(now_ms):
+            return
+        followed = self._forest.followed
+        self._unranked = {
+            name: queue
+            for name, queue in self._unranked.items()
+            if not followed(self.graph, name, queue, at_leisure=True)
+        }
+        if not self._unranked and not self._forest.is_behind:
+            self._right_at = now_ms
+
+    def _is_due(self, now_ms: Millis) -> bool:
+        """Tell whether the root blockers were right a second ago."""
+        return now_ms - self._right_at >= RANK_EVERY
+
+    def _is_time_to_rank(self, now_ms: Millis, *, is_calm: bool) -> bool:
+        age = None if self._ranked_at is None else now_ms - self._ranked_at
+        if age is None or age < 0:
+            return True
+        if not self._unranked and not self._forest.is_behind:
+            self._unranked_from, self._is_ranking_due = None, False
+            is_old = age >= (RANK_AGAIN if is_calm else 2 * RANK_AGAIN)
+            return is_old and not self._forest.is_right(now_ms)
+        if self._unranked_from is None:
+            self._unranked_from = now_ms
+        self._is_ranking_due = self._is_due(now_ms)
+        patience = 0 if is_calm else RANK_AT_LAST + len(self._forest) // RANKED_IN_A_MS
+        return self._is_ranking_due and now_ms - self._unranked_from >= patience
+
+    def _meet(self, lock: Lock, roll: Roll | None) -> bool:
+        """Take note of a lock that was not there before, if it is a plain one as nearly all."""
+        if lock.path in self.graph.queues:
+            return False
+        queue = plain_queue(lock, self._actors, are_owned=roll is not None)
+        if queue is None:
+            return False
+        self.graph.met(queue, None if roll is None else roll.sessions)
+        self._changed[queue.lock] = queue
+        self._came.append(queue.requests)
+        if queue.kind == "election":
+            self._elections.add(queue.lock)
+        if isinstance(queue.requests, tuple) and len(queue.requests) > MANY:
+            self._members[queue.lock] = tuple(lock.lines[0].members)
+        return True
+
+    def _replace(self, lined: "Lined", gone_at: int) -> None:
+        queue, created, deleted = lined.queue, lined.created, lined.deleted
+        before = self.graph.queues.get(queue.lock)
+        if before is not None:
+            self._note_gone(before, deleted, gone_at)
+        if before is not None and created and deleted:
+            self.graph.replaced(queue.lock, queue)  # the order of the others may have changed
+        else:
+            self.graph.replaced(queue.lock, queue, created, deleted)
+        self._changed[queue.lock] = queue
+        if queue.kind == "election":
+            self._elections.add(queue.lock)
+
+    def _keep_members(self, lined: "Lined") -> None:
+        if len(lined.members) > MANY:
+            self._members[lined.queue.lock] = lined.members
+        else:
+            self._members.pop(lined.queue.lock, None)
+
+    def _note_end(self, name: str, deleted: Iterable[Request], at: Millis | None) -> None:
+        for request in deleted:
+            self._orders.ended(name, request.node, at)
+
+    def _learn_orders(self, locks: Mapping[Text, Lock]) -> None:
+        """Learn from those who came and own another lock; all that changed is in the graph now."""
+        came, self._came = self._came, []
+        tangled = self.graph.tangled
+        if not tangled:
+            return
+        # At the first look all of them have come, and to ask everybody's name takes longer.
+        there = tangled if self._ranked_at is None else {r.actor for made in came for r in made}
+        actors = {actor for actor in tangled & there if tells_order(self.graph, actor)}
+        names = {name for actor in actors for name in self.graph.locks(actor)}
+        self._orders.harvest(
+            self.graph,
+            lambda actor: self._asker(actor, locks),
+            {name: _born(locks, name) for name in names},
+            actors,
+        )
+
+    def _asker(self, actor: str, locks: Mapping[Text, Lock]) -> Asker:
+        """Call an actor as it calls itself in what it owns, as far as that is read by now."""
+        labels = (_label(locks, queue, request) for queue, request in self.graph.places(actor))
+        return Asker(
+            identity=actor,
+            owner=next(filter(None, labels), actor),
+            is_concurrent=self._activity.is_concurrent(actor),
+        )
+
+    def _note_gone(self, queue: Queue, deleted: Iterable[Request], gone_at: int) -> None:
+        for request in deleted:
+            self._activity.deleted(request, queue.lock, there=queue.seen_zxid, gone=gone_at)
+
+
+def _paths(names: Iterable[str]) -> tuple[Text, ...]:
+    return tuple(sorted({Text(path_of(name)) for name in names}))
+
+
+def _is_there(inversion: "Inversion", deadlocks: "Iterable[Deadlock]") -> bool:
+    """Tell whether what could come of it has come."""
+    locks = {path_of(turn.lock) for turn in inversion.turns}
+    return any(locks <= set(map(path_of, one.locks)) for one in deadlocks)
+
+
+def _born(locks: Mapping[Text, Lock], name: str) -> int:
+    """Give the transaction that made the root of a queue; 0 where it could not be read."""
+    lock = locks.get(Text(path_of(name)))
+    return lock.stat.czxid if lock and lock.stat else 0
+
+
+def _label(locks: Mapping[Text, Lock], queue: Queue, request: Request) -> str | None:
+    lock = locks.get(Text(path_of(queue.lock)))
+    member = lock.member(Text(request.node)) if lock else None
+    return member.label if member else None
+
+
+Standing = tuple[Queue, Request, Lock, Member]
+
+ASTRAY: Final = ("missing", "elsewhere")  # nothing wakes it, so it may not wait as we think
+
+
+class Inquest(msgspec.Struct, frozen=True, kw_only=True):
+    """All that is looked at: the waiting, the tables, the past, and the locks as they are."""
+
+    graph: WaitGraph
+    activity: Activity
+    sight: Sight
+    chronicle: Chronicle
+    locks: Mapping[Text, Lock]
+    calling: Calling
+    now_ms: Millis
+    settle_ms: int
+
+    def finding(self) -> Assessment:
+        """Say which deadlocks there are, and where a second listing would tell."""
+        found = assess(self.graph, self._evidence(), self._names())
+        return replace(
+            found,
+            deadlocks=tuple(map(_of_locks, found.deadlocks)),
+            hints=tuple(map(_of_locks, found.hints)),
+        )
+
+    def _evidence(self) -> Evidence:
+        """Gather what is known of the actors of all cores."""
+        actors = {actor for core in self.graph.residue.cores for actor in core.actors}
+        sessions = {actor: session_of(actor) for actor in actors}
+        places = list(self._places(actors))
+        past = {lock.path: self.chronicle.of(lock.path, self.now_ms) for _, _, lock, _ in places}
+        watches = self._watches(places)
+        usual = {path: history.usual_hold for path, history in past.items()}
+        tries = {
+            request.actor: past[lock.path].attempts.get(identity_of(member))
+            for _, request, lock, member in places
+        }
+        learned = {actor: one.learned_timeout_ms for actor, one in tries.items() if one}
+        return Evidence(
+            now_ms=self.now_ms,
+            settle_ms=self.settle_ms,
+            concurrent=frozenset(filter(self.activity.is_concurrent, actors)),
+            released={actor: self.activity.released(actor) for actor in actors},
+            threads=frozenset(a for a, session in sessions.items() if session is None),
+            still_since_ms=_known(self.chronicle.sessions.last_active, sessions),
+            quiet_ms=_known(self.chronicle.sessions.quiet_ms, sessions),
+            watched=frozenset(one for one, verdict in watches.items() if verdict == "confirmed"),
+            astray=frozenset(one for one, verdict in watches.items() if verdict in ASTRAY),
+            usual_hold_ms={path: hold[1] for path, hold in usual.items() if hold is not None},
+            patience_ms={actor: ms for actor, ms in learned.items() if ms is not None},
+        )
+
+    def _watches(self, places: list[Standing]) -> dict[tuple[str, str], str]:
+        """Judge the watches of all who wait, by queue and node."""
+        lookouts = {lock.path: Lookout(lock, self.sight) for _, _, lock, _ in places}
+        return {
+            (queue.lock, request.node): lookouts[lock.path].of(member).verdict
+            for queue, request, lock, member in places
+            if not self.graph.holds(queue, request)
+        }
+
+    def _places(self, actors: Iterable[str]) -> Iterator[Standing]:
+        """Give all places of these actors, as the graph and as the locks know them."""
+        for actor in actors:
+            for queue, request in self.graph.places(actor):
+                lock = self.locks.get(Text(path_of(queue.lock)))
+                member = lock.member(request.node) if lock else None
+                if lock is not None and member is not None:
+                    yield queue, request, lock, member
+
+    def _names(self) -> Names:
+        """Give each actor of stuck queues a name that is no other's, and lines their locks'."""
+        residue = self.graph.residue
+        names = [name for name in self.graph.queues if name in residue.locks]
+        actors = {request.actor for name in names for request in self.graph.queues[name].requests}
+        labels = {
+            request.actor: label
+            for name in names
+            for request in self.graph.queues[name].requests
+            if (label := self._label(name, request))
+        }
+        called = {actor: self._called(actor, labels.get(actor)) for actor in actors}
+        return Names(
+            owners={actor: name for actor, name in called.items() if name is not None},
+            paths={name: path_of(name) for name in names if path_of(name) != name},
+            labels=labels,
+            presences={actor: one for actor in actors if (one := self._presence(actor))},
+        )
+
+    def _called(self, actor: str, label: Text | None) -> str | None:
+        session = session_of(actor)
+        return self.calling(session, label) if session else label
+
+    def _presence(self, actor: str) -> Presence | None:
+        session = session_of(actor)
+        return self.sight.presence(session) if session else None
+
+    def _label(self, name: str, request: Request) -> Text | None:
+        lock = self.locks.get(Text(path_of(name)))
+        member = lock.member(request.node) if lock else None
+        return member.label if member else None
+
+
+def _known(
+    tell: Callable[[Session], Millis | None], sessions: Mapping[str, Session | None]
+) -> dict[str, Millis]:
+    """Ask of each actor that is a session; leave out what cannot be told."""
+    told = ((actor, tell(session)) for actor, session in sessions.items() if session)
+    return {actor: answer for actor, answer in told if answer is not None}
+
+
+def _of_locks(deadlock: Deadlock) -> Deadlock:
+    """Name locks instead of the lines of locks."""
+    if not any(path_of(name) != name for name in deadlock.locks):
+        return deadlock
+    steps = tuple(
+        replace(step, holds=tuple(map(_of_lock, step.holds)), waits=_of_lock(step.waits))
+        for step in deadlock.steps
+    )
+    return replace(deadlock, locks=tuple(sorted(set(map(path_of, deadlock.locks)))), steps=steps)
+
+
+def _of_lock(place: Place) -> Place:
+    return replace(place, lock=path_of(place.lock))

@@ -1,0 +1,124 @@
+"""Deadlocks that only the watch tables show: waiters that watch each other, or a successor.
+
+The order graph may say that somebody holds the lock. If that somebody watches a node behind its
+own, it does not know, and nothing will tell it. No correct recipe gets there.
+"""
+
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+
+from zktop.model.waits.cores import components
+from zktop.model.waits.deadlock import Deadlock, Place, Step, identity, signature
+from zktop.model.waits.reduction import is_granted
+from zktop.model.waits.ring import Clue, Edge, Ring, coexistence, ring
+from zktop.model.waits.sentences import Names
+from zktop.model.waits.state import Queue, Request
+
+Watched = Mapping[str, AbstractSet[str]]
+
+
+def watch_deadlocks(
+    queue: Queue, watched: Watched, names: Names | None = None
+) -> tuple[Deadlock, ...]:
+    """Find both faults in one lock; `watched` maps an actor to the nodes of this lock it watches.
+
+    Leave an actor out when its watch table could not be read.
+    """
+    names = names or Names()
+    rings = [*_rings(queue, watched), *_successors(queue, watched)]
+    return tuple(_deadlock(queue, found, names) for found in rings)
+
+
+def _rings(queue: Queue, watched: Watched) -> Iterator[Ring]:
+    by_node = {request.node: request for request in queue.requests}
+    newest = {request.actor: request for request in queue.requests}
+    graph: dict[str, list[Edge]] = {actor: [] for actor in newest}
+    for actor, request in newest.items():
+        targets = [by_node[node] for node in sorted(watched.get(actor, ())) if node in by_node]
+        # Who also watches somebody outside of the ring may be woken by that.
+        if len({target.actor for target in targets}) == 1 and targets[0].actor != actor:
+            graph[actor] = [Edge(queue, request, targets[0], is_hard=True)]
+    links = {actor: [edge.blocker.actor for edge in out] for actor, out in graph.items()}
+    for group in components(links):
+        if len(group) > 1:
+            yield ring({actor: graph[actor] for actor in sorted(group)})
+
+
+def _successors(queue: Queue, watched: Watched) -> Iterator[Ring]:
+    """Waiters all of whose watches in this lock are behind their own nodes."""
+    place_of = {request.node: place for place, request in enumerate(queue.requests)}
+    own: dict[str, int] = {request.actor: place for place, request in enumerate(queue.requests)}
+    in_rings = {edge.request.actor for found in _rings(queue, watched) for edge in found}
+    for actor, nodes in sorted(watched.items()):
+        places = sorted(place_of[node] for node in nodes if node in place_of)
+        place = own.get(actor)
+        if place is None or not places or actor in in_rings:
+            continue
+        request, target = queue.requests[place], queue.requests[places[0]]
+        if places[0] > place and not is_granted(queue, request):
+            yield (Edge(queue, request, target, is_hard=False),)
+
+
+def _deadlock(queue: Queue, found: Ring, names: Names) -> Deadlock:
+    members = [(queue.lock, r) for edge in found for r in (edge.request, edge.blocker)]
+    stamps = [r.since_ms for _, r in members if r.since_ms is not None]
+    return Deadlock(
+        id=identity("D7", found),
+        rule="D7",
+        kind="watches",
+        confidence="C4",
+        since_ms=max(stamps, default=None),
+        coexistence_proven=coexistence(members, {queue.lock: queue}).is_proven,
+        actors=tuple(edge.request.actor for edge in found),
+        locks=(queue.lock,),
+        steps=tuple(_step(queue, edge, names, closes=edge is found[-1]) for edge in found),
+        behind=_behind(queue, found),
+        sentence=_sentence(queue, found, names),
+        ways_out=(),
+        signature=signature("D7", found, names),
+        evidence=(
+            Clue(supports=True, text="the watch tables show it; no correct recipe does it"),
+        ),
+    )
+
+
+def _behind(queue: Queue, found: Ring) -> int:
+    sleeping = {edge.request.actor for edge in found}
+    first = next(i for i, r in enumerate(queue.requests) if r.actor in sleeping)
+    return len({r.actor for r in queue.requests[first:]} - sleeping)
+
+
+def _step(queue: Queue, edge: Edge, names: Names, *, closes: bool) -> Step:
+    request = edge.request
+    place = Place(queue.lock, request.node, request.mode)
+    return Step(
+        actor=request.actor,
+        owner=names.label(request.actor),
+        holds=(place,) if is_granted(queue, request) else (),
+        waits=place,
+        blocker=edge.blocker.actor,
+        edge="hard",
+        closing=closes,
+        czxid=request.czxid,
+        since_ms=request.since_ms,
+        name=names.owner(request.actor),
+    )
+
+
+def _sentence(queue: Queue, found: Ring, names: Names) -> str:
+    lock = names.path(queue.lock)
+    if len(found) == 1:
+        actor, other = names.owner(found[0].request.actor), names.owner(found[0].blocker.actor)
+        wrong = f"{actor} waits in {lock} but watches {other}, which stands behind it"
+        return f"{wrong}; no release wakes it."
+    actors = [edge.request.actor for edge in found]
+    holders = [_owner(names, edge.request) for edge in found if is_granted(queue, edge.request)]
+    by_order = f"by order {' and '.join(holders)} may go on, but " if holders else ""
+    each = "each other's nodes" if len(found) == 2 else "each other's nodes in a ring"  # noqa: PLR2004
+    return (
+        f"{names.all_of(actors)} watch {each} in {lock}: {by_order}nothing will wake any of them."
+    )
+
+
+def _owner(names: Names, request: Request) -> str:
+    return names.owner(request.actor)

@@ -1,0 +1,136 @@
+"""Ways out of a deadlock: whom to stop, what it costs, and whom it frees."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from zktop.model.actors import session_of
+from zktop.model.waits.cores import Core, Residue, remnant
+from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.reduction import alone, strand, stuck
+from zktop.model.waits.ring import Ring, rings
+from zktop.model.waits.sentences import Names
+from zktop.model.waits.state import Queue
+
+_TRIED_AT_MOST = 6
+_NOT_PLAIN = ("pool", "election")
+
+
+class WayOut(Struct, frozen=True, gc=False):
+    """Stopping this actor's process breaks the deadlock and frees so many, itself among them."""
+
+    actor: str
+    owner: str
+    why: str
+    frees: int
+    client: str | None = None  # its address, and the server that it is connected to
+    server: str | None = None
+
+    @property
+    def process(self) -> str:
+        """Say which process that is."""
+        return process(self.owner, self.actor, self.client)
+
+
+def process(name: str, actor: str, client: str | None) -> str:
+    """Name a process as somebody needs it who wants to stop it: with its address and session.
+
+    >>> process("bob", "0x1000", "10.0.4.31:38110"), process("0x1000", "0x1000", None)
+    ('bob (10.0.4.31:38110, session 0x1000)', '0x1000')
+    """
+    session = f"session {actor}" if session_of(actor) else None
+    known = [one for one in (client, session) if one and not one.endswith(name)]
+    return f"{name} ({', '.join(known)})" if known else name
+
+
+def ways_out(
+    graph: WaitGraph, number: int, counts: Counter[frozenset[int]], names: Names
+) -> tuple[WayOut, ...]:
+    """Cheapest first: fewest locks lost, most freed, youngest wait."""
+    breaks = breakers(graph.residue)[number]
+    costs = {actor: (_held(graph, actor), -czxid) for (actor, czxid) in breaks}
+    frees = {a: _freed(graph, number, a, counts, breaks=does) for (a, _), does in breaks.items()}
+    fails = {actor: not does for (actor, _), does in breaks.items()}
+    ranked = sorted(costs, key=lambda a: (fails[a], costs[a][0], -frees[a], costs[a][1], a))
+    youngest = min(costs, key=lambda actor: (costs[actor][1], actor))
+    return tuple(
+        _way(a, names, _why(costs[a][0], is_youngest=a == youngest), frees[a]) for a in ranked
+    )
+
+
+def _way(actor: str, names: Names, why: str, frees: int) -> WayOut:
+    at = names.presences.get(actor)
+    client, server = (at.client, at.server) if at else (None, None)
+    return WayOut(actor, names.owner(actor), why, frees, client, server)
+
+
+@lru_cache(maxsize=4)
+def breakers(residue: Residue) -> tuple[dict[tuple[str, int], bool], ...]:
+    """Try for each core some actors, with the czxid of their wait: does stopping one break it."""
+    return tuple(
+        {tried: _breaks(core, tried[0]) for tried in _tried(found)}
+        for core, found in zip(residue.cores, rings(residue), strict=True)
+    )
+
+
+def _tried(found: Ring) -> list[tuple[str, int]]:
+    """Those who block without holding, then those who asked last."""
+    soft = {edge.blocker.actor for edge in found if not edge.is_hard}
+    asked = [(edge.request.actor, edge.request.czxid) for edge in found]
+    return sorted(asked, key=lambda pair: (pair[0] not in soft, -pair[1]))[:_TRIED_AT_MOST]
+
+
+def _held(graph: WaitGraph, actor: str) -> int:
+    return sum(graph.holds(queue, request) for queue, request in graph.places(actor))
+
+
+def _why(held: int, *, is_youngest: bool) -> str:
+    locks = {0: "holds nothing", 1: "holds one lock"}.get(held, f"holds {held} locks")
+    return f"{locks}, youngest wait" if is_youngest else locks
+
+
+def _breaks(core: Core, actor: str) -> bool:
+    rest = core.actors - {actor}
+    smaller = [share.only(rest) for share in core.remnants]
+    return not stuck([alone(r.queue, r.members) for r in smaller])
+
+
+def _freed(
+    graph: WaitGraph, number: int, actor: str, counts: Counter[frozenset[int]], *, breaks: bool
+) -> int:
+    """How many go on when the actor is gone, itself among them."""
+    residue, only = graph.residue, frozenset({number})
+    core = residue.cores[number]
+    is_odd = any(r.queue.kind in _NOT_PLAIN and any(r.waits) for r in residue.remnants.values())
+    stands_alone = all(residue.reach[a] == only for a in core.actors)
+    if is_odd or not stands_alone or not breaks:
+        return _freed_by_reduction(graph, actor)
+    # Plain waits: free are those who wait for this core and for nothing else that stays.
+    return len(core.actors) + counts[only]
+
+
+def _freed_by_reduction(graph: WaitGraph, actor: str) -> int:
+    residue = graph.residue
+    queues = [graph.queues[lock] for lock in residue.remnants]
+    gone = [_without(queue, actor) for queue in queues]
+    frozen = residue.frozen - {actor}
+    left = stuck([strand(queue, graph.tangled) for queue in gone], frozen)
+    before = set(_stuck_in(queues, residue.frozen)) | residue.stuck
+    after = set(_stuck_in(gone, left | (frozen - residue.stuck))) | left
+    return len(before - after)
+
+
+def _without(queue: Queue, actor: str) -> Queue:
+    kept = tuple(request for request in queue.requests if request.actor != actor)
+    is_let_go = queue.kind == "single" and kept[:1] != queue.requests[:1]
+    return replace(queue, requests=() if is_let_go else kept)
+
+
+def _stuck_in(queues: Iterable[Queue], frozen: AbstractSet[str]) -> Iterator[str]:
+    for queue in queues:
+        rest = remnant(queue, queue.requests, frozen)
+        yield from (m.actor for m, waits in zip(rest.members, rest.waits, strict=True) if waits)

@@ -1,0 +1,303 @@
+"""What the tables of all ensemble members say together: who is connected, watches, and expires.
+
+Tables of different servers are read at slightly different moments, so they may contradict each
+other. Nothing here raises for that: the newest news wins and says who else claims the session, and
+what no table can decide is None. An absence is believed only of tables that could have shown the
+thing: pass the `czxid` of a session's node, and tables read before that transaction are not asked.
+"""
+
+from collections.abc import Iterator
+from typing import Final, Literal, cast, get_args
+
+import msgspec
+
+from zktop.model.facts import Expiry, Millis, Server, Session, Watches
+from zktop.model.text import Text
+from zktop.model.world.server_tables import (
+    TABLE_NAMES,
+    USUAL_TICK_MS,
+    BlindSpot,
+    Presence,
+    Table,
+    Witness,
+    host_of,
+    latest_expiry,
+)
+from zktop.model.world.world import World
+
+Extent = Literal["all", "some", "none"]
+
+
+class Sees(msgspec.Struct, frozen=True):
+    """How much of the ensemble's inside is visible."""
+
+    sessions: Extent
+    watches: Extent
+    expiry: Literal["all", "none"]
+
+
+class Span(msgspec.Struct, frozen=True, gc=False):
+    """An interval of milliseconds from now."""
+
+    low: int
+    high: int
+
+
+class Sight(msgspec.Struct, frozen=True, eq=False):
+    """All witnesses together, at one moment. Made with `Sight.of`; nothing in it changes."""
+
+    now_ms: Millis = 0
+    witnesses: tuple[Witness, ...] = ()
+    own: Session | None = None  # our own session, which no judgement is about
+    link: str | None = None  # the state of our own connection
+    zxid: int = 0  # the newest transaction that anything is known of
+    link_at: Millis = 0  # when our own connection got into its present state
+
+    @classmethod
+    def of(cls, world: World, now_ms: Millis, previous: "Sight | None" = None) -> "Sight":
+        """Join the tables of a world; what the previous sight indexed and still holds is kept."""
+        before = {one.server: one for one in previous.witnesses} if previous else {}
+        witnesses = tuple(
+            Witness.of(server, tables, before.get(server))
+            for server, tables in sorted(world.tables.items())
+        )
+        link = world.link
+        own = link.session if link else None
+        state, at = (link.state, link.at) if link else (None, 0)
+        return cls(now_ms, witnesses, own or None, state, world.zxid, at)
+
+    @property
+    def sees(self) -> Sees:
+        """Tell how complete the tables are."""
+        return Sees(
+            _extent([one.connections is not None for one in self.witnesses]),
+            _extent([one.watches is not None for one in self.witnesses]),
+            "all" if any(one.expiry.expires_in_ms for one in self.witnesses) else "none",
+        )
+
+    @property
+    def blind_spots(self) -> tuple[BlindSpot, ...]:
+        """Name what could not be read; learners have no expiry times, so one server's suffice."""
+        blind = (spot for one in self.witnesses for spot in one.blind_spots())
+        times = self.sees.expiry == "all"
+        return tuple(spot for spot in blind if not (times and spot.table == "expiry"))
+
+    def missing(self, need: str) -> tuple[str, ...]:
+        """Say why a kind of table is not complete, in a sentence a server; empty when it is."""
+        if need not in get_args(Table):
+            return ()
+        if not self.witnesses:
+            return (f"no server was asked for its {TABLE_NAMES[cast('Table', need)]}",)
+        return tuple(str(spot) for spot in self.blind_spots if spot.table == need)
+
+    @property
+    def servers(self) -> tuple[Server, ...]:
+        """Give the figures of all ensemble members, by address."""
+        return tuple(one.figures for one in self.witnesses)
+
+    def hidden_watches(self, server: str) -> int | None:
+        """Count the child watches of one server, which no table shows; None: cannot be told."""
+        return next(
+            (one.hidden_watches(self.own) for one in self.witnesses if one.server == server), None
+        )
+
+    def hides_watches(self, session: Session) -> bool | None:
+        """Tell whether the server of a session counts more watches than it lists."""
+        keeper = self._keeper(session)
+        return keeper.hides_watches(self.own) if keeper else None
+
+    def presence(self, session: Session) -> Presence | None:
+        """Give the connection of a session: the newest news, when several servers claim it."""
+        told = [one.presence(session, self.own) for one in self.witnesses]
+        claims = sorted(filter(None, told), key=Presence.newness, reverse=True)
+        if len(claims) < 2:  # noqa: PLR2004  the rule: nobody contradicts
+            return claims[0] if claims else None
+        also = tuple(claim.server for claim in claims[1:])
+        return msgspec.structs.replace(claims[0], also=also)
+
+    def connections_from(self, place: str) -> int:
+        """Count the connections, without our own, that come from one address or one host."""
+        own = self.presence(self.own) if self.own else None
+        ours = own is not None and place in (own.client, host_of(own.client))
+        return sum(one.callers[Text(place)] for one in self.witnesses) - ours
+
+    def connected(self, session: Session, czxid: int = 0) -> bool | None:
+        """Tell whether a server has a connection of it; None where not all servers could say."""
+        if any(session in (one.connections or ()) for one in self.witnesses):
+            return True
+        tables = [one.tables.connections for one in self.witnesses]
+        told = [table.rows is not None and table.zxid >= czxid for table in tables if table]
+        return False if told and len(told) == len(tables) and all(told) else None
+
+    def watched(self, session: Session) -> frozenset[Text] | None:
+        """Give the paths it watches; None when nobody could look.
+
+        Only the server of its connection knows. While the tables of connections do not tell which
+        one that is, the one that has watches of it will be it.
+        """
+        keeper = self._keeper(session)
+        return keeper.watches.of(session) if keeper and keeper.watches else None
+
+    def watched_at(self, session: Session) -> Millis | None:
+        """When `watched` was read."""
+        fact = self.watch_fact(session)
+        return fact.at if fact else None
+
+    def watch_fact(self, session: Session) -> Watches | None:
+        """Give the table that `watched` was read from."""
+        keeper = self._keeper(session)
+        return keeper.tables.watches if keeper and keeper.watches else None
+
+    def watchers(self, path: str) -> frozenset[Session]:
+        """Give all who are seen to watch a path, without ourselves."""
+        tables = (one.watches for one in self.witnesses)
+        found = (table.by_path.get(Text(path), ()) for table in tables if table)
+        return frozenset(one for sessions in found for one in sessions if one != self.own)
+
+    def timeout_ms(self, session: Session) -> int | None:
+        """Give the negotiated timeout, by its connection or by a list of all sessions."""
+        presence = self.presence(session)
+        if presence is not None and presence.timeout_ms is not None:
+            return presence.timeout_ms
+        lists = sorted(self._expiries(), key=_at, reverse=True)
+        return next((t[session] for one in lists if session in (t := one.timeouts_ms or {})), None)
+
+    def expires_in(self, session: Session, now_ms: Millis | None = None) -> Span | None:
+        """Give the milliseconds until it expires, should it stay silent; None when nothing tells.
+
+        The leader's own date counts, unless the session was heard of after that was made.
+        """
+        now_ms = self.now_ms if now_ms is None else now_ms
+        dates = [date for date in (self._by_leader(session), self._by_contact(session)) if date]
+        if not dates:
+            dates = [date for date in [self._at_the_latest(session)] if date]
+        if not dates:
+            return None
+        low, high = max(dates)
+        return Span(max(0, low - now_ms), max(0, high - now_ms))
+
+    def is_listed(self, session: Session, czxid: int = 0) -> bool | None:
+        """Tell whether the newest list of all sessions has it; None when there is none to trust.
+
+        A list that misses our own session is not complete, so what it misses proves nothing.
+        """
+        lists = sorted(
+            (one for one in self.witnesses if one.sessions),
+            key=lambda w: w.expiry.at,
+            reverse=True,
+        )
+        for one in lists:
+            if one.lists(session):
+                return True
+            trusted = self.own is None or one.lists(self.own)
+            if trusted and one.expiry.zxid >= czxid:
+                return False
+        return None
+
+    def alive(self, session: Session, czxid: int = 0) -> bool | None:
+        """Tell whether the ensemble still has the session; None when no table can tell."""
+        if any(session in (one.connections or ()) for one in self.witnesses):
+            return True
+        return self.is_listed(session, czxid)
+
+    def gone(self, session: Session, czxid: int = 0) -> bool | None:
+        """Tell whether it lives on without a connection to any server: it is about to expire."""
+        connected = self.connected(session, czxid)
+        if connected is not False:
+            return False if connected else None
+        return self.is_listed(session, czxid)
+
+    def orphaned(self, session: Session, czxid: int = 0) -> bool | None:
+        """Tell whether the ensemble does not know the session, though something is owned by it."""
+        alive = self.alive(session, czxid)
+        return None if alive is None else not alive
+
+    def owner_of(self, path: str) -> Session | None:
+        """Name the owner of an ephemeral znode by a server's dump, also where its ACL hides it."""
+        dumps = sorted(self.witnesses, key=lambda one: one.expiry.at, reverse=True)
+        return next((one.owners[Text(path)] for one in dumps if path in one.owners), None)
+
+    def changed_since(self, before: "Sight") -> frozenset[Session]:
+        """Give the sessions whose watches, or whose server, are not what they were."""
+        earlier = {one.server: one for one in before.witnesses}
+        later = {one.server: one for one in self.witnesses}
+        changed: set[Session] = set()
+        for server in earlier.keys() | later.keys():
+            changed |= _difference(earlier.get(server), later.get(server))
+        return frozenset(changed)
+
+    def _keeper(self, session: Session) -> Witness | None:
+        """Find the server that the session is connected to, as far as that is known."""
+        presence = self.presence(session)
+        if presence is not None:
+            return next(one for one in self.witnesses if one.server == presence.server)
+        if self.sees.sessions == "all":
+            return None
+        watching = [one for one in self.witnesses if one.watches and session in one.watches.rows]
+        return max(watching, key=lambda one: _at(one.tables.watches), default=None)
+
+    def _expiries(self) -> Iterator[Expiry]:
+        return (one.expiry for one in self.witnesses)
+
+    def _by_leader(self, session: Session) -> tuple[Millis, Millis] | None:
+        told = [one for one in self._expiries() if session in (one.expires_in_ms or {})]
+        if not told:
+            return None
+        newest = max(told, key=_at)
+        date = newest.at + (newest.expires_in_ms or {})[session]
+        return date, date + self._tick_ms // 2
+
+    def _by_contact(self, session: Session) -> tuple[Millis, Millis] | None:
+        presence, timeout = self.presence(session), self.timeout_ms(session)
+        if presence is None or presence.contact is None or timeout is None:
+            return None
+        date = presence.contact + timeout
+        return date, presence.contact + latest_expiry(timeout, self._tick_ms)
+
+    def _at_the_latest(self, session: Session) -> tuple[Millis, Millis] | None:
+        """Bound the expiry of a session that has no connection: nothing renews it any more."""
+        timeout = self.timeout_ms(session)
+        if timeout is None or not self.gone(session):
+            return None
+        seen_gone = max(_at(one.tables.connections) for one in self.witnesses)
+        return self.now_ms, seen_gone + latest_expiry(timeout, self._tick_ms)
+
+    @property
+    def _tick_ms(self) -> int:
+        told = (one.tick_ms or 0 for one in self._expiries())
+        return next((tick for tick in told if tick > 0), USUAL_TICK_MS)
+
+
+NO_SIGHT: Final = Sight()
+
+
+def _at(fact: msgspec.Struct | None) -> Millis:
+    return getattr(fact, "at", 0)
+
+
+def _extent(told: list[bool]) -> Extent:
+    if not any(told):
+        return "none"
+    return "all" if all(told) else "some"
+
+
+def _difference(before: Witness | None, after: Witness | None) -> set[Session]:
+    if before is after:
+        return set()
+    watches = _changed(_watch_rows(before), _watch_rows(after))
+    connections = before and before.connections, after and after.connections
+    here, there = (frozenset(one or ()) for one in connections)
+    return watches | (here ^ there)
+
+
+def _watch_rows(witness: Witness | None) -> dict[Session, tuple[Text, ...]]:
+    return witness.watches.rows if witness and witness.watches else {}
+
+
+def _changed(
+    before: dict[Session, tuple[Text, ...]], after: dict[Session, tuple[Text, ...]]
+) -> set[Session]:
+    if before is after:
+        return set()
+    either = before.keys() | after.keys()
+    return {one for one in either if before.get(one) != after.get(one)}

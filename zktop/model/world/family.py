@@ -1,0 +1,353 @@
+"""The children of one znode, put together from facts that may come in any order.
+
+Three things can be known about a name: that it was there (a listing, a read, a sighting), that it
+was not (a listing without it, a deletion), and what it held. The newest zxid wins, so a fact that
+comes late or twice changes nothing. Absences are remembered only where forgetting one could let
+an old read pass for a node of the same name that was created again.
+
+A deletion that no listing has confirmed yet leaves such a memory; a source that reports deletions
+one by one lists the parent again now and then, and all of them are dropped.
+
+A family of which all is heard for the first time, as most are when they are first read.
+
+The listing comes with reads of exactly its names, in its order, or the reads come soon after it.
+Nothing can contradict anything, so there is nothing to weigh; wherever there is, nothing comes
+out, and `Family.after` has to look.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
+from typing import Final
+
+import msgspec
+
+from zktop.model.facts import (
+    Children,
+    Denied,
+    Gone,
+    Millis,
+    Node,
+    Siblings,
+    Stat,
+    ZnodeFact,
+    split,
+)
+from zktop.model.text import Text
+
+NEVER: Final = -1
+ENDLESS: Final = 1 << 64
+
+FamilyFact = ZnodeFact | Siblings
+
+
+class Znode(msgspec.Struct, frozen=True, gc=False):
+    """One child as it was last read; `stat` is None while it is known by name alone."""
+
+    name: Text
+    stat: Stat | None = None
+    data: bytes | None = None
+    read_at: int = NEVER  # zxid of the read
+    seen_at: int = NEVER  # zxid of the newest proof that it is there
+    hidden: bool = False  # its ACL does not let us read it
+
+    @property
+    def newest(self) -> int:
+        """The zxid of the newest proof of any kind."""
+        return max(self.read_at, self.seen_at)
+
+
+class Family(msgspec.Struct, frozen=True):
+    """The children of one znode: the newest listing, and what was read or heard since."""
+
+    members: dict[Text, Znode] = {}
+    absent: dict[Text, int] = {}  # name -> zxid at which there was no such child
+    stat: Stat | None = None  # of the parent itself, by the newest listing; None: no such znode
+    listed_at: int = NEVER  # zxid of the newest listing
+    at: Millis = 0  # when that listing was read
+    denied_at: int = NEVER  # zxid of the newest refusal to list
+    oldest: int = ENDLESS  # zxid of the oldest fact in all this
+    told_at: Millis = 0  # when the newest fact about any of it arrived
+
+    def __eq__(self, other: object) -> bool:
+        """Compare what is known; the age of the facts behind it is no part of that."""
+        return isinstance(other, Family) and self._known() == other._known()
+
+    __hash__ = None  # type: ignore[assignment]  # it holds dictionaries
+
+    def _known(self) -> tuple[object, ...]:
+        return self.stat, self.listed_at, self.at, self.denied_at, self.members, self.absent
+
+    @property
+    def listed(self) -> bool:
+        """Tell whether the names are complete: there is a listing, and no later refusal."""
+        return self.listed_at >= self.denied_at and self.listed_at != NEVER
+
+    @property
+    def denied(self) -> bool:
+        """Tell whether the newest try to list the children was refused."""
+        return self.denied_at > self.listed_at
+
+    def after(self, path: str, facts: Sequence[FamilyFact]) -> "Family":
+        """Give the family of `path` with these facts learned."""
+        draft = _Draft(self)
+        draft.oldest = min(self.oldest, *[fact.zxid for fact in facts])
+        draft.told_at = max(self.told_at, *[fact.at for fact in facts])
+        below = len(path) + (path != "/")
+        for fact in facts:
+            if isinstance(fact, Siblings):
+                for name, stat, data in zip(fact.names, fact.stats, fact.data, strict=True):
+                    draft.read(name, stat, data, fact.zxid)
+            elif isinstance(fact, Node):
+                draft.read(Text(fact.path[below:]), fact.stat, fact.data, fact.zxid)
+            else:
+                draft.learn(path, fact)
+        return draft.family()
+
+    def absent_at(self, name: Text) -> int:
+        """Give the newest zxid at which this child is known to have been absent."""
+        unlisted = NEVER if name in self.members else self.listed_at
+        return max(self.absent.get(name, NEVER), unlisted)
+
+    def born_after(self, name: Text) -> int:
+        """Give the zxid up to which nothing can be true of this child as it is now."""
+        znode = self.members.get(name)
+        if znode is None:
+            return self.absent_at(name)
+        created = NEVER if znode.stat is None else znode.stat.czxid - 1
+        return max(created, self.absent[name]) if name in self.absent else created
+
+    def since(self, zxid: int) -> "Family":
+        """Forget all that was learned up to this zxid: it was told of an earlier parent."""
+        if self.oldest > zxid:
+            return self
+        draft = _Draft(Family(denied_at=self.denied_at if self.denied_at > zxid else NEVER))
+        draft.told_at = self.told_at
+        if self.listed_at > zxid:
+            draft.listed_at, draft.at, draft.stat = self.listed_at, self.at, self.stat
+        for name, znode in self.members.items():
+            read = znode if znode.read_at > zxid else Znode(name, seen_at=znode.seen_at)
+            if max(read.newest, draft.listed_at) > zxid:
+                draft.members[name] = read
+        draft.absent = {name: z for name, z in self.absent.items() if z > zxid}
+        empty = not draft.members and not draft.absent and draft.stat is None
+        draft.oldest = ENDLESS if empty and draft.denied_at == NEVER else zxid + 1
+        return draft.family()
+
+    def __iter__(self) -> Iterator[Znode]:
+        """Go through the children."""
+        return iter(self.members.values())
+
+
+NOBODY: Final = Family()
+NONE_ABSENT: Final[dict[Text, int]] = {}  # one for all families that miss nobody
+
+
+class _Draft:
+    """A family while facts are folded into it: its dictionaries are copied once a batch."""
+
+    def __init__(self, before: Family) -> None:
+        self.members = dict(before.members)
+        self.absent = dict(before.absent)
+        self.stat, self.listed_at, self.at = before.stat, before.listed_at, before.at
+        self.denied_at, self.oldest = before.denied_at, before.oldest
+        self.told_at = before.told_at
+
+    def family(self) -> Family:
+        return Family(
+            self.members,
+            self.absent or NONE_ABSENT,
+            self.stat,
+            self.listed_at,
+            self.at,
+            self.denied_at,
+            self.oldest,
+            self.told_at,
+        )
+
+    def learn(self, path: str, fact: Children | Gone | Denied) -> None:
+        match fact:
+            case Children():
+                self._listing(fact.names, fact.stat, fact.zxid, fact.at)
+            case Gone():
+                self._gone(split(fact.path)[1], fact.zxid)
+            case Denied(what="list") if fact.path == path:
+                self.denied_at = max(self.denied_at, fact.zxid)
+            case Denied():
+                self._hidden(split(fact.path)[1], fact.zxid)
+
+    def read(self, name: Text, stat: Stat | None, data: bytes | None, zxid: int) -> None:
+        if stat is None:
+            self._learn_of(Znode(name, seen_at=zxid))
+            return
+        known = self.members.get(name)
+        if known is not None and known.read_at == known.seen_at == NEVER and not self.absent:
+            # Known from the listing alone, as most are at the first reading: it is simply read.
+            self.members[name] = Znode(known.name, stat, data, zxid)
+        else:
+            self._learn_of(Znode(name, stat, data, zxid))
+
+    def _hidden(self, name: Text, zxid: int) -> None:
+        self._learn_of(Znode(name, read_at=zxid, hidden=True))
+
+    def _learn_of(self, found: Znode) -> None:
+        known = self.members.get(found.name)
+        if known is None:
+            absent = max(self.absent.get(found.name, NEVER), self.listed_at)
+            if found.newest > absent:
+                self._keep(found, absent)
+            return
+        self._keep(_joined(known, found), self.absent.get(found.name, NEVER))
+
+    def _gone(self, name: Text, zxid: int) -> None:
+        known = self.members.get(name)
+        absent = max(self.absent.get(name, NEVER), zxid)
+        if known is None:
+            if absent > self.listed_at:
+                self.absent[name] = absent
+        elif known.newest > absent or (known.newest <= self.listed_at and self.listed_at > absent):
+            self._keep(known, absent)
+        else:
+            del self.members[name]
+            self.absent[name] = absent
+
+    def _keep(self, znode: Znode, absent: int) -> None:
+        """File a child that is there, forgetting what was read before it was last absent."""
+        name = znode.name
+        if NEVER != znode.read_at <= absent:
+            znode = Znode(name, seen_at=znode.seen_at)
+        if NEVER != znode.seen_at <= max(znode.read_at, self.listed_at):
+            znode = msgspec.structs.replace(znode, seen_at=NEVER)  # the other proof is enough
+        self.members[name] = znode
+        if absent > znode.read_at:
+            self.absent[name] = absent
+        else:
+            self.absent.pop(name, None)
+
+    def _listing(self, names: tuple[Text, ...], stat: Stat | None, zxid: int, at: Millis) -> None:
+        if (zxid, at) < (self.listed_at, self.at):
+            self._late_listing(names, zxid)
+            return
+        earlier, self.listed_at, self.at, self.stat = self.listed_at, zxid, at, stat
+        if earlier == NEVER and not self.members and not self.absent:
+            self.members = {name: Znode(name) for name in names}
+        else:
+            self._relisted(names, zxid, earlier)
+
+    def _relisted(self, names: tuple[Text, ...], zxid: int, earlier: int) -> None:
+        """Learn from a newer listing what came and went since we knew less."""
+        known, self.members = self.members, {}
+        forgotten, self.absent = self.absent, {}
+        for name in names:
+            known_as = known.pop(name, None)
+            child = known_as or Znode(name)
+            # A name that was not among the known ones was not there at the earlier listing.
+            absent = forgotten.get(name, NEVER if known_as else earlier)
+            if absent < max(zxid, child.newest):  # a tie counts as gone
+                self._keep(child, absent)
+            else:
+                self.absent[name] = absent
+        for name, child in known.items():
+            if child.newest > zxid:
+                self._keep(child, max(forgotten.get(name, NEVER), zxid))
+        for name, absent in forgotten.items():
+            if absent > zxid and name not in self.members:
+                self.absent[name] = absent
+
+    def _late_listing(self, names: tuple[Text, ...], zxid: int) -> None:
+        """Learn from a listing that is older than ours: only what was absent then."""
+        for name in self.members.keys() - set(names):
+            self._keep(self.members[name], max(self.absent.get(name, NEVER), zxid))
+
+
+def _joined(one: Znode, other: Znode) -> Znode:
+    """Put together what is known of a name and what another fact tells of it."""
+    read = max(one, other, key=_reading)
+    seen_at = max(one.seen_at, other.seen_at)
+    # The name as it is known already: ten thousand locks have no room for two copies of each.
+    return Znode(one.name, read.stat, read.data, read.read_at, seen_at, read.hidden)
+
+
+def _reading(znode: Znode) -> tuple[int, bool, bytes, tuple[int, ...]]:
+    stat = znode.stat
+    numbers = () if stat is None else (stat.czxid, stat.mzxid, stat.version, stat.pzxid or 0)
+    return znode.read_at, not znode.hidden, znode.data or b"", numbers
+
+
+_Read = tuple[tuple[Text, ...], Iterable[Znode]]  # the names of all, and all that is known
+
+
+def first_family(path: str, facts: Sequence[FamilyFact], before: Family = NOBODY) -> Family | None:
+    """Give what `before.after(path, facts)` gives where these are a listing, its reads or both."""
+    first = facts[0]
+    if before is not NOBODY:
+        return _read_at_last(before, first) if len(facts) == 1 else None
+    if not isinstance(first, Children):
+        return None
+    if len(facts) == 1:
+        return _listed(first)
+    members = _members(path, first.names, facts[1:])
+    if members is None:
+        return None
+    zxid, at = oldest, newest = first.zxid, first.at
+    for read in facts[1:]:
+        oldest, newest = min(oldest, read.zxid), max(newest, read.at)
+    return Family(members, NONE_ABSENT, first.stat, zxid, at, NEVER, oldest, newest)
+
+
+def _listed(listing: Children) -> Family:
+    """Know them by name alone."""
+    members = dict(zip(listing.names, map(Znode, listing.names), strict=True))
+    zxid, at = listing.zxid, listing.at
+    return Family(members, NONE_ABSENT, listing.stat, zxid, at, NEVER, zxid, at)
+
+
+def _read_at_last(before: Family, read: FamilyFact) -> Family | None:
+    """Read all children of a family that were known by name alone."""
+    known = before.members
+    if (
+        not isinstance(read, Siblings)
+        or len(read.names) != len(known)
+        or before.absent
+        or read.names != tuple(known)
+    ):
+        return None
+    for znode in known.values():
+        if znode.read_at != NEVER or znode.seen_at != NEVER:
+            return None
+    znodes = map(Znode, known, read.stats, read.data, repeat(read.zxid))
+    return Family(
+        dict(zip(known, znodes, strict=True)),
+        NONE_ABSENT,
+        before.stat,
+        before.listed_at,
+        before.at,
+        before.denied_at,
+        min(before.oldest, read.zxid),
+        max(before.told_at, read.at),
+    )
+
+
+def _members(
+    path: str, names: tuple[Text, ...], reads: Sequence[FamilyFact]
+) -> dict[Text, Znode] | None:
+    """Give them, where exactly these were read, in this order."""
+    read = reads[0] if len(reads) == 1 else None
+    told = _of_siblings(read) if isinstance(read, Siblings) else _of_nodes(path, reads)
+    if told is None or told[0] != names:
+        return None
+    members = dict(zip(names, told[1], strict=True))
+    return members if len(members) == len(names) else None
+
+
+def _of_siblings(read: Siblings) -> _Read:
+    return read.names, map(Znode, read.names, read.stats, read.data, repeat(read.zxid))
+
+
+def _of_nodes(path: str, reads: Sequence[FamilyFact]) -> _Read | None:
+    """Make them of a fact each, as those of a recording are."""
+    below = len(path) + (path != "/")
+    nodes = [fact for fact in reads if isinstance(fact, Node) and isinstance(fact.stat, Stat)]
+    if len(nodes) != len(reads):
+        return None
+    names = tuple([Text(node.path[below:]) for node in nodes])
+    return names, [Znode(n, x.stat, x.data, x.zxid) for n, x in zip(names, nodes, strict=True)]

@@ -1,0 +1,78 @@
+"""The roots that a user has named: whether they exist, and whether they may be listed."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from zktop.model.facts import join, split
+from zktop.model.settings import Root, Settings
+from zktop.model.text import Text, nearest
+from zktop.model.world.family import NEVER, NOBODY
+from zktop.model.world.world import World
+
+
+class MissingRoot(msgspec.Struct, frozen=True, gc=False):
+    """A root that does not exist."""
+
+    root: str
+    absent: Text  # the first znode of its path that is not there
+    meant: str | None  # the root with the name in it that is there and looks alike
+
+
+class DeniedRoot(msgspec.Struct, frozen=True, gc=False):
+    """A root whose children an ACL hides."""
+
+    root: str
+    base: Text
+    children: int | None  # how many there are, as far as a Stat tells
+
+
+def named_roots(settings: Settings) -> Sequence[Root]:
+    """Give the roots that the user asked for, without those that zktop adds by itself."""
+    return [root for root in settings.roots if root.path not in settings.own_roots]
+
+
+def missing_roots(world: World, settings: Settings) -> Iterator[MissingRoot]:
+    """Find the roots that do not exist."""
+    for root in named_roots(settings):
+        absent = _first_absent(base_of(root.path), world)
+        if absent is not None:
+            yield MissingRoot(root.path, absent, _meant(root.path, absent, world))
+
+
+def denied_roots(world: World, settings: Settings) -> Iterator[DeniedRoot]:
+    """Find the patterns whose first znode may not be listed; an exact root is shown as a lock."""
+    for root in named_roots(settings):
+        base = base_of(root.path)
+        if "*" in root.path and world.families.get(base, NOBODY).denied:
+            znode = world.node(base)
+            stat = znode.stat if znode else None
+            yield DeniedRoot(root.path, base, stat.num_children if stat else None)
+
+
+def base_of(root: str) -> Text:
+    """Give the znode at which a root begins.
+
+    >>> base_of("/app/*/locks"), base_of("/locks/"), base_of("/**")
+    ('/app', '/locks', '/')
+    """
+    parts = [part for part in root.split("/") if part]
+    literal = next((n for n, part in enumerate(parts) if "*" in part), len(parts))
+    return Text("/" + "/".join(parts[:literal]))
+
+
+def _first_absent(base: Text, world: World) -> Text | None:
+    """Find the first znode of a path that is known not to be there."""
+    path = Text("/")
+    for part in filter(None, base.split("/")):
+        above, path = world.family(path), join(path, part)
+        if Text(part) not in above.members and above.absent_at(Text(part)) != NEVER:
+            return path
+    return None
+
+
+def _meant(root: str, absent: Text, world: World) -> str | None:
+    """Put the name that looks most like the absent one in its place."""
+    parent, name = split(absent)
+    alike = nearest(name, sorted(world.family(parent).members))
+    return None if alike is None else join(parent, alike) + root[len(absent) :]

@@ -1,0 +1,317 @@
+"""What one ensemble member testifies: its tables, and the look-ups that questions need.
+
+An index is built when the first question asks for it and lives as long as the table it was built
+from. A watch table that was read again and says the same keeps its index.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
+from typing import Final, Literal
+
+import msgspec
+
+from zktop.model.facts import Connection, Expiry, Millis, Server, ServerFact, Session
+from zktop.model.text import Text
+from zktop.model.world.world import NO_TABLES, Tables
+
+NOTHING: Final[frozenset[Text]] = frozenset()
+NO_SERVER: Final = Server(zxid=0, at=0, server=Text(""))
+
+Table = Literal["connections", "watches", "expiry", "figures"]
+TABLE_NAMES: Final[dict[Table, str]] = {
+    "connections": "connection table",
+    "watches": "watch table",
+    "expiry": "expiry table",
+    "figures": "figures",
+}
+
+USUAL_TICK_MS: Final = 2000  # ZooKeeper's default, for servers that do not tell theirs
+_COUNTS_RECURSIVE_TWICE = ((3, 6), (3, 9))  # from, and before: a persistent watch counts as two
+
+
+class Presence(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A session's connection, by the server with the newest news of it."""
+
+    server: Text
+    client: Text
+    at: Millis  # when that server's table was read
+    timeout_ms: int | None = None
+    quiet_ms: int | None = None  # how long it had been silent when the table was read
+    calibrated: bool = False  # our own session is in that table: its clock was fresh
+    last_operation: Text | None = None
+    last_cxid: int | None = None
+    received: int = 0
+    sent: int = 0
+    queued: int = 0
+    established: Millis | None = None
+    also: tuple[Text, ...] = ()  # other servers that claim the session too, with older news
+
+    @property
+    def contact(self) -> Millis | None:
+        """When it was last heard of, by our own clock; maybe earlier, if not calibrated."""
+        return None if self.quiet_ms is None else self.at - self.quiet_ms
+
+    @property
+    def notifications(self) -> int:
+        """A number that grows by one with each watch notification, and by nothing else."""
+        return self.sent - self.received + self.queued
+
+    def silence(self, now_ms: Millis) -> int | None:
+        """Count the milliseconds since its last contact, if none came after the table."""
+        return None if self.contact is None else max(0, now_ms - self.contact)
+
+    def newness(self) -> tuple[Millis, Millis, Millis]:
+        """Order the claims of several servers: who heard of the session last.
+
+        Without a known contact, that is when the session connected.
+        """
+        contact = self.established or self.at if self.contact is None else self.contact
+        return contact, self.established or 0, self.at
+
+
+class BlindSpot(msgspec.Struct, frozen=True, gc=False):
+    """A table that one server did not give, and why."""
+
+    server: Text
+    table: Table
+    why: Text
+
+    def __str__(self) -> str:
+        """Say it in one sentence."""
+        return f"{self.server} gives no {TABLE_NAMES[self.table]}: {self.why}"
+
+
+class WatchTable(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """The data and exists watches of one server, to be asked by session or by path."""
+
+    rows: dict[Session, tuple[Text, ...]]
+
+    def of(self, session: Session) -> frozenset[Text]:
+        """Give what one session watches."""
+        paths = self.rows.get(session)
+        if paths is None:
+            return NOTHING
+        known = self._sets.get(session)
+        if known is None:
+            known = self._sets[session] = frozenset(paths)
+        return known
+
+    @cached_property
+    def by_path(self) -> dict[Text, tuple[Session, ...]]:
+        """Who watches each path."""
+        watchers: dict[Text, tuple[Session, ...]] = {}
+        for session, paths in self.rows.items():
+            for path in paths:
+                known = watchers.get(path)
+                watchers[path] = (session,) if known is None else (*known, session)
+        return watchers
+
+    @cached_property
+    def total(self) -> int:
+        """Count the watches."""
+        return sum(map(len, self.rows.values()))
+
+    @cached_property
+    def _sets(self) -> dict[Session, frozenset[Text]]:
+        return {}
+
+
+class Witness(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """One ensemble member and its tables."""
+
+    server: Text
+    tables: Tables = NO_TABLES
+    watches: WatchTable | None = None
+    surplus: int | None = None  # watches that it counts and does not list; None: cannot be told
+    surplus_before: int | None = None  # the same, by the tables before these
+
+    @classmethod
+    def of(cls, server: Text, tables: Tables, before: "Witness | None" = None) -> "Witness":
+        """Call the witness, keeping from its earlier statement what did not change."""
+        if before is not None and before.tables is tables:
+            return before
+        known = before.watches if before is not None else None
+        watches = _indexed(tables, known)
+        surplus, told = _surplus(tables, watches), before.surplus if before is not None else None
+        return cls(server, tables, watches, told if surplus is None else surplus, told)
+
+    @cached_property
+    def connections(self) -> dict[Session, Connection] | None:
+        """Its connections by session; None when it gave no table."""
+        fact = self.tables.connections
+        if fact is None or fact.rows is None:
+            return None
+        tick_ms = self.expiry.tick_ms or USUAL_TICK_MS
+        return {row.session: _credible(row, tick_ms) for row in fact.rows}
+
+    @cached_property
+    def callers(self) -> Counter[Text]:
+        """How many connections come from each address, and from each host."""
+        rows = (self.connections or {}).values()
+        return Counter(one for row in rows for one in (row.client, host_of(row.client)))
+
+    @property
+    def sessions(self) -> Sequence[Collection[Session]]:
+        """The lists of all sessions of the ensemble; nothing when it gave none.
+
+        An empty list is no list: whoever asked had a session.
+        """
+        expiry = self.expiry
+        listed = expiry.expires_in_ms, expiry.timeouts_ms, self._bare_sessions
+        return [one for one in listed if one]
+
+    @cached_property
+    def _bare_sessions(self) -> frozenset[Session]:
+        return frozenset(self.expiry.sessions or ())
+
+    @property
+    def lists_all_watches(self) -> bool:
+        """Tell whether its watch table has child watches among the others."""
+        return self.tables.watches is not None and self.tables.watches.is_mixed
+
+    def lists(self, session: Session) -> bool:
+        """Tell whether one of its lists of sessions has this one."""
+        return any(session in one for one in self.sessions)
+
+    @cached_property
+    def owners(self) -> dict[Text, Session]:
+        """The owner of each ephemeral znode, by its dump."""
+        dumped = self.expiry.ephemerals or {}
+        return {path: session for session, paths in dumped.items() for path in paths}
+
+    @property
+    def expiry(self) -> Expiry:
+        """Its expiry table, empty when it gave none."""
+        return self.tables.expiry or Expiry(zxid=0, at=0, server=self.server)
+
+    @property
+    def figures(self) -> Server:
+        """Its figures, empty when it gave none."""
+        return self.tables.server or msgspec.structs.replace(NO_SERVER, server=self.server)
+
+    def presence(self, session: Session, own: Session | None) -> Presence | None:
+        """Give its claim of a session, if it makes one."""
+        rows, fact = self.connections, self.tables.connections
+        if fact is None or rows is None or session not in rows:
+            return None
+        ours = rows.get(own) if own else None
+        return _presence(rows[session], self.server, fact.at, ours)
+
+    def blind_spots(self) -> Iterator[BlindSpot]:
+        """Name the tables that it did not give."""
+        tables = self.tables
+        given: tuple[tuple[Table, bool, ServerFact | None], ...] = (
+            ("connections", self.connections is not None, tables.connections),
+            ("watches", self.watches is not None, tables.watches),
+            ("expiry", bool(self.expiry.expires_in_ms), tables.expiry),
+            ("figures", self.figures.mode is not None, tables.server),
+        )
+        for table, there, fact in given:
+            if not there:
+                why = fact.why if fact else Text("it was not asked yet")
+                yield BlindSpot(self.server, table, why or Text("it told nothing"))
+
+    def hidden_watches(self, own: Session | None) -> int | None:
+        """Count the child watches that its tables do not show; None when that cannot be told.
+
+        The count and the table are read one after the other, so the larger one of two differences
+        is taken. A server before 3.6 makes us keep child watches ourselves, and how many of the
+        count are ours is not known where we are connected.
+        """
+        if self.lists_all_watches:
+            return 0
+        if self.surplus is None or self._is_old_and_ours(own):
+            return None
+        version, (first, last) = _version(self.figures.version), _COUNTS_RECURSIVE_TWICE
+        is_twice = self._is_here(own) and version is not None and first <= version < last
+        ours = len(self.watches.of(own)) if is_twice and self.watches and own else 0
+        return max(0, max(self.surplus, self.surplus_before or 0) - ours)
+
+    def hides_watches(self, own: Session | None) -> bool | None:
+        """Tell whether there are watches that no table lists; None where nothing is counted.
+
+        Where some of them may be ours, the others may be somebody's.
+        """
+        if self.lists_all_watches:
+            return False
+        hidden = self.surplus if self._is_old_and_ours(own) else self.hidden_watches(own)
+        return None if hidden is None else hidden > 0
+
+    def _is_here(self, own: Session | None) -> bool:
+        return own is not None and own in (self.connections or {})
+
+    def _is_old_and_ours(self, own: Session | None) -> bool:
+        version = _version(self.figures.version)
+        return self._is_here(own) and (version is None or version < _COUNTS_RECURSIVE_TWICE[0])
+
+
+def _indexed(tables: Tables, known: WatchTable | None) -> WatchTable | None:
+    """Give the index of the watch table; one that says the same as before keeps its own."""
+    rows = tables.watches.rows if tables.watches else None
+    if rows is None:
+        return None
+    is_same = known is not None and (known.rows is rows or known.rows == rows)
+    return known if is_same else WatchTable(rows)
+
+
+def _surplus(tables: Tables, watches: WatchTable | None) -> int | None:
+    """Compare what a server counts with what it lists, if both were read in one look."""
+    figures, table = tables.server, tables.watches
+    if figures is None or table is None or watches is None or figures.watches is None:
+        return None
+    listed = watches.total if table.listed is None else table.listed  # from old recordings
+    return figures.watches - listed if figures.at == table.at else None
+
+
+def latest_expiry(timeout_ms: int, tick_ms: int) -> int:
+    """Give how long after its last contact a session lives at the most.
+
+    A server rounds the date up to a whole tick of its clock, and looks twice a tick.
+    """
+    return timeout_ms + tick_ms * 3 // 2
+
+
+def _credible(row: Connection, tick_ms: int) -> Connection:
+    """Drop a silence that the session would not have survived: it is listed, so it lives."""
+    quiet, timeout = row.quiet_ms, row.timeout_ms
+    if quiet is None or timeout is None or quiet <= latest_expiry(timeout, tick_ms):
+        return row
+    return msgspec.structs.replace(row, quiet_ms=None)
+
+
+def host_of(client: str) -> Text:
+    """Give an address without its port.
+
+    >>> host_of("10.0.4.31:38110"), host_of("[::1]:38110")
+    ('10.0.4.31', '[::1]')
+    """
+    return Text(client.rpartition(":")[0])
+
+
+def _presence(row: Connection, server: Text, at: Millis, ours: Connection | None) -> Presence:
+    return Presence(
+        server=server,
+        client=row.client,
+        at=at,
+        timeout_ms=row.timeout_ms,
+        quiet_ms=row.quiet_ms,
+        calibrated=ours is not None and ours.quiet_ms is not None,
+        last_operation=row.last_operation,
+        last_cxid=row.last_cxid,
+        received=row.received,
+        sent=row.sent,
+        queued=row.queued,
+        established=row.established,
+    )
+
+
+def _version(text: str | None) -> tuple[int, int] | None:
+    """Read the first two numbers of a version.
+
+    >>> _version("3.8.0-5a02a05, built on 2022-02-25")
+    (3, 8)
+    """
+    found = re.match(r"(\d+)\.(\d+)", text or "")
+    return (int(found[1]), int(found[2])) if found else None

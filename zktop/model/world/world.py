@@ -1,0 +1,310 @@
+"""The world: the newest fact about everything.
+
+Facts commute. Whatever order they come in, however often, the same world comes out, because each
+says for itself how new it is. A source may therefore read twice, late and in parallel; after a
+reconnect it reads everything again and nothing has to be undone.
+
+Facts from worlds: those that make a world again, or that make a later one of an earlier one.
+
+Facts commute, and each says for itself how new it is, so it does not matter that nobody knows any
+more in which order they came.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from typing import cast
+
+import msgspec
+
+from zktop.model.facts import (
+    AnyFact,
+    Children,
+    Connections,
+    Denied,
+    Expiry,
+    Gone,
+    Link,
+    Millis,
+    Node,
+    Server,
+    ServerFact,
+    Siblings,
+    Told,
+    Watches,
+    join,
+    split,
+)
+from zktop.model.text import Text
+from zktop.model.world.family import NEVER, NOBODY, Family, FamilyFact, Znode, first_family
+from zktop.model.world.persistent_map import Shelf
+
+
+class Tables(msgspec.Struct, frozen=True):
+    """What one ensemble member tells of itself; None where nothing was read yet."""
+
+    server: Server | None = None
+    connections: Connections | None = None
+    watches: Watches | None = None
+    expiry: Expiry | None = None
+
+    def after(self, fact: ServerFact) -> "Tables":
+        """Give the tables with this one in place of an older one of its kind."""
+        field = type(fact).__name__.lower()
+        known: ServerFact | None = getattr(self, field)
+        if known is not None and _is_older(fact, known):
+            return self
+        return msgspec.structs.replace(self, **{field: fact})
+
+
+NO_TABLES = Tables()
+_OF_ONE = (Node, Gone)
+
+
+class Change(msgspec.Struct, frozen=True, gc=False):
+    """What differs between two worlds."""
+
+    paths: set[Text]  # whose families differ
+    servers: set[Text]  # whose tables differ
+    link: bool
+
+
+class World(msgspec.Struct, frozen=True):
+    """Everything that is known of the ensemble at one moment."""
+
+    families: Shelf[Text, Family] = Shelf()
+    tables: Shelf[Text, Tables] = Shelf()
+    link: Link | None = None
+    zxid: int = 0  # the newest transaction that any fact was read at
+    at: Millis = 0  # when the newest fact arrived
+    above: frozenset[str] = frozenset()  # what comes before the names of those with families
+
+    def after(self, *facts: Told) -> "World":
+        """Give the world with these facts learned; older facts change nothing."""
+        if not facts:
+            return self
+        told = _sorted_out(facts)
+        links = [*told.links, self.link] if self.link else told.links
+        families = self._families_after(told.families)
+        came = {path[: path.rfind("/") + 1] for path in told.families} - self.above
+        above = self.above | came if came else self.above
+        for read in told.siblings:
+            below = read.path if read.path == "/" else f"{read.path}/"
+            if below in above:  # for below contenders there is nothing
+                told.znodes.update([Text(below + name) for name in read.names])
+        return World(
+            families.with_changes(_outlived(families, told.znodes)),
+            self.tables.with_changes(self._tables_after(told.servers)),
+            max(links, key=_age, default=None),
+            max(self.zxid, *[fact.zxid for fact in facts]),
+            max(self.at, *[fact.at for fact in facts]),
+            above,
+        )
+
+    def family(self, path: str) -> Family:
+        """Give the children of a path, as far as they are known of the path as it is now."""
+        family = self.families.get(Text(path), NOBODY)
+        if family is NOBODY:
+            return family
+        parent, name = split(path)
+        return family.since(self.families.get(parent, NOBODY).born_after(name))
+
+    def families_of(self, paths: Iterable[Text]) -> Iterator[tuple[Text, Family]]:
+        """Give the same of many paths, sooner where most are siblings."""
+        return ((path, family) for path, _, family in _lasting(self.families, paths))
+
+    def node(self, path: str) -> Znode | None:
+        """Give one znode, or None when it is absent or was never heard of."""
+        parent, name = split(path)
+        return self.family(parent).members.get(name)
+
+    def changed_since(self, before: "World") -> Change:
+        """Tell what differs from an earlier world, at a cost that follows the difference."""
+        return Change(
+            self.families.changed_since(before.families),
+            self.tables.changed_since(before.tables),
+            self.link != before.link,
+        )
+
+    def _families_after(self, by_family: Mapping[Text, list[FamilyFact]]) -> "Shelf[Text, Family]":
+        known = self.families.finder
+        after: dict[Text, Family | None] = {}
+        for path, told in by_family.items():
+            before = known(path) or NOBODY
+            family = first_family(path, told, before)
+            if family is None:
+                family = before.after(path, told)
+            if len(family.members) != len(before.members) or family != before:
+                after[path] = family
+        return self.families.with_changes(after)
+
+    def _tables_after(self, facts: list[ServerFact]) -> dict[Text, Tables | None]:
+        after: dict[Text, Tables | None] = {}
+        for fact in facts:
+            known = after.get(fact.server)
+            if known is None:
+                known = self.tables.get(fact.server, NO_TABLES)
+            after[fact.server] = known.after(fact)
+        return after
+
+
+class _SortedOut(msgspec.Struct, frozen=True, gc=False):
+    """Facts by what they are about."""
+
+    families: Mapping[Text, list[FamilyFact]]  # a listing by its own path, others by its parent
+    znodes: set[Text]  # that are told to be there, or gone
+    siblings: list[Siblings]
+    servers: list[ServerFact]
+    links: list[Link]
+
+
+def _sorted_out(facts: Iterable[Told]) -> _SortedOut:
+    families: defaultdict[str, list[FamilyFact]] = defaultdict(list)
+    found = _SortedOut(cast("Mapping[Text, list[FamilyFact]]", families), set(), [], [], [])
+    note = found.znodes.add
+    for fact in facts:
+        if isinstance(fact, Siblings):
+            families[fact.path].append(fact)
+            found.siblings.append(fact)
+        elif isinstance(fact, _OF_ONE):
+            path = fact.path
+            slash = path.rfind("/")
+            families[path[:slash] if slash > 0 else split(path)[0]].append(fact)
+            note(path)
+        elif isinstance(fact, Children):
+            families[fact.path].append(fact)
+        elif isinstance(fact, Denied):
+            families[fact.path if fact.what == "list" else split(fact.path)[0]].append(fact)
+        elif isinstance(fact, Link):
+            found.links.append(fact)
+        else:
+            found.servers.append(fact)
+    return found
+
+
+def _outlived(
+    families: Shelf[Text, Family], told_of: AbstractSet[Text]
+) -> dict[Text, Family | None]:
+    """Let go of what was known below a znode that is told to be gone or created again."""
+    after: dict[Text, Family | None] = {}
+    for path, family, lasting in _lasting(families, families.among(told_of)):
+        if lasting is not family or not lasting.members:
+            after[path] = None if lasting == NOBODY else lasting
+    return after
+
+
+def _lasting(
+    families: Shelf[Text, Family], paths: Iterable[Text]
+) -> Iterator[tuple[Text, Family, Family]]:
+    """Give families as they are known, and what of that is true of the paths as they are now."""
+    known = families.finder
+    above, parent = "", NOBODY
+    for path in paths:
+        slash = path.rfind("/") + 1
+        if path[:slash] != above or slash == len(path):  # the root of all is no child of its own
+            above, parent = path[:slash], known(split(path)[0]) or NOBODY
+        family = known(path) or NOBODY
+        born = parent.born_after(Text(path[slash:]))
+        yield path, family, family if family.oldest > born else family.since(born)
+
+
+def _is_older(fact: ServerFact, known: ServerFact) -> bool:
+    """Compare the dates before all that they say: a table may be megabytes."""
+    dates = (fact.at, fact.zxid), (known.at, known.zxid)
+    return _age(fact) <= _age(known) if dates[0] == dates[1] else dates[0] < dates[1]
+
+
+def _age(fact: AnyFact) -> tuple[int, int, bytes]:
+    return fact.at, fact.zxid, msgspec.msgpack.encode(fact)
+
+
+def state(world: World) -> Iterator[AnyFact]:
+    """Give the facts that make this world again."""
+    for path in sorted(world.families):
+        yield from _family_facts(path, world.family(path), world.at)
+    for tables in world.tables.values():
+        facts = (tables.server, tables.connections, tables.watches, tables.expiry)
+        yield from (fact for fact in facts if fact is not None)
+    if world.link is not None:
+        yield world.link
+
+
+def _family_facts(path: Text, family: Family, at: Millis) -> Iterator[AnyFact]:
+    yield from _listing(path, family)
+    if family.denied:
+        yield Denied(path=path, what="list", zxid=family.denied_at, at=at)
+    for name, znode in family.members.items():
+        yield from _znode_facts(join(path, name), znode, at)
+
+
+def _listing(path: Text, family: Family) -> Iterator[Children]:
+    if family.listed_at != NEVER and family.stat is not None:
+        names = sorted(name for name, one in family.members.items() if _was_listed(one, family))
+        yield Children(
+            path=path,
+            names=tuple(names),
+            stat=family.stat,
+            zxid=family.listed_at,
+            at=family.at,
+        )
+
+
+def _was_listed(znode: Znode, family: Family) -> bool:
+    """Tell whether the newest listing had it; who came later was absent then."""
+    listed_at = family.listed_at
+    return znode.read_at <= listed_at and family.absent.get(znode.name, NEVER) < listed_at
+
+
+def _znode_facts(path: Text, znode: Znode, at: Millis) -> Iterator[AnyFact]:
+    if znode.hidden:
+        yield Denied(path=path, what="read", zxid=znode.read_at, at=at)
+    elif znode.stat is not None:
+        yield Node(path=path, stat=znode.stat, data=znode.data, zxid=znode.read_at, at=at)
+    if znode.seen_at > znode.read_at:
+        yield Node(path=path, zxid=znode.seen_at, at=at)
+
+
+def difference(before: World, after: World) -> Iterator[AnyFact]:
+    """Give the facts that make the later world of the earlier one."""
+    change = after.changed_since(before)
+    for path in sorted(change.paths):
+        family = after.families.get(path)
+        if family is not None:
+            yield from _family_changes(path, before.families.get(path, NOBODY), family)
+        else:
+            yield from _end(path, after)
+    for server in sorted(change.servers):
+        now, then = after.tables[server], before.tables.get(server, NO_TABLES)
+        fields = ("server", "connections", "watches", "expiry")
+        told = [getattr(now, field) for field in fields]
+        yield from (
+            fact
+            for fact, field in zip(told, fields, strict=True)
+            if fact is not None and fact is not getattr(then, field)
+        )
+    if change.link and after.link is not None:
+        yield after.link
+
+
+def _end(path: Text, world: World) -> Iterator[Gone]:
+    """Say that a path is no more, as far as its parent tells."""
+    parent, name = split(path)
+    family = world.families.get(parent, NOBODY)
+    zxid = family.absent_at(name)
+    if zxid != NEVER:
+        yield Gone(path=path, zxid=zxid, at=family.told_at)
+
+
+def _family_changes(path: Text, before: Family, after: Family) -> Iterator[AnyFact]:
+    at = after.told_at
+    is_listed_anew = (after.listed_at, after.at) != (before.listed_at, before.at)
+    yield from _listing(path, after) if is_listed_anew else ()
+    if after.denied and after.denied_at != before.denied_at:
+        yield Denied(path=path, what="list", zxid=after.denied_at, at=at)
+    for name, znode in after.members.items():
+        if before.members.get(name) is not znode:
+            yield from _znode_facts(join(path, name), znode, at)
+    absent = {name: after.absent_at(name) for name in before.members.keys() - after.members.keys()}
+    absent |= {n: z for n, z in after.absent.items() if before.absent.get(n) != z}
+    for name, zxid in absent.items():
+        yield Gone(path=join(path, name), zxid=zxid, at=at)

@@ -1,0 +1,201 @@
+"""A report in the words of the contract."""
+
+from typing import TYPE_CHECKING
+
+from zktop.model.facts import Cost, Millis, Server, session_text
+from zktop.model.findings.finding import Blind, Finding
+from zktop.model.format import iso
+from zktop.model.report import Contender, Report, SessionView, View
+from zktop.output import schema
+
+if TYPE_CHECKING:
+    from zktop.model.waits.deadlock import Deadlock, Place, Step
+    from zktop.model.waits.ways_out import WayOut
+
+
+def snapshot(report: Report, hosts: str | None = None, chroot: str = "") -> schema.Snapshot:
+    """Put a whole report into the public shape."""
+    return schema.Snapshot(
+        taken_at=iso(report.now),
+        source=_source(report, hosts, chroot),
+        locks=[_lock(view) for view in report.views],
+        sessions={
+            session_text(session): _session(view) for session, view in report.sessions.items()
+        },
+        deadlocks=[_deadlock(deadlock) for deadlock in report.deadlocks],
+        findings=[finding_shape(finding) for finding in report.findings],
+        blind=[_blind(blind) for blind in report.blind],
+        cost=_cost(report.cost),
+    )
+
+
+def _source(report: Report, hosts: str | None, chroot: str) -> schema.Source:
+    link, sees = report.world.link, report.sight.sees
+    return schema.Source(
+        hosts=hosts,
+        chroot=chroot,
+        state=link.state if link else "unknown",
+        zxid=f"{report.world.zxid:#x}" if report.world.zxid else None,
+        session=session_text(link.session) if link and link.session else None,
+        sees=schema.Sees(sessions=sees.sessions, watches=sees.watches, expiry=sees.expiry),
+        servers=[_server(server) for server in report.sight.servers],
+    )
+
+
+def _server(server: Server) -> schema.Server:
+    return schema.Server(
+        address=server.server,
+        flavour=server.flavour,
+        mode=server.mode,
+        version=server.version,
+        connections=server.connections,
+        watches=server.watches,
+        latency_ms=server.latency_ms,
+        outstanding=server.outstanding,
+        znodes=server.znodes,
+        channel=server.channel,
+        state=server.state or "unknown",
+        since=_moment(server.since),
+        error=server.why,
+    )
+
+
+def _lock(view: View) -> schema.Lock:
+    lock = view.lock
+    return schema.Lock(
+        path=lock.path,
+        layout=lock.layout,
+        kind=lock.kind,
+        leases=lock.leases,
+        next_sequence=lock.next_sequence,
+        error=lock.error,
+        holders=[_contender(contender) for contender in view.holders],
+        waiters=[_contender(contender) for contender in view.waiters],
+        foreign=list(lock.foreign),
+        warnings=list(lock.warnings),
+    )
+
+
+def _contender(contender: Contender) -> schema.Contender:
+    actual = contender.actual
+    return schema.Contender(
+        node=contender.node,
+        mode=contender.mode,
+        sequence=contender.sequence,
+        session=session_text(contender.session) if contender.session else None,
+        owner=contender.owner,
+        name=contender.name,
+        created=_moment(contender.created),
+        since=_moment(contender.since),
+        since_is=contender.since_is,
+        state=contender.state,
+        blocked_by=list(contender.blocked_by),
+        ahead=contender.ahead,
+        watch=schema.Watch(
+            expected=[schema.WatchTarget(path=t.path, how=t.how) for t in contender.expected],
+            actual=None if actual is None else list(actual),
+            verdict=contender.verdict,
+        ),
+        ours=contender.ours,
+        stranded=contender.stranded,
+    )
+
+
+def _session(view: SessionView) -> schema.Session:
+    presence, left = view.presence, view.expires_in
+    quiet = presence.quiet_ms if presence else None
+    return schema.Session(
+        client=presence.client if presence else None,
+        server=presence.server if presence else None,
+        timeout_ms=view.timeout_ms,
+        last_contact_s=None if quiet is None else quiet / 1000,
+        expires_in_s=None if left is None else (left.low / 1000, left.high / 1000),
+        owner=view.owner,
+        name=view.name,
+        holds=list(view.holds),
+        waits=list(view.waits),
+    )
+
+
+def _deadlock(deadlock: "Deadlock") -> schema.Deadlock:
+    return schema.Deadlock(
+        id=deadlock.id,
+        number=deadlock.number,
+        rule=deadlock.rule,
+        kind=deadlock.kind,
+        confidence=deadlock.confidence,
+        since=_moment(deadlock.since_ms),
+        coexistence_proven=deadlock.coexistence_proven,
+        actors=list(deadlock.actors),
+        steps=[_step(step) for step in deadlock.steps],
+        behind=deadlock.behind,
+        sentence=deadlock.sentence,
+        ways_out=[_way(way) for way in deadlock.ways_out],
+    )
+
+
+def _step(step: "Step") -> schema.Step:
+    return schema.Step(
+        actor=step.actor,
+        owner=step.owner,
+        name=step.name,
+        holds=[_held(place) for place in step.holds],
+        waits=_held(step.waits),
+        waits_for=step.blocker,
+        edge="hard" if step.edge == "hard" else "soft",
+        closing=step.closing,
+    )
+
+
+def _held(place: "Place") -> schema.Held:
+    return schema.Held(lock=place.lock, node=place.node, mode=place.mode)
+
+
+def _way(way: "WayOut") -> schema.WayOut:
+    return schema.WayOut(
+        actor=way.actor,
+        name=way.owner,
+        client=way.client,
+        server=way.server,
+        why=way.why,
+        frees=way.frees,
+    )
+
+
+def finding_shape(finding: Finding) -> schema.Finding:
+    """Put one finding into the public shape."""
+    return schema.Finding(
+        id=finding.id,
+        rule=finding.rule,
+        name=finding.name,
+        severity=finding.severity,
+        confidence=finding.confidence,
+        lock=finding.lock,
+        nodes=list(finding.nodes),
+        sessions=[session_text(session) for session in finding.sessions],
+        since=_moment(finding.since),
+        sentence=finding.sentence,
+        evidence=[
+            schema.Evidence(supports=clue.supports, text=clue.text) for clue in finding.evidence
+        ],
+        advice=finding.advice,
+    )
+
+
+def _blind(blind: Blind) -> schema.Blind:
+    return schema.Blind(rule=blind.rule, why=blind.why)
+
+
+def _cost(cost: Cost | None) -> schema.Cost | None:
+    if cost is None:
+        return None
+    return schema.Cost(
+        watches=cost.watches,
+        requests=cost.requests,
+        bytes_in=cost.bytes_in,
+        requests_per_s=cost.requests_per_s,
+    )
+
+
+def _moment(at: Millis | None) -> str | None:
+    return None if at is None else iso(at)

@@ -1,0 +1,261 @@
+"""A snapshot as text that reads well in 80 columns, without colour.
+
+What is wrong comes first, then the locks that somebody waits for, then the quiet ones.
+
+Locks and contenders as lines of text in columns.
+"""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from zktop.model.facts import Millis
+from zktop.model.format import count, middle, millis, spoken
+from zktop.model.waits.ways_out import process
+from zktop.output.schema import Contender, Deadlock, Finding, Lock, Snapshot, Step
+
+FIRST = 8  # waiters of a long queue that are shown; then the last one, and all with a problem
+FOLD = FIRST + 2
+RUNS = 12
+LONGEST_NAME, SHORT_NAME = 32, 16
+PROBLEMS = {"missing": "NO WATCH", "elsewhere": "WATCHES ELSEWHERE"}
+MODES = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}
+
+
+def is_quiet(lock: Lock) -> bool:
+    """Tell whether a lock is held by one and wanted by nobody else: worth a line, not more."""
+    return not lock.waiters and not lock.error and not lock.warnings and len(lock.holders) == 1
+
+
+def is_free(lock: Lock) -> bool:
+    """Tell whether nobody wants it."""
+    return not (lock.waiters or lock.holders or lock.error or lock.warnings)
+
+
+def quiet_row(lock: Lock, now: Millis, width: int) -> Iterator[str]:
+    """Write a lock and its only holder in one line, or in two if the path is long."""
+    (holder,) = lock.holders
+    name = middle(holder.name, SHORT_NAME)
+    told = f"{_session(holder):<18} {age(holder, now):>8}"
+    tail = f"{MODES[holder.mode]} {name:<{SHORT_NAME}}  {told}"
+    room = width - len(tail) - 4
+    if len(lock.path) > room:
+        yield f"  {lock.path}"
+        yield f"  {'':<{room}}  {tail}"
+    else:
+        yield f"  {lock.path:<{room}}  {tail}"
+
+
+def queue(lock: Lock, now: Millis, width: int) -> Iterator[str]:
+    """Write who holds a lock and who waits, a line each; long queues are folded."""
+    yield from (contender_row(one, now, width) for one in _folded(lock.holders, "hold"))
+    yield from (contender_row(one, now, width) for one in _folded(lock.waiters, "wait"))
+
+
+def contender_row(contender: Contender | str, now: Millis, width: int) -> str:
+    """Write one contender, or what stands for those that are folded."""
+    if isinstance(contender, str):
+        return cut(f"  {contender}", width)
+    tail = f"{_session(contender):<18} {age(contender, now):>8}"
+    state = "stranded" if contender.stranded else contender.state
+    head = f"  {state:<7} {MODES[contender.mode]} {who(contender)}"
+    behind = _behind(contender)
+    room = width - len(tail) - 2
+    left = f"{head}  {behind}" if behind else head
+    return f"{cut(left, room):<{room}}  {tail}"
+
+
+def who(contender: Contender) -> str:
+    """Call somebody by a name that is no other's; the end of a long one tells it apart."""
+    return middle(contender.name, LONGEST_NAME)
+
+
+def age(contender: Contender, now: Millis) -> str:
+    """Say how long it has been so: `>` at least, `<` at most, `?` unknown."""
+    since = contender.since or contender.created
+    if since is None:
+        return "?"
+    bound = {"seen": "", "at-most": "<"}.get(contender.since_is, ">")
+    return bound + spoken(max(0, now - millis(since)) / 1000)
+
+
+def mix(contenders: Sequence[Contender]) -> str:
+    """Write a queue as runs of modes, if there are several.
+
+    >>> mix(())
+    ''
+    """
+    modes = (MODES[contender.mode] for contender in contenders)
+    runs = [(mode, len(list(run))) for mode, run in groupby(modes)]
+    if len(runs) < 2:  # noqa: PLR2004  one run says no more than its number
+        return ""
+    said = " ".join(f"{mode}{count if count > 1 else ''}" for mode, count in runs[:RUNS])
+    return f"{said} ..." if len(runs) > RUNS else said
+
+
+def cut(line: str, width: int) -> str:
+    """Shorten a line that does not fit."""
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def _folded(some: Sequence[Contender], verb: str) -> Iterator[Contender | str]:
+    """Leave out the middle of a long queue, but nobody who has a problem."""
+    if len(some) <= FOLD:
+        yield from some
+        return
+    yield from some[:FIRST]
+    middle = some[FIRST:-1]
+    odd = [one for one in middle if one.watch.verdict in PROBLEMS][:FIRST]
+    runs = mix(some)
+    more = len(middle) - len(odd)
+    yield f"...     {more} more {verb}{f', in all {runs}' if runs else ''}"
+    yield from odd
+    yield some[-1]
+
+
+def _session(contender: Contender) -> str:
+    return contender.session or "no session"
+
+
+def _behind(contender: Contender) -> str:
+    problem = PROBLEMS.get(contender.watch.verdict, "")
+    if not contender.blocked_by:
+        return problem
+    more = contender.ahead - 1
+    name = contender.blocked_by[-1].rpartition("/")[2]  # the nearest
+    number = name[-10:] if name[-9:].isdigit() else name
+    return f"behind {number}{f' +{more}' if more else ''} {problem}".rstrip()
+
+
+WIDTH = 80
+FIRST_STEPS, LAST_STEPS = 3, 2
+WAYS_OUT = 2
+
+
+def lines(snapshot: Snapshot, width: int = WIDTH) -> Iterator[str]:
+    """Give the lines."""
+    now = millis(snapshot.taken_at)
+    yield from _head(snapshot, width)
+    for deadlock in snapshot.deadlocks:
+        yield ""
+        yield from _deadlock(deadlock, now, width)
+    told = {deadlock.id for deadlock in snapshot.deadlocks}
+    for finding in snapshot.findings:
+        if finding.id not in told:
+            yield ""
+            yield from _finding(finding, now, width)
+    yield from _locks(snapshot.locks, now, width)
+    yield from _not_seen(snapshot, width)
+
+
+def _head(snapshot: Snapshot, width: int) -> Iterator[str]:
+    source, told = snapshot.source, {deadlock.id for deadlock in snapshot.deadlocks}
+    others = sum(finding.id not in told for finding in snapshot.findings)
+    servers = count(len(source.servers), "server") if source.servers else "no server asked"
+    where = f"zktop  {source.hosts or '?'}{source.chroot}  {source.state}  {servers}"
+    yield from _wrapped(where, "", width)
+    yield (
+        f"{snapshot.taken_at}  {count(len(snapshot.locks), 'lock')}, "
+        f"{count(len(told), 'deadlock')}, {count(others, 'other finding')}"
+    )
+
+
+def _deadlock(deadlock: Deadlock, now: Millis, width: int) -> Iterator[str]:
+    head = f"DEADLOCK {deadlock.id}  {deadlock.kind}, confidence {deadlock.confidence}"
+    behind = f", {deadlock.behind} more behind"
+    head += f"{_since(deadlock.since, now)}{behind if deadlock.behind else ''}"
+    yield from _wrapped(head, "", width)
+    yield from _wrapped(deadlock.sentence, "  ", width)
+    names = {step.actor: step.name for step in deadlock.steps}
+    yield from _steps(deadlock, names, width)
+    for way in deadlock.ways_out[:WAYS_OUT]:
+        stopped = process(way.name, way.actor, way.client)
+        said = f"way out: stop {stopped}; it {way.why}; that frees {way.frees}"
+        yield from _wrapped(said, "  ", width)
+
+
+def _steps(deadlock: Deadlock, names: dict[str, str], width: int) -> Iterator[str]:
+    """Write the steps in the order they were taken in, without the middle of a long ring."""
+    numbered = list(enumerate(deadlock.steps, start=1))
+    hidden = len(numbered) - FIRST_STEPS - LAST_STEPS
+    for number, step in numbered:
+        if hidden <= 1 or not FIRST_STEPS < number <= FIRST_STEPS + hidden:
+            yield from _wrapped(f"{number:>3}  {_step(step, names)}", "", width, "       ")
+        elif number == FIRST_STEPS + 1:
+            yield f"     ... {hidden} more ..."
+
+
+def _step(step: Step, names: dict[str, str]) -> str:
+    holds = [f"{MODES[held.mode]}:{held.lock}" for held in step.holds]
+    held = f"holds {', '.join(holds)} and " if holds else ""
+    waits = f"waits for {MODES[step.waits.mode]}:{step.waits.lock}"
+    edge = "" if step.edge == "hard" else ", who only queues"
+    closing = "  CLOSES IT" if step.closing else ""
+    behind = names.get(step.waits_for, step.waits_for)
+    return f"{names[step.actor]} {held}{waits} behind {behind}{edge}{closing}"
+
+
+def _finding(finding: Finding, now: Millis, width: int) -> Iterator[str]:
+    head = f"{finding.severity.upper()} {finding.rule} {finding.name}"
+    head += f", confidence {finding.confidence}{_since(finding.since, now)}"
+    yield from _wrapped(head, "", width)
+    yield from _wrapped(finding.sentence, "  ", width)
+    yield from _wrapped(finding.advice, "  ", width)
+
+
+def _locks(locks: list[Lock], now: Millis, width: int) -> Iterator[str]:
+    quiet = [lock for lock in locks if is_quiet(lock)]
+    free = [lock for lock in locks if is_free(lock)]
+    for lock in locks:
+        if not is_quiet(lock) and not is_free(lock):
+            yield ""
+            yield from _lock(lock, now, width)
+    if quiet:
+        yield from ("", f"{count(len(quiet), 'lock')} held, with nobody waiting")
+        for lock in quiet:
+            yield from quiet_row(lock, now, width)
+    if free:
+        yield from ("", f"{count(len(free), 'lock')} free")
+        yield from (f"  {lock.path}" for lock in free)
+
+
+def _lock(lock: Lock, now: Millis, width: int) -> Iterator[str]:
+    leases = f" of {lock.leases}" if lock.leases else ""
+    waiting = f"  {len(lock.waiters)} waiting" if lock.waiters else ""
+    what = f"{lock.kind}{leases}  {lock.layout}{waiting}"
+    if len(lock.path) + len(what) + 2 <= width:
+        yield f"{lock.path}  {what}"
+    else:  # a path is there to be copied: it is never cut
+        yield lock.path
+        yield f"  {what}"
+    if lock.error:
+        yield from _wrapped(lock.error, "  ", width)
+    if lock.warnings:
+        yield from _wrapped("warnings: " + ", ".join(lock.warnings), "  ", width)
+    yield from queue(lock, now, width)
+
+
+def _not_seen(snapshot: Snapshot, width: int) -> Iterator[str]:
+    whys: dict[str, set[str]] = {}
+    for blind in snapshot.blind:
+        whys.setdefault(blind.why, set()).add(blind.rule)
+    if whys:
+        yield ""
+    for why, rules in whys.items():
+        yield from _wrapped(f"not seen: {why} ({', '.join(sorted(rules))})", "", width)
+
+
+def _since(since: str | None, now: Millis) -> str:
+    return f", for {spoken(max(0, now - millis(since)) / 1000)}" if since else ""
+
+
+def _wrapped(text: str, indent: str, width: int, rest: str | None = None) -> list[str]:
+    """Fold a text between words; a path that is too long for a line stays whole."""
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent + "  " if rest is None else rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

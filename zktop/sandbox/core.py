@@ -1,0 +1,215 @@
+"""The server without its sockets: answers the frames of clients, lets sessions expire."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from time import monotonic_ns, time_ns
+
+from zktop.sandbox.acl import authenticate
+from zktop.sandbox.connection import Asked, Client, Latency
+from zktop.sandbox.flavours import ZOOKEEPER, Flavour
+from zktop.sandbox.plan_write import Deleted
+from zktop.sandbox.protocol import NO_ZXID, Code, ConnectRequest, Malformed, Op, Reader, Refused
+from zktop.sandbox.reads import REQUESTS
+from zktop.sandbox.sessions import PASSWORD_BYTES, TICK_MS, Deadlines, Sessions
+from zktop.sandbox.writes import Store
+
+CONNECT_WITHIN_MS = 10_000
+REAP_EVERY_MS = 60_000
+_KNOWN = frozenset({*REQUESTS, Op.PING, Op.CLOSE_SESSION})
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Where the time comes from, in milliseconds."""
+
+    monotonic_ms: Callable[[], int] = lambda: monotonic_ns() // 1_000_000
+    wall_ms: Callable[[], int] = lambda: time_ns() // 1_000_000
+
+
+class Keeper:
+    """One standalone server."""
+
+    def __init__(
+        self,
+        clock: Clock | None = None,
+        tick_ms: int = TICK_MS,
+        flavour: Flavour = ZOOKEEPER,
+        allowed: Collection[str] | None = None,
+    ) -> None:
+        """Start with an empty tree and no sessions; all words are allowed, or only these."""
+        self.flavour, self.allowed = flavour, allowed
+        self.clock = clock or Clock()
+        self.tick_ms = tick_ms
+        self.address = ("", 0)
+        self.store = Store(self.clock.wall_ms, flavour)
+        self.started_ms = self.clock.monotonic_ms()
+        self.sessions = Sessions(self.clock.wall_ms(), tick_ms, flavour)
+        self.clients: dict[Client, None] = {}
+        self.idle: Deadlines[Client] = Deadlines(CONNECT_WITHIN_MS)
+        self.received = 0
+        self._sent_by_gone = 0
+        self.latency = Latency()
+        self._attached: dict[int, Client] = {}
+        self._next_reap = self.started_ms + REAP_EVERY_MS
+
+    def welcome(self, client: Client) -> None:
+        """Take in a connection; it has ten seconds to say what it wants."""
+        client.established_ms = self.clock.wall_ms()
+        self.clients[client] = None
+        self.idle.put(client, 0, self.clock.monotonic_ms())
+
+    def farewell(self, client: Client) -> None:
+        """Forget a connection with its watches; its session lives on for a while."""
+        self._detach(client)
+        self.idle.drop(client)
+        if client in self.clients:
+            del self.clients[client]
+            self._sent_by_gone += client.sent
+
+    def receive(self, client: Client, body: bytes, arrived_ms: int) -> None:
+        """Take one frame; Malformed means that there is no talking with this client."""
+        self.count_received(client)
+        if client.session is None:
+            self._connect(client, Reader(body))
+        else:
+            self.sessions.touch(client.session, arrived_ms)
+            self.idle.put(client, client.session.timeout_ms, arrived_ms)
+            self._request(client, Reader(body), arrived_ms)
+
+    @property
+    def sent(self) -> int:
+        """How many frames have gone out, notifications too."""
+        return self._sent_by_gone + sum(client.sent for client in self.clients)
+
+    def count_received(self, client: Client) -> None:
+        """Count one packet that came, be it a frame or a word."""
+        client.received += 1
+        self.received += 1
+
+    def tick(self) -> None:
+        """Let go of all whose time has come."""
+        now = self.clock.monotonic_ms()
+        for session_id in self.sessions.deadlines.take_due(now):
+            client = self._attached.get(session_id)
+            self._end_session(session_id)
+            if client:
+                client.line.close()
+        for client in self.idle.take_due(now):
+            client.line.abort()
+        if now >= self._next_reap:
+            self._next_reap = now + REAP_EVERY_MS
+            self.reap()
+
+    def reap(self) -> None:
+        """Remove containers that have become empty, and znodes older than their TTL."""
+        for path in self.store.tree.outlived(self.clock.wall_ms()):
+            self.store.apply(Deleted(path), self.store.begin())
+
+    def _connect(self, client: Client, reader: Reader) -> None:
+        request = ConnectRequest.read(reader)
+        if self.flavour.wants_to_be_ahead and request.last_zxid > self.store.zxid:
+            raise Malformed("a client that has seen a later state than this server's")
+        now = self.clock.monotonic_ms()
+        if request.session and self.flavour.resumes:
+            self._hang_up(request.session)
+            session = self.sessions.reattach(
+                request.session, request.password, request.timeout, now
+            )
+        else:
+            session = self.sessions.open(request.timeout, now)
+            self.store.begin()
+        if session is None:
+            client.send(self._welcomed(request, 0, 0, bytes(PASSWORD_BYTES)))
+            client.line.close()
+            return
+        self._attached[session.id] = client
+        client.session = session
+        client.last_op, client.last_zxid = "SESS", self.store.zxid
+        client.last_reply_ms = now
+        self.idle.put(client, session.timeout_ms, now)
+        client.send(self._welcomed(request, session.timeout_ms, session.id, session.password))
+
+    def _welcomed(
+        self, request: ConnectRequest, timeout_ms: int, session: int, password: bytes
+    ) -> bytes:
+        says_read_only = self.flavour.says_read_only
+        return request.answer(timeout_ms, session, password, says_read_only=says_read_only)
+
+    def _hang_up(self, session_id: int) -> None:
+        """End the connection that a session has: somebody comes back to it on another one.
+
+        As in the real server that is done before the password is looked at.
+        """
+        if former := self._attached.get(session_id):
+            self._detach(former)
+            former.line.close()
+
+    def _detach(self, client: Client) -> None:
+        self.store.watches.forget(client)
+        if self._attached.get(client.session_id) is client:
+            del self._attached[client.session_id]
+
+    def _request(self, client: Client, reader: Reader, arrived_ms: int) -> None:
+        xid, number = reader.int32(), reader.int32()
+        if number == Op.AUTH:
+            self._authenticate(client, xid, reader)
+            return
+        if number not in _KNOWN or number not in self.flavour.requests:
+            self._unknown(client, xid)
+            return
+        code, body, goes_on = Code.OK, b"", number != Op.CLOSE_SESSION
+        try:
+            body = self._answer(client, number, reader)
+        except Refused as refusal:
+            code = refusal.code
+        except Malformed:
+            code, goes_on = Code.MARSHALLING_ERROR, False
+        self._note(client, number, xid, arrived_ms)
+        if goes_on or number != Op.CLOSE_SESSION or self.flavour.answers_close:
+            client.reply(xid, self.store.zxid, code, body)
+        if not goes_on:
+            client.line.close()
+
+    def _unknown(self, client: Client, xid: int) -> None:
+        if self.flavour.unknown == "ignored":
+            return
+        if self.flavour.unknown == "refused":
+            client.reply(xid, NO_ZXID, Code.UNIMPLEMENTED)
+        client.line.close()
+
+    def _answer(self, client: Client, number: int, reader: Reader) -> bytes:
+        if number == Op.PING:
+            client.last_op = "PING"
+        elif number == Op.CLOSE_SESSION:
+            client.last_op = "CLOS"
+            self._end_session(client.session_id)
+        else:
+            client.last_op, run = REQUESTS[number]
+            return run(self.store, client, reader)
+        return b""
+
+    def _authenticate(self, client: Client, xid: int, reader: Reader) -> None:
+        _kind, scheme, credentials = reader.int32(), reader.string(), reader.buffer()
+        identity = authenticate(scheme, credentials or b"", client.host)
+        code = Code.OK if identity else Code.AUTH_FAILED
+        if identity and identity not in client.identities:
+            client.identities.append(identity)
+        client.reply(xid, 0, code)
+        if identity is None:
+            client.line.close()
+
+    def _end_session(self, session_id: int) -> None:
+        """Remove the session and, in the same transaction, all its ephemeral znodes."""
+        moment = self.store.begin()
+        for path in self.store.tree.ephemerals(session_id):
+            self.store.apply(Deleted(path, by_request=False), moment)
+        self.sessions.close(session_id)
+
+    def _note(self, client: Client, number: int, xid: int, arrived_ms: int) -> None:
+        if number != Op.PING:
+            client.last_asked = Asked(number, xid, self.store.zxid, self.clock.wall_ms())
+        now = self.clock.monotonic_ms()
+        client.last_xid = xid if xid >= 0 else client.last_xid
+        client.last_zxid, client.last_reply_ms = self.store.zxid, now
+        client.latency.add(now - arrived_ms)
+        self.latency.add(now - arrived_ms)

@@ -1,0 +1,196 @@
+"""The four-letter words that only look, in the formats of ZooKeeper 3.8."""
+
+import platform
+import socket
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+
+from zktop.sandbox import BUILT, VERSION
+from zktop.sandbox.connection import Client
+from zktop.sandbox.core import Keeper
+
+FULL_VERSION = f"{VERSION}, {BUILT}"
+
+
+def _ruok(_keeper: Keeper) -> str:
+    return "imok"
+
+
+def _isro(_keeper: Keeper) -> str:
+    return "rw"
+
+
+def _srvr(keeper: Keeper) -> str:
+    return f"Zookeeper version: {FULL_VERSION}\n" + _summary(keeper)
+
+
+def _stat(keeper: Keeper) -> str:
+    clients = "".join(f"{_brief(client)})\n" for client in keeper.clients)
+    return f"Zookeeper version: {FULL_VERSION}\nClients:\n{clients}\n" + _summary(keeper)
+
+
+def _summary(keeper: Keeper) -> str:
+    latency = keeper.latency
+    return (
+        f"Latency min/avg/max: {latency.least or 0}/{latency.mean}/{latency.most}\n"
+        f"Received: {keeper.received}\n"
+        f"Sent: {keeper.sent}\n"
+        f"Connections: {len(keeper.clients)}\n"
+        "Outstanding: 0\n"
+        f"Zxid: {keeper.store.zxid:#x}\n"
+        "Mode: standalone\n"
+        f"Node count: {len(keeper.store.tree)}\n"
+    )
+
+
+def _address(client: Client) -> str:
+    host = f"[{client.host}]" if ":" in client.host else client.host
+    return f"/{host}:{client.port}"
+
+
+def _brief(client: Client) -> str:
+    """Show a connection without its closing bracket; [1] is one that may still ask."""
+    awaited = int(client.session is not None)
+    counts = f"queued=0,recved={client.received},sent={client.sent}"
+    return f" {_address(client)}[{awaited}]({counts}"
+
+
+def _cons(keeper: Keeper) -> str:
+    return "".join(f"{_brief(client)}{_details(client)})\n" for client in keeper.clients) + "\n"
+
+
+def _details(client: Client) -> str:
+    if client.session is None:
+        return ""
+    latency = client.latency
+    return (
+        f",sid={_hex(client.session_id)},lop={client.last_op},est={client.established_ms}"
+        f",to={client.session.timeout_ms},lcxid={client.last_xid:#x},lzxid={client.last_zxid:#x}"
+        f",lresp={client.last_reply_ms},llat={latency.last},minlat={latency.least or 0}"
+        f",avglat={int(latency.mean)},maxlat={latency.most}"
+    )
+
+
+def _hex(session: int) -> str:
+    return f"{session & 0xFFFF_FFFF_FFFF_FFFF:#x}"
+
+
+def _mntr(keeper: Keeper) -> str:
+    facts = {
+        "version": FULL_VERSION,
+        "server_state": "standalone",
+        "ephemerals_count": sum(len(paths) for _, paths in keeper.store.tree.owners()),
+        "num_alive_connections": len(keeper.clients),
+        "avg_latency": keeper.latency.mean,
+        "outstanding_requests": 0,
+        "znode_count": len(keeper.store.tree),
+        "global_sessions": len(keeper.sessions),
+        "packets_sent": keeper.sent,
+        "packets_received": keeper.received,
+        "watch_count": len(keeper.store.watches),
+        "min_latency": keeper.latency.least or 0,
+        "approximate_data_size": keeper.store.tree.bytes,
+        "local_sessions": 0,
+        "uptime": keeper.clock.monotonic_ms() - keeper.started_ms,
+        "max_latency": keeper.latency.most,
+    }
+    return "".join(f"zk_{name}\t{value}\n" for name, value in facts.items())
+
+
+def _wchs(keeper: Keeper) -> str:
+    table = keeper.store.watches.data
+    return (
+        f"{len(table.by_watcher)} connections watching {len(table.by_path)} paths\n"
+        f"Total watches:{len(table)}\n"
+    )
+
+
+def _wchc(keeper: Keeper) -> str:
+    table = keeper.store.watches.data.by_watcher
+    return _groups((_hex(client.session_id), paths) for client, paths in table.items())
+
+
+def _wchp(keeper: Keeper) -> str:
+    table = keeper.store.watches.data.by_path
+    return _groups(
+        (path, [_hex(client.session_id) for client in clients]) for path, clients in table.items()
+    )
+
+
+def _groups(groups: Iterator[tuple[str, dict[str, None] | list[str]]]) -> str:
+    lines = (line for head, members in groups for line in (head, *(f"\t{one}" for one in members)))
+    return "".join(f"{line}\n" for line in lines) + "\n"
+
+
+def _dump(keeper: Keeper) -> str:
+    sessions, idle = keeper.sessions.deadlines, keeper.idle
+    session_sets = [(due, [f"\t{_hex(one)}" for one in ids]) for due, ids in sessions.buckets()]
+    connections = [
+        (due, [f"\tip: {_address(one)} sessionId: {_hex(one.session_id)}" for one in clients])
+        for due, clients in idle.buckets()
+    ]
+    owners = [(f"{_hex(owner)}:", paths) for owner, paths in keeper.store.tree.owners()]
+    ephemerals = [line for head, paths in owners for line in (head, *(f"\t{p}" for p in paths))]
+    lines = [
+        "SessionTracker dump:",
+        f"Session Sets ({len(session_sets)})/({len(sessions)}):",
+        *_expiring(keeper, session_sets),
+        "ephemeral nodes dump:",
+        f"Sessions with Ephemerals ({len(owners)}):",
+        *ephemerals,
+        "Connections dump:",
+        f"Connections Sets ({len(connections)})/({len(idle)}):",
+        *_expiring(keeper, connections),
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _expiring(keeper: Keeper, sets: list[tuple[int, list[str]]]) -> Iterator[str]:
+    ahead = keeper.clock.wall_ms() - keeper.clock.monotonic_ms()
+    for due, members in sets:
+        when = datetime.fromtimestamp((due + ahead) / 1000, UTC)
+        yield f"{len(members)} expire at {when:%a %b %d %H:%M:%S UTC %Y}:"
+        yield from members
+
+
+def _conf(keeper: Keeper) -> str:
+    facts = {
+        "clientPort": keeper.address[1],
+        "secureClientPort": -1,
+        "dataDir": "(none: zktop sandbox, in memory)",
+        "tickTime": keeper.tick_ms,
+        "maxClientCnxns": 0,
+        "minSessionTimeout": keeper.sessions.shortest_ms,
+        "maxSessionTimeout": keeper.sessions.longest_ms,
+        "clientPortListenBacklog": -1,
+        "serverId": 0,
+    }
+    return "".join(f"{name}={value}\n" for name, value in facts.items())
+
+
+def _envi(_keeper: Keeper) -> str:
+    facts = {
+        "zookeeper.version": FULL_VERSION,
+        "host.name": socket.gethostname(),
+        "java.version": f"(none: zktop sandbox on Python {platform.python_version()})",
+        "os.name": platform.system(),
+        "os.arch": platform.machine(),
+        "os.version": platform.release(),
+    }
+    return "Environment:\n" + "".join(f"{name}={value}\n" for name, value in facts.items())
+
+
+WORDS: dict[bytes, Callable[[Keeper], str]] = {
+    b"ruok": _ruok,
+    b"srvr": _srvr,
+    b"stat": _stat,
+    b"mntr": _mntr,
+    b"cons": _cons,
+    b"wchs": _wchs,
+    b"wchc": _wchc,
+    b"wchp": _wchp,
+    b"dump": _dump,
+    b"conf": _conf,
+    b"envi": _envi,
+    b"isro": _isro,
+}

@@ -1,1 +1,0 @@
-"""Drawings: pure functions from the model to lines of inks."""

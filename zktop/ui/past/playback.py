@@ -1,0 +1,159 @@
+"""Where in time the user is: at the newest moment, or at an earlier one that may be moving.
+
+It is told how much time has passed and never looks at a clock, so that a test can play an hour.
+"""
+
+import re
+from datetime import UTC, datetime
+from typing import Final
+
+from zktop.model.facts import Millis
+from zktop.ui.past.tape import Tape
+from zktop.ui.ports import Frame
+
+SPEEDS: Final = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 0.25, 0.5)
+DAY_MS: Final = 86_400_000
+_UNITS: Final = {"": 1000, "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
+
+
+class Travel:
+    """A moment on the tape; `at` is None at the newest one, whatever comes."""
+
+    def __init__(self, *, is_live: bool = True, at: Millis | None = None) -> None:
+        """Begin at the newest moment; in a recording at its beginning, or at `at`."""
+        self.at = at
+        self.is_live = is_live
+        self.is_playing = False
+        self.is_all_read = is_live  # whether the end of the tape is the end of the story
+        self.speed = 1.0
+        self._held: Frame | None = None  # exactly this one, however little it is worth keeping
+
+    @property
+    def is_newest(self) -> bool:
+        """Tell whether news is shown as it comes."""
+        return self.is_live and self.at is None
+
+    @property
+    def is_paused(self) -> bool:
+        """Tell whether the user has stopped the picture, rather than gone into the past."""
+        return self._held is not None if self.is_live else not self.is_playing
+
+    def frame(self, tape: Tape) -> Frame | None:
+        """Give the frame of this moment."""
+        if self._held is not None:
+            return self._held
+        if self.at is not None:
+            return tape.frame_at(self.at)
+        if self.is_live or not len(tape):
+            return tape.last
+        return tape[0]
+
+    def moment(self, tape: Tape) -> Millis | None:
+        """Give the moment itself."""
+        if self.at is not None:
+            end = tape.end
+            return min(self.at, end) if end is not None and self.is_all_read else self.at
+        return tape.end if self.is_live else tape.begin
+
+    def index(self, tape: Tape) -> int | None:
+        """Give the place of this moment on the tape; None: the newest, as it comes."""
+        at = self.moment(tape)
+        return None if self.is_newest or at is None else max(0, tape.index_at(at))
+
+    def hold(self, tape: Tape) -> None:
+        """Stop the picture as it is."""
+        self.is_playing = False
+        frame = self.frame(tape)
+        if self.is_live and frame is not None:
+            self._held, self.at = frame, frame.at
+
+    def go(self, tape: Tape, at: Millis) -> None:
+        """Go to a moment, and stop there; not before the beginning, nor beyond the end."""
+        self.is_playing, self._held = False, None
+        self._be(tape, at)
+
+    def play(self, tape: Tape) -> None:
+        """Let time go on from here; at the end of a recording, from its beginning."""
+        if self.at is None and self.is_live:
+            return
+        self._held, end = None, tape.end
+        if not self.is_live and self.at is not None and end is not None and self.at >= end:
+            self.at = tape.begin
+        self.is_playing = True
+
+    def rest(self) -> None:
+        """Let time stand still."""
+        self.is_playing = False
+
+    def return_to_newest(self) -> None:
+        """Be where news is shown as it comes."""
+        self.at, self._held, self.is_playing = None, None, False
+
+    def next_speed(self) -> float:
+        """Play faster; after the fastest, slower than life."""
+        at = SPEEDS.index(self.speed) if self.speed in SPEEDS else -1
+        self.speed = SPEEDS[(at + 1) % len(SPEEDS)]
+        return self.speed
+
+    def passed(self, tape: Tape, seconds: float) -> bool:
+        """Let so much time of the user's pass; tell whether the moment has moved."""
+        begin, end = tape.begin, tape.end
+        if not self.is_playing or begin is None or end is None:
+            return False
+        before = self.moment(tape)
+        self._be(tape, (self.at or begin) + round(1000 * seconds * self.speed))
+        if self.at is not None and self.at >= end and self.is_all_read:
+            self._arrive()
+        return before != self.moment(tape)
+
+    def _arrive(self) -> None:
+        """Be at the end: of a recording for good, live where news is shown as it comes."""
+        self.is_playing = False
+        if self.is_live:
+            self.at = None
+
+    def _be(self, tape: Tape, at: Millis) -> None:
+        begin, end = tape.begin, tape.end
+        if begin is not None and end is not None:
+            self.at = min(max(at, begin), end)
+
+
+def moment_of(text: str, begin: Millis, here: Millis) -> Millis | None:
+    """Read a time: of the day, since the beginning with +, or before this moment with -.
+
+    >>> moment_of("+90s", 5_000, 60_000), moment_of("-2", 5_000, 60_000)
+    (95000, 58000)
+    >>> moment_of("00:01:30.5", 5_000, 60_000), moment_of("half past two", 5_000, 60_000)
+    (90500, None)
+    """
+    text = text.strip().removesuffix("Z")
+    found = re.fullmatch(r"([+-])\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|)", text)
+    if found:
+        length = round(float(found[2]) * _UNITS[found[3]])
+        return begin + length if found[1] == "+" else here - length
+    try:
+        if re.fullmatch(r"\d{1,2}:\d{2}(:\d{2}(\.\d{1,3})?)?", text):
+            return _nearest_day(_of_day(text), here)
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return round((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def _of_day(text: str) -> Millis:
+    hours, minutes, seconds = (*text.split(":"), "0")[:3]
+    whole, _, part = seconds.partition(".")
+    if int(hours) > 23 or int(minutes) > 59 or int(whole) > 59:  # noqa: PLR2004  as on every clock
+        raise ValueError(text)
+    return (
+        int(hours) * 3_600_000
+        + int(minutes) * 60_000
+        + int(whole) * 1000
+        + int(part.ljust(3, "0") or 0)
+    )
+
+
+def _nearest_day(of_day: Millis, here: Millis) -> Millis:
+    """Put a time of day on the day on which it is nearest to here."""
+    today = here - here % DAY_MS + of_day
+    return min((today - DAY_MS, today, today + DAY_MS), key=lambda at: abs(at - here))

@@ -1,0 +1,195 @@
+"""What each lock and each session did over time, as far as the tape reaches.
+
+It is read off the tape when somebody wants to see it, and then only for the frames that are new:
+for each frame the locks that changed in it, never all locks.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from zktop.model.actors import session_of
+from zktop.model.client_names import Calling
+from zktop.model.facts import Millis, Session
+from zktop.model.locks.lock import Lock
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.ui.past.tape import Kept, Tape
+from zktop.ui.screens.common.status_codes import SURE
+
+if TYPE_CHECKING:
+    from zktop.model.waits.deadlock import Deadlock
+
+UNDATED: Final = -1
+LARGE: Final = 500  # members; of larger locks only the holders are followed
+
+
+class Stand(NamedTuple):
+    """Who has a lock from one moment on."""
+
+    at: Millis
+    holders: tuple[Session, ...] = ()
+    are_readers: bool = False
+    queue: int = 0
+
+
+class Doing(NamedTuple):
+    """What a session does from one moment on."""
+
+    at: Millis
+    holds: int = 0
+    waits: int = 0
+    is_lost: bool = False
+
+
+class Alarm(NamedTuple):
+    """What was badly wrong from one moment on."""
+
+    at: Millis
+    proven: frozenset[Session] = frozenset()  # in a deadlock
+    suspected: frozenset[Session] = frozenset()  # in what may be one
+    bad: int = 0
+    is_sure: bool = False  # of some of it
+
+
+class Tracks:
+    """The past of locks and sessions."""
+
+    def __init__(self) -> None:
+        """Begin with nothing read."""
+        self._begin(None)
+
+    def _begin(self, tape: Tape | None) -> None:
+        self.locks: dict[Text, list[Stand]] = {}
+        self.actors: dict[Session, list[Doing]] = {}
+        self.alarms: list[Alarm] = []
+        self._tape, self._read = tape, 0
+        self._thinned = tape.thinned if tape else 0
+        self.names: dict[Session, Text] = {}  # also of those who are long gone
+        self._places: dict[Text, dict[Session, bool]] = {}
+
+    def look(self, tape: Tape) -> None:
+        """Read the frames that came since the last time."""
+        if self._tape is not tape or self._thinned != tape.thinned:
+            self._begin(tape)
+        for one in tape.since(self._read):
+            self._read = one.number
+            self._take(one, is_first=not self.alarms)
+
+    def _take(self, one: Kept, *, is_first: bool) -> None:
+        report, at = one.frame.report, one.frame.at
+        self._take_alarms(report, at)
+        touched: set[Session] = set()
+        for path in report.parts if is_first else one.changed:
+            part = report.parts.get(path)
+            self._take_lock(path, part.lock if part else None, at)
+            touched |= self._moved(path, part.lock if part else None)
+            self._name(part.lock if part else None, report.calling)
+        for session in touched | one.expired:
+            self._take_actor(session, at, is_lost=session in one.expired)
+
+    def _take_alarms(self, report: Report, at: Millis) -> None:
+        dead = {one.id for one in report.deadlocks}
+        bad = [
+            one
+            for one in report.findings
+            if one.severity == "critical" and not one.cause and one.id not in dead
+        ]
+        now = Alarm(
+            at,
+            _stuck(one for one in report.deadlocks if one.confidence in SURE),
+            _stuck(one for one in report.deadlocks if one.confidence not in SURE),
+            len(report.deadlocks) + len(bad),
+            any(one.confidence in SURE for one in report.deadlocks)
+            or any(one.confidence in SURE for one in bad),
+        )
+        if not self.alarms or self.alarms[-1][1:] != now[1:]:
+            self.alarms.append(now)
+
+    def _take_lock(self, path: Text, lock: Lock | None, at: Millis) -> None:
+        if lock is None:
+            stand = Stand(at)
+        else:
+            holders = lock.holders
+            reads = len(holders) > 1 and all(one.mode == "read" for one in holders)
+            sessions = tuple(one.owner for one in holders[:LARGE])
+            stand = Stand(at, sessions, reads, len(lock.waiters))
+        self.locks.setdefault(path, []).append(stand)
+
+    def _moved(self, path: Text, lock: Lock | None) -> set[Session]:
+        """Give the sessions whose place in a lock is another one now."""
+        before = self._places.get(path, {})
+        now: dict[Session, bool] = {}
+        if lock is not None:
+            if lock.size <= LARGE:
+                now.update((one.owner, False) for one in lock.waiters if one.owner)
+            now.update((one.owner, True) for one in lock.holders if one.owner)
+        self._places[path] = now
+        moved = {one for one in before.keys() | now.keys() if before.get(one) != now.get(one)}
+        for session in moved:
+            self._count(session, before.get(session), now.get(session))
+        return moved
+
+    def _name(self, lock: Lock | None, calling: Calling) -> None:
+        """Remember what those are called who were not called anything yet."""
+        if lock is None or lock.size > LARGE:
+            return
+        for member in lock.members:
+            if member.owner and member.owner not in self.names:
+                self.names[member.owner] = calling(member.owner, member.label)
+
+    def _count(self, session: Session, was: bool | None, does: bool | None) -> None:  # noqa: FBT001  holds, waits, neither
+        """Add up in how many locks a session holds or waits; it is dated afterwards."""
+        known = self.actors.setdefault(session, [])
+        last = known[-1] if known else Doing(UNDATED)
+        holds = last.holds + (does is True) - (was is True)
+        waits = last.waits + (does is False) - (was is False)
+        known.append(Doing(UNDATED, holds, waits))
+
+    def _take_actor(self, session: Session, at: Millis, *, is_lost: bool) -> None:
+        """Date what was counted; several changes in one frame are one."""
+        known = self.actors.setdefault(session, [])
+        last = known[-1] if known else Doing(at)
+        while known and known[-1].at in (UNDATED, at):
+            known.pop()
+        known.append(last._replace(at=at, is_lost=is_lost and not last.holds and not last.waits))
+
+    # Questions
+
+    def stands(self, path: Text, begin: Millis, end: Millis) -> tuple[Stand | None, list[Stand]]:
+        """Give how a lock stood before a span of time, and all changes within it."""
+        known = self.locks.get(path, [])
+        first, last = _within(known, begin, end)
+        return (known[first - 1] if first else None), known[first:last]
+
+    def doings(
+        self, session: Session, begin: Millis, end: Millis
+    ) -> tuple[Doing | None, list[Doing]]:
+        """Give what a session did before a span of time, and all changes within it."""
+        known = self.actors.get(session, [])
+        first, last = _within(known, begin, end)
+        return (known[first - 1] if first else None), known[first:last]
+
+    def alarm(self, at: Millis) -> Alarm:
+        """Give what is badly wrong at a moment, and who is in a deadlock."""
+        place = bisect_right(self.alarms, at, key=itemgetter(0))
+        return self.alarms[place - 1] if place else Alarm(at)
+
+    def busiest(self, begin: Millis, end: Millis, paths: Iterable[Text]) -> list[Text]:
+        """Give locks by how often they changed in a span of time, the busiest first."""
+        counts = {path: len(self.stands(path, begin, end)[1]) for path in paths}
+        return sorted(counts, key=lambda path: (-counts[path], path))
+
+
+def _stuck(deadlocks: "Iterable[Deadlock]") -> frozenset[Session]:
+    actors = (session_of(name) for one in deadlocks for name in one.actors)
+    return frozenset(one for one in actors if one is not None)
+
+
+def _within(known: Sequence[Stand | Doing], begin: Millis, end: Millis) -> tuple[int, int]:
+    return bisect_left(known, begin, key=_at), bisect_left(known, end, key=_at)
+
+
+def _at(one: Stand | Doing) -> Millis:
+    return one.at

@@ -1,0 +1,1 @@
+"""What several screens draw with: numbers, times, marks, empty states."""

@@ -1,0 +1,178 @@
+"""Times of day, and rates, as they are written everywhere.
+
+Numbers as people read them.
+
+Ages as they are shown beside something that goes on: how old, and how well that is known.
+
+A row of blocks: how long a queue was, second by second, in a few cells.
+
+Drawings beside each other, where there is room for two columns.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import zip_longest
+from typing import Final
+
+from zktop.model.facts import Millis
+from zktop.model.format import spoken
+from zktop.model.history.events import How
+from zktop.ui.styled_text import Line, Run, fitted
+
+FEW = 10
+
+
+def exact(at: Millis) -> str:
+    """Write a time of day to the millisecond, in UTC.
+
+    >>> exact(1769860800123)
+    '12:00:00.123'
+    """
+    return f"{datetime.fromtimestamp(at // 1000, UTC):%H:%M:%S}.{at % 1000:03d}"
+
+
+def second(at: Millis) -> str:
+    """Write a time of day to the second, in UTC.
+
+    >>> second(1769860800999)
+    '12:00:00'
+    """
+    return exact(at)[:8]
+
+
+def per_second(rate: float | None) -> str:
+    """Write how often something happens.
+
+    >>> per_second(None), per_second(0.0), per_second(1.26), per_second(310.4)
+    ('?', '0', '1.3', '310')
+    """
+    if rate is None:
+        return "?"
+    return f"{rate:.1f}" if 0 < rate < FEW else f"{rate:.0f}"
+
+
+BLOCKED_CELLS: Final = 9  # of a column of blocked seconds
+MANY: Final = 100  # millions
+
+
+def grouped(number: int) -> str:
+    """Write a number so that its size is seen.
+
+    >>> grouped(9998), grouped(28)
+    ('9 998', '28')
+    """
+    return f"{number:,}".replace(",", " ")
+
+
+def blocked_seconds(ms: Millis, bound: str = "") -> str:
+    """Write what several waited together; what does not fit is told in millions, not cut.
+
+    >>> blocked_seconds(9_998_700), blocked_seconds(12_345_678_000), blocked_seconds(0)
+    ('9 998', '12.3M', '0')
+    >>> blocked_seconds(1_234_567_000), blocked_seconds(1_234_567_000, "≥")
+    ('1 234 567', '≥1.2M')
+    """
+    seconds = ms // 1000
+    told = f"{bound}{grouped(seconds)}"
+    if len(told) <= BLOCKED_CELLS:
+        return told
+    millions = seconds / 1_000_000
+    return f"{bound}{millions:.1f}M" if millions < MANY else f"{bound}{millions:.0f}M"
+
+
+SECOND_MS = 1000
+TEN_S_MS = 10 * SECOND_MS
+SIGNS: dict[How, tuple[str, str]] = {
+    "seen": ("", ""),
+    "at-least": ("≥", ">="),
+    "at-most": ("≤", "<="),
+    "unknown": ("", ""),
+}
+
+
+def running(ms: Millis) -> str:
+    """Write a time that is still passing: whole seconds, because tenths only flicker.
+
+    >>> running(300), running(3_900), running(384_000)
+    ('<1s', '3s', '6m24s')
+    """
+    if ms < SECOND_MS:
+        return "<1s"
+    return f"{ms // SECOND_MS}s" if ms < TEN_S_MS else spoken(ms / SECOND_MS)
+
+
+def age(at: Millis | None, how: How, now: Millis, *, is_ascii: bool = False) -> str:
+    """Write for how long something has been so.
+
+    >>> age(0, "seen", 12_000), age(0, "at-least", 12_000), age(None, "unknown", 12_000)
+    ('12s', '≥12s', '?')
+    >>> age(0, "at-least", 12_000, is_ascii=True)
+    '>=12s'
+    """
+    if at is None or how == "unknown":
+        return "?"
+    return SIGNS[how][is_ascii] + running(max(0, now - at))
+
+
+BLOCKS: Final = "▁▂▃▄▅▆▇█"
+SPARK_ASCII: Final = "_.:-=+*#"
+LEAST: Final = 8  # what a full block stands for at least: a queue of one must not look full
+ALIKE: Final = 256  # queues of quiet locks look the same, row for row and second for second
+
+
+def sparkline(
+    seconds: Sequence[int | None], now: Millis, width: int, *, is_ascii: bool = False
+) -> str:
+    """Draw the longest queue of each span; a blank where nobody looked.
+
+    A span begins at a fixed time of day, so that what is past stays as it was drawn.
+
+    >>> sparkline([None] * 30 + [0] * 10 + [4] * 10 + [8] * 10, 59_000, 6)
+    '   ▁▅█'
+    >>> sparkline([None] * 30 + [0] * 10 + [4] * 10 + [8] * 10, 59_000, 6, is_ascii=True)
+    '   _=#'
+    """
+    span = max(1, -(-len(seconds) // width))
+    first = now // SECOND_MS - len(seconds) + 1
+    begun = -(first % span)  # the oldest span began before the first second that is known
+    return _drawn(tuple(seconds), span, begun, width, SPARK_ASCII if is_ascii else BLOCKS)
+
+
+@lru_cache(ALIKE)
+def _drawn(seconds: tuple[int | None, ...], span: int, begun: int, width: int, levels: str) -> str:
+    spans = [seconds[max(0, at) : at + span] for at in range(begun, len(seconds), span)]
+    longest = [_most(some) if None in some else max(some) for some in spans[-width:]]  # type: ignore[type-var]  # no None is left
+    top, steps = max([LEAST, *filter(None, longest)]), len(levels) - 1
+    signs = [" " if one is None else levels[-(-one * steps // top)] for one in longest]
+    return "".join(signs).rjust(width)
+
+
+def _most(queues: Sequence[int | None]) -> int | None:
+    return max((queue for queue in queues if queue is not None), default=None)
+
+
+GAP = 3
+
+
+def beside(left: Sequence[Line], right: Sequence[Line], left_width: int) -> list[Line]:
+    """Put two drawings beside each other; the left one gets so many cells.
+
+    >>> from zktop.ui.styled_text import line, text_of
+    >>> [text_of(one) for one in beside([line("ab")], [line("c"), line("d")], 4)]
+    ['ab     c', '       d']
+    """
+    return [
+        (*fitted(one, left_width), Run(" " * GAP), *other)
+        for one, other in zip_longest(left, right, fillvalue=())
+    ]
+
+
+def stacked(parts: Iterable[Sequence[Line]]) -> list[Line]:
+    """Put drawings below each other, with an empty line between those that are there."""
+    lines: list[Line] = []
+    for part in parts:
+        if part and lines:
+            lines.append(())
+        lines += part
+    return lines

@@ -1,0 +1,116 @@
+"""The state of a lock in three letters: what is wrong there, how bad it is, and how sure that is.
+
+Red is only for what is proven. A question mark says "probably" where there is no colour to say it.
+"""
+
+from typing import Final, NamedTuple
+
+from zktop.model.findings.apply import RANK
+from zktop.model.findings.finding import SEVERITIES, Finding
+from zktop.model.locks.lock import Lock
+from zktop.model.waits.deadlock import Deadlock
+from zktop.ui.styled_text import Ink, Line, Run
+
+SURE: Final = ("C3", "C4")
+
+# letters, what they stand for, and the rules that say so
+_WORDS: Final = (
+    ("DED", "deadlock", ("D1", "D2", "D3", "D4", "D5", "D7", "D8")),
+    ("TWO", "two may own it", ("S1", "S2", "S4", "S5", "S7")),
+    ("FOR", "a foreign child is in the way", ("B10", "B11")),
+    ("ORP", "orphan: nobody will free it", ("B1",)),
+    ("GHO", "ghost of an earlier try", ("B2", "B3", "B4", "B5")),
+    ("WAK", "a wake-up was lost", ("L1", "L2", "L3", "L4", "L5", "L10")),
+    ("SIL", "its holder is silent", ("S3", "P1", "P2", "P4")),
+    ("NUM", "numbers run out", ("S6",)),
+    ("SLF", "waits for itself", ("D6",)),
+    ("ORD", "taken in several orders", ("D9", "D10")),
+    ("LEA", "leases do not add up", ("B6", "B7")),
+    ("STK", "its holder seems stuck", ("B8", "B9")),
+    ("HRD", "a herd wakes for one", ("L7", "L8", "L9")),
+    ("POL", "polls instead of watching", ("L6",)),
+    ("LNG", "held unusually long", ("P6",)),
+    ("QUE", "its queue does not get shorter", ("P7", "P10")),
+    ("STV", "somebody starves", ("P8", "P9")),
+    ("NEW", "it was made anew", ("R2", "R3", "R7")),
+    ("LCK", "we may not look inside", ("R4",)),
+)
+CODES: Final = {rule: code for code, _, rules in _WORDS for rule in rules}
+MEANINGS: Final = {code: words for code, words, _ in _WORDS}
+OTHER: Final = "!"  # a finding that has no letters of its own
+QUIET_RANK: Final = 10_000
+
+
+class Mark(NamedTuple):
+    """What is shown of a lock's state; the smaller the rank, the worse."""
+
+    code: str
+    ink: Ink
+    rank: int = QUIET_RANK
+    words: str = ""  # what a filter finds
+    case: str | None = None  # the id of the finding that says so
+    sentence: str = ""
+
+
+OK: Final = Mark("ok", "good", words="ok")
+FREE: Final = Mark("free", "dim", words="free")
+LOCKED: Final = Mark("LCK", "unknown", QUIET_RANK - 1, "LCK error hidden")
+
+
+def mark_of(finding: Finding) -> Mark:
+    """Give the state that a finding puts its locks into."""
+    code = CODES.get(finding.rule, OTHER)
+    is_sure = finding.confidence in SURE
+    return Mark(
+        code if is_sure else f"{code}?",
+        ink_of(finding),
+        1_000 * SEVERITIES.index(finding.severity) + RANK[finding.rule],
+        f"{code} {finding.rule} {finding.name} {finding.severity}",
+        finding.id,
+        finding.sentence,
+    )
+
+
+def ink_of(finding: Finding) -> Ink:
+    """Give the ink of how bad it is, as far as that is sure."""
+    if finding.severity == "info":
+        return "info"
+    if finding.confidence == "C1":
+        return "dim"
+    is_red = finding.severity == "critical" and finding.confidence in SURE
+    return "critical" if is_red else "warning"
+
+
+def called(deadlock: Deadlock) -> str:
+    """Call a deadlock by the number that it has in this run."""
+    return f"#{deadlock.number}"
+
+
+def ink_of_deadlock(deadlock: Deadlock) -> Ink:
+    """Give the ink of a deadlock: red is for what is proven."""
+    return "critical" if deadlock.confidence in SURE else "warning"
+
+
+def mark_without(lock: Lock) -> Mark:
+    """Give the state of a lock that no finding is about."""
+    if lock.error is not None:
+        return LOCKED
+    return OK if any(line.members for line in lock.lines) else FREE
+
+
+def legend() -> list[Line]:
+    """Say what the letters mean."""
+    return [(Run(f"{code:<5}", "strong"), Run(words)) for code, words in MEANINGS.items()]
+
+
+def mark_of_deadlock(deadlock: Deadlock) -> Mark:
+    """Give the state of the locks in a deadlock, from its first moment on."""
+    is_sure = deadlock.confidence in SURE
+    return Mark(
+        "DED" if is_sure else "DED?",
+        ink_of_deadlock(deadlock),
+        RANK[deadlock.rule],
+        f"DED {called(deadlock)} {deadlock.rule} deadlock {deadlock.kind} critical",
+        deadlock.id,
+        deadlock.sentence,
+    )

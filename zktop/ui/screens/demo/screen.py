@@ -1,0 +1,257 @@
+"""Screen 6: scenes and contenders of ours, with every word they say."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+
+from zktop.ui.filters import Filter, Passed
+from zktop.ui.messages import Ask, Play, Show
+from zktop.ui.ports import Hand, RecipeCard, Said, SceneCard, Stage
+from zktop.ui.screens.common.status_codes import ink_of_deadlock
+from zktop.ui.screens.demo.scene import recipe_lines, scene_lines, showing_lines
+from zktop.ui.screens.screen import Page
+from zktop.ui.state import Moment, Subject
+from zktop.ui.styled_text import Ink, Line, Run, line, wrapped
+from zktop.ui.widgets.header import clock
+from zktop.ui.widgets.table import Column, Table
+from zktop.ui.widgets.text_view import Index, Sheet, Tail
+
+STATES: dict[str, Ink] = {
+    "holds": "holds",
+    "waits": "waits",
+    "frozen": "critical",
+    "suspended": "warning",
+    "lost": "critical",
+}
+LINES_SHOWN = 300
+NOBODY = (line((" nobody yet; N starts one, S plays a scene", "dim")),)
+NONE_PASSES = (line((" none of them passes the filter; esc takes it away", "warning")),)
+
+
+class Programme(Index):
+    """The scenes and recipes there are."""
+
+
+class Demo(Page):
+    """Three panes above each other, and the programme beside them where there is room."""
+
+    NAME = "demo"
+    FIELDS = ("owner", "state")
+    TITLE = "Demo"
+    HELP: ClassVar[str | None] = (
+        "Scenes are situations worth seeing, played by contenders: client processes of our own, "
+        "which write below the demo root alone. The list at the left has all scenes and "
+        "recipes; enter plays or starts the one under the cursor. What a contender believes is "
+        "told by itself; whether it is so, the other screens show. A filter sifts the contenders "
+        "and what is told."
+    )
+    SCOPED_CSS: ClassVar[bool] = False  # the screen says how narrow it is
+    DEFAULT_CSS = """
+    Demo #programme { width: 30; border-right: solid $panel; }
+    .-narrow Demo #programme { width: 22; }
+    Demo #play { height: auto; max-height: 50%; }
+    Demo #hands { height: auto; min-height: 3; max-height: 30%; border-top: solid $panel; }
+    Demo #said { height: 1fr; border-top: solid $panel; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
+        super().__init__(id=id)
+        self._stage: Stage | None = None
+        self._on: str | None = None  # the scene that was on when this was drawn last
+
+    def compose(self) -> ComposeResult:
+        """Give the panes."""
+        with Horizontal():
+            yield Programme(id="programme")
+            with Vertical():
+                yield Sheet(id="play")
+                yield Table(COLUMNS, lambda hand: hand.name, id="hands")
+                yield Tail(id="said")
+
+    def show(self, moment: Moment) -> None:
+        """Draw this moment."""
+        self._stage = stage = moment.stage
+        said = self.query_one("#said", Tail)
+        if stage is None:  # then nothing leads here
+            return
+        self._show_programme(stage)
+        self._show_play(stage, moment)
+        hands = [hand for hand in stage.hands if _passes(hand, moment)]
+        self.passed = Passed(len(hands), len(stage.hands)) if moment.filter else None
+        self._show_hands(hands, stage)
+        self._show_said(said, stage, moment.filter)
+
+    def _show_hands(self, shown: list[Hand], stage: Stage) -> None:
+        hands = self.query_one("#hands", Table)
+        hands.styles.height = 2 + max(1, len(shown))
+        hands.show(shown, NONE_PASSES if stage.hands else NOBODY)
+
+    def _show_programme(self, stage: Stage) -> None:
+        programme = self.query_one(Programme)
+        on = stage.showing.scene.name if stage.showing.scene else None
+        lines: list[Line] = [line(("SCENES", "title"))]
+        lines += [_entry(one.name, is_on=one.name == on) for one in stage.scenes]
+        lines += [line(), line(("RECIPES", "title"))]
+        lines += [_entry(one.name, is_broken=bool(one.broken)) for one in stage.recipes]
+        targets = [None, *stage.scenes, None, None, *stage.recipes]
+        if on != self._on:  # the cursor goes with the scene
+            self._on = on
+            programme.target = next((one for one in stage.scenes if one.name == on), None)
+        programme.show(lines, targets)
+
+    def _show_play(self, stage: Stage, moment: Moment) -> None:
+        pane = self.query_one("#play", Sheet)
+        width = max(20, pane.size.width - 1)
+        target = self.query_one(Programme).target
+        showing = stage.showing
+        is_other = isinstance(target, SceneCard) and (
+            showing.scene is None or showing.scene.name != target.name
+        )
+        if self.focused_pane == "programme" and isinstance(target, RecipeCard):
+            lines = recipe_lines(target, width)
+        elif self.focused_pane == "programme" and is_other and showing.phase in ("empty", "over"):
+            lines = scene_lines(target, width)  # type: ignore[arg-type]  # a scene, says is_other
+        else:
+            lines = [*showing_lines(showing, width), *_verdict(moment, width)]
+        pane.styles.height = len(lines)
+        pane.show(lines)
+
+    def _show_said(self, pane: Tail, stage: Stage, wanted: Filter) -> None:
+        """Show what was told: by all, or by the contender that the user has chosen."""
+        hand = self.query_one("#hands", Table).row
+        who = hand.name if isinstance(hand, Hand) and self.focused_pane == "hands" else None
+        said = [
+            one
+            for one in stage.said(LINES_SHOWN, who)
+            if wanted.passes({"": f"{one.who} {one.says}", "owner": one.who})
+        ]
+        lines = _told(said, max(20, pane.size.width))
+        pane.show(lines)
+
+    # Keys
+
+    @property
+    def focused_pane(self) -> str:
+        """The name of the pane that the keys go to."""
+        focused = self.screen.focused
+        return focused.id or "" if focused is not None else ""
+
+    def do_open(self) -> None:
+        """Play the scene, start the recipe, or go to the lock under the cursor."""
+        if self._stage is None:
+            return
+        if self.focused_pane == "hands":
+            if self.subject.path:
+                self.post_message(Show("lock", self.subject))
+            return
+        target = self.query_one(Programme).target
+        if isinstance(target, SceneCard):
+            self.post_message(Play(target.name))
+        elif isinstance(target, RecipeCard):
+            self.post_message(Ask("new"))
+
+    def do_scene_play(self) -> None:
+        """Play on, or pause."""
+        if self._stage is not None and self._stage.showing.scene is not None:
+            is_on = self._stage.showing.phase == "playing"
+            self._stage.steer("pause" if is_on else "play")
+
+    def do_scene_step(self) -> None:
+        """Play one move; of the scene under the cursor when none is on."""
+        if self._stage is None:
+            return
+        target = self.query_one(Programme).target
+        if self._stage.showing.scene is not None:
+            self._stage.steer("step")
+        elif isinstance(target, SceneCard):
+            self.post_message(Play(target.name, steps=True))
+
+    def do_scene_stop(self) -> None:
+        """Take the scene down."""
+        if self._stage is not None and self._stage.showing.scene is not None:
+            self._stage.steer("stop")
+
+    @property
+    def recipe(self) -> str | None:
+        """The recipe under the cursor."""
+        target = self.query_one(Programme).target
+        is_meant = self.focused_pane == "programme" and isinstance(target, RecipeCard)
+        return target.name if is_meant and isinstance(target, RecipeCard) else None
+
+    @property
+    def subject(self) -> Subject:
+        """The contender under the cursor."""
+        hand = self.query_one("#hands", Table).row
+        if not isinstance(hand, Hand):
+            return Subject()
+        return Subject(path=hand.path, session=hand.session, hand=hand.name)
+
+    def copied(self) -> str:
+        """Give what was told."""
+        if self._stage is None:
+            return ""
+        return "\n".join(
+            f"{clock(one.at)} {one.who}: {one.says}" for one in self._stage.said(LINES_SHOWN)
+        )
+
+
+def _verdict(moment: Moment, width: int) -> list[Line]:
+    """Say what the observer makes of it, beside what the contenders believe."""
+    report = moment.frame.report if moment.frame else None
+    if report is None:
+        return []
+    worst = next((one for one in report.findings if not one.cause), None)
+    if report.deadlocks:
+        first = report.deadlocks[0]
+        said = f"DEADLOCK: {first.sentence} (3 shows it)"
+        return wrapped(said, width, ink_of_deadlock(first), "  ")
+    if worst is not None:
+        return wrapped(f"{worst.name}: {worst.sentence} (3 shows it)", width, "warning", "  ")
+    return []
+
+
+def _passes(hand: Hand, moment: Moment) -> bool:
+    words = f"{hand.name} {hand.state} {hand.path} {hand.recipe} {hand.mode} {hand.says}"
+    state = {"holds": "holding", "waits": "waiting"}.get(hand.state, hand.state)
+    return moment.filter.passes({"": words, "state": state, "owner": hand.name})
+
+
+def _lock(hand: Hand) -> Line:
+    """Name the lock without what all demo locks have in front."""
+    return line("/".join(hand.path.split("/")[-2:]))
+
+
+def _state(hand: Hand) -> Line:
+    ink: Ink = "dim" if hand.is_gone else STATES.get(hand.state, "plain")
+    return line((hand.state, ink))
+
+
+COLUMNS = (
+    Column[Hand](
+        "CONTENDER", 14, lambda hand: line((hand.name, "dim" if hand.is_gone else "ours"))
+    ),
+    Column[Hand]("STATE", 18, _state),
+    Column[Hand]("LOCK", 16, _lock, share=1),
+    Column[Hand]("MODE", 9, lambda hand: line(hand.mode), rank=2),
+    Column[Hand]("RECIPE", 14, lambda hand: line(hand.recipe), rank=1),
+    Column[Hand]("SAYS", 16, lambda hand: line((hand.says, "dim")), share=2),
+)
+
+
+def _entry(name: str, *, is_on: bool = False, is_broken: bool = False) -> Line:
+    mark = Run("▶", "good") if is_on else Run("!", "warning") if is_broken else Run(" ")
+    return (mark, Run(f" {name}", "selected" if is_on else "plain"))
+
+
+def _told(said: Sequence[Said], width: int) -> list[Line]:
+    lines: list[Line] = []
+    for one in said:
+        head = Run(f"{clock(one.at)} ", "dim")
+        if one.who:
+            rest: Line = (Run(f"{one.who} ", "ours"), Run(one.says))
+            lines.append((head, *rest))
+        else:
+            lines += [(head, *fold) for fold in wrapped(one.says, width - 10, "strong")]
+    return lines

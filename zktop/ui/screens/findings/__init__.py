@@ -1,0 +1,1 @@
+"""Screen 3: deadlocks and other findings."""

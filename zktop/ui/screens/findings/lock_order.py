@@ -1,0 +1,89 @@
+"""A deadlock that has not happened yet: who takes which locks, in turns, a column each."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Final
+
+from zktop.model.facts import Millis
+from zktop.model.format import clock, count
+from zktop.model.waits.lock_order_story import Inversion, Turn
+from zktop.ui.screens.common.format import running
+from zktop.ui.screens.common.writer import Door, Pen
+from zktop.ui.screens.findings.ring import letter
+from zktop.ui.screens.findings.steps import brief_paths
+from zktop.ui.state import Subject
+from zktop.ui.styled_text import Ink, Line, Run, fitted, line
+
+LEAST: Final = 22  # cells of a column; with less of them, one stands below the other
+COLUMNS: Final = 4
+GAP: Final = 2
+SAYS: Final[dict[str, tuple[str, Ink]]] = {"got": ("got ", "holds"), "asks": ("asks", "waits")}
+
+
+def write_story(pen: Pen, told: Inversion) -> None:
+    """Write what would happen if all of them came at the same time."""
+    pen.title("IF THEY COME AT ONCE", _missed(told))
+    names = brief_paths(list(dict.fromkeys(turn.lock for turn in told.turns)))
+    columns = len(told.actors)
+    width = (pen.width - 3) // max(1, columns)
+    if columns <= COLUMNS and width >= LEAST:
+        _beside(pen, told, names, width)
+    else:
+        _below(pen, told, names)
+    end = "Then each of them waits for the next one, and none can go on."
+    pen.say(end, "warning")
+
+
+def _missed(told: Inversion) -> str:
+    if told.missed_by_ms is None:
+        return "they have not met so far"
+    if not told.missed_by_ms:
+        return "they have met already, and came through"
+    return f"they have missed each other by {running(told.missed_by_ms)} so far"
+
+
+def _beside(pen: Pen, told: Inversion, names: dict[str, str], width: int) -> None:
+    pen.write(_row([_who(told, column) for column in range(len(told.actors))], width))
+    pen.write(_row([_habit(told, column) for column in range(len(told.actors))], width))
+    for _, turns in groupby(told.turns, key=lambda turn: turn.verb):
+        for turn in turns:
+            cells: list[Line] = [() for _ in told.actors]
+            cells[turn.column] = _said(turn, names)
+            pen.write(_row(cells, width), _door(turn))
+
+
+def _below(pen: Pen, told: Inversion, names: dict[str, str]) -> None:
+    for column in range(len(told.actors)):
+        pen.write((Run("  "), *_who(told, column), Run("  "), *_habit(told, column)))
+    for turn in told.turns:
+        pen.write((*line(("  ", "dim"), (f"{letter(turn.column)} ", "strong")),
+                   *_said(turn, names)), _door(turn))  # fmt: skip
+
+
+def _row(cells: Sequence[Line], width: int) -> Line:
+    drawn: list[Run] = [Run("  ")]
+    for cell in cells:
+        drawn += [*fitted(cell, width - GAP), Run(" " * GAP)]
+    return tuple(drawn)
+
+
+def _who(told: Inversion, column: int) -> Line:
+    return line((f"{letter(column)}  ", "strong"), (told.actors[column], "strong"))
+
+
+def _habit(told: Inversion, column: int) -> Line:
+    """Say how often it did so, and when for the last time."""
+    seen = count(told.seen[column], "time") if column < len(told.seen) else ""
+    last: Millis | None = told.last_ms[column] if column < len(told.last_ms) else None
+    when = f", last {clock(last)}" if last is not None else ""
+    return line((f"{seen}{when}" if seen else "", "dim"))
+
+
+def _said(turn: Turn, names: dict[str, str]) -> Line:
+    says, ink = SAYS[turn.verb]
+    return line((f"{says} ", "dim"), (f"{turn.mode}:{names[turn.lock]}", ink))
+
+
+def _door(turn: Turn) -> Door:
+    subject = Subject(path=turn.lock, node=turn.node)
+    return Door(f"{turn.verb} {turn.column} {turn.lock}", "lock", subject)

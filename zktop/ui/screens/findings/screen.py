@@ -1,0 +1,271 @@
+"""Screen 3: deadlocks and findings, the worst first, and the chosen one with all its reasons."""
+
+from typing import Final
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.message import Message
+
+from zktop.model.facts import Millis
+from zktop.model.report import Report
+from zktop.ui.messages import Show
+from zktop.ui.past.tape import Case
+from zktop.ui.screens.common.empty import nothing
+from zktop.ui.screens.common.session_index import Roster
+from zktop.ui.screens.common.writer import Door, Pen
+from zktop.ui.screens.findings.detail import (
+    write_all_blind,
+    write_batch,
+    write_deadlock,
+    write_finding,
+)
+from zktop.ui.screens.findings.groups import Kind, kind_of
+from zktop.ui.screens.findings.list import FIELDS as CASE_FIELDS
+from zktop.ui.screens.findings.list import FOREST, UNSEEN, Entry, entries, passed
+from zktop.ui.screens.findings.tree import write_forest
+from zktop.ui.screens.screen import Page
+from zktop.ui.state import Moment, Subject
+from zktop.ui.styled_text import text_of
+from zktop.ui.widgets.text_view import Index, Sheet
+
+WIDE: Final = 120  # columns; from here on the list stands at the left
+LISTED: Final = 9  # lines of the list where it stands above
+LEFT: Final = 34
+FOREST_MS: Final = 500  # the forest is drawn anew so often at most
+
+
+class CaseList(Index):
+    """The list; it tells when the cursor comes to another entry."""
+
+    class Picked(Message):
+        """The user looks at another case."""
+
+    def moved(self) -> None:
+        """Tell about it."""
+        super().moved()
+        self.post_message(self.Picked())
+
+
+class Findings(Page):
+    """All that is wrong, and why we think so."""
+
+    NAME = "findings"
+    FIELDS = CASE_FIELDS
+    TITLE = "Deadlocks"
+    HELP = (
+        "Deadlocks first, then other findings, the worst first; +3 says that three more follow "
+        "from it. The picture of a deadlock is that of its confirmation and does not move; the "
+        "line with the dot says how it stands now. ▸ stands for several that are alike: enter "
+        "lists them. hard: who is before it holds; soft, dotted: it "
+        "only queues. + speaks for the verdict, - against it, ? is assumed. C4 is proven, C1 a "
+        "hint. Potential: locks taken in different orders, which may meet one day. Tab goes to "
+        "the other pane, enter there goes to the lock or session of the line, y copies it all "
+        "as text."
+    )
+    DEFAULT_CSS = """
+    Findings > Horizontal { height: 1fr; layout: vertical; }
+    Findings > Horizontal.-beside { layout: horizontal; }
+    Findings #cases { height: auto; border-bottom: solid $panel; }
+    Findings #case { height: 1fr; width: 1fr; }
+    Findings .-beside #cases { border-bottom: none; border-right: solid $panel; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
+        super().__init__(id=id)
+        self._moment: Moment | None = None
+        self._subject: Subject | None = None
+        self._case: str | None = None
+        self._is_held = False  # the user has chosen: do not jump to what is worse
+        self._roster = Roster()
+        self._forest: tuple[Millis, int, Pen] | None = None
+        self._arranged = ("", "")
+        self._opened: set[Kind] = set()  # kinds of findings that are listed one by one
+        self._kinds: dict[str, Kind] = {}  # of the entries that stand for several
+
+    def compose(self) -> ComposeResult:
+        """Give the panes."""
+        with Horizontal():
+            yield CaseList(id="cases")
+            yield Sheet(id="case")
+
+    # What it shows
+
+    def show(self, moment: Moment) -> None:
+        """Draw this moment."""
+        self._moment = moment
+        if moment.subject != self._subject:
+            self._subject = moment.subject
+            if moment.subject.case is not None:
+                self._case, self._is_held = moment.subject.case, True
+                self._open_around(moment)
+        if moment.frame is None:
+            self._list.display = False
+            self._sheet.show(nothing(moment, self.size.width))
+            return
+        report = moment.frame.report
+        self.passed = passed(report, moment.tape, moment.filter) if moment.filter else None
+        self._show_list(moment, report)
+        self._show_case()
+
+    def _open_around(self, moment: Moment) -> None:
+        """List one by one what is like the finding that is looked at."""
+        findings = moment.frame.report.findings if moment.frame else ()
+        self._opened.update(kind_of(one) for one in findings if one.id == self._case)
+
+    def _show_list(self, moment: Moment, report: Report) -> None:
+        is_beside = self.size.width >= WIDE
+        cases = self._list
+        listed = entries(report, moment.tape, moment.filter, self._opened)
+        self._kinds = {one.case: one.kind for one in listed if one.case and one.kind}
+        self._choose(listed)
+        self._arrange(cases, len(listed), is_beside=is_beside)
+        cases.target = self._case
+        cases.show([one.drawn for one in listed], [one.case for one in listed])
+
+    def _choose(self, listed: list[Entry]) -> None:
+        """Keep what is being read while it is there; else take the worst."""
+        names = [one.case for one in listed if one.case is not None]
+        is_read = self._is_held or self._case not in (FOREST, UNSEEN)
+        if self._case not in names or not is_read:
+            self._is_held = False
+            self._case = UNSEEN if names == [FOREST, UNSEEN] else names[0]
+
+    def _arrange(self, cases: CaseList, number: int, *, is_beside: bool) -> None:
+        self.query_one(Horizontal).set_class(is_beside, "-beside")
+        cases.display = True
+        wanted = ("1fr", str(LEFT)) if is_beside else (str(min(number, LISTED) + 1), "1fr")
+        if wanted != self._arranged:
+            self._arranged = wanted
+            cases.styles.height, cases.styles.width = wanted
+
+    def _show_case(self) -> None:
+        moment, sheet = self._moment, self._sheet
+        if moment is None or moment.frame is None:
+            return
+        width = (self.size.width - LEFT if self.size.width >= WIDE else self.size.width) - 2
+        pen = self._written(moment, moment.frame.report, width)
+        sheet.show(pen.lines, pen.doors)
+
+    def _written(self, moment: Moment, report: Report, width: int) -> Pen:
+        """Write about the chosen entry."""
+        pen = Pen(width)
+        if self._case == FOREST:
+            return self._woods(report, width)
+        if self._case == UNSEEN:
+            if not (report.deadlocks or report.findings or report.is_lost):
+                pen.say("✓ No deadlock and no other finding in all that can be seen.", "good", " ")
+            pen.title("WHAT CANNOT BE SEEN", "missing input never reads as: all is well")
+            write_all_blind(pen, report.blind)
+            return pen
+        if self._kind is not None:
+            write_batch(pen, self._kind, report)
+            return pen
+        case = self._frozen(moment, report)
+        if case is not None:
+            alike = [
+                c
+                for c in moment.tape.cases.values()
+                if c.deadlock.signature == case.deadlock.signature
+            ]
+            write_deadlock(pen, case, report, len(alike))
+            return pen
+        finding = next((one for one in report.findings if one.id == self._case), None)
+        if finding is not None:
+            write_finding(pen, finding, report)
+        else:
+            pen.say("It is not there any more.", "good")
+        return pen
+
+    def _frozen(self, moment: Moment, report: Report) -> Case | None:
+        """Give the chosen deadlock as it was confirmed."""
+        case = moment.tape.cases.get(self._case or "")
+        if case is not None and case.frame.at <= report.now:
+            return case
+        dead = next((one for one in report.deadlocks if one.id == self._case), None)
+        return Case(dead, moment.frame, moment.frame) if dead and moment.frame else None
+
+    def _woods(self, report: Report, width: int) -> Pen:
+        """Write the forest, twice a second at most."""
+        known = self._forest
+        if known is not None and known[1] == width and 0 <= report.now - known[0] < FOREST_MS:
+            return known[2]
+        pen = Pen(width)
+        self._roster.look(report)
+        write_forest(pen, report, self._roster)
+        self._forest = report.now, width, pen
+        return pen
+
+    def on_resize(self) -> None:
+        """Draw for the new size."""
+        if self._moment is not None:
+            self.show(self._moment)
+
+    # What is asked for
+
+    @property
+    def _list(self) -> CaseList:
+        return self.query_one(CaseList)
+
+    @property
+    def _sheet(self) -> Sheet:
+        return self.query_one("#case", Sheet)
+
+    @property
+    def subject(self) -> Subject:
+        """The case, and what the line under the cursor leads to."""
+        door = self._sheet.target if self._sheet.has_focus else None
+        subject = door.subject if isinstance(door, Door) else Subject()
+        is_case = self._case not in (None, FOREST, UNSEEN) and self._kind is None
+        return subject._replace(case=self._case if is_case else None)
+
+    def on_case_list_picked(self) -> None:
+        """Show another case."""
+        target = self._list.target
+        if isinstance(target, str) and target != self._case:
+            self._case, self._is_held = target, True
+            self._sheet.target = None
+            self._sheet.scroll_to(y=0, animate=False, immediate=True)
+            self._show_case()
+
+    @property
+    def _kind(self) -> Kind | None:
+        """What the chosen entry stands for, if for several findings."""
+        return self._kinds.get(self._case or "")
+
+    def _turn(self, kind: Kind, *, opens: bool) -> None:
+        """List the findings of one kind one by one, or fold them again."""
+        (self._opened.add if opens else self._opened.discard)(kind)
+        if self._moment is not None:
+            self.show(self._moment)
+
+    def do_right(self) -> bool:
+        """List those that are alike."""
+        return self._fold(opens=True)
+
+    def do_left(self) -> bool:
+        """Fold them again."""
+        return self._fold(opens=False)
+
+    def _fold(self, *, opens: bool) -> bool:
+        kind = self._kind if self._list.has_focus else None
+        if kind is not None:
+            self._turn(kind, opens=opens)
+        return kind is not None
+
+    def do_open(self) -> None:
+        """Go where the line leads; from the list, into the case, or list what is alike."""
+        door = self._sheet.target
+        if self._list.has_focus and self._kind is not None:
+            self._turn(self._kind, opens=self._kind not in self._opened)
+        elif self._list.has_focus:
+            self._sheet.focus()
+        elif isinstance(door, Door):
+            self.post_message(Show(door.page, door.subject))
+
+    def copied(self) -> str:
+        """Give the whole case as text."""
+        moment = self._moment
+        if moment is None or moment.frame is None:
+            return ""
+        pen = self._written(moment, moment.frame.report, 100)
+        return "\n".join(text_of(one).rstrip() for one in pen.lines)

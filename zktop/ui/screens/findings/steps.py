@@ -1,0 +1,157 @@
+"""How a deadlock came about, step by step, in the order of the transactions that made it."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from zktop.model.actors import session_of
+from zktop.model.facts import Millis
+from zktop.model.format import short
+from zktop.model.locks.lock import Member
+from zktop.model.report import Report, View
+from zktop.model.waits.deadlock import Deadlock, Place, Step
+from zktop.ui.screens.common.writer import Door, Pen
+from zktop.ui.screens.findings.ring import letters
+from zktop.ui.screens.locks.row import LETTERS
+from zktop.ui.state import Subject
+from zktop.ui.styled_text import Ink, Line, Run, fitted, line, right
+
+SHOWN: Final = 24
+EXACT: Final = 84  # cells; with less there is no room for milliseconds and transactions
+WIDE: Final = 116  # ... and with less than this none for the names of nodes
+STEP: Final = 30  # the widest column of steps
+SOON_MS: Final = 50  # a grant within that after its request: nobody was before it
+WATCHING: Final = {
+    "missing": "watches nothing of this lock",
+    "elsewhere": "watches something else",
+    "invisible": "its watch is in no table",
+    "unknown": "its watch could not be looked up",
+    "confirmed": "watches what it waits for",
+    "none-needed": "",
+}
+
+
+class Move(NamedTuple):
+    """One actor got a lock, or asked for one."""
+
+    czxid: int
+    at: Millis | None
+    step: Step
+    place: Place
+    verb: str
+    proof: str
+
+
+class Layout(NamedTuple):
+    """How wide the table is, and its column of steps."""
+
+    width: int
+    step: int
+
+
+def moves(deadlock: Deadlock, report: Report) -> list[Move]:
+    """Give all moves that made the deadlock, the oldest first."""
+    views = {path: report.view(path) for path in deadlock.locks}
+    found = {(move.place, move.step.actor, move.verb): move for move in _moves(deadlock, views)}
+    return sorted(found.values(), key=lambda move: (move.czxid, move.verb == "asked"))
+
+
+def _moves(deadlock: Deadlock, views: dict[str, View | None]) -> Iterator[Move]:
+    for step in deadlock.steps:
+        for place in step.holds:
+            view = views.get(place.lock)
+            if view is not None and (member := view.lock.member(place.node)) is not None:
+                yield Move(member.czxid, member.ctime, step, place, "got", _grant(view, member))
+        proof = _watch(views.get(step.waits.lock), step.waits.node)
+        yield Move(step.czxid, step.since_ms, step, step.waits, "asked", proof)
+
+
+def _grant(view: View, member: Member) -> str:
+    """Say how it is known that it holds."""
+    granted, queued = view.history.granted(member.node), view.history.queued(member)
+    if granted.how != "seen" or granted.at is None or queued.at is None:
+        return "first in the queue when zktop came"
+    if granted.at - queued.at <= SOON_MS:
+        return "was first when it came"
+    return "became first when those before it went"
+
+
+def _watch(view: View | None, node: str) -> str:
+    member = view.lock.member(node) if view else None
+    return "" if view is None or member is None else WATCHING[view.lookout.of(member).verdict]
+
+
+def write_moves(pen: Pen, deadlock: Deadlock, report: Report, ink: Ink) -> None:
+    """Write them as a table; a line leads to the lock. The last one has this ink."""
+    names, found = letters(deadlock), moves(deadlock, report)
+    called = brief_paths(deadlock.locks)
+    pen.title("STEPS", "in the order of their transactions")
+    step_width = max(len(f"asked X:{name}") for name in called.values())
+    layout = Layout(pen.width, min(STEP, step_width))
+    pen.write(_row(("#", "WHEN", "ZXID", "WHO", "STEP", "NODE", "EDGE", "PROOF"), layout))
+    for number, move in enumerate(found[:SHOWN], start=1):
+        cells = (
+            str(number),
+            _clock(move.at, is_exact=pen.width >= EXACT),
+            f"{move.czxid:x}",
+            names[move.step.actor],
+            f"{move.verb:<5} {LETTERS[move.place.mode]}:{called[move.place.lock]}",
+            short(move.place.node),
+            move.step.edge if move.verb == "asked" else "-",
+            move.proof,
+        )
+        closing = move.step.closing and move.verb == "asked"
+        pen.write(_row(cells, layout, ink if closing else None), _door(move))
+    if len(found) > SHOWN:
+        pen.say(f"… and {len(found) - SHOWN} more steps", "dim")
+
+
+def _row(cells: tuple[str, ...], layout: Layout, closing: Ink | None = None) -> Line:
+    """Draw a line of the table; narrow ones have fewer columns."""
+    number, when, zxid, who, step, node, edge, proof = cells
+    width = layout.width
+    ink: Ink = "title" if number == "#" else closing or "plain"
+    kept = [
+        right(line((number, ink)), 3),
+        fitted(line((when, ink)), 12 if width >= EXACT else 8),
+        fitted(line((zxid, "dim")), 9) if width >= EXACT else (),
+        fitted(line((who, "strong")), 3),
+        fitted(line((step, ink)), layout.step),
+        fitted(line((node, "dim")), 24) if width >= WIDE else (),
+        fitted(line((edge, ink)), 4),
+        line(("CLOSES THE RING", closing)) if closing else (),
+        line((proof, "dim")),
+    ]
+    made: list[Run] = []
+    for piece in kept:
+        if piece:
+            made += [*piece, Run(" ")]
+    return tuple(made)
+
+
+def brief_paths(paths: Sequence[str]) -> dict[str, str]:
+    """Call locks by the end of their path, where that tells them apart.
+
+    >>> brief_paths(["/a/orders", "/a/stock"]), brief_paths(["/a/x", "/b/x"])
+    ({'/a/orders': 'orders', '/a/stock': 'stock'}, {'/a/x': '/a/x', '/b/x': '/b/x'})
+    """
+    ends = Counter(path.rpartition("/")[2] for path in paths)
+    return {
+        path: end if end and ends[end] == 1 else path
+        for path in paths
+        for end in [path.rpartition("/")[2]]
+    }
+
+
+def _clock(at: Millis | None, *, is_exact: bool) -> str:
+    if at is None:
+        return "?"
+    seconds = at // 1000 % 86_400
+    told = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+    return f"{told}.{at % 1000:03d}" if is_exact else told
+
+
+def _door(move: Move) -> Door:
+    place = move.place
+    subject = Subject(path=place.lock, node=place.node, session=session_of(move.step.actor))
+    return Door(f"{move.verb} {place.lock}/{place.node}", "lock", subject)

@@ -1,0 +1,217 @@
+"""Who blocks whom: root blockers at the left, and below each one those who wait for its locks."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from zktop.model.actors import BY_NAME, NOBODY, STRANDED, UNKNOWN, Actors, session_of
+from zktop.model.facts import Session, split
+from zktop.model.format import count, short
+from zktop.model.locks.lock import Member
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.lock_order import fold_name
+from zktop.model.waits.root_blockers import Root
+from zktop.ui.screens.common.format import grouped
+from zktop.ui.screens.common.session_index import NOWHERE, Roster
+from zktop.ui.screens.common.status_codes import called, ink_of_deadlock
+from zktop.ui.screens.common.writer import Door, Pen
+from zktop.ui.screens.locks.row import LETTERS
+from zktop.ui.state import Subject
+from zktop.ui.styled_text import Ink, Line, Run, line
+
+ROOTS: Final = 20
+LOOKED: Final = 500  # waiters of one lock that are looked at for locks of their own
+NESTED: Final = 6  # of one lock that are drawn with what they hold themselves
+DEEP: Final = 5
+LINES: Final = 300
+HOLDERS: Final = 20  # of a lock that are compared with a name
+
+
+class Branch(NamedTuple):
+    """A lock that somebody holds, and those who wait for it."""
+
+    path: Text
+    waiters: Sequence[Member]
+    nested: tuple[Member, ...]  # who of them holds locks that others wait for
+
+
+def write_forest(pen: Pen, report: Report, roster: Roster) -> None:
+    """Write it; a line leads to the lock or to the session."""
+    roots = report.blockers
+    pen.title("WHO BLOCKS WHOM", "root blockers first; below each, who waits for its locks")
+    if not roots:
+        if report.is_lost:
+            pen.say("Nobody waited when the connection was lost.", "unknown")
+        else:
+            pen.say("✓ Nobody waits for anybody.", "good")
+        return
+    for root in roots[:ROOTS]:
+        _Tree(pen, report, roster).root(root)
+        if len(pen.lines) > LINES:
+            break
+    if len(roots) > ROOTS:
+        pen.say(
+            f"… and {len(roots) - ROOTS} more root blockers with less waiting behind them", "dim"
+        )
+
+
+class _Tree:
+    """Draws one root and what hangs below it; everybody once."""
+
+    def __init__(self, pen: Pen, report: Report, roster: Roster) -> None:
+        self.pen, self.report, self.roster = pen, report, roster
+        self.seen: dict[Session, str] = {}
+
+    def root(self, root: Root) -> None:
+        dead = _deadlock(root, self.report)
+        self.pen.write((*self._title(root, dead), *_blocked(root)), self._door(root, dead))
+        sessions = [one for actor in root.actors if (one := session_of(actor)) is not None]
+        for session in sessions:
+            self.seen[session] = f"back to {self._name(session)}"
+        for session in sessions:
+            self._below(session, "  ", 1)
+        if not sessions:
+            self._below_nobody(root)
+
+    def _title(self, root: Root, dead: Deadlock | None) -> Line:
+        if dead is not None:
+            names = [step.name for step in dead.steps[:3]]
+            more = f" +{len(dead.actors) - 3}" if len(dead.actors) > 3 else ""  # noqa: PLR2004  three names fit
+            return line(
+                (f" {' + '.join(names)}{more}", "strong"),
+                (f"  DEADLOCK {called(dead)}", ink_of_deadlock(dead)),
+            )
+        actor = root.actors[0]
+        session = session_of(actor)
+        if session is not None:
+            return line((f" {self._name(session)}", "strong"), ("  does not wait itself", "holds"))
+        if actor.startswith(NOBODY):
+            path, node = split(actor.removeprefix(NOBODY))
+            name = f" {short(node)} in {path}"
+            return line((name, "strong"), ("  has no owner: nobody will remove it", "warning"))
+        if actor.startswith(STRANDED):
+            path, node = split(actor.removeprefix(STRANDED))
+            name = f" {short(node)} in {path}"
+            return line((name, "strong"), ("  stranded: its client failed", "warning"))
+        if actor.startswith(UNKNOWN):
+            return line(
+                (f" {actor.removeprefix(UNKNOWN)}", "strong"), ("  owner hidden", "unknown")
+            )
+        name = actor.removeprefix(BY_NAME)
+        told = "has no session: its node outlives it" if actor != name else "does not wait itself"
+        return line((f" {name}", "strong"), (f"  {told}", "warning" if actor != name else "holds"))
+
+    def _door(self, root: Root, dead: Deadlock | None) -> Door | None:
+        if dead is not None:
+            return Door(f"root {dead.id}", "lock", Subject(path=dead.locks[0]))
+        actor = root.actors[0]
+        session = session_of(actor)
+        if session is not None:
+            return Door(f"root {actor}", "sessions", Subject(session=session))
+        if actor.startswith((NOBODY, STRANDED, UNKNOWN)):
+            path, node = split(actor.partition(":")[2])
+            return Door(f"root {actor}", "lock", Subject(path=path, node=node))
+        return None
+
+    def _below(self, session: Session, indent: str, depth: int) -> None:
+        holds = self.roster.places.get(session, NOWHERE).holds
+        for path in sorted(holds):
+            branch = self._branch(path)
+            if branch is not None and len(self.pen.lines) < LINES:
+                self._write(branch, indent, depth)
+
+    def _below_nobody(self, root: Root) -> None:
+        """Draw what hangs below somebody who is no session."""
+        for actor in root.actors:
+            for path in self._held_by(actor):
+                branch = self._branch(path)
+                if branch is not None:
+                    self._write(branch, "  ", 1)
+
+    def _held_by(self, actor: str) -> Iterator[str]:
+        """Find what somebody holds who is known by name alone; the others name it themselves."""
+        if actor.startswith((NOBODY, STRANDED, UNKNOWN)):
+            yield split(actor.partition(":")[2])[0]
+            return
+        named = Actors(self.report.settings)
+        for path, part in self.report.parts.items():
+            lock = part.lock
+            if any(named.of(lock, member) == actor for member in lock.holders[:HOLDERS]):
+                yield path
+
+    def _branch(self, path: str) -> Branch | None:
+        part = self.report.parts.get(Text(path))
+        if part is None or not part.lock.waiters:
+            return None
+        waiters = part.lock.waiters
+        nested = (one for one in waiters[:LOOKED] if self._is_nested(one.owner, part.lock.path))
+        return Branch(part.lock.path, waiters, tuple(nested))
+
+    def _is_nested(self, session: Session, path: Text) -> bool:
+        holds = self.roster.places.get(session, NOWHERE).holds if session else {}
+        return any(
+            held != path and (part := self.report.parts.get(held)) and part.lock.waiters
+            for held in holds
+        )
+
+    def _write(self, branch: Branch, indent: str, depth: int) -> None:
+        door = Door(
+            f"{indent}{branch.path} {len(self.pen.lines)}", "lock", Subject(path=branch.path)
+        )
+        told = line(
+            (f"{indent}├ ", "dim"), (branch.path, "strong"), " ◀ ", *_crowd(branch.waiters)
+        )
+        self.pen.write(told, door)
+        for member in branch.nested[:NESTED]:
+            self._nested(member, branch, indent + "│   ", depth)
+        hidden = len(branch.nested) - NESTED
+        if hidden > 0:
+            more = f"… {count(hidden, 'more waiter')} that block others themselves"
+            self.pen.write(line((f"{indent}│   {more}", "dim")))
+
+    def _nested(self, member: Member, branch: Branch, indent: str, depth: int) -> None:
+        name = f"{LETTERS[member.mode]} {self._name(member.owner, member)}"
+        subject = Subject(path=branch.path, node=member.node, session=member.owner)
+        door = Door(f"{indent}{branch.path}/{member.node}", "lock", subject)
+        if member.owner in self.seen:
+            told = line(
+                (f"{indent}└ ", "dim"), name, (f"  ↑ {self.seen[member.owner]}", "critical")
+            )
+            self.pen.write(told, door)
+            return
+        self.seen[member.owner] = f"also waits in {branch.path}, see there"
+        self.pen.write(
+            line((f"{indent}└ ", "dim"), name, ("  holds others up itself", "warning")), door
+        )
+        if depth < DEEP:
+            self._below(member.owner, indent + "    ", depth + 1)
+
+    def _name(self, session: Session, member: Member | None = None) -> str:
+        if member is None:
+            return self.roster.called(session)
+        return self.report.calling(session, member.label)
+
+
+def _crowd(waiters: Sequence[Member]) -> Iterator[Run]:
+    """Say how many wait, and who they mostly are."""
+    named = [fold_name(label) for member in waiters[:LOOKED] if (label := member.label)]
+    classes = Counter(named).most_common(3)
+    told = ", ".join(name if number == 1 else f"{name} {number}" for name, number in classes)
+    yield Run(count(len(waiters), "waiter"), "waits")
+    if told:
+        yield Run(f" ({told}{', …' if len(set(named)) > len(classes) else ''})", "dim")
+
+
+def _blocked(root: Root) -> Line:
+    bound = "≥" if root.undated else ""
+    ink: Ink = "waits"
+    seconds = f"{bound}{grouped(root.blocked_ms // 1000)} s in all"
+    return line("   blocks ", (grouped(root.blocked), ink), (f"  ({seconds})", "dim"))
+
+
+def _deadlock(root: Root, report: Report) -> Deadlock | None:
+    if root.core is None:
+        return None
+    return next((one for one in report.deadlocks if set(root.actors) & set(one.actors)), None)

@@ -1,0 +1,249 @@
+"""The cells of a row in the queue of one lock."""
+
+from collections import Counter
+from collections.abc import Collection
+from itertools import islice
+from typing import Final
+
+from zktop.model.facts import Session, session_text, split
+from zktop.model.format import several, short, spoken
+from zktop.model.report import Contender
+from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.lock_order import fold_name
+from zktop.ui.screens.common.format import age, grouped, running
+from zktop.ui.screens.common.status_codes import called, ink_of, ink_of_deadlock
+from zktop.ui.screens.lock.rows import QueueRow
+from zktop.ui.screens.lock.view import ranged
+from zktop.ui.screens.locks.row import LETTERS
+from zktop.ui.styled_text import Ink, Line, Run, joined, line
+
+NOTHING: Final = line(("-", "dim"))
+UNKNOWN: Final = line(("?", "unknown"))
+STRANDED: Final = line(("stranded", "warning"))
+NAMED: Final = 200  # members of a group that are looked at for their names
+SIMPLE: Final[dict[str, Line]] = {
+    "none-needed": NOTHING,
+    "unknown": UNKNOWN,
+    "invisible": line(("invisible", "unknown")),
+    "missing": line(("NONE", "critical")),
+}
+STATES: Final[dict[str, tuple[str, Ink]]] = {
+    "holds": ("HOLDS", "holds"),
+    "waits": ("waits", "waits"),
+    "standby": ("standby", "standby"),
+    "pending": ("on its way", "dim"),
+}
+
+
+def gutter(row: QueueRow, barring: Collection[int]) -> Run:
+    """Draw what belongs together, and who keeps the chosen one waiting."""
+    if any(row.place <= place < row.place + row.size for place in barring):
+        return Run("▶", "selected")
+    lineup = row.scene.lineup
+    if row.place < lineup.holding:
+        return Run("●", "holds")
+    if row.is_group or row.member is None or row.member.mode != "read":
+        return Run("│", "dim")
+    before, after = (_reads(row, place) for place in (row.place - 1, row.place + 1))
+    return Run({(False, True): "┌", (True, False): "└"}.get((before, after), "│"), "dim")
+
+
+def _reads(row: QueueRow, place: int) -> bool:
+    """Tell whether the place beside it waits to read as well."""
+    lineup = row.scene.lineup
+    is_there = lineup.holding <= place < len(lineup.members)
+    return is_there and lineup.members[place].mode == "read"
+
+
+def position(row: QueueRow) -> Line:
+    """Say where it stands; a group has a plus that unfolds it."""
+    if row.is_group:
+        return line((f"+{row.place}-{row.place + row.size - 1}", "key"))
+    if row.member is None:
+        return NOTHING
+    return line((str(row.place), "strong" if row.place < row.scene.lineup.holding else "plain"))
+
+
+def sequence(row: QueueRow) -> Line:
+    """Give the number that its znode got."""
+    if row.is_group:
+        return ()
+    number = row.member.sequence if row.member else None
+    return NOTHING if number is None else line((f"{number:010d}", "dim"))
+
+
+def mode(row: QueueRow) -> Line:
+    """Say what it wants, in a letter; who only watches has none."""
+    letters = {LETTERS[one.mode] for one in row.members}
+    if not letters:
+        return NOTHING
+    return line((letters.pop() if len(letters) == 1 else "*", "strong"))
+
+
+def identity(row: QueueRow) -> Line:
+    """Name who it is; of a group, who it mostly is."""
+    if row.is_group:
+        return _classes(row)
+    return who(row.contender)
+
+
+def who(one: Contender) -> Line:
+    """Name somebody as nobody else is named."""
+    if one.session is None and not one.owner:
+        return line((one.name, "warning"))
+    ink: Ink = "ours" if one.ours else "plain" if one.owner else "dim"
+    return line((one.name, ink), (" (ours)", "ours") if one.ours else "")
+
+
+def _classes(row: QueueRow) -> Line:
+    naming = row.scene.report.naming
+    labels = (naming(one.owner, one.label) for one in islice(row.members, NAMED))
+    named = [label for label in labels if label]
+    classes = Counter(map(fold_name, named)).most_common(2)
+    told = " ".join(f"{name} {number}" for name, number in classes)
+    rest = row.size - sum(number for _, number in classes)
+    more = f" +{grouped(rest)}" if rest and classes else ""
+    modes = Counter(LETTERS[member.mode] for member in row.members).most_common()
+    wanted = " ".join(f"{letter} {number}" for letter, number in modes) if len(modes) > 1 else ""
+    return line((f"{grouped(row.size)}  ", "strong"), wanted, (f" {told}{more}", "dim"))
+
+
+def session(row: QueueRow) -> Line:
+    """Give the end of the session's id; the whole of it is told below the queue."""
+    if row.is_group or row.session is None:
+        return () if row.is_group else NOTHING
+    return line((brief(row.session), "dim"))
+
+
+def brief(number: Session) -> str:
+    """Write a session in seven cells.
+
+    >>> brief(0x1000008ED7B0003)
+    '0x…0003'
+    """
+    text = session_text(number)
+    return text if len(text) <= 7 else f"0x…{text[-4:]}"  # noqa: PLR2004  it fits
+
+
+def client(row: QueueRow) -> Line:
+    """Say where its client is, and on which server."""
+    if row.is_group or row.session is None:
+        return ()
+    presence = row.scene.report.sight.presence(row.session)
+    if presence is None:
+        return UNKNOWN
+    return line((f"{presence.client}@{host(presence.server)}", "dim"))
+
+
+def host(server: str) -> str:
+    """Name a server without its usual port.
+
+    >>> host("zk2:2181"), host("10.0.0.1:2184")
+    ('zk2', '10.0.0.1:2184')
+    """
+    return server.removesuffix(":2181")
+
+
+def age_of(row: QueueRow) -> Line:
+    """Say how long it has been so; of a group, the oldest."""
+    scene = row.scene
+    now = scene.report.now
+    if row.is_group:
+        started = row.member.ctime if row.member else None
+        return UNKNOWN if started is None else line(f"{running(max(0, now - started))}")
+    one = row.contender
+    told = age(one.since, one.since_is, now, is_ascii=scene.is_ascii)
+    return UNKNOWN if told == "?" else line(told)
+
+
+def blocked_by(row: QueueRow) -> Line:
+    """Give the positions of who holds and of who is ahead in the queue; of many, their number."""
+    if row.is_group and any(one.mode != "read" for one in row.members):
+        return ()  # not even two of them wait for the same
+    one, lineup = row.contender, row.scene.lineup
+    if one.stranded:
+        return STRANDED
+    if not one.blocked_by:
+        return NOTHING
+    places = lineup.places_of(one.blocked_by)
+    holding = ranged(place for place in places if place < lineup.holding)
+    queued = [place for place in places if place >= lineup.holding]
+    foreign = [child.node for child in lineup.lock.obstacles if child.node in one.blocked_by]
+    outside = len(one.blocked_by) - len(places) - len(foreign)
+    unnamed = one.ahead - len(one.blocked_by)
+    ahead = f"{grouped(len(queued) + unnamed)} places" if unnamed else ranged(queued)
+    told = [line((holding, "holds"))] if holding else []
+    told += [line(("ahead ", "dim"), ahead)] if ahead else []
+    told += [line((several(map(short, foreign)), "critical"))] if foreign else []
+    told += [line((f"{outside} elsewhere", "unknown"))] if outside else []
+    return joined(told, " · ")
+
+
+def watches(row: QueueRow) -> Line:
+    """Say what it really watches, and whether that will wake it."""
+    if row.is_group:
+        return ()
+    one = row.contender
+    if one.verdict in SIMPLE:
+        return SIMPLE[one.verdict]
+    expected = {watched.path for watched in one.expected}
+    actual = one.actual or ()
+    if one.verdict == "confirmed":
+        met = next((path for path in actual if path in expected), None)
+        return line(("→ ", "good"), target(row, met) if met else "?")
+    astray = next((path for path in actual if path not in expected), None)
+    told = target(row, astray) if astray else "?"
+    return line((f"→ {told} elsewhere", "warning"))
+
+
+def target(row: QueueRow, path: str) -> str:
+    """Name a watched node by its position, or else by its name."""
+    member = row.scene.view.lookout.member_at(path)
+    if member is not None and (at := row.scene.lineup.position.get(member.node)) is not None:
+        return str(at)
+    return "the lock" if path == row.scene.path else short(split(path)[1])
+
+
+def state(row: QueueRow) -> Line:
+    """Say how it stands: holds, waits, in or behind a deadlock, and what is wrong with it."""
+    member = row.member
+    if row.is_group:
+        dead = row.scene.ring_before(row.place)
+        return _behind(dead) if dead else line(("enter unfolds", "dim"))
+    word, ink = STATES[row.contender.state]
+    if row.contender.stranded:
+        word, ink = "stranded", "warning"
+    if row.scene.view.lock.kind == "election" and word == "HOLDS":
+        word = "LEADS"
+    if member is None:
+        return line((word, ink), ("  only watches", "dim"))
+    return (Run(word, ink), *_trouble(row, word))
+
+
+def _trouble(row: QueueRow, word: str) -> Line:
+    member = row.member
+    dead = row.scene.ring_of(member) if member else None
+    if dead is not None:
+        also = " + waits" if word in ("HOLDS", "LEADS") else ""
+        return line((also, "waits"), (f"  {called(dead)}", ink_of_deadlock(dead)))
+    finding = row.scene.marks.get(member.node) if member else None
+    if finding is not None:
+        return line((f"  {finding.name}", ink_of(finding)))
+    behind = row.scene.ring_before(row.place) if word == "waits" else None
+    return line("  ", *_behind(behind)) if behind else ()
+
+
+def _behind(dead: Deadlock) -> Line:
+    return line((f"behind {called(dead)}", ink_of_deadlock(dead)))
+
+
+def estimate(row: QueueRow) -> str:
+    """Guess how long the queue before it takes, by the median hold; nothing where none is known.
+
+    Only where one goes after the other: readers and leases go together.
+    """
+    lock, usual = row.scene.view.lock, row.scene.view.history.usual_hold
+    if usual is None or lock.kind not in ("mutex", "other") or row.scene.rings:
+        return ""
+    before = max(0, row.place)
+    return f"about {spoken(before * usual[0] / 1000)} at the median hold" if before else ""

@@ -1,0 +1,170 @@
+"""How long holds and waits usually take, and how the present one compares with that.
+
+A queue too long to be read, by who stands in it: how many of each class, and how old.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from zktop.model.facts import Millis, session_text
+from zktop.model.format import count, spoken
+from zktop.model.history.lock_history import LockHistory
+from zktop.model.history.statistics import Durations
+from zktop.model.locks.lock import Member
+from zktop.model.text import Text
+from zktop.model.waits.lock_order import fold_name
+from zktop.ui.screens.common.format import SECOND_MS, age, grouped, running
+from zktop.ui.screens.lock.view import LockScene
+from zktop.ui.styled_text import Ink, Line, Run, fitted, line, right
+
+LABELS: Final = ("<10ms", "<40ms", "<160ms", "<640ms", "<2.5s", "<10s", "<41s", "more")
+LABEL: Final = 7
+BAR: Final = 12
+LONG: Final = 10  # times the 99th percentile: worth being coloured
+
+
+def histograms(scene: LockScene, width: int) -> list[Line]:
+    """Draw the one of holds and the one of waits beside each other."""
+    history, half = scene.view.history, max(LABEL + 6, min(34, (width - 2) // 2))
+    holds = histogram("HOLD", history.holds, _now(scene, holds=True), half)
+    waits = histogram("WAIT", history.waits, _now(scene, holds=False), half)
+    rows = max(len(holds), len(waits))
+    pairs = zip(_filled(holds, rows), _filled(waits, rows), strict=True)
+    return [(*fitted(one, half), Run("  "), *fitted(other, half)) for one, other in pairs]
+
+
+def histogram(title: str, past: Durations, now: tuple[str, int | None], width: int) -> list[Line]:
+    """Draw one: a bar for each bucket, and how long the oldest that goes on has taken."""
+    said, ms = now
+    if not past.count:
+        told = "none seen to end yet"
+        if past.at_least:
+            told = f"{past.at_least} seen in part"
+        head = line((title, "title"), (f"  {told}", "unknown"))
+        return [head, _last(said, ms, past)]
+    counts = past.buckets
+    top, room = max(counts), max(4, min(BAR, width - LABEL - 8))
+    lines = [line((f"{title}  ", "title"), (_quantiles(past), "dim"))]
+    for label, number in zip(LABELS, counts, strict=True):
+        bar = "█" * max(1, number * room // top) if number else "·"
+        lines.append(
+            line((f"{label:<{LABEL}}", "dim"), (f"{bar:<{room}}", "info"),
+                 (f" {number or ''}", "dim"))
+        )  # fmt: skip
+    return [*lines, _last(said, ms, past)]
+
+
+def _last(said: str, ms: int | None, past: Durations) -> Line:
+    told, ink = _compared(ms, past)
+    return line((f"{'now':<{LABEL}}", "strong"), (said, ink), (f" {told}" if told else "", ink))
+
+
+def _compared(ms: int | None, past: Durations) -> tuple[str, Ink]:
+    """Say how many times the usual it is."""
+    usual = past.h99
+    if ms is None or not usual or ms <= usual:
+        return "", "plain"
+    times = ms // usual
+    ink: Ink = "warning" if times >= LONG else "plain"
+    return (f"= {grouped(times)} x p99" if times > 1 else "> p99"), ink
+
+
+def times_usual(ms: int, past: Durations) -> str:
+    """Say how many times as long as nearly all others this is; nothing where it is not longer."""
+    return _compared(ms, past)[0]
+
+
+def _quantiles(past: Durations) -> str:
+    h50, h99 = past.h50, past.h99
+    if h50 is None or h99 is None:
+        return f"{grouped(past.count)} seen"
+    seen = min(past.count, len(past.samples))
+    return f"p50 {spoken(h50 / 1000)}  p99 {spoken(h99 / 1000)}  last {seen}"
+
+
+def _now(scene: LockScene, *, holds: bool) -> tuple[str, int | None]:
+    """Give the age of the oldest hold, or of the first wait, in words and milliseconds."""
+    lineup, now = scene.lineup, scene.report.now
+    some = lineup.members[: lineup.holding] if holds else lineup.members[lineup.holding :]
+    if not some and lineup.crowd and not holds:
+        return f"{grouped(len(lineup.crowd))} watch, since ?", None
+    if not some:
+        return ("free" if holds else "nobody waits"), None
+    return _oldest(scene.view.history, some[0], now, holds=holds, is_ascii=scene.is_ascii)
+
+
+def _oldest(
+    history: LockHistory, first: Member, now: int, *, holds: bool, is_ascii: bool
+) -> tuple[str, int | None]:
+    since = history.since(first, holds=holds)
+    told = age(since.at, since.how, now, is_ascii=is_ascii)
+    known = since.at is not None and since.how in ("seen", "at-least")
+    return told, max(0, now - (since.at or now)) if known else None
+
+
+def _filled(lines: Sequence[Line], rows: int) -> list[Line]:
+    return [*lines, *[()] * (rows - len(lines))]
+
+
+LONG_QUEUE: Final = 60  # waiters; fewer can be read one by one
+SHOWN: Final = 8
+NAME: Final = 22
+
+
+class Crowd:
+    """Counts classes of names; remembers the class of each node, because names are read slowly."""
+
+    def __init__(self) -> None:
+        """Begin with nobody known."""
+        self._classes: dict[Text, str] = {}
+        self._path = ""
+        self._lines: list[Line] = []
+        self._at: Millis | None = None
+
+    def lines(self, scene: LockScene) -> list[Line]:
+        """Draw the table, once a second; nothing for a queue that can be read one by one."""
+        lineup = scene.lineup
+        if len(lineup.members) - lineup.holding < LONG_QUEUE:
+            return []
+        if self._path != scene.path:
+            self._classes, self._path, self._at = {}, scene.path, None
+        if self._at is None or not 0 <= scene.report.now - self._at < SECOND_MS:
+            self._lines, self._at = self._counted(scene), scene.report.now
+        return self._lines
+
+    def _counted(self, scene: LockScene) -> list[Line]:
+        lineup = scene.lineup
+        waiting = lineup.members[lineup.holding :]
+        classes = {member.node: self._class(scene, member) for member in waiting}
+        self._classes = classes
+        oldest: dict[str, int | None] = {}
+        for member in waiting:
+            oldest.setdefault(classes[member.node], member.ctime)
+        return _table(scene, Counter(classes.values()), oldest)
+
+    def _class(self, scene: LockScene, member: Member) -> str:
+        known = self._classes.get(member.node)
+        if known is None:
+            name = scene.report.naming(member.owner, member.label)
+            known = fold_name(name or session_text(member.owner))
+        return known
+
+
+def _table(scene: LockScene, counts: Counter[str], oldest: dict[str, int | None]) -> list[Line]:
+    total, now = counts.total(), scene.report.now
+    head = fitted(
+        line((f"BY IDENTITY  {count(len(counts), 'class', 'classes')}", "title")), NAME + 2
+    )
+    lines = [(*head, *line(("  COUNT  SHARE  OLDEST", "title")))]
+    for name, number in counts.most_common(SHOWN):
+        since = oldest[name]
+        told = "?" if since is None else running(max(0, now - since))
+        lines.append(
+            (*fitted(line(f"  {name}"), NAME + 2), *right(line(grouped(number)), 7),
+             *right(line((f"{100 * number // total} %", "dim")), 7), *right(line(told), 8))
+        )  # fmt: skip
+    hidden = len(counts) - SHOWN
+    if hidden > 0:
+        lines.append(line((f"  and {grouped(hidden)} more classes", "dim")))
+    return lines

@@ -1,0 +1,143 @@
+"""Who can be beside whom: what each mode wants against what is held and what is queued.
+
+It shows at a glance why a reader waits although only readers hold: somebody queues between them.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from zktop.model.layouts.layout import Mode
+from zktop.model.locks.lock import Lock, Member
+from zktop.model.locks.queue import Queue
+from zktop.ui.screens.lock.view import Lineup
+from zktop.ui.screens.locks.row import LETTERS
+from zktop.ui.styled_text import Ink, Line, Run, fitted, line
+
+WORDS: Final[dict[Mode, str]] = {
+    "exclusive": "exclusive",
+    "read": "read",
+    "write": "write",
+    "lease": "a lease",
+    "candidate": "to lead",
+}
+ORDER: Final[tuple[Mode, ...]] = ("write", "exclusive", "read", "lease", "candidate")
+CELL: Final = 12
+FIRST: Final = 18
+KILO: Final = 1000
+LOOKED: Final = 1000  # places before the chosen one
+
+
+class Half(NamedTuple):
+    """A column: a mode that is held, or that is queued."""
+
+    is_held: bool
+    mode: Mode
+
+
+def matrix(lineup: Lineup, chosen: Member | None) -> list[Line]:
+    """Draw it; the row of the chosen member stands out, and what it waits for is marked."""
+    lock, modes = lineup.lock, modes_of(lineup)
+    if not modes or lock.kind == "single":  # one node has no queue
+        return []
+    halves = [Half(is_held, mode) for is_held in (True, False) for mode in modes]
+    counts = _counts(lineup)
+    barring = _barring(lineup, chosen)
+    lines = [_heads(halves, counts)]
+    for mode in modes:
+        is_chosen = chosen is not None and chosen.mode == mode
+        ink: Ink = "selected" if is_chosen else "plain"
+        mark = "▶ " if is_chosen else "  "
+        cells = [fitted(line((f"{mark}wants {WORDS[mode]}", ink)), FIRST)]
+        cells += [
+            fitted(_cell(lock, mode, half, is_marked=is_chosen and half in barring), CELL)
+            for half in halves
+        ]
+        lines.append(tuple(run for cell in cells for run in cell))
+    return lines
+
+
+def modes_of(lineup: Lineup) -> Sequence[Mode]:
+    """Give the modes that matter in a lock: both of a read/write lock, and all that are there."""
+    there = {run.mode for run in (*lineup.held_runs, *lineup.waiting_runs)}
+    if lineup.lock.kind == "read-write":
+        there |= {"read"} if "exclusive" in there else {"read", "write"}
+    return [mode for mode in ORDER if mode in there]
+
+
+def _counts(lineup: Lineup) -> Counter[Half]:
+    counts: Counter[Half] = Counter()
+    for is_held, runs in ((True, lineup.held_runs), (False, lineup.waiting_runs)):
+        for run in runs:
+            counts[Half(is_held, run.mode)] += run.size
+    return counts
+
+
+def _heads(halves: Sequence[Half], counts: Counter[Half]) -> Line:
+    cells = [fitted(line(("COMPATIBILITY", "title")), FIRST)]
+    for half in halves:
+        word = "held" if half.is_held else "queued"
+        number = f" {_brief(counts[half])}" if counts[half] else ""
+        told = line((f"{word} {LETTERS[half.mode]}", "strong"), (number, "dim"))
+        cells.append(fitted(told, CELL))
+    return tuple(run for cell in cells for run in cell)
+
+
+def _brief(number: int) -> str:
+    """Write a number in three cells.
+
+    >>> _brief(42), _brief(3_999)
+    ('42', '4k')
+    """
+    return str(number) if number < KILO else f"{number / KILO:.0f}k"
+
+
+def _cell(lock: Lock, mode: Mode, half: Half, *, is_marked: bool) -> Line:
+    word, ink = verdict(lock, mode, half)
+    return (Run(word, ink), Run(" ◀" if is_marked else "", "selected"))
+
+
+def verdict(lock: Lock, mode: Mode, half: Half) -> tuple[str, Ink]:
+    """Tell whether this mode can be granted beside that."""
+    if lock.kind == "semaphore":
+        return _lease(lock) if half.is_held else ("soft wait", "waits")
+    if not conflicts(lock, mode, half.mode):
+        return "ok", "good"
+    return ("wait", "waits") if half.is_held else ("soft wait", "waits")
+
+
+def _lease(lock: Lock) -> tuple[str, Ink]:
+    """Tell whether a lease is free."""
+    held = len(lock.holders)
+    if lock.leases is None:
+        return f"{held} of ?", "unknown"
+    is_free = held < lock.leases
+    return f"{'ok' if is_free else 'wait'} {held}/{lock.leases}", "good" if is_free else "waits"
+
+
+def conflicts(lock: Lock, mine: Mode, theirs: Mode) -> bool:
+    """Tell whether one must wait for the other, by the rule of the lock's own clients."""
+    if mine != "read":
+        return True
+    return next(
+        (
+            line.bars_readers(member)
+            for line in lock.lines
+            if isinstance(line, Queue)
+            for member in line.members
+            if member.mode == theirs
+        ),
+        theirs != "read",
+    )
+
+
+def _barring(lineup: Lineup, chosen: Member | None) -> set[Half]:
+    """Give the columns that keep the chosen one waiting; of a long queue, as far as looked."""
+    if chosen is None:
+        return set()
+    lock = lineup.lock
+    before = {
+        Half(lock.line(other).holds(other), other.mode)
+        for other in (*lock.before(chosen)[:LOOKED], *lock.blocked_by(chosen))
+    }
+    return {half for half in before if conflicts(lock, chosen.mode, half.mode)}

@@ -1,0 +1,87 @@
+"""What the page of one lock says where there is no lock: it is gone, or none was chosen yet.
+
+The lock to look at where nobody has chosen one: what is worst, else what is wanted most.
+"""
+
+from zktop.model.facts import Millis
+from zktop.model.format import clock, count, spoken
+from zktop.model.report import Part, Report
+from zktop.model.text import Text
+from zktop.ui.past.tape import Tape
+from zktop.ui.screens.common.empty import nothing
+from zktop.ui.state import Moment
+from zktop.ui.styled_text import Line, line, wrapped
+
+WIDEST = 76
+
+
+def tombstone(path: str, last: tuple[Millis, Part] | None, now: Millis, width: int) -> list[Line]:
+    """Say that a lock is not there any more, and what was last known of it."""
+    room = min(width, WIDEST)
+    lines: list[Line] = [(), line((f"  {path}", "title")), ()]
+    if last is None:
+        told = "There is no lock at this path now, and zktop has not seen one there."
+        return [*lines, *wrapped(told, room, indent="  "), *_hint()]
+    at, part = last
+    ago = spoken(max(0, now - at) / 1000)
+    lines += wrapped(f"This lock is gone. It was last seen at {clock(at)}, {ago} ago.", room,
+                     "warning", "  ")  # fmt: skip
+    lines += wrapped(_was(part), room, indent="  ")
+    return [*lines, *_hint()]
+
+
+def last_seen(path: str, tape: Tape, moment: Millis) -> tuple[Millis, Part] | None:
+    """Find a lock as it was when it was last there before this moment."""
+    found = (
+        (frame.at, part)
+        for index in range(tape.index_at(moment), -1, -1)
+        if (part := (frame := tape[index]).report.parts.get(Text(path))) is not None
+    )
+    return next(found, None)
+
+
+def _was(part: Part) -> str:
+    lock = part.lock
+    if not lock.size:
+        return f"It was a {lock.kind} ({lock.layout}), free, and nobody waited."
+    holders = count(len(lock.holders), "holder")
+    names = ", ".join(str(member.label or member.node) for member in lock.holders[:3])
+    waiting = count(len(lock.waiters), "waiter")
+    named = f" ({names})" if names else ""
+    return f"It was a {lock.kind} ({lock.layout}) with {holders}{named} and {waiting}."
+
+
+def _hint() -> list[Line]:
+    return [
+        (),
+        line(("  1", "key"), " lists the locks that are there; ", ("esc", "key"), " goes back."),
+    ]
+
+
+def unchosen(moment: Moment, width: int) -> list[Line]:
+    """Say how a lock is chosen, or why there is none to choose."""
+    if moment.frame is not None and moment.frame.report.paths:
+        return [
+            (),
+            line(("  No lock is chosen", "title")),
+            (),
+            line(("  1", "key"), " lists all locks, ", ("enter", "key"), " there opens one."),
+        ]
+    return nothing(moment, width)
+
+
+def worst_path(report: Report) -> Text | None:
+    """Choose a lock; None where there is none."""
+    for deadlock in report.deadlocks:
+        found = next((path for path in deadlock.locks if path in report.parts), None)
+        if found is not None:
+            return Text(found)
+    for finding in report.findings:
+        if finding.severity != "info" and finding.lock in report.parts:
+            return finding.lock
+    return max(report.paths, key=lambda path: _wanted(report, path), default=None)
+
+
+def _wanted(report: Report, path: Text) -> tuple[int, int]:
+    lock = report.parts[path].lock
+    return len(lock.waiters), lock.size

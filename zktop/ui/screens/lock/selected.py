@@ -1,0 +1,153 @@
+"""The place under the cursor in full: nothing shortened, and what its watch means in words."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from zktop.model.facts import session_text
+from zktop.model.format import iso
+from zktop.model.locks.lock import Member
+from zktop.model.locks.watch_check import absolute
+from zktop.model.report import Contender
+from zktop.ui.screens.common.format import grouped
+from zktop.ui.screens.lock.cells import estimate, who
+from zktop.ui.screens.lock.rows import QueueRow, names_of
+from zktop.ui.screens.locks.row import LETTERS
+from zktop.ui.styled_text import Ink, Line, line, wrapped
+
+DATA: Final = 400  # characters of a znode's data that are shown
+BEFORE: Final = 5
+GROUP: Final = 12
+VERDICTS: Final[dict[str, tuple[str, Ink]]] = {
+    "confirmed": ("its watch is where it should be: it will be woken", "good"),
+    "elsewhere": ("it watches something else: what it waits for may not wake it", "warning"),
+    "missing": ("it watches nothing of this lock: nothing will wake it", "critical"),
+    "invisible": (
+        "it may be watching the children of the lock, or poll: no server lists that",
+        "unknown",
+    ),
+    "unknown": (
+        "no watch table of its server could be read, or none that is new enough",
+        "unknown",
+    ),
+    "none-needed": ("it holds, so it need not watch", "dim"),
+}
+
+
+def chosen_lines(row: QueueRow | None, width: int, *, with_data: bool) -> list[Line]:
+    """Tell all of one row."""
+    if row is None:
+        return []
+    if row.is_group:
+        return _group(row, width)
+    one, lines = row.contender, [line(("SELECTED  ", "title"), *_head(row, row.contender))]
+    for title, told, ink in _facts(row, one):
+        first, *rest = wrapped(told, width - 15, ink) or [()]
+        lines.append((*line((f"  {title:<12} ", "dim")), *first))
+        lines += [(*line(" " * 15), *more) for more in rest]
+    if with_data:
+        lines += data_lines(row.member, width)
+    return lines
+
+
+def _group(row: QueueRow, width: int) -> list[Line]:
+    names = ", ".join(names_of(row, GROUP))
+    more = f" and {grouped(row.size - GROUP)} more" if row.size > GROUP else ""
+    head = line(("SELECTED  ", "title"), f"{grouped(row.size)} places, from {row.place} on;  ",
+                ("enter or f", "key"), " unfolds them")  # fmt: skip
+    return [head, *wrapped(names + more, width - 2, "dim", "  ")]
+
+
+def _head(row: QueueRow, one: Contender) -> Line:
+    place = f"  at {row.place}" if row.member else ""
+    return (*line((f"{LETTERS[one.mode]} ", "strong")), *who(one), *line((place, "dim")))
+
+
+def _facts(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]:
+    path = row.scene.path
+    yield (
+        "node",
+        absolute(path, one.node) if one.node else "none: known by its watch alone",
+        "plain",
+    )
+    if row.member is not None and row.member.znode.stat is not None:
+        stat = row.member.znode.stat
+        yield "created", f"{iso(stat.ctime)}  zxid {stat.czxid:#x}", "plain"
+    yield "session", session_text(one.session) if one.session else "none", "plain"
+    yield from _connection(row, one)
+    if one.stranded:
+        yield (
+            "stranded",
+            "its client failed and left this node behind; it goes when the session ends",
+            "warning",
+        )
+    if one.blocked_by:
+        yield "waits for", _before(one), "plain"
+    if guess := estimate(row):
+        yield "turn", guess, "dim"
+    yield from _watch(one)
+    finding = row.scene.marks.get(row.member.node) if row.member else None
+    if finding is not None:
+        yield finding.rule, finding.sentence, "warning"
+
+
+def _connection(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]:
+    if one.session is None:
+        return
+    presence = row.scene.report.sight.presence(one.session)
+    if presence is None:
+        connected = row.scene.report.sight.connected(one.session)
+        told = "no server has a connection of it" if connected is False else "not visible"
+        yield "client", told, "warning" if connected is False else "unknown"
+        return
+    timeout = f", timeout {presence.timeout_ms / 1000:.0f} s" if presence.timeout_ms else ""
+    yield "client", f"{presence.client} at {presence.server}{timeout}", "plain"
+
+
+def _before(one: Contender) -> str:
+    names = ", ".join(one.blocked_by[:BEFORE])
+    more = one.ahead - BEFORE
+    return f"{names} and {more} more" if more > 0 else names
+
+
+def _watch(one: Contender) -> Iterator[tuple[str, str, Ink]]:
+    expected = ", ".join(f"{target.path} ({target.how})" for target in one.expected)
+    if one.verdict == "none-needed" and not one.actual:
+        return
+    yield "should watch", expected or "nothing", "plain"
+    actual = "not visible" if one.actual is None else ", ".join(one.actual) or "nothing here"
+    yield "watches", actual, "unknown" if one.actual is None else "plain"
+    word, ink = VERDICTS[one.verdict]
+    yield "so", word, ink
+
+
+def data_lines(member: Member | None, width: int) -> list[Line]:
+    """Show what is in the znode, or say why it cannot be shown."""
+    told, ink = _data(member)
+    return [line(("  DATA", "title")), *wrapped(told, width - 4, ink, "    ")]
+
+
+def _data(member: Member | None) -> tuple[str, Ink]:
+    if member is None:
+        return "It has no znode here: it only watches.", "unknown"
+    znode = member.znode
+    if znode.hidden:
+        return "The ACL of the znode does not let zktop read it.", "unknown"
+    if znode.data is None:
+        return "Not read: it came too lately, or a recording left it out.", "unknown"
+    if not znode.data:
+        return "The znode is empty.", "dim"
+    return shown(znode.data), "plain"
+
+
+def shown(data: bytes) -> str:
+    r"""Write bytes so that no terminal obeys them.
+
+    >>> shown(b"worker-a"), shown(bytes([27]) + b"[2J")
+    ('worker-a', '\\x1b[2J')
+    """
+    text = data.decode("utf-8", "backslashreplace")
+    clean = "".join(
+        one if one.isprintable() else one.encode("unicode_escape").decode() for one in text
+    )
+    more = len(clean) - DATA
+    return f"{clean[:DATA]} … and {more} more characters" if more > 0 else clean

@@ -1,0 +1,58 @@
+"""The table of one lock's queue: rows are found by position, so twenty thousand cost nothing."""
+
+from collections.abc import Hashable, Sequence
+from typing import Final
+
+from zktop.ui.screens.lock import cells as places
+from zktop.ui.screens.lock.rows import QueueRow, QueueRows
+from zktop.ui.styled_text import Line, Run
+from zktop.ui.widgets.table import Column, Table
+
+COLUMNS: Final = (
+    Column[QueueRow]("POS", 7, places.position, at_right=True),
+    Column[QueueRow]("SEQ", 10, places.sequence, rank=4),
+    Column[QueueRow]("M", 1, places.mode),
+    Column[QueueRow]("IDENTITY", 13, places.identity, share=3, names=lambda row: not row.is_group),
+    Column[QueueRow]("SESSION", 7, places.session, rank=3),
+    Column[QueueRow]("CLIENT@SERVER", 21, places.client, rank=5, share=1),
+    Column[QueueRow]("AGE", 7, places.age_of, at_right=True),
+    Column[QueueRow]("BLOCKED BY", 13, places.blocked_by, rank=2, share=1),
+    Column[QueueRow]("WATCHES", 12, places.watches, rank=1),
+    Column[QueueRow]("STATE", 17, places.state, share=2),
+)
+
+
+class QueueTable(Table[QueueRow]):
+    """The queue; the order is the lock's own, so it cannot be sorted."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
+        super().__init__(COLUMNS, lambda row: row.name, id=id, mark=self._gutter)
+        self._barring: frozenset[int] = frozenset()  # places that must go before the chosen one
+
+    def show(self, rows: Sequence[QueueRow], note: Sequence[Line] = ()) -> None:
+        """Show these rows, and who of them blocks the one under the cursor."""
+        super().show(rows, note)
+        before = self._barring
+        self._find_barring()
+        if self._barring != before:
+            self.repaint()
+
+    def moved(self) -> None:
+        """Mark those who must go before the row that the cursor came to."""
+        super().moved()
+        self._find_barring()
+
+    def _find_barring(self) -> None:
+        row = self.row
+        if row is None or row.is_group:
+            self._barring = frozenset()
+        else:
+            nodes = row.contender.blocked_by
+            self._barring = frozenset(row.scene.lineup.places_of(nodes))
+
+    def _gutter(self, row: QueueRow) -> Run:
+        return places.gutter(row, self._barring)
+
+    def _index(self, name: Hashable) -> int | None:
+        """Find a row without looking at the others."""
+        return self.rows.find(str(name)) if isinstance(self.rows, QueueRows) else None

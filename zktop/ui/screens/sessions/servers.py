@@ -1,0 +1,195 @@
+"""The members of the ensemble, a row each: what they tell of themselves, and what they hide."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from zktop.model.facts import Flavour, Server
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.model.world.server_tables import TABLE_NAMES, Table, Witness
+from zktop.ui.screens.common.format import per_second
+from zktop.ui.screens.common.session_index import Rates
+from zktop.ui.styled_text import Ink, Line, line
+from zktop.ui.widgets.header import OUTAGES, lag, newest_of, out_for, outage
+from zktop.ui.widgets.table import Column
+
+OTHERS: Final[dict[Flavour | None, str]] = {
+    "keeper": "Keeper",
+    "raftkeeper": "RaftKeeper",
+    "zetcd": "zetcd",
+}
+SHORT: Final[dict[Table, str]] = {"watches": "watch", "connections": "conn", "expiry": "expiry"}
+
+
+class ServerRow(msgspec.Struct, frozen=True, eq=False):
+    """One server, beside the others."""
+
+    witness: Witness
+    figures: Server
+    lag: int | None  # transactions behind the newest of all; None: not told, or another term
+    rates: tuple[float, float] | None  # packets received and sent a second
+    out_ms: int | None  # for how long it has not served
+    missing: tuple[tuple[Table, Text], ...]  # tables that it did not give, and why
+
+    @property
+    def name(self) -> Text:
+        """Its address."""
+        return self.witness.server
+
+
+def server_rows(report: Report, rates: Rates) -> list[ServerRow]:
+    """Give the servers, the leader first."""
+    sight = report.sight
+    newest = newest_of(sight.servers)
+    rows = [_row(one, newest, rates, report) for one in sight.witnesses]
+    return sorted(rows, key=lambda row: (_is_led(row), row.name))
+
+
+def _row(witness: Witness, newest: int, rates: Rates, report: Report) -> ServerRow:
+    figures, sight = witness.figures, report.sight
+    blind = tuple(
+        (one.table, one.why) for one in sight.blind_spots if one.server == witness.server
+    )
+    return ServerRow(
+        witness=witness,
+        figures=figures,
+        lag=lag(figures.server_zxid, newest),
+        rates=rates.total(witness.server),
+        out_ms=out_for(figures, report.now),
+        missing=blind,
+    )
+
+
+def _is_led(row: ServerRow) -> bool:
+    return row.figures.mode not in ("leader", "standalone")
+
+
+def _told(value: object, ink: Ink = "plain") -> Line:
+    return line(("?", "unknown")) if value is None else line((str(value), ink))
+
+
+def _mode(row: ServerRow) -> Line:
+    mode, state = row.figures.mode, row.figures.state
+    if state in OUTAGES:
+        return line(outage(state, row.out_ms))
+    if state == "unreached":
+        return line((state, "unknown"))
+    return _told(mode.upper() if mode == "leader" else mode, "strong" if mode else "plain")
+
+
+def _watches(row: ServerRow) -> Line:
+    shown = "?" if row.witness.watches is None else str(row.witness.watches.total)
+    every = "?" if row.figures.watches is None else str(row.figures.watches)
+    return line(f"{shown}/{every}")
+
+
+def _latency(row: ServerRow) -> Line:
+    told = row.figures.latency_ms
+    return _told("/".join(f"{value:.3g}" for value in told) if told else None)
+
+
+def _rate(row: ServerRow, place: int) -> Line:
+    return line(per_second(row.rates[place] if row.rates else None))
+
+
+def _tables(row: ServerRow) -> Line:
+    hidden = {table for table, _ in row.missing}
+    given = [name for table, name in SHORT.items() if table not in hidden]
+    return line(" ".join(given)) if given else line(("none", "unknown"))
+
+
+def _note(row: ServerRow) -> Line:
+    if row.figures.state in OUTAGES:
+        return line((str(row.figures.why), "critical"))
+    if row.figures.state == "unreached":
+        return line((f"never answered: {row.figures.why}", "unknown"))
+    if row.figures.why:
+        return line((f"gives no figures: {row.figures.why}", "warning"))
+    hidden = [f"no {TABLE_NAMES[table]}: {why}" for table, why in row.missing]
+    return line(("; ".join(hidden), "unknown")) if hidden else line(("-", "dim"))
+
+
+def _number(value: float | None) -> float:
+    return -1 if value is None else value
+
+
+COLUMNS: Final[Sequence[Column[ServerRow]]] = (
+    Column("SERVER", 15, lambda row: line((row.name, "strong")), lambda row: row.name, share=1),
+    Column("MODE", 10, _mode, lambda row: row.figures.mode or ""),
+    Column("LAG", 5, lambda row: _told(row.lag), lambda row: _number(row.lag), at_right=True,
+           rank=3, descending=True),
+    Column("CONNS", 6, lambda row: _told(row.figures.connections),
+           lambda row: _number(row.figures.connections), at_right=True, descending=True),
+    Column("WATCHES", 9, _watches, lambda row: _number(row.figures.watches), at_right=True,
+           rank=1, descending=True),
+    Column("RECV/s", 6, lambda row: _rate(row, 0),
+           lambda row: _number(row.rates[0] if row.rates else None), at_right=True, rank=5,
+           descending=True),
+    Column("SENT/s", 6, lambda row: _rate(row, 1),
+           lambda row: _number(row.rates[1] if row.rates else None), at_right=True, rank=6,
+           descending=True),
+    Column("MIN/AVG/MAX ms", 14, _latency,
+           lambda row: _number(row.figures.latency_ms[2] if row.figures.latency_ms else None),
+           at_right=True, rank=2, descending=True),
+    Column("OUTST", 6, lambda row: _told(row.figures.outstanding),
+           lambda row: _number(row.figures.outstanding), at_right=True, rank=7, descending=True),
+    Column("ZNODES", 7, lambda row: _told(row.figures.znodes),
+           lambda row: _number(row.figures.znodes), at_right=True, rank=8, descending=True),
+    Column("VERSION", 14, lambda row: _told(_version(row.figures)),
+           lambda row: row.figures.version or "", rank=9),
+    Column("TABLES", 17, _tables, lambda row: len(row.missing), rank=4),
+    Column("NOTE", 6, _note, None, rank=10, share=2),
+)  # fmt: skip
+
+
+def _version(server: Server) -> str | None:
+    """Give the number alone, and in front of it the name of a server that is not ZooKeeper.
+
+    >>> _version(Server(zxid=0, at=0, server="a", version="3.8.0-5a02a05, built on 2022-02-25"))
+    '3.8.0'
+    >>> _version(Server(zxid=0, at=0, server="a", version="26.3.9", flavour="keeper"))
+    'Keeper 26.3'
+    """
+    number = server.version.split(",")[0].split("-")[0] if server.version else None
+    if server.flavour not in OTHERS:
+        return number
+    short = ".".join(number.split(".")[:2]) if number else ""
+    return f"{OTHERS[server.flavour]} {short}".strip()
+
+
+def blindness(report: Report, *, is_live: bool) -> list[Line]:
+    """Say what cannot be seen of the servers, and what is lost by it; nothing when all is seen."""
+    sees = report.sight.sees
+    if not report.sight.witnesses:
+        why = (
+            "no server was asked for its tables yet" if is_live else "no server's tables are here"
+        )
+        return [line((f" NO SERVER TABLES: {why}, or --introspect is off.", "unknown")), _LOST]
+    if sees.sessions == sees.watches == sees.expiry == "none":
+        return [*_why_none(report), _LOST]
+    blind = {one.table for one in report.sight.blind_spots}
+    lost = [text for table, text in _LOSSES.items() if table in blind]
+    return [line((f" BLIND: {'; '.join(lost)}.", "unknown"))] if lost else []
+
+
+def _why_none(report: Report) -> Iterator[Line]:
+    """Say why no server gives a table, and what the servers' configuration lacks."""
+    whys = [one.why for one in report.sight.blind_spots]
+    if any("whitelist" in why for why in whys):
+        yield line((" NO SERVER TABLES: the servers refuse them. Add to zoo.cfg:", "unknown"))
+        yield line((f"   4lw.commands.whitelist={NEEDED_WORDS}", "strong"))
+    else:
+        yield line((f" NO SERVER TABLES: {next(iter(whys), 'no server gave any')}.", "unknown"))
+
+
+NEEDED_WORDS: Final = "srvr,mntr,conf,cons,dump,wchs,wchc"
+_LOST: Final = line(
+    (" Lost: contact, expiry, watches, clients. What znodes tell is shown: holds, waits.", "dim")
+)
+_LOSSES: Final[dict[Table, str]] = {
+    "connections": "some clients, their contact and silence are unknown",
+    "watches": "some watches are unknown, so lost wake-ups may be missed",
+    "expiry": "when sessions expire is only estimated",
+}

@@ -1,0 +1,291 @@
+"""Screen 5: the past in strips, a cursor in it, and what happened there."""
+
+from collections.abc import Collection, Iterator
+from time import monotonic
+from typing import ClassVar, Final
+
+from textual import events
+from textual.app import ComposeResult
+
+from zktop.model.facts import Millis, Session, session_text
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.ui.messages import Ask, Seek, Show
+from zktop.ui.past.contact_times import Heard
+from zktop.ui.past.tracks import Tracks
+from zktop.ui.screens.common.empty import nothing
+from zktop.ui.screens.common.format import exact
+from zktop.ui.screens.common.session_index import Roster
+from zktop.ui.screens.screen import Page
+from zktop.ui.screens.timeline import strips
+from zktop.ui.screens.timeline import subjects as cast
+from zktop.ui.screens.timeline.instant import instant
+from zktop.ui.screens.timeline.strips import sums
+from zktop.ui.screens.timeline.subjects import Actor, Crew, crew_strip
+from zktop.ui.state import Moment, Stretch, Subject
+from zktop.ui.styled_text import Line, line, text_of
+from zktop.ui.widgets.text_view import Sheet
+
+CHOSEN_EVERY_S: Final = 1.0
+NARROW, WIDE = 18, 30  # cells for what a strip is of
+WIDE_FROM: Final = 110
+ACTORS: Final = 12
+LOCK_SIGNS: Final = "A holder, a not listed, R readers, S leases, . free; 0-9 * queue"
+TALL: Final = 14  # lines; with less of them there is no room for contacts
+HEARD: Final = 4  # actors whose contacts are shown
+HEADS: Final = 4  # lines above the strips
+
+
+class Strips(Sheet):
+    """The strips; a click on one goes to that moment."""
+
+    seen: strips.Window | None = None
+    label = NARROW
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the moment under the mouse."""
+        column = event.x - self.label
+        if self.seen is not None and 0 <= column < self.seen.columns:
+            self.post_message(Seek(at=self.seen.time(column)))
+
+
+class Timeline(Page):
+    """Locks and actors over time; every other screen shows the moment of the cursor."""
+
+    NAME = "timeline"
+    FIELDS = ("path",)
+    TITLE = "Timeline"
+    HELP: ClassVar[str | None] = """
+    One column is the same span of time everywhere. Of a lock: the letter of its holder at the
+    column's end, R for several readers, S for several leases, `.` for free, `:` for more turns
+    than a column can show; below it the longest queue, `*` for ten or more.
+
+    `m` marks a moment; `x` writes what is between the mark and the cursor, or without a mark what
+    is in sight, into a recording of its own: the locks, sessions and verdicts of then, to be sent
+    to somebody else.
+
+    Of an actor: `#` holds, `=` holds and waits, `-` waits, `!` is in a deadlock, `?` probably
+    is in one, `x` lost its session; three and more waiters that are called alike are one strip.
+    Of a session: `p` where it was heard of. The other screens show the moment of the cursor;
+    escape goes back to live.
+    """
+    SCOPED_CSS: ClassVar[bool] = False  # the screen says how short it is
+    DEFAULT_CSS = """
+    Timeline #strips { height: 1fr; }
+    Timeline #instant { height: 30%; border-top: solid $panel; }
+    .-short Timeline #instant { height: 6; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
+        super().__init__(id=id)
+        self._tracks, self._roster, self._heard = Tracks(), Roster(), Heard()
+        self._zoom = strips.ZOOMS.index(500)
+        self._moment: Moment | None = None
+        self._mark: Millis | None = None
+        self._paths: list[Text] = []
+        self._actors: list[Actor] = []
+        self._chosen_at, self._is_tall = 0.0, False
+        self._chosen_for: object = None
+
+    def compose(self) -> ComposeResult:
+        """Give the panes."""
+        yield Strips(id="strips")
+        yield Sheet(id="instant")
+
+    # What is shown
+
+    def show(self, moment: Moment) -> None:
+        """Draw this moment."""
+        self._moment = moment
+        sheet = self.query_one(Strips)
+        begin, end = moment.tape.begin, moment.tape.end
+        if moment.frame is None or moment.at is None or begin is None or end is None:
+            sheet.show(nothing(moment, sheet.room.width))
+            return
+        self._tracks.look(moment.tape)
+        self._heard.look(moment.tape)
+        self._roster.look(moment.frame.report)
+        width = sheet.room.width
+        if not width:
+            return
+        sheet.label = WIDE if width >= WIDE_FROM else NARROW
+        columns = max(10, width - sheet.label)
+        zoom = strips.ZOOMS[self._zoom]
+        seen = sheet.seen = strips.window(moment.at, begin, end, zoom, columns)
+        self._choose(moment, seen, moment.frame.report)
+        drawn = list(self._strips(seen, sheet.label, moment))
+        sheet.show(
+            [one for one, _ in drawn],
+            [about for _, about in drawn],
+            self._heads(moment, seen, sheet.label),
+        )
+        index = moment.index if moment.index is not None else len(moment.tape) - 1
+        frame, last = moment.frame, moment.tape.last
+        if moment.index is None and frame is last and len(moment.tape):
+            index = moment.tape.index_at(frame.at)
+        below = self.query_one("#instant", Sheet)
+        added = sums(self._tracks, self._paths, seen, frame.report, is_ascii=moment.is_ascii)
+        below.show(instant(moment.tape, frame, index, max(20, below.room.width), added))
+
+    def _heads(self, moment: Moment, seen: strips.Window, label: int) -> list[Line]:
+        times, marks = strips.ruler(seen)
+        at = moment.at or seen.newest
+        return [
+            strips.title(moment, seen),
+            strips.row("", times, label),
+            strips.row(strips.scale(seen), marks, label, "dim"),
+            strips.row("alert", strips.alarms(self._tracks, seen), label, "title"),
+            strips.row("", strips.cursor(seen, at, self._mark), label),
+        ]
+
+    def _strips(
+        self, seen: strips.Window, label: int, moment: Moment
+    ) -> Iterator[tuple[Line, object]]:
+        letters = {
+            session: strips.LETTERS[number]
+            for number, session in enumerate(self._alone[: len(strips.LETTERS)])
+        }
+        yield self._legend("LOCKS", LOCK_SIGNS)
+        for path in self._paths:
+            held, queue = strips.lock_strip(self._tracks, path, seen, letters)
+            yield strips.row(path, held, label, "strong"), path
+            yield strips.row("  queue", queue, label, "dim"), None
+        yield self._legend(
+            "ACTORS", "# holds  = holds and waits  - waits  ! deadlock  ? probable  x lost"
+        )
+        ours = moment.frame.report.ours if moment.frame is not None else ()
+        for actor in self._actors:
+            yield self._actor(actor, seen, label, letters, ours)
+        if self._is_tall:
+            yield from self._contacts(seen, label, letters)
+
+    def _actor(
+        self,
+        actor: Actor,
+        seen: strips.Window,
+        label: int,
+        letters: dict[Session, str],
+        ours: Collection[Session],
+    ) -> tuple[Line, object]:
+        """Give the strip of a session, or of many that are called alike."""
+        if isinstance(actor, Crew):
+            return strips.row(f"  {actor}", crew_strip(self._tracks, actor, seen), label), None
+        is_ours = actor in ours
+        said = f"{letters.get(actor, ' ')} {self._called(actor)}{' (ours)' if is_ours else ''}"
+        lane = strips.actor_strip(self._tracks, actor, seen)
+        return strips.row(said, lane, label, "ours" if is_ours else "plain"), actor
+
+    @property
+    def _alone(self) -> list[Session]:
+        """Those with a strip of their own."""
+        return [one for one in self._actors if not isinstance(one, Crew)]
+
+    def _contacts(
+        self, seen: strips.Window, label: int, letters: dict[Session, str]
+    ) -> Iterator[tuple[Line, object]]:
+        """Give when the actors were heard of, where a server tells it."""
+        heard = {
+            one: self._heard.contacts(one, seen.begin, min(seen.end, seen.newest + 1))
+            for one in self._alone[:HEARD]
+        }
+        if any(heard.values()):
+            yield self._legend("SESSIONS", "p heard of, as far as the tables of the servers tell")
+        for session, contacts in heard.items():
+            if contacts:
+                server = contacts[-1][1].partition(":")[0]
+                lane = strips.contact_strip((at for at, _ in contacts), seen)
+                said = f"{letters.get(session, ' ')} {self._called(session)} {server}"
+                yield strips.row(said, lane, label, "dim"), None
+
+    def _called(self, session: Session) -> str:
+        """Call a session as it is called, or was called while it had a place in a lock."""
+        return self._known_as(session) or session_text(session)
+
+    def _known_as(self, session: Session) -> str | None:
+        return self._tracks.names.get(session) or self._roster.name(session)
+
+    def _legend(self, title: str, says: str) -> tuple[Line, None]:
+        return line((f"{title:<9}", "title"), (says, "dim")), None
+
+    def _choose(self, moment: Moment, seen: strips.Window, report: Report) -> None:
+        """Choose what is shown, not more often than somebody can follow."""
+        asked = (moment.subject.path, moment.subject.session, seen.columns, moment.filter.text)
+        is_early = monotonic() - self._chosen_at < CHOSEN_EVERY_S
+        if is_early and asked == self._chosen_for and self._paths:
+            return
+        self._chosen_at, self._chosen_for = monotonic(), asked
+        room = max(6, self.query_one(Strips).room.height - HEADS - 3)
+        self._is_tall = room >= TALL
+        locks, actors = (room // 5, room // 3) if self._is_tall else (room // 4, room // 2)
+        wanted = cast.locks(moment, seen, report, self._tracks)
+        self._paths = list(wanted)[: max(2, locks)]
+        wanted_too = cast.people(moment, report, self._paths, self._known_as)
+        self._actors = wanted_too[: min(ACTORS, max(3, actors))]
+
+    # What the user does
+
+    def do_zoom_in(self) -> None:
+        """Show less time in more detail."""
+        self._set_zoom(self._zoom - 1)
+
+    def do_zoom_out(self) -> None:
+        """Show more time in less detail."""
+        self._set_zoom(self._zoom + 1)
+
+    def _set_zoom(self, place: int) -> None:
+        self._zoom = min(max(place, 0), len(strips.ZOOMS) - 1)
+        self._chosen_at = 0.0
+        if self._moment is not None:
+            self.show(self._moment)
+
+    def do_mark(self) -> None:
+        """Mark this moment; where it is marked, take the mark away."""
+        here = self._moment.at if self._moment is not None else None
+        self._mark = None if here == self._mark else here
+        if self._mark is None:
+            self.say("No moment is marked.")
+        else:
+            self.say(
+                f"{exact(self._mark)}Z is marked: x cuts out what is from there to the cursor."
+            )
+        if self._moment is not None:
+            self.show(self._moment)
+
+    @property
+    def stretch(self) -> Stretch | None:
+        """What is between the mark and the cursor; without a mark, what is in sight."""
+        seen = self.query_one(Strips).seen
+        if self._moment is None or self._moment.at is None or seen is None:
+            return None
+        if self._mark is None:
+            return Stretch(seen.begin, min(seen.end, seen.newest))
+        return Stretch(*sorted((self._mark, self._moment.at)))
+
+    def do_next_alert(self) -> None:
+        """Go to when the next trouble began."""
+        self.post_message(Ask("next_alarm"))
+
+    def do_open(self) -> None:
+        """Show the lock or the session whose strip is under the cursor."""
+        target = self.query_one(Strips).target
+        if isinstance(target, str):
+            self.post_message(Show("lock", Subject(path=target)))
+        elif isinstance(target, int):
+            self.post_message(Show("sessions", Subject(session=target)))
+
+    @property
+    def subject(self) -> Subject:
+        """The lock or the session whose strip is under the cursor."""
+        target = self.query_one(Strips).target
+        if isinstance(target, str):
+            return Subject(path=target)
+        return Subject(session=target) if isinstance(target, int) else Subject()
+
+    def copied(self) -> str:
+        """Give the strips, and what happened at the cursor."""
+        moment, sheet = self._moment, self.query_one(Strips)
+        if moment is None or sheet.seen is None:
+            return ""
+        strip = self._strips(sheet.seen, sheet.label, moment)
+        lines = [*self._heads(moment, sheet.seen, sheet.label), *(one for one, _ in strip)]
+        return "\n".join(text_of(one).rstrip() for one in lines)

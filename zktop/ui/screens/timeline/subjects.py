@@ -1,0 +1,128 @@
+"""Whom the timeline shows where there is not room for all: the locks and actors that matter.
+
+Crews: of waiters that are called alike, the timeline shows one strip.
+
+Forty processes of one service in one queue are one thing to look at. Who was looked at, who holds
+and who is or was in a deadlock keeps a strip of its own.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
+from typing import Final, NamedTuple
+
+from zktop.model.actors import session_of
+from zktop.model.facts import Millis, Session
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.lock_order import fold_name
+from zktop.ui.filters import Filter
+from zktop.ui.past.tracks import LARGE, Tracks
+from zktop.ui.screens.timeline.strips import UNFOLLOWED, Window, by_column, inked, sign
+from zktop.ui.state import Moment
+from zktop.ui.styled_text import Line
+
+ALIKE: Final = 3  # of fewer, each has a strip
+MATTERS_MOST: Final = "=#-x."  # that first
+Called = Callable[[Session], str | None]
+
+
+class Crew(NamedTuple):
+    """Waiters that are called alike but for their numbers."""
+
+    name: str
+    sessions: tuple[Session, ...]
+
+    def __str__(self) -> str:
+        """Name it, and say how many they are; of a large lock not all are asked for."""
+        count = len(self.sessions)
+        return f"{self.name} ({count})" if count < LARGE else f"{self.name} ({LARGE}+)"
+
+
+Actor = Session | Crew
+
+
+def mustered(alone: Sequence[Session], waiters: Iterable[Session], called: Called) -> list[Actor]:
+    """Give those that are shown alone, then the waiters: a crew where the first of it was.
+
+    >>> mustered([7], [1, 7, 2, 3, 4], {1: "api-1", 2: "pick-2", 3: "api-3", 4: "api-5"}.get)
+    [7, Crew(name='api-*', sessions=(1, 3, 4)), 2]
+    """
+    families: dict[str, list[Session]] = {}
+    others = dict.fromkeys(waiters)
+    for session in alone:
+        others.pop(session, None)
+    named = {session: fold_name(called(session) or "") for session in others}
+    for session, name in named.items():
+        families.setdefault(name, []).append(session)
+    found: dict[Actor, None] = dict.fromkeys(alone)
+    for session, name in named.items():
+        alike = families[name]
+        found[Crew(name, tuple(alike)) if name and len(alike) >= ALIKE else session] = None
+    return list(found)
+
+
+def crew_strip(tracks: Tracks, crew: Crew, seen: Window) -> Line:
+    """Draw what a crew did: in each column what matters most of all that they do."""
+    if tracks.actors.keys().isdisjoint(crew.sessions):
+        return UNFOLLOWED
+    now: dict[Session, str] = {}
+    turns: list[tuple[Millis, Session, str]] = []
+    for session in crew.sessions:
+        before, changes = tracks.doings(session, seen.begin, min(seen.end, seen.newest + 1))
+        now[session] = sign(before)
+        turns += [(one.at, session, sign(one)) for one in changes]
+    turns.sort(key=itemgetter(0))
+    counts = Counter(now.values())
+    cells: list[str] = []
+    for inside in by_column(turns, seen, itemgetter(0)):
+        for _, session, does in inside:
+            counts[now[session]] -= 1
+            counts[does] += 1
+            now[session] = does
+        cells.append(next(one for one in MATTERS_MOST if counts[one]))
+    return inked("".join(cells))
+
+
+HOLDERS: Final = 2  # of one lock
+
+
+def locks(moment: Moment, seen: Window, report: Report, tracks: Tracks) -> Iterator[Text]:
+    """Give the lock that was looked at, then those in deadlocks, then the busiest."""
+    told: dict[Text, None] = {}
+    if moment.subject.path:
+        told[Text(moment.subject.path)] = None
+    for case in _cases(moment, report):
+        told.update((Text(path), None) for path in case.locks)
+    moved = [path for path, known in tracks.locks.items() if len(known) > 1]
+    told.update(dict.fromkeys(tracks.busiest(seen.begin, seen.end, moved)))
+    told.update(dict.fromkeys(report.paths[: seen.columns]))
+    wanted = moment.filter
+    return (path for path in told if path in tracks.locks and _passes(path, wanted))
+
+
+def _passes(path: Text, wanted: Filter) -> bool:
+    return not wanted or wanted.passes({"": path, "path": path})
+
+
+def people(moment: Moment, report: Report, paths: Sequence[Text], called: Called) -> list[Actor]:
+    """Give the session that was looked at, those in deadlocks, and those of these locks."""
+    alone: dict[Session, None] = {}
+    if moment.subject.session:
+        alone[moment.subject.session] = None
+    for case in _cases(moment, report):
+        known = (session_of(actor) for actor in case.actors)
+        alone.update((one, None) for one in known if one is not None)
+    queues: list[Session] = []
+    for path in paths:
+        part = report.parts.get(path)
+        if part is not None:
+            alone.update((one.owner, None) for one in part.lock.holders[:HOLDERS] if one.owner)
+            queues += [one.owner for one in part.lock.waiters[:LARGE] if one.owner]
+    return mustered(list(alone), queues, called)
+
+
+def _cases(moment: Moment, report: Report) -> Iterator[Deadlock]:
+    yield from report.deadlocks
+    yield from (one.deadlock for one in moment.tape.cases.values())

@@ -1,0 +1,1 @@
+"""Changes to the way Textual works, each with its reason."""

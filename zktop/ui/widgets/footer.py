@@ -1,0 +1,56 @@
+"""The foot of every screen: the keys that are most useful on it."""
+
+from collections.abc import Iterable, Sequence
+
+from zktop.ui.keys import Key, known_on, shown
+from zktop.ui.styled_text import NOTHING, Line, Run, joined, line, width_of
+from zktop.ui.widgets.canvas import Canvas
+
+ALWAYS = ("help", "quit")  # there is room for these on any terminal
+
+
+class Foot(Canvas, can_focus=False):
+    """One line, drawn from the table of keys; a click does what the key does."""
+
+    DEFAULT_CSS = """
+    Foot { height: 1; background: $panel; overflow: hidden; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="foot")
+        self._of: tuple[str, Sequence[Key]] = ("", ())
+        self._keys: Iterable[Key] = ()
+
+    def show(self, page: str, table: Sequence[Key]) -> None:
+        """Show the keys of this page."""
+        if self._of != (page, table):
+            self._of, self._keys = (page, table), known_on(page, table)
+            self.repaint()
+
+    @property
+    def count(self) -> int:
+        """One line."""
+        return 1
+
+    def draw(self, index: int, width: int) -> Line:
+        """Draw as many as there is room for."""
+        return drawn(self._keys, width)
+
+
+def drawn(keys: Iterable[Key], width: int) -> Line:
+    """Draw keys, those of the page first; what has no room is left to the help."""
+    told = [key for key in keys if key.short and key.names]
+    last = [_one(key) for key in told if key.id in ALWAYS]
+    room = width - 1 - sum(width_of(piece) + 2 for piece in last)
+    kept: list[Line] = []
+    for key in told:
+        piece = _one(key) if key.id not in ALWAYS else NOTHING
+        if piece and width_of(piece) + 2 <= room:
+            room -= width_of(piece) + 2
+            kept.append(piece)
+    return (*line(" "), *joined([*kept, *last]))
+
+
+def _one(key: Key) -> Line:
+    link = f"app.ask('{key.id}')"
+    return (Run(shown(key.names[0]), "key", link), Run(f" {key.short}", "plain", link))

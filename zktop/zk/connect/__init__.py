@@ -1,0 +1,1 @@
+"""Addresses, login, and a client that only reads."""

@@ -1,0 +1,100 @@
+"""One question over one TCP or TLS connection: the answer is read to its end, or to a deadline.
+
+A ZooKeeper server holds locks of its own while it writes some answers. Whoever asks and does not
+read can freeze it for everybody, so nothing here stops reading before the server closes, except
+the deadline, and then the connection is closed at once.
+"""
+
+import socket
+import ssl
+import time
+
+from zktop.zk.connect.address import Address
+
+# Some of the others act: csnp writes a snapshot, rqld and ydld move the leader, rcvr and clrs
+# recover and clean up, crst, srst and rclc reset counters, jmep and pfev switch profiling.
+READ_ONLY_WORDS = frozenset(
+    {"conf", "cons", "dump", "isro", "mntr", "ruok", "srvr", "stat", "wchc", "wchp", "wchs"}
+)
+CHUNK = 1 << 18
+LARGEST_ANSWER = 256 << 20
+
+
+class Deadline:
+    """A moment after which nothing is waited for any more."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Give the seconds that are left; TimeoutError when there are none."""
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("no answer in time")
+        return left
+
+
+def exchange(
+    address: Address,
+    question: bytes,
+    *,
+    context: ssl.SSLContext | None = None,
+    seconds: float = 2.0,
+) -> bytes:
+    """Send a question and give everything that comes until the other side closes."""
+    return b"".join(exchanged(address, question, context=context, seconds=seconds))
+
+
+def exchanged(
+    address: Address,
+    question: bytes,
+    *,
+    context: ssl.SSLContext | None = None,
+    seconds: float = 2.0,
+) -> list[bytes]:
+    """Do the same, and give the answer in the parts in which it came."""
+    deadline = Deadline(seconds)
+    with connect(address, context, deadline) as line:
+        line.settimeout(deadline.left())
+        send(line, question)
+        return drained(line, deadline)
+
+
+def send(line: socket.socket, question: bytes) -> None:
+    """Send a question, which is a word that only reads, or a GET; nothing else is ever sent."""
+    word = question.decode("utf-8").removesuffix("\n")
+    if word not in READ_ONLY_WORDS and not word.startswith("GET /"):
+        raise ValueError(f"{word!r} is not among the words that only read")
+    line.sendall(question)
+
+
+def connect(address: Address, context: ssl.SSLContext | None, deadline: Deadline) -> socket.socket:
+    """Open a connection, with TLS when there is a context."""
+    line = socket.create_connection((address.host, address.port), deadline.left())
+    if context is None:
+        return line
+    try:
+        line.settimeout(deadline.left())
+        return context.wrap_socket(line, server_hostname=address.host)
+    except BaseException:
+        line.close()
+        raise
+
+
+def drained(line: socket.socket, deadline: Deadline) -> list[bytes]:
+    """Read until the other side closes; what came before a reset counts as the answer."""
+    chunks: list[bytes] = []
+    size = 0
+    while size < LARGEST_ANSWER:
+        line.settimeout(deadline.left())
+        try:
+            chunk = line.recv(CHUNK)
+        except ConnectionResetError:
+            if chunks:
+                break
+            raise
+        if not chunk:
+            break
+        chunks.append(chunk)
+        size += len(chunk)
+    return chunks

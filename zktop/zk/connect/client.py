@@ -1,0 +1,218 @@
+"""A kazoo client that cannot write, whatever is asked of it.
+
+Every request goes through `_submit` of kazoo's connection, handshakes and pings included. There,
+below everything else, a request of any class but those listed here drops the connection instead
+of being sent. `_call`, one level up, refuses the same classes in a friendlier way.
+"""
+
+import logging
+import time
+from collections import deque
+from typing import Any, Final, Protocol
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import AuthFailedError, ConnectionDropped
+from kazoo.protocol import serialization as kazoo
+from kazoo.protocol.states import KazooState, KeeperState
+from kazoo.retry import KazooRetry
+
+from zktop.zk.connect.address import Access
+from zktop.zk.event_loop import LENGTH, Handler, Pieces
+from zktop.zk.read import requests
+
+LONGEST_PAUSE_S = 0.8  # between two tries to connect; kazoo's own grow to an hour
+WINDOW_S = 0.05
+CALM_PER_WINDOW = 10
+REST_S = 0.02
+STEPS = 10  # of a login with SASL; it takes two or three
+
+READING: Final = frozenset(
+    {
+        requests.AddWatch,
+        requests.Exists,
+        requests.GetData,
+        requests.ListChildren,
+        requests.MultiRead,
+        requests.RemoveWatches,
+        requests.Sync,
+        kazoo.Exists,
+        kazoo.GetACL,
+        kazoo.GetChildren,
+        kazoo.GetChildren2,
+        kazoo.GetData,
+        kazoo.Sync,
+    }
+)
+SESSION: Final = frozenset({kazoo.Auth, kazoo.Close, kazoo.Connect, kazoo.Ping, kazoo.SASL})
+
+
+class WritingError(Exception):
+    """Somebody tried to write through the observer's client."""
+
+
+class Listener(Protocol):
+    """Who is told what comes in, on kazoo's thread: it must not take long."""
+
+    def event(self, kind: int, path: str, zxid: int) -> None:
+        """Take a watch event."""
+
+    def state(self, state: str, session: int | None, server: str | None) -> None:
+        """Take a change of the connection."""
+
+
+class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
+    """Kazoo's client, able to read and to watch."""
+
+    def __init__(self, access: Access, listener: Listener, log: logging.Logger) -> None:
+        tls = access.tls
+        super().__init__(
+            ",".join(map(str, access.hosts.addresses)),
+            timeout=access.session_timeout,
+            handler=Handler(log),
+            auth_data=set(access.auth),
+            sasl_options=dict(access.sasl) if access.sasl else None,
+            read_only=access.read_only,
+            connection_retry=KazooRetry(
+                max_tries=-1, delay=0.05, backoff=2, max_jitter=0.1, max_delay=LONGEST_PAUSE_S
+            ),
+            logger=log,
+            use_ssl=tls is not None,
+            ca=tls.ca if tls else None,
+            certfile=tls.cert if tls else None,
+            keyfile=(tls.key or tls.cert) if tls else None,
+            keyfile_password=tls.key_password if tls else None,
+            verify_certs=tls.verify if tls else True,
+        )
+        self.bytes_in = 0
+        self._listener = listener
+        self._storm, self._login = Storm(), Login()
+        self.add_listener(self._changed)
+        self._tap()
+
+    def _call(self, request: object, async_object: Any) -> Any:
+        if type(request) not in READING:
+            async_object.set_exception(WritingError(f"not sent: {type(request).__name__}"))
+            return False
+        return super()._call(request, async_object)
+
+    def _tap(self) -> None:
+        """Put ourselves where requests leave and where messages arrive, on this instance alone."""
+        connection = self._connection
+        submit, read_header = connection._submit, connection._read_header  # noqa: SLF001
+
+        def guarded(request: object, timeout: float, xid: int | None = None) -> None:
+            if type(request) not in READING and type(request) not in SESSION:
+                raise ConnectionDropped(f"not sent: {type(request).__name__}")
+            self._login.step(request)
+            submit(request, timeout, xid)
+
+        def counted(timeout: float) -> Any:
+            header, message, offset = read_header(timeout)
+            self.bytes_in += len(message) + 4
+            return header, message, offset
+
+        connection._submit = guarded  # noqa: SLF001
+        connection._read_header = counted  # noqa: SLF001
+        connection._read_watch_event = self._event  # noqa: SLF001
+
+    def _event(self, message: bytes, offset: int) -> None:
+        """Take an event, and those behind it that were read with it: kazoo looks at each anew."""
+        line: Pieces = self._connection._socket  # noqa: SLF001
+        more: bytes | None = message
+        while more is not None:
+            self._listener.event(*requests.event(more, offset))
+            self._storm.event()
+            more = line.message(message[: requests.XID])
+            self.bytes_in += len(more) + LENGTH.size if more is not None else 0
+        if line.is_drained:
+            self._storm.rest()
+
+    def _changed(self, state: str) -> None:
+        if state == KazooState.CONNECTED:
+            read_only = self.client_state == KeeperState.CONNECTED_RO
+            told = "read-only" if read_only else "connected"
+        elif state == KazooState.SUSPENDED:
+            told = "suspended"
+        else:
+            told = _LOST.get(self.client_state, "closed")
+        session = self.client_id
+        self._listener.state(told, session[0] if session else None, self._server())
+
+    def _server(self) -> str | None:
+        try:
+            host, port = self._connection._socket.getpeername()[:2]  # noqa: SLF001
+        except (AttributeError, OSError):
+            return None
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+_LOST = {KeeperState.EXPIRED_SESSION: "expired", KeeperState.AUTH_FAILED: "auth-failed"}
+
+
+class Storm:
+    """Has events that come one after another without end read together, not one by one.
+
+    To be woken costs more than to read one. So short a rest is not felt, since nobody looks more
+    than twenty times a second at what so many events amount to.
+    """
+
+    def __init__(self) -> None:
+        self._until = 0.0  # the end of this window
+        self._in_window = 0
+        self._rages = False
+
+    def event(self) -> None:
+        """Take note that one has come."""
+        now = time.monotonic()
+        if now >= self._until:
+            self._rages = self._in_window > CALM_PER_WINDOW and now < self._until + WINDOW_S
+            self._until, self._in_window = now + WINDOW_S, 0
+        self._in_window += 1
+
+    def rest(self) -> None:
+        """Let events gather, if there were many and no other is there yet."""
+        if self._rages or self._in_window > CALM_PER_WINDOW:
+            time.sleep(REST_S)
+
+
+class Login:
+    """Ends a login that goes on for ever, as kazoo's does at a server which knows no SASL."""
+
+    def __init__(self) -> None:
+        self._steps = 0
+
+    def step(self, request: object) -> None:
+        """Take note of a request; AuthFailedError when a login takes more than any needs."""
+        if type(request) is kazoo.Connect:
+            self._steps = 0
+        elif type(request) is kazoo.SASL:
+            self._steps += 1
+            if self._steps > STEPS:
+                raise AuthFailedError
+
+
+class RecentLog(logging.Handler):
+    """The newest lines that kazoo logged: the only place where it tells why it cannot connect."""
+
+    def __init__(self, lines: int = 100) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: deque[tuple[float, str]] = deque(maxlen=lines)
+        self.cause: BaseException | None = None  # of the newest error that it named
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a line; a traceback is reduced to its last line."""
+        said = record.getMessage()
+        for one in record.args if isinstance(record.args, tuple) else ():
+            if isinstance(one, BaseException):
+                self.cause = one.__cause__
+        if record.exc_info and record.exc_info[1] is not None:
+            said += f" ({type(record.exc_info[1]).__name__}: {record.exc_info[1]})"
+        self.lines.append((time.time(), said))
+
+
+def ring_log(name: str = "zktop.zk") -> tuple[logging.Logger, RecentLog]:
+    """Make a logger that writes nowhere but into a ring; a terminal UI owns the terminal."""
+    log = logging.Logger(name, logging.WARNING)  # noqa: LOG001  one for each source, not shared
+    recent = RecentLog()
+    log.addHandler(recent)
+    return log, recent

@@ -1,0 +1,233 @@
+"""Ask each host what it is before connecting, because a ZooKeeper client only says "time-out".
+
+Every address is asked `srvr` at the same time. The newline behind it is there for a port that
+speaks TLS: it waits for five bytes before it notices that this is no TLS.
+
+Servers of other makes may have `srvr` switched off, and then close without a word; one of the
+other words that name the server may be on. zetcd takes every word but `ruok` for the length of a
+message and waits for the rest of it: silence to the one and `imok` to the other give it away.
+"""
+
+import queue
+import socket
+import ssl
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from zktop.zk.connect.address import Address, Tls
+from zktop.zk.connect.ask_once import Deadline, connect, drained, exchange, send
+from zktop.zk.servers.flavours import ZOOKEEPER_OF_ANY_VERSION, Kind, Version, kind_of
+from zktop.zk.servers.table_formats import mode_of
+
+CAP_S = 2.0
+REFUSED = "connection refused"
+QUESTION = b"srvr\n"
+INSTEAD = ("stat", "mntr", "ruok")  # asked where nothing is said to that
+SILENT_FOR = 0.75  # of the time that there is; then `ruok` is tried
+
+Outcome = Literal[
+    "ok", "not-serving", "silent", "unreachable", "unknown-host", "tls", "not-zookeeper"
+]
+
+
+class Probe(msgspec.Struct, frozen=True, gc=False):
+    """What one address turned out to be."""
+
+    address: Address
+    outcome: Outcome
+    sentence: str
+    kind: Kind | None = None  # which server it is; None when there is none
+    mode: str | None = None
+    peer: str | None = None  # the numeric address behind the name
+    why: str = ""  # it cannot be used, in a few words
+
+    @property
+    def version(self) -> Version | None:
+        """Give its version, as far as it is known."""
+        return self.kind.version if self.kind else None
+
+    @property
+    def usable(self) -> bool:
+        """Tell whether a client may find a server here, now or once it has a quorum."""
+        return self.outcome in ("ok", "not-serving")
+
+    @property
+    def serves(self) -> bool:
+        """Tell whether it answers, whatever it is: why it gives no tables is a finer question."""
+        return not self.why
+
+
+def preflight(
+    addresses: Sequence[Address], tls: Tls | None = None, seconds: float = CAP_S
+) -> list[Probe]:
+    """Ask all addresses at once; the slowest decides, and it gets no more than `seconds`."""
+    return probes(addresses, tls.context() if tls else None, seconds)
+
+
+def probes(
+    addresses: Sequence[Address],
+    context: ssl.SSLContext | None,
+    seconds: float,
+    known: Mapping[Address, Kind | None] | None = None,
+) -> list[Probe]:
+    """Do the same with a context that is there already, and with what they were before."""
+    answers: queue.SimpleQueue[Probe] = queue.SimpleQueue()
+    for address in addresses:
+        # A name server cannot be given a deadline: who waits for one is left behind.
+        threading.Thread(
+            target=lambda where=address: answers.put(
+                probe(where, context, seconds, (known or {}).get(where))
+            ),
+            name=f"zktop-preflight-{address}",
+            daemon=True,
+        ).start()
+    found = {address: _slow_name(address, seconds) for address in addresses}
+    deadline = Deadline(seconds + 0.2)
+    try:
+        for _ in addresses:
+            answer = answers.get(timeout=deadline.left())
+            found[answer.address] = answer
+    except (queue.Empty, TimeoutError):
+        pass
+    return list(found.values())
+
+
+def probe(
+    address: Address,
+    context: ssl.SSLContext | None = None,
+    seconds: float = CAP_S,
+    known: Kind | None = None,
+) -> Probe:
+    """Ask one address what it is; whatever it does, the answer is a Probe."""
+    deadline = Deadline(seconds)
+    try:
+        with connect(address, context, deadline) as line:
+            peer = Address(*line.getpeername()[:2])
+            if known is not None and not known.traits.tells:
+                found = _still(address, known, line, deadline)
+                return replace(found, peer=str(peer))
+            send(line, QUESTION)
+            if context is None and _is_silent(line, deadline.left() * SILENT_FOR):
+                found = _zetcd(address, line, deadline)
+            else:
+                found = _judged(address, b"".join(drained(line, deadline)), context, deadline)
+            return replace(found, peer=str(peer))
+    except socket.gaierror as problem:
+        said = f"{address.host}: no such host name ({problem.strerror or problem})."
+        return Probe(address, "unknown-host", said, why="no such host name")
+    except ssl.SSLError as problem:
+        return Probe(address, "tls", _tls_sentence(address, problem))
+    except (ConnectionResetError, BrokenPipeError):
+        return _otherwise(address, context, deadline)
+    except (OSError, ValueError) as problem:  # ValueError: a name that IDNA cannot encode
+        return _unreached(address, problem, seconds)
+
+
+def _judged(
+    address: Address, answer: bytes, context: ssl.SSLContext | None, deadline: Deadline
+) -> Probe:
+    text = answer.decode("utf-8", "replace")
+    if not text:
+        return _otherwise(address, context, deadline)
+    kind = kind_of(text)
+    if "not currently serving requests" in text:
+        said = f"{address} is a server without a quorum: it serves nobody at the moment."
+        return Probe(address, "not-serving", said, kind, why="it has no quorum")
+    if kind is not None:
+        return _ok(address, kind, mode_of(text))
+    if "not in the whitelist" in text:
+        return _ok(address, ZOOKEEPER_OF_ANY_VERSION)
+    if text.startswith("HTTP/"):
+        said = f"{address} speaks HTTP, not ZooKeeper: is this the AdminServer's port?"
+        return Probe(address, "not-zookeeper", said)
+    return Probe(address, "not-zookeeper", f"{address} answers, but not as ZooKeeper does.")
+
+
+def _ok(address: Address, kind: Kind, mode: str | None = None) -> Probe:
+    return Probe(address, "ok", f"{address} is {kind}.", kind, mode)
+
+
+def _is_silent(line: socket.socket, seconds: float) -> bool:
+    """Tell whether nothing comes for so long, neither an answer nor the end."""
+    line.settimeout(seconds)
+    try:
+        line.recv(1, socket.MSG_PEEK)
+    except TimeoutError:
+        return True
+    return False
+
+
+def _zetcd(address: Address, line: socket.socket, deadline: Deadline) -> Probe:
+    """Recognise a server that is silent to `srvr` to the end, and says that it is all right."""
+    if exchange(address, b"ruok\n", seconds=deadline.left()) != b"imok":
+        raise TimeoutError("no answer in time")
+    try:
+        return _judged(address, b"".join(drained(line, deadline)), None, deadline)
+    except TimeoutError:
+        return _ok(address, Kind("zetcd"))
+
+
+def _still(address: Address, known: Kind, line: socket.socket, deadline: Deadline) -> Probe:
+    """Ask zetcd the only word that it takes for one."""
+    send(line, b"ruok")
+    if b"".join(drained(line, deadline)) != b"imok":
+        raise TimeoutError("no answer in time")
+    return _ok(address, known)
+
+
+def _otherwise(address: Address, context: ssl.SSLContext | None, deadline: Deadline) -> Probe:
+    """Ask a server that hung up on `srvr` for the other words that tell what it is."""
+    for word in INSTEAD if context is None else ():
+        try:
+            answer = exchange(address, f"{word}\n".encode(), seconds=deadline.left())
+        except OSError:
+            continue
+        text = answer.decode("utf-8", "replace")
+        kind = Kind() if text == "imok" else kind_of(text)
+        if kind is not None:
+            return _ok(address, kind, mode_of(text))
+    return _hung_up(address, context)
+
+
+def _hung_up(address: Address, context: ssl.SSLContext | None) -> Probe:
+    if context is None:
+        said = f"{address} hangs up at once: a port for TLS? Then give --tls-ca."
+    else:
+        said = f"{address} hangs up: it wants another client certificate, or is not ZooKeeper."
+    return Probe(address, "tls", said)
+
+
+def _unreached(address: Address, problem: Exception, seconds: float) -> Probe:
+    if isinstance(problem, ConnectionRefusedError):
+        said = f"{address} refuses connections: is ZooKeeper running there, on this port?"
+        return Probe(address, "unreachable", said, why=REFUSED)
+    if isinstance(problem, TimeoutError):
+        why = f"no answer within {seconds:g} s"
+        reasons = "a firewall, a wrong port, or a server that hangs"
+        return Probe(address, "silent", f"{address} gives {why}: {reasons}.", why=why)
+    why = str(getattr(problem, "strerror", None) or problem)
+    return Probe(address, "unreachable", f"{address} cannot be reached: {why}.", why=why)
+
+
+def _slow_name(address: Address, seconds: float) -> Probe:
+    why = f"its name was not resolved within {seconds:g} s"
+    return Probe(address, "silent", f"{address.host}: {why}.", why=why)
+
+
+def _tls_sentence(address: Address, problem: ssl.SSLError) -> str:
+    reason = problem.reason or str(problem)
+    if isinstance(problem, ssl.SSLCertVerificationError):
+        why = f"has a certificate that is not trusted ({problem.verify_message}): see --tls-ca."
+    elif "WRONG_VERSION" in reason or "RECORD_LAYER" in reason:
+        why = "does not speak TLS: leave the --tls options out, or use its secure port."
+    elif "CERTIFICATE" in reason or "HANDSHAKE_FAILURE" in reason:
+        why = f"refuses our certificate ({reason}): see --tls-cert and --tls-key."
+    elif "EOF" in reason:
+        why = "hangs up on TLS: does this port speak it?"
+    else:
+        why = f"and we do not agree on TLS ({reason})."
+    return f"{address} {why}"

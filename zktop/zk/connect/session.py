@@ -1,0 +1,261 @@
+"""Our session with the ensemble: how it begins, what becomes of it, and what is said about it.
+
+A client that says "connected" may still be refused: kazoo announces a session before it has
+authenticated. So a session counts from the first thing that could be read in it. It begins with a
+sync, because a new session may be at a server that lags behind what an earlier one has shown.
+
+Logging in with SASL: what it takes here, and what Kerberos had against it.
+
+ZooKeeper's servers know two mechanisms: DIGEST-MD5, and GSSAPI where they use Kerberos. kazoo
+leaves both to packages that not everybody has, and without them dies on a thread of its own.
+"""
+
+import importlib.util
+import logging
+import random
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+from zktop.errors import NoConnectionError, UsageError
+from zktop.model.facts import Link, Millis, Session, Told, session_id
+from zktop.model.text import clean
+from zktop.zk.connect.address import Access, Address
+from zktop.zk.connect.client import ReadOnlyClient
+from zktop.zk.event_loop import Stream
+from zktop.zk.read.reader import Answer, Clock, Reader, now_ms
+from zktop.zk.read.request_budget import Pace
+from zktop.zk.read.requests import NO_AUTH, NO_NODE, Exists, Sync
+
+REVIVE_S = 5.0
+CLOSING_S = 2.0
+WANTS_SASL = -124  # what a server answers that lets nobody in without it
+AHEAD = 1_000  # transactions that our own count of them may be ahead
+
+State = Literal["connecting", "connected", "suspended", "lost", "read-only", "closed"]
+
+
+class Connection:
+    """One client after another, each for as long as kazoo keeps it alive."""
+
+    def __init__(
+        self,
+        access: Access,
+        stream: Stream,
+        clock: Clock,
+        emit: Callable[[Told], None],
+        log: logging.Logger,
+        pace: Pace,
+    ) -> None:
+        self._access, self._stream, self._clock = access, stream, clock
+        self._emit, self._log = emit, log
+        self._client = ReadOnlyClient(access, self, log)
+        self.reader = Reader(self._client, access.hosts, stream, clock, pace)
+        self.on_event: Callable[[int, str, int, Millis], None] = lambda *_: None
+        self.on_ready: Callable[[], None] = lambda: None
+        self.names: dict[str, str] = {}  # numeric addresses -> as the user wrote them
+        self.link: Link | None = None
+        self.note: str | None = None
+        self.ready = False
+        self._order = access.hosts.addresses
+        self._ever_ready = False
+        self._closing = False
+        self._begun = threading.Event()
+        self._refusal: str | None = None
+        self._bytes_before = 0
+        self._lost_at: Millis | None = None  # until the connection is back, whatever is tried
+        self._session: Session | None = None
+        self._server: str | None = None
+
+    @property
+    def bytes_in(self) -> int:
+        """Count what came in, over all clients."""
+        return self._bytes_before + self._client.bytes_in
+
+    def prefer(self, addresses: Sequence[Address]) -> None:
+        """Try these first, in any order: a host that hangs costs a good part of the time-out."""
+        first = random.sample(addresses, len(addresses))
+        self._order = tuple(dict.fromkeys([*first, *self._access.hosts.addresses]))
+        self._client.set_hosts(",".join(map(str, self._order)), randomize_hosts=False)
+
+    def extend(self, addresses: Sequence[Address]) -> None:
+        """Try these as well, after those that were given; the list of earlier ones is replaced."""
+        more = dict.fromkeys([*self._order, *addresses])
+        self._client.set_hosts(",".join(map(str, more)), randomize_hosts=False)
+
+    def open(self, seconds: float) -> None:
+        """Connect and read something; NoConnectionError when that takes longer, or cannot be."""
+        self._stream.post(self._tell, "connecting")
+        self._client.start_async()
+        self._begun.wait(seconds)
+        if not self._ever_ready:
+            raise NoConnectionError(self._refusal or self._silence())
+
+    def close(self, seconds: float = CLOSING_S) -> None:
+        """Close the session; what kazoo does not manage in time is left to its own thread."""
+        self._closing = True
+        closing = threading.Thread(
+            target=self._close, args=(self._client,), name="zktop-closing", daemon=True
+        )
+        closing.start()
+        closing.join(seconds)
+
+    def _close(self, client: ReadOnlyClient) -> None:
+        try:
+            client.stop()
+            client.close()
+        except Exception:  # noqa: BLE001  nobody is left who could do anything about it
+            self._log.exception("closing failed")
+
+    def _silence(self) -> str:
+        seconds = self._access.connect_timeout
+        said = f"No session with {self._access.hosts} within {seconds:g} s."
+        handlers = [getattr(handler, "lines", ()) for handler in self._log.handlers]
+        lines = [line for kept in handlers for _, line in kept]
+        return f"{said} The client's last word: {lines[-1]}." if lines else said
+
+    # What kazoo tells, on its own thread
+
+    def event(self, kind: int, path: str, zxid: int) -> None:
+        """Take a watch event."""
+        self._stream.post(self.on_event, kind, path, zxid, now_ms())
+
+    def state(self, state: str, session: int | None, server: str | None) -> None:
+        """Take a change of the connection."""
+        self._stream.post(self._changed, state, session, server)
+
+    # What becomes of it, on ours
+
+    def _changed(self, state: str, session: int | None, server: str | None) -> None:
+        self.ready = False
+        alive = state in ("connected", "read-only")
+        self.reader.next_turn(connected=alive)
+        if alive:
+            self._session = session_id(session) if session is not None else None
+            self._server = self.names.get(server or "", server)
+            self._begin("read-only" if state == "read-only" else "connected")
+        elif state == "suspended":
+            self._server = None
+            self._tell("suspended")
+        elif self._closing:
+            self._tell("closed")
+        else:
+            self._ended(state)
+
+    def _ended(self, state: str) -> None:
+        self._session = self._server = None
+        why = _ENDS.get(state, _ENDS["closed"])
+        if state == "closed" and self._access.sasl and not self._ever_ready:
+            why = _ENDS["auth-failed"]  # kazoo dies of that, and says nothing else
+        if why == _ENDS["auth-failed"] and self._access.sasl:
+            why = self._kerberos() or why
+        if state != "expired":  # kazoo makes a new session after that one, and only then
+            self._refuse(f"{self._access.hosts}: {why}.")
+            self._stream.after(REVIVE_S, self._revive)
+        self._tell("lost", why)
+
+    def _kerberos(self) -> str | None:
+        """Say what Kerberos had against it, if it was Kerberos: then no server was asked."""
+        causes = (getattr(handler, "cause", None) for handler in self._log.handlers)
+        words = next(filter(None, map(kerberos_words, causes)), None)
+        if words is None:
+            return None
+        return f"Kerberos gave no ticket: {words}; see klist, and name the server as Kerberos does"
+
+    def _revive(self) -> None:
+        if self._closing or not self._ever_ready:
+            return
+        self._bytes_before += self._client.bytes_in
+        threading.Thread(target=self._close, args=(self._client,), daemon=True).start()
+        self._client = self.reader.client = ReadOnlyClient(self._access, self, self._log)
+        self.prefer(self._order)
+        self._client.start_async()
+
+    def _begin(self, state: State) -> None:
+        known = self._clock.seen
+        root = self._access.hosts.full("/")
+
+        def synced(answer: Answer) -> None:  # a read-only server cannot, and that is all right
+            if answer.code == WANTS_SASL:
+                self._refuse(f"{self._access.hosts}: nobody is let in without SASL (see --sasl).")
+                return
+            self.reader.ask(Exists(root), lambda answer: self._first_read(state, known, answer))
+
+        self.reader.ask(Sync(root), synced)
+
+    def _first_read(self, state: State, known: int, answer: Answer) -> None:
+        if answer.code not in (0, NO_NODE, NO_AUTH):
+            self._refuse(f"{self._access.hosts} refuses to be read: {answer.error!r}.")
+            return
+        self.note = None
+        if answer.code == NO_NODE and self._access.hosts.chroot:  # zetcd has no root znode
+            self.note = f"the chroot {self._access.hosts.chroot} does not exist"
+        if self._clock.answer < known - AHEAD:
+            self.note = "the ensemble lost its history: start zktop again"
+        self.ready = self._ever_ready = True
+        self._tell(state, self.note)
+        self.on_ready()
+        self._begun.set()
+
+    def _refuse(self, sentence: str) -> None:
+        if not self._ever_ready:
+            self._refusal = sentence
+            self._begun.set()
+
+    def _tell(self, state: State, why: str | None = None) -> None:
+        at = now_ms()
+        if self.ready or not self._ever_ready or state == "closed":
+            self._lost_at = None
+        elif self._lost_at is None:
+            self._lost_at = at
+        self.link = Link(
+            zxid=self._clock.seen,
+            at=at,
+            lost_at=self._lost_at,
+            state=state,
+            session=self._session,
+            server=clean(self._server) if self._server else None,
+            why=clean(why) if why else None,
+        )
+        self._emit(self.link)
+
+
+_ENDS = {
+    "expired": "the session expired",
+    "auth-failed": "the credentials were refused (see --auth and --sasl)",
+    "closed": "the client gave up",
+}
+
+
+_KERBEROS = ("kerberos", "winkerberos")
+
+
+def check_login(sasl: Mapping[str, str]) -> None:
+    """Raise a UsageError that names the package which is not there."""
+    if not _is_there("puresasl"):
+        raise UsageError("SASL needs the package pure-sasl: pip install pure-sasl.")
+    if sasl.get("mechanism") == "GSSAPI" and not any(map(_is_there, _KERBEROS)):
+        raise UsageError(
+            "SASL with GSSAPI needs a ticket (kinit), and the package kerberos: "
+            "pip install kerberos."
+        )
+
+
+def kerberos_words(cause: BaseException | None) -> str | None:
+    """Give what Kerberos said last, if it was Kerberos that ended a login.
+
+    >>> class GSSError(Exception):
+    ...     __module__ = "kerberos"
+    >>> kerberos_words(GSSError(("Unspecified GSS failure", 851968), ("Ticket expired", 39756032)))
+    'Ticket expired'
+    >>> kerberos_words(OSError("gone"))
+    """
+    if cause is None or type(cause).__module__ not in _KERBEROS:
+        return None
+    pairs = (one if isinstance(one, tuple) else (one,) for one in cause.args)
+    words = [one for pair in pairs for one in pair if isinstance(one, str)]
+    return words[-1] if words else None
+
+
+def _is_there(package: str) -> bool:
+    return importlib.util.find_spec(package) is not None

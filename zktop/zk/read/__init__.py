@@ -1,0 +1,1 @@
+"""Requests that read znodes, and how many may be sent."""

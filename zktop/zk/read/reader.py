@@ -1,0 +1,340 @@
+"""Sends reads and hands back the answers, on our thread, in the order of the wire.
+
+At most `WINDOW` requests are under way and the rest wait here: kazoo prefers sending to
+receiving, and would send a large reading whole before it looked at the first answer.
+
+When things happened, in transactions.
+
+An answer says at which transaction it was read; before 3.9 an event says nothing. But events and
+answers share one ordered stream, so an event is newer than every answer before it and not newer
+than the next one: the transaction after the last answer is a safe lower bound. A second event of
+the same znode moves the bound on. One transaction can delete and create the same znode, and then
+the bound is ahead of the server; answers keep up with it until the server has overtaken it.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+from kazoo.exceptions import NoNodeError, UnimplementedError
+from msgspec.structs import replace
+
+from zktop.model.facts import Millis
+from zktop.zk.connect.address import Hosts
+from zktop.zk.connect.client import ReadOnlyClient
+from zktop.zk.event_loop import Stream
+from zktop.zk.read import batch as kin
+from zktop.zk.read import requests
+from zktop.zk.read.batch import Kin, Reads
+from zktop.zk.read.request_budget import Pace
+from zktop.zk.read.requests import GET_CHILDREN, GET_DATA, NO_AUTH, NO_NODE
+
+
+class Clock:
+    """Follows one ordered stream of answers and events."""
+
+    def __init__(self) -> None:
+        self.seen = 0  # the newest transaction that anything was read at, or happened at
+        self.answer = 0  # what the newest answer itself said
+        self._since: dict[str, int] = {}  # events since the last answer, by path
+        self._newest = 0  # of those events
+        self._gone: dict[str, int] = {}  # deletions that no answer is newer than
+
+    def answered(self, zxid: int) -> int:
+        """Give the transaction that an answer counts as."""
+        self.answer = zxid
+        self.seen = max(self.seen, zxid, self._newest)
+        self._since.clear()
+        if self._gone:
+            self._gone = {path: bound for path, bound in self._gone.items() if bound >= self.seen}
+        return self.seen
+
+    @property
+    def is_plain(self) -> bool:
+        """Tell whether every answer counts as what it was read at: no deletion is so new."""
+        return not self._gone
+
+    def present(self, paths: Iterable[str], zxid: int) -> int:
+        """Give what an answer counts as that proves that these exist; a deletion wins a tie."""
+        if self._gone and any(self._gone.get(path) == zxid for path in paths):
+            self._gone.clear()
+            self.seen += 1
+            return self.seen
+        return zxid
+
+    def happened(self, path: str, zxid: int = -1, *, gone: bool = False) -> int:
+        """Give the transaction that an event counts as."""
+        if zxid > 0:
+            self.seen = bound = max(self.seen, zxid)
+        else:
+            bound = max(self.seen + 1, self._newest, self._since.get(path, 0) + 1)
+        self._since[path] = self._newest = bound
+        if gone:
+            self._gone[path] = bound
+        return bound
+
+
+WINDOW = 1_000
+BATCH = 500  # items of a MultiRead
+BATCHES = 8  # under way: their answers wait whole until they are looked at
+LARGE_ANSWER = 2_000_000  # bytes; the server builds an answer whole before it sends it
+ENOUGH_TO_LEARN = 10  # items; the one listing of a large root says nothing about its children
+UNKNOWN_BYTES = 4_000.0  # of one item, before the first answer shows better
+LARGEST_REQUEST = 500_000  # bytes; a server takes 1 MB unless told otherwise
+UTF_8, HEADER = 4, 14  # bytes of a character at most, and of an item's frame
+SMALLEST_REQUEST = 1_000  # bytes; no server could do with less
+
+Item = tuple[int, str]  # GET_DATA or GET_CHILDREN, and a path
+Result = Any  # what `requests.results` yields
+
+
+class Answer(msgspec.Struct, frozen=True, gc=False):
+    """What came back, the transaction it was read at, and when it arrived."""
+
+    value: Any
+    error: Exception | None
+    zxid: int
+    at: int
+
+    @property
+    def code(self) -> int:
+        """Give the server's error code, 0 when there was none."""
+        return getattr(self.error, "code", -1) if self.error is not None else 0
+
+
+Then = Callable[[Answer], None]
+ThenAll = Callable[[Sequence[Item], list[Result], Answer], None]
+ThenKin = Callable[[Sequence[Kin], Reads, Answer], None]
+
+
+def now_ms() -> Millis:
+    """Give the wall clock."""
+    return time.time_ns() // 1_000_000
+
+
+class _Reply:
+    """What kazoo takes for an AsyncResult; it may be set twice, and only the first counts."""
+
+    __slots__ = ("_reader", "_then", "_turn")
+
+    def __init__(self, reader: "Reader", then: Then, turn: int) -> None:
+        self._reader, self._turn = reader, turn
+        self._then: Then | None = then
+
+    def set(self, value: object = None) -> None:
+        """Take an answer, on kazoo's thread: none at all is its word for what does not exist."""
+        self._pass_on(value, None if value is not None else NoNodeError())
+
+    def set_exception(self, error: Exception) -> None:
+        """Take a failure, on kazoo's thread or on ours."""
+        self._pass_on(None, error)
+
+    def _pass_on(self, value: object, error: Exception | None) -> None:
+        then, self._then = self._then, None
+        if then is not None:
+            reader = self._reader
+            answer = Answer(value, error, reader.client.last_zxid, now_ms())
+            reader.stream.post(reader.arrived, answer, then, self._turn)
+
+
+class Reader:
+    """The reads of one client."""
+
+    def __init__(
+        self, client: ReadOnlyClient, hosts: Hosts, stream: Stream, clock: Clock, pace: Pace
+    ) -> None:
+        self.client, self.hosts, self.stream, self.clock = client, hosts, stream, clock
+        self._pace = pace
+        self._pausing = False  # until the budget has a request for us
+        self.log = client.logger
+        self.batches = True  # whether the servers know MultiRead
+        self.turn = 0  # counts connections; answers of an earlier one are not passed on
+        self.asked = 0
+        self.connected = False  # what is asked meanwhile is dropped: all is read again afterwards
+        self._bytes_each = UNKNOWN_BYTES
+        self._largest_request = LARGEST_REQUEST
+        self._unanswered: deque[int] = deque()  # how large the batches under way are
+        self._largest_taken = 0  # bytes that a server has taken at once
+        self._under_way = 0
+        self._waiting: deque[tuple[Any, Then, float]] = deque()  # and since when
+        self._waiting_first: deque[tuple[Any, Then, float]] = deque()
+
+    @property
+    def idle(self) -> bool:
+        """Tell whether every answer has come."""
+        return self._under_way == 0 and not self.is_full
+
+    @property
+    def behind_s(self) -> float:
+        """Give the seconds that the oldest request has waited for the budget; 0 if none does."""
+        oldest = [waiting[0][2] for waiting in (self._waiting, self._waiting_first) if waiting]
+        return time.monotonic() - min(oldest) if self._pausing and oldest else 0.0
+
+    @property
+    def is_full(self) -> bool:
+        """Tell whether something waits for room: whoever can wait had better gather more."""
+        return bool(self._waiting or self._waiting_first)
+
+    def next_turn(self, *, connected: bool) -> None:
+        """Forget what was asked on an earlier connection."""
+        largest = max(self._unanswered, default=0)
+        if largest > self._largest_taken:  # perhaps the server hangs up on what is so large
+            self._largest_request = max(SMALLEST_REQUEST, largest // 4)
+        self._unanswered.clear()
+        self.turn += 1
+        self.connected = connected
+        self._under_way = 0
+        self._waiting.clear()
+        self._waiting_first.clear()
+
+    def ask(self, request: object, then: Then, *, first: bool = False) -> None:
+        """Send a request as soon as there is room for it; some go before all others."""
+        if not self.connected:
+            return
+        waiting = self._waiting_first if first else self._waiting
+        waiting.append((request, then, time.monotonic()))
+        self._send_on()
+
+    def _send_on(self) -> None:
+        """Send what waits, in its order, as far as there is room."""
+        while self.is_full and self._under_way < WINDOW and len(self._unanswered) < BATCHES:
+            if self._pausing or self._must_pause():
+                return
+            request, then, _ = (self._waiting_first or self._waiting).popleft()
+            self._send(request, then)
+
+    def _must_pause(self) -> bool:
+        """Take a request from the budget; True when there is none, and come back for it."""
+        wait_s = self._pace.wait_s()
+        if wait_s > 0.0:
+            self._pausing = True
+            self.stream.after(wait_s, self._resume)
+        return self._pausing
+
+    def _resume(self) -> None:
+        self._pausing = False
+        self._send_on()
+
+    def _send(self, request: object, then: Then) -> None:
+        if isinstance(request, requests.MultiRead):
+            self._unanswered.append(len(request))
+        self._under_way += 1
+        self.asked += 1
+        self.client._call(request, _Reply(self, then, self.turn))  # noqa: SLF001  see requests.py
+
+    def arrived(self, answer: Answer, then: Then, turn: int) -> None:
+        """Hand on an answer, on our thread."""
+        if turn != self.turn:
+            return
+        if answer.code in _NO_CONNECTION:
+            return  # still under way: the connection tells so itself, and all is read again then
+        self._under_way -= 1
+        then(replace(answer, zxid=self.clock.answered(answer.zxid)))
+        self._send_on()
+
+    def read(self, items: Sequence[Item], then: ThenAll) -> None:
+        """Read many things; `then` gets them in batches, each with the results in its order."""
+        if not self.batches:
+            for item in items:
+                self._read_one(item, then)
+            return
+        longest = max([len(path) for _, path in items], default=0)
+        size = self._most(longest)
+        full = self.hosts.full
+        for start in range(0, len(items), size):
+            batch = items[start : start + size]
+            request = requests.MultiRead(
+                [requests.item(operation, full(path)) for operation, path in batch]
+            )
+            self._ask_many(request, len(batch), partial(_told, requests.results, batch, then))
+
+    def read_kin(self, all_kin: Sequence[Kin], then: ThenKin) -> None:
+        """Read the data of many children, before all that waits; `then` gets them in batches."""
+        if not self.batches:
+            for one in all_kin:
+                for name in one.names:
+                    self._read_child(Kin(one.parent, (name,)), then)
+            return
+        most = max(1, min(BATCH, int(LARGE_ANSWER / self._bytes_each)))
+        for batch in kin.batches(all_kin, self.hosts.full, most, self._largest_request):
+            told = partial(_told, kin.reads, batch.kin, then)
+            self._ask_many(batch.request, batch.number, told, first=True)
+
+    def _ask_many(
+        self, request: requests.MultiRead, number: int, then: Then, *, first: bool = False
+    ) -> None:
+        self.ask(request, partial(self._many, number, then), first=first)
+
+    def _many(self, number: int, then: Then, answer: Answer) -> None:
+        sent = self._unanswered.popleft()
+        if isinstance(answer.error, UnimplementedError):
+            self.batches = False  # an old server; it closes the connection after that
+            return
+        if answer.error is None:
+            self._largest_taken = max(self._largest_taken, sent)
+            if number >= ENOUGH_TO_LEARN:
+                size = len(answer.value[0]) / number
+                self._bytes_each = max(1.0, size, (self._bytes_each + size) / 2)
+            then(answer)
+        else:
+            self.log.warning("%d reads failed: %r", number, answer.error)
+
+    def _read_one(self, item: Item, then: ThenAll) -> None:
+        operation, path = item
+        question = (requests.GetData if operation == GET_DATA else requests.ListChildren)(
+            self.hosts.full(path)
+        )
+        self._ask_one(
+            question,
+            _PARSE[operation],
+            lambda result, answer: then([item], [result], answer),
+        )
+
+    def _read_child(self, one: Kin, then: ThenKin) -> None:
+        self._ask_one(
+            requests.GetData(self.hosts.full(one.path(one.names[0]))),
+            requests.data,
+            lambda result, answer: then([one], kin.gathered([result]), answer),
+            first=True,
+        )
+
+    def _ask_one(
+        self,
+        question: object,
+        parse: Callable[[requests.Payload], Result],
+        tell: Callable[[Result, Answer], None],
+        *,
+        first: bool = False,
+    ) -> None:
+        """Ask a server that takes no batches; what is refused is told by its code."""
+
+        def one(answer: Answer) -> None:
+            if answer.error is None:
+                tell(parse(answer.value), answer)
+            elif answer.code in (NO_NODE, NO_AUTH):
+                tell(answer.code, answer)
+
+        self.ask(question, one, first=first)
+
+    def _most(self, longest: int) -> int:
+        """Say how many may be read at once, by the longest of their paths."""
+        longest += len(self.hosts.chroot)
+        asked = self._largest_request // (longest * UTF_8 + HEADER)
+        answered = int(LARGE_ANSWER / self._bytes_each)
+        return max(2, min(BATCH, asked, answered)) // 2 * 2  # even, because some come in pairs
+
+
+def _told(
+    parse: Callable[[requests.Payload], Any], batch: Any, then: Callable[..., None], answer: Answer
+) -> None:
+    then(batch, parse(answer.value), answer)
+
+
+_NO_CONNECTION = {-4, -112, -115}  # lost, expired or closed, not authenticated
+_PARSE: dict[int, Callable[[Any], Any]] = {
+    GET_DATA: requests.data,
+    GET_CHILDREN: lambda payload: requests.children(payload)[0],
+}

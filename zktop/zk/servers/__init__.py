@@ -1,0 +1,1 @@
+"""What the servers say about themselves: watch tables, connections, four-letter words."""

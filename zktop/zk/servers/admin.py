@@ -1,0 +1,228 @@
+"""The AdminServer's commands, the read-only ones, over HTTP or HTTPS.
+
+HTTP/1.0 on purpose: the server closes when it is done, so an answer ends where the connection
+does, and no library is needed. `/commands` is never crawled: some commands reset things.
+
+What the AdminServer answers, read into the same rows.
+
+An answer may lack or garble anything: then its table is unknown, as with four-letter words.
+"""
+
+import ssl
+from collections.abc import Callable, Collection
+from typing import Any
+
+import msgspec
+
+from zktop.model.facts import Connection, Session, session_id
+from zktop.model.text import Text, clean
+from zktop.zk.connect.address import Address
+from zktop.zk.connect.ask_once import exchange
+from zktop.zk.servers.four_letter import RefusedError
+from zktop.zk.servers.table_formats import Paths, Wanted, aged, client_address, number, unreadable
+
+READ_ONLY_COMMANDS = frozenset(
+    {
+        "configuration",
+        "connections",
+        "dump",
+        "leader",
+        "monitor",
+        "server_stats",
+        "voting_view",
+        "watch_details",
+        "watch_summary",
+        "watches",
+    }
+)
+
+SWITCHED_ON_BY = "admin.enableServer=true in zoo.cfg starts it; from 3.10 on it is off by default"
+
+Told = dict[str, Any]
+
+
+def command(  # noqa: PLR0913  what a question may be asked with
+    address: Address,
+    name: str,
+    *,
+    url: str = "/commands",
+    context: ssl.SSLContext | None = None,
+    seconds: float = 2.0,
+    tally: Callable[[int], None] = lambda _bytes: None,
+    leave_out: Collection[str] = (),
+) -> Told:
+    """Give the JSON object that a command answers, or raise RefusedError with the reason.
+
+    What is left out of it is not even decoded: some of it may be megabytes.
+    """
+    if name not in READ_ONLY_COMMANDS:
+        raise ValueError(f"{name!r} is not among the commands that only read")
+    question = f"GET {url.rstrip('/')}/{name} HTTP/1.0\r\nHost: {address}\r\n\r\n"
+    try:
+        answer = exchange(address, question.encode("utf-8"), context=context, seconds=seconds)
+    except TimeoutError:
+        raise RefusedError(f"AdminServer {name}: no answer within {seconds:g} s") from None
+    except OSError as problem:
+        said = str(problem.strerror or problem)
+        if isinstance(problem, ConnectionRefusedError):
+            said += f" ({SWITCHED_ON_BY})"
+        raise RefusedError(f"AdminServer on port {address.port}: {said}") from problem
+    tally(len(answer))
+    return _told(name, answer, leave_out)
+
+
+def _told(name: str, answer: bytes, leave_out: Collection[str]) -> Told:
+    head, _, body = answer.partition(b"\r\n\r\n")
+    status = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ", 1)
+    if not status[0].startswith("HTTP/"):
+        raise RefusedError(f"AdminServer {name}: that is no HTTP")
+    if not status[-1].startswith("200"):
+        raise RefusedError(f"AdminServer {name}: {status[-1][:60].strip()}")
+    try:
+        raw = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
+        told = {key: msgspec.json.decode(raw[key]) for key in raw if key not in leave_out}
+    except msgspec.DecodeError:
+        raise RefusedError(f"AdminServer {name}: that is no AdminServer") from None
+    if told.get("error") is not None:
+        raise RefusedError(f"AdminServer {name}: {told['error']}")
+    return told
+
+
+EPHEMERALS = "session_id_to_ephemeral_paths"
+
+
+def connections(told: dict[str, Any]) -> tuple[Connection, ...]:
+    """Read `connections`, the plain ones and those over TLS."""
+    if not isinstance(told.get("connections"), list):
+        raise unreadable("AdminServer connections", str(told.get("connections")))
+    rows: list[Connection] = []
+    answered: list[int | None] = []
+    for entry in [*_list(told, "connections"), *_list(told, "secure_connections")]:
+        row = _connection(entry)
+        if row is not None:
+            rows.append(row)
+            answered.append(whole(entry.get("last_response_time")))
+    return aged(rows, answered)
+
+
+def _connection(entry: object) -> Connection | None:
+    match entry:
+        case {
+            "session_id": int(session),
+            "remote_socket_address": str(client),
+            "packets_received": int(received),
+            "packets_sent": int(sent),
+            **rest,
+        }:
+            operation = rest.get("last_operation")
+        case _:
+            raise unreadable("AdminServer connections", str(entry))
+    if not session:
+        return None
+    return Connection(
+        session_id(session),
+        client_address(client),
+        whole(rest.get("session_timeout")),
+        received,
+        sent,
+        whole(rest.get("outstanding_requests")) or 0,
+        clean(operation) if isinstance(operation, str) else None,
+        whole(rest.get("last_cxid")),
+        whole(rest.get("established")),
+    )
+
+
+def newest_answer(told: dict[str, Any]) -> int | None:
+    """Give the newest `last_response_time`: about now, by the server's monotonic clock."""
+    entries = [*_list(told, "connections"), *_list(told, "secure_connections")]
+    moments = [
+        whole(entry.get("last_response_time")) for entry in entries if isinstance(entry, dict)
+    ]
+    return max(filter(None, moments), default=None)
+
+
+def watched(told: dict[str, Any]) -> Paths:
+    """Read `watches`."""
+    return _paths("watches", told.get("session_id_to_watched_paths"))
+
+
+def watches_in_all(told: dict[str, Any]) -> int:
+    """Read the sum from `watch_summary`."""
+    count = whole(told.get("num_total_watches"))
+    if count is None:
+        raise unreadable("AdminServer watch_summary", str(told.get("num_total_watches")))
+    return count
+
+
+def watched_in_detail(told: dict[str, Any], kind: str) -> Paths | None:
+    """Read the watches of a kind, data or children, from `watch_details`; None when cut short.
+
+    It is proposed upstream and no release has it, so anything unexpected also means None.
+    """
+    entries = told.get("watches", told.get("watch_details"))
+    if told.get("truncated") is not False or not isinstance(entries, list):
+        return None
+    paths: dict[Session, list[Text]] = {}
+    for entry in entries:
+        if not isinstance(entry, dict) or kind not in _list(entry, "watch_kind"):
+            continue
+        session, path = whole(entry.get("session_id")), entry.get("path")
+        if session and isinstance(path, str):
+            paths.setdefault(session_id(session), []).append(clean(path))
+    return {session: tuple(found) for session, found in paths.items()}
+
+
+def ephemerals(told: dict[str, Any], wanted: Wanted | None = None) -> Paths:
+    """Read who owns which ephemeral znode from `dump`; only those that are wanted, if named."""
+    if wanted is not None and not wanted:
+        return {}
+    table = _paths("dump", told.get(EPHEMERALS))
+    if wanted is None:
+        return table
+    kept = (
+        (session, tuple(wanted[p] for p in paths if p in wanted))
+        for session, paths in table.items()
+    )
+    return {session: paths for session, paths in kept if paths}
+
+
+def expiry(told: dict[str, Any]) -> dict[int, tuple[Session, ...]]:
+    """Read from a leader's `dump` which sessions expire at which moment of its monotonic clock."""
+    buckets = told.get("expiry_time_to_session_ids", {})
+    try:
+        return {
+            int(moment): tuple(session_id(int(session)) for session in sessions)
+            for moment, sessions in buckets.items()
+        }
+    except (AttributeError, TypeError, ValueError):
+        raise unreadable("AdminServer dump", str(buckets)) from None
+
+
+def _paths(command: str, table: object) -> Paths:
+    if not isinstance(table, dict):
+        raise unreadable(f"AdminServer {command}", str(table))
+    found: Paths = {}
+    for text, paths in table.items():
+        session = number(text)
+        if session is None or not isinstance(paths, list) or not all(map(_is_path, paths)):
+            raise unreadable(f"AdminServer {command}", f"{text}: {paths}")
+        found[session_id(session)] = tuple(map(clean, paths))
+    return {session: paths for session, paths in found.items() if paths}
+
+
+def _is_path(path: object) -> bool:
+    return isinstance(path, str) and path.startswith("/")
+
+
+def _list(told: dict[str, Any], name: str) -> list[Any]:
+    value = told.get(name)
+    return value if isinstance(value, list) else []
+
+
+def whole(value: object) -> int | None:
+    """Give a whole number, also one that was written as a string."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    return number(value) if isinstance(value, str) else None

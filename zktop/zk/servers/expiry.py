@@ -1,0 +1,104 @@
+"""When sessions expire, from what a server prints about it by clocks that are not ours.
+
+`dump` prints dates in the server's time zone, to the second (3.4: its monotonic clock as if it
+were a date). The AdminServer prints milliseconds of the monotonic clock. What the monotonic clock
+shows now is known from connections: the newest answer given to any of them cannot be later.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+
+from zktop.model.facts import Millis, Session
+from zktop.zk.servers.table_formats import number
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_EPOCH = date(1970, 1, 1).toordinal()
+_UTC = frozenset({"UTC", "GMT", "Z"})
+_QUARTER_MS = 15 * 60 * 1000  # every time zone is whole quarters of an hour away
+_LATE_MS = 60 * 1000  # a bucket may be this much in the past before we doubt the zone
+_HALF_A_SECOND = 500  # the dates are cut to seconds
+_YEAR, _NUMBERS = 4, 5  # digits of a year; numbers in a date and a time
+_MONOTONIC_BEFORE = 2000  # no server has a clock from before this year; 3.4 prints 1970
+
+
+class ServerClock:
+    """What a server's monotonic clock shows; each look at the server makes it surer."""
+
+    def __init__(self) -> None:
+        self._at_least: int | None = None  # ahead of ours
+        self._at_most: int | None = None
+
+    def heard(self, newest_answer: int | None, at: Millis) -> None:
+        """Learn from the newest answer among all connections: now is not earlier."""
+        if newest_answer is not None:
+            ahead = newest_answer - at
+            self._at_least = ahead if self._at_least is None else max(self._at_least, ahead)
+
+    def awaits(self, next_expiry: int | None, at: Millis) -> None:
+        """Learn from the next moment at which sessions expire: now is not later.
+
+        It is all there is where no client is connected, often at a leader.
+        """
+        if next_expiry is not None:
+            ahead = next_expiry - at
+            self._at_most = ahead if self._at_most is None else min(self._at_most, ahead)
+
+    def forget(self) -> None:
+        """Start over with a server that was started again."""
+        self._at_least = self._at_most = None
+
+    def now(self, at: Millis) -> int | None:
+        """Tell what it shows at a moment of ours; None before anything was heard."""
+        ahead = self._at_most if self._at_least is None else self._at_least
+        return None if ahead is None else at + ahead
+
+
+def from_dates(
+    buckets: Iterable[tuple[str, Sequence[Session]]], at: Millis, monotonic: int | None
+) -> dict[Session, int]:
+    """Give the milliseconds that each session of a `dump` has left."""
+    left: dict[Session, int] = {}
+    for when, sessions in buckets:
+        ahead = _ahead(when, at, monotonic)
+        if ahead is not None:
+            left.update(dict.fromkeys(sessions, ahead))
+    return left
+
+
+def from_monotonic(
+    buckets: dict[int, tuple[Session, ...]], monotonic: int | None
+) -> dict[Session, int]:
+    """Give the milliseconds that each session of an AdminServer's `dump` has left."""
+    if not buckets or monotonic is None:
+        return {}
+    now = min(monotonic, *buckets)  # what expired before now is not listed any more
+    return {session: when - now for when, sessions in buckets.items() for session in sessions}
+
+
+def _ahead(when: str, at: Millis, monotonic: int | None) -> int | None:
+    said = _said(when)
+    if said is None:
+        return None
+    (year, day, hours, minutes, seconds), month, zone = said
+    days = date(year, month, 1).toordinal() - _EPOCH + day - 1
+    moment = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+    now = monotonic if year < _MONOTONIC_BEFORE else at
+    if now is None:
+        return None
+    ahead = moment * 1000 + _HALF_A_SECOND - now
+    if zone not in _UTC:
+        ahead = (ahead + _LATE_MS) % _QUARTER_MS - _LATE_MS
+    return max(0, ahead)
+
+
+def _said(when: str) -> tuple[list[int], int, str] | None:
+    """Part a date as Java prints it: year, day, hours, minutes, seconds; month; zone."""
+    match when.split():
+        case [_, month, day, clock, zone, year] if month in _MONTHS and len(year) == _YEAR:
+            told = [number(part) for part in (year, day, *clock.split(":"))]
+        case _:
+            return None
+    numbers = [one for one in told if one is not None and one >= 0]
+    if len(numbers) != len(told) or len(told) != _NUMBERS or not numbers[0]:
+        return None
+    return numbers, _MONTHS.index(month) + 1, zone

@@ -1,0 +1,419 @@
+"""What the four-letter words answer, read into rows; servers from 3.4 on.
+
+Pure functions of a text. A server, or something that only looks like one, may answer anything.
+A table is whole or unknown: an answer that is cut off, or has a line that does not fit, raises
+UnreadableError, because an empty table would be a statement. What is simple is read without a
+regular expression: to compile one takes longer than to read the tables of a small ensemble.
+"""
+
+import ipaddress
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from sys import intern
+from typing import Final
+
+import msgspec
+
+from zktop.model.facts import Connection, Session
+from zktop.model.text import Text, clean
+from zktop.zk.servers.four_letter import RefusedError
+
+Paths = dict[Session, tuple[Text, ...]]
+Wanted = Mapping[str, Text]  # paths that are asked about, each as whoever asks has it already
+
+_MEMBER = (
+    r"server\.\d+=[^;\n]*?(?P<host>\[[0-9A-Fa-f:.%]+\]|[^:;\n\[\]]+):\d+:\d+"
+    r"(?::(?P<role>participant|observer))?"
+    r"(?:\|[^;\n]*)?(?:;(?:(?P<own>\[[0-9A-Fa-f:.%]+\]|[^:;\n]*):)?(?P<port>\d{1,5}))?\s*"
+)
+_LONGEST_ID = 16  # hexadecimal digits
+_LONGEST = 19  # digits of a number of 64 bits
+_NO_SESSION: Final = (0, 0xFFFF_FFFF_FFFF_FFFF)  # what a connection without one may print
+_CLOSED = "null"  # the address of a connection that is being closed
+_SHOWN = 60  # characters of a line that does not fit
+_SETS = r"(?:Local |Global )*Session(?: Sets|s) ?\(\d+\)(?:/\(\d+\))?:"
+_OBJECT = r"[\w.$]+@[0-9a-f]+"  # a follower of 3.4 prints one instead of its sessions
+
+
+class UnreadableError(RefusedError):
+    """An answer that has not the form of what was asked for: its table is unknown, not empty."""
+
+
+def unreadable(word: str, line: str | None = None) -> UnreadableError:
+    """Say which answer cannot be read and where; without a line, its end is missing."""
+    where = "it is cut off" if line is None else f"at {line[:_SHOWN]!r}"
+    return UnreadableError(f"{word}: this answer cannot be read, {where}")
+
+
+def mode_of(srvr: str) -> str | None:
+    """Find the mode in `srvr`: standalone, leader, follower, observer or read-only."""
+    for line in srvr.splitlines():
+        if line.startswith("Mode:"):
+            return line[5:].strip() or None
+        if line.startswith("READ-ONLY mode"):
+            return "read-only"
+    return None
+
+
+def figures(srvr: str) -> dict[str, str]:
+    """Give the `Name: value` lines of `srvr` by name."""
+    pairs = (line.partition(":") for line in srvr.splitlines() if ":" in line)
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def monitored(mntr: str) -> dict[str, str]:
+    """Read `mntr`: names without their `zk_`, and what stands behind the tab."""
+    found: dict[str, str] = {}
+    for line in _lines_of("mntr", mntr):
+        name, tab, value = line.partition("\t")
+        if not (name.startswith("zk_") and tab):
+            raise unreadable("mntr", line)
+        found[name.removeprefix("zk_").strip()] = value.strip()
+    return found
+
+
+def settings(conf: str) -> dict[str, str]:
+    """Read `conf`; behind a heading for the members, these are settings too.
+
+    The last line of an ensemble member's is not ended, so one that is cut off looks the same.
+    """
+    ended = conf[: conf.rfind("\n") + 1]
+    parts = [line.partition("=") for line in _lines_of("conf", ended)]
+    for name, equals, _ in parts:
+        if not (_is_setting(name) if equals else name.strip() == "membership:"):
+            raise unreadable("conf", name)
+    return {name.strip(): value.strip() for name, equals, value in parts if equals}
+
+
+def _is_setting(name: str) -> bool:
+    return name.isascii() and name.replace("_", "").replace(".", "").isalnum()
+
+
+def _lines_of(word: str, text: str) -> list[str]:
+    """Give the lines that are not blank: at least one, and all of them whole."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    if not (lines and text.endswith("\n")):
+        raise unreadable(word)
+    return lines
+
+
+def connections(cons: str) -> tuple[Connection, ...]:
+    """Read `cons`; connections without a session, such as the one that asked, are left out.
+
+    ZooKeeper puts what it waits for in brackets behind each address, and a blank line at the end.
+    """
+    lines = _lines_of("cons", cons)
+    if "](" in lines[0] and not cons.endswith("\n\n"):
+        raise unreadable("cons")
+    rows = [row for row in map(_connection, lines) if row is not None]
+    return aged([row for row, _ in rows], [answered for _, answered in rows])
+
+
+def newest_answer(cons: str) -> int | None:
+    """Give the newest `lresp`: about now, by the server's monotonic clock."""
+    told = (number(part.partition(",")[0]) for part in cons.split("lresp=")[1:])
+    return max(filter(None, told), default=None)
+
+
+def aged(rows: list[Connection], answered: list[int | None]) -> tuple[Connection, ...]:
+    """Fill in how long each was quiet: the newest answer among all of them counts as now.
+
+    The servers print their monotonic clock, which means nothing to anybody else. 0 means that the
+    connection has had no answer yet: its session has just moved to this server.
+    """
+    now = max(filter(None, answered), default=0)
+    return tuple(
+        Connection(
+            row.session,
+            row.client,
+            row.timeout_ms,
+            row.received,
+            row.sent,
+            row.queued,
+            row.last_operation,
+            row.last_cxid,
+            row.established,
+            now - moment if moment else None,
+        )
+        for row, moment in zip(rows, answered, strict=True)
+    )
+
+
+def _connection(line: str) -> tuple[Connection, int | None] | None:
+    whose, _, rest = line.strip().rpartition("(")
+    client, is_told = _without_interest(whose)
+    told = dict(field.partition("=")[::2] for field in rest[:-1].split(","))
+    received, sent = number(told.get("recved")), number(told.get("sent"))
+    session = hexadecimal(told["sid"]) if "sid" in told else 0
+    if not (is_told and rest.endswith(")")) or None in (received, sent, session):
+        raise unreadable("cons", line)
+    if session is None or session in _NO_SESSION or client == _CLOSED:
+        return None
+    row = Connection(
+        session,
+        client_address(client),
+        number(told.get("to")),
+        received or 0,
+        sent or 0,
+        number(told.get("queued")) or 0,
+        Text(intern(clean(told["lop"]))) if "lop" in told else None,  # thousands say the same
+        hexadecimal(told.get("lcxid", "")),
+        number(told.get("est")),
+    )
+    return row, number(told.get("lresp"))
+
+
+def _without_interest(whose: str) -> tuple[str, bool]:
+    """Give the address without the number in brackets behind it, and whether it is one."""
+    client, bracket, interest = whose.rpartition("[")
+    if not (bracket and interest.endswith("]") and interest[:-1].isdigit()):
+        client = whose
+    host, _, port = client.rpartition(":")
+    return client, client == _CLOSED or bool(host and port.isdigit())
+
+
+def client_address(text: str) -> Text:
+    """Write a client's address shortly, whatever way the server wrote it.
+
+    >>> client_address("worker-3/10.0.1.11:51022"), client_address("[0:0:0:0:0:0:0:1]:34886")
+    ('10.0.1.11:51022', '[::1]:34886')
+    """
+    text = text.rpartition("/")[2]
+    host, colon, port = text.rpartition(":")
+    if ":" not in host and "[" not in host:  # nothing but IPv6 is ever written otherwise
+        return clean(text)
+    try:
+        host = ipaddress.ip_address(host.strip("[]")).compressed
+    except ValueError:
+        return clean(text)
+    return Text(f"[{host}]{colon}{port}" if ":" in host else f"{host}{colon}{port}")
+
+
+def watched(wchc: Iterable[str], *, blank_end: bool = True) -> Paths:
+    """Read the lines of `wchc`: session at the margin, its paths indented."""
+    return _by_session("wchc", indented("wchc", wchc, blank_end=blank_end))
+
+
+def _by_session(
+    word: str, pairs: Iterable[tuple[str, str | None]], wanted: Wanted | None = None
+) -> Paths:
+    paths: dict[Session, list[Text]] = {}
+    mine: list[Text] = []
+    for head, path in pairs:
+        if path is None:
+            session = hexadecimal(head)
+            if session is None:
+                raise unreadable(word, head)
+            mine = paths.setdefault(session, [])
+        elif not path.startswith("/"):
+            raise unreadable(word, path)
+        else:
+            known = clean(path) if wanted is None else wanted.get(clean(path))
+            if known is not None:
+                mine.append(known)
+    return _once(paths)
+
+
+def _once(paths: dict[Session, list[Text]]) -> Paths:
+    """Leave out what is listed twice, as watches of two kinds are, and who has nothing."""
+    return {
+        session: tuple(dict.fromkeys(found))
+        for session, found in paths.items()
+        if session and found
+    }
+
+
+def indented(
+    word: str, lines: Iterable[str], *, blank_end: bool
+) -> Iterator[tuple[str, str | None]]:
+    """Pair each indented line with the line at the margin above it, and that one with None.
+
+    The end is a line break, or as most tables of ZooKeeper have it, a blank line.
+    """
+    head: str | None = None
+    blank = 0
+    for line in lines:
+        if not line:
+            blank += 1
+            continue
+        is_member = line.startswith("\t")
+        if blank or (is_member and head is None):
+            raise unreadable(word, line)
+        if not is_member:
+            head = line
+        yield head or "", line[1:] if is_member else None
+    if blank <= blank_end:
+        raise unreadable(word)
+
+
+def watches_in_all(wchs: str) -> int:
+    """Read the sum from `wchs`, which decides whether the table itself may be asked for."""
+    found = re.fullmatch(r"\d+ connections watching \d+ paths\nTotal watches:(\d{1,18})\n", wchs)
+    if found is None:
+        raise unreadable("wchs", wchs)
+    return int(found[1])
+
+
+class Dump(msgspec.Struct, frozen=True):
+    """What `dump` tells; a leader prints expiry buckets, a follower every session's time-out."""
+
+    buckets: tuple[tuple[str, tuple[Session, ...]], ...] = ()  # when, as it was printed
+    timeouts_ms: dict[Session, int] | None = None
+    ephemerals: Paths | None = None
+    sessions: tuple[Session, ...] | None = None  # all it tells of them is that they are there
+
+
+def dump(lines: Iterable[str], wanted: Wanted | None = None) -> Dump:
+    """Read any of the shapes of `dump`; its list of connections is passed over.
+
+    There may be a hundred thousand ephemerals: only those that are wanted are kept, if any are
+    named. Lines behind the last one that matters are not even asked for.
+    """
+    rows = iter(lines)
+    first = next(rows, "")
+    if first.startswith("Sessions dump ("):
+        listed, heading = _sessions(first, rows)
+        return Dump(ephemerals=_ephemerals(rows, wanted, heading), sessions=listed)
+    if first != "SessionTracker dump:":
+        raise unreadable("dump", first)
+    buckets: list[tuple[str, list[Session]]] = []
+    timeouts: dict[Session, int] = {}
+    for line in rows:
+        sessions_end = line.endswith("ephemeral nodes dump:")
+        _note_session(line.removesuffix("ephemeral nodes dump:"), buckets, timeouts)
+        if sessions_end:
+            break
+    else:
+        raise unreadable("dump")
+    dated = tuple((when, tuple(sessions)) for when, sessions in buckets)
+    return Dump(dated, timeouts or None, _ephemerals(rows, wanted))
+
+
+def _note_session(
+    line: str, buckets: list[tuple[str, list[Session]]], timeouts: dict[Session, int]
+) -> None:
+    first, _, rest = line.strip().partition(" expire at ")
+    if buckets and line.startswith("\t") and (session := hexadecimal(line)) is not None:
+        buckets[-1][1].append(session)
+    elif rest.endswith(":") and first.isdigit():
+        buckets.append((rest[:-1], []))
+    elif not _note_timeout(line.split(), timeouts) and not re.fullmatch(
+        f"|{_SETS}|{_OBJECT}", line
+    ):
+        raise unreadable("dump", line)
+
+
+def _note_timeout(told: list[str], timeouts: dict[Session, int]) -> bool:
+    match told:
+        case [whose, time] if (session := hexadecimal(whose)) and time.endswith("ms"):
+            timeout = number(time.removesuffix("ms"))
+            if timeout is not None:
+                timeouts[session] = timeout
+                return True
+    return False
+
+
+def _counted(line: str, heading: str) -> int:
+    """Read a heading that ends with how many there are, such as `Sessions dump (2):`."""
+    count = number(line.removeprefix(f"{heading} (").removesuffix("):"))
+    if count is None or not line.startswith(heading):
+        raise unreadable("dump", line)
+    return count
+
+
+def _sessions(first: str, rows: Iterator[str]) -> tuple[tuple[Session, ...], str]:
+    """Read the list of sessions that Keeper begins with, and the line behind it."""
+    listed: list[Session] = []
+    for line in rows:
+        session = hexadecimal(line)
+        if session is None:
+            if len(listed) != _counted(first, "Sessions dump"):
+                raise unreadable("dump", line)
+            return tuple(listed), line
+        listed.append(session)
+    raise unreadable("dump")
+
+
+def _ephemerals(rows: Iterator[str], wanted: Wanted | None, heading: str | None = None) -> Paths:
+    """Read who owns what: like `wchc`, with a colon behind each session, but not in Keeper."""
+    if wanted is not None and not wanted:
+        return {}
+    count = _counted(next(rows, "") if heading is None else heading, "Sessions with Ephemerals")
+    heads = 0
+
+    def mine() -> Iterator[tuple[str, str | None]]:
+        nonlocal heads
+        for head, path in indented("dump", _until_connections(rows), blank_end=False):
+            heads += path is None
+            yield head.removesuffix(":"), path
+
+    found = _by_session("dump", mine(), wanted)
+    if heading is not None and heads != count:  # ZooKeeper counts first and lists a moment later
+        raise unreadable("dump")
+    return found
+
+
+def _until_connections(rows: Iterator[str]) -> Iterator[str]:
+    for line in rows:
+        if line == "Connections dump:":
+            yield ""
+            return
+        yield line
+
+
+class Member(msgspec.Struct, frozen=True):
+    """One server of the ensemble, as the ensemble's own configuration names it."""
+
+    host: str
+    port: int | None  # the client port, which an administrator may leave out
+
+
+def members(config: str) -> tuple[Member, ...]:
+    """Read `/zookeeper/config`, or `membership` in `conf`.
+
+    >>> members("server.1=zk1:2888:3888:participant;0.0.0.0:2181")
+    (Member(host='zk1', port=2181),)
+    """
+    told = (line for line in config.split("\n") if line.startswith("server."))
+    found = (re.fullmatch(_MEMBER, line) for line in told)
+    return tuple(_member(one) for one in found if one)
+
+
+def _member(found: re.Match[str]) -> Member:
+    own = (found["own"] or "").strip("[]")
+    host = found["host"].strip("[]") if own in ("", "0.0.0.0", "::", "0:0:0:0:0:0:0:0") else own  # noqa: S104  compared, not bound
+    return Member(host, int(found["port"]) if found["port"] else None)
+
+
+def hexadecimal(text: str) -> int | None:
+    """Read `0x1f`; None when it is something else."""
+    text = text.strip()
+    digits = text[2:]
+    if not (text.startswith("0x") and len(digits) <= _LONGEST_ID and _is_plain(digits)):
+        return None
+    try:
+        return int(digits, 16)
+    except ValueError:
+        return None
+
+
+def number(text: str | None) -> int | None:
+    """Read a decimal number; None when it is something else."""
+    text = (text or "").strip()
+    return int(text) if _is_number(text.removeprefix("-")) else None
+
+
+def decimal(text: str | None) -> float | None:
+    """Read a number that may have a fraction; servers before 3.5 print an average without one."""
+    text = (text or "").strip()
+    parts = text.removeprefix("-").split(".", 1)
+    return float(text) if all(map(_is_number, parts)) else None
+
+
+def _is_number(text: str) -> bool:
+    return text.isdigit() and text.isascii() and len(text) <= _LONGEST
+
+
+def _is_plain(text: str) -> bool:
+    """Tell whether there is nothing but letters and digits, which excludes signs and blanks."""
+    return text.isalnum() and text.isascii()

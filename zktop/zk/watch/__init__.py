@@ -1,0 +1,1 @@
+"""Watches, discovery and polling: how changes reach the observer."""

@@ -1,0 +1,51 @@
+"""Runs jobs once everything that had happened before them has been told.
+
+A table of a server must not be judged by a picture of the locks that is older than the table. So
+a question is sent through the connection that tells of the locks, and the jobs wait for its
+answer. Only one question is under way at a time: a client that keeps on sending puts off its
+pings, and never notices that its server is silent.
+"""
+
+from collections.abc import Callable
+
+from zktop.zk.read.reader import Answer, Reader
+from zktop.zk.read.requests import Exists
+
+Job = Callable[[], None]
+
+
+class Barrier:
+    """Jobs that wait for an answer, in their order; everything happens on the stream's thread."""
+
+    def __init__(self, reader: Reader, is_ready: Callable[[], bool]) -> None:
+        self._reader, self._is_ready = reader, is_ready
+        self._asked: list[Job] = []  # for these a question is under way
+        self._next: list[Job] = []
+        self._turn: int | None = None  # the connection of that question
+
+    def after(self, job: Job) -> None:
+        """Run a job after the answer to a question that is sent from now on."""
+        self._next.append(job)
+        if not self._is_ready():
+            self._turn = None
+            self._asked, self._next = [*self._asked, *self._next], []
+            self._run_asked()
+        elif self._turn != self._reader.turn:
+            self._ask()
+
+    def _ask(self) -> None:
+        self._asked += self._next
+        self._next = []
+        self._turn = self._reader.turn
+        self._reader.ask(Exists(self._reader.hosts.full("/")), self._answered)
+
+    def _answered(self, _answer: Answer) -> None:
+        self._turn = None
+        self._run_asked()
+        if self._next:
+            self._ask()
+
+    def _run_asked(self) -> None:
+        jobs, self._asked = self._asked, []
+        for job in jobs:
+            job()

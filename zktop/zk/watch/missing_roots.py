@@ -1,0 +1,45 @@
+"""Looks at what is there in place of a root that does not exist.
+
+The names beside it tell a typing mistake from a root that is still to come. They are read once for
+each connection: the root's own watch tells when it appears.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import cast
+
+from zktop.model.facts import Children, Gone, Told, split
+from zktop.model.text import Text
+from zktop.zk.read.reader import Answer, Reader
+from zktop.zk.read.requests import NO_NODE, ListChildren, children
+
+
+class Missing:
+    """The roots that a user has named, by the znodes where they begin."""
+
+    def __init__(self, reader: Reader, emit: Callable[[Told], None], bases: Iterable[str]) -> None:
+        self._reader, self._emit = reader, emit
+        self._bases = frozenset(bases)
+        self._looked_at: set[str] = set()
+        self._turn = -1
+
+    def look(self, base: str) -> None:
+        """List the nearest znode above a root that was not found."""
+        if self._turn != self._reader.turn:
+            self._turn = self._reader.turn
+            self._looked_at.clear()
+        if base in self._bases and base not in self._looked_at and base != "/":
+            self._looked_at.add(base)
+            self._list(split(base)[0])
+
+    def _list(self, path: Text) -> None:
+        question = ListChildren(self._reader.hosts.full(path))
+        self._reader.ask(question, lambda answer: self._listed(path, answer))
+
+    def _listed(self, path: Text, answer: Answer) -> None:
+        if answer.code == NO_NODE and path != "/":
+            self._emit(Gone(zxid=answer.zxid, at=answer.at, path=path))
+            self._list(split(path)[0])
+        elif answer.error is None:
+            names, stat = children(answer.value)
+            told = cast("tuple[Text, ...]", names)  # which the fact itself makes clean
+            self._emit(Children(zxid=answer.zxid, at=answer.at, path=path, names=told, stat=stat))

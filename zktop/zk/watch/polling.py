@@ -1,0 +1,132 @@
+"""Looks at Stats where no watch tells: beyond the watch budget, after a flood, behind ACLs.
+
+A listing is repeated only when the Stat of its znode says that children came or went. The same
+rounds look slowly over everything else that is listed, because an ACL that changes makes no event
+and silences those that would follow.
+"""
+
+from collections.abc import Sequence
+from math import ceil
+
+from zktop.model.facts import Stat
+from zktop.zk.read.reader import Answer, Item, Reader, Result
+from zktop.zk.read.requests import GET_DATA
+from zktop.zk.watch.observer import Observer
+from zktop.zk.watch.scope import Scope
+
+EVERY_S = 1.0  # what has no watch
+DENIED_AT_ONCE = 50  # an ACL that opens is met by trying again
+AUDITED_AT_ONCE = 1_000
+
+
+class Polling:
+    """Rounds over the branches of a survey."""
+
+    def __init__(
+        self, reader: Reader, observer: Observer, items_per_s: int, audit_every: float
+    ) -> None:
+        self._reader, self._observer = reader, observer
+        self._items_per_s = max(1, items_per_s * 3 // 4)  # the rest is for what they find
+        self._rounds_per_audit = max(1, round(audit_every / EVERY_S))
+        self._rounds = 0
+        self._next_polled = self._next_denied = self._next_audited = 0
+        self._going = False
+
+    def start(self) -> None:
+        """Begin; a connection that is lost leaves out rounds and nothing else."""
+        if not self._going:
+            self._going = True
+            self._reader.stream.after(EVERY_S, self._round)
+
+    def _round(self) -> None:
+        self._reader.stream.after(EVERY_S, self._round)
+        if not self._reader.idle:
+            return  # the first reading comes first
+        self._rounds += 1
+        survey = self._observer.survey
+        absent = self._absent()
+        polled = [*self._polled(), *absent]
+        self._next_polled, due = _turn(polled, self._next_polled, self._items_per_s)
+        self._look_at([path for path in due if path not in absent])
+        for path in due:
+            if path in absent:
+                survey.open(absent[path], [path])
+        self._next_denied, due = _turn(
+            list(survey.denied), self._next_denied, self._denied_at_once()
+        )
+        for path in due:
+            survey.open(survey.denied[path], [path])
+        if self._rounds % self._rounds_per_audit == 0:
+            listed = list(survey.branches)
+            self._next_audited, due = _turn(listed, self._next_audited, self._audited_at_once())
+            self._look_at(due)
+
+    def _denied_at_once(self) -> int:
+        """Give the most that one round tries again, beside the others."""
+        return min(DENIED_AT_ONCE, max(1, self._items_per_s // 5))
+
+    def _audited_at_once(self) -> int:
+        """Give the most that one round looks at; an old server is asked for each of them."""
+        budget = AUDITED_AT_ONCE if self._reader.batches else self._items_per_s
+        return min(AUDITED_AT_ONCE, budget)
+
+    def sentence(self) -> str | None:
+        """Say how many are looked at how often, and why; nothing where all are watched."""
+        polled = len(self._polled()) + len(self._absent())
+        if not polled:
+            return None
+        are = "1 znode is" if polled == 1 else f"{polled} znodes are"
+        seconds = ceil(polled / self._items_per_s) * round(EVERY_S)
+        often = "once a second" if seconds == 1 else f"every {seconds} s"
+        return (
+            f"{are} polled {often} instead of watched: "
+            "the watch budget is used up, they change too fast, or an ACL hides their events"
+        )
+
+    def _polled(self) -> list[str]:
+        survey = self._observer.survey
+        if not any(scope.polled for scope in self._observer.all_scopes()):
+            return list(survey.polled)
+        branches = survey.branches.values()
+        return [one.path for one in branches if one.scope.polled or one.path in survey.polled]
+
+    def _absent(self) -> dict[str, Scope]:
+        """Give the roots that have no watch and are not there; they may come."""
+        branches = self._observer.survey.branches
+        scopes = self._observer.all_scopes()
+        return {one.base: one for one in scopes if one.polled and one.base not in branches}
+
+    def _look_at(self, paths: Sequence[str]) -> None:
+        if paths:
+            self._reader.read([(GET_DATA, path) for path in paths], self._looked_at)
+
+    def _looked_at(self, batch: Sequence[Item], results: list[Result], _answer: Answer) -> None:
+        survey = self._observer.survey
+        changed: dict[Scope, list[str]] = {}
+        for (_, path), result in zip(batch, results, strict=True):
+            branch = survey.branches.get(path)
+            if branch is None or path in self._observer.unconfirmed:
+                continue  # gone meanwhile, or about to be listed anyway
+            if isinstance(result, int) or _differs(branch.stat, result[1]):
+                changed.setdefault(branch.scope, []).append(path)
+        for scope, paths in changed.items():
+            survey.open(scope, paths)
+
+
+def _differs(known: Stat | None, found: Stat) -> bool:
+    if known is None:
+        return True
+    return (known.pzxid, known.cversion, known.num_children, known.aversion, known.mzxid) != (
+        found.pzxid,
+        found.cversion,
+        found.num_children,
+        found.aversion,
+        found.mzxid,
+    )
+
+
+def _turn(paths: list[str], start: int, count: int) -> tuple[int, list[str]]:
+    """Give the next slice of a round and where the one after it begins."""
+    if start >= len(paths):
+        start = 0
+    return start + count, paths[start : start + count]

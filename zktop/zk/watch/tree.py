@@ -1,0 +1,348 @@
+"""Reads trees of znodes and turns the answers into facts.
+
+A znode that is listed is a branch; its names are remembered, so that a later listing tells which
+znodes are new. Contenders are read once and never listed: what has children, or could be a folder,
+is. On a server with persistent watches a branch costs nothing; elsewhere it costs one watch.
+
+One listed znode: what its children were when it was listed, and what events changed since.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, cast
+
+from msgspec.structs import replace
+
+from zktop.model.facts import Children, Denied, Gone, Node, Siblings, Stat, Told, join, split
+from zktop.model.text import Text
+from zktop.zk.read.batch import Kin, Reads, below, by_parent, gathered, granted
+from zktop.zk.read.reader import BATCH, Answer, Item, Reader, Result
+from zktop.zk.read.requests import (
+    GET_CHILDREN,
+    GET_DATA,
+    NO_AUTH,
+    NO_NODE,
+    Exists,
+    ListChildren,
+    Read,
+    children,
+    stat,
+)
+from zktop.zk.watch.scope import Scope, looks_like_a_place
+
+
+class Branch:
+    """A znode whose children are followed."""
+
+    __slots__ = ("_names", "changed", "deletions", "listed", "path", "scope", "stat", "touched")
+
+    def __init__(self, path: str, scope: Scope) -> None:
+        self.path, self.scope = path, scope
+        self._names: tuple[str, ...] | set[str] = ()
+        self.stat: Stat | None = None  # by the newest listing
+        self.deletions = 0  # told by events since then
+        self.changed = self.touched = 0.0  # when the first and the last event since then came
+        self.listed = 0.0
+
+    @property
+    def names(self) -> set[str]:
+        """The children, by the newest listing and the events since; whoever hears one adds it.
+
+        Until somebody asks they are kept as they were listed: a set takes ten times the room.
+        """
+        if isinstance(self._names, tuple):
+            self._names = set(self._names)
+        return self._names
+
+    def relisted(self, names: tuple[str, ...]) -> set[str]:
+        """Take the names of a new listing; give the known ones."""
+        known = self.names if self._names else set()
+        self._names = names
+        return known
+
+
+def differs(branch: Branch | None, found: Stat) -> bool:
+    """Tell whether its own data may be other than when it was last listed."""
+    return branch is None or branch.stat is None or branch.stat.mzxid != found.mzxid
+
+
+def created_again(branch: Branch, known: set[str], found: Stat) -> set[str]:
+    """Give the names that may stand for another znode than before.
+
+    A place in a queue never gets the same name twice, but a lock that is one znode does. The
+    parent counts what was created in it: more than the new names, and some may have come back.
+    """
+    if branch.stat is None:
+        return set()
+    created = (found.next_sequence or 0) - (branch.stat.next_sequence or 0)
+    if created <= len(branch.names - known):
+        return set()
+    return {name for name in known & branch.names if not looks_like_a_place(name)}
+
+
+class Survey:
+    """What is read of the ensemble, by the roots' scopes."""
+
+    def __init__(self, reader: Reader, emit: Callable[[Told], None], watch_budget: int) -> None:
+        self._reader, self._emit, self._watch_budget = reader, emit, watch_budget
+        self._clock = reader.clock
+        self.branches: dict[str, Branch] = {}
+        self.denied: dict[str, Scope] = {}  # whose children we may not list
+        self.single_watches: set[str] = set()
+        self.polled: set[str] = set()  # whose watch does not tell everything, or is not there
+        self.on_hidden: Callable[[Scope, str], None] = lambda _scope, _parent: None
+        self.on_missing: Callable[[str], None] = lambda _base: None
+        self.on_listed: Callable[[Branch], None] = lambda _branch: None
+        self._to_open: dict[Scope, list[str]] = {}
+        self._to_read: dict[Scope, list[Kin]] = {}
+        self._number_to_read = 0
+        self._opening: set[str] = set()
+        self._reading: dict[str, set[str]] = {}  # names by parent
+
+    def forget_all(self) -> None:
+        """Start over, on a new connection."""
+        self.branches.clear()
+        self.denied.clear()
+        self.single_watches.clear()
+        self.polled.clear()
+        self._to_open.clear()
+        self._to_read.clear()
+        self._number_to_read = 0
+        self._opening.clear()
+        self._reading.clear()
+
+    def pending(self, path: str) -> bool:
+        """Tell whether an answer about this znode is under way."""
+        parent, name = split(path)
+        return path in self._opening or name in self._reading.get(parent, ())
+
+    def forget(self, path: str) -> None:
+        """Let go of a branch and of all below it: the znode is gone."""
+        branch = self.branches.pop(path, None)
+        self.denied.pop(path, None)
+        self.single_watches.discard(path)
+        self.polled.discard(path)
+        for name in branch.names if branch else ():
+            self.forget(join(path, name))
+
+    def open(self, scope: Scope, paths: Iterable[str]) -> None:
+        """List znodes and read what is new in them."""
+        wanted = [path for path in paths if path not in self._opening]
+        self._opening.update(wanted)
+        if scope.watched_singly or not self._reader.batches:
+            for path in wanted:
+                self._list_singly(scope, path)
+        else:
+            self._to_open.setdefault(scope, []).extend(wanted)
+
+    def read(self, scope: Scope, paths: Iterable[str]) -> None:
+        """Read znodes, and list those that turn out to be folders."""
+        for kin in by_parent(paths):
+            self.read_children(scope, kin)
+
+    def read_children(self, scope: Scope, kin: Kin) -> None:
+        """Read some children of one znode in the same way."""
+        under_way = self._reading.get(kin.parent)
+        if under_way is None:
+            self._reading[kin.parent] = set(kin.names)
+        else:
+            kin = Kin(kin.parent, [name for name in kin.names if name not in under_way])
+            under_way.update(kin.names)
+        self._to_read.setdefault(scope, []).append(kin)
+        self._number_to_read += len(kin.names)
+        if self._number_to_read >= BATCH:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send what was asked for: many small questions make one large one.
+
+        Who was listed is read before others are listed: it is quicker to learn of all at once.
+        """
+        to_open, self._to_open = self._to_open, {}
+        for scope, paths in to_open.items():
+            both = [(operation, path) for path in paths for operation in (GET_DATA, GET_CHILDREN)]
+            self._reader.read(both, partial(self._opened, scope))
+        to_read, self._to_read, self._number_to_read = self._to_read, {}, 0
+        for scope, kin in to_read.items():
+            self._reader.read_kin(kin, partial(self._were_read, scope))
+
+    def _list_singly(self, scope: Scope, path: str) -> None:
+        within = path in self.single_watches or len(self.single_watches) < self._watch_budget
+        armed = scope.watched_singly and within
+        if armed:
+            self.single_watches.add(path)
+        question = ListChildren(self._reader.hosts.full(path), armed)
+        self._reader.ask(
+            question, lambda answer: self._listed_singly(scope, path, answer, armed=armed)
+        )
+
+    def _listed_singly(self, scope: Scope, path: str, answer: Answer, *, armed: bool) -> None:
+        self._opening.discard(path)
+        if answer.error is not None:
+            self.single_watches.discard(path)
+            self._no_list(scope, path, answer.code, answer)
+            return
+        names, found = children(answer.value)
+        if found.data_length == 0:  # then the data is known as well
+            self._seen({path: (b"", found)}, answer)
+        elif differs(self.branches.get(path), found):
+            self.read(scope, [path])
+        self._listing(scope, path, cast(tuple[Text, ...], names), found, answer)
+        if armed:
+            self.polled.discard(path)
+        else:
+            self.polled.add(path)
+
+    def _opened(
+        self, scope: Scope, batch: Sequence[Item], results: list[Result], answer: Answer
+    ) -> None:
+        paths = [path for _, path in batch[::2]]
+        self._opening.difference_update(paths)
+        if not self._opening:
+            self._opening.clear()  # it was large once, and only that gives its room back
+        found = list(zip(paths, results[::2], results[1::2], strict=True))
+        self._seen({path: node for path, node, _ in found if not isinstance(node, int)}, answer)
+        for path, node, names in found:
+            if isinstance(node, int):
+                self._no_list(scope, path, node, answer)
+            elif isinstance(names, int):
+                self._no_list(scope, path, names, answer)
+            elif names or self._is_folder(path, node[1]):
+                self._listing(scope, path, names, node[1], answer)
+
+    def _listing(
+        self, scope: Scope, path: str, names: tuple[Text, ...], found: Stat, answer: Answer
+    ) -> None:
+        zxid = answer.zxid
+        if not self._clock.is_plain:
+            zxid = self._clock.present((join(path, name) for name in names), zxid)
+        self._emit(Children(zxid=zxid, at=answer.at, path=Text(path), names=names, stat=found))
+        self.denied.pop(path, None)
+        branch = self.branches.get(path) or Branch(path, scope)
+        self.branches[path] = branch
+        known = branch.relisted(names)
+        fresh = self._fresh(branch, names, known, found) if known else names
+        branch.stat, branch.deletions = found, 0
+        self.on_listed(branch)
+        if not scope.reach.covers_children(path):
+            fresh = [name for name in fresh if scope.reach.covers(join(path, name))]
+        if scope.reach.leads_on(path):
+            self.open(scope, sorted(map(below(path).__add__, fresh)))
+        elif fresh:
+            self.read_children(scope, Kin(path, fresh))
+
+    def _fresh(
+        self, branch: Branch, names: Sequence[str], known: set[str], found: Stat
+    ) -> Sequence[str]:
+        """Give the names that are new since the listing before; let go of those that are gone."""
+        again = created_again(branch, known, found)
+        for name in known - branch.names:
+            self.forget(join(branch.path, name))
+        return [name for name in names if name not in known or name in again]
+
+    def _were_read(self, scope: Scope, batch: Sequence[Kin], reads: Reads, answer: Answer) -> None:
+        for kin in batch:
+            self._take(kin)
+        refused: dict[str, int] = {}
+        if reads.refused:
+            batch, reads, refused = granted(batch, reads)
+        begin = 0
+        folders: list[str] = []
+        are_owned = all([stat.owner for stat in reads.stats])  # noqa: C419  it is quicker
+        for kin in batch:
+            end = begin + len(kin.names)
+            stats = reads.stats[begin:end]
+            self._tell(kin, reads.data[begin:end], stats, answer)
+            folders += () if are_owned else self._folders(scope, kin, stats, answer)
+            begin = end
+        for path, code in refused.items():
+            self._unread(scope, path, code, answer)
+        self.open(scope, folders)
+
+    def _take(self, kin: Kin) -> None:
+        """Take note that these are not under way any more."""
+        under_way = self._reading.get(kin.parent, set())
+        if len(under_way) > len(kin.names):  # else these are all
+            under_way.difference_update(kin.names)
+        else:
+            self._reading.pop(kin.parent, None)
+
+    def _folders(
+        self, scope: Scope, kin: Kin, stats: Sequence[Stat], answer: Answer
+    ) -> Iterator[str]:
+        """Give those that turn out to be folders; empty ones are known with that."""
+        for name, found in zip(kin.names, stats, strict=True):
+            if found.owner:
+                continue
+            path = kin.path(name)
+            if path in self.branches or not self._is_folder(path, found):
+                continue
+            if scope.recursive and found.num_children == 0:
+                self._listing(scope, path, (), found, answer)  # events tell of the first one
+            else:
+                yield path
+
+    def _seen(self, reads: Mapping[str, Read], answer: Answer) -> None:
+        """Tell what these paths hold."""
+        for kin in by_parent(reads):
+            are_all = len(kin.names) == len(reads)  # mostly, and then in their order
+            each = reads.values() if are_all else [reads[kin.path(name)] for name in kin.names]
+            found = gathered(each)
+            self._tell(kin, found.data, found.stats, answer)
+
+    def _tell(
+        self, kin: Kin, data: Sequence[bytes], stats: Sequence[Stat], answer: Answer
+    ) -> None:
+        """Tell what these hold, one by one where one of them may have been gone before."""
+        names: Any = kin.names  # which the fact itself makes clean
+        told = Siblings(
+            zxid=answer.zxid,
+            at=answer.at,
+            path=Text(kin.parent),
+            names=tuple(names),
+            stats=tuple(stats),
+            data=tuple(data),
+        )
+        if self._clock.is_plain:
+            self._emit(told)
+            return
+        for name, node in zip(names, told.nodes, strict=True):
+            self._emit(replace(node, zxid=self._clock.present((kin.path(name),), node.zxid)))
+
+    def _is_folder(self, path: str, found: Stat) -> bool:
+        if found.owner:
+            return False  # an ephemeral znode has no children
+        return found.num_children > 0 or not looks_like_a_place(split(path)[1])
+
+    def _no_list(self, scope: Scope, path: str, code: int, answer: Answer) -> None:
+        if code == NO_AUTH:
+            self.denied[path] = scope
+            self._emit(Denied(zxid=answer.zxid, at=answer.at, path=Text(path), what="list"))
+            self._hidden(scope, path)
+        else:
+            self._unread(scope, path, code, answer)
+
+    def _unread(self, scope: Scope, path: str, code: int, answer: Answer) -> None:
+        if code == NO_NODE:
+            self._emit(Gone(zxid=answer.zxid, at=answer.at, path=Text(path)))
+            self.forget(path)
+            if path == scope.base:
+                self.on_missing(path)
+        elif code == NO_AUTH:
+            self._hidden(scope, path)
+
+    def _hidden(self, scope: Scope, path: str) -> None:
+        """Try for the Stat alone, which some servers give to everybody: it names the owner."""
+        question = Exists(self._reader.hosts.full(path))
+        self._reader.ask(question, lambda answer: self._hidden_stat(scope, path, answer))
+
+    def _hidden_stat(self, scope: Scope, path: str, answer: Answer) -> None:
+        if answer.error is None:
+            found = stat(answer.value)
+            self._emit(Node(zxid=answer.zxid, at=answer.at, path=Text(path), stat=found))
+        elif answer.code == NO_AUTH:
+            self._emit(Denied(zxid=answer.zxid, at=answer.at, path=Text(path), what="read"))
+        else:
+            self._unread(scope, path, answer.code, answer)
+            return
+        self.on_hidden(scope, path)
