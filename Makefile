@@ -8,8 +8,8 @@ TOOLS   = $(VENV)/.tools
 PIP     = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # A process each: threads that a client leaves behind must not disturb what comes next.
-PURE   ?= zktop,tests/model,tests/config,tests/headless,tests/test_recording.py
-SUITES ?= tests/ui tests/faults tests/sandbox tests/screen tests/cli tests/clients tests/zk \
+PURE   ?= zktop,tests/model,tests/config,tests/output,tests/test_recording.py
+SUITES ?= tests/ui tests/faults tests/sandbox tests/screen tests/cli,tests/app tests/clients tests/zk \
           tests/demo tests/whole tests/readme tests/bench tests/soak
 JOBS   ?= 2  # suites at a time; they wait for sessions and processes more than they compute
 
@@ -31,7 +31,7 @@ older: $(TOOLS)  ## real servers of 3.4 and 3.5, fetched once: 450 MB
 
 kerberos: $(TOOLS)  ## a login at a Kerberos realm of its own; on Debian, as root
 	@tests/get-kerberos $(BIN)/pip
-	@$(BIN)/python -m pytest -q tests/zk/test_kerberos.py
+	@$(BIN)/python -m pytest -q tests/zk/connect/test_kerberos.py
 
 check: $(TOOLS)  ## format, lint, types, import directions
 	@$(BIN)/ruff format --check --quiet . || { echo "run: $(BIN)/ruff format ."; exit 1; }

@@ -26,7 +26,7 @@ from zktop.zk.connect.address import Admin
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from servers import RunningServer, ask, has_real_zookeeper, real_zookeeper
-from soak.figures import grown, memory_mb, settled, sockets
+from soak.growth import grown, memory_mb, settled, sockets
 
 DEFAULT_S = 600.0
 NOTES = 40  # at least so many rows of figures, whatever the length

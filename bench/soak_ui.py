@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from soak.figures import grown, settled
-from soak.fingers import ANSWERS_S, Fingers, LostError, fingers
+from soak.growth import grown, settled
+from soak.random_keys import ANSWERS_S, Fingers, LostError, fingers
 
 DEFAULT_S = 3600.0
 NAMES = ("threads", "sockets", "processes")

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from functools import partial
 from statistics import median
 
-from bench.figure import Figure, milliseconds
 from tests.model.waits.scale import longer, scale_case, shorter
+
+from bench.figure import Figure, milliseconds
 from zktop.model.waits.assess import assess, standings
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import Evidence

@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _is_there(marker: str) -> bool:
     if marker == "zookeeper":
         return has_real_zookeeper()
-    from zk.realm import is_there  # noqa: PLC0415  few suites need it
+    from zk.kerberos_realm import is_there  # noqa: PLC0415  few suites need it
 
     return is_there()
 

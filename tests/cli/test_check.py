@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from headless.stories import (
+from model.builders import kazoo_name
+from output.stories import (
     LATER,
     SETTLE,
     facts,
@@ -15,7 +16,6 @@ from headless.stories import (
     settings,
     tables,
 )
-from model.builders import kazoo_name
 
 from zktop.model.facts import AnyFact
 from zktop.model.settings import Settings

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from cli.live import worker
+from cli.live_processes import worker
 from servers import sandbox_server
 
 OTHERS = ("keeper", "raftkeeper", "zetcd")

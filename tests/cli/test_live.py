@@ -12,8 +12,8 @@ from pathlib import Path
 import jsonschema
 import msgspec
 import pytest
-from cli.live import PATIENCE_S, Line, Worker, new_root, worker, zktop_process
-from either import EITHER, server_of
+from cli.live_processes import PATIENCE_S, Line, Worker, new_root, worker, zktop_process
+from each_server import EITHER, server_of
 from kazoo.client import KazooClient
 from kazoo.security import make_digest_acl
 from servers import RunningServer, ask, free_port, sandbox_server

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli.live import new_root, worker
+from cli.live_processes import new_root, worker
 from servers import sandbox_server
 
 from zktop.cli.main import COMMANDS

@@ -4,8 +4,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from headless.stories import recorded
-from ui.past import BEGIN, moments
+from output.stories import recorded
+from ui.example_past import BEGIN, moments
 
 from zktop.app.feeds import ReplayFeed
 from zktop.app.record_file import Guarded

@@ -7,8 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from clients.commands import Check, checking
-from clients.people import (
+from clients.client_processes import (
     DEBIAN_GO,
     LONG_S,
     Hire,
@@ -21,6 +20,7 @@ from clients.people import (
     kazoo_people,
     virtual,
 )
+from clients.commands import Check, checking
 from kazoo.client import KazooClient
 from servers import DEBIAN_JARS, RunningServer, real_zookeeper
 

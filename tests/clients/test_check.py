@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 import pytest
+from clients.client_processes import Person, Stage
 from clients.commands import Check
 from clients.deadlocks import DEADLOCKS, NEAR_MISSES, a_leader_that_waits_for_a_candidate
-from clients.glance import glance_when
-from clients.people import Person, Stage
+from clients.snapshots import glance_when
 
 from zktop.model.settings import Root
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from cli.live import Line, Zktop, zktop_process
+from cli.live_processes import Line, Zktop, zktop_process
+from clients.client_processes import Stage
 from clients.commands import zktop
-from clients.glance import PATIENCE_S, Glance, Told, held, waiting, watching
-from clients.people import Stage
+from clients.snapshots import PATIENCE_S, Glance, Told, held, waiting, watching
 
 from zktop.output.events import Teller
 

@@ -1,8 +1,16 @@
 """Curator's recipes, used by Curator: a snapshot tells what the clients say themselves."""
 
 import pytest
-from clients.glance import Told, eventually, glance, glance_when, held, waiting, watched_by_server
-from clients.people import Stage
+from clients.client_processes import Stage
+from clients.snapshots import (
+    Told,
+    eventually,
+    glance,
+    glance_when,
+    held,
+    waiting,
+    watched_by_server,
+)
 
 pytestmark = pytest.mark.zookeeper
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 
 import pytest
-from clients.glance import watching
-from clients.people import Person, Stage
+from clients.client_processes import Person, Stage
+from clients.snapshots import watching
 
 from zktop.model.report import Report
 

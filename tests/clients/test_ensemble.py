@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from clients.glance import PATIENCE_S, Told, glance, held, waiting, watching
-from clients.people import Place, Stage, kazoo_people, virtual
+from clients.client_processes import Place, Stage, kazoo_people, virtual
+from clients.snapshots import PATIENCE_S, Told, glance, held, waiting, watching
 from servers import RunningServer, ask, real_ensemble
 
 from zktop.model.report import Report

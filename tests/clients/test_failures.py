@@ -1,8 +1,9 @@
 """What goes wrong, made to go wrong for real: what a snapshot tells, before and after."""
 
 import pytest
+from clients.client_processes import Person, Stage
 from clients.commands import Check, Ran
-from clients.glance import (
+from clients.snapshots import (
     Told,
     eventually,
     glance,
@@ -11,8 +12,7 @@ from clients.glance import (
     waiting,
     watched_by_server,
 )
-from clients.people import Person, Stage
-from demo.proxy import lossy_line
+from demo.lossy_proxy import lossy_line
 from kazoo.client import KazooClient
 
 pytestmark = pytest.mark.zookeeper

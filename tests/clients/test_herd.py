@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from faults.witness import Place, witness
+from faults.zktop_under_test import Place, witness
 from kazoo.client import KazooClient
 from kazoo.recipe.watchers import ChildrenWatch
 from servers import RunningServer, ask
-from zk.eye import eventually
+from zk.observed import eventually
 
 from zktop.model.findings.finding import Finding
 from zktop.model.report import Report

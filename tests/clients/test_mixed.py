@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 import pytest
+from clients.client_processes import Hire, Person, Place, Stage
 from clients.commands import Check
-from clients.glance import (
+from clients.snapshots import (
     PATIENCE_S,
     Glance,
     glance,
@@ -12,7 +13,6 @@ from clients.glance import (
     watched_by_server,
     watching,
 )
-from clients.people import Hire, Person, Place, Stage
 from kazoo.client import KazooClient
 
 from zktop.app.watch import Watch

@@ -1,9 +1,9 @@
 """Clients of one name on one host, as Curator's are by default: zktop tells them apart."""
 
 import pytest
+from clients.client_processes import Hire, Person, Stage
 from clients.commands import Check
-from clients.glance import glance_when
-from clients.people import Hire, Person, Stage
+from clients.snapshots import glance_when
 
 pytestmark = pytest.mark.zookeeper
 

@@ -3,9 +3,9 @@
 import time
 
 import pytest
+from clients.client_processes import Stage
 from clients.deadlocks import two_locks_in_opposite_orders
-from clients.glance import SAMPLE_EVERY_S
-from clients.people import Stage
+from clients.snapshots import SAMPLE_EVERY_S
 from servers import RunningServer
 
 from zktop.app.connect import access_of, plan_of

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from clients.client_processes import Person, Stage, kazoo_people, virtual
 from clients.commands import checking
-from clients.glance import glance_when
-from clients.people import Person, Stage, kazoo_people, virtual
+from clients.snapshots import glance_when
 from servers import RunningServer, real_zookeeper
 
 pytestmark = pytest.mark.zookeeper

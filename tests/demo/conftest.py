@@ -4,8 +4,8 @@ import contextlib
 from collections.abc import Iterator
 
 import pytest
-from demo.stage import Stage, Troupe
-from either import EITHER, server_of
+from demo.contenders import Stage, Troupe
+from each_server import EITHER, server_of
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import msgspec
 import pytest
-from demo.stage import PATIENCE_S, Stage
+from demo.contenders import PATIENCE_S, Stage
 from servers import sandbox_server
 
 from zktop.demo.__main__ import EXIT_AFTER_S

@@ -2,7 +2,7 @@
 
 import contextlib
 
-from demo.stage import Stage
+from demo.contenders import Stage
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kazoo.client import KazooClient

@@ -1,7 +1,7 @@
 """Each flaw shows its mistake, and the recipe without it does not."""
 
 import pytest
-from demo.stage import Stage
+from demo.contenders import Stage
 from servers import real_zookeeper, started_again
 
 from zktop.demo.log import Chronicle

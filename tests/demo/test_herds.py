@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 import pytest
-from demo.stage import Stage
+from demo.contenders import Stage
 from kazoo.client import KazooClient
 
 from zktop.app.watch import Watch

@@ -2,8 +2,8 @@
 
 import msgspec
 import pytest
-from demo.proxy import lossy_line
-from demo.stage import Stage
+from demo.contenders import Stage
+from demo.lossy_proxy import lossy_line
 
 QUEUES = ("poll", "parent-watch", "predecessor", "get-watch", "rw", "rw-host", "kazoo-lock")
 

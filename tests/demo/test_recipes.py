@@ -1,7 +1,7 @@
 """Every recipe: who holds, who waits, what a time-out leaves behind, whom a release wakes."""
 
 import pytest
-from demo.stage import Stage
+from demo.contenders import Stage
 
 from zktop.demo.recipes import RECIPES
 

@@ -3,7 +3,7 @@
 import signal
 
 import pytest
-from demo.stage import Stage
+from demo.contenders import Stage
 
 from zktop.demo.messages import Claim
 

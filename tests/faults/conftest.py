@@ -5,11 +5,11 @@ import signal
 from collections.abc import Callable, Iterator
 
 import pytest
-from faults.crowd import Crowd, crowd
-from faults.witness import Place
+from faults.contenders_at_work import Crowd, crowd
+from faults.zktop_under_test import Place
 from servers import RunningServer, ask, real_ensemble, real_zookeeper, started_again
-from zk.cable import Cable
-from zk.eye import eventually
+from zk.cut_proxy import Cable
+from zk.observed import eventually
 
 from zktop.zk.connect.address import Address
 

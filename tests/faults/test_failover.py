@@ -5,11 +5,11 @@ from contextlib import ExitStack, closing
 
 import pytest
 from faults.conftest import TICK_MS, Ensemble
-from faults.witness import Place, Witness, witness
+from faults.zktop_under_test import Place, Witness, witness
 from kazoo.client import KazooClient
 from kazoo.retry import KazooRetry
 from servers import RunningServer
-from zk.cable import Cable
+from zk.cut_proxy import Cable
 
 from zktop.model.report import Report
 from zktop.zk.connect.address import Address

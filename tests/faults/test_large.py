@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from faults.witness import Place, Witness, witness
+from faults.zktop_under_test import Place, Witness, witness
 from kazoo.client import KazooClient
 from servers import RunningServer, real_zookeeper
-from zk.eye import looking, picture
-from zk.eye import names as names_in
+from zk.observed import looking, picture
+from zk.observed import names as names_in
 
 from zktop.model.examiner import Examiner
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 from faults.conftest import Ensemble
-from faults.crowd import MEMBERS, Crowd, crowd
-from faults.witness import Place, agrees_soon, counts_all_soon, witness
+from faults.contenders_at_work import MEMBERS, Crowd, crowd
+from faults.zktop_under_test import Place, agrees_soon, counts_all_soon, witness
 from kazoo.client import KazooClient
 from kazoo.security import make_digest_acl
 from servers import RunningServer, free_port, real_zookeeper

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 import pytest
 from faults.conftest import Ensemble
-from faults.crowd import Crowd
-from faults.witness import Place, Witness, agrees_soon, counts_all_soon, witness
+from faults.contenders_at_work import Crowd
+from faults.zktop_under_test import Place, Witness, agrees_soon, counts_all_soon, witness
 
 from zktop.model.report import Report
 

@@ -4,12 +4,12 @@ import signal
 from collections.abc import Iterator
 
 import pytest
-from cli.live import zktop_process
+from cli.live_processes import zktop_process
 from faults.bystander import NOTICED_S, OUTSTANDING, pace
 from faults.test_large import TOKEN, create, holders
 from kazoo.client import KazooClient
 from servers import RunningServer
-from zk.cable import Cable
+from zk.cut_proxy import Cable
 
 pytestmark = pytest.mark.zookeeper
 

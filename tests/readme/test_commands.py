@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from readme.secure import secured
+from readme.tls_proxy import secured
 from servers import sandbox_server
 from tmux import ZKTOP, terminal
 

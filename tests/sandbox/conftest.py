@@ -1,7 +1,7 @@
 """The servers that the sandbox's tests talk to."""
 
 import pytest
-from either import EITHER, server_of
+from each_server import EITHER, server_of
 
 TICK_MS = 500  # so that the shortest session lasts a second
 

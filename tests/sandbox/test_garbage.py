@@ -6,7 +6,7 @@ import socket
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sandbox.raw import RawClient, buf, i32, i64, multi, new, path_of, txt, versioned
+from sandbox.raw_client import RawClient, buf, i32, i64, multi, new, path_of, txt, versioned
 from servers import sandbox_server
 
 PASSWORD = bytes(16)

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from sandbox.raw import RawClient
+from sandbox.raw_client import RawClient
 from servers import DEBIAN_JARS, real_zookeeper, sandbox_server
 
 SCRIPT = Path(__file__).with_name("CuratorScript.java")

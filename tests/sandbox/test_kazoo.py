@@ -5,7 +5,7 @@ import threading
 import pytest
 from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException, RolledBackError, RuntimeInconsistency
-from sandbox.raw import RawClient, new
+from sandbox.raw_client import RawClient, new
 
 WITHIN_S = 30
 

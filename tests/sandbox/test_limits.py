@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from sandbox.raw import RawClient, buf, i32, i64, multi, new, path_of, txt
+from sandbox.raw_client import RawClient, buf, i32, i64, multi, new, path_of, txt
 from servers import ask, sandbox_server
 
 MANY = 10_000

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from sandbox.raw import RawClient
+from sandbox.raw_client import RawClient
 from servers import ask, free_port, sandbox_server
 
 COMMAND = [sys.executable, "-m", "zktop.sandbox"]

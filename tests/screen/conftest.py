@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from either import EITHER, server_of
+from each_server import EITHER, server_of
 from servers import RunningServer
 
 

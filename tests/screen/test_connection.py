@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from either import EITHER, server_of
+from each_server import EITHER, server_of
 from servers import RunningServer, free_port, started_again
 from tmux import ZKTOP, Terminal, terminal
 

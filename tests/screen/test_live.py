@@ -1,6 +1,6 @@
 """The UI in a real terminal, on real servers, with real contenders: read from the screen."""
 
-from cli.live import new_root, worker
+from cli.live_processes import new_root, worker
 from servers import RunningServer
 from tmux import ZKTOP, Terminal, terminal
 

@@ -14,8 +14,8 @@ from screen.test_keys import named, see
 from servers import RunningServer
 from textual.pilot import Pilot
 from tmux import ZKTOP, terminal
-from ui.feeds import pressed, settled
-from zk.eye import eventually
+from ui.fake_feed import pressed, settled
+from zk.observed import eventually
 
 from zktop.app.contenders import Troupe
 from zktop.app.run_ui import live_feed

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from soak.figures import grown, settled
-from soak.fingers import ANSWERS_S, fingers
+from soak.growth import grown, settled
+from soak.random_keys import ANSWERS_S, fingers
 
 SECONDS = float(os.environ.get("ZKTOP_SOAK_SECONDS", "120"))
 FILLS_MB = 12.0  # the tape, which remembers the newest thousands of pictures, is not full so soon

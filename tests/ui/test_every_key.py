@@ -1,9 +1,9 @@
 """Every key, twice, on every screen: nothing falls, and the UI goes on answering."""
 
 import pytest
-from ui.feeds import ToldFeed, pressed, settled
-from ui.stages import Asked
-from ui.troubles import trouble
+from ui.example_ensemble import trouble
+from ui.fake_feed import ToldFeed, pressed, settled
+from ui.fake_stage import Asked
 
 from zktop.ui.app import Look, Zktop
 from zktop.ui.keys import KEYS

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 from textual.css.stylesheet import Stylesheet
-from ui.feeds import app_of, pressed, settled
-from ui.troubles import trouble
+from ui.example_ensemble import trouble
+from ui.fake_feed import app_of, pressed, settled
 
 from zktop.app.run_ui import design_of
 from zktop.config.themes import theme_named

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from rich.style import Style
-from ui.feeds import ToldFeed, settled
-from ui.situations import SITUATIONS, Situation
+from ui.example_states import SITUATIONS, Situation
+from ui.fake_feed import ToldFeed, settled
 
 from zktop.ui.app import Look, Zktop
 from zktop.ui.screens import PAGES

@@ -11,8 +11,8 @@ from rich.style import Style
 from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.strip import Strip
-from ui.feeds import app_of, pressed, settled
-from ui.troubles import trouble
+from ui.example_ensemble import trouble
+from ui.fake_feed import app_of, pressed, settled
 
 from zktop.ui.textual_fixes import memory as sweep
 

@@ -2,9 +2,9 @@
 
 import pytest
 from textual.pilot import Pilot
-from ui.feeds import ToldFeed, app_of, frames, settled
-from ui.stages import AB_BA, QUEUE, Asked
-from ui.troubles import trouble
+from ui.example_ensemble import trouble
+from ui.fake_feed import ToldFeed, app_of, frames, settled
+from ui.fake_stage import AB_BA, QUEUE, Asked
 
 from zktop.ui.app import Look, Zktop
 from zktop.ui.dialogs.confirm import Confirm

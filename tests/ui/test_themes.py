@@ -9,7 +9,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.css.stylesheet import Stylesheet
 from textual.theme import Theme as TextualTheme
-from ui.feeds import app_of, settled
+from ui.fake_feed import app_of, settled
 
 from zktop.app.run_ui import design_of, wardrobe
 from zktop.config.themes import all_themes, theme_named

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 from kazoo.client import KazooClient
-from whole.show import Show
+from whole.played_scene import Show
 
 from zktop.app.watch import Watch
 from zktop.demo.log import Chronicle

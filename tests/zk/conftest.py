@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from either import EITHER
+from each_server import EITHER
 from kazoo.client import KazooClient
 from servers import RunningServer, real_zookeeper, sandbox_server
 
@@ -15,7 +15,7 @@ _numbers = itertools.count()
 
 # What these state holds for the sandbox as for the real one; the others ask a real server for
 # what the sandbox does not have, or break it in ways that cost time.
-ON_BOTH = ("test_client", "test_newcomers", "test_observer", "test_requests")
+ON_BOTH = ("test_client", "test_pending", "test_observer", "test_requests")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -13,8 +13,8 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import UnimplementedError
 from kazoo.protocol.states import KazooState
 from servers import ask
-from zk.eye import eventually, looking, names
-from zk.older import Older, kinds, named, older
+from zk.observed import eventually, looking, names
+from zk.older_servers import Older, kinds, named, older
 
 from zktop.model.facts import Link, session_id, session_text
 from zktop.zk.read.requests import AddWatch

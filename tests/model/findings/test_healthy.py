@@ -7,7 +7,7 @@ everybody is connected and quiet, and whoever waits watches what its library wat
 from collections.abc import Iterator
 
 import pytest
-from model.locks.vectors import AT, ZXID, Vector, all_vectors, facts_of, now_of, settings_of
+from model.layouts.vectors import AT, ZXID, Vector, all_vectors, facts_of, now_of, settings_of
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import (

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 from model.builders import NOW
-from model.queues import Root
+from model.plain_locks import Root
 
 from zktop.model.history.all_locks import Chronicle
 from zktop.model.history.change import Change

@@ -1,7 +1,7 @@
 """The number that comes next."""
 
 from model.builders import kazoo_name
-from model.locks.build import lock_in, world_of
+from model.locks.lock_worlds import lock_in, world_of
 
 
 def members(count: int) -> list[str]:

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 from hypothesis import given
-from model.waits import worlds as w
+from model.waits import random_states as w
 from model.waits.notation import graph, queues
 from msgspec.structs import replace
 

@@ -2,7 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from model.queues import member
+from model.plain_locks import member
 
 from zktop.model.facts import Session
 from zktop.model.waits.assess import standings

@@ -4,7 +4,7 @@ import random
 
 from hypothesis import given
 from hypothesis import strategies as st
-from model.waits import worlds as w
+from model.waits import random_states as w
 from msgspec.structs import replace
 
 from zktop.model.waits.assess import behind, standings

@@ -1,7 +1,7 @@
 """The scale case has the answer that it was built to have, step by step as well."""
 
 import pytest
-from model.waits.scale import longer, scale_case, shorter
+from model.waits.scale_case import longer, scale_case, shorter
 
 from zktop.model.waits.assess import assess, behind, standings
 from zktop.model.waits.graph import WaitGraph

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 from hypothesis import given
-from model.waits import worlds as w
+from model.waits import random_states as w
 from model.waits.notation import graph
 
 from zktop.model.waits.assess import assess

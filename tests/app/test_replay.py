@@ -1,0 +1,104 @@
+"""A replay looks as the live run did: at the same moments, as thoroughly, by the same settings."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from model.findings.cases import facts as queue
+from model.findings.cases import k
+from output.stories import LATER, SETTLE, facts, recorded, recorded_story, settings
+
+from zktop.app.replay import Replay
+from zktop.model.facts import AnyFact
+from zktop.model.settings import Root, Settings, Thresholds
+from zktop.recording import Header, Recorder
+
+Zktop = Callable[..., tuple[int, str, str]]
+ORPHAN = k("A", 0, by="")
+MANY: list[AnyFact] = [
+    fact for n in range(450) for fact in queue(ORPHAN, k(f"B{n}", 1), path=f"/l{n:03d}")
+]
+
+
+@pytest.mark.parametrize("thorough", [True, False])
+def test_a_hurried_look_is_a_hurried_look_again(tmp_path: Path, *, thorough: bool) -> None:
+    """It leaves findings to the looks that follow, live and in the replay."""
+    file = tmp_path / "a.zktop"
+    with file.open("wb") as out:
+        recorder = Recorder(out, Header(tool="zktop", hosts="zk1:2181", roots=[]))
+        recorder.facts(MANY)
+        for at in (LATER + 100_000, LATER + 100_050, LATER + 100_100):
+            recorder.look(at, thorough=thorough)
+        recorder.close()
+
+    first, *_, last = [len(report.findings) for report in Replay(file).reports()]
+
+    assert (first == last) is thorough
+
+
+def test_a_recording_brings_its_settings(tmp_path: Path) -> None:
+    """Patience, layouts and roots of the live run; not those of whoever replays it."""
+    judged_by = Settings(roots=(Root("/locks/x"),), thresholds=Thresholds(settle=1))
+    file = recorded(tmp_path / "a.zktop", (LATER, facts("X x: A ; Y x: B")), judged_by=judged_by)
+
+    (report,) = Replay(file).reports()
+
+    assert report.paths == ("/locks/x",)
+    assert report.settings == judged_by
+
+
+def test_the_command_line_judges_anew(zktop: Zktop, tmp_path: Path) -> None:
+    """With another root, another part of the same facts is shown."""
+    file = recorded_story(tmp_path / "a.zktop", "X x: A B ; Y x: B A")
+
+    told, anew = (
+        zktop("check", "--from", str(file), *more) for more in ([], ["--root", "/locks/x"])
+    )
+
+    assert (told[0], anew[0]) == (1, 0)
+    assert anew[1].startswith("OK: 1 lock, 0 deadlocks\n")
+
+
+def test_a_cut_off_file_is_read_and_said_to_be(zktop: Zktop, tmp_path: Path) -> None:
+    """Up to its last whole line, which is where it was flushed."""
+    moments = [(LATER + n * SETTLE, facts("X x: A B") if not n else []) for n in range(5)]
+    file = recorded(tmp_path / "a.zktop", *moments, judged_by=settings("X x: A B"))
+    file.write_bytes(file.read_bytes()[:-12])
+
+    code, out, err = zktop("check", "--from", str(file))
+
+    assert code == 0
+    assert out.startswith("OK: 1 lock")
+    assert err == f"{file} was cut off: it is read up to its last whole line.\n"
+
+
+def test_a_file_that_is_no_recording_is_a_usage_error(zktop: Zktop, tmp_path: Path) -> None:
+    """Named, in one sentence."""
+    file = tmp_path / "notes.txt"
+    file.write_text("hello")
+
+    code, out, err = zktop("snapshot", "--from", str(file))
+
+    assert (code, out) == (2, "")
+    assert err == f"{file} is no zktop recording: it does not begin like one.\n"
+
+
+@pytest.mark.parametrize("at", ["yesterday", "+x", "12:00"])
+def test_a_time_that_is_none_is_a_usage_error(zktop: Zktop, tmp_path: Path, at: str) -> None:
+    """With an example of one."""
+    file = recorded_story(tmp_path / "a.zktop", "X x: A")
+
+    code, out, err = zktop("snapshot", "--from", str(file), "--at", at)
+
+    assert (code, out) == (2, "")
+    assert "expected a time like 2026-01-31T12:00:00Z or +90s" in err
+
+
+def test_a_time_before_the_first_look_is_nothing_to_look_at(zktop: Zktop, tmp_path: Path) -> None:
+    """Nobody knows what was then."""
+    file = recorded_story(tmp_path / "a.zktop", "X x: A")
+
+    code, out, err = zktop("snapshot", "--from", str(file), "--at", "1970-01-01T00:00:01Z")
+
+    assert (code, out) == (4, "")
+    assert err == f"{file} holds no look before 1970-01-01T00:00:01.000Z.\n"

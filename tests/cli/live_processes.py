@@ -1,0 +1,115 @@
+"""Processes for tests of live commands: contenders, and zktop itself."""
+
+import contextlib
+import itertools
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+PATIENCE_S = 40.0
+WORKER = str(Path(__file__).parents[1] / "clients/worker.py")
+
+Line = dict[str, Any]
+
+
+class Worker:
+    """A contender; each call returns when the ensemble has done it."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+        self.session = int(self._answer())
+
+    def acquire(self, path: str) -> None:
+        """Take a lock."""
+        self._tell("acquire", path)
+
+    def ask(self, path: str) -> None:
+        """Queue for a lock that somebody else has."""
+        self._tell("ask", path)
+
+    def release(self, path: str) -> None:
+        """Let a lock go."""
+        self._tell("release", path)
+
+    def _tell(self, word: str, path: str) -> None:
+        assert self._process.stdin
+        self._process.stdin.write(f"{word} {path}\n")
+        self._process.stdin.flush()
+        assert self._answer() == "done"
+
+    def _answer(self) -> str:
+        assert self._process.stdout
+        return self._process.stdout.readline().strip()
+
+
+@contextlib.contextmanager
+def worker(hosts: str, name: str) -> Iterator[Worker]:
+    """Somebody with a session of its own."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, WORKER, hosts, name], **pipes) as process:  # type: ignore[call-overload]  # keywords in a dict
+        try:
+            yield Worker(process)
+        finally:
+            process.kill()
+
+
+class Zktop:
+    """A running command; its lines come in as it prints them."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self.process = process
+        self.lines: list[Line] = []
+        self._came: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def until(self, condition: Callable[[Line], object]) -> list[Line]:
+        """Wait for a line of which this is so; give all lines up to it."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not (self.lines and condition(self.lines[-1])):
+            line = self._came.get(timeout=max(0.0, deadline - time.monotonic()))
+            assert line is not None, f"it ended: {self.lines}, {self.ended()}"
+            self.lines.append(json.loads(line))
+        return self.lines
+
+    def ended(self) -> tuple[int, str]:
+        """Wait for its end: the exit code, and what it said on stderr."""
+        assert self.process.stderr
+        err = self.process.stderr.read()
+        return self.process.wait(PATIENCE_S), err
+
+    def _read(self) -> None:
+        assert self.process.stdout
+        for line in self.process.stdout:
+            self._came.put(line)
+        self._came.put(None)
+
+
+@contextlib.contextmanager
+def zktop_process(*args: str) -> Iterator[Zktop]:
+    """A command in a process of its own, without the user's config."""
+    nowhere = {"XDG_CONFIG_HOME": "/nonexistent", "PATH": os.environ["PATH"]}
+    command = [sys.executable, "-m", "zktop", *args]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": nowhere}
+    with subprocess.Popen(command, **pipes) as process:  # type: ignore[call-overload]  # keywords in a dict
+        zktop = Zktop(process)
+        try:
+            yield zktop
+        finally:
+            process.kill()
+            zktop.reader.join()  # else the pipe is closed while it reads
+
+
+_numbers = itertools.count()
+
+
+def new_root() -> str:
+    """A place of the test's own."""
+    return f"/live-{os.getpid()}-{next(_numbers)}"

@@ -1,0 +1,157 @@
+"""What zktop says of a lock, and what it should say by the words of those who are in it."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import msgspec
+from clients.client_processes import Place, Stage
+from servers import ask
+
+from zktop.app.connect import access_of, plan_of
+from zktop.app.watch import Watch
+from zktop.cli.snapshot import _first
+from zktop.config.types import Admin, Config
+from zktop.model.settings import Root, Thresholds
+from zktop.output.snapshot import snapshot
+
+PATIENCE_S = 40.0
+QUICK = Thresholds(settle=400, orphan=300)
+SAMPLE_EVERY_S = 0.2
+
+Line = dict[str, Any]
+Roots = Sequence[str | Root]
+
+
+class Told(NamedTuple):
+    """One lock, as a snapshot tells it or as its clients do."""
+
+    layout: str
+    kind: str
+    holders: list[Line]
+    waiters: list[Line]
+    leases: int | None = None
+
+
+class Glance:
+    """A snapshot, to be asked."""
+
+    def __init__(self, shot: Line) -> None:
+        self.shot = shot
+
+    def lock(self, path: str) -> Told:
+        """What it tells of one lock, without what only time tells."""
+        (lock,) = [lock for lock in self.shot["locks"] if lock["path"] == path]
+        return Told(
+            lock["layout"],
+            lock["kind"],
+            [_place(one) for one in lock["holders"]],
+            [_place(one) for one in lock["waiters"]],
+            lock["leases"],
+        )
+
+    def warnings(self, path: str) -> list[str]:
+        """What is noted about one lock."""
+        (lock,) = [lock for lock in self.shot["locks"] if lock["path"] == path]
+        return list(lock["warnings"])
+
+    @property
+    def paths(self) -> list[str]:
+        """All locks."""
+        return [lock["path"] for lock in self.shot["locks"]]
+
+    @property
+    def deadlocks(self) -> list[tuple[str, set[str]]]:
+        """The rule and the actors of each deadlock."""
+        return [(one["rule"], set(one["actors"])) for one in self.shot["deadlocks"]]
+
+    def found(self, rule: str) -> list[tuple[set[str], set[str]]]:
+        """The nodes and the sessions of each finding of a rule."""
+        those = (one for one in self.shot["findings"] if one["rule"] == rule)
+        return [(set(one["nodes"]), set(one["sessions"])) for one in those]
+
+    def of(self, session: str) -> Line:
+        """What it tells of a session."""
+        told: Line = self.shot["sessions"][session]
+        return told
+
+
+def _place(told: Line) -> Line:
+    kept = ("node", "mode", "session", "owner", "state", "blocked_by")
+    watch = {"watch": told["watch"]["verdict"], "actual": told["watch"]["actual"]}
+    return {name: told[name] for name in kept} | watch
+
+
+def held(place: Place, mode: str = "exclusive", **other: object) -> Line:
+    """Somebody who has it, as it should be told."""
+    return _of(place, mode, "holds", []) | {"watch": "none-needed"} | other
+
+
+def waiting(place: Place, *ahead: Place, mode: str = "exclusive", **other: object) -> Line:
+    """Somebody who waits for others, as it should be told."""
+    return _of(place, mode, "waits", [one.node for one in ahead]) | {"watch": "confirmed"} | other
+
+
+def _of(place: Place, mode: str, state: str, ahead: list[str]) -> Line:
+    return {
+        "node": place.node,
+        "mode": mode,
+        "session": place.session,
+        "owner": place.name,
+        "state": state,
+        "blocked_by": ahead,
+        "actual": place.watches,
+    }
+
+
+@contextmanager
+def watching(stage: Stage, roots: Roots) -> Iterator[Watch]:
+    """What every command looks through."""
+    hosts, admin = stage.server.address, Admin(stage.server.admin_port or 0)
+    config = Config(hosts=hosts, admin=admin, roots=tuple(roots), thresholds=QUICK)
+    plan = plan_of(config, SAMPLE_EVERY_S)
+    with Watch(access_of(config), plan, config.settings()) as watch:
+        yield watch
+
+
+def glance(stage: Stage, *roots: str | Root) -> Glance:
+    """One snapshot, as the command takes it."""
+    with watching(stage, roots) as watch:
+        return _glance(_first(watch))
+
+
+def glance_when(condition: Callable[[Glance], object], stage: Stage, *roots: str | Root) -> Glance:
+    """The first of many looks of which this is so."""
+    last = None
+    with watching(stage, roots) as watch:
+        assert watch.read()
+        for report in watch.reports(PATIENCE_S):
+            last = _glance(report)
+            if condition(last):
+                return last
+    raise AssertionError(f"never so: {last and last.shot}")
+
+
+def _glance(report: Any) -> Glance:
+    return Glance(msgspec.to_builtins(snapshot(report)))
+
+
+def watched_by_server(stage: Stage, place: Place) -> list[str]:
+    """The watches of a session in one lock, in the server's own words."""
+    found: list[str] = []
+    owner = ""
+    for line in ask(stage.server.port, "wchc").splitlines():
+        if line.startswith("\t"):
+            found += [line.strip()] if owner == place.session else []
+        else:
+            owner = line.strip()
+    return sorted(path for path in found if path.startswith(f"{place.path}/"))
+
+
+def eventually(condition: Callable[[], object]) -> None:
+    """Wait for something that nobody announces."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, "never so"
+        time.sleep(0.01)

@@ -1,0 +1,133 @@
+"""Playing scenes: step by step, with a pause, stopped half-way, again and again."""
+
+import threading
+
+import pytest
+from demo.contenders import PATIENCE_S, Stage
+
+from zktop.demo.messages import Connection, Step
+from zktop.demo.scene_player import Line, Player, SceneFailedError
+from zktop.demo.scenes import SCENES, End, Scene
+from zktop.demo.scenes.scene import Heard, Move, Tell, contends, first
+
+DUO = Scene(
+    "duo",
+    "Two moves",
+    "How to wait.",
+    (
+        first(contends("ann", "predecessor", "x")),
+        Move("ann goes", (Tell("ann", "release"),), (Heard("ann", "released"),), ("ann",)),
+    ),
+    "nothing",
+    End(),
+)
+
+
+def player(stage: Stage, scene: Scene = DUO, lines: list[Line] | None = None) -> Player:
+    """A player on this stage."""
+    lines = [] if lines is None else lines
+    connection = Connection(stage.hosts, session_timeout_s=2.0)
+    return Player(scene, stage.crew, stage.chronicle, connection, lines.append)
+
+
+def test_a_step_is_one_move(stage: Stage):
+    """It returns when what the move is for has happened."""
+    duo = player(stage)
+    duo.step()
+
+    assert duo.played == 1
+    assert stage.chronicle.believers("/zktop-demo/duo/x") == {"ann"}
+    assert not duo.over
+
+    duo.step()
+
+    assert duo.over
+    assert stage.chronicle.believers("/zktop-demo/duo/x") == set()
+
+
+def test_a_pause_comes_after_the_move_and_play_goes_on(stage: Stage):
+    """Paused in the middle of the first move, then played to the end."""
+    lines: list[Line] = []
+    duo = player(stage, lines=lines)
+    duo._tell = lambda line: (lines.append(line), duo.pause() if line.number == 1 else None)
+
+    assert not duo.play()
+    assert duo.played == 1
+    assert duo.play()
+    assert [line.number for line in lines] == [0, 1, 2, 2]
+
+
+def test_the_pace_is_a_wait_that_a_stop_ends(stage: Stage):
+    """Stopped between two moves of an hour's distance, it returns at once."""
+    duo = player(stage)
+    playing = threading.Thread(target=duo.play, args=(3600,))
+    playing.start()
+    stage.told("ann", "acquired")
+    duo.stop()
+    playing.join(PATIENCE_S)
+
+    assert not playing.is_alive()
+    assert duo.over
+
+
+def test_a_stop_ends_a_move_that_waits(stage: Stage):
+    """However long it would have waited."""
+    endless = Scene("endless", "", "", (Move("waits", (), (Heard("nobody", "lost"),)),), "", End())
+    waiting = player(stage, endless)
+    playing = threading.Thread(target=waiting.play)
+    playing.start()
+    waiting.stop()
+    playing.join(PATIENCE_S)
+
+    assert not playing.is_alive()
+
+
+def test_a_scene_can_be_played_again_over_its_own_remains(stage: Stage):
+    """What was left half-way is cleared away first."""
+    player(stage).step()
+    again = player(stage)
+
+    assert again.play()
+
+    again.clean_up()
+
+    assert stage.crew.hands() == ()
+    assert stage.zookeeper.exists("/zktop-demo") is None
+
+
+def test_other_contenders_are_left_alone(stage: Stage):
+    """Clean-up ends the scene's contenders, and nobody else's."""
+    stage.queue_up("predecessor", "mine")
+    duo = player(stage)
+    duo.step()
+    duo.clean_up()
+
+    assert [hand.name for hand in stage.crew.hands()] == ["mine"]
+    assert stage.nodes() == ["lock-0000000000"]
+
+
+def test_a_move_that_fails_is_told_in_a_sentence(stage: Stage, monkeypatch: pytest.MonkeyPatch):
+    """Which scene, which move, and what did not happen."""
+    monkeypatch.setattr("zktop.demo.scene_player.MOVE_WITHIN_S", -5.9)
+    odd = Scene("odd", "", "", (Move("waits", (), (Heard("ann", "acquired"),)),), "", End())
+
+    with pytest.raises(SceneFailedError, match=r"scene odd, move 1: not within .*: ann acquired"):
+        player(stage, odd).play()
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+def test_every_move_waits_for_something(scene: Scene):
+    """A move without a condition would make the end depend on luck."""
+    assert all(move.until or move.ended for move in scene.moves)
+
+
+def test_scenes_have_names_of_their_own():
+    """Two of one name could not be told apart."""
+    assert len({scene.name for scene in SCENES}) == len(SCENES)
+
+
+def test_a_step_is_one_line_for_people():
+    """The time, who, and what."""
+    step = Step("ann", "acquired", "acquired /x", "2026-01-31T12:00:00.123Z")
+
+    assert step.line() == "12:00:00.123 ann: acquired /x"

@@ -1,0 +1,188 @@
+"""Ways to a server that not every ensemble has: SASL, IPv6, names for several, read-only."""
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from faults.conftest import Ensemble
+from kazoo.client import KazooClient
+from servers import SASL_ONLY, RunningServer, ask, real_ensemble, real_zookeeper
+from zk.observed import eventually, looking, names
+
+from zktop.errors import NoConnectionError
+from zktop.zk import Access, Plan, Source, parse_hosts
+from zktop.zk.connect.address import Address
+from zktop.zk.servers.introspect import Ensemble as Known
+
+pytestmark = pytest.mark.zookeeper
+
+DIGEST = "org.apache.zookeeper.server.auth.DigestLoginModule"
+LOCK = "/locks/l/m-0000000000"
+
+
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A server that lets nobody in without SASL."""
+    pytest.importorskip("puresasl")
+    jaas = tmp_path_factory.mktemp("sasl") / "jaas.conf"
+    jaas.write_text(f'Server {{ {DIGEST} required user_monitor="secret"; }};')
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:  # of this server alone
+            patch.setenv("JDK_JAVA_OPTIONS", f"-Djava.security.auth.login.config={jaas}")
+            server = stack.enter_context(real_zookeeper(**SASL_ONLY))
+        client = KazooClient(server.address, sasl_options=_sasl("secret"))
+        client.start()
+        _write(client)
+        yield server
+
+
+def _sasl(password: str) -> dict[str, str]:
+    return {"mechanism": "DIGEST-MD5", "username": "monitor", "password": password}
+
+
+def _write(client: KazooClient) -> None:
+    client.create(LOCK, makepath=True)
+    client.stop()
+    client.close()
+
+
+def test_sasl_opens_the_door(strict: RunningServer) -> None:
+    """With a digest, as the server's own login module checks it."""
+    with looking(strict.address, "/locks/*", access={"sasl": _sasl("secret")}) as eye:
+        assert names(eye.world, "/locks/l") == {"m-0000000000"}
+
+
+@pytest.mark.parametrize(
+    ("sasl", "said"),
+    [(_sasl("wrong"), "credentials were refused"), (None, "without SASL.*--sasl")],
+    ids=["wrong password", "no login"],
+)
+def test_who_is_not_let_in_is_told_why(
+    strict: RunningServer, sasl: dict[str, str] | None, said: str
+) -> None:
+    """At once, and not when the time-out is over."""
+    access = Access(parse_hosts(strict.address), sasl=sasl, connect_timeout=60)
+    with pytest.raises(NoConnectionError, match=said):
+        Source(access, Plan()).start(lambda _facts: None)
+
+
+def test_a_login_at_a_server_that_knows_none_ends(zookeeper: RunningServer) -> None:
+    """By itself it would go on for as long as it is let, as fast as it can."""
+    pytest.importorskip("puresasl")
+    access = Access(parse_hosts(zookeeper.address), sasl=_sasl("secret"), connect_timeout=60)
+    before = _received(zookeeper)
+    with pytest.raises(NoConnectionError, match="credentials were refused"):
+        Source(access, Plan()).start(lambda _facts: None)
+
+    assert _received(zookeeper) - before < 50
+
+
+def _received(server: RunningServer) -> int:
+    """How many packets it has got so far."""
+    told = dict(
+        line.split("\t", 1) for line in ask(server.port, "mntr").splitlines() if "\t" in line
+    )
+    return int(told["zk_packets_received"])
+
+
+@pytest.fixture(scope="module")
+def six() -> Iterator[RunningServer]:
+    """A server that listens on both protocols."""
+    with real_zookeeper(clientPortAddress="::") as server:
+        client = KazooClient(server.address)
+        client.start()
+        _write(client)
+        yield server
+
+
+def test_an_address_of_ipv6_is_one_like_others(six: RunningServer) -> None:
+    """For the client and for the questions to the server; it is shown as it was typed."""
+    address = f"[::1]:{six.port}"
+    with looking(address, "/locks/*", introspect=True) as eye:
+        assert names(eye.world, "/locks/l") == {"m-0000000000"}
+        assert eye.source.wait_until_sampled(20)
+        tables = eye.until(lambda world: world.tables).tables
+        link = eye.source.link
+
+    assert [str(server) for server in tables] == [address]
+    assert link
+    assert link.server == address
+
+
+def test_a_name_for_several_servers_is_tried_until_one_answers(
+    zookeeper: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first address is dead, the second one serves."""
+    _resolve(monkeypatch, "zk-all", ["127.0.0.9", "127.0.0.1"])
+    client = KazooClient(zookeeper.address)
+    client.start()
+    client.ensure_path(LOCK)
+    client.stop()
+    client.close()
+    with looking(f"zk-all:{zookeeper.port}", "/locks/*", introspect=True) as eye:
+        assert names(eye.world, "/locks/l") == {"m-0000000000"}
+
+
+def test_a_name_for_several_servers_stands_for_each_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each is asked for its tables; one that has a name of its own is not asked twice."""
+    _resolve(monkeypatch, "zk-all", ["10.1.1.1", "10.1.1.2"])
+    found = Known([Address("zk-all", 2181), Address("10.1.1.2", 2181)]).servers()
+
+    assert sorted(found) == ["10.1.1.1:2181", "10.1.1.2:2181"]
+
+
+def _resolve(monkeypatch: pytest.MonkeyPatch, name: str, addresses: list[str]) -> None:
+    """Have the name service answer this."""
+    known = socket.getaddrinfo
+
+    def answer(host: str, *args: Any, **kwargs: Any) -> Any:
+        hosts = addresses if host == name else [host]
+        return [found for one in hosts for found in known(one, *args, **kwargs)]
+
+    monkeypatch.setattr(socket, "getaddrinfo", answer)
+
+
+def test_members_that_were_not_given_are_tried_when_one_is_needed(ensemble: Ensemble) -> None:
+    """One address is given; when that server dies, the session goes on at another one."""
+    given = ensemble.hosts.split(",")[0]
+    with looking(given, "/locks/*", introspect=True, access={"session_timeout": 10.0}) as eye:
+        link = eye.source.link
+        client = eye.source._connection._client
+        eventually(lambda: len(client.hosts) == 3)
+        ensemble.kill(given)
+        try:
+            eventually(lambda: eye.source.link and eye.source.link.server not in (None, given))
+            eventually(lambda: eye.source.link and eye.source.link.state == "connected")
+            again = eye.source.link
+        finally:
+            ensemble.start(given)
+
+    assert link
+    assert again
+    assert again.session == link.session
+
+
+def test_a_server_without_a_quorum_is_read_when_it_allows_that(
+    jvm: Callable[[str], None],
+) -> None:
+    """Read-only: its picture is the one before the others died, and that state is told."""
+    jvm("-Dreadonlymode.enabled=true")
+    with real_ensemble(3, tickTime=500, localSessionsEnabled="true") as members:
+        client = KazooClient(members[0].address)
+        client.start()
+        _write(client)
+        for member in members[1:]:
+            member.process.kill()
+            member.process.wait()
+        last = members[0]
+        eventually(lambda: "read-only" in ask(last.port, "srvr"))
+        with looking(last.address, "/locks/*", access={"read_only": True}) as eye:
+            assert names(eye.world, "/locks/l") == {"m-0000000000"}
+            link = eye.source.link
+
+    assert link
+    assert link.state == "read-only"

@@ -1,0 +1,647 @@
+"""What is told of a lock from one look to the next."""
+
+import msgspec
+import pytest
+from model.builders import (
+    NOW,
+    ZK1,
+    connections,
+    expiry,
+    no_connections,
+    own,
+    row,
+    session,
+    world,
+)
+from model.plain_locks import Root, lock_of, member
+
+from zktop.model.history.all_locks import Chronicle
+from zktop.model.history.change import Change
+from zktop.model.history.events import UNKNOWN_SINCE, Event, Since, Span
+from zktop.model.history.lock_history import NO_HISTORY
+from zktop.model.locks.lock import Lock
+from zktop.model.world.ensemble import NO_SIGHT, Sight
+from zktop.model.world.family import Znode
+
+EXACT, AT_LEAST = "exact", "at-least"
+
+
+class Watcher:
+    """A chronicle that looks at one root whenever it is told to."""
+
+    def __init__(self, root: Root, sight: Sight = NO_SIGHT) -> None:
+        """Take the first look."""
+        self.root, self.sight, self.now = root, sight, NOW
+        self.chronicle = Chronicle()
+        self.known: Lock | None = root.look(NOW)
+        self.first = self.chronicle.note(root.path, None, self.known, sight, NOW)
+
+    def look(self, later: int = 0, *, gone: bool = False, **more: object) -> list[Event]:
+        """Look again, so many milliseconds later."""
+        self.now += later
+        before, self.known = self.known, None if gone else self.root.look(self.now, **more)
+        return self.chronicle.note(self.root.path, before, self.known, self.sight, self.now)
+
+
+def words(events: list[Event]) -> list[tuple[str, str | None]]:
+    """What happened to whom."""
+    return [(str(event.event), event.owner) for event in events]
+
+
+def test_the_first_look_is_no_event() -> None:
+    """Whoever is there when we come was there before."""
+    root = Root()
+    root.create("alice")
+
+    watcher = Watcher(root)
+
+    assert watcher.first == []
+    assert watcher.look(1_000) == []
+
+
+def test_a_lock_changes_hands() -> None:
+    """Queued, released and acquired, with what was exact and what was not."""
+    root = Root()
+    alice = root.create("alice")
+    watcher = Watcher(root)
+    bob = root.create("bob")
+    came = watcher.look(1_000)
+    root.delete(alice)
+    left = watcher.look(2_000)
+    root.delete(bob)
+    last = watcher.look(500)
+
+    assert words(came) == [("queued", "bob")]
+    assert came[0].zxid == bob.czxid
+    assert words(left) == [("released", "alice"), ("acquired", "bob")]
+    assert left[0].held == Span(3_000, AT_LEAST)
+    assert left[0].zxid == left[1].zxid == bob.czxid + 1
+    assert left[1].waited == Span(2_000, EXACT)
+    assert words(last) == [("released", "bob")]
+    assert last[0].held == Span(500, EXACT)
+
+
+def test_whoever_comes_to_a_free_lock_waits_not() -> None:
+    """Queued and acquired in one look, at its own transaction."""
+    watcher = Watcher(Root())
+    alice = watcher.root.create("alice")
+
+    queued, acquired = watcher.look(1_000)
+
+    assert (queued.event, acquired.event) == ("queued", "acquired")
+    assert (acquired.waited, acquired.zxid) == (Span(0, EXACT), alice.czxid)
+
+
+def test_giving_up_is_abandoning() -> None:
+    """A waiter that leaves while the one before it stays gave up."""
+    root = Root()
+    root.create("alice")
+    watcher = Watcher(root)
+    bob = root.create("bob")
+    watcher.look(1_000)
+    root.delete(bob)
+
+    (event,) = watcher.look(700)
+
+    assert (event.event, event.waited, event.held) == ("abandoned", Span(700, EXACT), None)
+    assert event.why is None
+
+
+def test_a_grant_nobody_saw_is_not_denied() -> None:
+    """A waiter that left together with all before it may have held: the event says so."""
+    root = Root()
+    alice = root.create("alice")
+    watcher = Watcher(root)
+    bob = root.create("bob")
+    watcher.look(1_000)
+    root.delete(alice)
+    root.delete(bob)
+
+    released, abandoned = watcher.look(1_000)
+
+    assert words([released, abandoned]) == [("released", "alice"), ("abandoned", "bob")]
+    assert "may have held" in (abandoned.why or "")
+    assert watcher.chronicle.of(root.path).attempts == {}
+
+
+@pytest.mark.parametrize(
+    ("tables", "kind", "why"),
+    [
+        ((), "released", None),
+        ((no_connections(ZK1),), "released", None),
+        (
+            (connections(ZK1, row("alice", quiet_ms=400)),),
+            "released",
+            "its session was heard of 1.4 s before",
+        ),
+        (
+            (connections(ZK1), expiry(ZK1, {"alice": 500})),
+            "expired",
+            "no server had a connection of its session",
+        ),
+        (
+            (no_connections(ZK1), expiry(ZK1, {"bob": 500})),
+            "expired",
+            "its session had left the ensemble",
+        ),
+        (
+            (connections(ZK1, row("alice", quiet_ms=9_500)),),
+            "expired",
+            "its session had been silent for 10 s of 10 s",
+        ),
+        ((connections(ZK1, row("alice", quiet_ms=500), at=NOW - 60_000),), "released", None),
+    ],
+    ids=[
+        "no tables at all",
+        "hidden tables",
+        "heard of just now",
+        "no connection, still listed",
+        "not listed any more",
+        "silent too long",
+        "a table too old to tell",
+    ],
+)
+def test_expired_or_released(tables: tuple[object, ...], kind: str, why: str | None) -> None:
+    """Evidence decides; without any, the client itself is believed to have done it."""
+    root = Root()
+    alice = root.create("alice")
+    watcher = Watcher(root, Sight.of(world(*tables), NOW))
+    root.delete(alice)
+
+    (event,) = watcher.look(1_000)
+
+    assert (event.event, event.why) == (kind, why)
+
+
+def test_a_session_ends_in_one_transaction() -> None:
+    """Nodes of one session that leave two locks in one transaction went with their session."""
+    one, two = Root("/a"), Root("/b")
+    in_one, in_two = one.create("alice"), two.create("alice")
+    chronicle = Chronicle()
+    before = one.look(), two.look()
+    chronicle.after([Change.between(x.path, None, x) for x in before], NO_SIGHT, NOW)
+    one.delete(in_one, zxid=90)
+    two.delete(in_two, zxid=90)
+    after = one.look(), two.look()
+
+    pairs = zip(before, after, strict=True)
+    changes = [Change.between(x.path, x, y) for x, y in pairs]
+    events = chronicle.after(changes, NO_SIGHT, NOW + 1_000)
+
+    assert words(events) == [("expired", "alice"), ("expired", "alice")]
+    assert events[0].why == "its nodes left 2 locks in one transaction"
+
+
+def test_two_releases_in_one_look_are_releases() -> None:
+    """Two transactions are two acts of a client, however close they were."""
+    one, two = Root("/a"), Root("/b")
+    in_one, in_two = one.create("alice"), two.create("alice")
+    chronicle = Chronicle()
+    before = one.look(), two.look()
+    chronicle.after([Change.between(x.path, None, x) for x in before], NO_SIGHT, NOW)
+    one.delete(in_one, zxid=90)
+    two.delete(in_two, zxid=91)
+
+    pairs = zip(before, (one.look(), two.look()), strict=True)
+    changes = [Change.between(x.path, x, y) for x, y in pairs]
+
+    assert words(chronicle.after(changes, NO_SIGHT, NOW)) == [("released", "alice")] * 2
+
+
+def test_a_closed_session_is_no_expiry() -> None:
+    """A client that was heard of a second ago and took everything along closed its session."""
+    one, two = Root("/a"), Root("/b")
+    in_one, in_two = one.create("alice"), two.create("alice")
+    chronicle, sight = Chronicle(), Sight.of(world(connections(ZK1, row("alice"))), NOW)
+    before = one.look(), two.look()
+    chronicle.after([Change.between(x.path, None, x) for x in before], sight, NOW)
+    one.delete(in_one, zxid=90)
+    two.delete(in_two, zxid=90)
+
+    pairs = zip(before, (one.look(), two.look()), strict=True)
+    changes = [Change.between(x.path, x, y) for x, y in pairs]
+    events = chronicle.after(changes, sight, NOW + 1_000)
+
+    assert words(events) == [("released", "alice")] * 2
+    assert events[0].why == "its session was heard of 1.0 s before, and was closed"
+
+
+def test_what_nobody_saw_is_counted() -> None:
+    """Two short visits between two looks: two creations and two deletions, and no names."""
+    root = Root()
+    alice = root.create("alice")
+    watcher = Watcher(root)
+    watcher.look()
+    root.delete(root.create("bob"))
+    root.delete(root.create("carol"))
+    root.delete(alice)
+    dave = root.create("dave")
+
+    events = watcher.look(1_000)
+
+    assert words(events)[:3] == [("released", "alice"), ("queued", "dave"), ("acquired", "dave")]
+    assert events[2].zxid == dave.czxid
+    assert (events[3].event, events[3].creates, events[3].deletes) == ("missed", 2, 2)
+    assert watcher.chronicle.of(root.path).coverage == pytest.approx(1 / 3)
+
+
+def test_other_children_are_not_missed() -> None:
+    """The root counts foreign children too; they were seen."""
+    watcher = Watcher(Root())
+    watcher.root.create("alice")
+    watcher.root.clutter("notes")
+
+    assert "missed" not in dict(words(watcher.look(1_000)))
+
+
+def test_counters_may_lag() -> None:
+    """Members are heard of one by one, the root's counters come with the next listing."""
+    root = Root()
+    root.create("alice")
+    first = root.look()
+    chronicle = Chronicle()
+    chronicle.note(root.path, None, first, NO_SIGHT, NOW)
+    root.create("bob")
+    heard = lock_of(root.path, root.members.values(), first.stat)
+    told = [chronicle.note(root.path, first, heard, NO_SIGHT, NOW + 1)]
+    listed = root.look()
+    told.append(chronicle.note(root.path, heard, listed, NO_SIGHT, NOW + 2))
+
+    assert [words(events) for events in told] == [[("queued", "bob")], []]
+
+
+def test_a_newer_member_than_the_first_listing_was_seen() -> None:
+    """The first look may already know more than the counters beside it."""
+    root = Root()
+    root.create("alice")
+    stat = root.stat
+    root.create("bob")
+    first = lock_of(root.path, root.members.values(), stat)
+    chronicle = Chronicle()
+    chronicle.note(root.path, None, first, NO_SIGHT, NOW)
+
+    assert chronicle.note(root.path, first, root.look(), NO_SIGHT, NOW + 1) == []
+
+
+def test_a_new_lock_appears() -> None:
+    """A root that was created after we began is new, and so is everybody in it."""
+    chronicle = Chronicle()
+    chronicle.note("/old", None, Root("/old").look(), NO_SIGHT, NOW)
+    root = Root("/new", czxid=50)
+    root.create("alice")
+
+    events = chronicle.note("/new", None, root.look(), NO_SIGHT, NOW + 5)
+
+    assert words(events) == [("lock-appeared", None), ("queued", "alice"), ("acquired", "alice")]
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_lock_that_was_not_read_yet_waits_to_be_judged(*, is_new: bool) -> None:
+    """A look between the news of its znodes and the answers does not take it for an old one."""
+    chronicle = Chronicle()
+    chronicle.note("/old", None, Root("/old", zxid=40).look(), NO_SIGHT, NOW)
+    root = Root("/late", czxid=50 if is_new else 5)
+    alice = root.create("alice")
+    unread = msgspec.structs.replace(alice, znode=Znode(alice.node))
+    early = lock_of(root.path, [unread])
+
+    at_once = chronicle.note(root.path, None, early, NO_SIGHT, NOW + 5)
+    later = chronicle.note(root.path, early, root.look(), NO_SIGHT, NOW + 6)
+
+    assert at_once == []
+    assert words(later) == (
+        [("lock-appeared", None), ("queued", "alice"), ("acquired", "alice")] if is_new else []
+    )
+
+
+def test_an_old_lock_found_late_does_not_appear() -> None:
+    """Loading takes a while: what existed before we began is no news, whoever came since is."""
+    chronicle = Chronicle()
+    chronicle.note("/a", None, Root("/a", zxid=20).look(), NO_SIGHT, NOW)
+    root = Root("/b", czxid=5)
+    root.create("alice")
+    root.zxid = 100
+    root.create("bob")
+
+    events = chronicle.after(
+        [Change.between("/b", None, root.look())], Sight.of(world(), NOW), NOW + 5
+    )
+
+    assert words(events) == [("queued", "bob")]
+
+
+def test_a_lock_vanishes_and_comes_back() -> None:
+    """An empty root that was reaped is remembered; what it was before is another life."""
+    watcher = Watcher(Root())
+    gone = watcher.look(1_000, gone=True)
+    watcher.root = Root(czxid=70)
+    watcher.root.create("alice")
+    back = watcher.look(1_000)
+    history = watcher.chronicle.of("/orders")
+
+    assert words(gone) == [("lock-vanished", None)]
+    assert words(back)[0] == ("lock-appeared", None)
+    assert (history.generation, history.reaped_at) == (1, NOW + 1_000)
+    assert history.recreated_at == NOW + 2_000
+
+
+def test_a_lock_falls_with_its_members() -> None:
+    """A root that goes while somebody is in it takes them along."""
+    root = Root()
+    root.create("alice")
+    root.create("bob")
+    watcher = Watcher(root)
+    gone = watcher.look(1_000, gone=True)
+    watcher.root = Root(czxid=70)
+    watcher.look(1_000)
+
+    assert [event.event for event in gone] == ["released", "abandoned", "lock-vanished"]
+    assert watcher.chronicle.of("/orders").fell_at == (NOW + 1_000, 2)
+
+
+def test_a_root_created_again_between_two_looks() -> None:
+    """Another czxid is another root: its members are others, its statistics start again."""
+    root = Root()
+    root.create("alice")
+    watcher = Watcher(root)
+    watcher.root = Root(czxid=70)
+    watcher.root.create("alice")
+
+    events = watcher.look(1_000)
+
+    assert words(events) == [
+        ("released", "alice"),
+        ("lock-vanished", None),
+        ("lock-appeared", None),
+        ("queued", "alice"),
+        ("acquired", "alice"),
+    ]
+
+
+def test_a_refused_look_tells_nothing() -> None:
+    """An ACL that hides the root hides its members; they did not leave."""
+    root = Root()
+    root.create("alice")
+    watcher = Watcher(root)
+    root.create("bob")
+    before = watcher.known
+    hidden = lock_of(root.path, (), error="not allowed")
+    denied = watcher.chronicle.note(root.path, before, hidden, NO_SIGHT, NOW + 1)
+    seen = watcher.chronicle.note(root.path, hidden, root.look(), NO_SIGHT, NOW + 2)
+
+    assert (denied, words(seen)) == ([], [("queued", "bob")])
+
+
+def test_a_holder_that_is_pushed_back() -> None:
+    """A newcomer that goes before the holder, as after the end of the numbers."""
+    alice, eve = member("alice", 5, 20), member("eve", -9, 30)
+    before = lock_of("/a", [alice])
+    after = lock_of("/a", [eve, alice])
+    chronicle = Chronicle()
+    chronicle.note("/a", None, before, NO_SIGHT, NOW)
+
+    events = chronicle.note("/a", before, after, NO_SIGHT, NOW + 9)
+
+    assert words(events) == [("queued", "eve"), ("acquired", "eve"), ("reordered", "alice")]
+    assert chronicle.of("/a").since(alice, holds=False) == Since(NOW + 9, "seen")
+
+
+def test_a_child_that_is_understood_later_did_not_come() -> None:
+    """A layout that is recognised late makes members of children that were there."""
+    alice = member("alice", 0, 20)
+    before = lock_of("/a", [], foreign=(alice.node,))
+    after = lock_of("/a", [alice])
+    chronicle = Chronicle()
+    chronicle.note("/a", None, before, NO_SIGHT, NOW)
+
+    assert words(chronicle.note("/a", before, after, NO_SIGHT, NOW)) == [("acquired", "alice")]
+
+
+def test_since_at_first_look() -> None:
+    """A waiter waits since its creation; a holder held already, for how long nobody knows."""
+    root = Root()
+    gone = root.create("gone", ctime=NOW - 90_000)
+    alice = root.create("alice", ctime=NOW - 80_000)
+    bob = root.create("bob", ctime=NOW - 70_000)
+    root.delete(gone)
+    history = Watcher(root).chronicle.of(root.path)
+
+    assert history.since(alice, holds=True) == Since(NOW, AT_LEAST)
+    assert history.since(bob, holds=False) == Since(NOW - 70_000, AT_LEAST)
+
+
+def test_nothing_deleted_since_the_newest_came() -> None:
+    """The root's last change was the newest member's creation: the holder held by then."""
+    root = Root()
+    alice = root.create("alice", ctime=NOW - 80_000)
+    root.create("bob", ctime=NOW - 70_000)
+    history = Watcher(root).chronicle.of(root.path)
+
+    assert history.since(alice, holds=True) == Since(NOW - 70_000, AT_LEAST)
+
+
+def test_since_when_seen() -> None:
+    """What happened before our eyes has its time."""
+    root = Root()
+    alice = root.create("alice")
+    watcher = Watcher(root)
+    bob = root.create("bob")
+    watcher.look(1_000)
+    waiting = watcher.chronicle.of(root.path).since(bob, holds=False)
+    root.delete(alice)
+    watcher.look(1_000)
+    holding = watcher.chronicle.of(root.path).since(bob, holds=True)
+
+    assert (waiting, holding) == (Since(NOW + 1_000, "seen"), Since(NOW + 2_000, "seen"))
+
+
+def test_what_is_not_watched_has_no_history() -> None:
+    """A lock that nobody looked at."""
+    history = Chronicle().of("/nowhere")
+
+    assert history is NO_HISTORY
+    assert history.since(member("alice", 0, 1), holds=True) == UNKNOWN_SINCE
+
+
+def test_while_we_looked_away() -> None:
+    """A change during an outage happened at some time in it: no length is exact."""
+    root = Root()
+    alice = root.create("alice")
+    bob = root.create("bob")
+    watcher = Watcher(root, Sight.of(world(own()), NOW))
+    root.create("carol")
+    watcher.look(1_000)
+    lost = Sight.of(world(own(state="suspended", at=NOW + 2_000)), NOW + 2_500)
+    watcher.chronicle.after([], lost, NOW + 2_500)
+    root.delete(alice)
+    watcher.sight = Sight.of(world(own(at=NOW + 9_000)), NOW + 10_000)
+
+    released, acquired = watcher.look(9_000)
+
+    assert released.held == Span(2_000, AT_LEAST)
+    assert acquired.waited == Span(2_000, AT_LEAST)
+    assert watcher.chronicle.of(root.path).granted(bob.node) == Since(NOW + 10_000, AT_LEAST)
+
+
+def test_after_an_outage_lengths_are_exact_again() -> None:
+    """A lock that was listed after the reconnection is seen as before."""
+    watcher = Watcher(Root(), Sight.of(world(own()), NOW))
+    lost = Sight.of(world(own(state="suspended", at=NOW + 1_000)), NOW + 1_000)
+    watcher.chronicle.after([], lost, NOW + 1_000)
+    watcher.sight = Sight.of(world(own(at=NOW + 2_000)), NOW + 3_000)
+    watcher.look(3_000)
+    watcher.root.create("alice")
+
+    acquired = watcher.look(1_000)[-1]
+
+    assert acquired.waited == Span(0, EXACT)
+
+
+def test_departures_tell_who_it_was() -> None:
+    """The newest departures are kept whole."""
+    root = Root()
+    alice = root.create("alice")
+    watcher = Watcher(root)
+    root.delete(alice)
+    watcher.look(1_000)
+
+    (gone,) = watcher.chronicle.of(root.path).departures
+
+    assert (gone.node, gone.session, gone.label) == (alice.node, session("alice"), "alice")
+    assert (gone.ending, gone.gone_at, gone.czxid) == ("released", NOW + 1_000, alice.czxid)
+
+
+def test_timed_waiter() -> None:
+    """Somebody who gives up after ten seconds three times has a time-out of ten seconds."""
+    root = Root()
+    root.create("alice")
+    watcher = Watcher(root)
+    for _ in range(3):
+        bob = root.create("bob")
+        watcher.look(1_000)
+        root.delete(bob)
+        watcher.look(10_000)
+
+    bob_tries = watcher.chronicle.of(root.path).attempts["bob"]
+
+    assert bob_tries.learned_timeout_ms == 10_000
+    assert (bob_tries.given_up, bob_tries.tries) == (3, 3)
+
+
+def test_overtaken_retries() -> None:
+    """Who goes to the tail with each retry is overtaken by later arrivals."""
+    root = Root()
+    holder = root.create("alice")
+    watcher = Watcher(root)
+    for name in ("carol", "dave", "erin"):
+        bob = root.create("bob")
+        later = root.create(name)
+        watcher.look(100)
+        root.delete(bob)
+        watcher.look(100)
+        root.delete(holder)
+        watcher.look(100)
+        holder = later
+
+    bob_tries = watcher.chronicle.of(root.path).attempts["bob"]
+
+    assert (bob_tries.given_up, bob_tries.overtaken) == (3, 3)
+
+
+def test_earlier_arrivals_do_not_overtake() -> None:
+    """Whoever came before the retries began is served in turn."""
+    root = Root()
+    alice, _carol = root.create("alice"), root.create("carol")
+    watcher = Watcher(root)
+    bob = root.create("bob")
+    watcher.look(100)
+    root.delete(bob)
+    watcher.look(100)
+    root.delete(alice)
+    watcher.look(100)
+
+    assert watcher.chronicle.of(root.path).attempts["bob"].overtaken == 0
+
+
+def test_success_ends_the_row_of_retries() -> None:
+    """Its learned time-out stays."""
+    root = Root()
+    holder = root.create("alice")
+    watcher = Watcher(root)
+    for _ in range(2):
+        bob = root.create("bob")
+        watcher.look(100)
+        root.delete(bob)
+        watcher.look(400)
+    root.create("bob")
+    root.delete(holder)
+    watcher.look(100)
+
+    bob_tries = watcher.chronicle.of(root.path).attempts["bob"]
+
+    assert (bob_tries.given_up, bob_tries.learned_timeout_ms) == (0, 400)
+
+
+def test_the_last_minute() -> None:
+    """The strip, the rates and the share of time it was held."""
+    root = Root()
+    alice = root.create("alice")
+    watcher = Watcher(root)
+    root.create("bob")
+    root.create("carol")
+    watcher.look(30_000)
+    root.delete(alice)
+    watcher.look(30_000)
+    history = watcher.chronicle.of(root.path, watcher.now + 10_000)
+
+    assert history.queue == (0,) * 19 + (2,) * 31 + (1,) * 10
+    assert history.requests_per_s == pytest.approx(2 / 60, rel=0.05)
+    assert history.releases_per_s == pytest.approx(1 / 60, rel=0.05)
+    assert history.busy == pytest.approx(1.0)
+    assert history.queue_before == 0
+    assert history.blocked_ms == 2 * 30_000 + 1 * 10_000
+
+
+def test_a_minute_is_forgotten_after_a_minute() -> None:
+    """What happened more than sixty seconds ago is in no rate."""
+    watcher = Watcher(Root())
+    alice = watcher.root.create("alice")
+    watcher.root.create("bob")
+    watcher.look(30_000)
+    watcher.root.delete(alice)
+    watcher.look(1_000)
+    history = watcher.chronicle.of("/orders", watcher.now + 90_500)
+
+    assert history.queue == (0,) * 60
+    assert (history.requests_per_s, history.releases_per_s) == (0, 0)
+    assert history.busy == pytest.approx(1.0)
+
+
+def test_a_lock_that_was_never_looked_at_for_a_minute() -> None:
+    """Columns before the first look are unknown, and so is the share of the minute."""
+    watcher = Watcher(Root())
+    watcher.root.create("alice")
+    watcher.look(5_000)
+    history = watcher.chronicle.of("/orders")
+
+    assert history.queue[:54] == (None,) * 54
+    assert (history.busy, history.queue_before) == (None, None)
+    assert history.requests_per_s == pytest.approx(1 / 5)
+
+
+def test_the_same_looks_give_the_same_history() -> None:
+    """Nothing but what it is told decides."""
+
+    def told() -> list[Event]:
+        root = Root()
+        watcher = Watcher(root)
+        events = []
+        for name in "abcde":
+            root.create(name)
+            events += watcher.look(100)
+            root.delete(next(iter(root.members.values())))
+            events += watcher.look(70)
+        return events
+
+    assert told() == told()
+    assert len(told()) == 15

@@ -1,0 +1,91 @@
+"""Memory: quiet locks cost next to nothing, busy ones no more than a bound."""
+
+import tracemalloc
+
+from model.builders import NOW
+from model.plain_locks import Root
+
+from zktop.model.history.all_locks import GRAVES, Chronicle
+from zktop.model.history.change import Change
+from zktop.model.history.events import Since
+from zktop.model.history.lock_log import DEPARTURES
+from zktop.model.history.statistics import IDENTITIES, KEPT
+from zktop.model.world.ensemble import NO_SIGHT
+
+LOCKS = 2_000
+
+
+def test_a_quiet_lock_costs_a_few_hundred_bytes() -> None:
+    """Being looked at leaves two numbers behind."""
+    locks = [Root(f"/locks/{number}", czxid=5) for number in range(LOCKS)]
+    for root in locks:
+        root.create("alice")
+    changes = [Change.between(root.path, None, root.look()) for root in locks]
+    chronicle = Chronicle()
+    tracemalloc.start()
+    chronicle.after(changes, NO_SIGHT, NOW)
+    used, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert used / LOCKS < 300
+
+
+def test_a_busy_lock_has_a_bound() -> None:
+    """A thousand visitors later it remembers the newest of them."""
+    root, chronicle = Root(), Chronicle()
+    holder = root.create("first")
+    known = root.look(NOW)
+    chronicle.note(root.path, None, known, NO_SIGHT, NOW)
+    for number in range(1_000):
+        now = NOW + 20 * number
+        waiter = root.create(f"worker-{number}")
+        timed = root.create(f"timed-{number}")
+        before, known = known, root.look(now)
+        chronicle.note(root.path, before, known, NO_SIGHT, now)
+        root.delete(timed)
+        root.delete(holder)
+        holder = waiter
+        before, known = known, root.look(now + 10)
+        chronicle.note(root.path, before, known, NO_SIGHT, now + 10)
+    history = chronicle.of(root.path)
+
+    assert (len(history.holds.samples), history.holds.count) == (KEPT, 999)
+    assert len(history.waits.samples) == KEPT
+    assert len(history.departures) == DEPARTURES
+    assert len(history.attempts) == IDENTITIES
+    assert len(history.stays) == 1
+
+
+def test_locks_of_one_job_each_are_forgotten() -> None:
+    """Roots that come and go under ever new names leave no more than a bounded trace."""
+    chronicle = Chronicle()
+    chronicle.after([], NO_SIGHT, NOW)
+    for number in range(GRAVES + 50):
+        root = Root(f"/jobs/{number}", czxid=10 + number)
+        root.create("alice")
+        lock = root.look()
+        chronicle.note(root.path, None, lock, NO_SIGHT, NOW)
+        chronicle.note(root.path, lock, None, NO_SIGHT, NOW)
+
+    kept = (chronicle._first, chronicle._diaries, chronicle._graves)
+    assert [len(part) for part in kept] == [0, 0, GRAVES]
+
+
+def test_a_history_does_not_change_any_more() -> None:
+    """What was handed out stays as it was while the chronicle goes on."""
+    root, chronicle = Root(), Chronicle()
+    alice = root.create("alice")
+    first = root.look()
+    chronicle.note(root.path, None, first, NO_SIGHT, NOW)
+    bob = root.create("bob")
+    second = root.look()
+    chronicle.note(root.path, first, second, NO_SIGHT, NOW + 1)
+    history = chronicle.of(root.path)
+    before = (history.queue, tuple(history.stays), history.departures, history.waits.count)
+    root.delete(alice)
+    chronicle.note(root.path, second, root.look(), NO_SIGHT, NOW + 2)
+
+    after = (history.queue, tuple(history.stays), history.departures, history.waits.count)
+    assert before == after
+    assert history.granted(bob.node).how == "unknown"
+    assert chronicle.of(root.path).granted(bob.node) == Since(NOW + 2, "seen")

@@ -1,0 +1,59 @@
+"""Who must go first, in full."""
+
+import pytest
+from model.builders import NOW, kazoo_name, lock, world
+from model.locks.lock_worlds import ROOT, lock_in, nodes, world_of
+from model.locks.slow_queue import closure
+
+from zktop.model.examiner import Examiner
+from zktop.model.report import NAMED, View
+
+
+def members(modes: str) -> list[str]:
+    """Names that kazoo gives to readers and writers in this order."""
+    words = {"R": "rlock", "W": "lock"}
+    return [kazoo_name(f"w{at}", at, words[mode]) for at, mode in enumerate(modes)]
+
+
+def view_of(count: int) -> View:
+    """A mutex with so many contenders."""
+    owners = [f"w{number}" for number in range(count)]
+    view = Examiner().look(world(*lock(ROOT, *owners)), NOW).view(ROOT)
+    assert view is not None
+    return view
+
+
+@pytest.mark.parametrize(
+    ("modes", "before"),
+    [
+        ("WWWW", ["", "0", "01", "012"]),
+        ("WRWW", ["", "0", "01", "012"]),
+        ("RRWR", ["", "", "01", "012"]),
+        ("RWRRW", ["", "0", "01", "01", "0123"]),
+    ],
+)
+def test_every_holder_and_everybody_ahead_is_named(modes: str, before: list[str]) -> None:
+    """A reader waits for the last writer before it, and so for all whom that one waits for."""
+    names = members(modes)
+    made = lock_in(world_of(names))
+    told = [nodes(made.before(member)) for member in made.members]
+
+    assert told == [[names[int(at)] for at in places] for places in before]
+    assert [set(nodes(made.before(m))) for m in made.members] == [
+        closure(made, m) for m in made.members
+    ]
+
+
+def test_a_contender_names_all_who_must_go_first() -> None:
+    """Ordinary queues are told in full."""
+    *_, last = view_of(NAMED + 1).waiters
+
+    assert len(last.blocked_by) == last.ahead == NAMED
+
+
+def test_a_long_queue_names_holders_and_the_nearest() -> None:
+    """Else ten thousand waiters would be fifty million names."""
+    *_, before, last = view_of(NAMED + 3).waiters
+
+    assert last.blocked_by == (kazoo_name("w0", 0), before.node)
+    assert last.ahead == NAMED + 2

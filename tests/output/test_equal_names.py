@@ -1,0 +1,113 @@
+"""Clients of one name, as Curator names all of one host: every output tells them apart."""
+
+import json
+import re
+
+import msgspec
+import pytest
+from model.builders import NOW, ZK1, connections, row, session
+from output.stories import LATER, SETTLE, facts, settings
+
+from zktop.model.examiner import Examiner
+from zktop.model.facts import AnyFact, Node, session_text
+from zktop.model.world.world import World
+from zktop.output.graphs import dot, mermaid
+from zktop.output.schema import Snapshot
+from zktop.output.snapshot import snapshot
+from zktop.output.text import lines
+
+RING = "X x: A B C ; Y x: B A"
+
+
+def equals(*tables: AnyFact, label: bytes = b"127.0.0.1") -> Snapshot:
+    """Everybody in the story has the same label."""
+    told = [
+        msgspec.structs.replace(one, data=label) if isinstance(one, Node) and one.data else one
+        for one in facts(RING)
+    ]
+    examiner, world = Examiner(settings(RING)), World().after(*told, *tables)
+    examiner.look(world, LATER)
+    return snapshot(examiner.look(world, LATER + SETTLE))
+
+
+def address(who: str) -> str:
+    """Give the address of somebody's client."""
+    return str(row(who).client)
+
+
+def connected() -> AnyFact:
+    """Everybody has a connection."""
+    return connections(ZK1, *map(row, "ABC"), at=NOW)
+
+
+def test_a_deadlock_of_two_equals_is_one_of_two() -> None:
+    """Each is called by its own address, in the sentence and in the steps."""
+    (deadlock,) = equals(connected()).deadlocks
+
+    assert address("A") in deadlock.sentence
+    assert address("B") in deadlock.sentence
+    assert not re.search(r"127\.0\.0\.1(?!:)", deadlock.sentence)
+    assert {step.name for step in deadlock.steps} == {address("A"), address("B")}
+    assert {step.owner for step in deadlock.steps} == {"127.0.0.1"}
+
+
+def test_without_tables_it_is_one_of_two_too() -> None:
+    """The ends of their sessions tell."""
+    (deadlock,) = equals().deadlocks
+    ends = [f"127.0.0.1 …{session(who) & 0xFFFF:04x}" for who in "AB"]
+
+    assert all(end in deadlock.sentence for end in ends)
+
+
+def test_every_way_out_says_which_process() -> None:
+    """By name, by its address, and by its session."""
+    taken = equals(connected())
+    ways = taken.deadlocks[0].ways_out
+
+    assert {way.actor: way.client for way in ways} == {
+        session_text(session(who)): address(who) for who in "AB"
+    }
+    assert {way.server for way in ways} == {ZK1}
+    page = " ".join(" ".join(lines(taken)).split())
+    for who in "AB":
+        assert f"stop {address(who)} (session {session_text(session(who))})" in page
+
+
+def test_the_advice_says_which_process() -> None:
+    """The cheapest way out is told in the finding, with its address and session."""
+    taken = equals(connected())
+    (finding,) = [one for one in taken.findings if one.rule == "D1"]
+    way = taken.deadlocks[0].ways_out[0]
+
+    assert f"stop {way.name} (session {way.actor})" in finding.advice
+
+
+def test_a_named_process_is_told_with_its_address() -> None:
+    """Who reads a name at night wants to know where it runs."""
+    told = [*facts(RING), connected()]
+    examiner, world = Examiner(settings(RING)), World().after(*told)
+    examiner.look(world, LATER)
+    page = " ".join(" ".join(lines(snapshot(examiner.look(world, LATER + SETTLE)))).split())
+
+    assert f"stop A ({address('A')}, session {session_text(session('A'))})" in page
+
+
+@pytest.mark.parametrize("with_tables", [True, False])
+def test_rows_and_graphs_tell_equals_apart(with_tables: bool) -> None:  # noqa: FBT001  a parameter
+    """Three in one lock are three different names."""
+    taken = equals(*([connected()] if with_tables else []))
+    names = {one.name for lock in taken.locks for one in (*lock.holders, *lock.waiters)}
+    text = "\n".join(lines(taken))
+
+    assert len(names) == 3
+    assert all(name in text for name in names)
+    for drawn in ("\n".join(dot(taken)), "\n".join(mermaid(taken)).replace("#8230;", "…")):
+        assert all(name in drawn for name in names)
+
+
+def test_the_label_stays_the_owner_in_json() -> None:
+    """Scripts compare it."""
+    shape = json.loads(msgspec.json.encode(equals(connected())))
+
+    assert {one["owner"] for one in shape["sessions"].values()} == {"127.0.0.1"}
+    assert {one["owner"] for lock in shape["locks"] for one in lock["holders"]} == {"127.0.0.1"}

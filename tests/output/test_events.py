@@ -1,0 +1,122 @@
+"""Reports told as events: each state when it begins and when it ends, and nothing else."""
+
+import msgspec
+from model.builders import kazoo_name, own, session
+from model.findings.cases import ZXID, k, path_of
+from model.findings.cases import facts as orphaned
+from output.stories import LATER, facts
+
+from zktop.model.examiner import Examiner
+from zktop.model.facts import AnyFact, Children, Gone, Stat, session_text
+from zktop.model.text import Text
+from zktop.model.world.world import World
+from zktop.output.events import Teller
+
+AB_BA = "X x: A B ; Y x: B A"
+DONE = Gone(path=Text(f"/locks/y/{kazoo_name('A1', 1)}"), zxid=200, at=LATER + 5_000)
+
+
+def told(*moments: tuple[int, list[AnyFact]]) -> list[dict[str, object]]:
+    """The lines of a run that looks at these moments."""
+    examiner, world, teller = Examiner(), World(), Teller()
+    lines = []
+    for at, more in moments:
+        world = world.after(*more) if more else world
+        lines += [*teller.events(examiner.look(world, at))]
+    return [msgspec.to_builtins(line) for line in lines]
+
+
+def brief(lines: list[dict[str, object]]) -> list[tuple[object, ...]]:
+    """What, where and who."""
+    return [(line["event"], line.get("lock"), line.get("owner")) for line in lines]
+
+
+def test_a_deadlock_is_told_when_it_begins_and_when_it_ends() -> None:
+    """Once each, however often it was looked at in between; as a deadlock, not as a finding.
+
+    What is left of it is a finding: the order in which they took the locks.
+    """
+    lines = told(
+        (LATER, facts(AB_BA)), (LATER + 2_000, []), (LATER + 4_000, []), (LATER + 6_000, [DONE])
+    )
+
+    assert [line["event"] for line in lines] == [
+        "connection",
+        "deadlock",
+        "abandoned",
+        "deadlock-resolved",
+        "finding",
+    ]
+    assert lines[1]["id"] == lines[3]["id"]
+    assert [lines[1]["rule"], lines[4]["rule"]] == ["D1", "D9"]
+    assert lines[1]["at"] == "1970-01-01T00:17:40.000Z"
+
+
+def test_a_finding_is_told_when_it_begins_and_when_it_is_cleared() -> None:
+    """A node without an owner, until somebody deletes it."""
+    orphan = k("A", 0, by="")
+    gone = Gone(path=Text(path_of(orphan)), zxid=ZXID + 1, at=LATER + 90_000)
+    lines = told(
+        (LATER, orphaned(orphan, k("B", 1))),
+        (LATER + 70_000, []),
+        (LATER + 80_000, []),
+        (LATER + 90_000, [gone]),
+    )
+
+    told_of = [(line["event"], line["node"]) for line in lines if line.get("rule") == "B1"]
+    assert told_of == [("finding", orphan.name), ("finding-cleared", orphan.name)]
+
+
+def test_a_lock_that_changes_hands_is_three_events() -> None:
+    """Released by one and acquired by the other, with how long each took."""
+    gone = Gone(path=Text(f"/locks/x/{kazoo_name('A0', 0)}"), zxid=300, at=LATER + 1_000)
+    lines = told((LATER, facts("X x: A B")), (LATER + 1_000, [gone]))
+
+    assert brief(lines) == [
+        ("connection", None, None),
+        ("released", "/locks/x", "A"),
+        ("acquired", "/locks/x", "B"),
+    ]
+    assert lines[1]["session"] == session_text(session("A"))
+    assert (lines[1]["held_is"], lines[2]["waited_is"]) == ("at-least", "at-least")
+
+
+def test_what_nobody_saw_is_counted_as_missed() -> None:
+    """The root's counters tell of two contenders that came and went between two looks."""
+    before = facts("X x: A")
+    name = kazoo_name("A0", 0)
+    stat = Stat(10, 10, 0, cversion=5, num_children=1, pzxid=400)
+    later = Children(path=Text("/locks/x"), names=(name,), stat=stat, zxid=400, at=LATER + 500)
+    lines = told((LATER, before), (LATER + 1_000, [later]))
+
+    missed = [line for line in lines if line["event"] == "missed"]
+    assert [(line["lock"], line["creates"], line["deletes"]) for line in missed] == [
+        ("/locks/x", 2, 2)
+    ]
+
+
+def test_the_connection_is_told_whenever_it_changed() -> None:
+    """Also when it was lost and found again between two looks."""
+    lines = told(
+        (LATER, [own(at=LATER)]),
+        (LATER + 1_000, []),
+        (LATER + 2_000, [own(state="suspended", at=LATER + 1_500)]),
+        (LATER + 3_000, [own(at=LATER + 2_500)]),
+        (LATER + 5_000, [own(at=LATER + 4_000)]),
+    )
+
+    states = ["connected", "suspended", "connected", "connected"]
+    assert [line["state"] for line in lines] == states
+
+
+def test_unknown_is_left_out_of_a_line() -> None:
+    """Lines are many; a key that is not there says as much as null."""
+    (line,) = told((LATER, [own(at=LATER)]))
+
+    assert line == {
+        "schema": "zktop.event/1",
+        "at": "1970-01-01T00:17:40.000Z",
+        "event": "connection",
+        "session": session_text(session("zktop")),
+        "state": "connected",
+    }

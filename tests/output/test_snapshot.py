@@ -1,0 +1,188 @@
+"""A snapshot says what is so, in the words of its schema."""
+
+import jsonschema
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from model.builders import figures, kazoo_name, session
+from output.stories import LATER, NOW, report, shot, tables
+
+from zktop.cli.schema import _schema
+from zktop.model.facts import Children, Node, Stat, session_text
+from zktop.model.report import Cost
+from zktop.model.settings import Root, Settings
+from zktop.model.text import Text
+from zktop.output.events import Teller
+from zktop.output.schema import Contender, Snapshot
+from zktop.output.snapshot import snapshot
+
+STORIES = {
+    "deadlock": "X x: A B ; Y x: B A C",
+    "read-write": "L rw: A.R B.R C.W D.R",
+    "semaphore": "P sem(2): A C D E ; X x: A",
+    "election": "E elect: L F H",
+    "quiet": "X x: A",
+}
+SNAPSHOT, EVENT = (
+    jsonschema.Draft202012Validator(_schema(name)) for name in ("snapshot", "events")
+)
+
+
+def names(contenders: list[Contender]) -> list[str | None]:
+    """Their owners."""
+    return [contender.owner for contender in contenders]
+
+
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
+def test_a_snapshot_fits_its_schema(story: str) -> None:
+    """The one that `zktop schema snapshot` prints."""
+    SNAPSHOT.validate(msgspec.json.decode(msgspec.json.encode(shot(story))))
+
+
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
+def test_an_event_line_fits_its_schema(story: str) -> None:
+    """The one that `zktop schema events` prints."""
+    lines = list(Teller().events(report(story)))
+
+    assert lines
+    for line in lines:
+        EVENT.validate(msgspec.json.decode(msgspec.json.encode(line)))
+
+
+def test_the_schema_is_not_one_that_fits_everything() -> None:
+    """A wrong word is noticed."""
+    made = msgspec.to_builtins(shot(STORIES["quiet"]))
+    made["locks"][0]["kind"] = "mutexx"
+
+    assert not SNAPSHOT.is_valid(made)
+
+
+TRUTH = {
+    # story: kind, leases, holders, waiters, and whom each waiter waits for
+    "X x: A B C": ("mutex", None, ["A"], ["B", "C"], [["A"], ["A", "B"]]),
+    "L rw: A.R B.R C.W D.R": (
+        "read-write",
+        None,
+        ["A", "B"],
+        ["C", "D"],
+        [["A", "B"], ["A", "B", "C"]],
+    ),
+    "P sem(2): A C D": ("semaphore", 2, ["A", "C"], ["D"], [["A", "C"]]),
+    "E elect: L F": ("election", None, ["L"], ["F"], [["L"]]),
+}
+
+
+@pytest.mark.parametrize("story", TRUTH)
+def test_a_known_lock_is_shown_as_it_is(story: str) -> None:
+    """Kind, holders, waiters in order, and who must go first."""
+    kind, leases, holders, waiters, blockers = TRUTH[story]
+    (lock,) = shot(story).locks
+    owner_of = {one.node: one.owner for one in (*lock.holders, *lock.waiters)}
+
+    assert (lock.kind, lock.leases) == (kind, leases)
+    assert (names(lock.holders), names(lock.waiters)) == (holders, waiters)
+    told = [sorted(str(owner_of[node]) for node in one.blocked_by) for one in lock.waiters]
+    assert told == blockers
+
+
+def test_a_watch_is_shown_with_its_paths() -> None:
+    """What should be watched, what is, as absolute paths."""
+    first = f"/locks/x/{kazoo_name('A0', 0)}"
+    (lock,) = shot("X x: A B", *tables("AB", {"B": (first,)}, LATER)).locks
+    watch = lock.waiters[0].watch
+
+    assert [(one.path, one.how) for one in watch.expected] == [(first, "data")]
+    assert (watch.actual, watch.verdict) == ([first], "confirmed")
+
+
+def test_who_only_watches_a_single_node_is_a_waiter_without_a_node() -> None:
+    """Known by its watch alone, whose path is told like all others."""
+    stat = Stat(5, 5, NOW, owner=session("A"))
+    facts = [
+        Children(path=Text("/app"), names=(Text("leader"),), stat=Stat(1, 1, 0), zxid=9, at=NOW),
+        Node(path=Text("/app/leader"), stat=stat, data=b"A", zxid=9, at=NOW),
+        Children(path=Text("/app/leader"), names=(), stat=stat, zxid=9, at=NOW),
+        *tables("AB", {"B": ("/app/leader",)}, LATER),
+    ]
+    taken = shot("X x: C", *facts, judged_by=Settings(roots=(Root("/app/leader"),)))
+    (waiter,) = taken.locks[0].waiters
+
+    assert (waiter.node, waiter.session, waiter.blocked_by) == (
+        None,
+        session_text(session("B")),
+        ["."],
+    )
+    assert [one.path for one in waiter.watch.expected] == ["/app/leader"]
+    assert (waiter.watch.actual, waiter.watch.verdict) == (["/app/leader"], "confirmed")
+
+
+def test_unknown_is_null() -> None:
+    """Never 0 and never an empty text: no table was read, so there is nothing to say."""
+    taken = shot("X x: A B")
+    told = taken.sessions[session_text(session("A"))]
+
+    assert (told.client, told.server, told.timeout_ms, told.expires_in_s) == (None,) * 4
+    assert taken.locks[0].waiters[0].watch.actual is None
+    assert taken.source.sees == msgspec.convert(
+        {"sessions": "none", "watches": "none", "expiry": "none"}, type(taken.source.sees)
+    )
+    assert taken.cost is None
+
+
+def test_a_server_is_shown_with_its_figures() -> None:
+    """As far as it told them."""
+    (server,) = shot("X x: A", figures(Text("zk1:2181"), watches=7)).source.servers
+
+    assert (server.address, server.mode, server.watches, server.znodes) == (
+        "zk1:2181",
+        "leader",
+        7,
+        None,
+    )
+
+
+def test_a_deadlock_is_shown_step_by_step() -> None:
+    """Who holds what, who waits for whom, and which request closed it."""
+    (deadlock,) = shot("X x: A B ; Y x: B A C").deadlocks
+    first, last = deadlock.steps
+
+    assert (deadlock.rule, deadlock.kind, deadlock.behind) == ("D1", "cycle", 1)
+    assert set(deadlock.actors) == {session_text(session(name)) for name in "AB"}
+    assert (first.closing, last.closing) == (False, True)
+    assert (first.waits_for, last.waits_for) == (last.actor, first.actor)
+    assert [held.lock for held in last.holds] == ["/locks/x"]
+    assert last.waits.lock == "/locks/y"
+
+
+def test_the_cost_is_what_the_source_says() -> None:
+    """Number for number."""
+    made = msgspec.structs.replace(report("X x: A"), cost=Cost(3, 40, 500, 1.5))
+    cost = snapshot(made).cost
+
+    assert cost is not None
+    assert msgspec.to_builtins(cost) == {
+        "watches": 3,
+        "requests": 40,
+        "bytes_in": 500,
+        "requests_per_s": 1.5,
+    }
+
+
+@given(st.lists(st.sampled_from(["A.R", "B.R", "C.W", "D.W", "E.R"]), min_size=1, max_size=8))
+def test_any_queue_fits_the_schema_and_loses_nobody(who: list[str]) -> None:
+    """Whoever stands in it is a holder or a waiter, once."""
+    taken = shot("L rw: " + " ".join(who))
+    (lock,) = taken.locks
+
+    SNAPSHOT.validate(msgspec.json.decode(msgspec.json.encode(taken)))
+    assert sorted(map(str, names(lock.holders) + names(lock.waiters))) == sorted(
+        place[0] for place in who
+    )
+
+
+def test_a_snapshot_can_be_read_back() -> None:
+    """By whoever uses the same types."""
+    taken = shot("X x: A B ; Y x: B A")
+
+    assert msgspec.json.decode(msgspec.json.encode(taken), type=Snapshot) == taken

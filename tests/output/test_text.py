@@ -1,0 +1,158 @@
+"""The text of a snapshot: the whole page for a few worlds, and what holds for all of them."""
+
+import re
+
+import msgspec
+import pytest
+from output.stories import NOW, shot
+
+from zktop.model.facts import Denied
+from zktop.model.settings import Root, Settings
+from zktop.model.text import Text
+from zktop.output.schema import Lock, Snapshot
+from zktop.output.text import lines
+
+DEADLOCK = """\
+zktop  zk1:2181,zk2:2181/app  connected  no server asked
+1970-01-01T00:17:42.000Z  3 locks, 1 deadlock, 0 other findings
+
+DEADLOCK D1-791a5a1a  cycle, confidence C2, for 1m32s, 2 more behind
+  B holds X:/locks/y and waits for X:/locks/x, which A holds; A waits for
+    X:/locks/y.
+  1  B holds X:/locks/y and waits for X:/locks/x behind A
+  2  A holds X:/locks/x and waits for X:/locks/y behind B  CLOSES IT
+  way out: stop A (session 0x100000007fc56270); it holds one lock, youngest
+    wait; that frees 4
+  way out: stop B (session 0x100000009d5ed678); it holds one lock; that frees 4
+
+/locks/x  mutex  kazoo-lock  1 waiting
+  holds   X A                                        0x100000007fc56270    >2.0s
+  waits   X B  behind 0000000000                     0x100000009d5ed678   >1m32s
+
+/locks/y  mutex  kazoo-lock  3 waiting
+  holds   X B                                        0x100000009d5ed678   >1m32s
+  waits   X A  behind 0000000000                     0x100000007fc56270   >1m32s
+  waits   X C  behind 0000000001 +1                  0x100000000d61f837   >1m32s
+  waits   X D  behind 0000000002 +2                  0x10000000f623e75a   >1m32s
+
+1 lock held, with nobody waiting
+  /locks/z                       X E                 0x100000003a3ea00c    >2.0s
+"""
+KINDS = """\
+/locks/e  election  post  1 waiting
+  holds   C L                                        0x10000000d20caec3    >2.0s
+  waits   C F  behind 0000000000                     0x1000000080061894   >1m32s
+
+/locks/l  read-write  kazoo-lock  3 waiting
+  holds   R A                                        0x100000007fc56270   >1m32s
+  holds   R B                                        0x100000009d5ed678   >1m32s
+  waits   W C  behind 0000000001 +1                  0x100000000d61f837   >1m32s
+  waits   R D  behind 0000000002 +2                  0x10000000f623e75a   >1m32s
+  waits   R E  behind 0000000002 +2                  0x100000003a3ea00c   >1m32s
+
+/locks/p  semaphore of 2  pool  1 waiting
+  holds   S A                                        0x100000007fc56270    >2.0s
+  holds   S C                                        0x100000000d61f837    >2.0s
+  waits   S D  behind 0000000001 +1                  0x10000000f623e75a   >1m32s
+"""
+HIDDEN = """\
+WARNING R4 hidden-by-acl, confidence C4, for 2.0s
+  /locks/secret may not be listed: its children cannot be listed: the ACL
+    forbids it.
+  Give zktop an identity that may read the locks (--auth).
+
+/locks/secret  other  unknown
+  its children cannot be listed: the ACL forbids it
+"""
+
+
+def page(taken: Snapshot) -> str:
+    """All lines."""
+    return "\n".join(lines(taken))
+
+
+def test_a_deadlock_is_the_first_thing_on_the_page() -> None:
+    """In one sentence, then step by step, then the locks it is about; quiet ones are folded."""
+    text = page(shot("X x: A B ; Y x: B A C D ; Z x: E"))
+
+    assert text.startswith(DEADLOCK + "\nnot seen: ")
+
+
+def test_every_kind_of_lock_reads_alike() -> None:
+    """A mode, an owner, whom it waits for, the session and how long."""
+    text = page(shot("L rw: A.R B.R C.W D.R E.R ; P sem(2): A C D ; E elect: L F"))
+
+    assert KINDS in text
+
+
+def test_a_lock_that_may_not_be_listed_says_so() -> None:
+    """An empty queue would be a lie."""
+    denied = Denied(path=Text("/locks/secret"), what="list", zxid=500, at=NOW)
+    roots = Settings(roots=(Root("/locks/secret"), Root("/locks/**")))
+    text = page(shot("X x: A", denied, judged_by=roots))
+
+    assert HIDDEN in text
+
+
+def test_of_a_long_queue_the_middle_is_counted() -> None:
+    """The first ones and the last; of several modes also in which order."""
+    first, second = (" ".join(f"{c}{n}.R" for n in range(5_000)) for c in "RS")
+    text = page(shot(f"L rw: A.W {first} W.W {second}"))
+    rows = [line for line in text.splitlines() if line.startswith(("  waits", "  ..."))]
+
+    assert len(rows) == 10
+    assert rows[8] == "  ...     9992 more wait, in all R5000 W R5000"
+
+
+def test_a_waiter_with_a_problem_is_never_folded_away() -> None:
+    """What is wrong is what somebody looks for."""
+    taken = shot("X x: " + " ".join(f"W{number}" for number in range(50)))
+    (lock,) = taken.locks
+    broken = with_verdict(lock, 30, "missing")
+    text = page(msgspec.structs.replace(taken, locks=[broken]))
+
+    assert "W31  behind 0000000030 +30 NO WATCH" in text
+
+
+def with_verdict(lock: Lock, place: int, verdict: str) -> Lock:
+    """The lock with another verdict on the watch of one waiter."""
+    waiters = list(lock.waiters)
+    watch = msgspec.structs.replace(waiters[place].watch, verdict=verdict)
+    waiters[place] = msgspec.structs.replace(waiters[place], watch=watch)
+    return msgspec.structs.replace(lock, waiters=waiters)
+
+
+def test_of_a_long_ring_the_middle_is_counted() -> None:
+    """Its first steps, and how it closed."""
+    ring = " ; ".join(f"L{n} x: A{n} A{(n - 1) % 50}" for n in range(50))
+    steps = [
+        line for line in page(shot(ring)).splitlines() if re.match(r" {1,2}\d+  A|     \.", line)
+    ]
+
+    assert [line.split()[0] for line in steps] == ["1", "2", "3", "...", "49", "50"]
+    assert steps[3] == "     ... 45 more ..."
+    assert steps[-1].endswith("CLOSES IT")
+
+
+STORIES = [
+    "X x: A B ; Y x: B A C D",
+    "L rw: A.R B.R C.W D.R ; P sem(2): A C D ; E elect: L F",
+    " ; ".join(f"Lock{n} x: A{n}" for n in range(300)),
+    f"{'Long' * 30} x: A B ; {'Wide' * 30} x: B",
+    f"X x: {'o' * 90} {'p' * 90}",
+]
+
+
+@pytest.mark.parametrize("story", STORIES, ids=["deadlock", "kinds", "300", "paths", "owners"])
+def test_everything_fits_into_80_columns(story: str) -> None:
+    """But for what is there to be copied, which is never cut: a long path or name alone."""
+    wide = [line for line in page(shot(story)).splitlines() if len(line) > 80]
+
+    assert all(len(max(line.split(), key=len)) > 70 for line in wide)
+
+
+def test_ten_quiet_locks_are_ten_lines() -> None:
+    """As many as one looks for at a glance."""
+    text = page(shot(" ; ".join(f"Lock{n} x: A{n}" for n in range(10))))
+
+    assert len([line for line in text.splitlines() if line.startswith("  /locks/lock")]) == 10

@@ -1,0 +1,23 @@
+"""When a check believes what it sees."""
+
+from model.builders import kazoo_name
+from output.stories import LATER, SETTLE, facts, tables
+
+from zktop.model.examiner import Examiner
+from zktop.model.world.world import World
+from zktop.output.verdict import Bar, Judge
+
+
+def test_what_is_only_shown_once_it_has_lasted_counts_at_once() -> None:
+    """Two tables have to agree before a ring of watches is told of: that is twice already."""
+    places = {name: f"/locks/l/{kazoo_name(f'{name}{n}', n)}" for n, name in enumerate("ABC")}
+    watched = {"B": (places["C"],), "C": (places["B"],)}
+    judge, examiner = Judge(Bar(), SETTLE), Examiner()
+    world = World().after(*facts("L x: A B C"))
+    for at in (LATER, LATER + SETTLE):
+        world = world.after(*tables("ABC", watched, at))
+        report = examiner.look(world, at)
+        judge.look(report)
+
+    assert judge.has_settled(report)
+    assert [one.rule for one in judge.verdict(report).findings] == ["D7"]

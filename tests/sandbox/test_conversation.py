@@ -1,0 +1,46 @@
+"""The sandbox answers what a real server answers, frame by frame."""
+
+import re
+from pathlib import Path
+
+import pytest
+from sandbox.conversation import play
+from sandbox.conversation_log import OPS
+
+from zktop.sandbox.reads import REQUESTS
+
+RECORDED = Path(__file__).with_name("conversation-3.8.0.txt")
+
+
+def recorded():
+    """The lines of the recording."""
+    return RECORDED.read_text().splitlines()
+
+
+def test_the_sandbox_says_what_a_real_server_said(sandbox):
+    """A fixed conversation is equal to the recorded one but for ids, passwords and times."""
+    said = play(sandbox.port)
+
+    assert said == recorded()
+
+
+@pytest.mark.zookeeper
+def test_a_real_server_says_what_was_recorded(fresh_real):
+    """The recording is no invention: a server of today says the same."""
+    said = play(fresh_real.port)
+
+    assert said == recorded()
+
+
+def test_the_conversation_uses_every_request():
+    """Nothing that the sandbox can do is left out of the comparison."""
+    missing = set(REQUESTS) - set(OPS.values())
+
+    assert not missing
+
+
+def test_the_conversation_meets_many_refusals():
+    """The recording holds successes and every refusal that a client can provoke."""
+    codes = {int(code) for code in re.findall(r"err=(-?\d+)", RECORDED.read_text())}
+
+    assert codes == {0, -5, -6, -8, -101, -102, -103, -108, -110, -111, -114, -115, -121, -123}

@@ -1,0 +1,204 @@
+"""The server without sockets: what time does to sessions, connections and znodes."""
+
+import struct
+
+import pytest
+from sandbox.raw_client import PASSWORD, buf, i32, i64, new, txt
+
+from zktop.sandbox.connection import Client
+from zktop.sandbox.core import Clock, Keeper
+from zktop.sandbox.protocol import Malformed
+
+
+class Line:
+    """A way back to a client that keeps what was sent."""
+
+    def __init__(self):
+        self.frames = []
+        self.ended = None
+
+    def send(self, frame):
+        """Keep the frame without its length."""
+        self.frames.append(frame[4:])
+
+    def close(self):
+        """Remember how it ended."""
+        self.ended = self.ended or "closed"
+
+    def abort(self):
+        """Remember how it ended."""
+        self.ended = "aborted"
+
+
+class Bench:
+    """A keeper on a table, with a clock that is turned by hand."""
+
+    def __init__(self):
+        self.now = 1_000_000
+        self.keeper = Keeper(Clock(lambda: self.now, lambda: self.now), tick_ms=2000)
+
+    def connect(self, timeout=4000, session=0, password=PASSWORD):
+        """A client with a session."""
+        client = Client(Line(), "127.0.0.1", 1)
+        self.keeper.welcome(client)
+        request = i32(0) + i64(0) + i32(timeout) + i64(session) + buf(password) + b"\0"
+        self.keeper.receive(client, request, self.now)
+        return client
+
+    def ask(self, client, op, body=b"", xid=1):
+        """The error code of the answer."""
+        self.keeper.receive(client, i32(xid) + i32(op) + body, self.now)
+        return struct.unpack_from(">iqi", client.line.frames[-1])[2]
+
+    def wait(self, ms):
+        """Let time pass."""
+        self.now += ms
+        self.keeper.tick()
+
+
+@pytest.fixture
+def bench():
+    """A fresh keeper."""
+    return Bench()
+
+
+def test_expiry_is_one_transaction(bench):
+    """All znodes of a silent session go under one zxid, and its connection is closed."""
+    client = bench.connect()
+    for path in ("/a", "/b", "/c"):
+        bench.ask(client, 1, new(path, flags=1))
+    before = bench.keeper.store.zxid
+    bench.wait(3999)
+    alive = bench.keeper.store.tree.ephemerals(client.session_id)
+    bench.wait(2001)
+
+    assert alive == ["/a", "/b", "/c"]
+    assert bench.keeper.store.tree.ephemerals(client.session_id) == []
+    assert bench.keeper.store.tree.node("/").pzxid == bench.keeper.store.zxid == before + 1
+    assert client.line.ended == "closed"
+
+
+def test_any_request_keeps_a_session(bench):
+    """Pings or other requests, each puts off the end by the whole timeout."""
+    client = bench.connect()
+    for op, xid in ((11, -2), (9, 1), (3, 2)) * 3:
+        bench.wait(3000)
+        bench.ask(client, op, txt("/") + b"\0", xid)
+
+    assert client.line.ended is None
+    assert len(bench.keeper.sessions) == 1
+
+
+def test_a_session_outlives_its_connection(bench):
+    """A lost connection ends no session, but its watches."""
+    client = bench.connect(timeout=10_000)
+    bench.ask(client, 1, new("/mine", flags=1))
+    bench.ask(client, 4, txt("/mine") + b"\1")
+    bench.keeper.farewell(client)
+    bench.wait(9000)
+    again = bench.connect(10_000, client.session_id, client.session.password)
+
+    assert len(bench.keeper.store.watches) == 0
+    assert again.session is client.session
+    assert bench.ask(again, 3, txt("/mine") + b"\0") == 0
+
+
+def test_one_connection_a_session(bench):
+    """Who comes back takes over: the former connection is closed with its watches."""
+    first = bench.connect()
+    bench.ask(first, 4, txt("/") + b"\1")
+    second = bench.connect(4000, first.session_id, first.session.password)
+    bench.keeper.farewell(first)
+    bench.ask(second, 1, new("/mine", flags=1))
+
+    assert first.line.ended == "closed"
+    assert len(bench.keeper.store.watches) == 0
+    assert bench.keeper.store.tree.ephemerals(second.session_id) == ["/mine"]
+    bench.wait(6000)
+    assert second.line.ended == "closed"
+
+
+def test_who_never_connects(bench):
+    """A connection that asks for no session is cut after ten to twenty seconds."""
+    client = Client(Line(), "127.0.0.1", 1)
+    bench.keeper.welcome(client)
+    bench.wait(20_000)
+
+    assert client.line.ended == "aborted"
+
+
+def test_who_hangs_on_after_the_end(bench):
+    """A connection that does not go after its session has ended is cut."""
+    client = bench.connect()
+    bench.wait(6000)
+    bench.wait(20_000)
+
+    assert client.line.ended == "aborted"
+
+
+def test_reaping(bench):
+    """Once a minute used empty containers and old TTL znodes go, each under a zxid of its own."""
+    client = bench.connect(timeout=40_000)
+    bench.ask(client, 19, new("/box", flags=4))
+    bench.ask(client, 1, new("/box/one"))
+    bench.ask(client, 2, txt("/box/one") + i32(-1))
+    bench.ask(client, 21, new("/short", flags=5) + i64(100))
+    bench.ask(client, 106, txt("/") + i32(1))
+    before = bench.keeper.store.zxid
+    bench.wait(30_000)
+    kept = "/box" in bench.keeper.store.tree
+    bench.ask(client, 11, xid=-2)
+    bench.wait(30_000)
+    events = [frame[16:20] for frame in client.line.frames if frame[:4] == i32(-1)]
+
+    assert kept
+    assert bench.keeper.store.zxid == before + 2
+    assert events == [i32(2), i32(2)]
+
+
+def test_a_client_from_the_future(bench):
+    """A client that has seen later zxids is refused: this server has lost what it knew."""
+    client = Client(Line(), "127.0.0.1", 1)
+    with pytest.raises(Malformed):
+        bench.keeper.receive(client, i32(0) + i64(99) + i32(1) + i64(0) + buf(b""), 0)
+
+
+def test_old_clients(bench):
+    """A request without the read-only flag gets an answer without it."""
+    for flag, length in ((b"", 36), (b"\0", 37)):
+        client = Client(Line(), "127.0.0.1", 1)
+        request = i32(0) + i64(0) + i32(1) + i64(0) + buf(PASSWORD) + flag
+        bench.keeper.receive(client, request, bench.now)
+
+        assert [len(frame) for frame in client.line.frames] == [length]
+
+
+def test_unreadable_znodes_are_not_heard_of(bench):
+    """Who may not read a znode is not told of it, and its watch is used up all the same."""
+    ann, bob = bench.connect(), bench.connect()
+    bench.ask(ann, 100, i32(0) + txt("digest") + buf(b"ann:x"), xid=-4)
+    bench.ask(bob, 3, txt("/secret") + b"\1")
+    bench.ask(ann, 1, new("/secret", acl=[(31, "auth", "")]))
+
+    assert not [frame for frame in bob.line.frames if frame[:4] == i32(-1)]
+    assert len(bench.keeper.store.watches) == 0
+
+
+def test_a_list_of_children_is_the_parents(bench):
+    """Who may list a znode hears that its list has changed, whatever the child's own list says."""
+    ann, bob = bench.connect(), bench.connect()
+    bench.ask(ann, 100, i32(0) + txt("digest") + buf(b"ann:x"), xid=-4)
+    bench.ask(bob, 8, txt("/") + b"\1")
+    bench.ask(ann, 1, new("/secret", acl=[(31, "auth", "")]))
+
+    assert [frame[16:20] for frame in bob.line.frames if frame[:4] == i32(-1)] == [i32(4)]
+
+
+def test_counters_survive_connections(bench):
+    """Packets of connections that are gone stay counted."""
+    client = bench.connect()
+    bench.ask(client, 11, xid=-2)
+    counted = (bench.keeper.received, bench.keeper.sent)
+    bench.keeper.farewell(client)
+
+    assert counted == (2, 2) == (bench.keeper.received, bench.keeper.sent)

@@ -1,0 +1,192 @@
+"""Taking something out: files in every form, and the clipboard."""
+
+import json
+import threading
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input, Label
+from ui.example_ensemble import trouble
+from ui.fake_feed import app_of, settled
+
+from zktop.app.run_ui import Shapes
+from zktop.ui.actions.export import keep
+from zktop.ui.app import Zktop
+from zktop.ui.dialogs.export import SHAPES, refused
+
+BEGINS = {
+    "json": "{",
+    "txt": "",
+    "dot": "digraph",
+    "mmd": "flowchart",
+    "svg": "<svg",
+}
+
+
+def full() -> Zktop:
+    """An app that can write all forms."""
+    app = app_of(*trouble())
+    app.exports = Shapes("zk1:2181", "/app")
+    return app
+
+
+async def written(app: Zktop, *keys: str, folder: Path) -> list[Path]:
+    """Press keys in the dialog, and wait for the file."""
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await settled(pilot)
+        await pilot.press("x")
+        await settled(pilot)
+        await pilot.press(*keys)
+        await pilot.press("enter")
+        while not any(one.message.startswith("Written") for one in app._notifications):
+            await pilot.pause()
+        said = [one.message for one in app._notifications]
+    files = _files(folder)
+    assert [one for one in said if one.startswith("Written")] == [f"Written: {files[0]}"]
+    return files
+
+
+def _files(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
+@pytest.mark.parametrize(("number", "form"), list(enumerate(f for f in SHAPES if f != "clip")))
+async def test_every_form_can_be_written(
+    number: int, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under the name that is offered, and nothing else is left behind."""
+    monkeypatch.chdir(tmp_path)
+    app = full()
+    files = await written(app, *["down"] * number, folder=tmp_path)
+    ending = SHAPES[form][0]
+    text = files[0].read_text(encoding="utf-8")
+
+    assert [one.suffix for one in files] == [f".{ending}"]
+    assert files[0].name.startswith("zktop-20")
+    assert text.startswith(BEGINS[ending])
+    assert "/locks/orders" in text.replace("&#160;", " ")
+
+
+async def test_json_is_what_the_command_line_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The public schema, whole."""
+    monkeypatch.chdir(tmp_path)
+    files = await written(full(), folder=tmp_path)
+    made = json.loads(files[0].read_text())
+
+    assert made["schema"] == "zktop.snapshot/1"
+    assert (made["source"]["hosts"], made["source"]["chroot"]) == ("zk1:2181", "/app")
+    assert [one["rule"] for one in made["deadlocks"]] == ["D1"]
+
+
+async def test_a_written_file_leaves_no_thread_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever exports every hour for a month has as many threads as on the first day."""
+    monkeypatch.chdir(tmp_path)
+    before = set(threading.enumerate())
+    app = full()
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await settled(pilot)
+        await pilot.press("x")
+        await settled(pilot)
+        await pilot.press("enter")
+        while not any(one.message.startswith("Written") for one in app._notifications):
+            await pilot.pause()
+
+        assert set(threading.enumerate()) == before
+
+
+async def test_the_picture_is_of_the_page_not_of_the_dialog(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is taken when the dialog has gone."""
+    monkeypatch.chdir(tmp_path)
+    files = await written(app_of(*trouble()), folder=tmp_path)  # without exports: a picture alone
+    drawn = "".join(ET.fromstring(files[0].read_text()).itertext()).replace("\xa0", " ")
+
+    assert "/locks/orders" in drawn
+    assert "Write a file" not in drawn
+
+
+async def test_a_name_that_cannot_be_is_said_in_the_dialog(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stays open, and escape leaves it without a file."""
+    monkeypatch.chdir(tmp_path)
+    app = full()
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("x")
+        await settled(pilot)
+        app.screen.query_one(Input).value = "none/such.json"
+        await pilot.press("down", "enter")
+        await settled(pilot)
+
+        assert str(app.screen.query_one("#wrong", Label).content) == "There is no folder none."
+        assert app.screen.query_one(Input).value == "none/such.json"  # what was typed stays
+        await pilot.press("escape")
+        await settled(pilot)
+        assert len(app.screen_stack) == 1
+    assert _files(tmp_path) == []
+
+
+def test_files_that_are_there_are_never_touched(tmp_path: Path) -> None:
+    """Neither by name nor at the last moment."""
+    file = tmp_path / "a.json"
+    file.write_text("mine")
+
+    assert refused(str(file)) == f"{file} is there already; choose another name."
+    assert refused(str(tmp_path)) == f"{tmp_path} is a folder."
+    with pytest.raises(FileExistsError):
+        keep(file, b"theirs")
+    assert file.read_text() == "mine"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+async def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
+    """The folder went away meanwhile."""
+    app = full()
+    folder = tmp_path / "going"
+    folder.mkdir()
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await settled(pilot)
+        await pilot.press("x")
+        await settled(pilot)
+        app.screen.query_one(Input).value = str(folder / "a.json")
+        refuse = app.screen.action_accept
+        refuse()
+        folder.rmdir()
+        while not any("could not" in one.message for one in app._notifications):
+            await pilot.pause()
+        said = [one.message for one in app._notifications]
+
+    assert said[-1:] == [f"{folder / 'a.json'} could not be written: No such file or directory."]
+
+
+async def test_y_copies_what_is_under_the_cursor() -> None:
+    """By the terminal's own means; what was copied is told."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await settled(pilot)
+        copied = app.page.copied()
+        await pilot.press("y")
+        await settled(pilot)
+        said = [one.message for one in app._notifications]
+
+    assert copied
+    assert app.clipboard == copied
+    assert said[-1].startswith("Copied, if your terminal lets us: ")
+
+
+async def test_nothing_to_copy_is_said() -> None:
+    """An empty page has nothing under its cursor."""
+    app = app_of()
+    async with app.run_test(notifications=True) as pilot:
+        await settled(pilot)
+        await pilot.press("y")
+        await settled(pilot)
+
+        assert [one.message for one in app._notifications] == ["There is nothing here to copy."]

@@ -1,0 +1,64 @@
+"""The key that records: it begins, it says where, and it ends."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from ui.example_past import past
+from ui.fake_feed import ToldFeed, app_of, settled
+
+from zktop.ui.ports import Complaint
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+async def test_r_records_and_r_ends_it(tmp_path: Path) -> None:
+    """Into the current folder, named after the time, with a mark in the header meanwhile."""
+    app = app_of(*past())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("r")
+        during = await settled(pilot)
+        await pilot.press("r")
+        after = await settled(pilot)
+
+        feed = app.feed
+        assert isinstance(feed, ToldFeed)
+        begun, ended = feed.recorded
+        assert (begun is not None, ended) == (True, None)
+        assert begun is not None
+        assert begun.parent == tmp_path
+        assert datetime.strptime(begun.name, "zktop-%Y%m%d-%H%M%S.zktop").replace(tzinfo=UTC)
+        assert "REC" in during[0]
+        assert "REC" not in after[0].replace("RECV", "")
+
+
+async def test_a_recording_that_cannot_go_on_is_not_shown_as_one() -> None:
+    """The mark goes, and the next r begins a new one."""
+    app = app_of(*past())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("r")
+        await settled(pilot)
+        feed = app.feed
+        assert isinstance(feed, ToldFeed)
+        feed.tell(Complaint("a.zktop cannot be written: no room.", ends_recording=True))
+        screen = await settled(pilot)
+
+        assert app.recording == ""
+        assert "REC" not in screen[0]
+
+
+async def test_a_recording_is_not_recorded() -> None:
+    """There is nothing in it that the file does not hold."""
+    app = app_of(*past(), is_live=False)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("r")
+        await settled(pilot)
+
+        assert isinstance(app.feed, ToldFeed)
+        assert app.feed.recorded == []

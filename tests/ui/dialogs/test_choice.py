@@ -1,0 +1,83 @@
+"""Lists to choose from: on a small terminal, too, one sees what is chosen and what it is about."""
+
+import pytest
+from ui.example_ensemble import trouble
+from ui.fake_feed import ToldFeed, settled
+from ui.fake_stage import Asked
+
+from zktop.ui.app import Look, Zktop
+from zktop.ui.dialogs.choice import Listed
+from zktop.ui.ports import SceneCard, Showing
+from zktop.ui.screens.demo.screen import Programme
+from zktop.ui.widgets.text_view import Index
+
+SCENES = tuple(
+    SceneCard(f"scene-{at}", f"The {at}. scene", "It teaches. " * 20, "The end of it.", ("one",))
+    for at in range(30)
+)
+
+
+def app_with(scene: SceneCard) -> Zktop:
+    """An app in which this scene is on."""
+    stage = Asked(scenes=SCENES, showing=Showing("playing", scene, "/zktop-demo/x"))
+    return Zktop(ToldFeed(*trouble()), stage, look=Look(page="demo"))
+
+
+def is_in_sight(index: Index) -> bool:
+    """Tell whether its cursor can be seen."""
+    top = int(index.scroll_offset.y)
+    assert index.cursor is not None
+    return top <= index.cursor < top + index.lines_in_sight()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_what_is_chosen_already_is_in_sight(size: tuple[int, int]) -> None:
+    """And what is told of it as well, whole."""
+    app = app_with(SCENES[25])
+    async with app.run_test(size=size) as pilot:
+        await settled(pilot)
+        await pilot.press("S")
+        lines = await settled(pilot)
+        listed = app.screen.query_one(Listed)
+
+        assert listed.target == "scene-25"
+        assert is_in_sight(listed)
+        assert any("The 25. scene" in line for line in lines)
+        assert any("Look at: The end of it." in line for line in lines)
+
+
+async def test_a_smaller_window_leaves_it_in_sight() -> None:
+    """The list gives way, not the words about it."""
+    app = app_with(SCENES[12])
+    async with app.run_test(size=(120, 50)) as pilot:
+        await settled(pilot)
+        await pilot.press("S", "down")
+        await settled(pilot)
+        await pilot.resize_terminal(80, 20)
+        lines = await settled(pilot)
+        listed = app.screen.query_one(Listed)
+
+        assert listed.target == "scene-13"
+        assert is_in_sight(listed)
+        assert any("Look at: The end of it." in line for line in lines)
+
+
+async def test_the_scene_that_is_on_is_in_sight_on_its_page() -> None:
+    """However far down in the programme it is."""
+    app = app_with(SCENES[28])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+
+        assert is_in_sight(app.screen.query_one(Programme))
+
+
+async def test_what_is_written_is_told_whole_on_a_small_terminal() -> None:
+    """Each form of a file, and whom it is for."""
+    app = app_with(SCENES[0])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await pilot.press("x")
+        lines = await settled(pilot)
+
+        assert any("this screen as it looks now (SVG)" in line for line in lines)
+        assert not any("…" in line for line in lines[8:20] if "for" in line)

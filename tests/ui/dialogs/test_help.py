@@ -1,0 +1,132 @@
+"""The help and the foot: what can be done here, with the keys as they are now."""
+
+import pytest
+from ui.example_ensemble import trouble
+from ui.fake_feed import app_of, settled
+
+from zktop.ui.dialogs.help import GROUPS, INKS, Help, help_lines
+from zktop.ui.keys import KEYS, known_on, remapped
+from zktop.ui.screens import PAGES
+from zktop.ui.styled_text import INKS as ALL_INKS
+from zktop.ui.styled_text import text_of, width_of
+from zktop.ui.widgets.footer import drawn
+from zktop.ui.widgets.text_view import Sheet
+
+UNTOLD = {"plain", "dim", "strong", "title", "key", "selected"}  # they say nothing of a state
+
+
+@pytest.mark.parametrize("key", ["question_mark", "f1"])
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
+async def test_it_tells_of_the_screen_in_sight(entry: object, key: str) -> None:
+    """By either key; escape closes it."""
+    app = app_of(*trouble(), page=entry.name)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press(key)
+        lines = await settled(pilot)
+        opened = isinstance(app.screen, Help)
+        await pilot.press("escape")
+        await settled(pilot)
+
+        assert opened
+        assert any(f"Screen {app.page.TITLE}" in line for line in lines)
+        assert len(app.screen_stack) == 1
+        assert app.page.HELP
+
+
+async def test_it_narrows_to_what_is_typed() -> None:
+    """And says so when there is nothing."""
+    app = app_of()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        await pilot.press("question_mark", *"clipboardx")
+        nothing = await settled(pilot)
+        await pilot.press(*["backspace"] * 10, *"next alert")
+        lines = await settled(pilot)
+
+        assert any("Nothing here says that." in line for line in nothing)
+        assert any("to the next alert" in line for line in lines)
+        assert not any("one line up" in line for line in lines)
+
+
+async def test_it_scrolls() -> None:
+    """It is longer than a small terminal."""
+    app = app_of()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await pilot.press("question_mark")
+        first = await settled(pilot)
+        await pilot.press("pagedown", "pagedown")
+        later = await settled(pilot)
+
+        assert first != later
+        assert app.screen.query_one(Sheet).scroll_offset.y > 20
+
+
+@pytest.mark.parametrize("width", [40, 76, 96])
+def test_every_key_of_a_page_is_in_it(width: int) -> None:
+    """In a group, with its words, and no line is wider than there is room for."""
+    keys = tuple(known_on("timeline"))
+    lines = help_lines("Timeline", "What happened.", keys, width)
+    told = " ".join(" ".join(map(text_of, lines)).split())
+
+    assert {key.group for key in KEYS} <= set(GROUPS)
+    assert [key.help for key in keys if key.help not in told] == []
+    if width > 90:
+        assert max(map(width_of, lines)) <= width
+
+
+def test_what_is_code_is_told_as_it_stands() -> None:
+    """A star is emphasis elsewhere; there it is a star."""
+    about = "**Bold**, a \\*, `*` for ten or more, `/locks/*`."
+    told = text_of(help_lines("Timeline", about, (), 90)[1])
+
+    assert told.strip() == "Bold, a *, * for ten or more, /locks/*."
+
+
+def test_what_an_ink_means_is_told() -> None:
+    """Every one that stands for a state."""
+    assert {ink for _, ink, _ in INKS} == set(ALL_INKS) - UNTOLD
+
+
+def test_it_tells_the_keys_that_the_user_has_set() -> None:
+    """Not those of the table."""
+    keys = tuple(known_on("locks", remapped({"export": "f9"})))
+    row = next(one for one in map(text_of, help_lines("", "", keys, 90)) if "write a file" in one)
+
+    assert row.split()[0] == "f9"
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 120, 200])
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
+def test_the_foot_has_room_for_help_and_quit(entry: object, width: int) -> None:
+    """Whatever else is left out."""
+    foot = text_of(drawn(known_on(entry.name), width))
+
+    assert len(foot) <= width
+    assert "? Help" in foot
+    assert "q Quit" in foot
+    assert "^" not in foot
+
+
+async def test_a_click_on_the_foot_does_what_the_key_does() -> None:
+    """The mouse works there, too."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        lines = await settled(pilot)
+        await pilot.click("#foot", offset=(lines[-1].index("Help"), 0))
+        await settled(pilot)
+
+        assert isinstance(app.screen, Help)
+
+
+async def test_a_key_press_in_a_dialog_does_not_reach_the_page() -> None:
+    """What moves in the dialog rests below it."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        before = app.page.subject
+        await pilot.press("question_mark", "down", "down")
+        await settled(pilot)
+
+        assert app.page.subject == before

@@ -1,0 +1,81 @@
+"""A small ensemble with a deadlock, an orphan and quiet locks, as facts, for the page of locks."""
+
+from functools import cache
+
+from model.builders import NOW, ZK1, connections, figures, kazoo_name, lock, no_watches, own, row
+from ui.fake_feed import frames
+
+from zktop.model.facts import AnyFact, Gone, Millis, Node, Stat, join
+from zktop.model.report import Report
+from zktop.model.settings import Settings
+from zktop.model.text import Text
+from zktop.ui.ports import Frame
+from zktop.ui.screens.locks.rows import Board
+from zktop.ui.styled_text import Line, text_of
+
+LATER = NOW + 70_000
+ORDERS, STOCK, IMPORT, QUIET = (
+    Text(f"/locks/{name}") for name in ("orders", "stock", "import", "user/17")
+)
+LONG = Text("/locks/a/path/that/is/too/long/for/any/column/of/the/table/billing")
+CONTENDERS = ("ann", "bob", "cid", "eve", "api-1", "api-2")
+
+
+def orphan(path: str, nobody: str, *waiters: str) -> tuple[AnyFact, ...]:
+    """A lock whose first node is persistent: its maker's session is long gone."""
+    facts = lock(path, nobody, *waiters)
+    return tuple(map(_persistent, facts[:2])) + facts[2:]
+
+
+def _persistent(fact: AnyFact) -> AnyFact:
+    if not isinstance(fact, Node) or fact.stat is None:
+        return fact
+    stat = Stat(fact.stat.czxid, fact.stat.mzxid, NOW - 300_000, owner=0)
+    return Node(path=fact.path, stat=stat, data=fact.data, zxid=fact.zxid, at=fact.at)
+
+
+def deadlock() -> tuple[AnyFact, ...]:
+    """Ann holds orders and wants stock, bob the other way round; cid and eve queue behind."""
+    return (*lock(ORDERS, "ann", "bob", "cid"), *lock(STOCK, "bob", "ann", "eve"))
+
+
+def quiet() -> tuple[AnyFact, ...]:
+    """A lock that is held, another that somebody waits for, and one with a long path."""
+    return (*lock(QUIET, "api-1", "api-2"), *lock(LONG, "rep-1"))
+
+
+def servers() -> tuple[AnyFact, ...]:
+    """One server that knows everybody, and hides its watches."""
+    return own(), connections(ZK1, *map(row, CONTENDERS)), no_watches(ZK1), figures(ZK1)
+
+
+def released(path: Text, owner: str, at: Millis, number: int = 0) -> Gone:
+    """Somebody gives a lock back."""
+    return Gone(path=join(path, kazoo_name(owner, number)), zxid=1_000_000 + at, at=at)
+
+
+@cache
+def trouble() -> list[Frame]:
+    """What is seen of all that within seventy seconds."""
+    facts = (*servers(), *deadlock(), *orphan(IMPORT, "zed", "yan"), *quiet())
+    waiting = [(NOW + 6_000 * step, ()) for step in range(1, 12)]
+    return frames((NOW, facts), *waiting, (LATER, [released(QUIET, "api-1", LATER)]))
+
+
+def board_of(*reports: Report) -> Board:
+    """A board that was told of these."""
+    board = Board()
+    for report in reports:
+        board.update(report)
+    return board
+
+
+def seen(facts: object, at: int = NOW, settings: Settings | None = None) -> tuple[Report, Board]:
+    """What is seen of these facts."""
+    (frame,) = frames((at, facts), settings=settings)
+    return frame.report, board_of(frame.report)
+
+
+def texts(lines: list[Line]) -> list[str]:
+    """Lines without inks."""
+    return [text_of(one) for one in lines]

@@ -1,0 +1,261 @@
+"""Situations an ensemble can be in, as the news that the UI gets: what the golden screens show.
+
+All times are told, so that a screen is the same in every run.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from model.builders import (
+    NOW,
+    ZK1,
+    connections,
+    expiry,
+    figures,
+    kazoo_name,
+    lock,
+    no_connections,
+    no_watches,
+    own,
+    row,
+    session,
+    watches,
+)
+from model.findings.cases import facts as lock_of
+from model.findings.cases import k
+from msgspec.structs import replace
+from ui.example_ensemble import IMPORT, orphan
+from ui.example_queues import path_of
+from ui.fake_feed import frames
+from ui.fake_stage import AB_BA, Asked
+
+from zktop.model.facts import AnyFact, Gone, Millis, Server, join
+from zktop.model.text import Text
+from zktop.ui.ports import Frame, Hand, News, RecipeCard, Said, Showing, Status
+
+END = NOW + 60_000
+STEP = 5_000
+SERVICES = ("billing", "cart", "mail-1", "mail-2", "report", "search-1", "search-2", "stock-7")
+READERS = tuple(f"web-{number}" for number in range(1, 7))
+PRICES = "/locks/prices"
+
+Tables = Callable[[Millis], Sequence[AnyFact]]
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What is known, who of ours is there, and how the terminal is."""
+
+    news: Sequence[News]
+    stage: Asked
+    is_ascii: bool = False
+
+
+def told(
+    *facts: AnyFact,
+    tables: Tables | None = None,
+    later: Callable[[Millis], Sequence[AnyFact]] | None = None,
+) -> list[Frame]:
+    """Look every five seconds for a minute, at fresh tables; `later` says what else happens."""
+    asked = tables or (lambda _at: ())
+    looks = range(NOW + STEP, END + 1, STEP)
+    changes = ((at, (*asked(at), *(later(at) if later else ()))) for at in looks)
+    return frames((NOW, (*asked(NOW), *facts)), *changes)
+
+
+def well(watched: Mapping[str, tuple[str, ...]], *names: str) -> Tables:
+    """Give the tables of one server: all of these are connected and well."""
+
+    def tables(at: Millis) -> tuple[AnyFact, ...]:
+        passed = (at - NOW) // 1000
+        rows = [
+            row(name, 400 + 700 * (number % 4), received=40 + passed * (1 + number % 3))
+            for number, name in enumerate(names)
+        ]
+        zxid = 3_000_000 + at
+        return (
+            replace(own(at=at), server=ZK1, zxid=zxid),
+            Server(
+                server=ZK1,
+                mode=Text("standalone"),
+                version=Text("3.8.4"),
+                connections=len(names) + 1,
+                watches=sum(map(len, watched.values())),
+                latency_ms=(0, 0.4, 21),
+                outstanding=0,
+                znodes=1_204,
+                server_zxid=zxid,
+                channel="4lw",
+                at=at,
+                zxid=zxid,
+            ),
+            connections(ZK1, *rows, at=at, zxid=zxid),
+            expiry(ZK1, dict.fromkeys(names, 9_000), at=at),
+            watches(ZK1, watched, at=at, zxid=zxid),
+        )
+
+    return tables
+
+
+def watched(path: str, *owners: str) -> dict[str, tuple[str, ...]]:
+    """Everybody in this queue watches the one before, as the recipe says."""
+    nodes = [str(join(Text(path), kazoo_name(owner, n))) for n, owner in enumerate(owners)]
+    return {owner: (node,) for owner, node in zip(owners[1:], nodes, strict=False)}
+
+
+def idle_stage() -> Asked:
+    """Nobody of ours is there."""
+    return Asked(recipes=RECIPES)
+
+
+RECIPES = (
+    RecipeCard("predecessor", "article 1", "Watches the one before it.", ("exclusive",)),
+    RecipeCard("rw", "article 3", "Readers share, writers wait.", ("read", "write")),
+)
+
+
+def empty() -> Situation:
+    """Connected, and there is no lock."""
+    return Situation(told(tables=well({}, "web-1", "web-2")), idle_stage())
+
+
+@cache
+def busy_frames() -> list[Frame]:
+    """Locks go from hand to hand, readers share, and nothing is wrong."""
+    readers = [k(name, number, "rlock") for number, name in enumerate(READERS)]
+    prices = lock_of(*readers, k("import", 6, "lock"), k("web-7", 7, "rlock"), path=PRICES)
+    queues = {f"/locks/{name}": (name, *NEXT.get(name, ())) for name in SERVICES}
+    facts = [one for path, owners in queues.items() for one in lock(path, *owners)]
+    seen = {"import": (path_of(readers[-1], PRICES),), "web-7": (path_of(k("import", 6), PRICES),)}
+    for path, owners in queues.items():
+        seen |= watched(path, *owners)
+    names = [name for owners in queues.values() for name in owners]
+    tables = well(seen, *names, *READERS, "import", "web-7", "idle")
+    return told(*prices, *facts, tables=tables, later=_turn)
+
+
+NEXT = {
+    "billing": ("bill-2", "bill-3"),
+    "cart": tuple(f"cart-{number}" for number in range(2, 15)),
+    "report": ("report-2",),
+}
+
+
+def _turn(at: Millis) -> list[AnyFact]:
+    """The cart's lock changes hands at every look."""
+    number = (at - NOW) // STEP - 1
+    owner = ("cart", *NEXT["cart"])[number]
+    path = join(Text("/locks/cart"), kazoo_name(owner, number))
+    return [Gone(path=path, zxid=2_000_000 + at, at=at)]
+
+
+def busy() -> Situation:
+    """A working day; one contender of ours is in it."""
+    return Situation(busy_frames(), Asked(hands=HANDS, lines=SAID, recipes=RECIPES))
+
+
+HANDS = (
+    Hand("ann", "predecessor", "/zktop-demo/ab-ba/orders", "exclusive", "holds", session("ann"),
+         ("/zktop-demo/ab-ba/orders",), "I hold orders."),
+    Hand("bob", "predecessor", "/zktop-demo/ab-ba/orders", "exclusive", "waits", session("bob"),
+         (), "I wait for ann."),
+    Hand("dan", "rw", "/zktop-demo/ab-ba/prices", "read", "killed by signal 9", session("dan"),
+         is_gone=True),
+)  # fmt: skip
+SAID = (
+    Said(NOW, "", "[1/2] ann takes orders."),
+    Said(NOW + 200, "ann", "creates /zktop-demo/ab-ba/orders/lock-0000000000"),
+    Said(NOW + 300, "ann", "is the first in line: holds it"),
+    Said(NOW + 2_000, "", "[2/2] bob asks for orders."),
+    Said(NOW + 2_200, "bob", "watches lock-0000000000 and waits"),
+)
+
+
+@cache
+def deadlock_frames() -> list[Frame]:
+    """Two hold what the other one wants; more queue behind them, and a lock is orphaned."""
+    queues = {
+        "/locks/orders": ("pay-worker-3", "ship-worker-1", "web-1"),
+        "/locks/stock": ("ship-worker-1", "pay-worker-3", "web-2", "web-3"),
+        "/locks/mail": ("mail-1", "mail-2"),
+    }
+    facts = [one for path, owners in queues.items() for one in lock(path, *owners)]
+    seen = watched(IMPORT, "zed", "yan")
+    for path, owners in queues.items():
+        seen |= watched(path, *owners)
+    names = dict.fromkeys(name for owners in queues.values() for name in owners)
+    return told(*facts, *orphan(IMPORT, "zed", "yan"), tables=well(seen, *names, "yan"))
+
+
+def deadlock() -> Situation:
+    """And a scene of ours is on that looks like it."""
+    showing = Showing("playing", AB_BA, "/zktop-demo/ab-ba", played=1, is_moving=True)
+    return Situation(
+        deadlock_frames(), Asked(hands=HANDS, lines=SAID, showing=showing, recipes=RECIPES)
+    )
+
+
+def lost() -> Situation:
+    """The same, and then the connection is gone."""
+    says = (
+        "The connection to zk1:2181 was lost 12s ago (connection refused): "
+        "this picture is of the past. Trying again."
+    )
+    before = deadlock()
+    return Situation((*before.news, Status("lost", says)), before.stage)
+
+
+def failed() -> Situation:
+    """There never was a connection."""
+    says = "No connection to zk1:2181 within 10s: connection refused. Trying again."
+    return Situation((Status("failed", says),), idle_stage())
+
+
+def blind() -> Situation:
+    """The server hides who is connected and who watches what."""
+    hidden = (own(), figures(ZK1), no_connections(ZK1), no_watches(ZK1))
+    ring = (
+        *lock("/locks/orders", "pay-worker-3", "ship-worker-1"),
+        *lock("/locks/mail", "mail-1", "mail-2", "mail-3"),
+    )
+    return Situation(told(*hidden, *ring), idle_stage())
+
+
+@cache
+def many_frames() -> list[Frame]:
+    """Ten thousand locks; a thousand wait for one of them."""
+    crowd = tuple(f"w-{number}" for number in range(1_000))
+    apps = tuple(f"app-{number}" for number in range(2_500))
+    facts = [
+        one
+        for number in range(1, 10_000)
+        for one in lock(f"/locks/user/{number:05d}", apps[number % len(apps)])
+    ]
+    crowded = ("app-1", *crowd)
+    tables = well(watched("/locks/everybody", *crowded), *apps, *crowd)
+    everything = (*tables(NOW), *facts, *lock("/locks/everybody", *crowded))
+    return frames((NOW, everything), (NOW + STEP, tables(NOW + STEP)))
+
+
+def many() -> Situation:
+    """Nobody of ours is among them."""
+    return Situation(many_frames(), idle_stage())
+
+
+def plain() -> Situation:
+    """The deadlock on a terminal that knows ASCII alone."""
+    before = deadlock()
+    return Situation(before.news, before.stage, is_ascii=True)
+
+
+SITUATIONS: dict[str, Callable[[], Situation]] = {
+    "empty": empty,
+    "busy": busy,
+    "deadlock": deadlock,
+    "lost": lost,
+    "failed": failed,
+    "blind": blind,
+    "many": many,
+    "ascii": plain,
+}

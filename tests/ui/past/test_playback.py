@@ -1,0 +1,127 @@
+"""Moving through time: without a clock, a test plays an hour in no time."""
+
+import pytest
+from ui.example_past import BEGIN, past
+
+from zktop.ui.past.playback import SPEEDS, Travel, moment_of
+from zktop.ui.past.tape import Limits, Tape
+
+END = BEGIN + 21_000
+
+
+def tape(limits: Limits | None = None) -> Tape:
+    """Give the tape of the past with the deadlock."""
+    made = Tape(limits)
+    for frame in past():
+        made.add(frame)
+    return made
+
+
+def test_live_is_at_the_newest_moment() -> None:
+    """Whatever comes is shown as it comes."""
+    travel = Travel()
+
+    assert travel.is_newest
+    assert travel.frame(tape()) is not None
+    assert travel.moment(tape()) == END
+
+
+def test_a_recording_begins_at_its_beginning() -> None:
+    """And not at the end of what was read ahead."""
+    travel = Travel(is_live=False)
+
+    assert travel.moment(tape()) == BEGIN
+    assert not travel.is_newest
+
+
+@pytest.mark.parametrize(
+    ("wanted", "got"), [(BEGIN - 1, BEGIN), (END + 9, END), (END - 7, END - 7)]
+)
+def test_nobody_leaves_the_tape(wanted: int, got: int) -> None:
+    """A moment before the beginning is the beginning, one beyond the end is the end."""
+    travel, known = Travel(), tape()
+
+    travel.go(known, wanted)
+
+    assert travel.moment(known) == got
+
+
+def test_time_passes_at_the_speed_that_was_chosen() -> None:
+    """Two seconds of the user's at speed 4 are eight of the tape's."""
+    travel, known = Travel(is_live=False), tape()
+    travel.speed = 4.0
+    travel.play(known)
+
+    travel.passed(known, 2.0)
+
+    assert travel.moment(known) == BEGIN + 8_000
+    assert travel.is_playing
+
+
+def test_at_the_end_a_recording_stays() -> None:
+    """It neither wraps around nor says that it is live."""
+    travel, known = Travel(is_live=False), tape()
+    travel.is_all_read = True
+    travel.play(known)
+
+    travel.passed(known, 1_000.0)
+
+    assert (travel.moment(known), travel.is_playing, travel.is_newest) == (END, False, False)
+
+
+def test_playing_waits_for_what_is_not_read_yet() -> None:
+    """Where the file is read more slowly than it is played, playing goes on when more comes."""
+    travel, known = Travel(is_live=False), tape()
+    travel.play(known)
+
+    travel.passed(known, 1_000.0)
+
+    assert travel.is_playing
+
+
+def test_playing_the_past_ends_in_the_present() -> None:
+    """Live, whoever plays up to now is at the newest moment again."""
+    travel, known = Travel(), tape()
+    travel.go(known, BEGIN)
+    travel.play(known)
+
+    travel.passed(known, 1_000.0)
+
+    assert travel.is_newest
+
+
+def test_a_pause_keeps_exactly_this_picture() -> None:
+    """Also when the frame is one that the tape would not have kept."""
+    travel, known = Travel(), tape()
+    shown = known.last
+
+    travel.hold(known)
+    known.add(past()[-1])
+
+    assert travel.frame(known) is shown
+    assert travel.is_paused
+
+
+def test_after_the_fastest_comes_the_slowest() -> None:
+    """The speeds go around."""
+    travel = Travel()
+
+    told = [travel.next_speed() for _ in SPEEDS]
+
+    assert told == [2, 4, 8, 16, 32, 64, 0.25, 0.5, 1]
+
+
+@pytest.mark.parametrize("text", ["", "25:00", "12:60:00", "now", "++3", "-"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    """Nothing is guessed."""
+    assert moment_of(text, 0, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [("00:33:25", BEGIN + 5_000), ("00:33:25.5", BEGIN + 5_500), ("+5", BEGIN + 5_000),
+     ("-500ms", END - 500), ("1970-01-01T00:33:25Z", BEGIN + 5_000)],
+)  # fmt: skip
+def test_times_as_people_write_them(text: str, moment: int) -> None:
+    """Of the day, from the beginning, back from here, or in full."""
+    assert moment_of(text, BEGIN, END) == moment

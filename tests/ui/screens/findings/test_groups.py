@@ -1,0 +1,159 @@
+"""Equal findings of many locks are one line with a count, which opens; news mark no row."""
+
+from collections.abc import Iterable
+
+import msgspec
+import pytest
+from model.builders import NOW, lock
+from textual.pilot import Pilot
+from ui.example_ensemble import texts, trouble
+from ui.fake_feed import app_of, frames, settled
+
+from zktop.model.facts import AnyFact
+from zktop.model.findings.finding import Finding
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.ui.app import Zktop
+from zktop.ui.filters import NO_FILTER, Filter, parsed
+from zktop.ui.past.tape import Tape
+from zktop.ui.ports import Frame
+from zktop.ui.screens.findings.groups import Kind, kind_of
+from zktop.ui.screens.findings.list import entries
+from zktop.ui.screens.lock.view import LockScene
+from zktop.ui.screens.locks.alerts import alert_lines, alerts, summary
+from zktop.ui.screens.locks.rows import marks_of
+from zktop.ui.styled_text import text_of
+
+SERVICES = [f"svc-{number}" for number in range(4)]
+RADIUS = Kind("P5", "info", is_sure=True)
+
+
+def many(number: int, **more: object) -> Report:
+    """The same orphan in so many locks, and a deadlock."""
+    report = trouble()[-1].report
+    found = next(one for one in report.findings if one.rule == "B1")
+    copies = tuple(
+        msgspec.structs.replace(
+            found, id=f"B1-{at}", lock=Text(f"/l/{at}"), locks=(Text(f"/l/{at}"),), **more
+        )
+        for at in range(number)
+    )
+    return msgspec.structs.replace(report, findings=copies, deadlocks=())
+
+
+def test_forty_of_a_kind_are_one_line() -> None:
+    """With the count, and some of the places."""
+    report = many(40)
+    lines, cases = alert_lines(list(alerts(report)), report.now, 120)
+    drawn = texts(lines)
+
+    assert "ORPHAN \u00d740 ▸" in drawn[0]
+    assert "/l/0, /l/1, /l/2 and 37 more" in drawn[0]
+    assert [case for case in cases if case] == [kind_of(report.findings[0])]
+    assert text_of(summary(list(alerts(report)), 80)) == " ALERTS  40 critical"
+
+
+def test_an_open_line_is_followed_by_its_findings() -> None:
+    """Each leads to its own case."""
+    report = many(4)
+    kind = kind_of(report.findings[0])
+    lines, cases = alert_lines(list(alerts(report)), report.now, 120, opened={kind})
+
+    assert "\u00d74 ▾" in text_of(lines[0])
+    assert [case for case in cases if case] == [kind, *(one.id for one in report.findings)]
+
+
+def test_two_of_a_kind_stay_two_lines() -> None:
+    """A count would say less than they do."""
+    report = many(2)
+    _, cases = alert_lines(list(alerts(report)), report.now, 120)
+
+    assert [case for case in cases if case] == ["B1-0", "B1-1"]
+
+
+def test_what_is_not_as_sure_is_of_another_kind() -> None:
+    """Probable and proven never share a line."""
+    report = many(6)
+    unsure = (msgspec.structs.replace(one, confidence="C2") for one in report.findings[3:])
+    mixed = msgspec.structs.replace(report, findings=(*report.findings[:3], *unsure))
+    lines, _ = alert_lines(list(alerts(mixed)), report.now, 120)
+
+    assert [text for text in texts(lines) if "\u00d73" in text][1].count("probable") == 1
+
+
+def test_the_list_of_screen_3_counts_them_too() -> None:
+    """Until they are opened, or somebody seeks."""
+    report, tape = many(5), Tape()
+    kind = kind_of(report.findings[0])
+
+    def listed(wanted: Filter = NO_FILTER, *opened: Kind) -> list[str]:
+        made = entries(report, tape, wanted, opened)
+        return [text_of(one.drawn) for one in made if one.severity]
+
+    assert [text.strip().split("  ")[-1] for text in listed()] == ["orphan \u00d75 ▸"]
+    assert len(listed(NO_FILTER, kind)) == 6
+    assert len(listed(parsed("orphan"))) == 5
+
+
+def radius() -> list[Frame]:
+    """Four services with five locks each: their ends would free all at once, which is news."""
+    facts: Iterable[AnyFact] = [
+        fact for one in SERVICES for n in range(5) for fact in lock(f"/{one}/l{n}", one)
+    ]
+    return frames((NOW, list(facts)), (NOW + 5_000, []), (NOW + 10_000, []))
+
+
+def test_news_mark_no_row() -> None:
+    """They are told above the table; a row with a mark is one to look into."""
+    report = radius()[-1].report
+    scene = LockScene.of(report, report.paths[0])
+
+    assert {one.severity for one in report.findings} == {"info"}
+    assert not marks_of(report.findings)
+    assert scene is not None
+    assert not scene.marks
+
+
+def _warned(findings: Iterable[Finding]) -> list[Finding]:
+    return [msgspec.structs.replace(one, severity="warning") for one in findings]
+
+
+def test_a_warning_marks_its_rows() -> None:
+    """Only news do not."""
+    found = _warned(radius()[-1].report.findings)
+
+    assert len(marks_of(found)) == len(SERVICES)
+
+
+def shown(app: Zktop, name: str) -> list[str]:
+    """Give the lines of a pane."""
+    pane = app.page.query_one(f"#{name}")
+    return [text_of(pane.draw(at, 100)) for at in range(pane.count)]
+
+
+async def opened_with(key: str, app: Zktop, pilot: Pilot[None], name: str) -> list[list[str]]:
+    """Put the cursor on the line of many, press a key, and press enter."""
+    told = []
+    app.page.query_one(f"#{name}").focus()
+    for pressed in ("home", key, "enter"):
+        await pilot.press(pressed)
+        await settled(pilot)
+        told.append(shown(app, name))
+    return told
+
+
+@pytest.mark.parametrize("key", ["enter", "right"])
+@pytest.mark.parametrize(("page", "name"), [("1", "alerts"), ("3", "cases")])
+async def test_a_key_opens_the_line_and_folds_it_again(page: str, name: str, key: str) -> None:
+    """On screen 1 and on screen 3."""
+    app = app_of(*radius())
+    async with app.run_test(size=(120, 50)) as pilot:
+        await settled(pilot)
+        await pilot.press(page)
+        await settled(pilot)
+        before, opened, after = await opened_with(key, app, pilot, name)
+
+    assert any("\u00d74 ▸" in text for text in before)
+    assert any("\u00d74 ▾" in text for text in opened)
+    assert sum("▾" in text or "svc-" in text or "blast-radius" in text for text in opened) > 4
+    assert after == before

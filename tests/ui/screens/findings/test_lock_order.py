@@ -1,0 +1,116 @@
+"""A deadlock that has not happened yet, told in a column for each actor."""
+
+from functools import cache
+
+from model.waits.notation import graph
+from msgspec.structs import replace
+from ui.example_queues import looked, ring_of
+
+from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.lock_order import OrderGraph
+from zktop.model.waits.lock_order_story import Inversion, inversions
+from zktop.ui.screens.common.writer import Pen
+from zktop.ui.screens.findings.detail import write_finding
+from zktop.ui.screens.findings.lock_order import write_story
+from zktop.ui.screens.findings.ring import circle
+from zktop.ui.styled_text import text_of, width_of
+
+ORDERS, STOCK = "/orders", "/stock"
+
+
+@cache
+def inversion() -> Inversion:
+    """Ann takes orders first, and bob takes stock first."""
+    known = OrderGraph()
+    for state in ("orders x: ann@1 ; stock x: ann@2", "orders x: bob@8 ; stock x: bob@7"):
+        known.harvest(graph(state))
+    (made,) = inversions(known)
+    return made
+
+
+def text(pen: Pen) -> list[str]:
+    """What was written, line by line."""
+    return [text_of(one).rstrip() for one in pen.lines]
+
+
+def test_turns_stand_beside_each_other() -> None:
+    """Both get their first lock, and then both ask for the other one's."""
+    told = inversion()
+    pen = Pen(80)
+    write_story(pen, told)
+    turns = [line for line in text(pen) if ":orders" in line or ":stock" in line]
+
+    assert [line.split() for line in turns] == [
+        ["got", "X:stock"],
+        ["got", "X:orders"],
+        ["asks", "X:orders"],
+        ["asks", "X:stock"],
+    ]
+    assert [line.index(line.split()[0]) > 30 for line in turns] == [False, True, False, True]
+    assert [door.subject.path for door in pen.doors if door] == [STOCK, ORDERS, ORDERS, STOCK]
+
+
+def test_where_it_is_narrow_they_stand_below_each_other() -> None:
+    """Each line says whose turn it is."""
+    told = inversion()
+    pen = Pen(40)
+    write_story(pen, told)
+
+    assert "  A got  X:stock" in text(pen)
+    assert "  B asks X:stock" in text(pen)
+    assert max(map(width_of, pen.lines[1:])) <= 40
+
+
+def test_many_actors_stand_below_each_other() -> None:
+    """Five columns could not be read."""
+    told = inversion()
+    pen = Pen(200)
+    write_story(pen, replace(told, actors=tuple("abcde")))
+
+    assert "  E  e" in text(pen)
+
+
+def test_says_how_close_it_came() -> None:
+    """That is why it is worth reading."""
+    told = inversion()
+    heads = []
+    for missed in (None, 0, 2_300):
+        pen = Pen(80)
+        write_story(pen, replace(told, missed_by_ms=missed))
+        heads.append(text(pen)[0])
+
+    assert "have not met so far" in heads[0]
+    assert "have met already" in heads[1]
+    assert "missed each other by 2s" in heads[2]
+
+
+def test_the_finding_has_the_story() -> None:
+    """On the screen of findings, below its sentence."""
+    report = looked(ring_of("ann", "bob"))[-1].report
+    told = inversion()
+    finding = replace(report.findings[0], id=told.id, rule="D9")
+    pen = Pen(80)
+    write_finding(pen, finding, replace(report, inversions=(told,)))
+
+    assert any("IF THEY COME AT ONCE" in line for line in text(pen))
+    assert any("A  bob" in line and "B  ann" in line for line in text(pen))
+
+
+def ring(edge: str) -> Deadlock:
+    """Two who wait for each other; the first of them so."""
+    (dead,) = looked(ring_of("ann", "bob"))[-1].report.deadlocks
+    first, second = dead.steps
+    return replace(dead, steps=(replace(first, edge=edge), second))
+
+
+def test_an_edge_through_the_queue_is_dotted() -> None:
+    """Beside the words that say so; the other edge is a line."""
+    boxes = [text_of(one) for one in circle(ring("soft"), 100)]
+    listed = [text_of(one) for one in circle(ring("soft"), 60)]
+    hard = "".join(text_of(one) for one in circle(ring("hard"), 100))
+
+    assert sum("┄┄▶" in line for line in boxes) == 1
+    assert sum("◀──" in line for line in boxes) == 1
+    assert any("behind the queue" in line for line in boxes)
+    assert sum(line.startswith(" ┊ ") for line in listed) == 1
+    assert "┄" not in hard

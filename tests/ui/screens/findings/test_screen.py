@@ -1,0 +1,167 @@
+"""Screen 3 with its keys."""
+
+import pytest
+from model.builders import NOW
+from model.findings.cases import ZXID, facts, k
+from ui.example_ensemble import trouble
+from ui.example_queues import looked, page_on, queue, ring_of, shown
+from ui.example_states import deadlock_frames
+from ui.fake_feed import frames
+
+from zktop.model.facts import Gone
+from zktop.model.text import Text
+from zktop.ui.state import Subject
+
+PAGE = "findings"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
+async def test_shows_the_sentence_and_the_ring_in_any_size(size: tuple[int, int]) -> None:
+    """The sentence comes before any drawing."""
+    async with page_on(PAGE, looked(ring_of("ann", "bob", behind=2)), size) as (_, pilot):
+        told = await shown(pilot)
+
+    assert "holds X:/locks/l1 and waits for X:/locks/l0" in told
+    assert "● still there for" in told
+    assert "waits for X:/locks/l0" in told
+
+
+async def test_moving_in_the_list_shows_another_case() -> None:
+    """From the deadlock to the next finding."""
+    async with page_on(PAGE, trouble()) as (app, pilot):
+        first = app.pointed.case
+        told = await shown(pilot, "down")
+
+        assert app.pointed.case != first
+        assert "WHAT TO DO" in told
+
+
+async def test_enter_goes_into_the_case_and_from_there_to_the_lock() -> None:
+    """Twice: from the list to the case, from a step to its lock."""
+    async with page_on(PAGE, looked(ring_of("ann", "bob"))) as (app, pilot):
+        await shown(pilot, "enter", "enter")
+
+        assert app.page is not None
+        assert app.page.NAME == "lock"
+        assert (app.subject.path or "").startswith("/locks/l")
+        assert app.subject.node is not None
+
+
+async def test_n_shows_the_next_alert() -> None:
+    """Round and round."""
+    async with page_on(PAGE, trouble()) as (app, pilot):
+        seen = []
+        for _ in range(3):
+            await shown(pilot, "n")
+            seen.append(app.pointed.case)
+
+        assert len(set(seen)) > 1
+
+
+async def test_a_deadlock_that_is_over_stays_under_the_eyes_of_who_looks_at_it() -> None:
+    """Its picture does not vanish; the status says that it is over."""
+    some = looked(ring_of("ann", "bob"))
+    async with page_on(PAGE, some) as (app, pilot):
+        await shown(pilot, "enter")
+        app.query_one("#cases").moved()  # type: ignore[attr-defined]
+        app.subject = Subject(case=some[-1].report.deadlocks[0].id)
+        app.feed.tell(frames((NOW + 60_000, facts(path="/locks/l0")))[-1])  # type: ignore[attr-defined]
+        told = await shown(pilot)
+
+    assert "○ over since" in told
+    assert "STEPS" in told
+
+
+async def test_3_opens_the_worst_live_deadlock_and_not_one_that_is_over() -> None:
+    """Unless somebody goes to that one on purpose."""
+    ring = ring_of("ann", "bob")
+    wait = Gone(path=Text(f"/locks/l0/{k('bob', 2).name}"), zxid=ZXID + 1, at=NOW + 20_000)
+    other = [
+        fact
+        for path, names in (("/v", ("cid", "dee")), ("/w", ("dee", "cid")))
+        for fact in facts(*(k(name, at) for at, name in enumerate(names)), path=path)
+    ]
+    some = frames((NOW, ring), (NOW + 5_000, ()), (NOW + 20_000, [wait]), (NOW + 30_000, other))
+    (first,), (second,) = (made.report.deadlocks for made in (some[1], some[-1]))
+    async with page_on(PAGE, some[:2]) as (app, pilot):
+        await shown(pilot, "enter")
+        over = app.pointed.case
+        await shown(pilot, "1")
+        for one in some[2:]:
+            app.feed.tell(one)  # type: ignore[attr-defined]
+        told = await shown(pilot, "3")
+
+        assert (over, app.pointed.case) == (first.id, second.id)
+        assert "DEADLOCK #2" in told
+        app.turn_to(PAGE, Subject(case=first.id))
+        assert "HOW IT ENDED" in await shown(pilot)
+
+
+async def test_nothing_wrong_is_said_together_with_what_was_not_seen() -> None:
+    """Missing input never reads as ok."""
+    async with page_on(PAGE, looked(facts(*queue("X")))) as (_, pilot):
+        told = await shown(pilot)
+
+    assert "No deadlock and no other finding in all that can be seen" in told
+    assert "silent-head" in told
+
+
+async def test_the_forest_is_an_entry_of_the_list() -> None:
+    """Root blockers, with who waits below them."""
+    async with page_on(PAGE, looked(ring_of("ann", "bob", behind=2))) as (_, pilot):
+        told = await shown(pilot, "down")
+
+    assert "WHO BLOCKS WHOM" in told
+    assert "↑ back to" in told
+
+
+async def test_y_gives_the_whole_case_as_text() -> None:
+    """All of it, also what is out of sight."""
+    async with page_on(PAGE, looked(ring_of("ann", "bob")), (80, 24)) as (app, _):
+        assert app.page is not None
+        told = app.page.copied()
+
+        assert "DEADLOCK #1" in told
+        assert "WAYS OUT" in told
+
+
+async def test_a_filter_leaves_matching_cases() -> None:
+    """By rule, name, lock or words."""
+    async with page_on(PAGE, trouble()) as (app, pilot):
+        app.set_filter("orphan")
+        told = await shown(pilot)
+
+        assert "DEADLOCKS\n" not in told
+        assert "B1" in told
+
+
+async def test_no_key_breaks_it() -> None:
+    """Whatever is pressed, in whatever order, on whatever is there."""
+    keys = ["down", "G", "o", "O", "space", "left", "right", "f", "d", "enter", "escape", "tab"]
+    async with page_on(PAGE, looked(ring_of("ann", "bob", behind=9))) as (app, pilot):
+        for key in [*keys, *reversed(keys), "pagedown", "pageup", "g", "plus", "minus", "p", "p"]:
+            await pilot.press(key)
+        await shown(pilot, "escape")
+
+        assert app.is_running
+
+
+async def test_what_is_read_does_not_jump_away_when_something_worse_comes() -> None:
+    """A new deadlock is first in the list; the cursor stays where it was."""
+    some = trouble()
+    async with page_on(PAGE, some) as (app, pilot):
+        await shown(pilot, "down")
+        before = app.pointed.case
+        app.feed.tell(looked(ring_of("new", "newer"))[-1])  # type: ignore[attr-defined]
+        app.feed.tell(some[-1])  # type: ignore[attr-defined]
+        await shown(pilot)
+
+        assert app.pointed.case == before
+
+
+def test_nobody_is_called_disconnected_who_has_no_session() -> None:
+    """An orphan has no session that could be missing from the tables: it is an orphan, no more."""
+    rules = {finding.rule for finding in deadlock_frames()[-1].report.findings}
+
+    assert "B1" in rules
+    assert "P1" not in rules

@@ -1,0 +1,167 @@
+"""Screen 2 with its keys."""
+
+import pytest
+from model.builders import NOW, kazoo_name
+from model.findings.cases import facts
+from ui.example_queues import ORDERS, looked, page_on, queue, ring_of, shown
+from ui.fake_feed import ToldFeed, frames, settled
+
+from zktop.model.facts import AnyFact, Gone, join
+from zktop.ui.app import Look, Zktop
+from zktop.ui.ports import Status
+from zktop.ui.screens.lock.screen import OneLock
+from zktop.ui.screens.lock.table import QueueTable
+from zktop.ui.state import Subject
+
+PAGE = "lock"
+LONG = "X" * 150
+READERS = "W" + "R" * 30
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
+async def test_shows_holder_queue_and_matrix_in_any_size(size: tuple[int, int]) -> None:
+    """All that a small terminal has room for, and nothing that is cut in a large one."""
+    async with page_on(PAGE, looked(facts(*queue("WWRRRW"))), size) as (_, pilot):
+        told = await shown(pilot)
+
+    assert "HOLDER  W" in told
+    assert "QUEUE   5 = W · R3 · W" in told
+    assert "COMPATIBILITY" in told
+    assert "BLOCKED BY" in told
+
+
+async def test_chooses_the_worst_lock_itself() -> None:
+    """Nobody has chosen one: the deadlock is what to look at."""
+    async with page_on(PAGE, looked(ring_of("ann", "bob"), facts(*queue(LONG)))) as (app, pilot):
+        told = await shown(pilot)
+
+        assert "/locks/l0  mutex" in told
+        assert app.pointed.path == "/locks/l0"
+
+
+async def test_enter_unfolds_a_group_and_f_folds_it_again() -> None:
+    """A group is one row until somebody wants to see into it."""
+    async with page_on(PAGE, looked(facts(*queue(READERS)))) as (_, pilot):
+        assert "+1-28" in await shown(pilot)
+        assert "+1-28" not in await shown(pilot, "down", "enter")
+        assert "+1-28" in await shown(pilot, "f")
+        assert "+1-28" not in await shown(pilot, "f")
+
+
+async def test_enter_on_a_place_opens_its_session() -> None:
+    """With the session as the subject."""
+    async with page_on(PAGE, looked(facts(*queue("XX")))) as (app, pilot):
+        await shown(pilot, "down", "enter")
+
+        assert app.page is not None
+        assert app.page.NAME == "sessions"
+        assert app.subject.session is not None
+
+
+async def test_the_cursor_follows_its_place_while_the_queue_moves_on() -> None:
+    """Whoever is read about does not run away."""
+    some = frames((NOW, facts(*queue(LONG))))
+    async with page_on(PAGE, some) as (app, pilot):
+        await shown(pilot, "down", "down")
+        before = app.pointed.node
+        gone: list[AnyFact] = [
+            Gone(path=join(ORDERS, kazoo_name("x0", 0)), zxid=2_000_000, at=NOW + 9_000)
+        ]
+        app.feed.tell(frames((NOW, facts(*queue(LONG))), (NOW + 9_000, gone))[-1])  # type: ignore[attr-defined]
+        await settled(pilot)
+        table = app.query_one(QueueTable)
+
+        assert app.pointed.node == before
+        assert table.row is not None
+        assert table.row.place == 1
+
+
+async def test_d_shows_and_hides_the_data() -> None:
+    """On demand: it may be long."""
+    async with page_on(PAGE, looked(facts(*queue("XX"))), (120, 40)) as (_, pilot):
+        assert "DATA" not in await shown(pilot)
+        assert "DATA" in await shown(pilot, "d")
+        assert "DATA" not in await shown(pilot, "d")
+
+
+async def test_a_filter_finds_a_place_in_a_long_queue() -> None:
+    """The row keeps its position; escape shows all again."""
+    async with page_on(PAGE, looked(facts(*queue(LONG)))) as (app, pilot):
+        app.set_filter("x77")
+        told = await shown(pilot)
+
+        assert "the first at position 77" in told
+        assert "     77 " in told
+        app.set_filter("nobody-is-called-so")
+        assert "Nobody passes the filter" in await shown(pilot)
+
+
+async def test_another_page_may_point_to_a_place_in_a_group() -> None:
+    """It gets a row of its own, with the cursor on it."""
+    some = looked(facts(*queue(LONG)))
+    node = some[-1].report.parts[ORDERS].lock.waiters[90].node
+    async with page_on(PAGE, some, subject=Subject(path=ORDERS, node=node)) as (app, pilot):
+        await shown(pilot)
+
+        assert app.pointed.node == node
+
+
+async def test_a_lock_that_has_vanished_leaves_a_tombstone() -> None:
+    """With what was last known of it."""
+    some = looked(facts(*queue("XX")))
+    away: list[AnyFact] = [Gone(path=ORDERS, zxid=3_000_000, at=NOW + 60_000)]
+    late = frames((NOW, facts(*queue("XX"))), (NOW + 60_000, away))[-1]
+    async with page_on(PAGE, [*some, late], subject=Subject(path=ORDERS)) as (_, pilot):
+        told = await shown(pilot)
+
+    assert "This lock is gone" in told
+    assert "1 holder (x0) and 1 waiter" in told
+
+
+async def test_a_path_that_never_was_a_lock_says_so() -> None:
+    """It is not called gone."""
+    async with page_on(PAGE, looked(facts(*queue("X"))), subject=Subject(path="/locks/no")) as (
+        _,
+        pilot,
+    ):
+        assert "has not seen one there" in await shown(pilot)
+
+
+async def test_before_the_first_picture_it_says_what_is_tried() -> None:
+    """An empty table would be a lie."""
+    app = Zktop(ToldFeed(), look=Look(page="lock"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        app.feed.tell(Status("connecting", "Trying zk1:2181 ..."))  # type: ignore[attr-defined]
+        told = "\n".join(await settled(pilot))
+
+    assert "Trying zk1:2181" in told
+
+
+async def test_y_gives_the_lock_as_text() -> None:
+    """For a chat or a ticket."""
+    async with page_on(PAGE, looked(facts(*queue("XXX")))) as (app, pilot):
+        await settled(pilot)
+        page = app.page
+
+        assert isinstance(page, OneLock)
+        assert "HOLDER  X" in page.copied()
+        assert "0 · ahead 1" in page.copied()
+
+
+async def test_the_matrix_follows_the_cursor() -> None:
+    """The row of what the chosen one wants is marked."""
+    async with page_on(PAGE, looked(facts(*queue("WR")))) as (_, pilot):
+        assert "▶ wants write" in await shown(pilot)
+        assert "▶ wants read" in await shown(pilot, "down")
+
+
+async def test_no_key_breaks_it() -> None:
+    """Whatever is pressed, in whatever order, on whatever is there."""
+    keys = ["down", "G", "o", "O", "space", "left", "right", "f", "d", "enter", "escape", "tab"]
+    async with page_on(PAGE, looked(ring_of("ann", "bob", behind=9))) as (app, pilot):
+        for key in [*keys, *reversed(keys), "pagedown", "pageup", "g", "plus", "minus", "p", "p"]:
+            await pilot.press(key)
+        await shown(pilot, "escape")
+
+        assert app.is_running

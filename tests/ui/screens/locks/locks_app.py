@@ -1,0 +1,28 @@
+"""The page of all locks on a screen, for its tests."""
+
+from ui.fake_feed import app_of, settled
+
+from zktop.ui.app import Zktop
+from zktop.ui.ports import News
+from zktop.ui.screens.locks.screen import Locks
+
+WIDE, SMALL = (120, 36), (80, 24)
+
+
+def page_of(app: Zktop) -> Locks:
+    """The page of locks, which is in sight."""
+    assert isinstance(app.page, Locks)
+    return app.page
+
+
+def chosen(app: Zktop) -> str | None:
+    """The lock under the cursor."""
+    return page_of(app).subject.path
+
+
+async def screen(*news: News, size: tuple[int, int] = WIDE, keys: tuple[str, ...] = ()) -> str:
+    """What is on the screen after these keys."""
+    async with app_of(*news).run_test(size=size) as pilot:
+        await settled(pilot)
+        await pilot.press(*keys)
+        return "\n".join(await settled(pilot))

@@ -1,0 +1,200 @@
+"""The cells of the table of all locks: pure functions from a row to a few runs of text."""
+
+import msgspec
+import pytest
+from model.builders import NOW, kazoo_name
+from ui.example_ensemble import IMPORT, LATER, ORDERS, QUIET, board_of, seen, trouble
+
+from zktop.model.facts import Children, Denied, Node, Stat, join
+from zktop.model.findings.apply import RULES
+from zktop.model.report import Report
+from zktop.model.settings import Root, Settings
+from zktop.model.text import Text
+from zktop.ui.screens.common.format import sparkline
+from zktop.ui.screens.common.status_codes import CODES, OTHER, mark_of
+from zktop.ui.screens.locks.cells import Cells
+from zktop.ui.screens.locks.row import Row
+from zktop.ui.screens.locks.table import columns
+from zktop.ui.styled_text import text_of
+
+
+@pytest.fixture
+def report() -> Report:
+    """The last picture of all the trouble."""
+    return trouble()[-1].report
+
+
+def cells_of(report: Report, row: Row, *, is_ascii: bool = False) -> dict[str, str]:
+    """All cells of a row, by the names of their columns."""
+    cells = Cells(report, is_ascii=is_ascii)
+    return {column.name: text_of(column.draw(row)) for column in columns(lambda: cells)}
+
+
+def test_draws_a_lock_in_a_deadlock(report: Report) -> None:
+    """What is known only as a lower bound says so."""
+    drawn = cells_of(report, board_of(report).rows[ORDERS])
+
+    assert drawn == {
+        "ST": "DED?",
+        "LOCK": "/locks/orders",
+        "KIND": "mutex",
+        "HOLDER": "X ann",
+        "HELD": "≥1m10s",
+        "QUEUE": "2",
+        "MIX": "X2",
+        "OLDEST": "≥1m10s",
+        "BLOCKED*s": "140",
+        "REQ/s": "-",
+        "HOLD p50/p99": "-",
+        "60s QUEUE": "▃" * 10,
+    }
+
+
+def test_an_ascii_terminal_gets_ascii(report: Report) -> None:
+    """No cell needs anything else."""
+    drawn = cells_of(report, board_of(report).rows[ORDERS], is_ascii=True)
+
+    assert all(text.isascii() for text in drawn.values())
+    assert (drawn["HELD"], drawn["60s QUEUE"]) == (">=1m10s", ":" * 10)
+
+
+def test_says_that_nobody_owns_an_orphan(report: Report) -> None:
+    """A persistent node may carry a name, but nobody is behind it."""
+    assert cells_of(report, board_of(report).rows[IMPORT])["HOLDER"] == "X nobody (zed)"
+
+
+def test_a_grant_that_was_seen_has_an_exact_age(report: Report) -> None:
+    """The second in the queue got it when the first one left."""
+    drawn = cells_of(report, board_of(report).rows[QUIET])
+
+    assert (drawn["HOLDER"], drawn["HELD"], drawn["OLDEST"]) == ("X api-2", "<1s", "-")
+
+
+def read_write(*modes: str) -> list[Node | Children]:
+    """A lock of readers and writers who came in this order."""
+    path = Text("/locks/rw")
+    names = tuple(kazoo_name(f"c{place}", place, mode) for place, mode in enumerate(modes))
+    root = Stat(1, 1, 0, cversion=len(names), num_children=len(names), pzxid=50)
+    listing = Children(path=path, names=names, stat=root, zxid=50, at=NOW)
+    stats = (Stat(2 + place, 2 + place, NOW, owner=0x100 + place) for place in range(len(names)))
+    nodes = [
+        Node(path=join(path, name), stat=stat, zxid=50, at=NOW)
+        for name, stat in zip(names, stats, strict=True)
+    ]
+    return [listing, *nodes]
+
+
+LOCK, RLOCK = "lock", "rlock"
+
+
+@pytest.mark.parametrize(
+    ("modes", "holder", "mix"),
+    [
+        ([RLOCK] * 3, "R 0x100 +2", ""),
+        ([LOCK, *[RLOCK] * 5, LOCK, RLOCK], "W 0x100", "R5.W.R"),
+        ([LOCK, *[RLOCK, LOCK] * 10], "W 0x100", "R.W.R.W.R.W.R.W.."),
+    ],
+)
+def test_writes_the_queue_as_runs(modes: list[str], holder: str, mix: str) -> None:
+    """Readers beside each other are one run; a long mix is cut."""
+    report, board = seen(read_write(*modes))
+    drawn = cells_of(report, board.rows[Text("/locks/rw")])
+
+    assert (drawn["HOLDER"], drawn["MIX"]) == (holder, mix)
+
+
+def test_a_lock_that_refuses_a_look_is_neither_free_nor_fine() -> None:
+    """Unknown is not ok."""
+    root = Settings(roots=(Root(Text("/locks/secret")),))
+    report, board = seen(
+        [Denied(path=Text("/locks/secret"), what="list", zxid=5, at=NOW)], NOW, root
+    )
+    drawn = cells_of(report, board.rows[Text("/locks/secret")])
+
+    assert (drawn["ST"], drawn["QUEUE"], drawn["OLDEST"], drawn["BLOCKED*s"]) == (
+        "LCK",
+        "?",
+        "?",
+        "?",
+    )
+
+
+def test_a_vanished_lock_is_a_shadow(report: Report) -> None:
+    """It says that it is gone, and nothing that is not so any more."""
+    row = msgspec.structs.replace(board_of(report).rows[ORDERS], gone_at=LATER)
+    drawn = cells_of(report, row)
+
+    assert (drawn["ST"], drawn["HOLDER"], drawn["HELD"], drawn["60s QUEUE"]) == (
+        "gone",
+        "-",
+        "-",
+        "",
+    )
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(12_345, "12 345"), (123_456_789, "123M")])
+def test_groups_the_digits_of_long_numbers(report: Report, seconds: int, said: str) -> None:
+    """A number that is read at three in the morning."""
+    row = board_of(report).rows[ORDERS]
+    past = msgspec.structs.replace(row.history, blocked_ms=seconds * 1000, at=LATER, changed_at=0)
+
+    assert cells_of(report, msgspec.structs.replace(row, history=past))["BLOCKED*s"] == said
+
+
+def test_a_rate_fades_when_nobody_asks_any_more(report: Report) -> None:
+    """The last minute moves on, whether anything happens or not."""
+    row = board_of(report).rows[QUIET]
+    past = msgspec.structs.replace(row.history, requests_per_s=2.0, at=LATER)
+    row = msgspec.structs.replace(row, history=past)
+
+    assert row.rate(LATER) == 2.0
+    assert row.rate(LATER + 30_000) == pytest.approx(2.0 * 60 / 90)
+    assert row.rate(LATER + 60_000) == 0.0
+
+
+def test_past_spans_stay_as_they_were_drawn() -> None:
+    """Only the last block may change with the clock."""
+    seconds = [0] * 20 + [8] * 20 + [0] * 20
+    now = 120_000
+    before = sparkline(seconds, now, 10)
+    after = sparkline([*seconds[1:], 0], now + 1_000, 10)
+
+    assert before[1:-1] == after[1:-1]
+
+
+def test_every_rule_has_letters_that_mean_something() -> None:
+    """What has none of its own is marked all the same."""
+    unnamed = {rule.id for rule in RULES} - CODES.keys()
+
+    of_no_lock = {"P3", "P11", "P12", "P13", "P14", "P15", "R8", "R9"}
+    assert unnamed <= of_no_lock | {"L11", "P5", "R1", "R5", "R6"}
+    assert all(len(code) == 3 for code in CODES.values())
+
+
+@pytest.mark.parametrize(
+    ("confidence", "severity", "code", "ink"),
+    [
+        ("C4", "critical", "ORP", "critical"),
+        ("C3", "critical", "ORP", "critical"),
+        ("C2", "critical", "ORP?", "warning"),
+        ("C1", "warning", "ORP?", "dim"),
+        ("C4", "warning", "ORP", "warning"),
+        ("C4", "info", "ORP", "info"),
+    ],
+)
+def test_red_is_only_for_what_is_proven(
+    report: Report, confidence: str, severity: str, code: str, ink: str
+) -> None:
+    """Less than that has a question mark and another ink."""
+    orphan_found = next(one for one in report.findings if one.rule == "B1")
+    finding = msgspec.structs.replace(orphan_found, confidence=confidence, severity=severity)
+    mark = mark_of(finding)
+
+    assert (mark.code, mark.ink) == (code, ink)
+
+
+def test_letters_without_a_meaning_of_their_own(report: Report) -> None:
+    """An unknown rule is not passed over."""
+    finding = msgspec.structs.replace(report.findings[0], rule="R6", name="equal-sequences")
+
+    assert mark_of(finding).code.startswith(OTHER)

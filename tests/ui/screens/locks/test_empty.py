@@ -1,0 +1,117 @@
+"""The page of locks without locks says why, and what is copied from it is text."""
+
+import pytest
+from model.builders import NOW
+from ui.example_ensemble import IMPORT, ORDERS, QUIET, texts, trouble
+from ui.fake_feed import ToldFeed, frames
+
+from zktop.model.facts import Children, Stat
+from zktop.model.report import Report
+from zktop.model.settings import Root, Settings
+from zktop.model.text import Text
+from zktop.ui.export_text import as_text
+from zktop.ui.filters import parsed
+from zktop.ui.past.tape import Tape
+from zktop.ui.ports import Frame, Status, Word
+from zktop.ui.screens.common.empty import nothing
+from zktop.ui.state import Moment
+from zktop.ui.styled_text import width_of
+
+
+@pytest.fixture
+def report() -> Report:
+    """The last picture of all the trouble."""
+    return trouble()[-1].report
+
+
+def moment_of(report: Report | None, status: Status, text: str = "", **more: object) -> Moment:
+    """A moment without surroundings."""
+    frame = None if report is None else Frame(report)
+    return Moment(
+        frame=frame,
+        status=status,
+        tape=Tape(),
+        feed=ToldFeed(),
+        filter=parsed(text),
+        **more,  # type: ignore[arg-type]  # what a test adds
+    )
+
+
+@pytest.mark.parametrize(
+    ("word", "says", "words"),
+    [
+        ("connecting", "Connecting to zk1:2181, for at most 10s.", ["zk1:2181", "only reads"]),
+        ("reading", "Connected. 1200 znodes were read so far.", ["Reading", "1200 znodes"]),
+        ("failed", "No answer from zk1:2181.", ["No connection", "zk1:2181", "--hosts"]),
+        ("replay", "", ["Nothing was read yet."]),
+    ],
+)
+def test_says_what_it_waits_for(word: Word, says: str, words: list[str]) -> None:
+    """Before the first picture: what is tried, and what can be done."""
+    text = " ".join(texts(nothing(moment_of(None, Status(word, says)), 80)))
+
+    assert all(one in text for one in words)
+
+
+def test_says_where_it_looked_and_found_nothing() -> None:
+    """And how to have it look elsewhere."""
+    (nowhere,) = frames((NOW, ()))
+    (rooted,) = frames((NOW, ()), settings=Settings(roots=(Root("/app/*"),)))
+    said = [
+        " ".join(texts(nothing(moment_of(one.report, Status("live")), 80)))
+        for one in (nowhere, rooted)
+    ]
+
+    assert "everywhere below /" in said[0]
+    assert "below /app/*" in said[1]
+    assert all("--root" in one for one in said)
+
+
+def test_says_that_a_root_does_not_exist() -> None:
+    """In amber, with what was meant; the demo root, which nobody asked for, is not named."""
+    listed = Children(path=Text("/"), names=(Text("locks"),), stat=Stat(1, 1, 0), zxid=9, at=NOW)
+    settings = Settings(
+        roots=(Root("/lock/**"), Root("/zktop-demo/**")), own_roots=("/zktop-demo/**",)
+    )
+    (seen,) = frames((NOW, (listed,)), settings=settings)
+    drawn = nothing(moment_of(seen.report, Status("live")), 80)
+    text = " ".join(texts(drawn))
+
+    assert "/lock does not exist (yet) (root /lock/**). Did you mean /locks/**?" in text
+    assert "warning" in {run.ink for one in drawn for run in one if "not exist" in run.text}
+    assert "zktop-demo" not in text
+
+
+def test_says_which_filter_holds_everything_back(report: Report) -> None:
+    """And how to leave it."""
+    text = "\n".join(texts(nothing(moment_of(report, Status("live"), "nobody"), 80)))
+
+    assert "None of 5 locks passes the filter: nobody" in text
+    assert "esc shows all locks again" in text
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_fits_into_the_width(width: int) -> None:
+    """Nothing is cut that is a sentence."""
+    status = Status("failed", "A long sentence about what went wrong with this connection. " * 3)
+    lines = nothing(moment_of(None, status), width)
+
+    assert all(width_of(one) <= max(width, 60) for one in lines)
+
+
+def test_copies_one_lock_as_a_snapshot_has_it(report: Report) -> None:
+    """With what is wrong there, without the others."""
+    text = as_text(report, [IMPORT], "zk1:2181")
+
+    assert text.startswith("zktop  zk1:2181  connected  1 server\n")
+    assert "CRITICAL B1 orphan" in text
+    assert "/locks/import  mutex  kazoo-lock  1 waiting" in text
+    assert "DEADLOCK" not in text
+
+
+def test_copies_several_locks(report: Report) -> None:
+    """In the order of their paths."""
+    text = as_text(report, [QUIET, ORDERS])
+
+    assert "2 locks, 1 deadlock" in text
+    assert QUIET in text

@@ -1,0 +1,307 @@
+"""The keys and the mouse on screen 1."""
+
+import pytest
+from model.builders import NOW, lock
+from textual.events import MouseScrollDown
+from textual.pilot import Pilot
+from ui.example_ensemble import IMPORT, LONG, ORDERS, QUIET, STOCK, trouble
+from ui.fake_feed import app_of, frames, settled
+from ui.screens.locks.locks_app import WIDE, chosen, page_of
+
+from zktop.ui.screens.locks.panes import Alerts, Blockers
+from zktop.ui.screens.locks.screen import Locks
+from zktop.ui.widgets.table import Table
+
+FILM = trouble()
+MANY = frames(
+    (NOW, [fact for n in range(60) for fact in lock(f"/locks/l{n:02d}", f"u{n}", f"v{n}")])
+)
+
+
+@pytest.mark.parametrize(
+    ("keys", "at"),
+    [
+        (("down",), 1),
+        (("j", "j", "j"), 3),
+        (("down", "down", "up"), 1),
+        (("j", "j", "k"), 1),
+        (("G",), 59),
+        (("end",), 59),
+        (("G", "g"), 0),
+        (("end", "home"), 0),
+    ],
+)
+async def test_moves_the_cursor(keys: tuple[str, ...], at: int) -> None:
+    """Arrows, letters, and to both ends."""
+    app = app_of(*MANY)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await pilot.press(*keys)
+
+        assert chosen(app) == f"/locks/l{at:02d}"
+
+
+@pytest.mark.parametrize(("down", "up"), [("pagedown", "pageup"), ("ctrl+f", "ctrl+b")])
+async def test_moves_by_pages(down: str, up: str) -> None:
+    """One line less than is in sight, and the same way back."""
+    app = app_of(*MANY)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        room = page_of(app).table.lines_in_sight()
+        await pilot.press(down)
+        below = chosen(app)
+        await pilot.press(up)
+
+        assert below == f"/locks/l{room - 1:02d}"
+        assert chosen(app) == "/locks/l00"
+
+
+async def test_enter_opens_the_lock_under_the_cursor() -> None:
+    """On screen 2, and escape leads back to the same row."""
+    app = app_of(*FILM)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await pilot.press("down", "enter")
+        await settled(pilot)
+        opened = (app.page.NAME, app.subject.path) if app.page else None
+        await pilot.press("escape")
+        await settled(pilot)
+
+        assert opened == ("lock", STOCK)
+        assert chosen(app) == STOCK
+
+
+async def test_comes_back_to_the_lock_that_was_looked_at_elsewhere() -> None:
+    """The cursor follows the user."""
+    app = app_of(*FILM)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        app.subject = app.subject._replace(path=IMPORT)
+        app.draw()
+
+        assert chosen(app) == IMPORT
+
+
+@pytest.mark.parametrize(("pane", "page"), [(Alerts, "findings"), (Blockers, "findings")])
+async def test_enter_opens_what_an_alert_or_a_blocker_is_about(
+    pane: type[Alerts | Blockers], page: str
+) -> None:
+    """Tab goes to the pane; the deadlock is on screen 3."""
+    app = app_of(*FILM)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        while not isinstance(app.focused, pane):
+            await pilot.press("tab")
+        await pilot.press("enter")
+        await settled(pilot)
+
+        assert app.page is not None
+        assert (app.page.NAME, app.subject.case) == (page, FILM[-1].report.deadlocks[0].id)
+
+
+async def test_the_second_alert_is_the_next_line_of_its_pane() -> None:
+    """The cursor passes over the sentence of the first."""
+    app = app_of(*FILM)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        app.query_one(Alerts).focus()
+        await pilot.press("down", "enter")
+        await settled(pilot)
+
+        assert app.subject.case == next(
+            one.id for one in FILM[-1].report.findings if one.rule == "B1"
+        )
+
+
+async def test_sorts_by_columns_and_turns_the_order_around() -> None:
+    """o: by the next column; O: the other way round; the heads say so."""
+    app = app_of(*MANY)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await pilot.press("o", "o")
+        by_path = [(await settled(pilot))[3], page_of(app).table.rows[0].path]
+        await pilot.press("O")
+        turned = [(await settled(pilot))[3], page_of(app).table.rows[0].path]
+
+        assert "LOCK↑" in by_path[0]
+        assert by_path[1] == "/locks/l00"
+        assert "LOCK↓" in turned[0]
+        assert turned[1] == "/locks/l59"
+
+
+async def test_turns_the_usual_order_around() -> None:
+    """The worst last."""
+    app = app_of(*FILM)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await pilot.press("O")
+        await settled(pilot)
+
+        assert [row.path for row in page_of(app).table.rows][-1] == ORDERS
+
+
+async def test_sorting_works_from_every_pane() -> None:
+    """The keys of the table do not depend on the focus."""
+    app = app_of(*FILM)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await pilot.press("tab", "o", "o", "o", "space")
+        await settled(pilot)
+
+        assert page_of(app).table.sorted_by is not None
+        assert "*" in (await settled(pilot))[8][:1] + (await settled(pilot))[9][:1]
+
+
+async def test_tags_rows_and_copies_them() -> None:
+    """Space tags and goes on; y copies all that is tagged, and escape takes the tags away."""
+    app = app_of(*FILM)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await pilot.press("space", "down", "space", "y")
+        marks = [one[0] for one in (await settled(pilot)) if one[:1] == "*"]
+        copied = app.clipboard
+        await pilot.press("escape")
+        left = [one for one in (await settled(pilot)) if one[:1] == "*"]
+
+        assert (marks, left) == (["*", "*"], [])
+        assert ORDERS in copied
+        assert IMPORT in copied
+        assert f"\n{QUIET}" not in copied
+
+
+async def test_a_second_space_takes_the_tag_away() -> None:
+    """A tag is on or off."""
+    app = app_of(*FILM)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await pilot.press("space", "up", "space")
+
+        assert not [one for one in await settled(pilot) if one[:1] == "*"]
+
+
+async def test_copies_the_lock_under_the_cursor() -> None:
+    """As a snapshot writes it as text."""
+    app = app_of(*FILM)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await pilot.press("y")
+
+        assert "DEADLOCK D1-" in app.clipboard
+        assert "/locks/orders  mutex  kazoo-lock  2 waiting" in app.clipboard
+
+
+async def test_copies_what_an_alert_is_about() -> None:
+    """From the pane of alerts: the locks of the deadlock, not the row of the table."""
+    app = app_of(*FILM)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await pilot.press("G")
+        app.query_one(Alerts).focus()
+        await pilot.press("y")
+
+        assert "2 locks, 1 deadlock" in app.clipboard
+        assert LONG not in app.clipboard
+
+
+async def test_there_may_be_nothing_to_copy() -> None:
+    """It is said, and no error."""
+    app = app_of(*frames((NOW, ())))
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await pilot.press("y", "enter", "space", "o", "O", "down", "G")
+
+        assert app.clipboard == ""
+        assert isinstance(app.page, Locks) or app.page is not None
+
+
+async def test_escape_lets_the_cursor_go_back_to_the_worst() -> None:
+    """From then on new trouble at the top is in sight again."""
+    app = app_of(*MANY)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await pilot.press("G", "escape")
+        await settled(pilot)
+
+        assert chosen(app) == "/locks/l00"
+        assert not page_of(app).table.held
+
+
+async def typed(pilot: Pilot[int], text: str) -> None:
+    """Type it letter by letter."""
+    await pilot.press(*("space" if letter == " " else letter for letter in text))
+
+
+async def test_filters_while_it_is_typed() -> None:
+    """Enter keeps the filter, escape takes it away."""
+    app = app_of(*FILM)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await pilot.press("slash")
+        await typed(pilot, "user")
+        await settled(pilot)
+        while_typing = [row.path for row in page_of(app).table.rows]
+        await pilot.press("enter")
+        await settled(pilot)
+        kept = [row.path for row in page_of(app).table.rows]
+        await pilot.press("escape")
+        await settled(pilot)
+
+        assert while_typing == kept == [QUIET]
+        assert len(page_of(app).table.rows) == 5
+
+
+async def test_a_filter_that_nothing_passes_says_so() -> None:
+    """With the way out of it."""
+    app = app_of(*FILM)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await pilot.press("slash", "z", "z", "enter")
+        text = "\n".join(await settled(pilot))
+        await pilot.press("escape")
+        after = "\n".join(await settled(pilot))
+
+        assert "None of 5 locks passes the filter: zz" in text
+        assert ORDERS in after
+
+
+async def test_a_click_selects_and_a_second_one_opens() -> None:
+    """With the mouse like with the keys."""
+    app = app_of(*FILM)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await pilot.click(Table, offset=(10, 3))
+        await settled(pilot)
+        first = (chosen(app), app.page.NAME if app.page else None)
+        await pilot.click(Table, offset=(10, 3))
+        await settled(pilot)
+
+        assert first == (IMPORT, "locks")
+        assert app.page is not None
+        assert (app.page.NAME, app.subject.path) == ("lock", IMPORT)
+
+
+async def test_a_click_on_a_head_sorts() -> None:
+    """By the column that was clicked on."""
+    app = app_of(*FILM)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await pilot.click(Table, offset=(7, 0))
+        await settled(pilot)
+
+        assert page_of(app).table.sorted_by == "LOCK"
+        assert page_of(app).table.rows[0].path == LONG
+
+
+async def test_the_wheel_scrolls() -> None:
+    """The cursor stays where it is."""
+    app = app_of(*MANY)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        table = page_of(app).table
+        table.post_message(
+            MouseScrollDown(table, 5, 5, 0, 1, 0, shift=False, meta=False, ctrl=False)
+        )
+        await settled(pilot)
+
+        assert table.scroll_offset.y > 0
+        assert chosen(app) == "/locks/l00"

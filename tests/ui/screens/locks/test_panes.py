@@ -1,0 +1,277 @@
+"""What is drawn around the table of all locks: alerts, root blockers, events, health."""
+
+import msgspec
+import pytest
+from model.builders import NOW, kazoo_name, lock
+from ui.example_ensemble import (
+    IMPORT,
+    LONG,
+    ORDERS,
+    QUIET,
+    STOCK,
+    board_of,
+    deadlock,
+    orphan,
+    seen,
+    servers,
+    texts,
+    trouble,
+)
+from ui.fake_feed import frames
+
+from zktop.model.examiner import Examiner
+from zktop.model.facts import Cost, Node
+from zktop.model.history.events import Event, Span
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.ui.past.tape import Tape
+from zktop.ui.screens.locks.alerts import alert_lines, alerts, calm, summary
+from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
+from zktop.ui.screens.locks.events import entries
+from zktop.ui.screens.locks.panes import about, health
+from zktop.ui.state import Subject
+from zktop.ui.styled_text import text_of
+
+
+@pytest.fixture
+def report() -> Report:
+    """The last picture of all the trouble."""
+    return trouble()[-1].report
+
+
+def test_alerts_are_numbered_and_the_worst_has_its_sentence(report: Report) -> None:
+    """One line for each; the sentence of the worst is whole."""
+    lines, cases = alert_lines(list(alerts(report)), report.now, 100)
+    drawn = texts(lines)
+
+    assert drawn[0] == " 1  probable DEADLOCK  for 1m10s  /locks/orders and /locks/stock"
+    assert drawn[1].startswith("   ann holds X:/locks/orders and waits for X:/locks/stock, which")
+    assert drawn[-1].startswith(" 2  ORPHAN  for 6m10s  89e3…__lock__0000000000 in /locks/import")
+    assert [case for case in cases if case] == [one.id for one in report.findings[:2]]
+
+
+def test_a_deadlock_is_told_in_its_first_moment() -> None:
+    """Findings need a second look; the deadlock itself is proven by one."""
+    report, _ = seen([*servers(), *deadlock()])
+    (alert,) = alerts(msgspec.structs.replace(report, findings=()))
+
+    assert (alert.title, alert.more, alert.case) == (
+        "DEADLOCK",
+        "2 more behind",
+        report.deadlocks[0].id,
+    )
+
+
+def test_what_follows_from_a_cause_is_counted_with_it(report: Report) -> None:
+    """A consequence is no alert of its own."""
+    first, second, *_ = report.findings
+    effect = msgspec.structs.replace(second, cause=first.id)
+    told = msgspec.structs.replace(report, findings=(first, effect), deadlocks=())
+
+    assert [one.case for one in alerts(told)] == [first.id]
+
+
+def test_counts_alerts_by_severity(report: Report) -> None:
+    """In words, not in colours alone."""
+    assert text_of(summary(list(alerts(report)), 80)) == " ALERTS  2 critical"
+
+
+@pytest.mark.parametrize(("confidence", "ink"), [("C4", "critical"), ("C2", "warning")])
+def test_the_count_of_what_is_critical_is_red_where_some_of_it_is_proven(
+    report: Report, confidence: str, ink: str
+) -> None:
+    """A suspicion alone is none."""
+    seen_so = msgspec.structs.replace(report.deadlocks[0], confidence=confidence)
+    told = msgspec.structs.replace(report, deadlocks=(seen_so,), findings=())
+
+    assert {run.text: run.ink for run in summary(list(alerts(told)), 80)}["1 critical"] == ink
+
+
+@pytest.mark.parametrize(
+    ("when", "blind_spots", "said"),
+    [
+        ("now", 0, "Nothing is wrong: no deadlock, no other finding."),
+        ("now", 3, "Nothing is wrong that can be seen."),
+        ("then", 0, "Nothing was wrong then"),
+    ],
+)
+def test_calm_says_how_far_it_can_see(
+    report: Report, when: str, blind_spots: int, said: str
+) -> None:
+    """Blind is not fine."""
+    told = msgspec.structs.replace(report, blind=report.blind[:blind_spots])
+
+    assert said in text_of(calm(told, is_now=when == "now"))
+
+
+def test_root_blockers_are_who_not_which_lock(report: Report) -> None:
+    """The ring, and the node that nobody owns, each with its reason."""
+    board = board_of(report)
+    ring, nobody = blockers(report, board.locks(), 5)
+
+    assert (ring.who, ring.why, ring.page, ring.subject) == (
+        "ann + bob",
+        "probable deadlock",
+        "findings",
+        Subject(case=report.deadlocks[0].id),
+    )
+    assert nobody.who == "zed"
+    assert nobody.why.startswith("orphan: 89e3…__lock__0000000000 in /locks/import has no owner")
+    assert (nobody.page, nobody.subject.path) == ("lock", IMPORT)
+    assert text_of(blocker_line(1, ring, 120)).split()[:6] == ["1", "ann", "+", "bob", "4", "280"]
+
+
+def test_a_plain_blocker_is_called_by_its_name() -> None:
+    """A session with the lock that it holds; enter leads to the session."""
+    report, board = seen(lock("/locks/a", "ann", "bob"))
+    (ann,) = blockers(report, board.locks(), 5)
+
+    assert (ann.who, ann.why, ann.page) == ("ann", "holds /locks/a", "sessions")
+    assert ann.subject.session == report.view("/locks/a").lock.holders[0].owner
+
+
+def test_an_orphan_without_a_label_is_called_by_its_node() -> None:
+    """No label: the name of the node, and that no session ends it."""
+    facts = [
+        fact if not isinstance(fact, Node) else msgspec.structs.replace(fact, data=None)
+        for fact in orphan(IMPORT, "zed", "yan")
+    ]
+    report, board = seen(facts)
+    told = msgspec.structs.replace(report, findings=())
+    (nobody,) = blockers(told, board.locks(), 5)
+
+    assert nobody.who == "89e3…__lock__0000000000 in /locks/import"
+    assert "persistent node" in nobody.why
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_the_columns_of_blockers_line_up(report: Report, width: int) -> None:
+    """Whatever the width."""
+    (ring, *_) = blockers(report, (), 5)
+    head, drawn = (text_of(one) for one in (blocker_head(width), blocker_line(1, ring, width)))
+
+    assert head.index("WHY") == drawn.index("probable")
+    assert head.index("BLOCKED ") + 7 == drawn.index("4 ") + 1
+
+
+@pytest.mark.parametrize("bound", [False, True])
+def test_what_was_waited_for_a_month_is_no_smaller_number(report: Report, *, bound: bool) -> None:
+    """A number that is cut is a wrong one."""
+    (ring, *_) = blockers(report, (), 5)
+    month = ring._replace(blocked_ms=12_345_678_000, is_lower_bound=bound)
+
+    drawn = text_of(blocker_line(1, month, 120)).split()
+    assert drawn[5] == ("≥" if bound else "") + "12.3M"
+
+
+def test_events_come_newest_first() -> None:
+    """With the words of what happened, and deadlocks among them."""
+    tape = Tape()
+    for frame in trouble():
+        tape.add(frame)
+    told = entries(tape, trouble()[-1].report, 10)
+
+    assert texts([one.drawn for one in told]) == [
+        f" 00:17:50.000  *  {QUIET:<24}  api-2 got it after at least 1m10s of waiting",
+        f" 00:17:50.000  -  {QUIET:<24}  api-1 released it after at least 1m10s",
+        " 00:16:40.000  !! DEADLOCK seen: /locks/orders and /locks/stock",
+    ]
+    assert told[0].subject.path == QUIET
+
+
+def test_events_of_the_future_are_not_told() -> None:
+    """Who looks at an earlier moment sees what had happened by then."""
+    tape = Tape()
+    for frame in trouble():
+        tape.add(frame)
+
+    assert len(entries(tape, trouble()[3].report, 10)) == 1
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        (Event(at=0, event="missed", lock=QUIET, creates=1, deletes=3),
+         "too quick to be seen: 1 place was made, 3 taken away"),
+        (Event(at=0, event="expired", lock=QUIET, node=Text("n"), owner=Text("ann")),
+         "ann is gone: its session expired"),
+        (Event(at=0, event="abandoned", lock=QUIET, node=Text("n"), session=0xA,
+               waited=Span(1500, "exact")), "0xa gave up waiting after 1.5s of waiting"),
+        (Event(at=0, event="acquired", lock=QUIET, node=Text("n"), owner=Text("ann"),
+               waited=Span(0, "exact")), "ann got it at once"),
+        (Event(at=0, event="queued", lock=QUIET, node=Text("lock-7")), "lock-7 queued"),
+        (Event(at=0, event="lock-vanished", lock=LONG), "the lock is gone"),
+    ],
+)  # fmt: skip
+def test_says_each_event_in_words(report: Report, event: Event, said: str) -> None:
+    """Who is not known by name is called by session, and else by node."""
+    tape = Tape()
+    tape.events.extend([event])
+    (entry,) = entries(tape, report, 5)
+
+    assert text_of(entry.drawn).endswith(f"  {said}")
+
+
+def test_who_was_read_later_is_named_all_the_same(report: Report) -> None:
+    """Found in the queue by now, or told by what happened to the place since; else by its node."""
+    node, gone = kazoo_name("eve", 2), Text("lock-0000000007")
+    tape = Tape()
+    for one in (
+        Event(at=1, event="queued", lock=STOCK, node=node),
+        Event(at=2, event="queued", lock=QUIET, node=gone),
+        Event(at=3, event="abandoned", lock=QUIET, node=gone, session=0xA, owner=Text("dan")),
+        Event(at=4, event="queued", lock=QUIET, node=Text("lock-0000000008")),
+    ):
+        tape.events.extend([one])
+    told = texts([one.drawn for one in entries(tape, report, 5)])
+
+    assert [one.split()[-2] for one in told] == ["lock-0000000008", "up", "dan", "eve"]
+    assert told[1].endswith("  dan gave up waiting")
+
+
+def test_the_node_that_is_the_lock_itself_names_nobody_before(report: Report) -> None:
+    """It is called the same whoever makes it."""
+    tape = Tape()
+    for one in (
+        Event(at=1, event="queued", lock=QUIET, node=Text(".")),
+        Event(at=2, event="acquired", lock=QUIET, node=Text("."), owner=Text("dan"), session=0xA),
+    ):
+        tape.events.extend([one])
+    told = texts([one.drawn for one in entries(tape, report, 5)])
+
+    assert "dan" not in told[1]
+
+
+def test_health_says_what_cannot_be_seen_and_what_looking_costs(report: Report) -> None:
+    """A mark besides the colour where something is missing."""
+    told = msgspec.structs.replace(report, cost=Cost(1, 1_300, 90_211, 4.0))
+
+    assert text_of(health(told, ["polling /a"])) == (
+        " HEALTH  watch tables 0/1 !  connection tables 1/1  expiry table no !"
+        "  own load 4 req/s, 1 watch  polling /a"
+    )
+
+
+def test_health_without_servers() -> None:
+    """Nothing was asked: that is said, not shown as zeros."""
+    assert text_of(health(Examiner().look(frames((NOW, ()))[0].report.world, NOW))) == (
+        " HEALTH  no server was asked  own load not counted"
+    )
+
+
+def test_tells_about_the_row_under_the_cursor(report: Report) -> None:
+    """The whole path, and the sentence behind the letters."""
+    board = board_of(report)
+
+    assert text_of(about(board.rows[LONG])) == f" {LONG}  kazoo-lock"
+    assert text_of(about(board.rows[ORDERS])).startswith(f" {ORDERS}  kazoo-lock  ann holds X:")
+
+
+def test_who_blocks_is_told_with_the_lock_that_others_wait_for() -> None:
+    """Not with the first of many others that it holds."""
+    idle, busy = Text("/locks/a"), Text("/locks/b")
+    report, board = seen((*lock(idle, "ann"), *lock(busy, "ann", "bob")))
+    locks = [board.rows[path].lock for path in (idle, busy)]
+    (blocker,) = blockers(report, locks, 5)
+
+    assert blocker.why == "holds /locks/b"

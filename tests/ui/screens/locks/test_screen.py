@@ -1,0 +1,195 @@
+"""Screen 1 as a user sees it: all locks, what is wrong, and what it says when there is nothing."""
+
+import pytest
+from model.builders import NOW, lock
+from ui.example_ensemble import IMPORT, LATER, LONG, ORDERS, QUIET, STOCK, quiet, released, trouble
+from ui.fake_feed import ToldFeed, app_of, frames, settled
+from ui.screens.locks.locks_app import SMALL, WIDE, chosen, page_of, screen
+
+from zktop.model.facts import Gone, join
+from zktop.model.text import Text
+from zktop.ui.app import Look, Zktop
+from zktop.ui.ports import Frame, Status
+
+FILM = trouble()
+MANY = frames(
+    (NOW, [fact for n in range(60) for fact in lock(f"/locks/l{n:02d}", f"u{n}", f"v{n}")])
+)
+
+
+async def test_shows_what_is_wrong_and_all_locks() -> None:
+    """Alert, sentence, the table with the worst first, root blockers, events, health."""
+    text = await screen(*FILM)
+    order = [text.index(f" {path}  ") for path in (ORDERS, STOCK, IMPORT, QUIET)]
+
+    assert "1  probable DEADLOCK" in text
+    assert "ann holds X:/locks/orders and waits for X:/locks/stock, which bob holds;" in text
+    assert order == sorted(order)
+    assert all(one in text for one in ("ROOT BLOCKERS", "ann + bob", "EVENTS", "HEALTH"))
+
+
+async def test_a_small_terminal_shows_what_counts() -> None:
+    """The alert, its sentence, and five columns."""
+    lines = (await screen(*FILM, size=SMALL)).splitlines()
+
+    assert lines[2].startswith(" 1/2  probable DEADLOCK")
+    assert lines[3].startswith("   ann holds")
+    assert lines[5].split() == ["ST", "LOCK", "HOLDER", "QUEUE", "OLDEST"]
+    assert not any("ROOT BLOCKERS" in one or "HEALTH" in one for one in lines)
+
+
+@pytest.mark.parametrize("size", [SMALL, WIDE, (200, 60), (250, 80), (40, 12)])
+async def test_fits_every_terminal(size: tuple[int, int]) -> None:
+    """No line is too long, and the worst lock is always in sight."""
+    async with app_of(*FILM).run_test(size=size) as pilot:
+        lines = await settled(pilot)
+
+        assert len(lines) == size[1]
+        assert any("DED?" in one and "orders" in one for one in lines)
+
+
+async def test_a_changed_lock_changes_its_row() -> None:
+    """At once: the order may wait, values do not."""
+    first, second = frames((NOW, quiet()), (LATER, [released(QUIET, "api-1", LATER)]))
+    app = app_of(first)
+    async with app.run_test(size=WIDE) as pilot:
+        before = "\n".join(await settled(pilot))
+        app.feed.tell(second)  # type: ignore[attr-defined]  # the feed of a test
+        after = "\n".join(await settled(pilot))
+
+        assert "X api-1" in before
+        assert "X api-2" in after
+
+
+async def test_rows_do_not_change_places_under_the_users_hands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Right after a key the order stays, however old it is, and comes a moment later."""
+    monkeypatch.setattr("zktop.ui.screens.locks.order.BETWEEN_S", 0.0)
+    film = frames((NOW, quiet()), (NOW + 1_000, lock("/locks/worse", "a", *"bcdefgh")))
+    app = app_of(film[0])
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await pilot.press("down")
+        app.feed.tell(film[1])  # type: ignore[attr-defined]  # the feed of a test
+        await settled(pilot)
+        at_once = [row.path for row in page_of(app).table.rows]
+        while len(page_of(app).table.rows) == len(at_once):
+            await pilot.pause(0.05)
+
+        assert at_once == [LONG, QUIET]
+        assert [row.path for row in page_of(app).table.rows] == [QUIET, LONG, "/locks/worse"]
+        assert chosen(app) == QUIET
+
+
+async def test_a_vanished_lock_under_the_cursor_stays_as_a_shadow() -> None:
+    """Whoever looks at it sees what became of it."""
+    gone = [Gone(path=path, zxid=2_000_000, at=LATER) for path in (join(QUIET, "x"), QUIET)]
+    film = frames((NOW, quiet()), (LATER, gone))
+    app = app_of(film[0])
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await pilot.press("down")
+        app.feed.tell(film[1])  # type: ignore[attr-defined]  # the feed of a test
+        text = "\n".join(await settled(pilot))
+
+        assert f"gone {QUIET}" in text
+        assert "is gone: all its nodes, or its root, were deleted" in text
+
+
+async def test_says_that_nothing_is_wrong_as_far_as_can_be_seen() -> None:
+    """Blind spots are named in the same line."""
+    assert "Nothing is wrong" in await screen(*frames((NOW, quiet())))
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (Status("connecting", "Connecting to zk1:2181."), "Connecting to zk1:2181."),
+        (Status("reading", "Connected. 1200 znodes were read so far."), "1200 znodes"),
+        (Status("failed", "Nobody answers at zk1:2181."), "Nobody answers at zk1:2181."),
+    ],
+)
+async def test_says_what_it_is_doing_before_the_first_picture(status: Status, said: str) -> None:
+    """Never an empty screen."""
+    text = await screen(status)
+
+    assert said in text
+    assert "ST   LOCK" not in text
+
+
+async def test_the_table_comes_when_the_first_picture_does() -> None:
+    """And has the keys."""
+    app = app_of(Status("reading", "Connected."))
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        app.feed.tell(FILM[-1])  # type: ignore[attr-defined]  # the feed of a test
+        await settled(pilot)
+        await pilot.press("down")
+
+        assert chosen(app) == STOCK
+
+
+async def test_an_ensemble_without_locks_says_where_it_looked() -> None:
+    """And that it goes on looking."""
+    text = await screen(*frames((NOW, ())))
+
+    assert "No lock was found" in text
+    assert "--root" in text
+
+
+async def test_a_lost_connection_leaves_the_picture_and_says_that_it_is_of_the_past() -> None:
+    """Nothing is claimed of the present."""
+    (frame,) = frames((NOW, quiet()))
+    text = await screen(frame, Status("lost", "The connection was lost 12s ago."))
+
+    assert QUIET in text
+    assert "The connection was lost 12s ago." in text
+    assert "Nothing was wrong then that could be seen." in text
+
+
+async def test_an_ascii_terminal_sees_blocks_as_signs() -> None:
+    """The sparkline and bounds have an ASCII form."""
+    app = Zktop(ToldFeed(*FILM), look=Look(page="locks", is_ascii=True))
+    async with app.run_test(size=WIDE) as pilot:
+        lines = await settled(pilot)
+        row = next(one for one in lines if "DED? /locks/orders" in one)
+
+        assert row.isascii()
+        assert ">=1m10s" in row
+
+
+async def test_a_pause_holds_the_table() -> None:
+    """What comes meanwhile is shown when the pause is over."""
+    first, second = frames((NOW, quiet()), (LATER, [released(QUIET, "api-1", LATER)]))
+    app = app_of(first)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await pilot.press("p")
+        app.feed.tell(second)  # type: ignore[attr-defined]  # the feed of a test
+        held = "\n".join(await settled(pilot))
+        await pilot.press("p")
+        after = "\n".join(await settled(pilot))
+
+        assert "X api-1" in held
+        assert "X api-2" in after
+
+
+async def test_a_frame_costs_what_changed() -> None:
+    """One lock of hundreds changes: one row is drawn."""
+    facts = [fact for n in range(300) for fact in lock(f"/locks/l{n:04d}", f"a{n}", f"b{n}")]
+    film = frames((NOW, facts), (NOW + 100, [released(Text("/locks/l0000"), "a0", NOW + 100)]))
+    app = app_of(film[0])
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        table, drawn = page_of(app).table, []
+        plain = table.draw
+        table.draw = lambda index, width: drawn.append(index) or plain(index, width)  # type: ignore[method-assign,func-returns-value]  # to count
+        page_of(app).show(_moment(app, film[1]))
+
+        assert len(drawn) <= 2
+
+
+def _moment(app: Zktop, frame: Frame) -> object:
+    app.tape.add(frame)
+    return app.moment

@@ -1,0 +1,201 @@
+"""What is told of a session's earlier lives, and of the one that wakes up too late."""
+
+from collections.abc import Iterable
+
+import pytest
+from model.builders import NOW, ZK1, connections, expiry, lock, own, row, session
+from msgspec.structs import replace
+from ui.fake_feed import app_of, frames, settled
+
+from zktop.model.facts import AnyFact, Node, session_text
+from zktop.model.history.events import Event, Span
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.ui.screens.common.session_index import Dangers, Rates, Roster
+from zktop.ui.screens.sessions.detail import earlier
+from zktop.ui.screens.sessions.if_it_dies import if_it_dies, if_it_wakes_late
+from zktop.ui.screens.sessions.order import row_of
+from zktop.ui.screens.sessions.rows import Row, Scene
+
+BILLING = "/locks/billing"
+BESIDE = "in the same locks, and connected: others beside it"
+OLD, NEW = session_text(session("old")), session_text(session("new"))
+
+
+def named(name: str, facts: Iterable[AnyFact]) -> list[AnyFact]:
+    """The same places, all of whose clients call themselves so."""
+    return [replace(one, data=name.encode()) if isinstance(one, Node) else one for one in facts]
+
+
+def restarted(*tables: AnyFact) -> Report:
+    """A process that holds a lock was started again, and waits for itself."""
+    facts = named("report-3", lock(BILLING, "old", "new"))
+    return frames((NOW, [own(), *facts, *tables]))[-1].report
+
+
+def row_in(report: Report, name: str) -> Row:
+    """The row of a session."""
+    roster = Roster()
+    roster.look(report)
+    return row_of(session(name), Scene(report, roster, Dangers(roster, report), Rates()))
+
+
+def told(report: Report, name: str, *past: Event) -> list[str]:
+    """What is said of others of its name."""
+    return [says for says, _, _ in earlier(row_in(report, name), past)]
+
+
+def test_a_process_that_was_started_again_waits_for_its_own_earlier_session() -> None:
+    """Which has no connection any more, and keeps its place until it expires."""
+    tables = connections(ZK1, row("new")), expiry(ZK1, {"old": 9_000, "new": 9_000})
+    report = restarted(*tables)
+
+    (says,) = told(report, "new")
+
+    assert says.startswith(f"earlier: {OLD} holds {BILLING}, connected to no server;")
+    assert "its place goes in 9.0s" in says
+    assert told(report, "old") == [f"1 more session is {BESIDE}"]
+
+
+def test_whether_the_earlier_one_is_gone_may_be_unknown() -> None:
+    """Without tables nobody can tell the earlier life from somebody else of that name."""
+    (says,) = told(restarted(), "new")
+
+    assert says == f"earlier: {OLD} holds {BILLING}; whether it is connected cannot be seen"
+
+
+def test_who_came_later_is_called_so() -> None:
+    """Seen from the session that was there first."""
+    (says,) = told(restarted(), "old")
+
+    assert says.startswith(f"later: {NEW} waits for {BILLING};")
+
+
+def test_others_of_that_name_that_are_connected_are_only_counted() -> None:
+    """Ten workers of one name are no earlier lives of each other."""
+    names = [f"worker-{number}" for number in range(10)]
+    facts = named("worker", lock(BILLING, *names))
+    tables = connections(ZK1, *map(row, names))
+    report = frames((NOW, [own(), *facts, tables]))[-1].report
+
+    assert told(report, "worker-3") == [f"9 more sessions are {BESIDE}"]
+
+
+def ended(name: str, owner: str, **more: Span) -> Event:
+    """The end of a session that had a place in the lock."""
+    return Event(
+        at=NOW - 5_000,
+        event="expired",
+        lock=Text(BILLING),
+        session=session(name),
+        owner=Text(owner),
+        **more,
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "what"),
+    [
+        ({"held": Span(48_000, "exact")}, f"it had held {BILLING} for 48s"),
+        ({"held": Span(48_000, "at-least")}, f"it had held {BILLING} for at least 48s"),
+        ({"waited": Span(48_000, "exact")}, f"it had waited for {BILLING}"),
+    ],
+)
+def test_an_earlier_life_that_expired_is_remembered(more: dict[str, Span], what: str) -> None:
+    """When that was, and what became free with it."""
+    report = frames((NOW, [own(), *named("report-3", lock(BILLING, "new"))]))[-1].report
+
+    says = told(report, "new", ended("old", "report-3", **more), ended("older", "report-3"))
+
+    assert says == [f"earlier: {OLD} expired at 00:16:35; {what}"]
+
+
+def test_the_end_of_somebody_else_is_none_of_its_business() -> None:
+    """Another name, or its own session."""
+    report = frames((NOW, [own(), *named("report-3", lock(BILLING, "new"))]))[-1].report
+
+    assert told(report, "new", ended("old", "report-4"), ended("new", "report-3")) == []
+
+
+def late(report: Report, name: str) -> str:
+    """What a session believes when it wakes up too late."""
+    return " ".join(says for _, says in if_it_wakes_late(row_in(report, name)))
+
+
+def silent(*facts: AnyFact) -> Report:
+    """A holder that has not been heard of for most of its timeout."""
+    tables = connections(ZK1, row("ann", 8_000), row("bob", 100))
+    return frames((NOW, [own(), *facts, tables]))[-1].report
+
+
+def test_a_holder_that_wakes_too_late_believes_that_it_holds() -> None:
+    """Beside the next one, whose number is the higher one."""
+    says = late(silent(*lock(BILLING, "ann", "bob")), "ann")
+
+    assert says == (
+        "it still believes that it holds the lock, although bob may. Only a resource that checks "
+        "a fencing number refuses it: its own is the lower one (czxid 0x65, bob has 0x66)."
+    )
+
+
+def test_so_of_all_its_locks() -> None:
+    """One is explained, the others are counted; nobody is known who comes next."""
+    says = late(silent(*lock(BILLING, "ann"), *lock("/locks/cart", "ann", czxid=200)), "ann")
+
+    assert "holds the lock, whoever does by then." in says
+    assert says.endswith("So of 1 more lock.")
+
+
+def test_who_is_heard_of_is_not_late() -> None:
+    """Nothing is said of bob, nor of who holds nothing."""
+    assert late(silent(*lock(BILLING, "bob", "ann")), "bob") == ""
+    assert late(silent(*lock(BILLING, "bob", "ann")), "ann") == ""
+
+
+async def test_it_is_on_the_screen_of_the_sessions() -> None:
+    """Of the session under the cursor."""
+    tables = connections(ZK1, row("new")), expiry(ZK1, {"old": 9_000, "new": 9_000})
+    facts = named("report-3", lock(BILLING, "old", "new"))
+    app = app_of(*frames((NOW, [own(), *facts, *tables])), page="sessions")
+    async with app.run_test(size=(120, 50)) as pilot:
+        first = "\n".join(await settled(pilot))
+        await pilot.press("down")
+        second = "\n".join(await settled(pilot))
+
+        assert "wakes late" in first
+        assert f"same name  earlier: {OLD} holds {BILLING}" in second
+
+
+def holder_of(count: int, *waited: int) -> Row:
+    """Ann holds so many locks; somebody waits for those of these numbers."""
+    facts = [
+        fact
+        for number in range(count)
+        for fact in lock(f"/locks/l{number:02d}", "ann", *(["bob"] if number in waited else []))
+    ]
+    return row_in(frames((NOW, [own(), *facts]))[-1].report, "ann")
+
+
+def test_locks_that_others_wait_for_come_first() -> None:
+    """Of twenty that die with their session those count that somebody wants."""
+    says = list(if_it_dies(holder_of(20, 3, 17)))
+
+    assert says == [
+        ("/locks/l03", "/locks/l03 goes to bob"),
+        ("/locks/l17", "/locks/l17 goes to bob"),
+        (None, "and 18 more locks for which nobody waits"),
+    ]
+
+
+def test_few_locks_are_all_told() -> None:
+    """Each by its name."""
+    says = [text for _, text in if_it_dies(holder_of(3, 1))]
+
+    assert says == ["/locks/l01 goes to bob", "/locks/l00 is free", "/locks/l02 is free"]
+
+
+def test_very_many_are_counted() -> None:
+    """A session may hold a thousand locks, and somebody wait for each."""
+    *_, (_, last) = if_it_dies(holder_of(10, *range(10)))
+
+    assert last == "and 4 more locks"

@@ -1,0 +1,343 @@
+"""Screen 4: who is in danger, and what hangs on a session."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from model.builders import (
+    NOW,
+    ZK1,
+    connections,
+    expiry,
+    figures,
+    no_connections,
+    no_watches,
+    out,
+    own,
+    row,
+    session,
+    watches,
+)
+from msgspec.structs import replace
+from output.stories import facts
+from textual.pilot import Pilot
+from ui.fake_feed import app_of, frames, settled
+
+from zktop.model.facts import AnyFact, Server
+from zktop.model.text import Text
+from zktop.ui.app import Zktop
+from zktop.ui.ports import Frame
+from zktop.ui.screens.common.session_index import Dangers, Roster
+from zktop.ui.screens.sessions import order as ordering
+from zktop.ui.screens.sessions.contact_bar import bar, strip
+from zktop.ui.screens.sessions.if_it_dies import behind_it, of_host
+from zktop.ui.screens.sessions.screen import Sessions
+from zktop.ui.state import Subject
+from zktop.ui.styled_text import text_of
+
+AT = NOW + 1_000_000
+STORY = "X x: A B C ; Y x: B D"
+
+
+def told(*more: AnyFact) -> list[Frame]:
+    """Give two looks at three who queue for X, the second of whom holds Y."""
+    known = [*facts(STORY, at=AT), own(at=AT), *more]
+    return frames((AT, known), (AT + 3_000, []))
+
+
+def seen() -> list[Frame]:
+    """Give them with the tables of a server: A is silent, and somebody has no lock."""
+    rows = [row("A", 8_000), row("B", 100), row("C", 100), row("D", 100), row("idle", 100)]
+    return told(
+        figures(ZK1, watches=4),
+        connections(ZK1, *rows, at=AT),
+        watches(ZK1, {"B": ("/config",)}, at=AT),
+        expiry(ZK1, {"A": 2_000, "B": 9_000, "C": 9_000, "D": 9_000, "idle": 9_000}, at=AT),
+    )
+
+
+@asynccontextmanager
+async def shown(
+    told: list[Frame], size: tuple[int, int] = (120, 40)
+) -> AsyncIterator[tuple[Zktop, Pilot[int]]]:
+    """Show the page of the sessions."""
+    app = app_of(*told, page="sessions")
+    async with app.run_test(size=size) as pilot:
+        await settled(pilot)
+        yield app, pilot
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
+async def test_the_silent_holder_comes_first(size: tuple[int, int]) -> None:
+    """HIGH, with how long it was silent, at every size."""
+    async with shown(seen(), size) as (_, pilot):
+        screen = await settled(pilot)
+
+        at = next(n for n, line in enumerate(screen) if line.startswith("RISK"))
+        assert screen[at + 1].startswith("HIGH")
+        assert " A " in screen[at + 1]
+        assert "[########..]" in screen[at + 1]
+
+
+async def test_what_happens_if_it_dies() -> None:
+    """Who gets the lock, and everybody who waits behind, also through another lock."""
+    async with shown(seen()) as (_, pilot):
+        screen = "\n".join(await settled(pilot))
+
+        assert "/locks/x goes to B" in screen
+        assert "Blast radius: 3 sessions behind its 1 lock: B, C and D." in screen
+
+
+async def test_a_server_tells_of_itself() -> None:
+    """What it did not tell is a question mark."""
+    async with shown(seen()) as (_, pilot):
+        screen = await settled(pilot)
+
+        assert any("zk1:2181" in line and "LEADER" in line and "1/4" in line for line in screen)
+
+
+async def test_without_tables_it_says_what_is_lost() -> None:
+    """And shows what the znodes tell."""
+    async with shown(told()) as (_, pilot):
+        screen = "\n".join(await settled(pilot))
+
+        assert "NO SERVER TABLES" in screen
+        assert "Lost: contact, expiry, watches, clients." in screen
+        assert "/locks/y goes to D" in screen
+
+
+async def test_a_server_that_is_down_says_since_when_and_why() -> None:
+    """In place of its mode and its note, in red."""
+    down = replace(out(ZK1, "down"), since=AT - 9_000, at=AT + 2_000)
+    async with shown(told(down), (160, 40)) as (_, pilot):
+        screen = await settled(pilot)
+
+        (row_of,) = (line for line in screen if line.startswith("zk1:2181"))
+        assert "DOWN 12s" in row_of
+        assert "connection refused" in row_of
+
+
+async def test_a_member_that_was_never_reached_is_not_called_down() -> None:
+    """Its address may mean nothing here."""
+    far = replace(out(ZK1, "unreached", "no such host name"), at=AT)
+    async with shown(told(far), (200, 40)) as (_, pilot):
+        screen = await settled(pilot)
+
+        (row_of,) = (line for line in screen if line.startswith("zk1:2181"))
+        assert "unreached" in row_of
+        assert "never answered: no such host name" in row_of
+
+
+async def test_a_locked_down_server_says_what_to_add_to_its_configuration() -> None:
+    """On any terminal: the column of notes is there on wide ones alone."""
+    why = "mntr is not in this server's 4lw.commands.whitelist"
+    locked = Server(server=ZK1, channel="4lw", why=Text(why), state="up", at=AT, zxid=0)
+    tables = no_connections(ZK1, why, AT), no_watches(ZK1, why, AT)
+    async with shown(told(locked, *tables), (100, 30)) as (_, pilot):
+        screen = "\n".join(await settled(pilot))
+
+        assert "Add to zoo.cfg:\n   4lw.commands.whitelist=srvr,mntr," in screen
+
+
+async def test_nothing_was_read_yet() -> None:
+    """The page says what is tried; no key is a mishap."""
+    async with shown([]) as (_, pilot):
+        for key in ("enter", "o", "O", "f", "y", "up", "down"):
+            await pilot.press(key)
+        screen = await settled(pilot)
+
+        assert "[4 Sessions]" in screen[1]
+
+
+async def test_f_lists_those_without_a_lock() -> None:
+    """They are folded at first, and counted."""
+    async with shown(seen()) as (_, pilot):
+        folded = "\n".join(await settled(pilot))
+        await pilot.press("f")
+        listed = "\n".join(await settled(pilot))
+
+        assert "5 sessions, 4 in locks, 1 at HIGH risk   1 in none: f shows them" in folded
+        assert "all listed" in listed
+
+
+async def test_o_and_O_sort() -> None:  # noqa: N802  the key has a capital letter
+    """By the next column, and the other way around."""
+    async with shown(seen()) as (_, pilot):
+        await pilot.press("o", "o", "o")
+        sorted_once = _names(await settled(pilot))
+        await pilot.press("O")
+        turned = _names(await settled(pilot))
+
+        assert sorted_once == ["A", "B", "C", "D"]
+        assert turned == ["D", "C", "B", "A"]
+
+
+async def test_a_long_order_comes_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With other things between them; what is asked for at last is what is shown."""
+    monkeypatch.setattr(ordering, "BREATH_S", 0.0)
+    async with shown(seen()) as (app, pilot):
+        page = app.page
+        assert isinstance(page, Sessions)
+        await pilot.press("o", "o", "o", "O")
+        while page._ordering.is_working:
+            await pilot.pause()
+        names = _names(await settled(pilot))
+
+        assert names == ["D", "C", "B", "A"]
+
+
+async def test_a_filter_leaves_out() -> None:
+    """Every word of the table can be asked for."""
+    async with shown(seen()) as (app, pilot):
+        app.set_filter("risk:high")
+        await pilot.press("f")
+        screen = await settled(pilot)
+
+        assert _names(screen) == ["A"]
+
+
+async def test_enter_opens_the_lock() -> None:
+    """At the place of the session there."""
+    async with shown(seen()) as (app, pilot):
+        await pilot.press("enter")
+        await settled(pilot)
+
+        assert app.page is not None
+        assert app.page.NAME == "lock"
+        assert (app.subject.path, app.subject.session) == ("/locks/x", session("A"))
+
+
+async def test_down_tells_of_the_next_one() -> None:
+    """The lower half follows the cursor."""
+    async with shown(seen()) as (app, pilot):
+        await pilot.press("down")
+        screen = "\n".join(await settled(pilot))
+
+        assert app.page is not None
+        assert f"SELECTED {app.page.subject.session:#x}" in screen
+        assert "SELECTED " + app.page.copied().split()[1] in screen
+
+
+async def test_every_way_to_it_leads_to_the_session() -> None:
+    """The first time and later; who moves on there stays where he is."""
+    async with shown(seen()) as (app, pilot):
+        told = []
+        for name in ("C", "B"):
+            app.turn_to("sessions", Subject(session=session(name)))
+            await settled(pilot)
+            told.append(app.page.copied().split()[2])
+        await pilot.press("down")
+        await settled(pilot)
+        told.append(app.page.copied().split()[2])
+        app.draw()
+        await settled(pilot)
+        told.append(app.page.copied().split()[2])
+
+    assert told[:2] == ["C", "B"]
+    assert told[2] == told[3] != "B"
+
+
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        ((100, 100), "2 more sessions, heard of: it is this process rather than the host"),
+        ((8_000, 100), "2 more sessions, 1 of them silent too"),
+        ((8_000, 9_000), "2 more sessions, silent as well: the host or its network"),
+    ],
+)
+def test_a_silent_session_is_compared_with_its_host(others: tuple[int, int], said: str) -> None:
+    """Whether it is the process or the host makes the difference."""
+    rows = [row(name, quiet) for name, quiet in zip("ABC", (8_000, *others), strict=True)]
+    far = replace(row("D", 100), client=Text("10.0.0.12:7"))
+    sight = told(connections(ZK1, *rows, far, at=AT))[-1].report.sight
+
+    assert said in of_host(sight, session("A"))
+    assert of_host(sight, session("D")) == ""
+    assert of_host(sight, session("nobody")) == ""
+
+
+def test_a_session_that_is_heard_of_has_others_beside_it() -> None:
+    """They are counted, and those that are silent."""
+    rows = [row("A", 100), row("B", 8_000), row("C", 100)]
+    sight = told(connections(ZK1, *rows, at=AT))[-1].report.sight
+
+    assert of_host(sight, session("A")) == "10.0.0.1 has 2 more sessions, 1 silent"
+    assert of_host(sight, session("B")).endswith("rather than the host or its network")
+
+
+def test_behind_means_also_through_other_locks() -> None:
+    """D waits for Y, which B holds, who waits for X."""
+    report = seen()[-1].report
+    roster = Roster()
+    roster.look(report)
+
+    behind, is_all = behind_it(report, roster, session("A"))
+
+    assert ([roster.name(one) for one in behind], is_all) == (["B", "C", "D"], True)
+
+
+def test_the_roster_follows_what_changes() -> None:
+    """The same as one that begins anew, in either direction of time."""
+    told = [*seen(), *frames((AT, facts("X x: A C", at=AT)))]
+    follower = Roster()
+    for frame in (*told, *reversed(told)):
+        follower.look(frame.report)
+        fresh = Roster()
+        fresh.look(frame.report)
+
+        assert _known(follower) == _known(fresh)
+
+
+def test_a_session_in_no_table_has_no_connection() -> None:
+    """All tables are there, read after its node was made, and it is in none of them."""
+    report = told(connections(ZK1, row("B"), row("C"), row("D"), at=AT))[-1].report
+    roster = Roster()
+    roster.look(report)
+
+    danger = Dangers(roster, report).of(session("A"))
+
+    assert danger.risk == "HIGH"
+    assert danger.note.startswith("no connection")
+
+
+@pytest.mark.parametrize(
+    ("silent", "timeout", "ink"),
+    [(0, 30_000, "good"), (16_000, 30_000, "warning"), (21_000, 30_000, "critical")],
+)
+def test_silence_is_more_than_a_colour(silent: int, timeout: int, ink: str) -> None:
+    """The bar is longer, too."""
+    (run,) = bar(silent, timeout)
+
+    assert run.ink == ink
+    assert run.text.count("#") == round(10 * silent / timeout)
+
+
+def test_a_strip_has_a_mark_for_each_contact() -> None:
+    """And one for when its library gives up, and one for the end."""
+    drawn = [text_of(one) for one in strip([AT - 9_000, AT - 4_000], AT, 12_000, None, 60)]
+
+    assert drawn[0].count("p") == 2
+    assert drawn[0].count("|") == 1
+    assert "2/3" in drawn[1]
+
+
+def _names(screen: list[str]) -> list[str]:
+    at = next(n for n, line in enumerate(screen) if line.startswith("RISK"))
+    rows = (line.split() for line in screen[at + 1 :])
+    return [words[2] for words in rows if words and words[0] in ("HIGH", "MED", "LOW")]
+
+
+def _known(roster: Roster) -> dict[int, tuple[set[str], set[str]]]:
+    return {one: (set(p.holds), set(p.waits)) for one, p in roster.places.items()}
+
+
+async def test_a_wide_terminal_counts_packets() -> None:
+    """As the servers do, since the session connected; o sorts by them."""
+    rows = [row("A", 100, received=40, sent=41), row("B", 100, received=12_000, sent=7)]
+    async with shown(told(connections(ZK1, *rows, at=AT)), (200, 60)) as (_, pilot):
+        screen = await settled(pilot)
+        heads = next(one for one in screen if one.startswith("RISK")).split()
+        second = next(one for one in screen if " B " in one and "10.0.0.1" in one).split()
+
+        assert heads[heads.index("RECVD") + 1] == "SENT"
+        assert second[second.index("7") - 2 : second.index("7") + 1] == ["12", "000", "7"]

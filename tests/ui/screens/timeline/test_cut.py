@@ -1,0 +1,148 @@
+"""Cutting a stretch of time out on the timeline, as a recording of its own."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+from ui.example_past import BEGIN, past
+from ui.example_states import END, STEP, deadlock_frames
+from ui.fake_feed import app_of, settled
+
+from zktop.app.replay import Replay
+from zktop.app.run_ui import Shapes
+from zktop.ui.actions.export import LEAD_MS
+from zktop.ui.app import Zktop
+from zktop.ui.ports import Frame
+from zktop.ui.screens.timeline.screen import Timeline
+from zktop.ui.screens.timeline.strips import Window, cursor
+from zktop.ui.styled_text import text_of
+
+
+@asynccontextmanager
+async def shown(
+    told: list[Frame], *, page: str = "timeline", is_live: bool = True
+) -> AsyncIterator[tuple[Zktop, Pilot[int]]]:
+    """Show the timeline of these frames; what is cut out can be written."""
+    app = app_of(*told, page=page, is_live=is_live)
+    app.exports = Shapes("zk1:2181")
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await settled(pilot)
+        yield app, pilot
+
+
+async def cut(app: Zktop, pilot: Pilot[int], folder: Path) -> Replay:
+    """Press x and enter, and open what was written."""
+    await pilot.press("x")
+    await settled(pilot)
+    await pilot.press("enter")
+    while not any(one.message.startswith("Written") for one in app._notifications):
+        await pilot.pause()
+    return Replay(_only(folder))
+
+
+def _only(folder: Path) -> Path:
+    (file,) = folder.iterdir()
+    return file
+
+
+@pytest.mark.parametrize("is_live", [True, False])
+async def test_x_cuts_out_what_is_in_sight(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_live: bool
+) -> None:
+    """The same moments with the same deadlock, live and in a recording."""
+    monkeypatch.chdir(tmp_path)
+    told = deadlock_frames()
+    async with shown(told, is_live=is_live) as (app, pilot):
+        assert app.page is not None
+        stretch = app.page.stretch
+        replay = await cut(app, pilot, tmp_path)
+        reports = list(replay.reports())
+        ends = [one for one in told if stretch and one.at <= stretch.end]
+
+        assert replay.path.suffix == ".zktop"
+        assert replay.hosts == "zk1:2181"
+        assert [one.now for one in reports] == [one.at for one in ends]
+        assert [[case.sentence for case in one.deadlocks] for one in reports] == [
+            [case.sentence for case in one.report.deadlocks] for one in ends
+        ]
+
+
+async def test_between_the_mark_and_the_cursor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the time before that which its verdicts rest on; nothing after it."""
+    monkeypatch.chdir(tmp_path)
+    told = deadlock_frames()
+    async with shown(told) as (app, pilot):
+        app.seek(END - 4 * STEP)
+        await pilot.press("m")
+        app.seek(END - 2 * STEP)
+        await settled(pilot)
+        screen = "\n".join(await settled(pilot))
+        assert isinstance(app.page, Timeline)
+        stretch = app.page.stretch
+        reports = list((await cut(app, pilot, tmp_path)).reports())
+
+        assert stretch == (END - 4 * STEP, END - 2 * STEP)
+        assert "m-------" in screen
+        assert reports[-1].now == END - 2 * STEP
+        assert reports[0].now == max(told[0].at, stretch.begin - LEAD_MS)
+
+
+async def test_the_dialog_says_which_time_it_is() -> None:
+    """Before anything is written; the file is called as recordings are."""
+    async with shown(past()) as (app, pilot):
+        await pilot.press("m", "H", "H", "x")
+        screen = "\n".join(await settled(pilot))
+
+        assert "recording" in screen
+        assert "00:33:39Z to 00:33:41Z, for `zktop replay`" in screen
+        assert app.screen.query_one(Input).value.endswith(".zktop")
+
+
+async def test_m_where_it_is_marked_takes_the_mark_away() -> None:
+    """Then what is in sight is cut out again."""
+    async with shown(past()) as (app, pilot):
+        await pilot.press("n", "m")
+        await settled(pilot)
+        assert isinstance(app.page, Timeline)
+        marked = app.page.stretch
+        await pilot.press("m")
+        await settled(pilot)
+        said = [one.message for one in app._notifications]
+
+        assert marked == (BEGIN + 2_000, BEGIN + 2_000)
+        assert app.page.stretch != marked
+        assert said[-1] == "No moment is marked."
+
+
+async def test_other_screens_cut_nothing_out() -> None:
+    """What they show is one moment."""
+    async with shown(past(), page="locks") as (_, pilot):
+        await pilot.press("x")
+        screen = "\n".join(await settled(pilot))
+
+        assert "JSON" in screen
+        assert "recording" not in screen
+
+
+@pytest.mark.parametrize(
+    ("at", "mark", "drawn"),
+    [
+        (20, None, "  ^ 00:00:00.020"),
+        (20, 0, "m-^ 00:00:00.020"),
+        (0, 150, "^-00:00:00.000-m"),
+        (150, 20, "  m------------^ 00:00:00.150"),
+        (390, 20, "  m-----------------------00:00:00.390-^"),
+        (200, 390, "       00:00:00.200 ^------------------m"),
+        (200, 900, "       00:00:00.200 ^-------------------"),
+    ],
+)
+def test_draws_what_lies_between_the_mark_and_the_cursor(
+    at: int, mark: int | None, drawn: str
+) -> None:
+    """The time is written where there is room beside it."""
+    assert text_of(cursor(Window(0, 10, 40, 1_000), at, mark)) == drawn

@@ -1,0 +1,164 @@
+"""Strips: one column is the same span of time for everybody."""
+
+import pytest
+from model.builders import ZK1, connections, own, row
+from msgspec.structs import replace
+from ui.example_past import BEGIN, A, B, past
+from ui.fake_feed import frames
+from ui.past.test_playback import tape
+
+from zktop.model.findings.finding import Confidence
+from zktop.model.text import Text
+from zktop.ui.past.contact_times import Heard
+from zktop.ui.past.tape import Limits, Tape
+from zktop.ui.past.tracks import Stand, Tracks
+from zktop.ui.screens.timeline import strips
+from zktop.ui.styled_text import text_of
+
+END = BEGIN + 21_000
+LETTERS = {A: "A", B: "B"}
+
+
+@pytest.fixture(name="tracks")
+def of_the_past() -> Tracks:
+    """Read the tape of the past with the deadlock."""
+    made = Tracks()
+    made.look(tape())
+    return made
+
+
+def seen(column_ms: int, columns: int = 40) -> strips.Window:
+    """Give a window on that past."""
+    return strips.window(END, BEGIN, END, column_ms, columns)
+
+
+def test_a_lock_shows_its_holder_and_its_queue(tracks: Tracks) -> None:
+    """A letter a column, and below it the longest queue."""
+    held, queue = strips.lock_strip(tracks, Text("/locks/y"), seen(1_000), LETTERS)
+
+    assert text_of(held) == "  BBBBBBBBBBBBBBBBBBAA"
+    assert text_of(queue) == "  111111111111111111" + "10"
+
+
+def as_sure_as(confidence: Confidence) -> Tracks:
+    """The same past, where the deadlock is as sure as this."""
+    known, made = Tape(), Tracks()
+    for frame in past():
+        dead = tuple(replace(one, confidence=confidence) for one in frame.report.deadlocks)
+        report = replace(frame.report, deadlocks=dead, findings=())
+        known.add(replace(frame, report=report))
+    made.look(known)
+    return made
+
+
+SURE_OR_NOT = [("C4", "!", "critical"), ("C3", "!", "critical"), ("C2", "?", "warning")]
+
+
+@pytest.mark.parametrize(("confidence", "sign", "ink"), SURE_OR_NOT)
+def test_an_actor_shows_where_the_deadlock_is(confidence: Confidence, sign: str, ink: str) -> None:
+    """Holding, then stuck, or probably so, then gone or holding again; red is what is proven."""
+    tracks = as_sure_as(confidence)
+    drawn = strips.actor_strip(tracks, A, seen(1_000))
+    second = text_of(strips.actor_strip(tracks, B, seen(1_000)))
+
+    assert text_of(drawn) == f"##{sign * 18}##"
+    assert second[:20] == f"..{sign * 18}"
+    assert second[20:] in ("..", "xx")
+    assert {run.ink for run in drawn if sign in run.text} == {ink}
+
+
+@pytest.mark.parametrize(("confidence", "sign", "ink"), SURE_OR_NOT)
+def test_alarms_stand_above(confidence: Confidence, sign: str, ink: str) -> None:
+    """As long as something is badly wrong, or probably so."""
+    drawn = strips.alarms(as_sure_as(confidence), seen(1_000))
+
+    assert text_of(drawn) == f"..{sign * 18}.."
+    assert {run.ink for run in drawn if sign in run.text} == {ink}
+
+
+def test_a_column_that_hides_turns_says_so(tracks: Tracks) -> None:
+    """A letter can tell of one turn; two turns in one column are a colon."""
+    path = Text("/locks/busy")
+    tracks.locks[path] = [
+        Stand(BEGIN + 100, (A,)), Stand(BEGIN + 200, (B,), queue=12), Stand(BEGIN + 1_100, (A,)),
+        Stand(BEGIN + 1_200, (B,)), Stand(BEGIN + 1_300, (A,)),
+    ]  # fmt: skip
+
+    held, queue = strips.lock_strip(tracks, path, seen(1_000), LETTERS)
+
+    assert text_of(held) == "B:" + "A" * 20
+    assert text_of(queue) == "**" + "0" * 20
+
+
+def test_the_window_ends_now_where_it_can() -> None:
+    """And it keeps the cursor in sight where the past is longer than it."""
+    late = strips.window(1_000_000, 0, 1_000_000, 1_000, 60)
+    early = strips.window(100_000, 0, 1_000_000, 1_000, 60)
+
+    assert (late.begin, late.end) == (941_000, 1_001_000)
+    assert early.column(100_000) == 30
+
+
+@pytest.mark.parametrize("at", [0, 1, 499_999, 999_999, 1_000_000])
+@pytest.mark.parametrize("column_ms", strips.ZOOMS)
+def test_the_cursor_is_always_in_sight(at: int, column_ms: int) -> None:
+    """Whatever the zoom."""
+    window = strips.window(at, 0, 1_000_000, column_ms, 60)
+
+    assert 0 <= window.column(at) < window.columns
+
+
+def test_tracks_read_only_what_is_new() -> None:
+    """Looking twice at the same tape counts nobody twice."""
+    known = tape()
+    once, twice = Tracks(), Tracks()
+    once.look(known)
+    for _ in range(2):
+        twice.look(known)
+
+    assert (twice.locks, twice.actors, twice.alarms) == (once.locks, once.actors, once.alarms)
+
+
+def test_contacts_are_marked_where_they_were() -> None:
+    """By all tables that were read, each once; who is in none has none."""
+    known = Tape()
+    for at, quiet in ((BEGIN, 500), (BEGIN + 5_000, 1_500), (BEGIN + 9_000, None)):
+        (frame,) = frames((at, [own(at=at), connections(ZK1, row("A", quiet), at=at, zxid=at)]))
+        known.add(frame)
+    heard = Heard()
+    for _ in range(2):
+        heard.look(known)
+    window = strips.window(BEGIN + 9_000, BEGIN - 1_000, BEGIN + 9_000, 1_000, 40)
+    contacts = heard.contacts(A, window.begin, window.end)
+    drawn = text_of(strips.contact_strip([at for at, _ in contacts], window))
+
+    assert contacts == [(BEGIN - 500, ZK1), (BEGIN + 3_500, ZK1)]
+    assert drawn == "p...p......"
+    assert heard.contacts(B, window.begin, window.end) == []
+
+
+def test_no_table_is_kept_for_longer_than_the_tape_keeps_it() -> None:
+    """That of five thousand connections has a megabyte, and a new one comes every few seconds."""
+    known, heard = Tape(Limits(room=50)), Heard()
+    times = [BEGIN + 1_000 * number for number in range(200)]
+    for frame in frames(
+        *((at, [own(at=at), connections(ZK1, row("A", 0), at=at, zxid=at)]) for at in times)
+    ):
+        known.add(frame)
+        heard.look(known)
+
+    assert known.is_thinned
+    assert len(heard.contacts(A, BEGIN, BEGIN + 200_000)) == len(known)
+
+
+def test_contacts_of_another_tape_are_others() -> None:
+    """A recording is opened after another one."""
+    known, heard = Tape(), Heard()
+    (frame,) = frames((BEGIN, [own(at=BEGIN), connections(ZK1, row("A", 0), at=BEGIN)]))
+    known.add(frame)
+    heard.look(known)
+    before = heard.contacts(A, BEGIN - 1_000, BEGIN + 1_000)
+    heard.look(Tape())
+
+    assert before == [(BEGIN, ZK1)]
+    assert heard.contacts(A, BEGIN - 1_000, BEGIN + 1_000) == []

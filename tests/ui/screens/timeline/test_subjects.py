@@ -1,0 +1,100 @@
+"""Crews: of waiters that are called alike, the timeline shows one strip."""
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+from model.builders import NOW, session
+from output.stories import facts
+from ui.fake_feed import Moment, app_of, frames, settled
+
+from zktop.model.facts import Gone
+from zktop.model.text import Text
+from zktop.ui.past.tape import Tape
+from zktop.ui.past.tracks import Doing, Tracks
+from zktop.ui.screens.timeline import strips
+from zktop.ui.screens.timeline.subjects import MATTERS_MOST, Crew, crew_strip
+from zktop.ui.styled_text import text_of
+
+BEGIN = NOW + 1_000_000
+END = BEGIN + 12_000
+
+
+def moments() -> Sequence[Moment]:
+    """Give what was read: five of one service come to wait, then the holder leaves."""
+    crowd = facts("X x: boss api-1 api-2 api-3 api-4 pick-1", at=BEGIN + 4_000, zxid=200)
+    boss = next(
+        one for one in crowd if getattr(getattr(one, "stat", 0), "owner", 0) == session("boss")
+    )
+    gone = Gone(path=Text(boss.path), zxid=900, at=BEGIN + 8_000)
+    return (
+        (BEGIN, facts("Y x: other", at=BEGIN)),
+        (BEGIN + 4_000, crowd),
+        (BEGIN + 8_000, [gone]),
+        (END, []),
+    )
+
+
+async def timeline() -> list[str]:
+    """Give what the timeline shows of it."""
+    app = app_of(*frames(*moments()), page="timeline")
+    async with app.run_test(size=(120, 36)) as pilot:
+        return await settled(pilot)
+
+
+async def test_waiters_that_are_called_alike_are_one_strip() -> None:
+    """Whoever holds, or has no like, keeps a strip of its own, with a letter."""
+    lines = await timeline()
+    actors = lines[next(n for n, one in enumerate(lines) if one.startswith("ACTORS")) :]
+
+    said = {line[:18].strip() for line in actors[1:6]}
+    assert {"api-* (3)", "A api-1", "B other"} <= said, "\n".join(lines)
+    assert any(one.endswith("pick-1") for one in said)
+    assert not any("api-2" in one for one in said)
+
+
+def crewed(doings: Sequence[Sequence[tuple[int, int, int]]]) -> tuple[Tracks, Crew]:
+    """Give sessions that did this: when, what each holds, and what it waits for."""
+    tracks = Tracks()
+    for number, past in enumerate(doings, start=1):
+        tracks.actors[number] = [Doing(BEGIN + at, holds, waits) for at, holds, waits in past]
+    return tracks, Crew("api-*", tuple(range(1, len(doings) + 1)))
+
+
+PASTS = st.lists(
+    st.lists(st.tuples(st.integers(0, 12_000), st.integers(0, 1), st.integers(0, 1))).map(sorted),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(PASTS)
+def test_a_crew_shows_in_each_column_what_matters_most(
+    doings: Sequence[Sequence[tuple[int, int, int]]],
+) -> None:
+    """As if the strips of all its members lay upon each other."""
+    tracks, crew = crewed(doings)
+    seen = strips.window(END, BEGIN, END, 500, 40)
+    each = [text_of(strips.actor_strip(tracks, one, seen)) for one in crew.sessions]
+    laid = [min(cells, key=MATTERS_MOST.index) for cells in zip(*each, strict=True)]
+
+    assert text_of(crew_strip(tracks, crew, seen)) == "".join(laid)
+
+
+def test_a_crew_of_a_large_lock_is_not_followed() -> None:
+    """It says so, as the strip of one of them would: nothing is not the same as unknown."""
+    seen = strips.window(END, BEGIN, END, 500, 40)
+
+    assert text_of(crew_strip(Tracks(), Crew("api-*", (1, 2, 3)), seen)).startswith("? not")
+
+
+def test_a_tape_gives_its_crew_a_past() -> None:
+    """They came at the fourth second, and one of them has the lock from the eighth on."""
+    tape, tracks = Tape(), Tracks()
+    for frame in frames(*moments()):
+        tape.add(frame)
+    tracks.look(tape)
+    crew = Crew("api-*", tuple(session(f"api-{number}") for number in (1, 2, 3, 4)))
+
+    seen = strips.window(END, BEGIN, END, 1_000, 40)
+    assert text_of(crew_strip(tracks, crew, seen)) == "....----#####"

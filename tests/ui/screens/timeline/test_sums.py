@@ -1,0 +1,102 @@
+"""What the waiting in sight of the timeline adds up to."""
+
+import pytest
+from output.stories import facts, settings
+from ui.example_past import BEGIN, past
+from ui.fake_feed import app_of, frames, settled
+
+from zktop.model.text import Text
+from zktop.ui.past.tape import Tape
+from zktop.ui.past.tracks import Tracks
+from zktop.ui.screens.timeline.strips import Window, blocked_ms, sums
+from zktop.ui.styled_text import text_of
+
+X, Y = Text("/locks/x"), Text("/locks/y")
+END = BEGIN + 21_000
+
+
+def tape() -> Tape:
+    """The past with the deadlock: one waits in each lock, from its second second to its end."""
+    made = Tape()
+    for frame in past():
+        made.add(frame)
+    return made
+
+
+def tracks(tape: Tape) -> Tracks:
+    """What is read off it."""
+    made = Tracks()
+    made.look(tape)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("begin", "columns", "expected"),
+    [
+        (BEGIN, 21, 18_000),  # from 2 to 20 s
+        (BEGIN, 2, 0),
+        (BEGIN + 5_000, 3, 3_000),  # nothing changes in it
+        (BEGIN + 19_000, 2, 1_000),
+        (BEGIN - 10_000, 5, 0),  # before anything was known
+    ],
+)
+def test_adds_up_what_all_have_waited(begin: int, columns: int, expected: int) -> None:
+    """The length of the queue, for as long as it was so long, within the time in sight."""
+    seen = Window(begin, 1_000, columns, END)
+
+    assert blocked_ms(tracks(tape()), X, seen) == expected
+
+
+def said(*, at: int) -> str:
+    """What is said of both locks at this moment."""
+    known = tape()
+    frame = known.frame_at(at)
+    assert frame is not None
+    seen = Window(BEGIN, 1_000, 21, END)
+    return "".join(
+        text_of(one) for one in sums(tracks(known), [X, Y], seen, frame.report, is_ascii=False)
+    )
+
+
+def test_says_who_has_waited_longest() -> None:
+    """At the cursor; in a lock, and for how long."""
+    told = said(at=BEGIN + 6_000)
+
+    assert told.split("LONGEST WAIT")[0].split() == [
+        "BLOCKED*s",
+        "in",
+        "sight",
+        "x",
+        "18",
+        "y",
+        "18",
+    ]
+    assert told.endswith("<1s B in x")  # the frame of then shows the moment at which they came
+
+
+def test_where_nobody_waits_nobody_is_named() -> None:
+    """B has given up everything."""
+    assert "LONGEST" not in said(at=END)
+
+
+def test_candidates_of_an_election_wait_for_nothing() -> None:
+    """They stand by."""
+    story = "E elect: L F"
+    known = Tape()
+    for frame in frames((BEGIN, facts(story, at=BEGIN)), settings=settings(story)):
+        known.add(frame)
+    last = known.last
+    assert last is not None
+    kinds = {part.lock.kind for part in last.report.parts.values()}
+    seen = Window(BEGIN, 1_000, 21, END)
+
+    assert kinds == {"election"}
+    assert sums(tracks(known), list(last.report.paths), seen, last.report, is_ascii=False) == []
+
+
+async def test_it_is_on_the_timeline() -> None:
+    """Below the strips."""
+    async with app_of(*past(), page="timeline").run_test(size=(120, 36)) as pilot:
+        screen = "\n".join(await settled(pilot))
+
+        assert "BLOCKED*s in sight" in screen

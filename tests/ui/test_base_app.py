@@ -1,0 +1,236 @@
+"""Manners in a real terminal: how it is left, whoever ends the UI, and what is written to it."""
+
+import contextlib
+import os
+import re
+import signal
+import sys
+from pathlib import Path
+from typing import IO, cast
+
+import pytest
+from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
+from ui.pty_terminal import ALTERNATE, BACK, NOBODY, Terminal, family
+
+from zktop.ui.textual_fixes.terminal import Outlet
+
+COLOUR = re.compile(rb"\x1b\[[0-9;:]*m")
+PROMPT = b"\x1b[?2004h$ "  # of bash
+AT_NOBODY = ("--hosts", NOBODY)
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+
+
+def colours(written: bytes) -> set[bytes]:
+    """Find the colours that were set."""
+    return {
+        part
+        for code in COLOUR.findall(written)
+        for part in _parts(code[2:-1].replace(b":", b";").split(b";"))
+    }
+
+
+def _parts(numbers: list[bytes]) -> list[bytes]:
+    return [one for one in numbers if one.isdigit() and _is_colour(int(one))]
+
+
+def _is_colour(number: int) -> bool:
+    return 30 <= number <= 39 or 40 <= number <= 49 or 90 <= number <= 97 or 100 <= number <= 107
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=["TERM", "HUP"]
+)
+def test_who_is_ended_leaves_the_terminal_as_it_was(
+    number: int, code: int, tmp_path: Path
+) -> None:
+    """No alternate screen, no mouse reports, no hidden cursor, no process behind."""
+    with Terminal(tmp_path, *AT_NOBODY) as terminal:
+        terminal.shown()
+        terminal.process.send_signal(number)
+
+        assert terminal.ended() == code
+        assert terminal.is_as_before()
+        assert b"Traceback" not in terminal.written
+        assert family(terminal.process.pid) == []
+
+
+def test_a_closed_terminal_ends_it(tmp_path: Path) -> None:
+    """Nobody is left to see it."""
+    with Terminal(tmp_path, *AT_NOBODY) as terminal:
+        terminal.shown()
+        terminal.close()
+
+        assert terminal.ended() == 129
+        assert family(terminal.process.pid) == []
+
+
+def test_going_on_without_having_stopped_changes_nothing(tmp_path: Path) -> None:
+    """Closed terminals tell everybody in them to go on: there must be no second writer then."""
+    with Terminal(tmp_path, *AT_NOBODY) as terminal:
+        terminal.shown()
+        for _ in range(3):
+            terminal.written = b""
+            terminal.process.send_signal(signal.SIGCONT)
+            terminal.until(b"zktop")  # all is drawn again
+
+            assert ALTERNATE not in terminal.written
+
+
+def test_output_goes_on_into_nothing_when_the_terminal_is_gone() -> None:
+    """Otherwise its queue would fill up, and whoever ends the UI would wait for ever."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with contextlib.suppress(OSError), os.fdopen(writer, "w") as file:
+        output = WriterThread(cast("IO[str]", Outlet(file)))
+        output.start()
+        for _ in range(10 * MAX_QUEUED_WRITES):
+            output.write("x" * 10_000)
+        output.stop()
+
+    assert not output.is_alive()
+
+
+@pytest.mark.parametrize("key", [b"q", b"\x03", b"\x11"], ids=["q", "ctrl+c", "ctrl+q"])
+def test_who_quits_without_ever_having_connected_hears_it_from_the_exit_code(
+    key: bytes, tmp_path: Path
+) -> None:
+    """And finds the terminal as it was."""
+    with Terminal(tmp_path, *AT_NOBODY) as terminal:
+        terminal.until(b"NO CONNECTION")
+        terminal.press(key)
+
+        assert terminal.ended() == 3
+        assert terminal.is_as_before()
+
+
+def test_the_first_picture_says_what_is_tried(tmp_path: Path) -> None:
+    """It does not wait for the connection."""
+    with Terminal(tmp_path, "--hosts", "192.0.2.1:2181") as terminal:  # nobody ever answers there
+        terminal.until(b"CONNECTING")
+        terminal.until(b"192.0.2.1:2181")
+
+
+def test_it_can_be_suspended(tmp_path: Path) -> None:
+    """Ctrl+z gives the terminal back to the shell, and going on takes it again."""
+    shell = ("bash", "--norc", "--noprofile", "-i")
+    with Terminal(tmp_path, program=shell, PS1="$ ") as terminal:
+        terminal.until(b"$ ")
+        terminal.press(f"{sys.executable} -m zktop --hosts {NOBODY}\n".encode())
+        terminal.shown()
+        terminal.press(b"\x1a")
+        terminal.until(b"Stopped")
+        terminal.until(PROMPT, after=b"Stopped")
+        assert terminal.is_left()
+        terminal.written = b""
+        terminal.press(b"fg\n")
+        terminal.until(ALTERNATE)
+        terminal.shown()
+        terminal.press(b"\x03")
+        terminal.until(PROMPT, after=BACK)
+        assert terminal.is_left()
+        terminal.press(b"exit 7\n")
+
+        assert terminal.ended() == 7
+
+
+def test_no_color_is_no_colour_at_all(tmp_path: Path) -> None:
+    """Not grey either; the cursor is still seen, by its reversed line."""
+    with Terminal(tmp_path, *AT_NOBODY, NO_COLOR="1") as terminal:
+        terminal.shown()
+        terminal.press(b"?")
+        terminal.until(b"ype to find")
+
+        assert colours(terminal.written) == set()
+        assert b";7" in terminal.written or b"[7" in terminal.written
+
+
+def test_colours_are_written_otherwise(tmp_path: Path) -> None:
+    """The test above can fail."""
+    with Terminal(tmp_path, *AT_NOBODY) as terminal:
+        terminal.shown()
+
+        assert b"38" in colours(terminal.written)
+
+
+@pytest.mark.parametrize("term", ["xterm", "linux", "screen"])
+def test_sixteen_colours_are_the_terminals_own(term: str, tmp_path: Path) -> None:
+    """RGB colours would become mud there, so the plain theme is worn."""
+    with Terminal(tmp_path, *AT_NOBODY, TERM=term, COLORTERM=None) as terminal:
+        terminal.shown()
+        found = colours(terminal.written)
+
+    assert found
+    assert found.isdisjoint({b"38", b"48"})
+
+
+def test_256_colours_are_enough(tmp_path: Path) -> None:
+    """As over ssh, which drops what says that there are more."""
+    with Terminal(tmp_path, *AT_NOBODY, COLORTERM=None) as terminal:
+        terminal.shown()
+
+        assert b"38;5;" in terminal.written
+        assert b"38;2;" not in terminal.written
+
+
+ASCII = [
+    {"ZKTOP_ASCII": "1"},
+    {"PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"},
+    {"PYTHONUTF8": "0", "PYTHONIOENCODING": "latin-1"},
+]
+
+
+@pytest.mark.parametrize("more", ASCII, ids=str)
+def test_terminals_without_unicode_get_none(more: dict[str, str], tmp_path: Path) -> None:
+    """By their encoding, or because the user says so."""
+    with Terminal(tmp_path, *AT_NOBODY, **more) as terminal:
+        terminal.shown()
+        terminal.press(b"?")
+        terminal.until(b"ype to find")
+
+        assert terminal.written.isascii()
+        assert b"\\u" not in terminal.written
+
+
+def test_a_resized_terminal_is_filled_again(tmp_path: Path) -> None:
+    """The foot is on the last line, wherever that is."""
+    with Terminal(tmp_path, *AT_NOBODY) as terminal:
+        terminal.until(b"\x1b[30;")
+        terminal.resize(140, 50)
+        terminal.until(b"\x1b[50;")
+
+
+def test_without_a_terminal_it_says_what_to_do(tmp_path: Path) -> None:
+    """One sentence, and not a single escape."""
+    with Terminal(tmp_path, *AT_NOBODY, TERM="dumb") as terminal:
+        assert terminal.ended() == 2
+        assert terminal.written == (
+            b"The terminal UI needs a terminal; `zktop snapshot` writes text or JSON.\r\n"
+        )
+
+
+def test_wrong_settings_are_told_before_the_screen_is_taken(tmp_path: Path) -> None:
+    """All of them, in plain lines."""
+    file = tmp_path / "config.yaml"
+    file.write_text("ui:\n  keys:\n    qiut: Q\n    copy: n\n")
+    with Terminal(tmp_path, "--hosts", NOBODY, "--config", str(file)) as terminal:
+        assert terminal.ended() == 2
+        assert ALTERNATE not in terminal.written
+        assert BACK not in terminal.written
+        assert b"config.yaml:3: ui.keys.qiut: there is no such action (did you mean quit?)" in (
+            terminal.written
+        )
+        assert b"config.yaml:4: ui.keys.copy: n is a key of next_alert" in terminal.written
+
+
+def test_a_broken_theme_of_the_users_is_told_before_the_screen_is_taken(tmp_path: Path) -> None:
+    """With its file, line and key."""
+    folder = tmp_path / "config" / "zktop"
+    (folder / "themes").mkdir(parents=True)
+    (folder / "config.yaml").write_text("ui: { theme: mine }")
+    (folder / "themes" / "mine.yaml").write_text('name: mine\nprimry: "#fff"\nprimary: "#fff"\n')
+    with Terminal(tmp_path, *AT_NOBODY) as terminal:
+        assert terminal.ended() == 2
+        assert b"themes/mine.yaml:2: primry: unknown key (did you mean primary?)" in (
+            terminal.written
+        )
+        assert ALTERNATE not in terminal.written

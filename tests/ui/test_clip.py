@@ -1,0 +1,118 @@
+"""A clip: what was known at some moments, cut out of a longer time as a recording of its own."""
+
+import io
+import random
+from pathlib import Path
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+from model.world.test_world import ROOT, TOP, heard
+from ui.example_states import STEP, busy_frames, deadlock_frames
+
+from zktop.app.replay import Replay
+from zktop.model.facts import Connections, Link, Server
+from zktop.model.report import Report
+from zktop.model.settings import Settings
+from zktop.model.text import Text
+from zktop.model.world.world import World, difference, state
+from zktop.recording import Header, Recording, clip
+from zktop.ui.ports import Frame
+
+HEADER = Header(tool="zktop 0.1.0", hosts="zk1:2181", roots=[], settings=Settings())
+FAMILIES = (ROOT, TOP)
+
+
+def knowledge(world: World) -> list[object]:
+    """What is known below each path, but not how long ago somebody was seen to be gone."""
+    families = [world.family(path) for path in FAMILIES]
+    listings = [(one.stat, one.listed_at, one.at, one.denied) for one in families]
+    return [*listings, *(one.members for one in families), dict(world.tables), world.link]
+
+
+@given(st.integers(0, 100_000), st.lists(st.integers(1, 60), min_size=1, max_size=6, unique=True))
+@example(502, [1, 2, 3, 4, 41, 55])  # gone, and there again: what was listed below is history
+def test_differences_add_up_to_the_same_world(seed: int, cuts: list[int]) -> None:
+    """Whatever was heard between two moments, and in which order it came."""
+    facts = heard(random.Random(seed), 60)
+    told, rebuilt = World(), World()
+    for begin, end in zip([0, *sorted(cuts)], sorted(cuts), strict=False):
+        told_before, told = told, told.after(*facts[begin:end])
+        rebuilt = rebuilt.after(*difference(told_before, told))
+
+        assert knowledge(rebuilt) == knowledge(told)
+        assert knowledge(World().after(*state(told))) == knowledge(told)
+
+
+def test_tables_and_the_connection_are_told_when_they_are_new() -> None:
+    """Each table by itself, because they are large."""
+    server = Text("zk1:2181")
+    first = World().after(
+        Connections(server=server, rows=(), zxid=1, at=1), Link(state="connected", zxid=0, at=1)
+    )
+    figures = Server(server=server, znodes=7, zxid=2, at=2)
+    lost = Link(state="lost", zxid=0, at=2)
+
+    assert list(difference(first, first.after(figures, lost))) == [figures, lost]
+    assert list(difference(first, first)) == []
+
+
+def cut(frames: list[Frame], file: Path) -> list[Report]:
+    """Write these frames as a clip, and give what a replay says of them."""
+    with file.open("wb") as out:
+        clip(((frame.report.world, frame.at) for frame in frames), out, HEADER)
+    return list(Replay(file).reports())
+
+
+def verdicts(report: Report) -> object:
+    """What is wrong, in words."""
+    told = [(one.rule, one.lock, one.severity, one.confidence) for one in report.findings]
+    return [(one.id, one.sentence, one.confidence) for one in report.deadlocks], sorted(
+        told, key=repr
+    )
+
+
+def test_a_clip_of_everything_gives_the_same_verdicts(tmp_path: Path) -> None:
+    """At every moment of it: a deadlock with two that queue behind it, and an orphan."""
+    frames = deadlock_frames()
+
+    replayed = cut(frames, tmp_path / "a.zktop")
+
+    assert [one.now for one in replayed] == [one.at for one in frames]
+    assert [verdicts(one) for one in replayed] == [verdicts(one.report) for one in frames]
+
+
+def test_a_clip_from_the_middle_has_the_verdicts_of_its_end(tmp_path: Path) -> None:
+    """Those that need time are made again within the minute that comes before what is wanted."""
+    frames = deadlock_frames()[4:]
+
+    replayed = cut(frames, tmp_path / "a.zktop")
+
+    assert verdicts(replayed[-1]) == verdicts(frames[-1].report)
+    assert replayed[0].deadlocks
+
+
+def test_events_of_a_clip_are_those_that_happened(tmp_path: Path) -> None:
+    """A lock that goes from hand to hand does so again."""
+    frames = busy_frames()[3:]
+
+    replayed = cut(frames, tmp_path / "a.zktop")
+    told = [[(one.event, one.lock, one.owner) for one in report.events] for report in replayed]
+
+    assert told[1:] == [[(one.event, one.lock, one.owner) for one in f.events] for f in frames[1:]]
+
+
+def test_a_clip_begins_when_it_was_and_not_when_its_facts_were_read(tmp_path: Path) -> None:
+    """A lock that nobody touched was listed long before."""
+    frames = busy_frames()[3:]
+    cut(frames, tmp_path / "a.zktop")
+    ((begin, _),) = Recording(tmp_path / "a.zktop").starts()
+
+    assert frames[0].at - STEP <= begin <= frames[0].at
+
+
+def test_nothing_known_is_an_empty_file() -> None:
+    """Nothing to cut out."""
+    file = io.BytesIO()
+    clip([], file, HEADER)
+
+    assert not file.getvalue()

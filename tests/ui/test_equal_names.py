@@ -1,0 +1,43 @@
+"""Clients of one name on one host: on the screen no two of them look alike."""
+
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+from model.builders import NOW, ZK1, connections, own, session, watches
+from model.findings.cases import At, facts, k
+from ui.fake_feed import app_of, frames, settled
+
+from zktop.model.facts import AnyFact, Connection
+from zktop.model.text import Text
+from zktop.ui.state import Subject
+
+PATH = "/locks/orders"
+SIX = [f"one{number}" for number in range(6)]
+PORTS = {who: 59112 + number for number, who in enumerate(SIX)}
+
+
+def equal(who: str, number: int) -> At:
+    """One of them."""
+    return msgspec.structs.replace(k(who, number), label="127.0.0.1")
+
+
+def equals() -> Iterator[AnyFact]:
+    """Six in a queue, all with the label that Curator gives on this host."""
+    yield own()
+    yield from facts(*(equal(who, n) for n, who in enumerate(SIX)), path=PATH)
+    rows = [Connection(session(who), Text(f"127.0.0.1:{PORTS[who]}"), 10_000) for who in SIX]
+    yield connections(ZK1, *rows, at=NOW)
+    yield watches(ZK1, {}, at=NOW)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+async def test_six_rows_of_a_queue_differ(width: int) -> None:
+    """Each shows the port of its client, whole."""
+    app = app_of(*frames((NOW, list(equals())), (NOW + 5_000, [])))
+    async with app.run_test(size=(width, 36)) as pilot:
+        await settled(pilot)
+        app.turn_to("lock", Subject(path=PATH))
+        lines = await settled(pilot)
+
+    assert {who for who in SIX if any(f":{PORTS[who]}" in one for one in lines)} == set(SIX)

@@ -1,0 +1,111 @@
+"""A drawing that fails takes nothing else down, and is told."""
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+from ui.example_ensemble import trouble
+from ui.fake_feed import app_of, settled
+
+from zktop.ui.base_app import LARGEST, Mishaps
+from zktop.ui.screens.locks.screen import Locks
+from zktop.ui.styled_text import Line
+from zktop.ui.widgets.header import Head
+from zktop.ui.widgets.table import Table
+
+
+def failing(*_: object) -> Line:
+    """Fail as code does that nobody has thought through."""
+    raise KeyError("x\x1b[2J")
+
+
+def head(app: object) -> str:
+    """Give what the head says."""
+    lines = app.query_one(Head)._lines
+    return " ".join("".join(run.text for run in one) for one in lines)
+
+
+async def until_told(pilot: Pilot[int]) -> str:
+    """Wait until the head names an error."""
+    while "failed (" not in head(pilot.app):
+        await pilot.pause()
+    return " ".join(head(pilot.app).split())
+
+
+async def test_a_page_that_fails_is_told_and_the_others_go_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The head says what, and where the details are; the traceback is in the file."""
+    monkeypatch.setattr(Locks, "show", lambda _page, _moment: failing())
+    log = tmp_path / "deep" / "ui.log"
+    app = app_of(*trouble(), log=log)
+    async with app.run_test(size=(120, 36)) as pilot:
+        said = await until_told(pilot)
+        await pilot.press("2")
+        while app.page is None or app.page.NAME != "lock":
+            await pilot.pause()
+
+        assert "Drawing screen Locks failed (KeyError: 'x" in said
+        assert "everything else goes on." in said
+        assert str(log) in said.replace(" ", "")
+        assert "\x1b" not in said
+    assert "Traceback" in log.read_text()
+    assert log.read_text().count("Traceback") == 1  # however often it was drawn
+
+
+async def test_a_line_that_fails_spoils_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says of itself that it could not be drawn."""
+    drawn = Table.draw
+
+    def draw(table: "Table[object]", index: int, width: int) -> Line:
+        return failing() if index == 0 else drawn(table, index, width)
+
+    monkeypatch.setattr(Table, "draw", draw)
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await until_told(pilot)
+        shown = [strip.text for strip in app.screen._compositor.render_strips()]
+
+        assert sum("could not be drawn" in one for one in shown) == 1
+        assert any("/locks/stock" in one for one in shown)
+
+
+async def test_a_key_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the next one works."""
+    monkeypatch.setattr(Locks, "copied", lambda _page: failing())
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+        await pilot.press("y")
+        await until_told(pilot)
+        await pilot.press("question_mark")
+        await pilot.pause()
+
+        assert len(app.screen_stack) == 2
+
+
+async def test_a_key_of_a_stock_widget_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Textual does on a key ends the program as little as what we do."""
+    monkeypatch.setattr(Input, "action_home", failing)
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("slash", "a", "home", "b")
+        said = await until_told(pilot)
+
+        assert "That failed (KeyError: 'x" in said
+        assert app.screen.query_one(Input).value == "ab"
+
+
+def test_details_that_cannot_be_written_are_no_second_error(tmp_path: Path) -> None:
+    """A full disk, a folder that is none, a log that has grown."""
+    blocked = tmp_path / "file"
+    blocked.touch()
+    full = tmp_path / "ui.log"
+    full.write_text("x" * (LARGEST + 1))
+
+    said = Mishaps(blocked / "ui.log").note("This", ValueError("no"))
+    assert "could not be written" in said
+    assert "is full" in Mishaps(full).note("This", ValueError("no"))
+    assert Mishaps().note("This", ValueError("no")).endswith("everything else goes on.")

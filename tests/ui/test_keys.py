@@ -1,0 +1,240 @@
+"""Keys of the user's own: what is wrong is said before the screen is taken, the rest works."""
+
+from pathlib import Path
+
+import pytest
+from textual.keys import format_key
+from textual.widgets import Input
+from ui.example_ensemble import trouble
+from ui.fake_feed import ToldFeed, app_of, settled
+from ui.fake_stage import Asked as Stage
+
+from zktop.app.run_ui import look_of
+from zktop.config.load import COMMAND_LINE, Asked, Effective, Given, effective
+from zktop.config.yaml_tree import ConfigError, Origin
+from zktop.ui.app import Look, Zktop
+from zktop.ui.keys import KEYS, clashes, known_on, mistakes, named, remapped, shown
+from zktop.ui.screens import PAGES
+from zktop.ui.widgets.text_view import Sheet
+
+
+def test_our_own_keys_do_not_clash() -> None:
+    """No key means two things at one place."""
+    assert list(clashes(KEYS, frozenset())) == []
+
+
+def test_every_id_is_there_once() -> None:
+    """The settings name actions by it."""
+    assert len({key.id for key in KEYS}) == len(KEYS)
+
+
+def test_what_writes_has_a_capital_letter() -> None:
+    """Nobody writes to an ensemble by a slip of a finger; scenes are steered where they play."""
+    writing = [key for key in KEYS if key.writes and key.pages != ("demo",)]
+
+    assert writing
+    assert all(len(key.keys) == 1 and key.keys.isupper() for key in writing)
+
+
+def settings(tmp_path: Path, text: str) -> Effective:
+    """Give the settings of a config file."""
+    file = tmp_path / "config.yaml"
+    file.write_text(text, encoding="utf-8")
+    given = Given("config", (str(file),), Origin(COMMAND_LINE))
+    return effective(Asked(file=given), {})
+
+
+NO_KEY = '"NotAKey" is no key; write a letter, or a name like f2, space or ctrl+k'
+
+
+def test_all_mistakes_are_told_in_one_pass(tmp_path: Path) -> None:
+    """Each with the file, its line, its key, and what to do."""
+    made = settings(
+        tmp_path,
+        """ui:
+  keys:
+    qiut: Q
+    export: NotAKey
+    copy: n
+    record: "  , "
+    sort: ctrl+A
+    pause: ctrl+c
+  command: "notify 'open"
+""",
+    )
+    with pytest.raises(ConfigError) as error:
+        look_of(made, {})
+    told = [line.removeprefix(f"{tmp_path}/config.yaml:") for line in str(error.value).split("\n")]
+
+    assert told == [
+        "3: ui.keys.qiut: there is no such action (did you mean quit?)",
+        f"4: ui.keys.export: {NO_KEY}",
+        "5: ui.keys.copy: n is a key of next_alert as well (to the next alert)",
+        "6: ui.keys.record: names no key",
+        "7: ui.keys.sort: write ctrl+shift+a for ctrl+A",
+        "8: ui.keys.pause: ctrl+c always quits",
+        "9: ui.command: is no command: no closing quotation",
+    ]
+
+
+RIGHT = [
+    {"quit": "Q"},
+    {"quit": "q,ctrl+c"},
+    {"export": "y", "copy": "x"},  # swapped
+    {"help": "?"},
+    {"filter": "/, ctrl+f3"},
+    {"page_1": "F2"},
+    {"fold": "x"},  # there it comes before what is known everywhere
+]
+WRONG = [
+    {"export": "y"},
+    {"export": "f2", "copy": "f2"},
+    {"play": "t"},  # both on the timeline alone
+    {"new_reader": "W"},
+    {"help": "ctr+k"},
+    {"help": "shift+a"},
+    {"help": "ctrl+z"},
+    {"help": ""},
+]
+
+
+@pytest.mark.parametrize("keys", RIGHT, ids=str)
+def test_what_is_possible_is_allowed(keys: dict[str, str]) -> None:
+    """Two actions may share a key where they never meet."""
+    assert list(mistakes(keys)) == []
+
+
+@pytest.mark.parametrize("keys", WRONG, ids=str)
+def test_what_would_lose_a_key_is_refused(keys: dict[str, str]) -> None:
+    """Textual drops one of two without a word, and takes any word for a key."""
+    assert len(list(mistakes(keys))) == 1
+
+
+def test_names_of_keys_are_what_terminals_send() -> None:
+    """People write `?`, Textual `question_mark`."""
+    assert [named(name) for name in ("?", "/", "+", "ctrl+K", "F2", "é")] == [
+        "question_mark",
+        "slash",
+        "plus",
+        "ctrl+K",
+        "f2",
+        "é",
+    ]
+    assert all(shown(name) for key in KEYS for name in key.names)
+    assert shown("slash") == format_key("slash") == "/"
+
+
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
+def test_a_key_is_listed_for_one_action_of_a_page(entry: object) -> None:
+    """What a page hides is not told of as if it could be had."""
+    names = [name for key in known_on(entry.name) for name in key.names]
+
+    assert len(names) == len(set(names))
+
+
+async def test_a_new_key_works_and_the_old_one_does_not() -> None:
+    """And the foot shows the new one."""
+    keys = {"help": "f5"}
+    app = app_of(table=remapped(keys), changed_keys=frozenset(keys))
+    async with app.run_test(size=(120, 36)) as pilot:
+        lines = await settled(pilot)
+        await pilot.press("question_mark")
+        await settled(pilot)
+        before = len(app.screen_stack)
+        await pilot.press("f5")
+        await settled(pilot)
+
+        assert "f5 Help" in lines[-1]
+        assert (before, len(app.screen_stack)) == (1, 2)
+
+
+async def test_swapped_keys_do_what_the_other_one_did() -> None:
+    """The clash is only on the way."""
+    keys = {"page_2": "3", "page_3": "2"}
+    app = app_of(table=remapped(keys), changed_keys=frozenset(keys))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("3")
+        await settled(pilot)
+
+        assert app.page
+        assert app.page.NAME == "lock"
+
+
+async def test_dialogs_are_moved_in_by_the_same_keys() -> None:
+    """The old key does nothing there any more either; what can be typed is typed."""
+    keys = {"down": "f5,w"}
+    look = Look(table=remapped(keys), changed_keys=frozenset(keys))
+    app = Zktop(ToldFeed(*trouble()), Stage(), look=look)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("S")
+        await settled(pilot)
+        chosen = [app.screen.chosen]
+        for key in ("f5", "down"):
+            await pilot.press(key)
+            chosen.append(app.screen.chosen)
+        await pilot.press("w")
+
+        assert chosen == ["queue", "ab-ba", "ab-ba"]
+        assert app.screen.query_one(Input).value == "w"
+
+
+async def test_letters_move_in_a_dialog_where_nothing_is_typed() -> None:
+    """As they do on every screen."""
+    app = app_of(*trouble(), page="timeline")
+    async with app.run_test(size=(36, 7)) as pilot:
+        await settled(pilot)
+        await pilot.press("left", "left", "left", "c")
+        await settled(pilot)
+        sheet = app.screen.query_one(Sheet)
+        before = sheet.scroll_offset.y
+        await pilot.press("j", "j")
+        await settled(pilot)
+        after = sheet.scroll_offset.y
+        await pilot.press("g")
+        await settled(pilot)
+
+        assert (before, sheet.scroll_offset.y) == (0, 0)
+        assert after > 0
+
+
+@pytest.mark.parametrize("key", ["q", "ctrl+c", "ctrl+q"])
+async def test_quits(key: str) -> None:
+    """By any of its keys."""
+    app = app_of()
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        await pilot.press(key)
+        await pilot.pause()
+
+    assert app.return_code == 0
+
+
+@pytest.mark.parametrize("open_key", ["question_mark", "x", "colon", "slash", "N"])
+async def test_ctrl_c_quits_from_every_dialog(open_key: str) -> None:
+    """Nobody is ever locked in."""
+    app = app_of()
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        await pilot.press(open_key)
+        await settled(pilot)
+        await pilot.press("ctrl+c")
+        await pilot.pause()
+
+    assert app.return_code == 0
+
+
+async def test_ctrl_c_quits_even_when_quit_has_another_key() -> None:
+    """There is always a way out."""
+    keys = {"quit": "Q"}
+    app = app_of(table=remapped(keys), changed_keys=frozenset(keys))
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        await pilot.press("q")
+        await settled(pilot)
+        assert app.return_code is None
+        await pilot.press("ctrl+c")
+        await pilot.pause()
+
+    assert app.return_code == 0

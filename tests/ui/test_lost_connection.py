@@ -1,0 +1,54 @@
+"""While the connection is lost the picture is dimmed, and nothing in it says that all is well."""
+
+import pytest
+from model.builders import NOW, lock, own
+from msgspec.structs import replace
+from ui.fake_feed import app_of, frames, settled
+
+from zktop.ui.ports import Frame, Status, Word
+from zktop.ui.screens import PAGES
+from zktop.ui.widgets.canvas import Canvas
+
+LOST = replace(own(state="suspended", at=NOW + 1_000), lost_at=NOW + 1_000)
+
+
+def lost() -> list[Frame]:
+    """A quiet lock, and then no connection."""
+    return frames((NOW, (own(at=NOW), *lock("/a", "ann"))), (NOW + 30_000, (LOST,)))
+
+
+@pytest.mark.parametrize(
+    ("word", "is_dim"), [("lost", True), ("failed", True), ("live", False), ("read-only", False)]
+)
+async def test_the_picture_is_dimmed(word: Word, *, is_dim: bool) -> None:
+    """All of the page, not the head, which says why."""
+    app = app_of(*lost(), Status(word, "Why that is."))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        drawn = [one for one in app.screen.query(Canvas) if one.display]
+        dimmed = {one.id or type(one).__name__ for one in drawn if one.rich_style.dim}
+
+        assert bool(dimmed) is is_dim
+        assert not dimmed & {"head", "Foot"}
+
+
+async def test_the_picture_is_clear_again_when_the_connection_is_back() -> None:
+    """Without a key being pressed."""
+    app = app_of(*lost(), Status("lost", "Why that is."))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        app.feed.tell(Status("live"))
+        await settled(pilot)
+
+        assert not any(one.rich_style.dim for one in app.screen.query(Canvas))
+
+
+@pytest.mark.parametrize("page", [page.name for page in PAGES])
+async def test_no_screen_says_that_all_is_well(page: str) -> None:
+    """It was so when the connection was lost; nobody knows what is now."""
+    app = app_of(*lost(), Status("lost", "Why that is."), page=page)
+    async with app.run_test(size=(120, 36)) as pilot:
+        text = "\n".join(await settled(pilot))
+
+        assert "✓" not in text
+        assert "00:16:41Z" in text.splitlines()[0]

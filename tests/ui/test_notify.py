@@ -1,0 +1,270 @@
+"""Notifications: what is new, proven and red is told once; what was there already wakes nobody."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from model.builders import NOW, lock
+from msgspec.structs import replace
+from ui.fake_feed import ToldFeed, app_of, frames, settled
+
+from zktop.app.run_ui import Command
+from zktop.model.findings.finding import Finding
+from zktop.model.report import Report
+from zktop.ui.app import Zktop
+from zktop.ui.notify import AT_ONCE, BEGINNING_MS, FORGOTTEN_MS, WITHIN_MS, Alarms, brief, summary
+from zktop.ui.ports import Frame
+from zktop.ui.settings import Look
+
+LATER = NOW + 10_000
+AB_BA = [*lock("/orders", "alice", "bob"), *lock("/stock", "bob", "alice")]
+QUIET = replace(frames((LATER, lock("/orders", "alice")))[0].report, findings=())
+SAMPLE = next(one for one in frames((LATER, AB_BA))[0].report.findings if one.rule == "D1")
+
+
+def red(name: str, **more: object) -> Finding:
+    """Give a proven critical finding."""
+    sure = {"severity": "critical", "confidence": "C3", "cause": None, "since": None}
+    return replace(SAMPLE, id=name, **{"sentence": f"{name} is wrong.", **sure, **more})
+
+
+def report(at: int, *findings: Finding) -> Report:
+    """Give a report of a moment, in milliseconds from the first one."""
+    return replace(QUIET, now=LATER + at, findings=findings)
+
+
+def told(*reports: Report) -> list[list[str]]:
+    """Tell what is told of each report."""
+    alarms = Alarms()
+    return [[one.id for one in alarms.look(made).findings] for made in reports]
+
+
+def test_what_is_seen_twice_is_told_once() -> None:
+    """One look may have met something passing."""
+    made = [report(at, red("a")) for at in (5_000, 6_000, 7_000)]
+
+    assert told(report(0), *made) == [[], [], ["a"], []]
+
+
+def test_what_is_proven_by_its_structure_is_told_at_once() -> None:
+    """It cannot pass."""
+    assert told(report(0), report(5_000, red("a", at_once=True))) == [[], ["a"]]
+
+
+def test_what_passes_is_not_told() -> None:
+    """It was there for one look alone."""
+    made = [report(5_000, red("a")), report(6_000), report(7_000, red("a")), report(8_000)]
+
+    assert told(report(0), *made) == [[]] * 5
+
+
+def test_what_is_not_red_is_not_told() -> None:
+    """Warnings, what is only likely, and what follows from something else."""
+    mild = [red("a", severity="warning"), red("b", confidence="C2"), red("c", cause="x")]
+
+    assert told(report(0), report(5_000, *mild), report(6_000, *mild)) == [[], [], []]
+
+
+def test_what_was_there_before_us_is_summed_up() -> None:
+    """Whoever opens the UI sees it anyway."""
+    alarms = Alarms()
+    first = alarms.look(report(0, red("a"), red("b")))
+
+    assert (first.findings, [one.id for one in first.was_there]) == ((), ["a", "b"])
+    assert summary(first.was_there) == "a is wrong. (and 1 more; n goes through them)"
+    assert alarms.look(report(5_000, red("a"), red("b"))).findings == ()
+
+
+def test_what_was_there_before_us_and_is_proven_a_little_later_is_not_told() -> None:
+    """Its second look comes after our first picture."""
+    old = red("a", since=LATER - 60_000)
+    soon = [report(at, old) for at in (100, BEGINNING_MS - 1, BEGINNING_MS + 5_000)]
+
+    assert told(report(0), *soon) == [[], [], [], []]
+
+
+def test_a_crowd_is_counted() -> None:
+    """Three sentences are as many as anybody reads; the rest is told when there is room."""
+    crowd = [red(str(number)) for number in range(40)]
+    alarms = Alarms()
+    alarms.look(report(0))
+    alarms.look(report(5_000, *crowd))
+    news = alarms.look(report(6_000, *crowd))
+    again = alarms.look(report(7_000, *crowd))
+
+    assert (len(news.findings), news.more) == (AT_ONCE, 37)
+    assert (len(again.findings), again.more) == (0, 0)
+
+
+def test_what_there_was_no_room_for_is_counted_later() -> None:
+    """Nothing is lost without a word."""
+    alarms = Alarms()
+    alarms.look(report(0))
+    first = [red(str(number)) for number in range(AT_ONCE)]
+    alarms.look(report(5_000, *first))
+    alarms.look(report(6_000, *first, red("x")))
+    held = alarms.look(report(7_000, *first, red("x")))
+    later = alarms.look(report(6_001 + WITHIN_MS, *first, red("x")))
+
+    assert (held.findings, held.more) == ((), 0)
+    assert later.more == 1
+
+
+def test_what_comes_back_soon_is_the_same() -> None:
+    """A finding that flickers is one; one that comes back after a minute is news."""
+    alarms = Alarms()
+    alarms.look(report(0))
+    alarms.look(report(5_000, red("a")))
+    assert alarms.look(report(6_000, red("a"))).findings
+    alarms.look(report(7_000))
+    alarms.look(report(20_000, red("a")))
+    assert not alarms.look(report(21_000, red("a"))).findings
+    alarms.look(report(22_000))
+    alarms.look(report(23_000 + FORGOTTEN_MS))
+    alarms.look(report(24_000 + FORGOTTEN_MS, red("a")))
+
+    assert alarms.look(report(25_000 + FORGOTTEN_MS, red("a"))).findings
+
+
+class Rung(Zktop):
+    """Counts how often its bell is rung."""
+
+    rung = 0
+
+    def bell(self) -> None:
+        """Ring."""
+        self.rung += 1
+
+
+class Heard:
+    """A herald that remembers."""
+
+    def __init__(self) -> None:
+        self.sentences: list[str] = []
+
+    def call(self, finding: Finding, complain: Callable[[str], None]) -> None:
+        """Remember, and complain."""
+        self.sentences.append(finding.sentence)
+        complain("notify-send could not be started: No such file or directory.")
+
+    def close(self) -> None:
+        """Nothing runs."""
+
+
+async def test_new_trouble_is_told_rung_and_handed_on() -> None:
+    """In a corner, by the bell, and to the user's command, whose own trouble is told as well."""
+    herald = Heard()
+    made = [Frame(report(0)), *(Frame(report(at, red("a"))) for at in (5_000, 6_000, 7_000))]
+    app = Rung(ToldFeed(*made), look=Look(bell=True, herald=herald))
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await settled(pilot)
+        messages = [one.message for one in app._notifications]
+
+    assert messages == [
+        "a is wrong.",
+        "notify-send could not be started: No such file or directory.",
+    ]
+    assert (app.rung, herald.sentences) == (1, ["a is wrong."])
+
+
+async def test_a_small_window_is_told_in_a_few_words() -> None:
+    """The whole sentence would hide the screen that it is about."""
+    made = [Frame(report(0)), *(Frame(report(at, red("a"))) for at in (5_000, 6_000, 7_000))]
+    app = app_of(*made)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await settled(pilot)
+        messages = [one.message for one in app._notifications]
+
+    assert messages == [brief(red("a"))]
+    assert brief(red("a", lock="/locks/a")).endswith(": /locks/a. n shows it.")
+
+
+async def test_a_real_deadlock_is_told_when_it_is_proven() -> None:
+    """Once, in its own sentence."""
+    herald = Heard()
+    quiet = (LATER, lock("/orders", "alice"))
+    made = frames(
+        quiet,
+        *((LATER + at, AB_BA if at == 5_000 else []) for at in (5_000, 10_000, 20_000, 40_000)),
+    )
+    app = Rung(ToldFeed(*made), look=Look(herald=herald))
+    async with app.run_test() as pilot:
+        await settled(pilot)
+
+    confirmed = [one.sentence for one in made[-1].report.findings if one.rule == "D1"]
+    assert herald.sentences == confirmed
+    assert app.rung == 0  # it was not asked for
+
+
+async def test_a_recording_wakes_nobody() -> None:
+    """It is long past."""
+    herald = Heard()
+    made = [Frame(report(0)), *(Frame(report(at, red("a"))) for at in (5_000, 6_000))]
+    app = app_of(*made, is_live=False, herald=herald)
+    async with app.run_test() as pilot:
+        await settled(pilot)
+
+    assert herald.sentences == []
+
+
+SPY = """
+import os, sys
+open(sys.argv[1], "w").write(os.environ["ZKTOP_SENTENCE"] + "\\n" + sys.stdin.read())
+"""
+
+
+def finished(command: Command, finding: Finding = SAMPLE) -> list[str]:
+    """Call a command, wait until it has ended, and give what it complained of."""
+    said: list[str] = []
+    command.call(finding, said.append)
+    while command._running:
+        pass
+    return said
+
+
+def test_the_command_gets_the_sentence_and_the_finding(tmp_path: Path) -> None:
+    """Nothing that stands in a znode becomes a part of the command."""
+    spy, out = tmp_path / "spy.py", tmp_path / "out; touch pwned"
+    spy.write_text(SPY)
+    finding = red("a", sentence='$(touch pwned) "; touch pwned')
+    said = finished(Command(f"{sys.executable} {spy} '{out}'"), finding)
+    sentence, facts = out.read_text().split("\n", 1)
+
+    assert said == []
+    assert sentence == finding.sentence
+    assert json.loads(facts)["sentence"] == finding.sentence
+    assert json.loads(facts)["rule"] == "D1"
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_a_command_that_cannot_be_started_is_a_sentence() -> None:
+    """Not the end of the UI."""
+    assert finished(Command("/no/such/program --at all")) == [
+        "/no/such/program could not be started: No such file or directory."
+    ]
+
+
+def test_a_command_that_fails_is_a_sentence() -> None:
+    """Whoever set it wants to know."""
+    assert finished(Command(f"{sys.executable} -c 'exit(3)'")) == [
+        f"{sys.executable} failed with exit code 3."
+    ]
+
+
+def test_a_command_that_never_ends_is_ended() -> None:
+    """With all that it has started."""
+    command = Command("sh -c 'sleep 60 & sleep 60'", longest_s=0.2)
+
+    assert finished(command) == ["sh took longer than 0.2s and was ended."]
+
+
+def test_what_runs_when_the_ui_ends_is_ended() -> None:
+    """No process stays behind."""
+    said: list[str] = []
+    command = Command("sleep 60")
+    command.call(SAMPLE, said.append)
+    process = next(iter(command._running))
+    command.close()
+
+    assert process.wait(10) == -9

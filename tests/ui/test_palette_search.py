@@ -1,0 +1,132 @@
+"""The command palette: everything by name, however much there is."""
+
+import pytest
+from model.builders import NOW, lock, session
+from textual.command import CommandPalette
+from textual.pilot import Pilot
+from textual.widgets import OptionList
+from ui.example_ensemble import ORDERS, trouble
+from ui.fake_feed import app_of, frames, settled
+
+from zktop.app.run_ui import wardrobe
+from zktop.model.facts import session_text
+from zktop.model.settings import Root, Settings
+from zktop.ui.palette_search import MOST, everything, found
+from zktop.ui.themes import Wardrobe
+
+
+async def asked(pilot: Pilot[int], text: str) -> list[str]:
+    """Type into the palette, and wait for what it finds."""
+    await settled(pilot)
+    await pilot.press("colon")
+    await settled(pilot)
+    await pilot.press(*text)
+    palette = pilot.app.screen
+    assert isinstance(palette, CommandPalette)
+    words = text.casefold()
+    options = palette.query_one(OptionList)
+    while not _told(options) or words not in _told(options)[0].casefold():
+        await pilot.pause()
+    return _told(options)
+
+
+def _told(options: OptionList) -> list[str]:
+    return [
+        str(getattr(one.prompt, "plain", one.prompt)) or str(one.prompt) for one in options.options
+    ]
+
+
+async def test_a_lock_is_opened_on_screen_2() -> None:
+    """By a part of its path."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await asked(pilot, str(ORDERS))
+        await pilot.press("enter")
+        while app.page is None or app.page.NAME != "lock":
+            await pilot.pause()
+        await settled(pilot)
+
+        assert app.subject.path == ORDERS
+
+
+async def test_a_session_is_opened_on_screen_4() -> None:
+    """By the number that its server calls it."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await asked(pilot, session_text(session("bob")))
+        await pilot.press("enter")
+        while app.page is None or app.page.NAME != "sessions":
+            await pilot.pause()
+        await settled(pilot)
+
+        assert app.subject.session == session("bob")
+
+
+async def test_a_screen_is_gone_to() -> None:
+    """By its name."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await asked(pilot, "the timeline")
+        await pilot.press("enter")
+        while app.page is None or app.page.NAME != "timeline":
+            await pilot.pause()
+
+
+async def test_an_action_is_done() -> None:
+    """As its key would do it."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await asked(pilot, "hold the picture")
+        await pilot.press("enter")
+        while not app.moment.is_paused:
+            await pilot.pause()
+
+
+async def test_a_theme_is_worn() -> None:
+    """At once."""
+    designs = wardrobe({"XDG_CONFIG_HOME": "/nowhere"})
+    app = app_of(*trouble(), themes=lambda: designs)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await asked(pilot, "zktop-safe")
+        await pilot.press("enter")
+        while app.theme != "zktop-safe":
+            await pilot.pause()
+
+
+@pytest.mark.parametrize("key", ["colon", "ctrl+p"])
+async def test_escape_leaves_it(key: str) -> None:
+    """However it was opened."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press(key)
+        await settled(pilot)
+        opened = isinstance(app.screen, CommandPalette)
+        await pilot.press("escape")
+        while len(app.screen_stack) > 1:
+            await pilot.pause()
+
+        assert opened
+
+
+async def test_no_more_than_a_screenful_is_found_among_many() -> None:
+    """The fuzzy match of thousands would stall the screen."""
+    many = [fact for number in range(400) for fact in lock(f"/locks/l{number:04}", "ann")]
+    app = app_of(*frames((NOW, many), settings=Settings(roots=(Root("/locks/**"),))))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        all_of_them = list(found(everything(app, Wardrobe()), "locks l0"))
+        one = [thing.name for thing in found(everything(app, Wardrobe()), "L0399")]
+
+    assert len(all_of_them) == MOST
+    assert one == ["/locks/l0399"]
+
+
+async def test_names_of_znodes_are_no_markup() -> None:
+    """A lock that is called [red] is found as such."""
+    app = app_of(*frames((NOW, lock("/locks/[red]x[/]", "[b]ann[/b]"))))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await asked(pilot, "[red]x")
+        lines = await settled(pilot)
+
+    assert any("/locks/[red]x[/]" in line for line in lines)

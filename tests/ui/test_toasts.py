@@ -1,0 +1,24 @@
+"""Sentences in the corner."""
+
+from ui.fake_feed import app_of, settled
+
+from zktop.ui.base_app import Note
+
+
+def test_a_note_drawn_too_late_has_a_moment_left() -> None:
+    """A timer set to less than nothing would never end, and nothing else would ever run."""
+    note = Note("late", timeout=-5.0)
+
+    assert note.has_expired
+    assert note.time_left > 0
+
+
+async def test_notes_are_ours_whoever_makes_them() -> None:
+    """Also those of Textual's own widgets come through the app."""
+    app = app_of()
+    async with app.run_test(notifications=True) as pilot:
+        app.screen.notify("a word")
+        screen = "\n".join(await settled(pilot))
+
+        assert "a word" in screen
+        assert all(isinstance(one, Note) for one in app._notifications)

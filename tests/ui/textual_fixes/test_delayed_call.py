@@ -1,0 +1,20 @@
+"""What is to be done a little later is done, however busy the machine was meanwhile."""
+
+import pytest
+from ui.fake_feed import app_of, frames, settled
+
+from zktop.ui.textual_fixes.key_queue import after
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1e-9, 0.001])
+async def test_what_is_long_due_is_done(seconds: float) -> None:
+    """Also when the time has passed before anybody began to wait, unlike Textual's timers."""
+    done: list[str] = []
+    app = app_of(*frames((1_000, ())))
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        after(seconds, app, lambda: done.append("done"))
+        while not done:
+            await pilot.pause()
+
+        assert done == ["done"]

@@ -1,0 +1,348 @@
+"""Keys that come faster than the screen follows: each still means what it meant when pressed."""
+
+import asyncio
+from functools import partial
+from pathlib import Path
+
+import pytest
+from textual import events
+from textual.command import CommandList, Hits
+from textual.widgets import OptionList
+from ui.example_ensemble import trouble
+from ui.example_states import idle_stage
+from ui.fake_feed import ToldFeed, app_of, pressed, settled
+from ui.fake_stage import Asked
+
+from zktop.app.run_ui import wardrobe
+from zktop.ui.app import Zktop
+from zktop.ui.base_app import Mannered
+from zktop.ui.dialogs.base import Palette
+from zktop.ui.dialogs.new_contender import Menu
+from zktop.ui.palette_search import Finder
+from zktop.ui.screens.timeline.screen import Timeline
+from zktop.ui.settings import Look
+from zktop.ui.textual_fixes import key_queue as haste
+from zktop.ui.widgets.filter_line import FilterLine
+
+
+async def hasty(app: Zktop, *keys: str) -> None:
+    """Press keys without waiting for what they do."""
+    for key in keys:
+        app.post_message(events.Key(key, None))
+    await asyncio.sleep(0)
+
+
+DIALOGS = ["question_mark", "x", "colon", "N", "S", "T", "t"]
+
+
+def equipped(page: str) -> Zktop:
+    """An app that has all its dialogs."""
+    look = Look(page=page, themes=partial(wardrobe, {"XDG_CONFIG_HOME": "/nowhere"}))
+    return Zktop(ToldFeed(*trouble()), Asked(), look=look)
+
+
+@pytest.mark.parametrize("key", ["enter", "escape"])
+@pytest.mark.parametrize("opens", DIALOGS)
+async def test_a_dialog_is_left_once(
+    opens: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second enter or escape that is on its way already ends nothing else."""
+    monkeypatch.chdir(tmp_path)  # the first enter may write a file
+    app = equipped("timeline")
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press(opens)
+        await settled(pilot)
+        screen = app.screen
+        await hasty(app, *[key] * 4)
+        await settled(pilot)
+
+        assert app.is_running
+        assert app.screen is screen or len(app.screen_stack) <= 2
+
+
+async def test_every_way_to_the_palette_opens_ours() -> None:
+    """Textual's own would be left twice by who is quick, and end the app."""
+    app = app_of()
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        for key in ("colon", "ctrl+p"):
+            await pilot.press(key)
+            await settled(pilot)
+
+            assert isinstance(app.screen, Palette)
+
+            await pilot.press("escape")
+            await settled(pilot)
+
+
+async def test_a_page_key_may_come_before_the_menu_is_drawn() -> None:
+    """A menu that has the keys and no lines yet stays where it is; Textual's would end the app."""
+    app = Zktop(ToldFeed(*trouble()), idle_stage(), look=Look(page="demo"))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("N")
+        await settled(pilot)
+        menu = app.screen.query_one("#recipe", Menu).query_one(OptionList)
+        menu.highlighted = 1
+
+        menu.action_page_up()
+        menu.action_page_down()
+
+        assert menu.highlighted == 1
+
+
+async def test_a_page_key_may_come_before_the_palette_is_drawn() -> None:
+    """What was found is there, and has no lines yet."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("colon")
+        await settled(pilot)
+        found = app.screen.query_one(CommandList)
+        found.display = False
+        await settled(pilot)
+        found._clear_caches()
+        found.highlighted = 0
+        await pilot.press("pageup", "pagedown")
+
+        assert found.highlighted == 0
+        assert app.mishaps.last is None
+
+
+@pytest.fixture
+def is_found(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Have the palette look for something until this is set."""
+    event, search = asyncio.Event(), Finder.search
+
+    async def slow(finder: Finder, query: str) -> Hits:
+        await event.wait()
+        async for hit in search(finder, query):
+            yield hit
+
+    monkeypatch.setattr(Finder, "search", slow)
+    return event
+
+
+async def test_enter_means_what_was_typed_not_what_was_listed_by_then(
+    is_found: asyncio.Event,
+) -> None:
+    """The list follows the letters a moment later; what stood first is not meant."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("colon", *"deadlocks", "enter")
+        assert app.page is not None
+        assert app.page.NAME == "locks"
+
+        is_found.set()
+        while app.page.NAME == "locks":
+            await pilot.pause()
+
+        assert app.page.NAME == "findings"
+
+
+async def test_who_typed_on_after_enter_has_asked_for_nothing(is_found: asyncio.Event) -> None:
+    """To come back to the same letters is not to press enter again."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("colon", *"dead", "enter", "l", "backspace")
+        is_found.set()
+        while isinstance(app.screen, Palette) and app.screen._found != "dead":
+            await pilot.pause()
+        await settled(pilot)
+
+        assert isinstance(app.screen, Palette)
+
+
+@pytest.mark.parametrize("turns", [(), ("2",), ("5",)])
+async def test_what_is_typed_after_the_key_of_the_filter_is_the_filter(
+    turns: tuple[str, ...],
+) -> None:
+    """No letter of it is taken for a command, even while another page is on its way."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await hasty(app, *turns, "slash", *"order")
+        await settled(pilot)
+
+        assert isinstance(app.focused, FilterLine)
+        assert app.focused.value == "order"
+
+
+@pytest.mark.parametrize("turn", ["1", "2", "5"])
+async def test_who_leaves_the_filter_in_haste_can_go_on(turn: str) -> None:
+    """Escape closes it, wherever the keys were sent meanwhile, and the next key turns the page."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await hasty(app, turn, "slash", "escape", "escape", "escape", "1", "1")
+        await settled(pilot)
+
+        assert not app.screen.query_one(FilterLine).has_class("-open")
+        assert app.page is not None
+        assert app.page.NAME == "locks"
+
+
+async def test_a_click_elsewhere_keeps_the_filter() -> None:
+    """The line goes away, what was typed stays, and the keys are where the click was."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("slash", *"order")
+        await pilot.click("#locks", offset=(5, 1))
+        await settled(pilot)
+
+        assert app.filter_text == "order"
+        assert not app.screen.query_one(FilterLine).has_class("-open")
+        assert app.focused is app.screen.query_one("#locks")
+
+
+async def test_a_filter_that_is_closed_keeps_no_key_for_itself() -> None:
+    """Textual counts letters as typed for as long as whoever can be typed in has the focus."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        app.query_one(FilterLine).post_message(events.Blur())  # on its way from what was before
+        app.ask_filter()
+        await settled(pilot)
+        await pressed(pilot, "3")
+        await settled(pilot)
+
+        assert named(app) == "findings"
+
+
+@pytest.mark.parametrize("opens", DIALOGS)
+async def test_a_key_pressed_while_a_dialog_closes_is_not_lost(opens: str) -> None:
+    """It is meant for the page below; nobody types it into what is about to go."""
+    app = equipped("timeline")
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press(opens)
+        await settled(pilot)
+        is_open = len(app.screen_stack) > 1
+        await hasty(app, "escape", "3")
+        await settled(pilot)
+
+        assert is_open
+        assert named(app) == "findings"
+
+
+WAYS = [
+    ("T", "enter", "4"),
+    ("colon", *"two", "escape", "4"),
+    ("S", "down", "enter", "4"),
+    ("t", *"+1s", "enter", "4"),
+    ("slash", "a", "enter", "4"),
+]
+
+
+@pytest.mark.parametrize("keys", WAYS, ids="".join)
+async def test_a_whole_way_through_a_dialog_may_be_typed_ahead(keys: tuple[str, ...]) -> None:
+    """From the page into the dialog and back to the page, before the first of it is drawn."""
+    app = equipped("timeline" if keys[0] == "t" else "locks")
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await hasty(app, *keys)
+        await settled(pilot)
+
+        assert len(app.screen_stack) == 1
+        assert named(app) == "sessions"
+
+
+async def test_an_answer_may_be_typed_before_the_question_is_drawn() -> None:
+    """Both questions of a first contender elsewhere; what comes after them goes to the page."""
+    joins = {("kazoo-lock", "exclusive"): ("predecessor", "exclusive")}
+    stage = Asked(allow="ask", joins=joins)
+    app = Zktop(ToldFeed(*trouble()), stage)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await hasty(app, "X", *"demo", "enter", *"orders", "enter", "4")
+        await settled(pilot)
+
+        assert [(one[0], one[2]) for one in stage.asked] == [("spawn", "orders")]
+        assert named(app) == "sessions"
+
+
+async def test_keys_after_a_turn_are_meant_for_the_new_page() -> None:
+    """Even while that page is still being made."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await hasty(app, "5", "m")
+        await settled(pilot)
+
+        assert isinstance(app.page, Timeline)
+        assert app.page._mark is not None
+
+
+async def test_keys_that_wait_keep_their_order() -> None:
+    """Whatever each of them has to wait for."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await hasty(app, "2", "slash", *"abcdefgh", "left", "X", "enter", "3")
+        await settled(pilot)
+
+        assert app.filter_text == "abcdefgXh"
+        assert named(app) == "findings"
+
+
+async def test_who_waits_for_somebody_that_is_gone_goes_on_after_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A keyboard that is dead for good would be worse than a key that comes too early."""
+    monkeypatch.setattr(haste, "PATIENCE_S", 0.01)
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        app.haste.wait()  # for nobody
+        await hasty(app, "3", "tab")
+        async with asyncio.timeout(20):
+            while named(app) != "findings":
+                await pilot.pause()
+
+
+async def test_no_key_waits_for_long_however_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys that come out one by one, seconds apart, would be a machine that plays by itself."""
+
+    async def deaf(_app: Mannered, _message: haste.Followed) -> None:
+        """Nobody is ever told to be done."""
+
+    monkeypatch.setattr(haste, "PATIENCE_S", 1.0)
+    monkeypatch.setattr(Mannered, "on_followed", deaf)
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await hasty(app, *("down", "up") * 20, "3")
+        async with asyncio.timeout(20):
+            while named(app) != "findings":
+                await pilot.pause()
+
+
+async def test_who_wants_to_leave_need_not_wait() -> None:
+    """Not even for somebody that never comes."""
+    app = app_of(*trouble())
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        app.haste.wait()
+        await hasty(app, "ctrl+c")
+        await settled(pilot)
+
+        assert not app.is_running
+
+
+def named(app: Zktop) -> str:
+    """The page in sight."""
+    return app.page.NAME if app.page is not None else ""
+
+
+async def test_keys_that_wait_when_the_end_comes_are_nobodys() -> None:
+    """There is no screen any more that they could be meant for."""
+    app = app_of(*trouble())
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        await hasty(app, "2", "5", "q", *"123456")
+        await pilot.pause()
+
+    assert app.mishaps.last is None

@@ -1,0 +1,189 @@
+"""The first line of every screen: where we are, how it stands there, what is never left out."""
+
+import pytest
+from model.builders import (
+    NOW,
+    ZK1,
+    ZK2,
+    ZK3,
+    connections,
+    figures,
+    lock,
+    no_connections,
+    out,
+    own,
+    row,
+)
+from msgspec.structs import replace
+from ui.example_ensemble import deadlock, trouble
+from ui.fake_feed import ToldFeed, app_of, frames, settled
+
+from zktop.model.facts import AnyFact, Server, ServerState
+from zktop.model.findings.finding import Confidence
+from zktop.model.report import Report
+from zktop.ui.app import Zktop
+from zktop.ui.ports import Tell
+from zktop.ui.styled_text import Line, text_of, width_of
+from zktop.ui.widgets.header import ensemble
+
+TERM = 0x5A << 32
+LONG = ",".join(f"zk{n}.production.example.com:2181" for n in (1, 2, 3)) + "/app"
+
+
+def told(*facts: AnyFact) -> Report:
+    """What is seen of these facts."""
+    return frames((NOW, facts))[0].report
+
+
+def three(*zxids: int | None) -> tuple[AnyFact, ...]:
+    """Three servers, the last one leads; two sessions are connected besides ours."""
+    modes = zip((ZK1, ZK2, ZK3), ("follower", "follower", "leader"), zxids, strict=True)
+    tables = (
+        connections(ZK1, row("ann"), row("zktop")),
+        connections(ZK2, row("bob")),
+        connections(ZK3),
+    )
+    return (own(), *tables, *(replace(figures(at, mode=m), server_zxid=z) for at, m, z in modes))
+
+
+def suspected(report: Report, confidence: Confidence) -> Report:
+    """The same, as sure as this."""
+    sure = tuple(replace(one, confidence=confidence) for one in report.deadlocks)
+    return replace(report, deadlocks=sure)
+
+
+def inks(drawn: Line) -> dict[str, str]:
+    """What is drawn in which ink."""
+    return {run.text: run.ink for run in drawn}
+
+
+def test_it_tells_of_the_ensemble() -> None:
+    """How many locks and servers there are, who leads, who is there, and whether all keep up."""
+    report = told(*lock("/a", "ann"), *three(TERM + 0x10, TERM + 0xD, TERM + 0x10))
+
+    assert text_of(ensemble("prod", report, 120)).rstrip() == (
+        " zktop  prod  1 lock  3/3 servers  leader zk3  2 sessions  zxid 5a:10  lag 3  BLIND SPOTS"
+    )
+
+
+def test_it_tells_what_it_could_not_ask() -> None:
+    """A number that is no more than a part of the truth says so."""
+    hidden = no_connections(ZK2, at=NOW + 1)
+    report = told(*three(TERM + 2, None, TERM + 2), hidden)
+    drawn = ensemble("prod", report, 120)
+
+    assert "≥1 session" in text_of(drawn)
+    assert "lag ≥0" in text_of(drawn)
+    assert inks(drawn)["≥0"] == "unknown"
+
+
+@pytest.mark.parametrize("state", ["down", "no-answer", "no-quorum"])
+def test_a_server_that_is_out_is_counted_in_colour(state: ServerState) -> None:
+    """However narrow the terminal is."""
+    drawn = ensemble(
+        "prod", told(*three(TERM, TERM, TERM), replace(out(ZK2, state), at=NOW + 1)), 60
+    )
+
+    assert inks(drawn)["2/3 servers"] == "warning"
+
+
+def test_a_server_that_gives_no_tables_is_there() -> None:
+    """Locked down is not down."""
+    locked = Server(
+        server=ZK1, channel="4lw", why="mntr is not in the whitelist", state="up", at=NOW, zxid=0
+    )
+    drawn = ensemble("prod", told(own(), locked, no_connections(ZK1)), 120)
+
+    assert "1/1 servers, 0 tables" in text_of(drawn)
+    assert inks(drawn)["0 tables"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("state", "said"), [("no-answer", "LIVE  NO ANSWER 12s"), ("up", "LIVE  00:")]
+)
+async def test_that_our_own_server_does_not_answer_stands_beside_live(
+    state: ServerState, said: str
+) -> None:
+    """The client notices it only after two thirds of its timeout."""
+    link = replace(own(), server=ZK1)
+    silent = replace(out(ZK1, state), at=NOW + 1)
+    app = app_of(*frames((NOW, (link, *lock("/a", "ann"), silent))))
+    async with app.run_test(size=(100, 24)) as pilot:
+        lines = await settled(pilot)
+
+        assert said in lines[0]
+
+
+def test_a_server_alone_is_nobodys_leader_and_behind_nobody() -> None:
+    """Nothing is said that could not be otherwise."""
+    alone = replace(figures(ZK1, mode="standalone"), server_zxid=5)
+    said = text_of(ensemble("prod", told(own(), alone), 120))
+
+    assert "zxid 0:5" in said
+    assert "leader" not in said
+    assert "lag" not in said
+
+
+@pytest.mark.parametrize(
+    ("confidence", "said", "ink"),
+    [("C4", "1 DEADLOCK", "critical"), ("C3", "1 DEADLOCK", "critical"),
+     ("C2", "1 DEADLOCK?", "warning"), ("C1", "1 DEADLOCK?", "warning")],
+)  # fmt: skip
+def test_red_is_for_what_is_proven(confidence: Confidence, said: str, ink: str) -> None:
+    """A question mark says "probably" where there is no colour to say it."""
+    report = suspected(trouble()[-1].report, confidence)
+
+    assert inks(ensemble("prod", report, 120))[said] == ink
+
+
+@pytest.mark.parametrize("name", ["zk1:2181", LONG])
+@pytest.mark.parametrize("width", [44, 60, 100, 180, 230])
+def test_what_is_wrong_is_said_on_any_terminal(name: str, width: int) -> None:
+    """And that there are blind spots; the name makes room for it, and keeps both its ends."""
+    report = told(*deadlock(), *three(TERM, TERM, TERM))
+    drawn = ensemble(name, report, width)
+    called = drawn[2].text
+
+    assert width_of(drawn) == width
+    assert "1 DEADLOCK" in text_of(drawn)
+    assert "BLIND SPOTS" in text_of(drawn)
+    assert (called[:4], called[-3:]) == (name[:4], name[-3:])
+
+
+def test_nothing_is_lost_where_there_is_room() -> None:
+    """Neither of the name nor of what is told."""
+    said = text_of(ensemble(LONG, told(*deadlock(), *three(TERM, TERM, TERM)), 230))
+
+    assert [one for one in (LONG, "2 locks", "leader zk3", "lag 0") if one not in said] == []
+
+
+@pytest.mark.parametrize("size", [(30, 10), (80, 24), (250, 80)])
+async def test_the_time_is_said_on_any_terminal(size: tuple[int, int]) -> None:
+    """Whatever else there is to say."""
+    app = app_of(*trouble())
+    app.feed.name = LONG
+    async with app.run_test(size=size) as pilot:
+        lines = await settled(pilot)
+
+        assert lines[0].endswith("LIVE  00:17:50Z")
+        assert len(lines[0]) <= size[0]
+
+
+class Silent(ToldFeed):
+    """A feed that has not said anything yet."""
+
+    def start(self, tell: Tell) -> None:
+        """Keep it."""
+        self.tell = tell
+
+
+@pytest.mark.parametrize(
+    ("is_live", "said"), [(True, "Connecting to zk7"), (False, "Opening zk7")]
+)
+async def test_the_first_picture_says_what_is_tried(*, is_live: bool, said: str) -> None:
+    """Before anybody has answered, or even been asked."""
+    app = Zktop(Silent(name="zk7", is_live=is_live))
+    async with app.run_test(size=(80, 24)) as pilot:
+        lines = await settled(pilot)
+
+        assert any(said in line for line in lines)

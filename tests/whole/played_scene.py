@@ -1,0 +1,124 @@
+"""One scene on the stage: what its contenders told, what the nodes say, what a report says."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kazoo.client import KazooClient
+from whole.independent_reader import look, watching
+
+from zktop.demo.log import Chronicle
+from zktop.demo.scene_player import Line, Player
+from zktop.demo.scenes import LockEnd, Scene
+from zktop.errors import ZktopError
+from zktop.model.report import Contender, Report
+
+BUSY = 200  # requests; a patient waiter needs five
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a report says about one scene."""
+
+    locks: dict[str, LockEnd]
+    deadlocks: list[str]
+    findings: set[str]
+    alarms: set[str]  # the critical ones of them
+    paths: set[str]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the contenders believed and did, and what the nodes on the server say."""
+
+    nodes: dict[str, LockEnd]
+    believe: dict[str, frozenset[str]]
+    believed: dict[str, frozenset[str]]
+    busy: set[str]
+
+
+class Show:
+    """One scene with a crew of its own."""
+
+    def __init__(self, scene: Scene, player_for: Callable[[Callable[[Line], None]], Player]):
+        self.scene = scene
+        self.lines: list[Line] = []
+        self.player = player_for(self.lines.append)
+        self.woken: frozenset[str] = frozenset()
+        self.problem: str | None = None
+        self.over = self.has_come = False
+        self.seen: Seen | None = None
+        self.told: Told | None = None
+        self.left_behind: list[str] | None = None
+
+    @property
+    def chronicle(self) -> Chronicle:
+        """What its contenders tell."""
+        return self.player._chronicle
+
+    def play(self, pace_s: float) -> None:
+        """Play to the end."""
+        try:
+            self.player.play(pace_s)
+            self.woken = self.player.woken()
+        except ZktopError as problem:
+            self.problem = str(problem)
+        self.over = True
+
+    def look(self, report: Report) -> bool:
+        """Look for this scene in reports until it has come to its promised end; tell whether.
+
+        Scenes come to their ends one after the other: what is counted by the second may be less,
+        or more, by the time that the last one is there.
+        """
+        if self.has_come:
+            return True
+        end, folder = self.scene.end, f"{self.player.folder}/"
+        found = [one for one in report.findings if (one.lock or "").startswith(folder)]
+        cores = (one for one in report.deadlocks if all(p.startswith(folder) for p in one.locks))
+        self.seen = Seen(
+            {lock: self._end(report, f"{folder}{lock}") for lock in end.locks},
+            sorted(one.kind for one in cores),
+            {one.rule for one in found},
+            {one.rule for one in found if one.severity == "critical"},
+            {path.removeprefix(folder) for path in report.paths if f"{path}/".startswith(folder)},
+        )
+        self.has_come = (
+            self.over
+            and self.seen.locks == end.locks
+            and self.seen.deadlocks == sorted(end.deadlocks)
+            and self.seen.findings >= set(end.findings)
+        )
+        return self.has_come
+
+    def finish(self, zookeeper: KazooClient, port: int) -> None:
+        """Write down what only now can be seen, and clean up."""
+        paths = {lock: f"{self.player.folder}/{lock}" for lock in self.scene.end.locks}
+        self.told = Told(
+            {lock: self._nodes(zookeeper, port, path) for lock, path in paths.items()},
+            {lock: self.chronicle.believers(path) for lock, path in paths.items()},
+            {lock: self.chronicle.most_believers(path) for lock, path in paths.items()},
+            {name for name in self.scene.end.busy if self._asks_much(name)},
+        )
+        self.player.clean_up()
+        self.left_behind = [hand.name for hand in self.player._crew.hands()]
+        self.left_behind += [self.player.folder] if zookeeper.exists(self.player.folder) else []
+
+    def _name(self, contender: Contender) -> str:
+        """Who somebody is: by the session, or by the label where the session is gone."""
+        return self.chronicle.sessions().get(contender.session or 0, str(contender.owner))
+
+    def _end(self, report: Report, path: str) -> LockEnd:
+        view = report.view(path)
+        if view is None:
+            return LockEnd()
+        return LockEnd(tuple(map(self._name, view.holders)), tuple(map(self._name, view.waiters)))
+
+    def _nodes(self, zookeeper: KazooClient, port: int, path: str) -> LockEnd:
+        """The state of a lock by its nodes; where waiters have none, by the server's watches."""
+        holders, waiters = look(zookeeper, path)
+        names = {hex(session): name for session, name in self.chronicle.sessions().items()}
+        return LockEnd(tuple(holders), tuple(waiters or watching(port, path, names)))
+
+    def _asks_much(self, name: str) -> bool:
+        """Whether a contender comes to ask the server for more than it should."""
+        return self.chronicle.until(lambda: self.chronicle.requests[name] > BUSY, 15)

@@ -1,0 +1,125 @@
+"""The observer's client cannot write, whichever way it is asked to."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from kazoo.client import KazooClient
+from kazoo.exceptions import ConnectionLoss
+from kazoo.protocol import serialization
+from servers import RunningServer
+from zk.observed import eventually
+
+from zktop.errors import ZktopError
+from zktop.zk import Access, parse_hosts
+from zktop.zk.connect.client import READING, ReadOnlyClient, WritingError, ring_log
+from zktop.zk.read import requests
+
+
+class Deaf:
+    """Nobody listens."""
+
+    def event(self, kind: int, path: str, zxid: int) -> None:
+        """Let it pass."""
+
+    def state(self, state: str, session: int | None, server: str | None) -> None:
+        """Let it pass."""
+
+
+@pytest.fixture
+def reader(zookeeper: RunningServer) -> Iterator[ReadOnlyClient]:
+    """The client of an observer, connected."""
+    log, _ = ring_log()
+    client = ReadOnlyClient(Access(parse_hosts(zookeeper.address)), Deaf(), log)
+    client.start()
+    yield client
+    client.stop()
+    client.close()
+
+
+def _transact(client: KazooClient, root: str) -> None:
+    batch = client.transaction()
+    batch.delete(root)
+    batch.commit()
+
+
+WRITES: dict[str, Callable[[KazooClient, str], object]] = {
+    "create": lambda client, root: client.create(f"{root}/x"),
+    "create with stat": lambda client, root: client.create(f"{root}/x", include_data=True),
+    "set": lambda client, root: client.set(root, b"x"),
+    "delete": lambda client, root: client.delete(root),
+    "set acl": lambda client, root: client.set_acls(root, []),
+    "transaction": _transact,
+    "reconfig": lambda client, _root: client.reconfig("server.9=x:1:2", None, None),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES.keys())
+def test_kazoo_s_own_ways_to_write_are_refused(
+    reader: ReadOnlyClient,
+    client: KazooClient,
+    root: str,
+    write: Callable[[KazooClient, str], object],
+) -> None:
+    """Nothing is sent, and the connection stays."""
+    before = client.get(root)
+    session = reader.client_id
+
+    with pytest.raises(WritingError):
+        write(reader, root)
+
+    assert client.get(root) == before
+    assert client.get_children(root) == []
+    assert reader.client_id == session
+    assert reader.exists(root)
+
+
+@pytest.mark.parametrize(
+    "request_class",
+    [
+        cls
+        for cls in vars(serialization).values()
+        if isinstance(cls, type) and isinstance(getattr(cls, "type", None), int)
+    ],
+    ids=lambda cls: cls.__name__,
+)
+def test_no_request_of_kazoo_that_writes_is_allowed(request_class: type) -> None:
+    """The list of what may be sent is a list of what reads."""
+    reads = {"Exists", "GetACL", "GetChildren", "GetChildren2", "GetData", "Sync"}
+
+    assert (request_class in READING) == (request_class.__name__ in reads)
+
+
+def test_a_request_slipped_into_the_queue_never_reaches_the_server(
+    reader: ReadOnlyClient, client: KazooClient, root: str
+) -> None:
+    """Below `_call` there is a wall of its own: the connection drops instead."""
+    result = reader.handler.async_result()
+    reader._queue.append((serialization.Delete(root, -1), result))
+    reader._connection._write_sock.send(b"\0")
+
+    with pytest.raises(ConnectionLoss):
+        result.get(timeout=10)
+    assert client.exists(root)
+    eventually(lambda: reader.connected)
+
+
+def test_a_class_that_only_looks_like_a_read_is_refused(reader: ReadOnlyClient, root: str) -> None:
+    """It goes by the class itself, not by what it inherits or says of itself."""
+
+    class Sly(serialization.GetData):  # type: ignore[misc]  # kazoo has no types
+        type = 2
+
+    result = reader.handler.async_result()
+    reader._call(Sly(root, None), result)
+
+    with pytest.raises(WritingError, match="Sly"):
+        result.get(timeout=5)
+
+
+def test_another_kazoo_is_refused_at_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The private parts that we lean on are looked at first."""
+    requests.check_kazoo()
+    monkeypatch.setattr(KazooClient, "_call", lambda _self, _request: None)
+
+    with pytest.raises(ZktopError, match=r"KazooClient\._call.*install kazoo 2.11"):
+        requests.check_kazoo()

@@ -1,0 +1,147 @@
+"""Before connecting, each host is asked what it is; each kind of wrong has its sentence."""
+
+import ssl
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from servers import RunningServer, free_port
+from zk.bad_servers import Behaviour, answers, dribbles, hangs_up, listener, silent
+from zk.observed import PATIENCE_S, eventually
+
+from zktop.errors import NoConnectionError, UsageError
+from zktop.zk import Access, Plan, Source, Tls, parse_hosts
+from zktop.zk.connect.address import Address
+from zktop.zk.connect.preflight import preflight, probe
+
+SRVR = (
+    b"Zookeeper version: 3.5.9-abc, built on today\nLatency min/avg/max: 0/0.1/2\nMode: leader\n"
+)
+ERROR = b"This ZooKeeper instance is not currently serving requests\n"
+BARRED = b"srvr is not executed because it is not in the whitelist.\n"
+HTTP = b"HTTP/1.1 400 Illegal character CNTL=0xa\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "outcome", "said"),
+    [
+        (answers(SRVR), "ok", "is ZooKeeper 3.5.9"),
+        (answers(BARRED), "ok", "is ZooKeeper."),
+        (answers(ERROR), "not-serving", "without a quorum"),
+        (answers(HTTP), "not-zookeeper", "HTTP, not ZooKeeper"),
+        (answers(b"220 smtp ready\r\n"), "not-zookeeper", "not as ZooKeeper does"),
+        (hangs_up, "tls", "a port for TLS"),
+        (silent, "silent", "no answer within 0.3 s"),
+        (dribbles, "silent", "no answer within 0.3 s"),
+    ],
+    ids=["server", "barred", "no-quorum", "http", "smtp", "tls", "silent", "endless"],
+)
+def test_what_listens_is_told_apart(behaviour: Behaviour, outcome: str, said: str) -> None:
+    """By its answer to one four-letter word."""
+    patience_s = 0.3 if outcome == "silent" else PATIENCE_S
+    with listener(behaviour) as address:
+        found = probe(address, seconds=patience_s)
+
+    assert found.outcome == outcome
+    assert said in found.sentence
+    assert str(address.port) in found.sentence
+
+
+def test_the_answer_tells_version_and_mode() -> None:
+    """They decide how the ensemble is watched."""
+    with listener(answers(SRVR)) as address:
+        found = probe(address)
+
+    assert (found.version, found.mode) == ((3, 5, 9), "leader")
+
+
+def test_a_closed_port_refuses() -> None:
+    """That is told at once."""
+    found = probe(Address("127.0.0.1", free_port()))
+
+    assert found.outcome == "unreachable"
+    assert "refuses connections" in found.sentence
+
+
+@pytest.mark.parametrize("name", ["no-such-host.invalid", "a" * 70 + ".invalid"])
+def test_a_name_that_nobody_knows_is_unknown(name: str) -> None:
+    """Whether the name server says so or the name cannot even be asked for."""
+    found = probe(Address(name, 2181))
+
+    assert found.outcome in ("unknown-host", "unreachable")
+    assert name in found.sentence
+
+
+def test_all_are_asked_at_the_same_time() -> None:
+    """Ten hosts that say nothing take no longer than one."""
+    with listener(silent) as address:
+        begun = time.monotonic()
+        found = preflight([address, Address("127.0.0.1", free_port())] + [address] * 8, None, 1.0)
+
+    assert time.monotonic() - begun < 5.0
+    assert [one.outcome for one in found] == ["silent", "unreachable"]
+
+
+def test_a_server_that_speaks_no_tls_is_named(certificate: Path) -> None:
+    """Then TLS was asked for in vain."""
+    with listener(answers(b"plain text, no TLS\n")) as address:
+        found = probe(address, Tls(ca=str(certificate)).context())
+
+    assert found.outcome == "tls"
+    assert "does not speak TLS" in found.sentence
+
+
+def test_a_certificate_that_is_not_trusted_is_named(certificate: Path) -> None:
+    """Only with the right authority does the same server answer."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+
+    def behave(line: object) -> None:
+        answers(SRVR)(context.wrap_socket(line, server_side=True))  # type: ignore[arg-type]  # a socket it is
+
+    with listener(behave) as address:
+        distrusted = probe(address, Tls().context())
+        trusted = probe(address, Tls(ca=str(certificate)).context())
+        unverified = probe(address, Tls(verify=False).context())
+
+    assert "not trusted" in distrusted.sentence
+    assert [trusted.outcome, unverified.outcome] == ["ok", "ok"]
+
+
+def test_a_missing_certificate_file_is_a_usage_error() -> None:
+    """The sentence names the file."""
+    with pytest.raises(UsageError, match=r"/no/such\.pem"):
+        Tls(ca="/no/such.pem").context()
+
+
+def test_a_source_without_any_server_says_why() -> None:
+    """One sentence for each of the first hosts, and no thread left behind."""
+    with listener(answers(HTTP)) as address:
+        source = Source(Access(parse_hosts(f"{address},127.0.0.1:{free_port()}")), Plan())
+        with pytest.raises(NoConnectionError, match=r"HTTP.*refuses"):
+            source.start(lambda _facts: None)
+
+
+def test_a_server_that_never_makes_a_session_is_given_up_in_time() -> None:
+    """It says that it is ZooKeeper, and then says nothing."""
+
+    def behave(line: object) -> None:
+        answers(SRVR)(line) if line.recv(4, 2) == b"srvr" else None  # type: ignore[attr-defined]  # 2: peek
+
+    with listener(behave) as address:
+        access = Access(parse_hosts(str(address)), connect_timeout=1.0, session_timeout=40.0)
+        begun = time.monotonic()
+        with pytest.raises(NoConnectionError, match=r"No session .* within 1 s"):
+            Source(access, Plan(introspect=False)).start(lambda _facts: None)
+
+    assert time.monotonic() - begun < 10.0
+    eventually(lambda: "zktop-connection" not in {one.name for one in threading.enumerate()})
+
+
+@pytest.mark.zookeeper
+def test_credentials_of_an_unknown_kind_are_refused(zookeeper: RunningServer) -> None:
+    """That is said, instead of a time-out."""
+    access = Access(parse_hosts(zookeeper.address), auth=(("no-such-scheme", "x"),))
+    with pytest.raises(NoConnectionError, match="credentials were refused"):
+        Source(access, Plan()).start(lambda _facts: None)

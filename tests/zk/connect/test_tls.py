@@ -1,0 +1,80 @@
+"""Everything over TLS: the client, the four-letter words, and what a plain port says to it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from kazoo.client import KazooClient
+from servers import READY_WITHIN_S, RunningServer, free_port, real_zookeeper
+from zk.observed import looking, names
+
+from zktop.errors import NoConnectionError
+from zktop.zk import Access, Plan, Source, Tls, parse_hosts
+from zktop.zk.connect.address import Address, Admin
+from zktop.zk.connect.preflight import probe
+
+pytestmark = pytest.mark.zookeeper
+
+
+@pytest.fixture(scope="module")
+def secure(certificate: Path) -> Iterator[tuple[RunningServer, str]]:
+    """A server with a plain port, and the address of its secure one."""
+    port = free_port()
+    settings = {
+        "secureClientPort": port,
+        "serverCnxnFactory": "org.apache.zookeeper.server.NettyServerCnxnFactory",
+        "ssl.keyStore.location": certificate,
+        "ssl.trustStore.location": certificate,
+        "ssl.hostnameVerification": "false",
+    }
+    with real_zookeeper(**settings) as server:
+        client = KazooClient(server.address)
+        client.start()
+        client.create("/locks/l/m-0000000000", makepath=True)
+        client.stop()
+        client.close()
+        first = probe(Address("127.0.0.1", port), _trusted(certificate).context(), READY_WITHIN_S)
+        assert first.outcome == "ok"  # Java learns TLS with the first caller, who has to wait
+        yield server, f"127.0.0.1:{port}"
+
+
+def _trusted(certificate: Path) -> Tls:
+    path = str(certificate)
+    return Tls(ca=path, cert=path, key=path)
+
+
+def test_a_secure_port_is_read_and_its_tables_too(
+    secure: tuple[RunningServer, str], certificate: Path
+) -> None:
+    """Four-letter words go over TLS like everything else."""
+    tls = _trusted(certificate)
+    admin = Admin(port=free_port())
+    with looking(secure[1], "/locks/*", introspect=True, admin=admin, access={"tls": tls}) as eye:
+        assert names(eye.world, "/locks/l") == {"m-0000000000"}
+        assert eye.source.wait_until_sampled(20)
+        (tables,) = eye.world.tables.values()
+
+    assert tables.server
+    assert tables.server.channel == "4lw"
+    assert tables.connections
+    assert len(tables.connections.rows or ()) == 1
+
+
+@pytest.mark.parametrize(
+    ("tls", "said"),
+    [(None, "TLS"), (Tls(), "not trusted"), (Tls(verify=False), "client certificate|certificate")],
+    ids=["plain", "distrusted", "without our certificate"],
+)
+def test_a_mismatch_is_named(
+    secure: tuple[RunningServer, str], tls: Tls | None, said: str
+) -> None:
+    """Before any client tries, and gets no further than a time-out."""
+    with pytest.raises(NoConnectionError, match=said):
+        Source(Access(parse_hosts(secure[1]), tls=tls), Plan()).start(lambda _facts: None)
+
+
+def test_a_plain_port_speaks_no_tls(secure: tuple[RunningServer, str], certificate: Path) -> None:
+    """Also a server that has a secure port beside it."""
+    access = Access(parse_hosts(secure[0].address), tls=Tls(ca=str(certificate)))
+    with pytest.raises(NoConnectionError, match="hangs up on TLS"):
+        Source(access, Plan()).start(lambda _facts: None)

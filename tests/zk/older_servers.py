@@ -1,0 +1,104 @@
+"""Older servers: real ones where they can be had, and one of today that behaves like one.
+
+The stand-in knows the requests and the words of its version alone. To any other request it says
+that it is not implemented and hangs up, as servers before 3.6 do.
+"""
+
+import os
+import re
+import struct
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from servers import ask, real_zookeeper
+from zk.request_proxy import REQUEST, Relay
+
+STAND_INS = ("3.4.14", "3.5.9")
+HOMES = os.environ.get("ZKTOP_OLDER_ZOOKEEPERS", "")  # `make older` sets it
+
+_ANY = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 100, 101, 102, -10, -11}
+_REQUESTS = {"3.4": _ANY, "3.5": _ANY | {15, 16, 17, 18, 19, 20, 21}}
+_WORDS = {b"conf", b"cons", b"dump", b"isro", b"mntr", b"ruok", b"srvr", b"wchc", b"wchp", b"wchs"}
+_MONITORED = (  # by 3.4; later versions say some hundred lines more
+    *("version", "avg_latency", "max_latency", "min_latency", "packets_received"),
+    *("packets_sent", "num_alive_connections", "outstanding_requests", "server_state"),
+    *("znode_count", "watch_count", "ephemerals_count", "approximate_data_size"),
+    *("open_file_descriptor_count", "max_file_descriptor_count"),
+)
+_UNIMPLEMENTED = -6
+_REPLY = struct.Struct("!iiqi")
+
+
+class Older:
+    """A server of an older version, by its address."""
+
+    def __init__(self, address: str, version: str) -> None:
+        self.address, self.version = address, version
+        self.refused: list[int] = []  # requests that this version does not know
+
+
+class StandIn(Relay, Older):
+    """Stands in front of a server of today."""
+
+    def __init__(self, version: str, port: int) -> None:
+        self._known = _REQUESTS[version[:3]]
+        Relay.__init__(self, port)
+        Older.__init__(self, self.address, version)
+
+    def word(self, word: bytes) -> bytes:
+        """Answer as that version does; to what is no word of it, with nothing."""
+        return self._answer(word.decode()).encode() if word in _WORDS else b""
+
+    def refusal(self, frame: bytes) -> bytes | None:
+        """Refuse what that version does not know."""
+        xid, request = REQUEST.unpack_from(frame)
+        if request in self._known:
+            return None
+        self.refused.append(request)
+        return _REPLY.pack(_REPLY.size - 4, xid, 0, _UNIMPLEMENTED)
+
+    def _answer(self, word: str) -> str:
+        said = ask(self.port, word)
+        said = re.sub(r"(ersion[:\t] ?)3\.[^,]*", rf"\g<1>{self.version}-4c25d480e66a", said)
+        said = re.sub(r"(Latency.*: \d+/\d+|zk_avg_latency\t\d+)\.\d+", r"\1", said)
+        if word == "mntr":
+            told = [line for line in said.splitlines() if _is_monitored(line)]
+            return "\n".join(told) + "\n"
+        if word == "dump" and self.version < "3.5":
+            said = re.sub(r"(Session Sets \(\d+\))/\(\d+\)", r"\1", said)
+            return said.partition("Connections dump:")[0]
+        return said
+
+
+def _is_monitored(line: str) -> bool:
+    return line.partition("\t")[0].removeprefix("zk_") in _MONITORED
+
+
+def kinds() -> list[str]:
+    """The stand-ins, and the folders of the real ones."""
+    return [*STAND_INS, *filter(None, HOMES.split(os.pathsep))]
+
+
+def named(kind: str) -> str:
+    """Tell which it is."""
+    return f"like {kind}" if kind in STAND_INS else Path(kind).name
+
+
+@contextmanager
+def older(kind: str) -> Iterator[Older]:
+    """One of them, serving."""
+    if kind in STAND_INS:
+        with real_zookeeper() as server, closing(StandIn(kind, server.port)) as made:
+            yield made
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ZOOKEEPER_HOME", kind)
+        with real_zookeeper() as server:
+            yield Older(server.address, _version(Path(kind)))
+
+
+def _version(home: Path) -> str:
+    (jar,) = (home / "lib").glob("zookeeper-[0-9]*.jar")
+    return jar.stem.removeprefix("zookeeper-")

@@ -1,0 +1,123 @@
+"""Questions to one server: only those that read, answers always to their end, never for long."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from zk.bad_servers import Behaviour, answers, dribbles, hangs_up, listener, silent
+
+from zktop.zk.connect.address import Address
+from zktop.zk.servers import admin
+from zktop.zk.servers import four_letter as words
+from zktop.zk.servers.four_letter import RefusedError
+
+
+@pytest.mark.parametrize("word", ["crst", "srst", "stmk", "kill", "ruok\n", "wchp ", ""])
+def test_words_that_change_something_are_never_sent(word: str) -> None:
+    """Not even a connection is made for them."""
+    sent = []
+    with (
+        listener(lambda line: sent.append(line.recv(10))) as address,
+        pytest.raises(ValueError, match="only read"),
+    ):
+        words.ask(address, word)
+
+    assert sent == []
+
+
+@pytest.mark.parametrize(
+    "name", ["connection_stat_reset", "stat_reset", "set_trace_mask", "restore", "../x"]
+)
+def test_commands_that_change_something_are_never_sent(name: str) -> None:
+    """They are plain GETs on the server's side."""
+    with pytest.raises(ValueError, match="only read"):
+        admin.command(("127.0.0.1", 1), name)  # type: ignore[arg-type]  # it must not come that far
+
+
+def test_a_large_answer_is_read_to_its_end() -> None:
+    """Kazoo's own client stops after 8 kB."""
+    with listener(answers(b"x" * 5_000_000)) as address:
+        assert len(words.ask(address, "wchc")) == 5_000_000
+
+
+def test_a_large_answer_can_be_had_line_by_line() -> None:
+    """So that it is never there twice."""
+    with listener(answers("Ä\n/ö\u2028\n".encode() * 200_000)) as address:
+        read = list(words.lines(words.parts(address, "dump")))
+
+    assert read == ["Ä", "/ö\u2028"] * 200_000 + [""]
+
+
+@given(st.lists(st.text("aä\n\u2028", max_size=5)), st.integers(1, 4))
+def test_lines_are_the_same_however_an_answer_came(texts: list[str], size: int) -> None:
+    """Also where a letter was cut in two; an answer that is not cut off ends in an empty one."""
+    answer = "".join(texts).encode()
+    parts = [answer[begin : begin + size] for begin in range(0, len(answer), size)]
+
+    assert list(words.lines(parts)) == answer.decode().split("\n")
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "said"),
+    [
+        (answers(b"wchc is not executed because it is not in the whitelist.\n"), "whitelist"),
+        (answers(b"This ZooKeeper instance is not currently serving requests\n"), "no quorum"),
+        (answers(b""), "does not know it"),
+        (hangs_up, "does not know it"),
+        (silent, "no answer within 0.2 s"),
+        (dribbles, "no answer within 0.2 s"),
+    ],
+    ids=["whitelist", "no-quorum", "unknown", "hang-up", "silent", "endless"],
+)
+def test_a_refusal_says_why(behaviour: Behaviour, said: str) -> None:
+    """Each becomes a named blind spot."""
+    for ask in (words.ask, words.parts):
+        with listener(behaviour) as address, pytest.raises(RefusedError, match=said):
+            ask(address, "wchc", seconds=0.2)
+
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+
+
+def test_what_nobody_wants_of_an_object_is_not_decoded() -> None:
+    """It may be anything, as long as it is JSON."""
+    body = b'{"a": 1, "b": {"c": []}, "error": null}'
+    with listener(answers(OK + body)) as address:
+        told = admin.command(address, "dump", leave_out=("b",))
+
+    assert told == {"a": 1, "error": None}
+
+
+def test_an_admin_server_answers_an_object() -> None:
+    """The bytes that it took are counted."""
+    counted: list[int] = []
+    with listener(answers(OK + b'{"a": 1, "error": null}')) as address:
+        told = admin.command(address, "watches", tally=counted.append)
+
+    assert told == {"a": 1, "error": None}
+    assert counted == [len(OK) + 23]
+
+
+def test_an_admin_server_that_is_not_there_is_refused_with_the_line_that_starts_it() -> None:
+    """From 3.10 on that is so by default."""
+    nobody = Address("127.0.0.1", 1)
+    with pytest.raises(RefusedError, match=r"refused \(admin.enableServer=true in zoo.cfg"):
+        admin.command(nobody, "watches")
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "said"),
+    [
+        (answers(OK + b'{"error": "Unknown command: x"}'), "Unknown command"),
+        (answers(OK + b"<html>"), "no AdminServer"),
+        (answers(OK + b"[1]"), "no AdminServer"),
+        (answers(b"HTTP/1.1 401 Unauthorized\r\n\r\n{}"), "401 Unauthorized"),
+        (answers(b"hello"), "no HTTP"),
+        (answers(b""), "no HTTP"),
+        (silent, "no answer within 0.2 s"),
+    ],
+    ids=["unknown", "html", "list", "unauthorized", "text", "nothing", "silent"],
+)
+def test_what_is_no_admin_server_is_refused(behaviour: Behaviour, said: str) -> None:
+    """Port 8080 may belong to anybody."""
+    with listener(behaviour) as address, pytest.raises(RefusedError, match=said):
+        admin.command(address, "watches", seconds=0.2)

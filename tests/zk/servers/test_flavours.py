@@ -1,0 +1,456 @@
+"""Servers of ZooKeeper's protocol by other makers: each is known, and read by rules of its own."""
+
+import re
+import socket
+import struct
+import time
+from collections.abc import Iterator
+
+import pytest
+from kazoo.client import KazooClient
+from kazoo.protocol.states import WatchedEvent
+from sandbox.raw_client import RawClient
+from servers import RunningServer, ask, sandbox_server
+from zk.bad_servers import listener, silent, speaks
+from zk.observed import eventually, looking, names, picture
+from zk.other_servers import (
+    KEEPER_CONS,
+    KEEPER_DUMP,
+    KEEPER_MNTR,
+    KEEPER_NOT_SERVING,
+    KEEPER_SRVR,
+    KEEPER_WCHC,
+    KEEPER_WORDS,
+    OLD_KEEPER_SRVR,
+    RAFTKEEPER_CONS,
+    RAFTKEEPER_CONS_NOW,
+    RAFTKEEPER_MNTR,
+    RAFTKEEPER_SRVR,
+)
+from zk.servers.test_unreadable import told_by
+
+from zktop.model.facts import Children, Link, Server, Stat, session_id
+from zktop.model.world.ensemble import Sight
+from zktop.zk.connect import ask_once as wire
+from zktop.zk.connect.address import Address
+from zktop.zk.connect.preflight import probe
+from zktop.zk.servers import table_formats as tables
+from zktop.zk.servers.flavours import TABLE, TITLES, Kind, common, kind_of, trusted
+from zktop.zk.servers.table_formats import UnreadableError
+from zktop.zk.servers.table_reader import TableReader
+
+OTHERS = ("keeper", "raftkeeper", "zetcd")
+TELLING = OTHERS[:2]
+DEFAULT_WORDS = "conf,cons,crst,envi,ruok,srst,srvr,stat,wchs,dirs,mntr,isro"
+ADD_WATCH, MULTI_READ, RECURSIVE = 106, 22, 1
+
+
+@pytest.fixture(scope="module", params=OTHERS)
+def other(request: pytest.FixtureRequest) -> Iterator[RunningServer]:
+    """Each of them, as the sandbox plays it."""
+    with sandbox_server("--flavour", request.param) as server:
+        server.process.args.append(request.param)  # type: ignore[attr-defined]  # a list it is
+        yield server
+
+
+def flavour_of(server: RunningServer) -> str:
+    """Which one it plays."""
+    return str(server.process.args[-1])  # type: ignore[index]  # a list it is
+
+
+@pytest.fixture
+def client(other: RunningServer) -> Iterator[KazooClient]:
+    """Somebody who writes."""
+    client = KazooClient(other.address, timeout=10)
+    client.start()
+    yield client
+    client.stop()
+    client.close()
+
+
+# Who is it?
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (OLD_KEEPER_SRVR, Kind("keeper", (21, 11, 1))),
+        (KEEPER_SRVR, Kind("keeper", (26, 3, 9))),
+        (KEEPER_MNTR, Kind("keeper", (26, 3, 9))),
+        (KEEPER_NOT_SERVING, Kind("keeper")),
+        (RAFTKEEPER_SRVR, Kind("raftkeeper", (2, 0, 4))),
+        (RAFTKEEPER_MNTR, Kind("raftkeeper", (2, 0, 5))),
+        ("Zookeeper version: 3.8.0-x, built on today\n", Kind("zookeeper", (3, 8, 0))),
+        ("zk_version\t3.9.5-x, built on today\n", Kind("zookeeper", (3, 9, 5))),
+        ("imok", None),
+        ("HTTP/1.1 400 Bad Request", None),
+    ],
+)
+def test_a_server_is_known_by_its_first_line(answer: str, kind: Kind | None) -> None:
+    """Of whichever word; the version is a part of it."""
+    assert kind_of(answer) == kind
+
+
+def test_each_is_recognised_before_connecting(other: RunningServer) -> None:
+    """By what it answers to words, or that it does not."""
+    found = probe(Address("127.0.0.1", other.port))
+
+    assert found.usable
+    assert found.kind is not None
+    assert found.kind.flavour == flavour_of(other)
+    assert TITLES[found.kind.flavour] in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("word", "answer", "kind"),
+    [
+        ("mntr", KEEPER_MNTR, Kind("keeper", (26, 3, 9))),
+        ("stat", RAFTKEEPER_SRVR, Kind("raftkeeper", (2, 0, 4))),
+        ("ruok", "imok", Kind()),
+    ],
+)
+def test_who_may_not_answer_the_first_word_is_asked_for_others(
+    word: str, answer: str, kind: Kind
+) -> None:
+    """These servers hang up on words that are not in their list."""
+    with listener(speaks({word: answer})) as address:
+        found = probe(address)
+
+    assert (found.outcome, found.kind) == ("ok", kind)
+
+
+def test_silence_alone_is_not_zetcd() -> None:
+    """It would say that it is all right."""
+    with listener(silent) as address:
+        found = probe(address, seconds=0.4)
+
+    assert (found.outcome, found.kind) == ("silent", None)
+
+
+def test_a_slow_server_is_what_it_says_in_the_end() -> None:
+    """Not zetcd, though it is silent for long and says that it is all right."""
+
+    def behave(line: socket.socket) -> None:
+        if line.recv(10).strip() == b"ruok":
+            line.sendall(b"imok")
+        else:
+            time.sleep(0.85)
+            line.sendall(b"Zookeeper version: 3.8.0-x\nMode: leader\n")
+        line.close()
+
+    with listener(_each_apart(behave)) as address:
+        found = probe(address, seconds=1.0)
+
+    assert found.kind == Kind("zookeeper", (3, 8, 0))
+
+
+def _each_apart(behave):  # type: ignore[no-untyped-def]  # of behaviours
+    import threading  # noqa: PLC0415
+
+    return lambda line: threading.Thread(target=behave, args=(line,), daemon=True).start()
+
+
+# What works there?
+
+
+def test_nobody_but_a_recent_zookeeper_is_sent_recursive_watches() -> None:
+    """Keeper's tell another path, and the others hang up or fall silent."""
+    knowing = [(flavour, since) for flavour, since, traits in TABLE if traits.recursive]
+
+    assert knowing == [("zookeeper", (3, 6, 0))]
+
+
+@pytest.mark.parametrize(
+    ("kind", "multi_read"),
+    [
+        (Kind("zookeeper", (3, 5, 9)), False),
+        (Kind("zookeeper", (3, 6, 0)), True),
+        (Kind("zookeeper"), True),
+        (Kind("keeper", (22, 3, 10)), False),
+        (Kind("keeper", (26, 3, 9)), True),
+        (Kind("keeper"), False),
+        (Kind("raftkeeper", (2, 0, 4)), False),
+        (Kind("raftkeeper", (2, 3, 0)), True),
+        (Kind("zetcd"), False),
+        (Kind(), False),
+    ],
+)
+def test_what_works_depends_on_the_version(kind: Kind, *, multi_read: bool) -> None:
+    """Who does not say it is treated like the oldest, except ZooKeeper."""
+    assert kind.traits.multi_read == multi_read
+
+
+def test_what_works_is_what_works_on_all() -> None:
+    """One way of watching goes for all servers of an ensemble."""
+    assert common([]).recursive
+    assert not common([Kind("zookeeper", (3, 8, 0)), Kind("zookeeper", (3, 5, 9))]).recursive
+    assert not common([Kind("zookeeper", (3, 8, 0)), Kind("keeper")]).counts_creations
+
+
+ACTING = "csnp rqld clrs ydld rclc rcvr crst srst stmk kill jmfp jmep jmdp ftfl pfev lgrq".split()  # noqa: SIM905
+
+
+@pytest.mark.parametrize("word", [*ACTING, "srvr\r\n", "", "POST /commands/restore"])
+def test_a_word_that_acts_is_never_sent(word: str) -> None:
+    """Nor anything else that is not known to read only: it is refused where the bytes would go."""
+    sent: list[bytes] = []
+    with listener(lambda line: sent.append(line.recv(10))) as address:
+        with pytest.raises(ValueError, match="only read"):
+            wire.exchange(address, word.encode())
+        eventually(lambda: sent)
+
+    assert sent == [b""]
+
+
+def test_nothing_else_sends_bytes_to_such_ports() -> None:
+    """The process that reads tables is given words by `table_reader`, which has the same list."""
+    from pathlib import Path  # noqa: PLC0415
+
+    import zktop.zk  # noqa: PLC0415
+
+    folder = Path(zktop.zk.__file__).parent
+    sending = {
+        path.name for path in folder.rglob("*.py") if re.search(r"\.sendall\(", path.read_text())
+    }
+
+    assert sending == {"ask_once.py", "table_process.py"}
+    with pytest.raises(ValueError, match="only read"):
+        TableReader().parts(Address("127.0.0.1", 1), "csnp", 1.0)
+
+
+# What do its tables say?
+
+
+def test_cons_without_brackets_is_read() -> None:
+    """Addresses have no slash; who asked has no session."""
+    rows = tables.connections(KEEPER_CONS)
+
+    assert [(row.session, row.client) for row in rows] == [
+        (5, "127.0.0.1:57326"),
+        (6, "[::1]:34886"),
+    ]
+    assert [(row.timeout_ms, row.received, row.sent, row.last_cxid) for row in rows] == [
+        (30000, 6, 7, 4),
+        (10000, 0, 0, None),
+    ]
+
+
+@pytest.mark.parametrize("cons", [RAFTKEEPER_CONS, RAFTKEEPER_CONS_NOW])
+def test_who_asked_raftkeeper_is_no_session(cons: str) -> None:
+    """Whether it prints nothing or minus one for it."""
+    assert [row.session for row in tables.connections(cons)] == [0x33B]
+
+
+def test_keeper_tells_all_kinds_of_watches_and_all_sessions() -> None:
+    """A path that is watched in two ways is one path."""
+    told = told_by(KEEPER_WORDS)
+
+    assert told.watches == {5: ("/locks/a",), 6: ("/locks/a/x-0000000001",)}
+    assert told.sessions == (5, 6, 7)
+    assert told.ephemerals == {5: ("/locks/a/x-0000000001",)}  # as far as anybody watches them
+    assert told.zxid == 0x22
+    assert told.figures["server_state"] == "follower"
+
+
+def test_its_last_answer_is_not_the_last_that_was_heard() -> None:
+    """Pings do not count there, so a session that only pings would seem silent."""
+    rows = told_by(KEEPER_WORDS).connections or ()
+
+    assert [row.quiet_ms for row in rows] == [None, None]
+    assert [row.last_operation for row in rows] == ["GETC", "NA"]
+
+
+def test_an_empty_watch_table_of_keeper_is_known_by_the_sum() -> None:
+    """Its answer would have no byte, like a refusal."""
+    none = "0 connections watching 0 paths\nTotal watches:0\n"
+
+    assert told_by(KEEPER_WORDS | {"wchs": none, "wchc": ""}).watches == {}
+
+
+def test_a_word_that_is_not_allowed_is_named_with_the_setting() -> None:
+    """Whoever can allow it has to know where."""
+    told = told_by({"srvr": KEEPER_SRVR, "cons": KEEPER_CONS})
+
+    assert told.why["watches"].startswith("wchs is not in the four_letter_word_white_list")
+    assert "ClickHouse Keeper" in told.why["watches"]
+
+
+@pytest.mark.parametrize("sample", [KEEPER_CONS, KEEPER_WCHC, KEEPER_DUMP])
+def test_their_tables_are_whole_or_unknown_too(sample: str) -> None:
+    """Cut in the middle of a line, none of them can be read; `dump` has counts besides."""
+    parse = {
+        KEEPER_CONS: tables.connections,
+        KEEPER_WCHC: lambda text: tables.watched(text.split("\n"), blank_end=False),
+        KEEPER_DUMP: lambda text: tables.dump(text.split("\n")),
+    }[sample]
+    parse(sample)
+    for end in range(1, len(sample)):
+        if not sample[:end].endswith("\n"):
+            with pytest.raises(UnreadableError):
+                parse(sample[:end])
+
+    with pytest.raises(UnreadableError):
+        tables.dump(KEEPER_DUMP.replace("dump (3)", "dump (4)").split("\n"))
+    with pytest.raises(UnreadableError):
+        tables.dump(KEEPER_DUMP.replace("Ephemerals (2)", "Ephemerals (3)").split("\n"))
+
+
+# What does a Stat prove?
+
+
+STAT = Stat(7, 8, 1_795_219_104_533, cversion=9, num_children=3, pzxid=9)
+
+
+@pytest.mark.parametrize(
+    ("flavour", "next_sequence", "pzxid"),
+    [("zookeeper", 6, 9), ("keeper", None, None), ("raftkeeper", 6, None), ("zetcd", None, None)],
+)
+def test_what_a_stat_does_not_prove_is_unknown(
+    flavour: str, next_sequence: int | None, pzxid: int | None
+) -> None:
+    """The next number, and when children last came or went."""
+    fact = Children(zxid=9, at=9, path="/a", names=("b",), stat=STAT)  # type: ignore[arg-type]
+    told = trusted(fact, Kind(flavour).traits)  # type: ignore[arg-type]  # a flavour it is
+
+    assert isinstance(told, Children)
+    assert (told.stat.next_sequence, told.stat.pzxid) == (next_sequence, pzxid)
+    assert told.stat.czxid == 7
+
+
+def test_nothing_rests_on_counters_that_count_something_else(
+    other: RunningServer, client: KazooClient
+) -> None:
+    """Data of a child is written, and nobody says that somebody came; times are times."""
+    client.ensure_path("/stat/a")
+    client.create("/stat/a/x-", sequence=True, ephemeral=True)
+    with looking(other.address, "/stat") as eye:
+        begun = eye.until(lambda world: names(world, "/stat/a"))
+        client.set(f"/stat/a/{client.get_children('/stat/a')[0]}", b"new")
+        client.create("/stat/a/x-", sequence=True, ephemeral=True)
+        world = eye.until(lambda world: len(names(world, "/stat/a")) == 2)
+        before, after = begun.family("/stat/a").stat, world.family("/stat/a").stat
+        ages = [one.stat.ctime / 1000 - time.time() for one in world.family("/stat/a") if one.stat]
+
+    assert before
+    assert after
+    known = flavour_of(other) == "raftkeeper"
+    assert after.next_sequence == (2 if known else None)
+    assert after.pzxid is None
+    assert ages
+    assert all(abs(age) < 100 for age in ages)
+
+
+# The whole chain
+
+
+def test_changes_are_followed_without_one_reconnect(
+    other: RunningServer, client: KazooClient
+) -> None:
+    """By watches for one event each: no request is sent that the server does not know."""
+    client.ensure_path("/follow/a")
+    with looking(other.address, "/follow", introspect=True, sample_every=0.2) as eye:
+        for number in range(20):
+            client.create(f"/follow/a/x-{number:010d}", b"w", ephemeral=True)
+            if number % 2:
+                client.delete(f"/follow/a/x-{number - 1:010d}")
+        here = {f"x-{number:010d}" for number in range(1, 20, 2)}
+        eye.until(lambda world: names(world, "/follow/a") == here)
+        eye.until(lambda world: None not in picture(world, "/follow/a")["/follow/a"].values())
+        client.delete("/follow/a", recursive=True)
+        eye.until(lambda world: not names(world, "/follow"))
+        states = [fact.state for fact in eye.facts if isinstance(fact, Link)]
+
+    assert states == ["connecting", "connected"]
+    assert not eye.source.degraded()
+
+
+def test_many_znodes_are_read_though_some_are_gone(
+    other: RunningServer, client: KazooClient
+) -> None:
+    """In batches where the server knows them, whatever form its errors have."""
+    client.ensure_path("/many")
+    for number in range(40):
+        client.create(f"/many/x-{number:010d}", b"%d" % number, ephemeral=True)
+    with looking(other.address, "/many") as eye:
+        world = eye.until(lambda world: len(names(world, "/many")) == 40)
+        eye.until(lambda world: None not in picture(world, "/many")["/many"].values())
+
+    owner = session_id(client.client_id[0])
+    assert {one.stat.owner for one in world.family("/many") if one.stat} <= {owner}
+
+
+@pytest.mark.parametrize("flavour", OTHERS)
+def test_an_unknown_request_is_answered_as_they_do(flavour: str) -> None:
+    """Keeper knows recursive watches, but tells the path of the watch; the others do not."""
+    with sandbox_server("--flavour", flavour) as server, RawClient(server.port) as raw:
+        raw.send(ADD_WATCH, struct.pack(">i", 1) + b"/" + struct.pack(">i", RECURSIVE), xid=1)
+        raw.send(103, struct.pack(">i", 0), xid=2)  # the ephemerals of a session
+        raw.send(11, b"", xid=-2)
+        replies = [raw.read(), raw.read()]
+
+    found = [None if one is None else one.xid for one in replies]
+    assert found == {"keeper": [1, None], "raftkeeper": [-2, None], "zetcd": [None, None]}[flavour]
+
+
+@pytest.mark.parametrize("flavour", TELLING)
+def test_their_tables_show_a_herd(flavour: str) -> None:
+    """Who watches the children of a lock is in the table, and nothing is hidden."""
+    with sandbox_server("--flavour", flavour) as server:
+        client = KazooClient(server.address, timeout=10)
+        client.start()
+        client.ensure_path("/herd/a")
+        client.get_children("/herd/a", watch=_heard)
+        with looking(server.address, "/herd", introspect=True, sample_every=0.2) as eye:
+            world = eye.until(
+                lambda world: any(
+                    tables.watches and tables.watches.rows for tables in world.tables.values()
+                )
+            )
+        client.stop()
+        client.close()
+
+    sight = Sight.of(world, world.at)
+    session = session_id(client.client_id[0]) if client.client_id else 1
+    (server_name,) = world.tables
+    assert sight.watched(session or 1) == {"/herd/a"}
+    assert sight.hidden_watches(server_name) == 0
+
+
+def _heard(_event: WatchedEvent) -> None:
+    """Take note of nothing."""
+
+
+def test_the_words_that_keeper_allows_by_default_leave_watches_unknown() -> None:
+    """Sessions are known; the blind spots name the words and the setting."""
+    with (
+        sandbox_server("--flavour", "keeper", "--words", DEFAULT_WORDS) as server,
+        looking(server.address, "/locks", introspect=True, sample_every=0.2) as eye,
+    ):
+        assert eye.source.wait_until_sampled(20)
+        world = eye.until(lambda world: any(tables.watches for tables in world.tables.values()))
+
+    sight = Sight.of(world, world.at)
+    assert (sight.sees.sessions, sight.sees.watches) == ("all", "none")
+    said = [str(spot) for spot in sight.blind_spots]
+    assert any("wchc is not in the four_letter_word_white_list" in one for one in said)
+
+
+@pytest.mark.parametrize("flavour", OTHERS)
+def test_only_words_that_read_are_sent(flavour: str, tmp_path) -> None:  # type: ignore[no-untyped-def]  # a path
+    """The server would complain of every other one."""
+    complaints = tmp_path / "complaints"
+    with (
+        complaints.open("w") as errors,
+        sandbox_server("--flavour", flavour, errors=errors) as one,
+    ):
+        with looking(one.address, "/", introspect=True, sample_every=0.1) as eye:
+            assert eye.source.wait_until_sampled(20)
+            told = eye.until_told(lambda fact: isinstance(fact, Server))
+            time.sleep(0.5)  # some more rounds; nothing tells how many there were
+        assert complaints.read_text() == ""
+        if flavour != "zetcd":
+            assert ask(one.port, "csnp") == "ok"
+            eventually(lambda: "csnp was sent" in complaints.read_text())
+
+    assert isinstance(told, Server)
+    assert told.flavour == flavour

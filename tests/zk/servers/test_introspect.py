@@ -1,0 +1,344 @@
+"""What the servers tell of themselves becomes facts, and each refusal a named blind spot."""
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from kazoo.client import KazooClient
+from servers import RunningServer, free_port, real_ensemble, real_zookeeper, started_again
+from zk.bad_servers import listener, silent
+from zk.observed import Eye, looking
+
+from zktop.model.facts import Server, session_id
+from zktop.model.world.world import Tables, World
+from zktop.zk.connect.address import Address, Admin
+from zktop.zk.servers.introspect import REST_FOR, Rest
+
+pytestmark = pytest.mark.zookeeper
+
+
+@pytest.fixture(scope="module")
+def ensemble() -> Iterator[list[RunningServer]]:
+    """Three members."""
+    with real_ensemble(3) as members:
+        yield members
+
+
+@pytest.fixture(scope="module")
+def waiter(ensemble: list[RunningServer]) -> Iterator[KazooClient]:
+    """A client of the second member that owns a znode and watches another one."""
+    client = KazooClient(ensemble[1].address, timeout=8)
+    client.start()
+    client.create("/locks/l/m-0000000000", makepath=True)
+    client.create("/locks/l/m-0000000001", ephemeral=True)
+    for number in range(2):
+        client.get(f"/locks/l/m-000000000{number}", watch=lambda _event: None)
+    client.create("/locks/l/m-0000000002", ephemeral=True)
+    yield client
+    client.stop()
+    client.close()
+
+
+@pytest.fixture(params=["admin", "4lw"])
+def channel(request: pytest.FixtureRequest) -> str:
+    """The way the servers are asked."""
+    return str(request.param)
+
+
+def test_all_members_are_found_and_asked(
+    ensemble: list[RunningServer], waiter: KazooClient, channel: str
+) -> None:
+    """One is given; the others are in the ensemble's own configuration."""
+    session = session_id(waiter.client_id[0])
+    with _sampled(ensemble[0].address, _admin(ensemble, channel)) as eye:
+        eye.until(lambda world: len(world.tables) == 3)
+        tables = eye.world.tables
+        by_address = {str(server): tables[server] for server in tables}
+
+    assert set(by_address) == {server.address for server in ensemble}
+    theirs = by_address[ensemble[1].address]
+    assert theirs.server
+    assert theirs.server.channel == channel
+    assert theirs.server.version == "3.8.0"
+    assert theirs.connections
+    assert [row.timeout_ms for row in theirs.connections.rows or () if row.session == session] == [
+        8000
+    ]
+    assert theirs.watches
+    assert {*(theirs.watches.rows or {})[session]} == {
+        "/locks/l/m-0000000000",
+        "/locks/l/m-0000000001",
+    }
+    assert {t.server.mode for t in by_address.values() if t.server} == {"leader", "follower"}
+
+
+def test_the_leader_tells_when_sessions_expire(
+    ensemble: list[RunningServer], waiter: KazooClient, channel: str
+) -> None:
+    """Between two ticks more than the time-out and nothing; who owns what somebody watches."""
+    session = session_id(waiter.client_id[0])
+    with _sampled(ensemble[0].address, _admin(ensemble, channel)) as eye:
+        world = eye.until(
+            lambda world: (
+                [bool(t.expiry and t.expiry.ephemerals) for t in world.tables.values()]
+                == 3 * [True]
+            )
+        )
+        expiry = [t.expiry for t in world.tables.values() if t.expiry]
+    left = [one.expires_in_ms[session] for one in expiry if one.expires_in_ms]
+
+    assert len(left) == 1
+    assert 0 <= left[0] <= 8000 + 2 * 2000
+    assert {one.tick_ms for one in expiry} == {2000}
+    assert all((one.ephemerals or {})[session] == ("/locks/l/m-0000000001",) for one in expiry)
+    timeouts = [one.timeouts_ms[session] for one in expiry if one.timeouts_ms]
+    assert timeouts == ([] if channel == "admin" else [8000, 8000])
+
+
+def test_an_admin_server_of_another_member_is_not_believed(
+    ensemble: list[RunningServer],
+) -> None:
+    """On one machine, port 8080 belongs to one of them."""
+    admin = Admin(port=ensemble[1].admin_port or 0)
+    with _sampled(ensemble[0].address, admin) as eye:
+        world = eye.until(lambda world: len(world.tables) == 3)
+        channels = {s: t.server.channel for s, t in world.tables.items() if t.server}
+
+    assert {str(s): c for s, c in channels.items()} == {
+        ensemble[0].address: "4lw",
+        ensemble[1].address: "admin",
+        ensemble[2].address: "4lw",
+    }
+
+
+def test_a_locked_down_server_is_a_named_blind_spot() -> None:
+    """It tells what it is, and that it tells no more."""
+    with (
+        real_zookeeper(**{"4lw.commands.whitelist": "srvr"}) as server,
+        _sampled(server.address, Admin(port=free_port())) as eye,
+    ):
+        (tables,) = eye.world.tables.values()
+
+    assert tables.server
+    assert (tables.server.mode, tables.server.version) == ("standalone", "3.8.0")
+    for table in (tables.connections, tables.watches, tables.expiry):
+        assert table
+        assert table.why
+        assert "whitelist" in table.why
+        assert "AdminServer on port" in table.why
+    assert tables.connections
+    assert tables.connections.rows is None
+
+
+def test_a_watch_table_that_is_too_large_is_not_asked_for_by_word(
+    zookeeper: RunningServer,
+    clients: Callable[[], KazooClient],
+    root: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A stalled reader of it would freeze the server; the AdminServer and the user may."""
+    monkeypatch.setattr("zktop.zk.servers.sample.held_by_the_kernel", lambda: 20_000)
+    monkeypatch.setattr("zktop.zk.servers.sample.READER_TAKES", 30_000)
+    client = clients()
+    watched = [client.get_async("/", watch=lambda _event: None)]
+    watched += [client.exists_async(f"{root}/{n}", watch=lambda _e: None) for n in range(900)]
+    for one in watched:
+        one.get(timeout=10)
+    nobody = Admin(port=free_port())
+    with _sampled(zookeeper.address, nobody) as eye:
+        (careful,) = eye.world.tables.values()
+    with _sampled(zookeeper.address, nobody, large_tables=True) as eye:
+        (told_to,) = eye.world.tables.values()
+    with _sampled(zookeeper.address, Admin(port=zookeeper.admin_port or 0)) as eye:
+        (admin,) = eye.world.tables.values()
+
+    session = session_id(client.client_id[0])
+    assert _watched(careful, session) is None
+    assert careful.watches
+    why = careful.watches.why or ""
+    assert "the server stands still while a larger answer waits for its reader" in why
+    assert "--large-tables, or introspect: { large_tables: true } in the config" in why
+    assert _watched(told_to, session) == _watched(admin, session) == 901
+
+
+def test_watched_paths_are_those_inside_the_chroot(
+    zookeeper: RunningServer, clients: Callable[[], KazooClient], root: str
+) -> None:
+    """The tables know full paths; what lies outside has no name in here."""
+    client = clients()
+    client.exists(f"{root}/inside", watch=lambda _event: None)
+    client.exists(f"{root}x", watch=lambda _event: None)
+    with _sampled(zookeeper.address + root, Admin(port=zookeeper.admin_port or 0)) as eye:
+        (tables,) = eye.world.tables.values()
+
+    assert tables.watches
+    assert (tables.watches.rows or {})[session_id(client.client_id[0])] == ("/inside",)
+
+
+def test_tables_are_not_newer_than_what_was_told_before_them(
+    zookeeper: RunningServer, client: KazooClient, root: str
+) -> None:
+    """A table is handed over after everything that happened before it was read."""
+    client.create(f"{root}/before")
+    with _sampled(zookeeper.address, Admin(port=zookeeper.admin_port or 0)) as eye:
+        (tables,) = eye.world.tables.values()
+
+    assert tables.watches
+    assert tables.watches.zxid <= eye.world.zxid
+    assert tables.server
+    assert tables.watches.zxid <= (tables.server.server_zxid or 0)
+
+
+def test_a_server_is_left_alone_for_longer_than_its_tables_took() -> None:
+    """What they cost us must not depend on how large they are."""
+    rest = Rest()
+    rest.after(took=0.5, spent=0.2, every=2.0)
+    left = rest.due - time.monotonic()
+
+    assert 0.9 * REST_FOR * 0.2 < left <= REST_FOR * 0.2
+
+
+def test_a_server_that_never_answers_does_not_hold_up_the_others(
+    zookeeper: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is given up after two deadlines, and named."""
+    monkeypatch.setattr("zktop.zk.servers.introspect.ANSWER_S", 0.3)
+    with listener(silent) as mute:
+        hosts = f"{mute},{zookeeper.address}"
+        with _sampled(hosts, Admin(port=free_port())) as eye:
+            eye.until(lambda world: _rows(world, zookeeper.address))
+            eye.until(lambda world: _state(world, str(mute)) == "no-answer")
+            told = {str(server): tables for server, tables in eye.world.tables.items()}
+
+    silence = told[str(mute)]
+    assert silence.server
+    assert silence.server.channel == "none"
+    assert silence.server.why == "no answer within 0.3 s"
+    assert silence.server.since is not None
+    assert silence.server.since < silence.server.at
+    assert told.keys() == {str(mute), zookeeper.address}
+
+
+def test_a_server_that_gave_no_answer_at_first_is_not_asked_again_at_once(
+    zookeeper: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A single look does not wait for it a second time, and the tables of the others are there."""
+    monkeypatch.setattr("zktop.zk.servers.introspect.ANSWER_S", 60.0)
+    with listener(silent) as mute:
+        given = {"introspect": True, "admin": Admin(port=free_port())}
+        with looking(f"{mute},{zookeeper.address}", "/nothing", **given) as eye:
+            assert eye.source.wait_until_sampled(20)
+            world = eye.world
+
+    assert _rows(world, zookeeper.address)
+    assert _state(world, str(mute)) is None
+
+
+def test_a_member_that_is_killed_is_down_until_it_is_back(
+    ensemble: list[RunningServer],
+) -> None:
+    """It refuses connections since then; the other two are up all the time."""
+    dying, *others = ensemble
+    hosts = ",".join(one.address for one in ensemble)
+    with _sampled(hosts, _admin(ensemble, "4lw")) as eye:
+        eye.until(lambda world: _states(world) == ["up"] * 3)
+        killed_at = time.time_ns() // 1_000_000
+        dying.process.kill()
+        dying.process.wait()
+        try:
+            down = eye.until(lambda world: _state(world, dying.address) == "down")
+            figures = _figures(down, dying.address)
+            states = [_state(down, one.address) for one in others]
+        finally:
+            ensemble[0] = started_again(dying)
+        eye.until(lambda world: _states(world) == ["up"] * 3)
+        again = _figures(eye.world, dying.address)
+
+    assert states == ["up", "up"]
+    assert figures.why == "connection refused"
+    assert figures.since is not None
+    assert killed_at <= figures.since <= figures.at
+    assert again.since is None
+
+
+def test_a_paused_server_gives_no_answer_until_it_goes_on(zookeeper: RunningServer) -> None:
+    """It still accepts connections; its tables stand until the second silence.
+
+    Our own client notices as well: what the rounds ask does not put off its pings for ever.
+    """
+    with _sampled(zookeeper.address, Admin(port=free_port()), session_timeout=6.0) as eye:
+        eye.until(lambda world: _rows(world, zookeeper.address))
+        zookeeper.process.send_signal(signal.SIGSTOP)
+        try:
+            mute = eye.until(lambda world: _state(world, zookeeper.address) == "no-answer")
+            figures, rows = _figures(mute, zookeeper.address), _rows(mute, zookeeper.address)
+            eye.until(lambda world: world.link and world.link.state == "suspended")
+        finally:
+            zookeeper.process.send_signal(signal.SIGCONT)
+        eye.until(lambda world: _state(world, zookeeper.address) == "up")
+
+    assert figures.why == "no answer within 1.5 s"
+    assert not rows
+
+
+def test_a_locked_down_server_is_up() -> None:
+    """It answers that it tells nothing."""
+    with (
+        real_zookeeper(**{"4lw.commands.whitelist": "srvr"}) as server,
+        _sampled(server.address, Admin(port=free_port())) as eye,
+    ):
+        assert _state(eye.world, server.address) == "up"
+
+
+def _figures(world: World, address: str) -> Server:
+    """What a server told of itself last."""
+    told = next(tables for server, tables in world.tables.items() if str(server) == address)
+    assert told.server
+    return told.server
+
+
+def _state(world: World, address: str) -> str | None:
+    """Whether a server answers."""
+    return _figures(world, address).state if address in map(str, world.tables) else None
+
+
+def _states(world: World) -> list[str | None]:
+    return [_state(world, str(server)) for server in world.tables]
+
+
+def _rows(world: World, address: str) -> object:
+    """The connections of a server, by its own table."""
+    told = next(tables for server, tables in world.tables.items() if str(server) == address)
+    return told.connections and told.connections.rows
+
+
+def _watched(tables: Tables, session: int) -> int | None:
+    rows = tables.watches.rows if tables.watches else None
+    return None if rows is None else len(rows[session])
+
+
+def _admin(ensemble: list[RunningServer], channel: str) -> Admin:
+    if channel == "4lw":
+        return Admin(port=free_port())
+    ports = {Address("127.0.0.1", one.port): one.admin_port or 0 for one in ensemble}
+    return Admin(ports=ports)
+
+
+class _sampled:  # noqa: N801  used like a function
+    """An eye whose servers have been asked once."""
+
+    def __init__(
+        self, hosts: str, admin: Admin, session_timeout: float = 10.0, **plan: object
+    ) -> None:
+        access: dict[str, object] = {"session_timeout": session_timeout}
+        plan |= {"introspect": True, "admin": admin, "sample_every": 0.2}
+        self._looking = looking(hosts, "/nothing", access=access, **plan)  # type: ignore[arg-type]  # a test's keywords
+
+    def __enter__(self) -> Eye:
+        eye = self._looking.__enter__()
+        assert eye.source.wait_until_sampled(20), eye.log()
+        return eye
+
+    def __exit__(self, *problem: object) -> None:
+        self._looking.__exit__(*problem)  # type: ignore[arg-type]  # handed on as it is

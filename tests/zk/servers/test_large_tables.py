@@ -1,0 +1,205 @@
+"""Watch tables of real size, by words alone: they are read, and nobody else waits for that."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from kazoo.client import KazooClient
+from servers import RunningServer, free_port, real_zookeeper
+from zk.observed import eventually, looking
+
+from zktop.zk.connect.address import Admin
+
+pytestmark = pytest.mark.zookeeper
+
+WATCHES = 10_000
+MANY = 60_000  # far more than the buffers of a socket take
+SESSIONS = 10
+LINUX_KEEPS = 212_992  # bytes, unless net.core.rmem_max says otherwise
+TOKEN = "0123456789abcdef0123456789abcdef"
+STOPS = 30
+STOPPED_S = 0.6
+NOTICED_S = 0.4  # a server that waits for a stopped reader waits for as long as that sleeps
+LOOKER = """
+import socket, sys
+from pathlib import Path
+from zktop.zk import Access, Plan, Source, introspection, parse_hosts, table_process, tables
+from zktop.zk.access import Admin
+
+NARROW = 1 << 16
+
+class Narrow(socket.socket):
+    def __init__(self, *given, **named):
+        super().__init__(*given, **named)
+        self.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, NARROW)
+
+socket.socket = Narrow  # whoever reads: the answer does not go into the buffers
+itself = Path(table_process.__file__).read_text()
+changed = itself.replace(f"BUFFER = {table_process.BUFFER >> 20} << 20", f"BUFFER = {NARROW}")
+assert changed != itself
+table_process.__file__ = sys.argv[2]
+Path(table_process.__file__).write_text(changed)
+
+introspection.REST_FOR = 0  # so that a table is under way most of the time
+tables.watched = lambda *_lines, **_form: {}
+plan = Plan(("/nothing",), sample_every=0.001, large_tables=True, admin=Admin(port=1))
+source = Source(Access(parse_hosts(sys.argv[1]), session_timeout=40), plan)
+source.start(lambda _facts: None)
+assert source.wait_until_sampled(30)
+print("sampled", flush=True)
+sys.stdin.read()
+source.close()
+"""
+
+
+@contextmanager
+def _watched(count: int, path: str) -> Iterator[RunningServer]:
+    """A server without an AdminServer whose clients watch so many znodes."""
+    with real_zookeeper(memory_mb=256) as server, ExitStack() as stack:
+        for number in range(SESSIONS):
+            client = KazooClient(server.address, timeout=40)
+            client.start()
+            stack.callback(client.close)
+            stack.callback(client.stop)
+            client.ensure_path("/locks")
+            asked = [
+                client.exists_async(path.format(number, one), watch=lambda _event: None)
+                for one in range(count // SESSIONS)
+            ]
+            for one in asked:
+                one.get(timeout=60)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def large() -> Iterator[RunningServer]:
+    """Ten thousand watches."""
+    with _watched(WATCHES, f"/locks/l{{}}/{TOKEN}__lock__{{:010}}") as server:
+        yield server
+
+
+@pytest.fixture
+def bystander(request: pytest.FixtureRequest) -> Iterator[KazooClient]:
+    """Somebody else at the server of the test."""
+    client = KazooClient(request.getfixturevalue("large").address)
+    client.start()
+    yield client
+    client.stop()
+    client.close()
+
+
+def test_ten_thousand_watches_are_read_by_words(
+    large: RunningServer, bystander: KazooClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without being told to; and whoever reads and watches beside it does not wait."""
+    monkeypatch.setattr("zktop.zk.servers.introspect.REST_FOR", 0)
+    monkeypatch.setattr("zktop.zk.servers.sample.held_by_the_kernel", lambda: LINUX_KEEPS)
+    nobody = Admin(port=free_port())
+    given = {"introspect": True, "admin": nobody, "sample_every": 0.05}
+    with looking(large.address, "/nothing", **given) as eye:
+        assert eye.source.wait_until_sampled(20)
+        took = _times(bystander, 3.0)
+        (tables,) = eye.world.tables.values()
+
+    assert tables.watches
+    assert tables.watches.why is None
+    assert sum(map(len, (tables.watches.rows or {}).values())) >= WATCHES
+    assert took[len(took) * 99 // 100] < NOTICED_S / 4
+
+
+def test_a_snapshot_has_them_too(large: RunningServer) -> None:
+    """It asks in the same way."""
+    command = [sys.executable, "-m", "zktop", "snapshot", "--hosts", large.address]
+    nowhere = {"XDG_CONFIG_HOME": "/nonexistent", "PATH": os.environ["PATH"]}
+    told = subprocess.run(
+        [*command, "--root", "/locks"], check=True, capture_output=True, env=nowhere
+    )
+
+    snapshot = json.loads(told.stdout)
+    assert snapshot["source"]["sees"]["watches"] == "all"
+    assert snapshot["blind"] == []
+
+
+@pytest.mark.timeout(240)
+def test_a_stopped_zktop_does_not_stop_the_server(tmp_path: Path) -> None:
+    """Whenever ctrl-z comes, the table is read to its end by somebody who is not stopped."""
+    chance = random.Random(12)
+    with (
+        _watched(
+            MANY, f"/locks/of-a-longer-name-than-most-have/l{{}}/{TOKEN}__lock__{{:010}}"
+        ) as server,
+        _looker(server, tmp_path) as looker,
+    ):
+        client = KazooClient(server.address, timeout=40)
+        client.start()
+        slowest = 0.0
+        for _ in range(STOPS):
+            _times(client, chance.uniform(0.0, 0.3))
+            looker.send_signal(signal.SIGSTOP)
+            slowest = max(slowest, _times(client, STOPPED_S)[-1])
+            looker.send_signal(signal.SIGCONT)
+        client.stop()
+        client.close()
+
+    assert slowest < NOTICED_S
+
+
+def test_a_killed_zktop_leaves_no_process(large: RunningServer, tmp_path: Path) -> None:
+    """The one that reads its tables ends as well."""
+    with _looker(large, tmp_path) as looker:
+        (child,) = _children(looker.pid)
+        looker.kill()
+        looker.wait()
+        eventually(lambda: not Path(f"/proc/{child}").exists())
+
+
+def test_a_zktop_that_ends_leaves_no_process(large: RunningServer) -> None:
+    """Nor a zombie."""
+    nobody = Admin(port=free_port())
+    before = _children(os.getpid())
+    with looking(large.address, "/nothing", introspect=True, admin=nobody) as eye:
+        assert eye.source.wait_until_sampled(20)
+        during = _children(os.getpid())
+
+    assert len(during - before) == 1
+    assert _children(os.getpid()) == before
+
+
+@contextmanager
+def _looker(server: RunningServer, folder: Path) -> Iterator["subprocess.Popen[str]"]:
+    """A process that reads the tables of a server all the time."""
+    command = [sys.executable, "-c", LOOKER, server.address, str(folder / "narrow.py")]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as looker:
+        assert looker.stdout
+        assert looker.stdout.readline() == "sampled\n"
+        try:
+            yield looker
+        finally:
+            looker.send_signal(signal.SIGCONT)
+            looker.kill()
+
+
+def _times(client: KazooClient, seconds: float) -> list[float]:
+    """How long reading and watching takes, sorted."""
+    took = []
+    end = time.monotonic() + seconds
+    while not took or time.monotonic() < end:
+        begin = time.monotonic()
+        client.get("/locks", watch=lambda _event: None)
+        took.append(time.monotonic() - begin)
+    return sorted(took)
+
+
+def _children(process: int) -> set[int]:
+    """The processes that a process has started."""
+    told = Path(f"/proc/{process}/task").glob("*/children")
+    return {int(child) for thread in told for child in thread.read_text().split()}

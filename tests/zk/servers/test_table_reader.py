@@ -1,0 +1,167 @@
+"""The process that reads watch tables: what it gives, how it ends, how much may be asked."""
+
+import signal
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+from zk.bad_servers import answers, listener, silent
+
+from zktop.zk.connect.address import Address
+from zktop.zk.servers import table_reader
+from zktop.zk.servers.four_letter import RefusedError
+from zktop.zk.servers.table_reader import Sizes, TableReader, held_by_the_kernel
+
+TABLE = b"0x1\n\t/locks/l/m-0000000001\n" * 200_000
+
+
+@pytest.fixture
+def reader() -> Iterator[TableReader]:
+    """One whose process ends with the test."""
+    one = TableReader()
+    yield one
+    one.close()
+
+
+def test_a_table_comes_whole(reader: TableReader) -> None:
+    """However large it is, and again and again from the same process."""
+    with listener(answers(TABLE)) as address:
+        first = b"".join(reader.parts(address, "wchc", 5.0))
+        process = reader._process
+        second = b"".join(reader.parts(address, "wchc", 5.0))
+
+    assert first == second == TABLE
+    assert reader._process is process
+
+
+def test_words_that_change_something_are_not_sent(reader: TableReader) -> None:
+    """Here as elsewhere."""
+    with pytest.raises(ValueError, match="only read"):
+        reader.parts(Address("127.0.0.1", 1), "crst", 1.0)
+
+
+def test_a_refusal_says_why(reader: TableReader) -> None:
+    """And the next question is answered all the same."""
+    refusal = b"wchc is not executed because it is not in the whitelist.\n"
+    with listener(silent) as address, pytest.raises(RefusedError, match="no answer in time"):
+        reader.parts(address, "wchc", 0.2)
+    with listener(answers(refusal)) as address, pytest.raises(RefusedError, match="whitelist"):
+        reader.parts(address, "wchc", 5.0)
+    with listener(answers(b"")) as address, pytest.raises(RefusedError, match="does not know it"):
+        reader.parts(address, "wchc", 5.0)
+    with pytest.raises(RefusedError, match="refused"):
+        reader.parts(Address("127.0.0.1", 1), "wchc", 5.0)
+    with listener(answers(b"\n")) as address:
+        assert reader.parts(address, "wchc", 5.0) == [b"\n"]
+
+
+def test_what_is_too_large_is_read_to_its_end_and_not_kept(
+    reader: TableReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server is rid of it, and nobody's memory is full."""
+    monkeypatch.setattr(table_reader, "LARGEST", 1000)
+    sent = []
+
+    def tell(line: object) -> None:
+        answers(TABLE)(line)  # type: ignore[arg-type]  # a socket it is
+        sent.append(len(TABLE))
+
+    with listener(tell) as address, pytest.raises(RefusedError, match="too large"):
+        reader.parts(address, "wchc", 5.0)
+
+    assert sent == [len(TABLE)]
+
+
+def test_a_process_that_died_is_started_again(reader: TableReader) -> None:
+    """An administrator may have ended what nobody had told him of."""
+    with listener(answers(TABLE)) as address:
+        reader.parts(address, "wchc", 5.0)
+        assert reader._process
+        reader._process.kill()
+        reader._process.wait()
+
+        assert b"".join(reader.parts(address, "wchc", 5.0)) == TABLE
+
+
+def test_nothing_is_left_of_a_closed_one(reader: TableReader) -> None:
+    """No process, no zombie, and none that begins later."""
+    with listener(answers(TABLE)) as address:
+        reader.parts(address, "wchc", 5.0)
+        process = reader._process
+        reader.close()
+        with pytest.raises(RefusedError, match="ending"):
+            reader.parts(address, "wchc", 5.0)
+
+    assert process
+    assert process.returncode == -signal.SIGKILL
+    reader.close()
+    assert reader._process is None
+
+
+def test_an_answer_that_nobody_takes_ends_the_process() -> None:
+    """That is so when zktop was stopped, perhaps for good."""
+    process = table_reader._started()
+    with listener(answers(TABLE)) as address:
+        question = f'"host": "{address.host}", "port": {address.port}, "word": "wchc"'
+        limits = f'"seconds": 0.2, "most": {len(TABLE)}, "kept_s": 0.1'
+        assert process.stdin
+        process.stdin.write(f"{{{question}, {limits}}}\n".encode())
+
+        assert process.wait(20) == -signal.SIGALRM
+    _closed(process)
+
+
+def test_the_process_ends_with_zktop() -> None:
+    """Whatever becomes of zktop, the pipe between them ends then."""
+    process = table_reader._started()
+    _closed(process)
+
+    assert process.wait(20) == 0
+
+
+def test_the_process_is_in_a_session_of_its_own() -> None:
+    """Ctrl-z and ctrl-c of the terminal are for zktop alone."""
+    process = table_reader._started()
+    told = subprocess.run(
+        ["ps", "-o", "sid=", "-p", str(process.pid)], capture_output=True, text=True, check=True
+    )
+    _closed(process)
+    process.wait(20)
+
+    assert int(told.stdout) == process.pid
+
+
+def test_the_size_of_a_table_is_known_before_it_is_asked_for() -> None:
+    """From the paths in `dump`, which holds no lock, and then from the tables that came."""
+    sizes, path = Sizes(), "/locks/" + 93 * "x"
+    guess = sizes.expected(10_000)
+    dump = f"Sessions with Ephemerals (2):\n0x1:\n\t{path}\n\t{path}\n0x2:\n\t{path}\n"
+    sizes.read_dump([dump.encode()])
+    by_dump = sizes.expected(10_000)
+    sizes.read_table(2_000_000, 10_000)
+    sizes.read_dump([dump.encode()])
+
+    assert guess == 1_250_000
+    table = 10_000 * len(f"0x1000008ed7b0002\n\t{path}\n")
+    assert table < by_dump < 1.5 * table
+    assert sizes.expected(10_000) == 2_500_000
+
+
+def test_a_dump_without_ephemerals_says_nothing_of_sizes() -> None:
+    """Nor does an empty table."""
+    sizes = Sizes()
+    sizes.read_dump([b"SessionTracker dump:\n", b"ephemeral nodes dump:\n"])
+    sizes.read_table(1, 0)
+
+    assert sizes.expected(100) == Sizes().expected(100)
+
+
+def test_the_kernel_says_what_it_keeps() -> None:
+    """At the least what a socket has that asks for nothing."""
+    assert held_by_the_kernel() >= 64_000
+
+
+def _closed(process: "subprocess.Popen[bytes]") -> None:
+    for pipe in (process.stdin, process.stdout):
+        assert pipe
+        pipe.close()

@@ -1,0 +1,132 @@
+"""Locks are found in a tree that also serves other things, without watching all of it."""
+
+from collections.abc import Iterator
+
+import pytest
+from each_server import EITHER, server_of
+from kazoo.client import KazooClient
+from servers import RunningServer
+from zk.observed import eventually, looking, names
+
+from zktop.zk.watch import discovery
+from zktop.zk.watch.discovery import might_be_a_lock
+from zktop.zk.watch.scope import looks_like_a_place
+
+OFTEN = 200
+EVENTS_BYTES = OFTEN * 50  # that many events take so much at the least
+
+
+@pytest.fixture(scope="module", params=EITHER)
+def busy(request: pytest.FixtureRequest) -> Iterator[RunningServer]:
+    """A server with two folders of locks, a lock at the top, and a lot of other things."""
+    with server_of(request.param) as server:
+        client = KazooClient(server.address)
+        client.start()
+        for path in ("/app/locks/a", "/app/locks/b", "/app/deep/er/locks/c", "/top"):
+            client.create(f"{path}/x__lock__0000000000", b"who", makepath=True)
+        for number in range(50):
+            client.create(f"/app/config/key-{number}", makepath=True)
+        yield server
+        client.stop()
+        client.close()
+
+
+@pytest.fixture
+def writer(busy: RunningServer) -> Iterator[KazooClient]:
+    """Somebody who changes that server."""
+    client = KazooClient(busy.address)
+    client.start()
+    yield client
+    client.stop()
+    client.close()
+
+
+@pytest.mark.parametrize("roots", [(), ("/**",)], ids=["no root", "everything"])
+def test_locks_are_found_wherever_they_are(busy: RunningServer, roots: tuple[str, ...]) -> None:
+    """With their contenders read, and none of the rest."""
+    with looking(busy.address, *roots, looks_like_a_lock=_has_places) as eye:
+        for path in ("/app/locks/a", "/app/locks/b", "/app/deep/er/locks/c", "/top"):
+            (contender,) = eye.world.family(path)
+            assert contender.data == b"who"
+        assert not eye.world.family("/app/config").members
+        assert not eye.world.family("/zookeeper").members
+
+
+def test_the_watches_are_on_the_narrowest_parents(
+    busy: RunningServer, writer: KazooClient
+) -> None:
+    """Two folders and one lock: what happens elsewhere does not reach us."""
+    with looking(busy.address, looks_like_a_lock=_has_places) as eye:
+        assert eye.source.cost().watches == 3
+        before = eye.source.cost().bytes_in
+        _set_often(writer, "/app/config/key-1")
+        writer.create("/app/locks/a/x__lock__0000000001", ephemeral=True)
+        eye.until(lambda world: len(names(world, "/app/locks/a")) == 2)
+        assert eye.source.cost().bytes_in - before < EVENTS_BYTES / 2
+        writer.delete("/app/locks/a/x__lock__0000000001")
+
+
+def test_new_places_are_found_later(
+    busy: RunningServer, writer: KazooClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tree is walked again now and then."""
+    monkeypatch.setattr(discovery, "AGAIN_S", 0.2)
+    with looking(busy.address, looks_like_a_lock=_has_places) as eye:
+        watches = eye.source.cost().watches
+        writer.create("/new/locks/d/x__lock__0000000000", b"who", makepath=True)
+        eye.until(lambda world: names(world, "/new/locks/d"))
+        assert eye.source.cost().watches == watches + 1
+        writer.delete("/new", recursive=True)
+        eventually(lambda: eye.source.cost().watches == watches)
+
+
+def test_a_flood_is_narrowed_to_where_the_locks_are(
+    busy: RunningServer, writer: KazooClient
+) -> None:
+    """A root that leaves its depth open brings everything below it, until that is too much."""
+    with looking(
+        busy.address, "/app/**", flood_per_second=30, looks_like_a_lock=_has_places
+    ) as eye:
+        assert eye.source.cost().watches == 1
+        _set_often(writer, "/app/config/key-1")
+        eventually(lambda: eye.source.cost().watches == 2)
+        before = eye.source.cost().bytes_in
+        _set_often(writer, "/app/config/key-1")
+        writer.create("/app/locks/a/x__lock__0000000001", ephemeral=True)
+        eye.until(lambda world: len(names(world, "/app/locks/a")) == 2)
+        assert eye.source.cost().bytes_in - before < EVENTS_BYTES / 2
+        writer.delete("/app/locks/a/x__lock__0000000001")
+
+
+def test_a_flood_of_locks_is_polled(busy: RunningServer, writer: KazooClient) -> None:
+    """Nothing is narrower than a lock; it is looked at once a second then, and says so."""
+    with looking(busy.address, "/app/locks/*", flood_per_second=30) as eye:
+        _set_often(writer, "/app/locks/a/x__lock__0000000000")
+        eventually(lambda: eye.source.cost().watches == 0)
+        writer.create("/app/locks/b/x__lock__0000000001", ephemeral=True)
+        eye.until(lambda world: len(names(world, "/app/locks/b")) == 2)
+        assert "polled" in eye.source.degraded()[0]
+        writer.delete("/app/locks/b/x__lock__0000000001")
+
+
+def test_a_pattern_from_the_top_needs_no_recognition(busy: RunningServer) -> None:
+    """Who says `/*/locks` says what is a lock."""
+    with looking(busy.address, "/*/locks", looks_like_a_lock=lambda _path, _names: False) as eye:
+        assert names(eye.world, "/app/locks") == {"a", "b"}
+        assert not eye.world.family("/top").members
+
+
+def _set_often(writer: KazooClient, path: str) -> None:
+    for last in [writer.set_async(path, b"who") for _ in range(OFTEN)]:
+        last.get(timeout=10)
+
+
+def _has_places(_path: str, found: object) -> bool:
+    return any(map(looks_like_a_place, found))  # type: ignore[call-overload]  # names of children
+
+
+def test_what_might_be_a_lock_is_read() -> None:
+    """By the places in it, or by its own name."""
+    assert might_be_a_lock("/x", ["a__lock__0000000000"])
+    assert might_be_a_lock("/x/leader", [])
+    assert not might_be_a_lock("/x/config", ["a"])

@@ -1,0 +1,114 @@
+"""How much is asked of the servers at most, and what is said when that is not enough."""
+
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+from cli.live_processes import zktop_process
+from kazoo.client import KazooClient
+from servers import RunningServer
+from zk.observed import eventually, looking, names
+from zk.older_servers import Older, older
+
+pytestmark = pytest.mark.zookeeper
+
+LOCKS = 60
+TOKEN = "0123456789abcdef0123456789abcdef"
+A_SECOND = 20
+POLLED_A_SECOND = 15  # the rest is for what is found
+
+
+FEW = ("--watch-budget", "1", "--request-budget", f"{A_SECOND}")
+
+
+@pytest.fixture(scope="module")
+def single() -> Iterator[Older]:
+    """A server that is asked about one znode at a time, so that requests are easily counted."""
+    with older("3.5.9") as server:
+        yield server
+
+
+@pytest.fixture
+def locks(single: Older) -> str:
+    """More locks than may be watched; the root of them."""
+    client = KazooClient(single.address)
+    client.start()
+    for number in range(LOCKS):
+        client.ensure_path(f"/polled/l{number}/{TOKEN}__lock__0000000000")
+    client.stop()
+    client.close()
+    return "/polled/*"
+
+
+@pytest.mark.parametrize("command", ["snapshot", "events", "check"])
+def test_a_command_says_that_it_polls(single: Older, locks: str, command: str) -> None:
+    """Once, on stderr; events as soon as it is so, since nobody knows when they will end."""
+    with zktop_process(command, "--hosts", single.address, "--root", locks, *FEW) as zktop:
+        if command == "events":
+            zktop.until(lambda line: line["event"] == "connection")
+            assert zktop.process.stderr
+            said = zktop.process.stderr.readline()
+            zktop.process.send_signal(signal.SIGINT)
+        else:
+            said = zktop.ended()[1]
+
+    assert said.startswith(f"note: {LOCKS} znodes are polled every 4 s")
+    assert said.count("\n") == 1
+
+
+def test_what_is_polled_is_polled_within_the_budget_for_requests(
+    single: Older, locks: str
+) -> None:
+    """Slower, but all of it: each round goes on where the one before it ended."""
+    client = KazooClient(single.address)
+    client.start()
+    few = {"watch_budget": 1, "requests_per_second": A_SECOND, "audit_every": 3600.0}
+    with looking(single.address, locks, **few) as eye:
+        begin, before = time.monotonic(), eye.source.cost().requests
+        for number in (LOCKS - 1, 0):
+            client.create(f"/polled/l{number}/m-0000000001")
+            eye.until(lambda world, n=number: len(names(world, f"/polled/l{n}")) == 2)
+        took, asked = time.monotonic() - begin, eye.source.cost().requests - before
+        degraded = eye.source.degraded()
+    client.stop()
+    client.close()
+
+    listed_and_read = 4  # what the two new places cost besides
+    assert asked <= A_SECOND * (took + 1) + listed_and_read
+    assert took < 2 * (LOCKS / POLLED_A_SECOND + 1) + 1
+    assert f"{LOCKS} znodes are polled every 4 s" in degraded[0]
+
+
+@pytest.mark.parametrize("persistent", [True, False], ids=["persistent", "one-shot"])
+def test_roots_beyond_the_watch_budget_are_polled(
+    zookeeper: RunningServer, client: KazooClient, root: str, *, persistent: bool
+) -> None:
+    """A watch on each is too many as well; the first ones have one, and roots may come later."""
+    paths = [f"{root}/l{number}" for number in range(LOCKS)]
+    for path in paths[1:]:
+        client.create(f"{path}/m-0000000000", makepath=True)
+    few = {"watch_budget": 5, "persistent": persistent, "requests_per_second": 2 * LOCKS}
+    with looking(zookeeper.address, *paths, **few) as eye:
+        told, watches = eye.source.degraded(), eye.source.cost().watches
+        client.create(f"{paths[0]}/m-0000000001", makepath=True)
+        client.create(f"{paths[-1]}/m-0000000001")
+        eye.until(lambda world: names(world, paths[0]) == {"m-0000000001"})
+        eye.until(lambda world: len(names(world, paths[-1])) == 2)
+
+    assert watches <= (5 if persistent else 10)  # a one-shot root and its listing have one each
+    assert "the watch budget is used up" in told[0]
+
+
+def test_absent_roots_beyond_the_watch_budget_are_looked_for_within_that_for_requests(
+    zookeeper: RunningServer, root: str
+) -> None:
+    """However many there are."""
+    paths = [f"{root}/l{number}" for number in range(150)]
+    few = {"watch_budget": 1, "requests_per_second": A_SECOND, "audit_every": 3600.0}
+    with looking(zookeeper.address, *paths, **few) as eye:
+        before, begin = eye.source.cost().requests, time.monotonic()
+        eventually(lambda: time.monotonic() > begin + 3)
+        asked = eye.source.cost().requests - before
+
+    assert asked <= 5 * A_SECOND
