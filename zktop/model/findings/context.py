@@ -4,6 +4,7 @@ What a rule is given besides a lock: the surroundings, one session, or everythin
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -144,7 +145,7 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     link: Link | None = None
     deadlocks: "Sequence[Deadlock]" = ()
     inversions: "Sequence[Inversion]" = ()
-    owners: Collection[Session] = ()  # of all places in locks
+    owners: AbstractSet[Session] = frozenset()  # of all places in locks
     expired: Collection[Expired] = ()  # at once, lately
 
     @property
