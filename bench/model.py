@@ -89,7 +89,7 @@ _FLOOR = "import kazoo.client, textual.app, gc\n"
 _WHOLE = """
 from bench.ensemble import NOW, facts
 from zktop.model.examiner import Examiner
-from zktop.model.world import World
+from zktop.model.world.world import World
 world = World()
 batch = []
 for fact in facts():  # in batches, as a source reads them

@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from functools import partial
 from statistics import median
 
-from tests.model.waits.scale import longer, scale_case, shorter
-
 from bench.figure import Figure, milliseconds
-from zktop.model.waits.assess import assess, standings
+from tests.model.waits.scale_case import longer, scale_case, shorter
+from zktop.model.waits.assess import assess, stuck_classes
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.ring import Evidence
+from zktop.model.waits.ring import ActorEvidence
 from zktop.model.waits.root_blockers import Forest
-from zktop.model.waits.state import Queue
+from zktop.model.waits.state import WaitQueue
 
 _FULL_MS = 100
 _EVENT_MS = 50
@@ -21,7 +20,7 @@ def figures() -> Iterator[Figure]:
     """Measure the full pass with cores, and what one change costs."""
     queues = scale_case()
     floor = milliseconds(partial(_touch, queues))
-    full = milliseconds(lambda: standings(WaitGraph(queues)))
+    full = milliseconds(lambda: stuck_classes(WaitGraph(queues)))
     yield Figure("waits full", full, "ms", floor, "one touch a member", _FULL_MS)
     graph = WaitGraph(queues)
     for name, lock, actor in _EVENTS:
@@ -32,7 +31,7 @@ def figures() -> Iterator[Figure]:
     yield Figure(
         "waits ring of 2000 closes", forming, "ms", floor, "one touch a member", _EVENT_MS
     )
-    judged = milliseconds(lambda: assess(graph, Evidence(now_ms=60_000)))
+    judged = milliseconds(lambda: assess(graph, ActorEvidence(now_ms=60_000)))
     yield Figure("waits assess again", judged, "ms", floor, "one touch a member")
     forest = Forest()
     for queue in queues:
@@ -49,7 +48,7 @@ _EVENTS = (
 )
 
 
-def _touch(queues: list[Queue]) -> int:
+def _touch(queues: list[WaitQueue]) -> int:
     return sum(request.czxid for queue in queues for request in queue.requests)
 
 
@@ -60,10 +59,10 @@ def _event(graph: WaitGraph, lock: str, actor: str) -> float:
 
     def come() -> None:
         graph.replaced(lock, came, created=(request,), deleted=())
-        len(graph.residue.cores)
+        len(graph.stuck_set.cores)
 
     def go() -> None:
         graph.replaced(lock, went, created=(), deleted=(request,))
-        len(graph.residue.cores)
+        len(graph.stuck_set.cores)
 
     return median(max(milliseconds(come, 1), milliseconds(go, 1)) for _ in range(9))

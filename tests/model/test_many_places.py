@@ -13,7 +13,7 @@ from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Gone
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.model.waits.lock_order import PLACES_AT_MOST, OrderGraph
+from zktop.model.waits.lock_order import MAX_PLACES, LockOrderGraph
 from zktop.model.world.world import World
 
 FEW, MANY = 200, 2_000
@@ -105,7 +105,7 @@ def test_the_order_of_an_actor_with_very_many_places_is_not_learned(
     places: int, orders: int
 ) -> None:
     """It is many threads behind one session: who took what after what, nobody can tell."""
-    known = OrderGraph()
+    known = LockOrderGraph()
     names = ("".join(pair) for pair in product(ascii_lowercase, repeat=2))
     known.harvest(graph(" ; ".join(f"{next(names)} x: A@{n + 1}" for n in range(places))))
 
@@ -114,8 +114,8 @@ def test_the_order_of_an_actor_with_very_many_places_is_not_learned(
 
 def test_many_places_in_a_second_lock_count_as_well() -> None:
     """Two locks only, and still nobody's nesting."""
-    known = OrderGraph()
-    crowd = " ".join(f"A@{n + 2}" for n in range(PLACES_AT_MOST))
+    known = LockOrderGraph()
+    crowd = " ".join(f"A@{n + 2}" for n in range(MAX_PLACES))
     known.harvest(graph(f"K x: A@1 ; L x: {crowd}"))
 
     assert not len(known)

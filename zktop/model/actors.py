@@ -12,7 +12,7 @@ from zktop.model.layouts.catalogue import LAYOUTS
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.settings import Settings
 
-NOBODY = "nobody:"  # owns a node that no session will ever remove
+UNOWNED = "nobody:"  # owns a node that no session will ever remove
 STRANDED = "stranded:"  # a failed client left the node behind; only its session's end removes it
 UNKNOWN = "unknown:"  # owns a node that we may not read
 BY_NAME = "owner:"  # is known by name alone, because its locks are persistent on purpose
@@ -49,7 +49,7 @@ class Actors:
         """Name whoever made a node that outlives its maker: on purpose, or an orphan."""
         if member.label and (lock.kind == "lease" or lock.layout in OUTLIVING):
             return f"{BY_NAME}{member.label}"
-        return f"{NOBODY}{lock.path}/{member.node}"
+        return f"{UNOWNED}{lock.path}/{member.node}"
 
     def named(self, member: Member) -> str | None:
         """Give the name that the user's pattern finds in the owner label, if any."""

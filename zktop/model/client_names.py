@@ -27,7 +27,7 @@ from zktop.model.world.persistent_map import Shelf
 from zktop.model.world.sequence_diff import splits
 from zktop.model.world.server_tables import host_of
 
-AT_ONCE: Final = 1_000  # members in one look that has more to do
+MAX_COUNTED_PER_LOOK: Final = 1_000  # members in one look that has more to do
 LAST_DIGITS: Final = 0xFFFF
 
 # What of their ids tells the sessions of one name apart: the last digits, or only all of them.
@@ -65,7 +65,7 @@ class _Sharing:
         return "end" if len(self.ends) == len(self.places) else "whole"
 
 
-class Namesakes:
+class SharedNames:
     """Counts who carries which name; `shared` is frozen, and may be kept with a report."""
 
     def __init__(self) -> None:
@@ -139,7 +139,7 @@ class Namesakes:
 NOBODY: Final = Text("nobody")
 
 
-class Calling(msgspec.Struct, frozen=True, eq=False):
+class ClientNames(msgspec.Struct, frozen=True, eq=False):
     """Names sessions, each by a name of its own."""
 
     sight: Sight = Sight()

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from zktop.model.client_names import AT_ONCE as COUNTED_AT_ONCE
-from zktop.model.client_names import Calling, Namesakes
+from zktop.model.client_names import MAX_COUNTED_PER_LOOK as COUNTED_AT_ONCE
+from zktop.model.client_names import ClientNames, SharedNames
 from zktop.model.facts import Cost, Millis, Session
 from zktop.model.findings.over_time import AT_ONCE, Inspection, Scene
 from zktop.model.history.all_locks import Chronicle
@@ -24,14 +24,14 @@ from zktop.model.report import Part, Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.waits.deadlock_log import DeadlockLog
-from zktop.model.waits.over_time import Deadlocks
+from zktop.model.waits.over_time import DeadlockDetector
 from zktop.model.world.ensemble import NO_SIGHT, Sight
 from zktop.model.world.family import NOBODY
 from zktop.model.world.persistent_map import Shelf
 from zktop.model.world.world import World
 
 if TYPE_CHECKING:
-    from zktop.model.waits.deadlock import Place
+    from zktop.model.waits.deadlock import DeadlockPlace
 
 
 class Examiner:
@@ -41,8 +41,8 @@ class Examiner:
         """Begin without having seen anything."""
         self.settings = settings or Settings()
         self._chronicle = Chronicle()
-        self._namesakes = Namesakes()
-        self._deadlocks = Deadlocks(self.settings)
+        self._namesakes = SharedNames()
+        self._deadlocks = DeadlockDetector(self.settings)
         self._log = DeadlockLog()
         self._inspection = Inspection(self.settings, self._chronicle)
         self._world = World()
@@ -83,7 +83,7 @@ class Examiner:
         self._file(changes)
         self._namesakes.note(changes)
         self._namesakes.count(None if thorough else COUNTED_AT_ONCE)
-        calling = Calling(sight, self.settings.owners, self._namesakes.shared)
+        client_names = ClientNames(sight, self.settings.owners, self._namesakes.shared)
         for change in changes:
             self._deadlocks.change(change)
         verdict = self._deadlocks.judge(
@@ -91,7 +91,7 @@ class Examiner:
             self._chronicle,
             self._locks,
             now,
-            calling=calling,
+            client_names=client_names,
             is_calm=thorough or not changes,
         )
         inversions = self._log.dated(verdict.inversions)
@@ -104,7 +104,7 @@ class Examiner:
                 changes=changes,
                 deadlocks=(*verdict.deadlocks, *verdict.hints),
                 inversions=inversions,
-                calling=calling,
+                client_names=client_names,
                 at_once=None if thorough else AT_ONCE,
             )
         )
@@ -116,7 +116,7 @@ class Examiner:
             now=now,
             settings=self.settings,
             sight=sight,
-            calling=calling,
+            client_names=client_names,
             parts=self._parts,
             paths=self._paths,
             deadlocks=deadlocks,
@@ -132,7 +132,7 @@ class Examiner:
             cost=cost,
         )
 
-    def _departed(self, place: "Place") -> Departure | None:
+    def _departed(self, place: "DeadlockPlace") -> Departure | None:
         """Give how a place was left, if it was."""
         left = self._chronicle.of(place.lock).departures
         return next((one for one in reversed(left) if one.node == place.node), None)

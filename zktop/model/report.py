@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
-from zktop.model.client_names import Calling
+from zktop.model.client_names import ClientNames
 from zktop.model.facts import Cost, Millis, Session, session_text
 from zktop.model.findings.finding import Blind, Finding
 from zktop.model.history.events import UNKNOWN_SINCE, Event, How, Since
@@ -22,8 +22,8 @@ from zktop.model.locks.lock import Lock, Member, State, Target
 from zktop.model.locks.watch_check import Lookout, Watching, absolute
 from zktop.model.settings import Settings
 from zktop.model.text import Text, clean
-from zktop.model.waits.deadlock_log import Over
-from zktop.model.waits.root_blockers import Root as RootBlocker
+from zktop.model.waits.deadlock_log import EndedDeadlock
+from zktop.model.waits.root_blockers import RootBlocker
 from zktop.model.world.ensemble import Sight, Span
 from zktop.model.world.persistent_map import Shelf
 from zktop.model.world.server_tables import Presence
@@ -69,7 +69,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     history: LockHistory
     lookout: Lookout
     naming: Naming
-    calling: Calling
+    client_names: ClientNames
     ours: Collection[Session]
 
     @property
@@ -95,7 +95,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
             sequence=member.sequence,
             session=member.owner or None,
             owner=self.naming(member.owner, member.label),
-            name=self.calling(member.owner, member.label),
+            name=self.client_names(member.owner, member.label),
             created=member.ctime,
             since=since.at,
             since_is=since.how,
@@ -129,7 +129,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
             sequence=None,
             session=session,
             owner=self.naming(session, None),
-            name=self.calling(session),
+            name=self.client_names(session),
             created=None,
             since=since.at,
             since_is=since.how,
@@ -189,11 +189,11 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     now: Millis
     settings: Settings
     sight: Sight
-    calling: Calling  # names everybody by a name that is no other's
+    client_names: ClientNames  # names everybody by a name that is no other's
     parts: Shelf[Text, Part]
     paths: tuple[Text, ...]  # of all locks, in order
     deadlocks: "tuple[Deadlock, ...]" = ()
-    over: tuple[Over, ...] = ()  # deadlocks of this run that are over, oldest first
+    over: tuple[EndedDeadlock, ...] = ()  # deadlocks of this run that are over, oldest first
     inversions: "tuple[Inversion, ...]" = ()  # deadlocks that may happen one day
     blockers: tuple[RootBlocker, ...] = ()  # whom all waiting leads to, the most blocked first
     findings: tuple[Finding, ...] = ()
@@ -215,7 +215,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         if part is None:
             return None
         lookout = Lookout(part.lock, self.sight, self.idle, self.settings.layouts)
-        return View(part.lock, part.history, lookout, self.naming, self.calling, self.ours)
+        return View(part.lock, part.history, lookout, self.naming, self.client_names, self.ours)
 
     @property
     def views(self) -> Iterator[View]:
@@ -244,7 +244,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         presence = self.sight.presence(session)
         return SessionView(
             session=session,
-            name=self.calling(session, label),
+            name=self.client_names(session, label),
             owner=self.naming(session, label),
             presence=presence,
             expires_in=self.sight.expires_in(session, self.now),

@@ -9,7 +9,7 @@ from zktop.model.report import Contender, Report, SessionView, View
 from zktop.output import schema
 
 if TYPE_CHECKING:
-    from zktop.model.waits.deadlock import Deadlock, Place, Step
+    from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
     from zktop.model.waits.ways_out import WayOut
 
 
@@ -134,7 +134,7 @@ def _deadlock(deadlock: "Deadlock") -> schema.Deadlock:
     )
 
 
-def _step(step: "Step") -> schema.Step:
+def _step(step: "DeadlockStep") -> schema.Step:
     return schema.Step(
         actor=step.actor,
         owner=step.owner,
@@ -147,7 +147,7 @@ def _step(step: "Step") -> schema.Step:
     )
 
 
-def _held(place: "Place") -> schema.Held:
+def _held(place: "DeadlockPlace") -> schema.Held:
     return schema.Held(lock=place.lock, node=place.node, mode=place.mode)
 
 

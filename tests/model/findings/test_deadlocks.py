@@ -11,9 +11,9 @@ from zktop.model.findings.deadlocks import tangled
 from zktop.model.text import Text
 from zktop.model.waits.assess import assess
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.waits.lock_order import Asker, OrderGraph
+from zktop.model.waits.lock_order import LockOrderGraph, OrderActor
 from zktop.model.waits.lock_order_story import inversions
-from zktop.model.waits.ring import Evidence
+from zktop.model.waits.ring import ActorEvidence
 
 RING = "X x: A B ; Y x: B A"
 STATES = {
@@ -32,7 +32,7 @@ def judged(state: str, *, now_ms: int = 1_000_000, still: bool = True) -> list[D
     """What the wait engine says of a state in which everybody is idle."""
     made = graph(state)
     since = dict.fromkeys("ABCDELFW", 1) if still else {}
-    said = assess(made, Evidence(now_ms=now_ms, still_since_ms=since))
+    said = assess(made, ActorEvidence(now_ms=now_ms, still_since_ms=since))
     return [*said.deadlocks, *said.hints]
 
 
@@ -97,9 +97,9 @@ def test_the_cheapest_way_out_stops_a_process() -> None:
 
 def orders(*states: str) -> Survey:
     """What is known of the order of locks after these states, none of which was a deadlock."""
-    known = OrderGraph()
+    known = LockOrderGraph()
     for text in states:
-        known.harvest(graph(text), lambda actor: Asker(actor, actor))
+        known.harvest(graph(text), lambda actor: OrderActor(actor, actor))
     return survey(inversions=inversions(known))
 
 

@@ -16,8 +16,8 @@ from zktop.model.history.events import Departure
 from zktop.model.history.statistics import Attempts
 from zktop.model.text import clean
 from zktop.model.waits.assess import assess
-from zktop.model.waits.ring import Evidence
-from zktop.model.waits.sentences import Names
+from zktop.model.waits.ring import ActorEvidence
+from zktop.model.waits.sentences import DisplayNames
 
 PEOPLE = ("alice", "bob", "carol", "")
 TEXTS = st.one_of(st.sampled_from(["lock-", "a", "config", "\x1b[2J", "é\n"]), st.text(max_size=9))
@@ -197,8 +197,8 @@ def test_what_a_lock_shows_decides_no_verdict(case: Examination | None) -> None:
 @given(TEXTS, TEXTS)
 def test_a_deadlock_between_strange_names_is_told_in_clean_text(owner: str, lock: str) -> None:
     """Owners and paths come from strangers, and go through the same door."""
-    names = Names({"A": owner}, {"/X": lock})
-    made = assess(graph("X x: A B ; Y x: B A"), Evidence(now_ms=NOW), names).deadlocks
+    names = DisplayNames({"A": owner}, {"/X": lock})
+    made = assess(graph("X x: A B ; Y x: B A"), ActorEvidence(now_ms=NOW), names).deadlocks
     told = survey_all(survey(deadlocks=made)).findings
 
     assert told

@@ -21,7 +21,7 @@ from zktop.model.locks.queue import Queue
 from zktop.model.locks.read_lock import lock_at
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
-from zktop.model.waits.from_locks import Known, plain_queue, queues
+from zktop.model.waits.from_locks import KnownQueues, plain_queue, queues
 from zktop.model.world.world import World
 
 ZXID = 1_000_000
@@ -154,7 +154,7 @@ def test_the_short_way_gives_what_the_long_way_gives(
         assert shown(quick) == shown(lock_at(path, world, decided, 0))
         actors = Actors(decided)
         assert [plain_queue(quick, actors)] == [
-            lined.queue for lined in queues(quick, actors, Known({}, {}))
+            lined.queue for lined in queues(quick, actors, KnownQueues({}, {}))
         ]
         change, between = met(Text(path), plain), Change.between(path, None, quick)
         assert (change.created, change.granted) == (between.created, between.granted)

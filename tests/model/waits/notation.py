@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.state import Kind, Mode, Queue, Request
+from zktop.model.waits.state import Mode, QueueKind, WaitQueue, WaitRequest
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, QueueKind] = {
     "x": "exclusive",
     "rw": "read-write",
     "sem": "pool",
@@ -31,7 +31,7 @@ HEAD = re.compile(r"(\S+)\s+(x|rw|sem|elect|single)(?:\((\d+)(\?)?\))?(!)?$")
 MEMBER = re.compile(r"(\w+?)(?:\.([RW]))?(\(exempt\)|!)?(?:@(\d+))?$")
 
 
-def queues(text: str, *, seen_zxid: int = 1_000_000) -> list[Queue]:
+def queues(text: str, *, seen_zxid: int = 1_000_000) -> list[WaitQueue]:
     """The queues of a state; a request is created a millisecond after the one before it."""
     rows = [part.split(":", 1) for part in text.split(";")]
     return [
@@ -40,13 +40,13 @@ def queues(text: str, *, seen_zxid: int = 1_000_000) -> list[Queue]:
     ]
 
 
-def _queue(head: str, members: list[str], row: int, seen_zxid: int) -> Queue:
+def _queue(head: str, members: list[str], row: int, seen_zxid: int) -> WaitQueue:
     name, kind, capacity, is_guess, blocking = HEAD.match(head).groups()
     lock = f"/{name}"
     requests = tuple(
         _request(lock, text, kind, 1 + place * 100 + row) for place, text in enumerate(members)
     )
-    return Queue(
+    return WaitQueue(
         lock,
         KINDS[kind],
         requests,
@@ -57,11 +57,11 @@ def _queue(head: str, members: list[str], row: int, seen_zxid: int) -> Queue:
     )
 
 
-def _request(lock: str, text: str, kind: str, number: int) -> Request:
+def _request(lock: str, text: str, kind: str, number: int) -> WaitRequest:
     actor, mode, exempt, czxid = MEMBER.match(text).groups()
     is_orphan = actor.startswith("orphan")
     zxid = int(czxid) if czxid else number
-    return Request(
+    return WaitRequest(
         node=f"lock-{zxid:010d}",
         actor=f"nobody:{lock}/{zxid}" if is_orphan else actor,
         mode={"R": "read", "W": "write", None: MODES[kind]}[mode],
@@ -77,7 +77,7 @@ def graph(text: str) -> WaitGraph:
     return WaitGraph(queues(text))
 
 
-def merged(found: list[Queue], names: Mapping[str, str]) -> list[Queue]:
+def merged(found: list[WaitQueue], names: Mapping[str, str]) -> list[WaitQueue]:
     """The same queues with other actors, as a merge rule would give them."""
     return [
         replace(

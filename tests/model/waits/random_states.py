@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from zktop.model.waits.state import Mode, Queue, Request
+from zktop.model.waits.state import Mode, WaitQueue, WaitRequest
 
 ACTORS = "ABCDEFGH"
 KINDS = ("exclusive", "read-write", "pool", "single", "election", "conflict")
@@ -18,7 +18,9 @@ MODES: dict[str, tuple[Mode, ...]] = {
 
 
 @st.composite
-def worlds(draw: st.DrawFn, kinds: tuple[str, ...] = KINDS, *, odd: bool = True) -> list[Queue]:
+def worlds(
+    draw: st.DrawFn, kinds: tuple[str, ...] = KINDS, *, odd: bool = True
+) -> list[WaitQueue]:
     """One to five queues of a few actors; odd ones have orphans and exempt members too."""
     count = draw(st.integers(1, 5))
     actors = ACTORS[: draw(st.integers(2, 8))]
@@ -27,12 +29,12 @@ def worlds(draw: st.DrawFn, kinds: tuple[str, ...] = KINDS, *, odd: bool = True)
     ]
 
 
-def _queue(draw: st.DrawFn, lock: str, kind: str, actors: str, *, odd: bool) -> Queue:
+def _queue(draw: st.DrawFn, lock: str, kind: str, actors: str, *, odd: bool) -> WaitQueue:
     names = draw(st.lists(st.sampled_from(actors), max_size=6))
     requests = tuple(
         request(draw, lock, kind, actor, number, odd=odd) for number, actor in enumerate(names)
     )
-    queue = Queue(
+    queue = WaitQueue(
         lock,
         kind,
         requests,
@@ -42,7 +44,7 @@ def _queue(draw: st.DrawFn, lock: str, kind: str, actors: str, *, odd: bool) -> 
     return with_conflicts(queue) if kind == "conflict" else queue
 
 
-def with_conflicts(queue: Queue) -> Queue:
+def with_conflicts(queue: WaitQueue) -> WaitQueue:
     """A member conflicts with the earlier ones whose numbers share a factor with its own."""
     numbers = {r.node: int(r.node.rsplit("-", 1)[1]) for r in queue.requests}
     conflicts = {
@@ -56,11 +58,11 @@ def with_conflicts(queue: Queue) -> Queue:
 
 def request(
     draw: st.DrawFn, lock: str, kind: str, actor: str, number: int, *, odd: bool = True
-) -> Request:
+) -> WaitRequest:
     """One member of a queue of that kind."""
     is_orphan = odd and draw(st.integers(0, 11)) == 0
     mode = draw(st.sampled_from(MODES.get(kind, ("exclusive",))))
-    return Request(
+    return WaitRequest(
         node=f"n-{number}",
         actor=f"nobody:{lock}/{number}" if is_orphan else actor,
         mode=mode,
@@ -71,8 +73,8 @@ def request(
 
 
 def changed(
-    queue: Queue, number: int, chance: random.Random
-) -> tuple[Queue, tuple[Request, ...], tuple[Request, ...]]:
+    queue: WaitQueue, number: int, chance: random.Random
+) -> tuple[WaitQueue, tuple[WaitRequest, ...], tuple[WaitRequest, ...]]:
     """Some members gone, some new, mostly at the tail; now and then another capacity.
 
     Who is read later than it was heard of is new in the midst of the others.
@@ -91,10 +93,10 @@ def changed(
     return with_conflicts(after) if queue.kind == "conflict" else after, created, deleted
 
 
-def _newcomer(queue: Queue, number: int, chance: random.Random) -> Request:
+def _newcomer(queue: WaitQueue, number: int, chance: random.Random) -> WaitRequest:
     is_orphan = chance.random() < 0.06
     mode = chance.choice(MODES.get(queue.kind, ("exclusive",)))
-    return Request(
+    return WaitRequest(
         node=f"n-{number}",
         actor=f"nobody:{queue.lock}/{number}" if is_orphan else chance.choice(ACTORS),
         mode=mode,
@@ -104,7 +106,7 @@ def _newcomer(queue: Queue, number: int, chance: random.Random) -> Request:
     )
 
 
-def is_granted(queue: Queue, live: tuple[Request, ...], place: int) -> bool:
+def is_granted(queue: WaitQueue, live: tuple[WaitRequest, ...], place: int) -> bool:
     """By definition, from the members that are still there."""
     member, earlier = live[place], live[:place]
     if member.exempt or not queue.binds:
@@ -120,7 +122,7 @@ def is_granted(queue: Queue, live: tuple[Request, ...], place: int) -> bool:
     return not earlier
 
 
-def simulate(queues: list[Queue], chance: random.Random) -> set[str]:
+def simulate(queues: list[WaitQueue], chance: random.Random) -> set[str]:
     """Let a random actor that waits for nothing finish, until there is none; who is left."""
     live = {queue.lock: queue.requests for queue in queues}
     everybody = {m.actor for queue in queues for m in queue.requests if m.releases}
@@ -135,7 +137,7 @@ def simulate(queues: list[Queue], chance: random.Random) -> set[str]:
     return left
 
 
-def _waiting(queues: list[Queue], live: dict[str, tuple[Request, ...]]) -> Iterator[str]:
+def _waiting(queues: list[WaitQueue], live: dict[str, tuple[WaitRequest, ...]]) -> Iterator[str]:
     for queue in queues:
         members = live[queue.lock]
         for place, member in enumerate(members):
@@ -143,7 +145,7 @@ def _waiting(queues: list[Queue], live: dict[str, tuple[Request, ...]]) -> Itera
                 yield member.actor
 
 
-def full_edges(queues: list[Queue]) -> set[tuple[str, str]]:
+def full_edges(queues: list[WaitQueue]) -> set[tuple[str, str]]:
     """Every edge waiter to blocker of queues in which all waits are plain (no pool)."""
     edges = set()
     for queue in queues:

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from zktop.model.waits.state import Kind, Mode, Queue, Request
+from zktop.model.waits.state import Mode, QueueKind, WaitQueue, WaitRequest
 
 
 class _Crowd:
@@ -10,30 +10,30 @@ class _Crowd:
 
     def __init__(self) -> None:
         self._zxid = 0
-        self._queues: dict[str, list[Request]] = {}
-        self._rules: dict[str, tuple[Kind, int | None]] = {}
+        self._queues: dict[str, list[WaitRequest]] = {}
+        self._rules: dict[str, tuple[QueueKind, int | None]] = {}
 
     def join(
         self,
         lock: str,
         actor: str,
         mode: Mode = "exclusive",
-        rules: tuple[Kind, int | None] = ("exclusive", None),
+        rules: tuple[QueueKind, int | None] = ("exclusive", None),
     ) -> None:
         self._zxid += 1
         self._rules.setdefault(lock, rules)
         node = f"_c_{self._zxid:032x}-lock-{self._zxid:010d}"
-        request = Request(node, actor, mode, self._zxid, self._zxid)
+        request = WaitRequest(node, actor, mode, self._zxid, self._zxid)
         self._queues.setdefault(lock, []).append(request)
 
-    def queues(self) -> list[Queue]:
+    def queues(self) -> list[WaitQueue]:
         return [
-            Queue(lock, kind, tuple(self._queues[lock]), capacity, seen_zxid=self._zxid)
+            WaitQueue(lock, kind, tuple(self._queues[lock]), capacity, seen_zxid=self._zxid)
             for lock, (kind, capacity) in self._rules.items()
         ]
 
 
-def scale_case() -> list[Queue]:
+def scale_case() -> list[WaitQueue]:
     """Four rings of 50, 1,000 victims of one of them, and four big harmless shapes."""
     crowd = _Crowd()
     _join_rings(crowd)
@@ -61,14 +61,16 @@ def _join_rings(crowd: _Crowd) -> None:
             crowd.join(f"/ring{ring}/{(i + 1) % 50}", f"ring{ring}-{i}")
 
 
-def longer(queue: Queue, actor: str, mode: Mode = "exclusive") -> tuple[Queue, Request]:
+def longer(
+    queue: WaitQueue, actor: str, mode: Mode = "exclusive"
+) -> tuple[WaitQueue, WaitRequest]:
     """The queue with one more request at its tail."""
     zxid = queue.seen_zxid + 1
-    request = Request(f"new-{actor}-{zxid}", actor, mode, zxid, zxid)
+    request = WaitRequest(f"new-{actor}-{zxid}", actor, mode, zxid, zxid)
     return replace(queue, requests=(*queue.requests, request), seen_zxid=zxid), request
 
 
-def shorter(queue: Queue, gone: Request) -> Queue:
+def shorter(queue: WaitQueue, gone: WaitRequest) -> WaitQueue:
     """The queue without this request."""
     kept = tuple(request for request in queue.requests if request is not gone)
     return replace(queue, requests=kept, seen_zxid=queue.seen_zxid + 1)

@@ -3,9 +3,9 @@
 import pytest
 from model.waits.notation import graph, merged, queues
 
-from zktop.model.waits.assess import Assessment, assess, standings
+from zktop.model.waits.assess import Assessment, assess, stuck_classes
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.ring import Evidence
+from zktop.model.waits.ring import ActorEvidence
 
 T01 = "X x: A B ; Y x: B A"
 T08 = "X rw: A.R W1.W B.R ; Y rw: B.R W2.W A.R"
@@ -49,7 +49,7 @@ CASES = {
 def judged(state: str | WaitGraph, **known: object) -> Assessment:
     """What is said of a state long after it came about."""
     found = graph(state) if isinstance(state, str) else state
-    return assess(found, Evidence(now_ms=10_000_000, **known))
+    return assess(found, ActorEvidence(now_ms=10_000_000, **known))
 
 
 @pytest.mark.parametrize(("state", "stuck", "cores"), CASES.values(), ids=CASES)
@@ -58,7 +58,7 @@ def test_a_state_has_its_known_answer(state: str, stuck: str, cores: list[str]):
     found = judged(state)
     told = [(made.rule, *sorted(made.actors)) for made in (*found.deadlocks, *found.hints)]
 
-    assert set(standings(graph(state))) == set(stuck.split())
+    assert set(stuck_classes(graph(state))) == set(stuck.split())
     assert sorted(made for made in told if made[0] != "D8" or stuck) == [
         tuple(core.split()) for core in cores
     ]
@@ -66,7 +66,7 @@ def test_a_state_has_its_known_answer(state: str, stuck: str, cores: list[str]):
 
 def test_who_only_queues_is_behind():
     """T03: D and E are no part of the ring."""
-    found = standings(graph(CASES["T03 behind"][0]))
+    found = stuck_classes(graph(CASES["T03 behind"][0]))
 
     assert [found[actor] for actor in "ABCDE"] == ["core"] * 3 + ["behind"] * 2
     assert judged(CASES["T03 behind"][0]).deadlocks[0].behind == 2
@@ -74,20 +74,20 @@ def test_who_only_queues_is_behind():
 
 def test_an_orphan_is_a_dead_end_and_no_deadlock():
     """T13: nothing waits in a circle."""
-    assert standings(graph("X x: orphan B C")) == {"B": "dead-end", "C": "dead-end"}
+    assert stuck_classes(graph("X x: orphan B C")) == {"B": "dead-end", "C": "dead-end"}
 
 
 def test_a_self_edge_in_a_pool_is_no_core_when_somebody_else_has_the_other_lease():
     """Alone in the world A would get its second lease: nobody is to blame but the orphan."""
     found = graph("P sem(2): orphan A A")
 
-    assert standings(found) == {"A": "dead-end"}
-    assert not found.residue.cores
+    assert stuck_classes(found) == {"A": "dead-end"}
+    assert not found.stuck_set.cores
 
 
 def test_followers_stand_by():
     """T14: drawn, but no alarm, even where the root is marked as blocking."""
-    assert standings(graph("E elect!: L F1 F2")) == {"F1": "standby", "F2": "standby"}
+    assert stuck_classes(graph("E elect!: L F1 F2")) == {"F1": "standby", "F2": "standby"}
 
 
 def test_an_entangled_election_is_a_hint():
@@ -151,7 +151,7 @@ def test_an_inferred_capacity_caps_the_verdict_and_a_larger_one_clears_it():
 
 def test_a_pool_of_unknown_size_makes_nobody_wait():
     """Unknown is not a reason for alarm."""
-    assert not standings(graph("P sem: A B A B"))
+    assert not stuck_classes(graph("P sem: A B A B"))
 
 
 def test_equal_numbers_of_a_reentrant_reader_are_one_holder():
@@ -163,13 +163,13 @@ def test_equal_numbers_of_a_reentrant_reader_are_one_holder():
 
 def test_the_order_is_that_of_the_queue_and_not_of_names():
     """T32: after a wrap the newest has the smallest number; the caller gives the order."""
-    assert not standings(graph("X x: A@7 B@8 C@9 ; Y x: A@1 B@2"))
+    assert not stuck_classes(graph("X x: A@7 B@8 C@9 ; Y x: A@1 B@2"))
 
 
 def test_waiters_of_a_single_node_wait_for_its_holder_only():
     """After a release anybody may win, so two waiters never block each other."""
-    assert set(standings(graph("S single: H A B ; X x: A H"))) == {"H", "A", "B"}
-    assert not standings(graph("S single: H A B ; X x: B A"))
+    assert set(stuck_classes(graph("S single: H A B ; X x: A H"))) == {"H", "A", "B"}
+    assert not stuck_classes(graph("S single: H A B ; X x: B A"))
 
 
 def test_followers_stay_stuck_when_something_else_opens():
@@ -177,11 +177,11 @@ def test_followers_stay_stuck_when_something_else_opens():
     found = graph("E elect!: L F ; X x: A@1 B@8 ; Y x: B@2 A@7")
     (asked,) = [r for r in found.queues["/X"].requests if r.actor == "B"]
 
-    assert len(standings(found)) == 3
+    assert len(stuck_classes(found)) == 3
 
     found.replaced("/X", queues("X x: A@1")[0], created=(), deleted=(asked,))
 
-    assert standings(found) == {"F": "standby"}
+    assert stuck_classes(found) == {"F": "standby"}
 
 
 def test_a_stuck_actor_that_asks_for_more_takes_others_along():
@@ -190,15 +190,15 @@ def test_a_stuck_actor_that_asks_for_more_takes_others_along():
     (later,) = queues("Z x: Q@3 A@20 C@21 ; Q x: C")[:1]
     found.replaced("/Z", later)
 
-    assert "C" not in standings(graph("X x: A@1 B@8 ; Y x: B@2 A@7 ; Z x: Q@3 C@21"))
-    assert standings(found)["C"] == "behind"
+    assert "C" not in stuck_classes(graph("X x: A@1 B@8 ; Y x: B@2 A@7 ; Z x: Q@3 C@21"))
+    assert stuck_classes(found)["C"] == "behind"
 
 
 def test_a_newcomer_to_an_election_that_is_entangled_takes_those_behind_it_along():
     """It closes a ring while somebody else leaves the same election."""
     found = graph("E elect!: L@1 F@2 ; X x: A@3 L@9 ; Y x: L@4 B@10")
-    len(found.residue.cores)
+    len(found.stuck_set.cores)
     (later,) = queues("E elect!: L@1 A@11")
     found.replaced("/E", later)
 
-    assert standings(found) == {"L": "core", "A": "core", "B": "behind"}
+    assert stuck_classes(found) == {"L": "core", "A": "core", "B": "behind"}

@@ -15,7 +15,7 @@ from zktop.model.layouts.site import Ground
 from zktop.model.locks.update import difference, updated
 from zktop.model.settings import Settings
 from zktop.model.text import Text
-from zktop.model.waits.state import Request
+from zktop.model.waits.state import WaitRequest
 from zktop.model.world.world import World
 
 CROWD = tuple(f"w{number}" for number in range(80))
@@ -86,6 +86,6 @@ def _fresh(world: World) -> Examiner:
     return examiner
 
 
-def _requests(examiner: Examiner) -> dict[str, tuple[Request, ...]]:
+def _requests(examiner: Examiner) -> dict[str, tuple[WaitRequest, ...]]:
     queues = examiner._deadlocks.graph.queues
     return {name: tuple(queue.requests) for name, queue in queues.items()}

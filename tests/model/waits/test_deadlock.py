@@ -7,11 +7,11 @@ from model.waits import random_states as w
 from model.waits.notation import graph, queues
 from msgspec.structs import replace
 
-from zktop.model.waits.assess import assess, standings
+from zktop.model.waits.assess import assess, stuck_classes
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.ring import Evidence
-from zktop.model.waits.state import Queue
+from zktop.model.waits.ring import ActorEvidence
+from zktop.model.waits.state import WaitQueue
 
 RING = "X x: A@1 B@8 ; Y x: B@2 A@7"
 STILL = {"A": 7_100, "B": 8_100}
@@ -21,7 +21,7 @@ WATCHED = frozenset({("/X", "lock-0000000008"), ("/Y", "lock-0000000007")})
 def only(state: str | WaitGraph, now_ms: int = 100_000, **known: object) -> Deadlock:
     """The one deadlock (or hint) of a state."""
     found = graph(state) if isinstance(state, str) else state
-    made = assess(found, Evidence(now_ms=now_ms, **known))
+    made = assess(found, ActorEvidence(now_ms=now_ms, **known))
     (deadlock,) = (*made.deadlocks, *made.hints)
     return deadlock
 
@@ -174,7 +174,7 @@ def test_an_upgrade_within_a_session_needs_more(known: dict[str, object], confid
 
 def test_a_double_request_of_a_thread_is_a_deadlock():
     """D6: by session it is a hint, by thread it is certain enough."""
-    by_thread = assess(graph("X x: A A"), Evidence(now_ms=999_000, threads={"A"}))
+    by_thread = assess(graph("X x: A A"), ActorEvidence(now_ms=999_000, threads={"A"}))
 
     assert [(made.rule, made.confidence) for made in by_thread.deadlocks] == [("D6", "C3")]
 
@@ -188,18 +188,18 @@ def test_the_learned_timeout_is_part_of_the_evidence():
 
 
 @given(w.worlds())
-def test_ways_out_free_as_many_as_they_say(found: list[Queue]):
+def test_ways_out_free_as_many_as_they_say(found: list[WaitQueue]):
     """By taking the actor out of the world and asking again."""
     whole = WaitGraph(found)
-    for made in assess(whole, Evidence(now_ms=0)).deadlocks:
+    for made in assess(whole, ActorEvidence(now_ms=0)).deadlocks:
         for way in made.ways_out:
             rest = [_without(queue, way.actor) for queue in found]
-            freed = set(standings(whole)) - set(standings(WaitGraph(rest)))
+            freed = set(stuck_classes(whole)) - set(stuck_classes(WaitGraph(rest)))
 
             assert way.frees == len(freed)
 
 
-def _without(queue: Queue, actor: str) -> Queue:
+def _without(queue: WaitQueue, actor: str) -> WaitQueue:
     kept = tuple(request for request in queue.requests if request.actor != actor)
     is_let_go = queue.kind == "single" and kept[:1] != queue.requests[:1]
     return replace(queue, requests=() if is_let_go else kept)

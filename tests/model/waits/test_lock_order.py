@@ -2,19 +2,19 @@
 
 from model.waits.notation import graph
 
-from zktop.model.waits.lock_order import Asker, OrderGraph
+from zktop.model.waits.lock_order import LockOrderGraph, OrderActor
 from zktop.model.waits.lock_order_story import Inversion, inversions
 
 
-def learned(*states: str, **askers: Asker) -> OrderGraph:
+def learned(*states: str, **askers: OrderActor) -> LockOrderGraph:
     """An order graph that has seen these states, one after the other."""
-    known = OrderGraph()
+    known = LockOrderGraph()
     for state in states:
-        known.harvest(graph(state), lambda actor: askers.get(actor, Asker(actor, actor)))
+        known.harvest(graph(state), lambda actor: askers.get(actor, OrderActor(actor, actor)))
     return known
 
 
-def found(*states: str, **askers: Asker) -> tuple[Inversion, ...]:
+def found(*states: str, **askers: OrderActor) -> tuple[Inversion, ...]:
     """The potential deadlocks of these states."""
     return inversions(learned(*states, **askers))
 
@@ -61,15 +61,15 @@ def test_one_actor_cannot_deadlock_with_itself():
 
 def test_one_identity_in_two_sessions_is_one_actor():
     """A restart is no second actor."""
-    assert not found(ONE, OTHER, A=Asker("w", "A"), B=Asker("w", "B"))
+    assert not found(ONE, OTHER, A=OrderActor("w", "A"), B=OrderActor("w", "B"))
 
 
 def test_actors_that_never_lived_together_cannot_deadlock():
     """A deploy step that always runs before the other."""
-    early, late = Asker("a", "A", alive_ms=(0, 10)), Asker("b", "B", alive_ms=(20, 30))
+    early, late = OrderActor("a", "A", alive_ms=(0, 10)), OrderActor("b", "B", alive_ms=(20, 30))
 
     assert not found(ONE, OTHER, A=early, B=late)
-    assert found(ONE, OTHER, A=early, B=Asker("b", "B", alive_ms=(5, 30)))
+    assert found(ONE, OTHER, A=early, B=OrderActor("b", "B", alive_ms=(5, 30)))
 
 
 def test_a_gate_keeps_them_apart():
@@ -139,7 +139,7 @@ def test_a_try_blocks_nobody():
 
 def test_a_concurrent_asker_is_a_hint():
     """The lock that it had may be another thread's."""
-    (made,) = found(ONE, OTHER, A=Asker("A", "A", is_concurrent=True))
+    (made,) = found(ONE, OTHER, A=OrderActor("A", "A", is_concurrent=True))
 
     assert made.confidence == "C1"
 
@@ -156,7 +156,7 @@ def test_how_close_it_came_is_the_gap_between_the_windows():
 
 def test_a_root_that_was_made_anew_is_another_lock():
     """Its generation is part of the vertex."""
-    known = OrderGraph()
+    known = LockOrderGraph()
     known.harvest(graph(ONE), generations={"/orders": 1, "/stock": 1})
     known.harvest(graph(OTHER), generations={"/orders": 5, "/stock": 5})
 
@@ -165,7 +165,7 @@ def test_a_root_that_was_made_anew_is_another_lock():
 
 def test_memory_is_bounded():
     """What was confirmed longest ago is forgotten, its dangers too."""
-    known = OrderGraph(edges_at_most=3)
+    known = LockOrderGraph(edges_at_most=3)
     known.harvest(graph(ONE))
     known.harvest(graph(OTHER))
     for name in "cdefgh":

@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 from model.plain_locks import member
 
 from zktop.model.facts import Session
-from zktop.model.waits.assess import standings
+from zktop.model.waits.assess import stuck_classes
 from zktop.model.waits.from_locks import Contenders
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.root_blockers import Forest
-from zktop.model.waits.state import Queue
+from zktop.model.waits.state import WaitQueue
 
 OWNERS = "ABCDE"
 
@@ -27,10 +27,10 @@ def contenders(place: int, owners: list[str]) -> Contenders:
     return Contenders(tuple(member(one, n, 10 * place + n, 1000 * n) for n, one in several))
 
 
-def queue(place: int, owners: list[str], *, made: bool) -> Queue:
+def queue(place: int, owners: list[str], *, made: bool) -> WaitQueue:
     """One lock, with its requests made already or not."""
     requests = contenders(place, owners)
-    return Queue(f"/{place}", "exclusive", tuple(requests) if made else requests, seen_zxid=99)
+    return WaitQueue(f"/{place}", "exclusive", tuple(requests) if made else requests, seen_zxid=99)
 
 
 def told(graph: WaitGraph) -> object:
@@ -40,7 +40,7 @@ def told(graph: WaitGraph) -> object:
         forest.replaced(lock, one)
     tangled = sorted(graph.tangled)
     places = [(actor, sorted(graph.locks(actor)), graph.places(actor)) for actor in tangled]
-    return standings(graph), graph.residue.cores, places, forest.roots(graph, 5000)
+    return stuck_classes(graph), graph.stuck_set.cores, places, forest.roots(graph, 5000)
 
 
 @given(lines(), st.data())

@@ -7,44 +7,48 @@ from hypothesis import strategies as st
 from model.waits import random_states as w
 from msgspec.structs import replace
 
-from zktop.model.waits.assess import behind, standings
-from zktop.model.waits.cores import Remnant, components, remnant, sparse_edges
+from zktop.model.waits.assess import actors_behind, stuck_classes
+from zktop.model.waits.cores import StuckQueue, components, sparse_edges, stuck_queue
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.state import Queue, Request
+from zktop.model.waits.state import WaitQueue, WaitRequest
 
 PLAIN = ("exclusive", "read-write")
 ORDERS = st.randoms(use_true_random=False)
 
 
-def stuck(queues: list[Queue]) -> set[str]:
+def stuck(queues: list[WaitQueue]) -> set[str]:
     """Who can never go on, by the engine."""
-    return set(standings(WaitGraph(queues)))
+    return set(stuck_classes(WaitGraph(queues)))
 
 
 def verdict(graph: WaitGraph) -> tuple[object, ...]:
     """All that a graph says, in a form that can be compared."""
-    cores = graph.residue.cores
+    cores = graph.stuck_set.cores
     return (
-        standings(graph),
+        stuck_classes(graph),
         [core.actors for core in cores],
-        [sorted(behind(graph, number)) for number in range(len(cores))],
+        [sorted(actors_behind(graph, number)) for number in range(len(cores))],
     )
 
 
 @given(w.worlds(), ORDERS)
-def test_the_stuck_are_whom_a_literal_simulation_leaves(queues: list[Queue], order: random.Random):
+def test_the_stuck_are_whom_a_literal_simulation_leaves(
+    queues: list[WaitQueue], order: random.Random
+):
     """Q1: whatever the order in which those finish who can."""
     assert stuck(queues) == w.simulate(queues, order)
 
 
 @given(w.worlds(PLAIN, odd=False))
-def test_with_plain_waits_somebody_is_stuck_if_and_only_if_there_is_a_cycle(queues: list[Queue]):
+def test_with_plain_waits_somebody_is_stuck_if_and_only_if_there_is_a_cycle(
+    queues: list[WaitQueue],
+):
     """Q2: for AND waits the search for cycles is exact."""
     assert bool(stuck(queues)) == w.has_cycle(w.full_edges(queues))
 
 
 @given(w.worlds(PLAIN, odd=False))
-def test_sparse_and_full_edges_have_the_same_components(queues: list[Queue]):
+def test_sparse_and_full_edges_have_the_same_components(queues: list[WaitQueue]):
     """Q3: the few edges lose no connection."""
     full = w.full_edges(queues)
     sparse = {
@@ -57,8 +61,8 @@ def test_sparse_and_full_edges_have_the_same_components(queues: list[Queue]):
     assert _groups(sparse, actors) == _groups(full, actors)
 
 
-def _whole(queue: Queue) -> Remnant:
-    return remnant(queue, queue.requests, {r.actor for r in queue.requests})
+def _whole(queue: WaitQueue) -> StuckQueue:
+    return stuck_queue(queue, queue.requests, {r.actor for r in queue.requests})
 
 
 def _groups(edges: set[tuple[str, str]], actors: list[str]) -> set[frozenset[str]]:
@@ -67,7 +71,7 @@ def _groups(edges: set[tuple[str, str]], actors: list[str]) -> set[frozenset[str
 
 
 @given(w.worlds(), st.data())
-def test_a_newcomer_changes_only_its_own_status(queues: list[Queue], data: st.DataObject):
+def test_a_newcomer_changes_only_its_own_status(queues: list[WaitQueue], data: st.DataObject):
     """Q4: nobody is behind the tail."""
     queue = data.draw(st.sampled_from(queues))
     after = _with(queues, queue, w.request(data.draw, queue.lock, queue.kind, "Z", 99))
@@ -76,7 +80,7 @@ def test_a_newcomer_changes_only_its_own_status(queues: list[Queue], data: st.Da
 
 
 @given(w.worlds(), st.data())
-def test_nobody_gets_stuck_because_something_is_gone(queues: list[Queue], data: st.DataObject):
+def test_nobody_gets_stuck_because_something_is_gone(queues: list[WaitQueue], data: st.DataObject):
     """Q5, T30: a deadlock never closes by a deletion."""
     gone = data.draw(
         st.sets(st.sampled_from([(q.lock, f"n-{n}") for q in queues for n in range(6)]))
@@ -93,7 +97,7 @@ def test_nobody_gets_stuck_because_something_is_gone(queues: list[Queue], data: 
 
 @given(w.worlds(), st.data())
 def test_a_request_of_a_free_actor_changes_nothing_for_others(
-    queues: list[Queue], data: st.DataObject
+    queues: list[WaitQueue], data: st.DataObject
 ):
     """Q6: if its actor is free afterwards, nothing changed."""
     queue = data.draw(st.sampled_from(queues))
@@ -105,7 +109,7 @@ def test_a_request_of_a_free_actor_changes_nothing_for_others(
     assert actor in stuck(after) or stuck(after) == stuck(queues)
 
 
-def _with(queues: list[Queue], queue: Queue, request: Request) -> list[Queue]:
+def _with(queues: list[WaitQueue], queue: WaitQueue, request: WaitRequest) -> list[WaitQueue]:
     longer = replace(queue, requests=(*queue.requests, request))
     if queue.kind == "conflict":
         longer = w.with_conflicts(longer)
@@ -113,9 +117,9 @@ def _with(queues: list[Queue], queue: Queue, request: Request) -> list[Queue]:
 
 
 @given(w.worlds(odd=False))
-def test_every_core_is_stuck_all_alone(queues: list[Queue]):
+def test_every_core_is_stuck_all_alone(queues: list[WaitQueue]):
     """Q7: a core needs nobody outside of it."""
-    for core in WaitGraph(queues).residue.cores:
+    for core in WaitGraph(queues).stuck_set.cores:
         alone = [
             replace(q, requests=tuple(r for r in q.requests if r.actor in core.actors))
             for q in queues
@@ -126,13 +130,13 @@ def test_every_core_is_stuck_all_alone(queues: list[Queue]):
 
 
 @given(w.worlds(("exclusive", "read-write", "pool", "single", "conflict"), odd=False))
-def test_every_stuck_actor_leads_to_a_core(queues: list[Queue]):
+def test_every_stuck_actor_leads_to_a_core(queues: list[WaitQueue]):
     """Q7: without orphans and leaders there is no other reason."""
-    assert set(standings(WaitGraph(queues)).values()) <= {"core", "behind"}
+    assert set(stuck_classes(WaitGraph(queues)).values()) <= {"core", "behind"}
 
 
 @given(w.worlds(), st.randoms(use_true_random=False))
-def test_the_order_of_reading_does_not_matter(queues: list[Queue], order: random.Random):
+def test_the_order_of_reading_does_not_matter(queues: list[WaitQueue], order: random.Random):
     """Q8: the same queues in any order give the same verdict."""
     shuffled = order.sample(queues, len(queues))
 
@@ -140,7 +144,7 @@ def test_the_order_of_reading_does_not_matter(queues: list[Queue], order: random
 
 
 @given(w.worlds(), st.integers(0, 2**32))
-def test_step_by_step_is_the_same_as_all_at_once(queues: list[Queue], seed: int):
+def test_step_by_step_is_the_same_as_all_at_once(queues: list[WaitQueue], seed: int):
     """Q9: after every event (or burst of events) the fold says what a new graph says."""
     chance = random.Random(seed)
     graph = WaitGraph(queues)

@@ -5,11 +5,11 @@ from model.waits import random_states as w
 
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.reduction import granted, is_granted
-from zktop.model.waits.state import Queue
+from zktop.model.waits.state import WaitQueue
 
 
 @given(w.worlds())
-def test_one_walk_names_whom_the_definition_names(queues: list[Queue]):
+def test_one_walk_names_whom_the_definition_names(queues: list[WaitQueue]):
     """The quick answer for a whole queue is that of the definition, for each of its members."""
     graph = WaitGraph(queues)
 

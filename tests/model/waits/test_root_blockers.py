@@ -3,10 +3,10 @@
 from model.waits.notation import graph
 
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.root_blockers import Forest, Root
+from zktop.model.waits.root_blockers import Forest, RootBlocker
 
 
-def roots(found: WaitGraph, now_ms: int = 1_000_000) -> tuple[Root, ...]:
+def roots(found: WaitGraph, now_ms: int = 1_000_000) -> tuple[RootBlocker, ...]:
     """The roots of a state."""
     forest = Forest()
     for lock, queue in found.queues.items():

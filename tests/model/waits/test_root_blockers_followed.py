@@ -10,8 +10,8 @@ from model.waits.notation import graph, queues
 
 from zktop.model.waits import root_blockers as forest
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.root_blockers import LISTED, Forest, Root
-from zktop.model.waits.state import Queue, Request
+from zktop.model.waits.root_blockers import LISTED, Forest, RootBlocker
+from zktop.model.waits.state import WaitQueue, WaitRequest
 
 NOW = 1_000_000
 
@@ -25,7 +25,7 @@ class Follower:
         self.changed(*queues(text))
         self.rank()
 
-    def changed(self, *made: Queue) -> None:
+    def changed(self, *made: WaitQueue) -> None:
         """All these changed since the last look."""
         for queue in made:
             self.graph.replaced(queue.lock, queue)
@@ -56,7 +56,7 @@ class Follower:
         return fresh
 
 
-def told(roots: tuple[Root, ...]) -> set[tuple[tuple[str, ...], int, int]]:
+def told(roots: tuple[RootBlocker, ...]) -> set[tuple[tuple[str, ...], int, int]]:
     """Without what only sorts them; nobody is behind one whose waiters count elsewhere."""
     return {(root.actors, root.blocked, root.blocked_ms) for root in roots if root.blocked}
 
@@ -238,12 +238,12 @@ def test_a_ranking_after_some_changes_is_what_a_ranking_of_all_would_say(chance:
         assert one.says() == one.truth()
 
 
-def _queue(lock: str, number: int, chance: random.Random, shared: str = "XY") -> Queue:
+def _queue(lock: str, number: int, chance: random.Random, shared: str = "XY") -> WaitQueue:
     """Mostly people of its own, and now and then somebody who is elsewhere too."""
     kind = chance.choice(KINDS)
     mine = [f"{lock}{n}" for n in range(6)] + list(shared)
     requests = tuple(
-        Request(
+        WaitRequest(
             node=f"n-{place}",
             actor=actor,
             mode=chance.choice(MODES.get(kind, ("exclusive",))),
@@ -252,7 +252,7 @@ def _queue(lock: str, number: int, chance: random.Random, shared: str = "XY") ->
         )
         for place, actor in enumerate(chance.sample(mine, chance.randint(0, 4)))
     )
-    return Queue(lock, kind, requests, chance.randint(1, 2) if kind == "pool" else None)
+    return WaitQueue(lock, kind, requests, chance.randint(1, 2) if kind == "pool" else None)
 
 
 def test_a_deadlock_is_still_named_when_it_is_no_more():
@@ -260,5 +260,5 @@ def test_a_deadlock_is_still_named_when_it_is_no_more():
     one = Follower("X x: A@1 B@8 ; Y x: B@2 A@7")
     one.changed(*queues("X x: A@1 ; Y x: B@2 A@7"))
 
-    assert graph("X x: A@1 ; Y x: B@2 A@7").residue.cores == ()
+    assert graph("X x: A@1 ; Y x: B@2 A@7").stuck_set.cores == ()
     assert [root.actors for root in one.forest.aged(NOW)] == [("A", "B")]

@@ -3,9 +3,9 @@
 import pytest
 from model.waits.scale_case import longer, scale_case, shorter
 
-from zktop.model.waits.assess import assess, behind, standings
+from zktop.model.waits.assess import actors_behind, assess, stuck_classes
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.ring import Evidence
+from zktop.model.waits.ring import ActorEvidence
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,7 @@ def graph() -> WaitGraph:
 
 def sizes(graph: WaitGraph) -> list[int]:
     """How many actors each core has."""
-    return sorted(len(core.actors) for core in graph.residue.cores)
+    return sorted(len(core.actors) for core in graph.stuck_set.cores)
 
 
 def test_the_state_is_as_large_as_promised():
@@ -31,14 +31,14 @@ def test_the_state_is_as_large_as_promised():
 
 def test_four_rings_and_their_victims_are_stuck_and_nobody_else(graph: WaitGraph):
     """1,200 stuck: 200 in four cores of 50, 1,000 behind the first."""
-    found = standings(graph)
+    found = stuck_classes(graph)
 
     assert sizes(graph) == [50, 50, 50, 50]
     assert list(found.values()).count("core") == 200
     assert {actor for actor in found if found[actor] == "behind"} == {
         f"victim{i}" for i in range(1_000)
     }
-    assert sorted(sum(1 for _ in behind(graph, n)) for n in range(4)) == [0, 0, 0, 1_000]
+    assert sorted(sum(1 for _ in actors_behind(graph, n)) for n in range(4)) == [0, 0, 0, 1_000]
 
 
 def test_the_last_of_the_chain_closes_it_and_any_deletion_opens_it(graph: WaitGraph):
@@ -48,19 +48,19 @@ def test_the_last_of_the_chain_closes_it_and_any_deletion_opens_it(graph: WaitGr
     graph.replaced(lock, queue, created=(request,), deleted=())
 
     assert sizes(graph) == [50, 50, 50, 50, 2_000]
-    assert len(standings(graph)) == 3_200
+    assert len(stuck_classes(graph)) == 3_200
 
     middle = graph.queues["/chain/700"]
     asked = middle.requests[1]
     graph.replaced("/chain/700", shorter(middle, asked), created=(), deleted=(asked,))
 
     assert sizes(graph) == [50, 50, 50, 50]
-    assert len(standings(graph)) == 1_200
+    assert len(stuck_classes(graph)) == 1_200
 
 
 def test_a_long_ring_is_one_short_sentence(graph: WaitGraph):
     """Fifty actors are not spelled out."""
-    found = assess(graph, Evidence(now_ms=60_000)).deadlocks
+    found = assess(graph, ActorEvidence(now_ms=60_000)).deadlocks
 
     assert [made.behind for made in found] == [1_000, 0, 0, 0]
     assert found[0].sentence == (

@@ -9,11 +9,11 @@ from model.waits.notation import graph
 
 from zktop.model.waits.assess import assess
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.ring import Evidence
-from zktop.model.waits.sentences import Names
-from zktop.model.waits.state import Queue
+from zktop.model.waits.ring import ActorEvidence
+from zktop.model.waits.sentences import DisplayNames
+from zktop.model.waits.state import WaitQueue
 
-NAMES = Names(
+NAMES = DisplayNames(
     owners={"A": "worker-a", "B": "worker-b", "C": "worker-c", "W": "pick-9"},
     paths={"/X": "/locks/orders", "/Y": "/locks/stock", "/Z": "/locks/bin"},
 )
@@ -112,7 +112,7 @@ SENTENCES = {
 @pytest.mark.parametrize(("state", "sentence"), SENTENCES.values(), ids=SENTENCES)
 def test_a_deadlock_is_told_in_one_sentence(state: str, sentence: str):
     """With owner labels, lock paths and modes; the closing request comes last."""
-    found = assess(graph(state), Evidence(now_ms=100_000), NAMES)
+    found = assess(graph(state), ActorEvidence(now_ms=100_000), NAMES)
     (made,) = (*found.deadlocks, *found.hints)
 
     assert made.sentence == sentence
@@ -125,7 +125,7 @@ def test_a_ring_of_six_names_its_ends():
         f"{lock} x: {lock.upper()}@{n + 1} {locks[n - 1].upper()}@{n + 10}"
         for n, lock in enumerate(locks)
     )
-    (made,) = assess(graph(state), Evidence(now_ms=72_000)).deadlocks
+    (made,) = assess(graph(state), ActorEvidence(now_ms=72_000)).deadlocks
 
     assert made.sentence == (
         "Ring of 6: F -> A -> ... -> E -> F; oldest wait F 1m02s, closed by E at 00:00:15."
@@ -133,9 +133,9 @@ def test_a_ring_of_six_names_its_ends():
 
 
 @given(w.worlds())
-def test_clean_names_make_clean_sentences(queues: list[Queue]):
+def test_clean_names_make_clean_sentences(queues: list[WaitQueue]):
     """No control character comes from us, and nothing ever fails."""
-    found = assess(WaitGraph(queues), Evidence(now_ms=0))
+    found = assess(WaitGraph(queues), ActorEvidence(now_ms=0))
     texts = [t for made in (*found.deadlocks, *found.hints, *found.candidates) for t in told(made)]
 
     assert not [t for t in texts for char in t if unicodedata.category(char) == "Cc"]

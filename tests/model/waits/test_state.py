@@ -7,13 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from zktop.model.waits.state import Request, difference, is_tail
+from zktop.model.waits.state import WaitRequest, changed_requests, is_tail
 
 
-def line(names: str) -> tuple[Request, ...]:
+def line(names: str) -> tuple[WaitRequest, ...]:
     """Give a queue, first to last."""
     return tuple(
-        Request(node=f"n-{place}", actor=name, mode="exclusive", czxid=place + 1, since_ms=place)
+        WaitRequest(
+            node=f"n-{place}", actor=name, mode="exclusive", czxid=place + 1, since_ms=place
+        )
         for place, name in enumerate(names.split())
     )
 
@@ -51,9 +53,9 @@ def test_the_differences_of_long_queues_are_those_of_all_their_members(chance: r
     if len(new) > 1 and chance.random() < 0.5:
         new.insert(chance.randrange(len(new)), new.pop(chance.randrange(len(new))))
     for number in range(chance.randint(0, 2)):
-        new.insert(chance.randint(0, len(new)), Request(f"new-{number}", "c", "exclusive", 1))
+        new.insert(chance.randint(0, len(new)), WaitRequest(f"new-{number}", "c", "exclusive", 1))
 
-    created, deleted = difference(tuple(old), tuple(new))
+    created, deleted = changed_requests(tuple(old), tuple(new))
     kept = [one for one in new if one in old]
     if kept == [one for one in old if one in new]:
         assert created == tuple(one for one in new if one not in old)

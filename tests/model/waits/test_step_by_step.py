@@ -4,16 +4,16 @@ from model.waits.notation import graph, queues
 from msgspec.structs import replace
 
 from zktop.model.waits.assess import assess
-from zktop.model.waits.confidence import Activity
+from zktop.model.waits.confidence import ConcurrencyDetector
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.ring import Evidence
-from zktop.model.waits.state import Queue
+from zktop.model.waits.ring import ActorEvidence
+from zktop.model.waits.state import WaitQueue
 
 RING = "X x: A@1 B@8 ; Y x: B@2 A@7"
-KNOWN = Evidence(now_ms=100_000)
+KNOWN = ActorEvidence(now_ms=100_000)
 
 
-def queue(text: str, seen_zxid: int = 1_000_000) -> Queue:
+def queue(text: str, seen_zxid: int = 1_000_000) -> WaitQueue:
     """One lock."""
     (found,) = queues(text, seen_zxid=seen_zxid)
     return found
@@ -59,7 +59,7 @@ def test_without_zxids_nothing_is_proven_and_nothing_is_hidden():
 
 def test_who_acts_while_it_waits_is_more_than_one_thread():
     """T23: A creates and deletes a member of Z after its wait began; the red goes away."""
-    activity = Activity()
+    activity = ConcurrencyDetector()
     found = WaitGraph(queues(RING, seen_zxid=50))
     (extra,) = queue("Z x: A@20").requests
     activity.deleted(extra, "/Z", there=20, gone=30)
@@ -68,7 +68,7 @@ def test_who_acts_while_it_waits_is_more_than_one_thread():
     assert activity.is_concurrent("A")
     assert not activity.is_concurrent("B")
 
-    made = assess(found, Evidence(now_ms=100_000, concurrent={"A"}))
+    made = assess(found, ActorEvidence(now_ms=100_000, concurrent={"A"}))
 
     assert [one.confidence for one in made.hints] == ["C1"]
     assert not made.deadlocks
@@ -76,7 +76,7 @@ def test_who_acts_while_it_waits_is_more_than_one_thread():
 
 def test_a_session_that_ends_is_not_concurrent():
     """All its nodes go at once, but the listings show that one after the other."""
-    activity = Activity()
+    activity = ConcurrencyDetector()
     found = WaitGraph([queue("X x: B@8", seen_zxid=30), queue("Y x: B@2 A@7", seen_zxid=20)])
     activity.deleted(queue("X x: A@1").requests[0], "/X", there=10, gone=30)
 
@@ -90,7 +90,7 @@ def test_a_session_that_ends_is_not_concurrent():
 
 def test_taking_another_lock_while_stuck_shows_a_second_thread():
     """A holds a node that is younger than its own wait."""
-    activity = Activity(identity=lambda actor: actor.rstrip("0123456789"))
+    activity = ConcurrencyDetector(identity=lambda actor: actor.rstrip("0123456789"))
     activity.look(graph(f"{RING} ; Z x: A@20"))
 
     assert activity.is_concurrent("A")
@@ -99,7 +99,7 @@ def test_taking_another_lock_while_stuck_shows_a_second_thread():
 
 def test_a_second_wait_shows_a_second_thread():
     """And stays known when it is over."""
-    activity = Activity()
+    activity = ConcurrencyDetector()
     activity.look(graph(f"{RING} ; Z x: C@3 A@20"))
     activity.look(graph(RING))
 
@@ -109,7 +109,7 @@ def test_a_second_wait_shows_a_second_thread():
 
 def test_two_waits_that_may_have_followed_one_another_prove_nothing():
     """Its wait for Y was last seen before it asked for Z."""
-    activity = Activity()
+    activity = ConcurrencyDetector()
     old = [*queues(RING, seen_zxid=15), queue("Z x: C@3 A@20", seen_zxid=21)]
     activity.look(WaitGraph(old))
 

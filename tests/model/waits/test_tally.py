@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zktop.model.waits.root_blockers import tally
-from zktop.model.waits.state import Request
+from zktop.model.waits.state import WaitRequest
 
 
 @given(st.randoms(use_true_random=False))
@@ -28,7 +28,7 @@ def test_counting_on_is_counting_all(chance: random.Random):
         assert one == tally(requests)
 
 
-def _request(number: int, chance: random.Random) -> Request:
+def _request(number: int, chance: random.Random) -> WaitRequest:
     since_ms = chance.choice((None, chance.randint(1, 1000)))
     is_exempt = chance.random() < 0.2
-    return Request(str(number), f"s{number}", "read", number, since_ms, exempt=is_exempt)
+    return WaitRequest(str(number), f"s{number}", "read", number, since_ms, exempt=is_exempt)

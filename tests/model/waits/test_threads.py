@@ -13,14 +13,14 @@ from zktop.model.facts import Gone, Node, Stat, join
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.assess import Assessment, assess
-from zktop.model.waits.ring import Evidence
+from zktop.model.waits.ring import ActorEvidence
 
 LATE = 10_000_000
 
 
 def judged(state: str, **known: object) -> Assessment:
     """What is said of a state long after it came about."""
-    return assess(graph(state), Evidence(now_ms=LATE, **known))
+    return assess(graph(state), ActorEvidence(now_ms=LATE, **known))
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,13 @@
 
 from model.waits.notation import queues
 
-from zktop.model.waits.assess import standings
+from zktop.model.waits.assess import stuck_classes
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.state import Queue
+from zktop.model.waits.state import WaitQueue
 from zktop.model.waits.watch_deadlocks import watch_deadlocks
 
 
-def queue(text: str) -> Queue:
+def queue(text: str) -> WaitQueue:
     """One lock."""
     (found,) = queues(text)
     return found
@@ -20,7 +20,7 @@ def test_two_that_watch_each_other_sleep_for_good():
     watched = {"A": {"lock-0000000002"}, "B": {"lock-0000000001"}}
     (made,) = watch_deadlocks(lock, watched)
 
-    assert not standings(WaitGraph([lock]))
+    assert not stuck_classes(WaitGraph([lock]))
     assert (made.rule, made.kind, made.confidence) == ("D7", "watches", "C4")
     assert made.sentence == (
         "A and B watch each other's nodes in /L: by order A may go on, but nothing will wake "

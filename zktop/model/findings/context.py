@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from zktop.model.client_names import Calling
+from zktop.model.client_names import ClientNames
 from zktop.model.facts import Link, Millis, Session
 from zktop.model.findings.finding import Lacking, Need, Subject
 from zktop.model.format import short
@@ -43,7 +43,7 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tru
     tangled: Mapping[tuple[Text, Text], str] = {}  # (lock, node) in a deadlock -> its id
     is_lock: Callable[[str], bool] = lambda _: False
     is_read: Callable[[str], bool] = lambda _: False  # its children are known
-    calling: Calling = Calling()
+    client_names: ClientNames = ClientNames()
 
     @property
     def thresholds(self) -> Thresholds:
@@ -52,7 +52,7 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tru
 
     def who(self, session: Session, label: Text | None = None) -> str:
         """Name a session as all of zktop does, by a name that is no other's."""
-        return short(self.calling(session, label))
+        return short(self.client_names(session, label))
 
     @cached_property
     def shows_watches(self) -> bool:

@@ -15,8 +15,8 @@ from zktop.model.findings.finding import Answer, Rule, Severity, Subject, Verdic
 from zktop.model.format import clock, count, several
 from zktop.model.locks.lock import Line
 from zktop.model.text import Text
-from zktop.model.waits.sentences import Names
-from zktop.model.waits.state import Kind, Queue, Request
+from zktop.model.waits.sentences import DisplayNames
+from zktop.model.waits.state import QueueKind, WaitQueue, WaitRequest
 
 if TYPE_CHECKING:
     from zktop.model.waits.deadlock import Deadlock
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NodeOf = tuple[Text, Text]  # a lock, and a node relative to it
 
-_KINDS: dict[str, Kind] = {"read-write": "read-write", "semaphore": "pool"}
+_KINDS: dict[str, QueueKind] = {"read-write": "read-write", "semaphore": "pool"}
 _PROCESS = "Stop one process, never delete a live session's node: its owner would go on working."
 
 
@@ -204,9 +204,9 @@ def _members(look: Examination, one: Sighted) -> Iterator[Text]:
     return (path for path in one.others if path in look.at_path)
 
 
-def _queue(look: Examination, line: Line) -> Queue:
+def _queue(look: Examination, line: Line) -> WaitQueue:
     requests = tuple(
-        Request(
+        WaitRequest(
             node=member.node,
             actor=session_text(member.owner),
             mode=member.mode,
@@ -216,12 +216,12 @@ def _queue(look: Examination, line: Line) -> Queue:
         for member in line.members
     )
     kind = _KINDS.get(look.lock.kind, "exclusive")
-    return Queue(look.path, kind, requests, look.lock.leases, seen_zxid=look.lock.seen_zxid)
+    return WaitQueue(look.path, kind, requests, look.lock.leases, seen_zxid=look.lock.seen_zxid)
 
 
-def _names(look: Examination) -> Names:
+def _names(look: Examination) -> DisplayNames:
     owners: Mapping[Session, str] = {one.owner: look.who(one) for one in look.members}
-    return Names({session_text(session): name for session, name in owners.items()})
+    return DisplayNames({session_text(session): name for session, name in owners.items()})
 
 
 @rule(

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from zktop.model.client_names import Calling
+from zktop.model.client_names import ClientNames
 from zktop.model.facts import Millis, Session
 from zktop.model.findings.apply import QUIET, Examined, examine, interview, survey_all
 from zktop.model.findings.causes import Ahead, folded
@@ -65,7 +65,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
     changes: Sequence[Change]
     deadlocks: "tuple[Deadlock, ...]"
     inversions: "tuple[Inversion, ...]"
-    calling: Calling
+    client_names: ClientNames
     at_once: int | None  # how much to examine in this look; None: all that is due
 
     @property
@@ -149,7 +149,7 @@ class Inspection:
             tangled=tangled(scene.deadlocks),
             is_lock=lambda path: Text(path) in scene.locks,
             is_read=lambda path: scene.world.family(path).listed,
-            calling=scene.calling,
+            client_names=scene.client_names,
         )
 
     def _next(self, scene: Scene, around: Surroundings) -> list[Key]:

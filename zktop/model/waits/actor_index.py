@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
-from zktop.model.waits.state import Queue, Request
+from zktop.model.waits.state import WaitQueue, WaitRequest
 
 _STICKY_KINDS = ("election", "conflict")
 _SESSION: Final = re.compile(r"0x[1-9a-f][0-9a-f]{0,15}")
@@ -19,12 +19,12 @@ _SESSION: Final = re.compile(r"0x[1-9a-f][0-9a-f]{0,15}")
 Key = str | int  # an actor, or the session that it is: of those there are many
 
 
-def is_sticky(queue: Queue, request: Request) -> bool:
+def is_sticky(queue: WaitQueue, request: WaitRequest) -> bool:
     """Whether this place makes its actor tangled all alone."""
     return not request.releases or queue.kind in _STICKY_KINDS
 
 
-class Places:
+class ActorIndex:
     """A fold: actor to lock paths. `touched` collects the locks whose tangled members changed."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Places:
             locks[session] = lock
         return True
 
-    def enter_all(self, queue: Queue, created: Iterable[Request]) -> list[Request]:
+    def enter_all(self, queue: WaitQueue, created: Iterable[WaitRequest]) -> list[WaitRequest]:
         """Take note of many new members; give those whose actors are tangled now."""
         tangled = []
         for request in created:
@@ -83,7 +83,7 @@ class Places:
                 tangled.append(request)
         return tangled
 
-    def enter(self, queue: Queue, request: Request) -> None:
+    def enter(self, queue: WaitQueue, request: WaitRequest) -> None:
         """Take note of a new member."""
         actor, lock = request.actor, queue.lock
         if not request.releases:
@@ -103,7 +103,7 @@ class Places:
             before[lock] = before.get(lock, 0) + 1
         self._review(actor, joined=lock)
 
-    def leave(self, queue: Queue, request: Request) -> None:
+    def leave(self, queue: WaitQueue, request: WaitRequest) -> None:
         """Take note of a member that is gone."""
         actor, lock = request.actor, queue.lock
         if not request.releases:

@@ -15,27 +15,34 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zktop.model.waits.confidence import confidence
-from zktop.model.waits.cores import Core, Remnant, Standing
-from zktop.model.waits.deadlock import Deadlock, identity, newest, ordered_actors, signature, steps
+from zktop.model.waits.cores import Core, StuckClass, StuckQueue
+from zktop.model.waits.deadlock import (
+    Deadlock,
+    deadlock_id,
+    newest,
+    ordered_actors,
+    signature,
+    steps,
+)
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import (
-    Case,
+    ActorEvidence,
     Coexistence,
-    Evidence,
     Ring,
+    RingCase,
     coexistence,
     edges,
     kind,
     queued,
     rings,
 )
-from zktop.model.waits.sentences import Names, sentence
-from zktop.model.waits.state import Queue, Request
-from zktop.model.waits.threads import several
+from zktop.model.waits.sentences import DisplayNames, sentence
+from zktop.model.waits.state import WaitQueue, WaitRequest
+from zktop.model.waits.threads import multi_threaded
 from zktop.model.waits.ways_out import ways_out
 
 
-def entangled(graph: WaitGraph) -> WaitGraph | None:
+def with_blocking_elections(graph: WaitGraph) -> WaitGraph | None:
     """Make a graph of all that hangs together with candidates who also want locks, if any."""
     elections = [q for q in graph.queues.values() if q.kind == "election" and not q.blocking]
     elections = [queue for queue in elections if _may_entangle(graph, queue)]
@@ -53,56 +60,56 @@ def entangled(graph: WaitGraph) -> WaitGraph | None:
     return WaitGraph([*blocking, *(graph.queues[lock] for lock in sorted(locks))])
 
 
-def _may_entangle(graph: WaitGraph, queue: Queue) -> bool:
+def _may_entangle(graph: WaitGraph, queue: WaitQueue) -> bool:
     """Whether a candidate holds something while another one before it waits for something."""
     actors = [request.actor for request in queue.requests]
     waits = (not graph.holds(q, r) for actor in actors[:-1] for q, r in graph.places(actor))
     return any(graph.locks(actor) for actor in actors[1:]) and any(waits)
 
 
-def standings(graph: WaitGraph) -> dict[str, Standing]:
+def stuck_classes(graph: WaitGraph) -> dict[str, StuckClass]:
     """Every stuck actor (and no other), with its class."""
-    residue = graph.residue
-    waiting = {actor for rest in residue.remnants.values() for actor in _waiting(rest)}
-    found = {a: _standing(graph, a) for a in residue.stuck | (waiting - residue.frozen)}
-    found.update((actor, "core") for core in residue.cores for actor in core.actors)
-    for lock in residue.remnants:
+    stuck_set = graph.stuck_set
+    waiting = {actor for rest in stuck_set.queues.values() for actor in _waiting(rest)}
+    found = {a: _standing(graph, a) for a in stuck_set.actors | (waiting - stuck_set.frozen)}
+    found.update((actor, "core") for core in stuck_set.cores for actor in core.actors)
+    for lock in stuck_set.queues:
         for actor, groups in graph.crowd(lock):
-            found[actor] = "behind" if groups - {residue.dead_end} else "dead-end"
+            found[actor] = "behind" if groups - {stuck_set.dead_end} else "dead-end"
     return found
 
 
-def _waiting(rest: Remnant) -> Iterator[str]:
+def _waiting(rest: StuckQueue) -> Iterator[str]:
     pairs = zip(rest.members, rest.waits, strict=True)
     return (member.actor for member, waits in pairs if waits)
 
 
-def _standing(graph: WaitGraph, actor: str) -> Standing:
-    residue = graph.residue
-    if residue.reach.get(actor, frozenset()) - {residue.dead_end}:
+def _standing(graph: WaitGraph, actor: str) -> StuckClass:
+    stuck_set = graph.stuck_set
+    if stuck_set.reach.get(actor, frozenset()) - {stuck_set.dead_end}:
         return "behind"
     kinds = {graph.queues[lock].kind for lock in graph.locks(actor)}
     return "standby" if kinds == {"election"} else "dead-end"
 
 
-def tally(graph: WaitGraph) -> Counter[frozenset[int]]:
+def count_behind(graph: WaitGraph) -> Counter[frozenset[int]]:
     """Count the actors outside of all cores by the cores that they are behind."""
-    residue = graph.residue
-    in_cores = {actor for core in residue.cores for actor in core.actors}
-    counts = Counter(g for actor, g in residue.reach.items() if actor not in in_cores)
-    for lock in residue.remnants:
+    stuck_set = graph.stuck_set
+    in_cores = {actor for core in stuck_set.cores for actor in core.actors}
+    counts = Counter(g for actor, g in stuck_set.reach.items() if actor not in in_cores)
+    for lock in stuck_set.queues:
         counts.update(groups for _, groups in graph.crowd(lock))
     return counts
 
 
-def behind(graph: WaitGraph, number: int) -> Iterator[str]:
+def actors_behind(graph: WaitGraph, number: int) -> Iterator[str]:
     """Everybody who merely queues behind the core of this number."""
-    residue = graph.residue
-    in_cores = {actor for core in residue.cores for actor in core.actors}
-    for actor, groups in residue.reach.items():
+    stuck_set = graph.stuck_set
+    in_cores = {actor for core in stuck_set.cores for actor in core.actors}
+    for actor, groups in stuck_set.reach.items():
         if number in groups and actor not in in_cores:
             yield actor
-    for lock in residue.remnants:
+    for lock in stuck_set.queues:
         yield from (actor for actor, groups in graph.crowd(lock) if number in groups)
 
 
@@ -120,17 +127,19 @@ class Assessment(Struct, frozen=True, gc=False):
 
 class _View(Struct, frozen=True):
     graph: WaitGraph
-    known: Evidence
-    names: Names
+    known: ActorEvidence
+    names: DisplayNames
     # Seen with elections as waits although nobody said that their candidates block.
     is_supposed: bool = False
 
 
-def assess(graph: WaitGraph, known: Evidence, names: Names | None = None) -> Assessment:
+def assess(
+    graph: WaitGraph, known: ActorEvidence, names: DisplayNames | None = None
+) -> Assessment:
     """Judge every core of the graph, and those that there would be if elections blocked."""
-    names = names or Names()
+    names = names or DisplayNames()
     found = list(_judged(_View(graph, known, names)))
-    supposed = entangled(graph)
+    supposed = with_blocking_elections(graph)
     if supposed is not None:
         view = _View(supposed, known, names, is_supposed=True)
         found += [pair for pair in _judged(view) if pair[0].rule == "D8"]
@@ -151,16 +160,16 @@ def _is_hint(made: Deadlock) -> bool:
     return made.confidence == "C1" and (made.threaded or made.rule in ("D6", "D8"))
 
 
-def _goes_on(made: Deadlock, known: Evidence) -> bool:
+def _goes_on(made: Deadlock, known: ActorEvidence) -> bool:
     """Tell whether somebody with several threads worked on after the ring was closed."""
     closed = max((step.czxid for step in made.steps), default=0)
     return made.threaded and any(known.released.get(a, 0) > closed for a in made.actors)
 
 
 def _judged(view: _View) -> Iterator[tuple[Deadlock, Coexistence]]:
-    counts = tally(view.graph)
-    for number, found in enumerate(rings(view.graph.residue)):
-        core = view.graph.residue.cores[number]
+    counts = count_behind(view.graph)
+    for number, found in enumerate(rings(view.graph.stuck_set)):
+        core = view.graph.stuck_set.cores[number]
         if not _is_closed(view.graph, found):
             continue
         together = coexistence(_members(core, found), view.graph.queues)
@@ -178,35 +187,35 @@ def _is_closed(graph: WaitGraph, found: Ring) -> bool:
     )
 
 
-def _members(core: Core, found: Ring) -> list[tuple[str, Request]]:
+def _members(core: Core, found: Ring) -> list[tuple[str, WaitRequest]]:
     """List what must have existed at one moment: the ring, or all of a knot."""
     if all(edge.is_plain for edge in found):
         return [(e.queue.lock, r) for e in found for r in (e.request, e.blocker)]
-    return [(rest.queue.lock, member) for rest in core.remnants for member in rest.members]
+    return [(rest.queue.lock, member) for rest in core.queues for member in rest.members]
 
 
 def _deadlock(
     view: _View, number: int, together: Coexistence, counts: Counter[frozenset[int]]
 ) -> Deadlock:
     graph, names = view.graph, view.names
-    core, found = graph.residue.cores[number], rings(graph.residue)[number]
+    core, found = graph.stuck_set.cores[number], rings(graph.stuck_set)[number]
     rule, sort = kind(core, found)
     shown = _shown(core, found)
     closing = newest(shown)
     actors = core.actors if rule == "D3" else core.actors & _owners(found)
-    case = Case(
+    case = RingCase(
         rule=rule,
         ring=found,
         closing=closing,
         actors=actors,
         coexistence=together,
         owner=names.owner,
-        several=several(graph, actors, view.known.threads),
+        several=multi_threaded(graph, actors, view.known.threads),
         is_supposed=view.is_supposed,
     )
     level, clues = confidence(case, view.known)
     return Deadlock(
-        id=identity(rule, found),
+        id=deadlock_id(rule, found),
         rule=rule,
         kind=sort,
         confidence=level,

@@ -17,18 +17,18 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from zktop.model.waits.cores import NOTHING_STUCK, Residue
+from zktop.model.waits.cores import NOTHING_STUCK, StuckSet
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.ring import Case, Clue, Edge, Evidence, Rule, doubles
-from zktop.model.waits.state import Queue, Request
-from zktop.model.waits.threads import waits
+from zktop.model.waits.ring import ActorEvidence, Clue, DeadlockRule, RingCase, WaitEdge, doubles
+from zktop.model.waits.state import WaitQueue, WaitRequest
+from zktop.model.waits.threads import waiting_places
 
 Confidence = Literal["C1", "C2", "C3", "C4"]
 
 QUIET_MS: Final = 30_000  # without a request: whoever is not blocked would have sent one
 
 
-def confidence(case: Case, known: Evidence) -> tuple[Confidence, tuple[Clue, ...]]:
+def confidence(case: RingCase, known: ActorEvidence) -> tuple[Confidence, tuple[Clue, ...]]:
     """Weigh the case."""
     scales = _Scales(case, known)
     cap = scales.caps.get(case.rule, lambda: "C4")
@@ -36,11 +36,11 @@ def confidence(case: Case, known: Evidence) -> tuple[Confidence, tuple[Clue, ...
 
 
 class _Scales(Struct, frozen=True):
-    case: Case
-    known: Evidence
+    case: RingCase
+    known: ActorEvidence
 
     @property
-    def caps(self) -> dict[Rule, Callable[[], Confidence]]:
+    def caps(self) -> dict[DeadlockRule, Callable[[], Confidence]]:
         """How sure the rules can be that prove less than a plain ring."""
         return {
             "D3": self._cap_of_knots,
@@ -98,7 +98,7 @@ class _Scales(Struct, frozen=True):
         return age is not None and age >= self.known.settle_ms
 
     def _is_watched(self) -> bool:
-        edges: tuple[Edge, ...] = self.case.ring
+        edges: tuple[WaitEdge, ...] = self.case.ring
         return all((e.queue.lock, e.request.node) in self.known.watched for e in edges)
 
     def _is_still(self, actor: str) -> bool:
@@ -158,7 +158,7 @@ class _Scales(Struct, frozen=True):
         if self._is_watched():
             yield Clue(supports=True, text="every waiter watches what its recipe needs")
 
-    def _about_input(self, edge: Edge) -> Iterator[Clue]:
+    def _about_input(self, edge: WaitEdge) -> Iterator[Clue]:
         queue, actor = edge.queue, edge.request.actor
         if queue.guessed:
             yield Clue(supports=False, text=f"the layout of {queue.lock} is a guess")
@@ -191,7 +191,7 @@ class _Gone(Struct, frozen=True, gc=False):
     gone: int
 
 
-class Activity:
+class ConcurrencyDetector:
     """A fold: remembers, by identity, who was seen to act while it waited."""
 
     def __init__(self, identity: Callable[[str], str] = str) -> None:
@@ -210,7 +210,7 @@ class Activity:
         """Give the zxid of its last release while it was stuck; 0 when it released nothing."""
         return self._released.get(actor, 0)
 
-    def deleted(self, request: Request, lock: str, *, there: int, gone: int) -> None:
+    def deleted(self, request: WaitRequest, lock: str, *, there: int, gone: int) -> None:
         """Take note of a member listed at zxid `there` and missing at zxid `gone`."""
         self._gone.append(_Gone(request.actor, lock, there, gone))
 
@@ -222,11 +222,11 @@ class Activity:
         """
         relist: list[str] = []
         rest: list[_Gone] = []
-        self._note_releases(graph.residue.stuck)
+        self._note_releases(graph.stuck_set.actors)
         # Once an actor: a service may give up thousands of its places between two looks.
         asked = [gone for gone in self._gone if not self.is_concurrent(gone.actor)]
         actors = {gone.actor for gone in asked}
-        waiting = {actor: waits(graph, actor) for actor in actors}
+        waiting = {actor: waiting_places(graph, actor) for actor in actors}
         for gone in asked:
             queues = [q for q, r in waiting[gone.actor] if 0 < r.czxid <= gone.there]
             if any(queue.seen_zxid >= gone.gone for queue in queues):
@@ -248,13 +248,13 @@ class Activity:
 
     def _note_takers(self, graph: WaitGraph) -> None:
         """Find who holds a node that is younger than a wait of its own, and who waits twice."""
-        residue = graph.residue
-        looked_at = residue, [graph.queues[lock] for lock in sorted(residue.locks)]
+        stuck_set = graph.stuck_set
+        looked_at = stuck_set, [graph.queues[lock] for lock in sorted(stuck_set.locks)]
         if _is_same(looked_at, self._looked_at):
             return
         self._looked_at = looked_at
-        for actor in residue.stuck:
-            waiting = waits(graph, actor)
+        for actor in stuck_set.actors:
+            waiting = waiting_places(graph, actor)
             holds = (r for q, r in graph.places(actor) if graph.holds(q, r) and not r.exempt)
             taken = sorted(request.czxid for request in holds)
             takes = any(_is_any_between(taken, r.czxid, q.seen_zxid) for q, r in waiting)
@@ -262,7 +262,7 @@ class Activity:
                 self._concurrent.add(self._identity(actor))
 
 
-_Stuck = tuple[Residue, list[Queue]]
+_Stuck = tuple[StuckSet, list[WaitQueue]]
 
 
 def _is_same(one: _Stuck, other: _Stuck) -> bool:
@@ -270,7 +270,7 @@ def _is_same(one: _Stuck, other: _Stuck) -> bool:
     return one[0] is other[0] and all(a is b for a, b in zip(one[1], other[1], strict=True))
 
 
-def _are_together(waits: list[tuple[Queue, Request]]) -> bool:
+def _are_together(waits: list[tuple[WaitQueue, WaitRequest]]) -> bool:
     """Tell whether two waits were there at one moment; by the two newest listings."""
     if len(waits) < 2:  # noqa: PLR2004  one wait is what one thread does
         return False

@@ -21,22 +21,22 @@ from typing import Literal
 
 from msgspec import Struct
 
-from zktop.model.waits.reduction import Strand, alone, stuck
-from zktop.model.waits.state import Queue, Request
+from zktop.model.waits.reduction import ThinnedQueue, stuck, unthinned
+from zktop.model.waits.state import WaitQueue, WaitRequest
 
-Standing = Literal["free", "core", "behind", "dead-end", "standby"]
+StuckClass = Literal["free", "core", "behind", "dead-end", "standby"]
 
 
-class Residue(Struct, frozen=True, eq=False):
+class StuckSet(Struct, frozen=True, eq=False):
     """Who is stuck among the tangled actors, and why; compared by identity.
 
     `reach` names for an actor the numbers of the cores that it is in or behind; one more number,
     `dead_end`, stands for what will never leave without being in a core.
     """
 
-    stuck: frozenset[str]
+    actors: frozenset[str]
     frozen: frozenset[str]
-    remnants: "Mapping[str, Remnant]"
+    queues: "Mapping[str, StuckQueue]"
     edges: Mapping[str, list[str]]
     cores: "tuple[Core, ...]"
     reach: Mapping[str, frozenset[int]]
@@ -44,63 +44,65 @@ class Residue(Struct, frozen=True, eq=False):
     @property
     def locks(self) -> AbstractSet[str]:
         """The queues in which somebody stands who will never leave."""
-        return self.remnants.keys()
+        return self.queues.keys()
 
     @property
     def dead_end(self) -> int:
         """The number of those who never leave: nobody's nodes, and leaders."""
         return len(self.cores)
 
-    def may_open(self, lock: str, request: Request) -> bool:
+    def may_open(self, lock: str, request: WaitRequest) -> bool:
         """Whether somebody may be able to go on when this request is gone."""
         is_seen = request.actor in self.edges or not request.releases
-        return is_seen and lock in self.remnants
+        return is_seen and lock in self.queues
 
 
-NOTHING_STUCK = Residue(frozenset(), frozenset(), {}, {}, (), {})
+NOTHING_STUCK = StuckSet(frozenset(), frozenset(), {}, {}, (), {})
 
 
-def residue(stuck: set[str], nobody: set[str], lines: Iterable[Strand]) -> Residue:
+def explain_stuck(stuck: set[str], nobody: set[str], lines: Iterable[ThinnedQueue]) -> StuckSet:
     """Explain why these tangled actors are stuck, from all the queues that they stand in."""
     if not stuck and not nobody:
         return NOTHING_STUCK
 
     frozen = frozenset(stuck | nobody)
-    remnants = {
-        line.queue.lock: remnant(line.queue, line.queue.requests[: line.end], frozen)
+    queues = {
+        line.queue.lock: stuck_queue(line.queue, line.queue.requests[: line.end], frozen)
         for line in lines
     }
-    graph = edges(remnants.values())
-    found = tuple(sorted(cores(remnants.values(), graph), key=lambda core: min(core.actors)))
+    graph = edges(queues.values())
+    found = tuple(sorted(cores(queues.values(), graph), key=lambda core: min(core.actors)))
     dead_ends = [actor for actor, others in graph.items() if not others]
     reached = reach(graph, [*(core.actors for core in found), dead_ends])
-    return Residue(frozenset(stuck), frozen, remnants, graph, found, reached)
+    return StuckSet(frozenset(stuck), frozen, queues, graph, found, reached)
 
 
-class Remnant(Struct, frozen=True, gc=False):
+class StuckQueue(Struct, frozen=True, gc=False):
     """The members left in one queue, in its order, and which of them wait."""
 
-    queue: Queue
-    members: tuple[Request, ...]
+    queue: WaitQueue
+    members: tuple[WaitRequest, ...]
     waits: tuple[bool, ...]
 
-    def only(self, actors: frozenset[str] | set[str]) -> "Remnant":
+    def only(self, actors: frozenset[str] | set[str]) -> "StuckQueue":
         """Look at those actors alone in the world."""
         members = [member for member in self.members if member.actor in actors]
         if len(members) == len(self.members):
             return self
-        return remnant(self.queue, members, actors)
+        return stuck_queue(self.queue, members, actors)
 
 
-def remnant(queue: Queue, requests: Iterable[Request], frozen: Container[str]) -> Remnant:
+def stuck_queue(
+    queue: WaitQueue, requests: Iterable[WaitRequest], frozen: Container[str]
+) -> StuckQueue:
     """Keep the members of frozen actors, and passers-by whom those stop.
 
     A leader never hands over by itself, so in an election everybody stays.
     """
     is_election = queue.kind == "election"
-    members: list[Request] = []
+    members: list[WaitRequest] = []
     waits: list[bool] = []
-    writers: list[Request] = []
+    writers: list[WaitRequest] = []
     for request in requests:
         ahead = writers if request.reads else members
         can_wait = request.releases and not request.exempt
@@ -110,10 +112,10 @@ def remnant(queue: Queue, requests: Iterable[Request], frozen: Container[str]) -
             waits.append(is_waiting)
             if not request.reads:
                 writers.append(request)
-    return Remnant(queue, tuple(members), tuple(waits))
+    return StuckQueue(queue, tuple(members), tuple(waits))
 
 
-def _is_stopped(queue: Queue, ahead: list[Request], request: Request) -> bool:
+def _is_stopped(queue: WaitQueue, ahead: list[WaitRequest], request: WaitRequest) -> bool:
     if queue.kind == "single":
         return ahead[:1] == list(queue.requests[:1])
     if queue.kind == "conflict":
@@ -122,11 +124,12 @@ def _is_stopped(queue: Queue, ahead: list[Request], request: Request) -> bool:
     return len(ahead) >= queue.room
 
 
-def blockers(queue: Queue, members: tuple[Request, ...], place: int) -> Iterator[int]:
+def blockers(queue: WaitQueue, members: tuple[WaitRequest, ...], place: int) -> Iterator[int]:
     """All places before this one that it has to wait for, or may have to (pool).
 
-    >>> a, b, c = (Request(n, n, m, 1) for n, m in (("a", "read"), ("b", "write"), ("c", "read")))
-    >>> queue = Queue("/l", "read-write", (a, b, c))
+    >>> modes = {"a": "read", "b": "write", "c": "read"}
+    >>> a, b, c = (WaitRequest(name, name, mode, 1) for name, mode in modes.items())
+    >>> queue = WaitQueue("/l", "read-write", (a, b, c))
     >>> list(blockers(queue, queue.requests, 2))
     [1]
     """
@@ -142,7 +145,7 @@ def blockers(queue: Queue, members: tuple[Request, ...], place: int) -> Iterator
     return iter(earlier)
 
 
-def sparse_edges(rest: Remnant) -> Iterator[tuple[int, int]]:
+def sparse_edges(rest: StuckQueue) -> Iterator[tuple[int, int]]:
     """Edges between places, waiter first, with the closure of all of them."""
     if rest.queue.kind not in ("single", "conflict"):
         yield from _chained_edges(rest)
@@ -153,7 +156,7 @@ def sparse_edges(rest: Remnant) -> Iterator[tuple[int, int]]:
                 yield place, other
 
 
-def _chained_edges(rest: Remnant) -> Iterator[tuple[int, int]]:
+def _chained_edges(rest: StuckQueue) -> Iterator[tuple[int, int]]:
     """Stop at the nearest member that itself waits for everything further on."""
     ahead: list[int] = []
     writers_ahead: list[int] = []
@@ -226,13 +229,13 @@ class Core(Struct, frozen=True, gc=False):
     """Actors that keep each other stuck, and the queues in which they do, alone in the world."""
 
     actors: frozenset[str]
-    remnants: tuple[Remnant, ...]
+    queues: tuple[StuckQueue, ...]
 
 
-def edges(remnants: Iterable[Remnant]) -> dict[str, list[str]]:
+def edges(queues: Iterable[StuckQueue]) -> dict[str, list[str]]:
     """Who waits for whom, sparse, over several queues."""
     graph: dict[str, list[str]] = {}
-    for rest in remnants:
+    for rest in queues:
         for member in rest.members:
             if member.actor not in graph:
                 graph[member.actor] = []
@@ -241,14 +244,14 @@ def edges(remnants: Iterable[Remnant]) -> dict[str, list[str]]:
     return graph
 
 
-def cores(remnants: Iterable[Remnant], graph: dict[str, list[str]]) -> Iterator[Core]:
+def cores(queues: Iterable[StuckQueue], graph: dict[str, list[str]]) -> Iterator[Core]:
     """Every independent deadlock."""
     found = [
         frozenset(group)
         for group in components(graph)
         if len(group) > 1 or group[0] in graph[group[0]]
     ]
-    for group, rests in zip(found, _shares(remnants, found), strict=True):
+    for group, rests in zip(found, _shares(queues, found), strict=True):
         left = _left_alone(rests) if _has_choice(rests) else group
         if left == group:
             yield Core(group, tuple(rest for rest in rests if any(rest.waits)))
@@ -257,20 +260,20 @@ def cores(remnants: Iterable[Remnant], graph: dict[str, list[str]]) -> Iterator[
             yield from cores(smaller, edges(smaller))
 
 
-def _has_choice(rests: list[Remnant]) -> bool:
+def _has_choice(rests: list[StuckQueue]) -> bool:
     """Whether somebody may wait for any of several; plain waits make every ring a core."""
     return any(rest.queue.room > 1 for rest in rests)
 
 
-def _left_alone(rests: list[Remnant]) -> frozenset[str]:
-    return frozenset(stuck([alone(rest.queue, rest.members) for rest in rests]))
+def _left_alone(rests: list[StuckQueue]) -> frozenset[str]:
+    return frozenset(stuck([unthinned(rest.queue, rest.members) for rest in rests]))
 
 
-def _shares(remnants: Iterable[Remnant], groups: list[frozenset[str]]) -> list[list[Remnant]]:
+def _shares(queues: Iterable[StuckQueue], groups: list[frozenset[str]]) -> list[list[StuckQueue]]:
     """For each group the queues in which it stands, with nobody else left in them."""
     group_of = {actor: number for number, group in enumerate(groups) for actor in group}
-    shares: list[list[Remnant]] = [[] for _ in groups]
-    for rest in remnants:
+    shares: list[list[StuckQueue]] = [[] for _ in groups]
+    for rest in queues:
         present = {group_of[m.actor] for m in rest.members if m.actor in group_of}
         for number in sorted(present):
             shares[number].append(rest.only(groups[number]))
@@ -308,7 +311,7 @@ def reach(
 
 
 def crowd(
-    rest: Remnant, tail: Iterable[Request], reached: Reach
+    rest: StuckQueue, tail: Iterable[WaitRequest], reached: Reach
 ) -> Iterator[tuple[str, frozenset[int]]]:
     """Find the passers-by of the tail that are stuck, and the groups that they are behind."""
     shares = rest.queue.kind == "read-write"
@@ -327,5 +330,5 @@ def crowd(
             writers.append(request)
 
 
-def _union(members: list[Request], reached: Reach) -> frozenset[int]:
+def _union(members: list[WaitRequest], reached: Reach) -> frozenset[int]:
     return frozenset[int]().union(*(reached.get(member.actor, ()) for member in members))

@@ -8,13 +8,13 @@ from zktop.model.waits.confidence import Confidence
 from zktop.model.waits.cores import Core
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.lock_order import fold_name, fold_path
-from zktop.model.waits.ring import Clue, Edge, Kind, Ring, Rule
-from zktop.model.waits.sentences import LETTER, Names
-from zktop.model.waits.state import Mode, Request
+from zktop.model.waits.ring import Clue, DeadlockKind, DeadlockRule, Ring, WaitEdge
+from zktop.model.waits.sentences import LETTER, DisplayNames
+from zktop.model.waits.state import Mode, WaitRequest
 from zktop.model.waits.ways_out import WayOut
 
 
-class Place(Struct, frozen=True, gc=False):
+class DeadlockPlace(Struct, frozen=True, gc=False):
     """A request and its lock."""
 
     lock: str
@@ -22,13 +22,13 @@ class Place(Struct, frozen=True, gc=False):
     mode: Mode
 
 
-class Step(Struct, frozen=True, gc=False, rename={"blocker": "for"}):
+class DeadlockStep(Struct, frozen=True, gc=False, rename={"blocker": "for"}):
     """One actor of the ring: what it holds right now, what it waits for, and for whom."""
 
     actor: str
     owner: str
-    holds: tuple[Place, ...]
-    waits: Place
+    holds: tuple[DeadlockPlace, ...]
+    waits: DeadlockPlace
     blocker: str
     edge: str
     closing: bool
@@ -41,14 +41,14 @@ class Deadlock(Struct, frozen=True, gc=False):
     """Actors none of whom can ever go on; `steps` in the order of their requests."""
 
     id: str
-    rule: Rule
-    kind: Kind
+    rule: DeadlockRule
+    kind: DeadlockKind
     confidence: Confidence
     since_ms: int | None
     coexistence_proven: bool
     actors: tuple[str, ...]
     locks: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[DeadlockStep, ...]
     behind: int
     sentence: str
     ways_out: tuple[WayOut, ...]
@@ -58,21 +58,21 @@ class Deadlock(Struct, frozen=True, gc=False):
     threaded: bool = False  # some of its sessions are known to have several threads
 
 
-def steps(graph: WaitGraph, ring: Ring, names: Names) -> tuple[Step, ...]:
+def steps(graph: WaitGraph, ring: Ring, names: DisplayNames) -> tuple[DeadlockStep, ...]:
     """One step for each edge, oldest request first; the newest has closed it."""
     closing = newest(ring)
     made = [_step(graph, edge, names, closes=edge is closing) for edge in ring]
     return tuple(sorted(made, key=lambda step: (step.closing, step.czxid)))
 
 
-def newest(ring: Ring) -> Edge:
+def newest(ring: Ring) -> WaitEdge:
     """Give the last request: of a ring the last edge, of a knot maybe one that is in no ring."""
     return max(reversed(ring), key=lambda edge: edge.request.czxid)  # of equals, the last
 
 
-def _step(graph: WaitGraph, edge: Edge, names: Names, *, closes: bool) -> Step:
+def _step(graph: WaitGraph, edge: WaitEdge, names: DisplayNames, *, closes: bool) -> DeadlockStep:
     request = edge.request
-    return Step(
+    return DeadlockStep(
         actor=request.actor,
         owner=names.label(request.actor),
         holds=holdings(graph, request.actor),
@@ -86,16 +86,16 @@ def _step(graph: WaitGraph, edge: Edge, names: Names, *, closes: bool) -> Step:
     )
 
 
-def holdings(graph: WaitGraph, actor: str) -> tuple[Place, ...]:
+def holdings(graph: WaitGraph, actor: str) -> tuple[DeadlockPlace, ...]:
     """All that the actor holds right now, by lock."""
     return tuple(_place(q.lock, r) for q, r in graph.places(actor) if graph.holds(q, r))
 
 
-def _place(lock: str, request: Request) -> Place:
-    return Place(lock, request.node, request.mode)
+def _place(lock: str, request: WaitRequest) -> DeadlockPlace:
+    return DeadlockPlace(lock, request.node, request.mode)
 
 
-def identity(rule: Rule, ring: Ring) -> str:
+def deadlock_id(rule: DeadlockRule, ring: Ring) -> str:
     """Name the deadlock: the same while it lives, and the same in a replay.
 
     Made from the ring alone, since others may join and leave the queues of the core.
@@ -106,7 +106,7 @@ def identity(rule: Rule, ring: Ring) -> str:
     return f"{rule}-{blake2s(text.encode('utf-8', 'surrogatepass'), digest_size=4).hexdigest()}"
 
 
-def signature(rule: Rule, ring: Ring, names: Names) -> str:
+def signature(rule: DeadlockRule, ring: Ring, names: DisplayNames) -> str:
     """Name all deadlocks of this sort, for muting: classes of locks, modes and owners."""
     locks = {f"{LETTER[e.request.mode]}:{fold_path(e.queue.lock)}" for e in ring}
     owners = {fold_name(names.label(edge.request.actor)) for edge in ring}

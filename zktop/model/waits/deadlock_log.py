@@ -15,17 +15,17 @@ from zktop.model.facts import Millis
 from zktop.model.history.events import Departure
 
 if TYPE_CHECKING:
-    from zktop.model.waits.deadlock import Deadlock, Place, Step
+    from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
     from zktop.model.waits.lock_order_story import Inversion
 
-KEPT: Final = 50
-CLEAR_AFTER: Final[Millis] = 2_000
+MAX_ENDED: Final = 50
+CLEAR_AFTER_MS: Final[Millis] = 2_000
 RULES_CHANGED: Final = "nobody left: the rules changed (actors, leases or kind of a lock)"
 
-Departed = Callable[["Place"], Departure | None]
+Departed = Callable[["DeadlockPlace"], Departure | None]
 
 
-class Over(msgspec.Struct, frozen=True):
+class EndedDeadlock(msgspec.Struct, frozen=True):
     """A deadlock that is over: its last verdict, when it was gone, and how it ended."""
 
     deadlock: "Deadlock"
@@ -38,7 +38,7 @@ class DeadlockLog:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self.over: tuple[Over, ...] = ()
+        self.over: tuple[EndedDeadlock, ...] = ()
         self._alive: dict[str, Deadlock] = {}
         self._count = 0
         self._dated: dict[str, tuple[Inversion, Inversion]] = {}
@@ -58,11 +58,13 @@ class DeadlockLog:
         if gone:
             threaded = {one.id for one in hints}
             ends = (
-                Over(one, now, _refuted(one) if one.id in threaded else _how(one, departed))
+                EndedDeadlock(
+                    one, now, _refuted(one) if one.id in threaded else _how(one, departed)
+                )
                 for one in gone
             )
-            self.over = (*self.over, *ends)[-KEPT:]
-        if any(one.at < now <= one.at + CLEAR_AFTER for one in self.over):
+            self.over = (*self.over, *ends)[-MAX_ENDED:]
+        if any(one.at < now <= one.at + CLEAR_AFTER_MS for one in self.over):
             self.over = tuple(self._cleared(one, departed, now) for one in self.over)
         return numbered
 
@@ -83,9 +85,9 @@ class DeadlockLog:
             self._count += 1
         return replace(one, number=known.number if known else self._count)
 
-    def _cleared(self, one: Over, departed: Departed, now: Millis) -> Over:
+    def _cleared(self, one: EndedDeadlock, departed: Departed, now: Millis) -> EndedDeadlock:
         """Say again how it ended, now that more may have gone; the same while nothing changed."""
-        if now - one.at > CLEAR_AFTER:
+        if now - one.at > CLEAR_AFTER_MS:
             return one
         how = _how(one.deadlock, departed)
         return one if how in (one.how, RULES_CHANGED) else replace(one, how=how)
@@ -113,7 +115,7 @@ def _how(was: "Deadlock", departed: Departed) -> str:
     return f"{step.name} released {lock} while it waited, so it was not blocked"
 
 
-def _left(was: "Deadlock", departed: Departed) -> "Iterator[tuple[Step, list[Departure]]]":
+def _left(was: "Deadlock", departed: Departed) -> "Iterator[tuple[DeadlockStep, list[Departure]]]":
     """Give those who have left some of their places."""
     for step in was.steps:
         gone = [one for place in (*step.holds, step.waits) if (one := departed(place))]

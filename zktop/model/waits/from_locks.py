@@ -20,16 +20,16 @@ from typing import Final, overload
 
 import msgspec
 
-from zktop.model.actors import NOBODY, STRANDED, Actors, session_of
+from zktop.model.actors import STRANDED, UNOWNED, Actors, session_of
 from zktop.model.facts import Millis, Session, session_text
 from zktop.model.history.change import Change, everybody
 from zktop.model.locks.lock import Line, Lock, Member
 from zktop.model.locks.open_folder import folder_queues
 from zktop.model.locks.queue import Queue as Regular
-from zktop.model.waits.state import Kind, Passing, Queue, Request
+from zktop.model.waits.state import Passing, QueueKind, WaitQueue, WaitRequest
 from zktop.model.world.sequence_diff import Split, splits
 
-KINDS: Final[dict[str, Kind]] = {
+KINDS: Final[dict[str, QueueKind]] = {
     "first": "exclusive",
     "read-write": "read-write",
     "first-n": "pool",
@@ -37,37 +37,37 @@ KINDS: Final[dict[str, Kind]] = {
 _LINE: Final = "\0"  # between a path and the number of a line
 
 
-def names_of(path: str, first: int = 0) -> Iterator[str]:
+def queue_names(path: str, first: int = 0) -> Iterator[str]:
     """Give the names of a lock's queues, one after another, without end."""
     return (f"{path}{_LINE}{number}" if number else path for number in count(first))
 
 
-def path_of(name: str) -> str:
+def lock_path(name: str) -> str:
     """Give the lock that a queue belongs to.
 
-    >>> path_of("/locks/a"), path_of("/locks/a" + chr(0) + "1")
+    >>> lock_path("/locks/a"), lock_path("/locks/a" + chr(0) + "1")
     ('/locks/a', '/locks/a')
     """
     return name.partition(_LINE)[0]
 
 
-def of_session(member: Member) -> Request:
+def of_session(member: Member) -> WaitRequest:
     """Make the request of a member that a session owns."""
     actor = session_text(member.owner)
-    return Request(member.node, actor, member.mode, member.czxid, member.ctime)
+    return WaitRequest(member.node, actor, member.mode, member.czxid, member.ctime)
 
 
-def request_of(lock: Lock, member: Member, actors: Actors, *, is_exempt: bool) -> Request:
+def make_request(lock: Lock, member: Member, actors: Actors, *, is_exempt: bool) -> WaitRequest:
     """Make the request of whoever stands there."""
     actor, stat = actors.of(lock, member), member.znode.stat
-    return Request(
+    return WaitRequest(
         node=member.node,
         actor=actor,
         mode=member.mode,
         czxid=stat.czxid if stat else 0,
         since_ms=stat.ctime if stat else None,
         exempt=is_exempt,
-        releases=not actor.startswith((NOBODY, STRANDED)),
+        releases=not actor.startswith((UNOWNED, STRANDED)),
         session=None if actors.are_sessions else _session_behind(member, actor),
     )
 
@@ -79,7 +79,7 @@ def _session_behind(member: Member, actor: str) -> str | None:
     return session_text(member.owner)
 
 
-def is_of(request: Request, member: Member, *, is_exempt: bool) -> bool:
+def is_unchanged(request: WaitRequest, member: Member, *, is_exempt: bool) -> bool:
     """Tell whether a session's request needs not be made again; its znode never changes owner."""
     stat = member.znode.stat
     return (
@@ -101,19 +101,19 @@ _NOBODY: Final[frozenset[str]] = frozenset()
 _SHARED: Final = ("mutex", "read-write")
 
 
-class Lined(msgspec.Struct, frozen=True, gc=False):
+class QueueUpdate(msgspec.Struct, frozen=True, gc=False):
     """A queue of the wait graph, the members it was made of, and who came and went since."""
 
-    queue: Queue
+    queue: WaitQueue
     members: tuple[Member, ...]
-    created: tuple[Request, ...] | Passing
-    deleted: tuple[Request, ...]
+    created: tuple[WaitRequest, ...] | Passing
+    deleted: tuple[WaitRequest, ...]
 
 
-class Known(msgspec.Struct, frozen=True, gc=False):
+class KnownQueues(msgspec.Struct, frozen=True, gc=False):
     """The queues as they are, the members that the long ones were made of, and what changed."""
 
-    queues: Mapping[str, Queue]
+    queues: Mapping[str, WaitQueue]
     members: Mapping[str, tuple[Member, ...]]
     change: Change | None = None
 
@@ -130,7 +130,7 @@ class Known(msgspec.Struct, frozen=True, gc=False):
         return tuple(splits(before, after))
 
 
-def queues(lock: Lock, actors: Actors, known: Known) -> Iterator[Lined]:
+def queues(lock: Lock, actors: Actors, known: KnownQueues) -> Iterator[QueueUpdate]:
     """Give the queues of a lock, each as the next version of the known one of its name."""
     if lock.kind == "semaphore":
         yield _pool(lock, actors, known)
@@ -138,14 +138,14 @@ def queues(lock: Lock, actors: Actors, known: Known) -> Iterator[Lined]:
     if lock.kind in _SHARED and any(folder_queues(lock.lines)):
         yield _together(lock, actors, known)
         return
-    for name, line in zip(names_of(lock.path), lock.lines, strict=False):
+    for name, line in zip(queue_names(lock.path), lock.lines, strict=False):
         yield _queue(lock, line, name, actors, known)
 
 
-def _pool(lock: Lock, actors: Actors, known: Known) -> Lined:
+def _pool(lock: Lock, actors: Actors, known: KnownQueues) -> QueueUpdate:
     """Holders first, then who waits: leases and the queue for them are one to the wait graph."""
     capacity = lock.leases or len(lock.holders)
-    rules = Queue(
+    rules = WaitQueue(
         lock=lock.path,
         kind="pool",
         requests=(),
@@ -158,10 +158,10 @@ def _pool(lock: Lock, actors: Actors, known: Known) -> Lined:
     return _filled(rules, lock, members, actors, known)
 
 
-def _together(lock: Lock, actors: Actors, known: Known) -> Lined:
+def _together(lock: Lock, actors: Actors, known: KnownQueues) -> QueueUpdate:
     """Make one queue of several lines, in which each waits by the rule of its own line."""
     members = (*lock.obstacles, *sorted(lock.members, key=attrgetter("czxid")))
-    rules = Queue(
+    rules = WaitQueue(
         lock=lock.path,
         kind="conflict",
         requests=(),
@@ -176,7 +176,7 @@ def _conflicts(lock: Lock, waiters: Iterable[Member]) -> dict[str, tuple[str, ..
     return {one.node: tuple(other.node for other in lock.blocked_by(one)) for one in waiters}
 
 
-def _queue(lock: Lock, line: Line, name: str, actors: Actors, known: Known) -> Lined:
+def _queue(lock: Lock, line: Line, name: str, actors: Actors, known: KnownQueues) -> QueueUpdate:
     kind = _kind(lock, line)
     members = tuple(line.members)
     if lock.obstacles:
@@ -186,7 +186,7 @@ def _queue(lock: Lock, line: Line, name: str, actors: Actors, known: Known) -> L
         members = (*line.holders, *line.waiters)
     if kind == "conflict":
         conflicts = _conflicts(lock, line.waiters)
-    rules = Queue(
+    rules = WaitQueue(
         lock=name,
         kind=kind,
         requests=(),
@@ -198,7 +198,7 @@ def _queue(lock: Lock, line: Line, name: str, actors: Actors, known: Known) -> L
     return _filled(rules, lock, members, actors, known)
 
 
-def _kind(lock: Lock, line: Line) -> Kind:
+def _kind(lock: Lock, line: Line) -> QueueKind:
     """Choose the rule of the wait graph; pairwise conflicts serve where no simple one does."""
     if lock.kind == "election":
         return "election"
@@ -210,12 +210,12 @@ def _kind(lock: Lock, line: Line) -> Kind:
 
 
 def _filled(
-    rules: Queue,
+    rules: WaitQueue,
     lock: Lock,
     members: tuple[Member, ...],
     actors: Actors,
-    known: Known,
-) -> Lined:
+    known: KnownQueues,
+) -> QueueUpdate:
     """Put the requests in. What did not change is taken over as it is."""
     queue = known.queues.get(rules.lock)
     if queue is None:
@@ -232,18 +232,18 @@ def _filled(
         parts = known.apart(before, members)
     old = {one.node: one for part in parts for one in requests[part.here : part.here + part.left]}
 
-    def following(member: Member) -> Request:
+    def following(member: Member) -> WaitRequest:
         same, is_exempt = old.get(member.node), member.node in exempt
         is_usual = actors.are_sessions and member.node not in lock.stranded
-        if same and is_usual and is_of(same, member, is_exempt=is_exempt):
+        if same and is_usual and is_unchanged(same, member, is_exempt=is_exempt):
             return same
-        made = request_of(lock, member, actors, is_exempt=is_exempt)
+        made = make_request(lock, member, actors, is_exempt=is_exempt)
         return same if same == made else made
 
     new = [[following(m) for m in members[p.there : p.there + p.joined]] for p in parts]
     stay = {id(request) for some in new for request in some}
     was = {id(request) for request in old.values()}
-    return Lined(
+    return QueueUpdate(
         msgspec.structs.replace(rules, requests=_spliced(requests, parts, new)),
         members,
         tuple(request for some in new for request in some if id(request) not in was),
@@ -252,10 +252,10 @@ def _filled(
 
 
 def _spliced(
-    requests: tuple[Request, ...], parts: Sequence[Split], new: Sequence[list[Request]]
-) -> tuple[Request, ...]:
+    requests: tuple[WaitRequest, ...], parts: Sequence[Split], new: Sequence[list[WaitRequest]]
+) -> tuple[WaitRequest, ...]:
     """Put the new ones into the places of those that left."""
-    spliced: list[Request] = []
+    spliced: list[WaitRequest] = []
     at = 0
     for part, some in zip(parts, new, strict=True):
         spliced += requests[at : part.here]
@@ -265,7 +265,7 @@ def _spliced(
 
 
 def _standing(
-    requests: Sequence[Request],
+    requests: Sequence[WaitRequest],
     members: Sequence[Member],
     actors: Actors,
     exempt: frozenset[str],
@@ -275,19 +275,21 @@ def _standing(
         return 0
     count = 0
     for request, member in zip(requests, members, strict=False):
-        if request.node != member.node or not is_of(request, member, is_exempt=False):
+        if request.node != member.node or not is_unchanged(request, member, is_exempt=False):
             return count
         count += 1
     return count
 
 
-def _first(rules: Queue, lock: Lock, members: tuple[Member, ...], actors: Actors) -> Lined:
+def _first(
+    rules: WaitQueue, lock: Lock, members: tuple[Member, ...], actors: Actors
+) -> QueueUpdate:
     """Make all requests of a queue that was not there before."""
     exempt = _exempt(lock)
     requests = tuple(
-        [request_of(lock, one, actors, is_exempt=one.node in exempt) for one in members]
+        [make_request(lock, one, actors, is_exempt=one.node in exempt) for one in members]
     )
-    return Lined(msgspec.structs.replace(rules, requests=requests), members, requests, ())
+    return QueueUpdate(msgspec.structs.replace(rules, requests=requests), members, requests, ())
 
 
 def _exempt(lock: Lock) -> frozenset[str]:
@@ -314,16 +316,16 @@ class Contenders(Passing):
         return len(self._members)
 
     @overload
-    def __getitem__(self, place: int) -> Request: ...
+    def __getitem__(self, place: int) -> WaitRequest: ...
     @overload
-    def __getitem__(self, place: slice) -> tuple[Request, ...]: ...
-    def __getitem__(self, place: int | slice) -> Request | tuple[Request, ...]:
+    def __getitem__(self, place: slice) -> tuple[WaitRequest, ...]: ...
+    def __getitem__(self, place: int | slice) -> WaitRequest | tuple[WaitRequest, ...]:
         """Make one request, or several."""
         if isinstance(place, slice):
             return tuple(map(of_session, self._members[place]))
         return of_session(self._members[place])
 
-    def __iter__(self) -> Iterator[Request]:
+    def __iter__(self) -> Iterator[WaitRequest]:
         """Make all of them, one by one."""
         return map(of_session, self._members)
 
@@ -356,7 +358,7 @@ class Contenders(Passing):
         return found
 
 
-def plain_queue(lock: Lock, actors: Actors, *, are_owned: bool = False) -> Queue | None:
+def plain_queue(lock: Lock, actors: Actors, *, are_owned: bool = False) -> WaitQueue | None:
     """Give the only queue of a lock that was not there before, where its line is a plain one.
 
     It may be known that each member has a session.
@@ -366,10 +368,10 @@ def plain_queue(lock: Lock, actors: Actors, *, are_owned: bool = False) -> Queue
         return None
     if lock.kind not in _QUEUED or not actors.are_sessions:
         return None
-    kind: Kind = "election" if lock.kind == "election" else KINDS[line.rule]
+    kind: QueueKind = "election" if lock.kind == "election" else KINDS[line.rule]
     # Who stands by in an election does not wait.
     unmade = _contenders(line, are_owned=are_owned) if kind != "election" else None
-    return Queue(
+    return WaitQueue(
         lock.path,
         kind,
         _of_sessions(lock, line.members, actors) if unmade is None else unmade,
@@ -387,11 +389,11 @@ def _contenders(line: Regular, *, are_owned: bool) -> Contenders | None:
     return Contenders(members) if are_owned or all(map(attrgetter("owner"), members)) else None
 
 
-def _of_sessions(lock: Lock, members: Sequence[Member], actors: Actors) -> tuple[Request, ...]:
+def _of_sessions(lock: Lock, members: Sequence[Member], actors: Actors) -> tuple[WaitRequest, ...]:
     """Make the requests of members of whom none is exempt; nearly all belong to sessions."""
     return tuple(
         [
-            of_session(one) if one.owner else request_of(lock, one, actors, is_exempt=False)
+            of_session(one) if one.owner else make_request(lock, one, actors, is_exempt=False)
             for one in members
         ]
     )

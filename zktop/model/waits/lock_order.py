@@ -3,7 +3,7 @@
 Fed with acquisitions, from a snapshot or one by one, of bounded size. Almost every acquisition
 repeats one seen before; only a new way of nesting two locks starts a search for a cycle.
 
-Nothing is learned from an actor with more than `PLACES_AT_MOST` places. Whoever owns so many locks
+Nothing is learned from an actor with more than `MAX_PLACES` places. Whoever owns so many locks
 at once is a service of many threads behind one session: which of them took which lock, nobody can
 tell, so its order says nothing, and all pairs of ten thousand locks would take minutes.
 
@@ -26,7 +26,7 @@ from typing import Final
 from msgspec import Struct
 
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.state import Mode, Queue, Request
+from zktop.model.waits.state import Mode, WaitQueue, WaitRequest
 
 # A part of a path is variable when it is an id (hex, a number) or ends in one.
 _ID = r"(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|0x[0-9a-f]+|[0-9a-f]{16,}|\d+)"
@@ -51,10 +51,10 @@ def fold_path(path: str) -> str:
     return "/".join(fold_name(part) for part in path.split("/"))
 
 
-SAMPLES_AT_MOST = 4
+MAX_SAMPLES = 4
 
 
-class Asker(Struct, frozen=True, gc=False):
+class OrderActor(Struct, frozen=True, gc=False):
     """Who asks: an identity that outlives sessions, a label, and the life of the session."""
 
     identity: str
@@ -63,7 +63,7 @@ class Asker(Struct, frozen=True, gc=False):
     is_concurrent: bool = False
 
 
-class Owned(Struct, frozen=True, gc=False):
+class OwnedLock(Struct, frozen=True, gc=False):
     """A lock that somebody owns, granted or still queued; `generation`: czxid of its root."""
 
     lock: str
@@ -90,12 +90,12 @@ class Owned(Struct, frozen=True, gc=False):
 Gates = frozenset[tuple[str, bool]]
 
 
-class Sample(Struct, eq=False):
+class OrderSample(Struct, eq=False):
     """One distinct way in which somebody nested two locks; updated when it happens again."""
 
-    asker: Asker
-    held: Owned
-    wanted: Owned
+    asker: OrderActor
+    held: OwnedLock
+    wanted: OwnedLock
     # Other locks owned meanwhile, each with whether it was only read.
     gates: Gates
     count: int = 0
@@ -123,16 +123,16 @@ class OrderEdge(Struct, eq=False):
     wanted: str
     count: int = 0
     by_owner: dict[str, int] = {}
-    samples: dict[tuple[object, ...], Sample] = {}
+    samples: dict[tuple[object, ...], OrderSample] = {}
 
-    def add(self, sample: Sample, czxid: int, at_ms: int | None) -> Sample | None:
+    def add(self, sample: OrderSample, czxid: int, at_ms: int | None) -> OrderSample | None:
         """Count an acquisition; answer with the sample when it is one not seen before."""
         self.count += 1
         owner = sample.asker.owner
-        if owner in self.by_owner or len(self.by_owner) < 4 * SAMPLES_AT_MOST:
+        if owner in self.by_owner or len(self.by_owner) < 4 * MAX_SAMPLES:
             self.by_owner[owner] = self.by_owner.get(owner, 0) + 1
         known = self.samples.get(sample.key)
-        if known is None and len(self.samples) < SAMPLES_AT_MOST:
+        if known is None and len(self.samples) < MAX_SAMPLES:
             self.samples[sample.key] = known = sample
             sample.first_czxid = czxid
         is_new = known is sample or (known is not None and known.is_try)
@@ -144,7 +144,7 @@ class OrderEdge(Struct, eq=False):
             known.asked_ms, known.ended_ms = at_ms, None
         return known if is_new else None
 
-    def take_back(self, sample: Sample) -> None:
+    def take_back(self, sample: OrderSample) -> None:
         """Count an acquisition out again; a sample of nothing is none."""
         owner = sample.asker.owner
         self.count -= 1
@@ -155,38 +155,38 @@ class OrderEdge(Struct, eq=False):
             self.samples.pop(sample.key, None)
 
 
-def orders(queue: Queue) -> bool:
+def orders(queue: WaitQueue) -> bool:
     """Whether a lock of this kind can be part of an inversion: one holder is enough to block."""
     return queue.binds and (queue.kind != "pool" or queue.room == 1)
 
 
 def owned_before(
-    graph: WaitGraph, request: Request, generations: Mapping[str, int]
-) -> tuple[Owned, ...]:
+    graph: WaitGraph, request: WaitRequest, generations: Mapping[str, int]
+) -> tuple[OwnedLock, ...]:
     """All that the actor owned when it made this request, as far as it is still there."""
     return tuple(
-        Owned(queue.lock, other.node, other.mode, generations.get(queue.lock, 0))
+        OwnedLock(queue.lock, other.node, other.mode, generations.get(queue.lock, 0))
         for queue, other in graph.places(request.actor)
         if orders(queue) and 0 < other.czxid < request.czxid
     )
 
 
-AskerOf = Callable[[str], Asker]
+AskerOf = Callable[[str], OrderActor]
 
 
-def plain_asker(actor: str) -> Asker:
+def plain_asker(actor: str) -> OrderActor:
     """Take an actor for its own identity."""
-    return Asker(actor, actor)
+    return OrderActor(actor, actor)
 
 
 _LENGTH_AT_MOST = 4
 _STEPS_AT_MOST = 2_000
 
-Cycle = tuple[Sample, ...]
+Cycle = tuple[OrderSample, ...]
 Out = Mapping[str, Mapping[str, OrderEdge]]
 
 
-def closed_by(first: Sample, out: Out) -> Cycle:
+def closed_by(first: OrderSample, out: Out) -> Cycle:
     """Find the shortest cycle that this sample closes, if any."""
     if first.is_try:
         return ()
@@ -199,7 +199,7 @@ def closed_by(first: Sample, out: Out) -> Cycle:
     return ()
 
 
-def _against(first: Sample, out: Out) -> Cycle:
+def _against(first: OrderSample, out: Out) -> Cycle:
     """Within one class: somebody else takes its members in the other direction."""
     for other in _samples(first.wanted.vertex, out):
         is_same_class = other.wanted.vertex == first.held.vertex
@@ -221,17 +221,17 @@ def _extend(path: Cycle, length: int, out: Out, steps: Iterator[int]) -> Iterato
             yield from _extend((*path, sample), length, out, steps)
 
 
-def _samples(vertex: str, out: Out) -> Iterator[Sample]:
+def _samples(vertex: str, out: Out) -> Iterator[OrderSample]:
     return (
         s for edge in out.get(vertex, {}).values() for s in edge.samples.values() if not s.is_try
     )
 
 
-def _fits(path: Cycle, sample: Sample) -> bool:
+def _fits(path: Cycle, sample: OrderSample) -> bool:
     return all(_are_apart(other, sample) and not _is_gated(other, sample) for other in path)
 
 
-def _are_apart(one: Sample, other: Sample) -> bool:
+def _are_apart(one: OrderSample, other: OrderSample) -> bool:
     """Two actors that can be alive at the same time."""
     if one.asker.identity == other.asker.identity:
         return False
@@ -241,7 +241,7 @@ def _are_apart(one: Sample, other: Sample) -> bool:
     return first[0] <= second[1] and second[0] <= first[1]
 
 
-def _is_gated(one: Sample, other: Sample) -> bool:
+def _is_gated(one: OrderSample, other: OrderSample) -> bool:
     """Whether a lock that both own, not both only reading, keeps them apart."""
     return any(
         lock == same and not (reads and also_reads)
@@ -258,12 +258,12 @@ def is_soft(cycle: Cycle) -> bool:
     )
 
 
-PLACES_AT_MOST: Final = 32
+MAX_PLACES: Final = 32
 
 Place = tuple[str, str]  # a lock, and a node in it
 
 
-class OrderGraph:
+class LockOrderGraph:
     """A fold over acquisitions. What was confirmed longest ago is forgotten first."""
 
     def __init__(self, classes_at_most: int = 4_096, edges_at_most: int = 20_000) -> None:
@@ -273,8 +273,8 @@ class OrderGraph:
         self._edges: dict[tuple[str, str], OrderEdge] = {}
         self._out: dict[str, dict[str, OrderEdge]] = {}
         self._cycles: dict[str, Cycle] = {}
-        self._running: dict[Place, dict[Sample, None]] = {}
-        self._learned: dict[Place, dict[Place, Sample | None]] = {}  # by who was asked for
+        self._running: dict[Place, dict[OrderSample, None]] = {}
+        self._learned: dict[Place, dict[Place, OrderSample | None]] = {}  # by who was asked for
 
     @property
     def cycles(self) -> Mapping[str, Cycle]:
@@ -310,15 +310,15 @@ class OrderGraph:
     def _asked(
         self,
         graph: WaitGraph,
-        queue: Queue,
-        request: Request,
-        asker: Asker,
+        queue: WaitQueue,
+        request: WaitRequest,
+        asker: OrderActor,
         generations: Mapping[str, int],
     ) -> None:
         """Learn from one request of somebody who has other places."""
         if not orders(queue) or request.exempt:
             return
-        wanted = Owned(queue.lock, request.node, request.mode, generations.get(queue.lock, 0))
+        wanted = OwnedLock(queue.lock, request.node, request.mode, generations.get(queue.lock, 0))
         others = [o for o in owned_before(graph, request, generations) if o.lock != wanted.lock]
         learned = self._learned.get(wanted.place, {})
         if all(held.place in learned for held in others):
@@ -327,11 +327,11 @@ class OrderGraph:
         gates = frozenset((o.lock, o.mode == "read") for o in others)
         for held in others:
             gates_here = gates - {(held.lock, True), (held.lock, False)}
-            learned[held.place] = self._add(Sample(asker, held, wanted, gates_here), request)
+            learned[held.place] = self._add(OrderSample(asker, held, wanted, gates_here), request)
         self._learned[wanted.place] = learned
         self._forget()
 
-    def _take_back(self, samples: Iterable[Sample | None]) -> None:
+    def _take_back(self, samples: Iterable[OrderSample | None]) -> None:
         """Undo what was learned of a request before all was seen that its actor owned."""
         for sample in filter(None, samples):
             self._edges[sample.held.vertex, sample.wanted.vertex].take_back(sample)
@@ -348,7 +348,7 @@ class OrderGraph:
                 sample.is_try = True
                 self._drop(sample)
 
-    def _add(self, sample: Sample, request: Request) -> Sample | None:
+    def _add(self, sample: OrderSample, request: WaitRequest) -> OrderSample | None:
         key = sample.held.vertex, sample.wanted.vertex
         edge = self._edges.pop(key, None) or OrderEdge(*key)
         self._edges[key] = edge  # the newest confirmed stands last
@@ -377,14 +377,14 @@ class OrderGraph:
             while len(bounded) > 2 * self._edges_at_most:
                 del bounded[next(iter(bounded))]
 
-    def _drop(self, sample: Sample) -> None:
+    def _drop(self, sample: OrderSample) -> None:
         self._cycles = {name: c for name, c in self._cycles.items() if sample not in c}
 
 
 def tells_order(graph: WaitGraph, actor: str) -> bool:
     """Tell whether the actor owns several locks, yet so few that it is one thread of work."""
-    is_nesting = actor in graph.tangled and 1 < len(graph.locks(actor)) <= PLACES_AT_MOST
-    return is_nesting and graph.number(actor) <= PLACES_AT_MOST
+    is_nesting = actor in graph.tangled and 1 < len(graph.locks(actor)) <= MAX_PLACES
+    return is_nesting and graph.number(actor) <= MAX_PLACES
 
 
 def _name(cycle: Cycle) -> str:

@@ -4,14 +4,21 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from zktop.model.waits.lock_order import Asker, Cycle, OrderGraph, Owned, Sample, is_soft
+from zktop.model.waits.lock_order import (
+    Cycle,
+    LockOrderGraph,
+    OrderActor,
+    OrderSample,
+    OwnedLock,
+    is_soft,
+)
 from zktop.model.waits.ring import Clue
-from zktop.model.waits.sentences import LETTER, Names, span
+from zktop.model.waits.sentences import LETTER, DisplayNames, span
 
 LAST: Final = 4  # digits of a session
 
 
-class Turn(Struct, frozen=True, gc=False):
+class StoryLine(Struct, frozen=True, gc=False):
     """One line of the story, in the column of one actor."""
 
     column: int
@@ -35,7 +42,7 @@ class Inversion(Struct, frozen=True, gc=False):
     actors: tuple[str, ...]
     seen: tuple[int, ...]
     last_ms: tuple[int | None, ...]
-    turns: tuple[Turn, ...]
+    turns: tuple[StoryLine, ...]
     missed_by_ms: int | None
     majority: str
     odd_one_out: tuple[str, ...]
@@ -44,9 +51,9 @@ class Inversion(Struct, frozen=True, gc=False):
     deadlocked_at: int | None = None  # when it last happened, in milliseconds
 
 
-def inversions(known: OrderGraph, names: Names | None = None) -> tuple[Inversion, ...]:
+def inversions(known: LockOrderGraph, names: DisplayNames | None = None) -> tuple[Inversion, ...]:
     """All potential deadlocks, the closest call first."""
-    names = names or Names()
+    names = names or DisplayNames()
     found = [_inversion(name, cycle, known, names) for name, cycle in known.cycles.items()]
     far = max((i.missed_by_ms for i in found if i.missed_by_ms is not None), default=0) + 1
     return tuple(
@@ -54,7 +61,7 @@ def inversions(known: OrderGraph, names: Names | None = None) -> tuple[Inversion
     )
 
 
-def _inversion(name: str, cycle: Cycle, known: OrderGraph, names: Names) -> Inversion:
+def _inversion(name: str, cycle: Cycle, known: LockOrderGraph, names: DisplayNames) -> Inversion:
     rule: Literal["D9", "D10"] = "D10" if name.startswith("D10") else "D9"
     soft, missed = is_soft(cycle), missed_by(cycle)
     called = _called(cycle)
@@ -78,15 +85,15 @@ def _inversion(name: str, cycle: Cycle, known: OrderGraph, names: Names) -> Inve
     )
 
 
-def _turns(cycle: Cycle) -> tuple[Turn, ...]:
+def _turns(cycle: Cycle) -> tuple[StoryLine, ...]:
     """First everybody gets a lock, then everybody asks for the next one's."""
     got = [_turn(column, "got", sample.held) for column, sample in enumerate(cycle)]
     asks = [_turn(column, "asks", sample.wanted) for column, sample in enumerate(cycle)]
     return (*got, *asks)
 
 
-def _turn(column: int, verb: Literal["got", "asks"], place: Owned) -> Turn:
-    return Turn(column, verb, place.lock, place.node, LETTER[place.mode])
+def _turn(column: int, verb: Literal["got", "asks"], place: OwnedLock) -> StoryLine:
+    return StoryLine(column, verb, place.lock, place.node, LETTER[place.mode])
 
 
 def missed_by(cycle: Cycle) -> int | None:
@@ -99,14 +106,14 @@ def missed_by(cycle: Cycle) -> int | None:
     return max(0, max(starts) - min(known)) if known and len(known) == len(ends) else None
 
 
-def _seen(cycle: Cycle, known: OrderGraph) -> tuple[int, ...]:
+def _seen(cycle: Cycle, known: LockOrderGraph) -> tuple[int, ...]:
     if cycle[0].held.vertex == cycle[0].wanted.vertex:
         return tuple(sample.count for sample in cycle)
     edges = [known.edge(sample.held.vertex, sample.wanted.vertex) for sample in cycle]
     return tuple(edge.count if edge else 0 for edge in edges)
 
 
-def _majority(cycle: Cycle, known: OrderGraph) -> tuple[str, tuple[str, ...]]:
+def _majority(cycle: Cycle, known: LockOrderGraph) -> tuple[str, tuple[str, ...]]:
     """Tell the usual order of two locks, and who does it the other way."""
     if len(cycle) != 2 or cycle[0].held.vertex == cycle[0].wanted.vertex:  # noqa: PLR2004 - a pair
         return "", ()
@@ -129,19 +136,19 @@ def _called(cycle: Cycle) -> tuple[str, ...]:
     )
 
 
-def _end(asker: Asker, who: dict[str, set[str]]) -> str:
+def _end(asker: OrderActor, who: dict[str, set[str]]) -> str:
     others = who[asker.owner]
     ends = {identity[-LAST:] for identity in others}
     return f"…{asker.identity[-LAST:]}" if len(ends) == len(others) else asker.identity
 
 
-def _sentence(cycle: Cycle, called: tuple[str, ...], names: Names, *, soft: bool) -> str:
+def _sentence(cycle: Cycle, called: tuple[str, ...], names: DisplayNames, *, soft: bool) -> str:
     parts = [_habit(sample, who, names) for sample, who in zip(cycle, called, strict=True)]
     needs = " when a writer queues between them" if soft else ""
     return f"Potential deadlock: {'; '.join(parts)}; at the same time{needs} none could go on."
 
 
-def _habit(sample: Sample, who: str, names: Names) -> str:
+def _habit(sample: OrderSample, who: str, names: DisplayNames) -> str:
     wanted = names.wanted(sample.wanted.mode, sample.wanted.lock)
     held = names.wanted(sample.held.mode, sample.held.lock)
     return f"{who} took {wanted} while it had {held}"

@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from zktop.model.actors import Actors, session_of
-from zktop.model.client_names import Calling
+from zktop.model.client_names import ClientNames
 from zktop.model.facts import Millis, Session
 from zktop.model.history.all_locks import Chronicle
 from zktop.model.history.change import Change
@@ -26,21 +26,21 @@ from zktop.model.locks.watch_check import Lookout
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.waits.assess import Assessment, assess
-from zktop.model.waits.confidence import Activity
-from zktop.model.waits.deadlock import Deadlock, Place
-from zktop.model.waits.from_locks import MANY, names_of, path_of, plain_queue
+from zktop.model.waits.confidence import ConcurrencyDetector
+from zktop.model.waits.deadlock import Deadlock, DeadlockPlace
+from zktop.model.waits.from_locks import MANY, lock_path, plain_queue, queue_names
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.lock_order import Asker, OrderGraph, tells_order
-from zktop.model.waits.ring import Evidence
-from zktop.model.waits.root_blockers import Forest, Root
-from zktop.model.waits.sentences import Names
-from zktop.model.waits.state import Queue, Request
+from zktop.model.waits.lock_order import LockOrderGraph, OrderActor, tells_order
+from zktop.model.waits.ring import ActorEvidence
+from zktop.model.waits.root_blockers import Forest, RootBlocker
+from zktop.model.waits.sentences import DisplayNames
+from zktop.model.waits.state import WaitQueue, WaitRequest
 from zktop.model.world.ensemble import Sight
 from zktop.model.world.server_tables import Presence
 
 if TYPE_CHECKING:
     from zktop.model.waits.deadlock import Deadlock
-    from zktop.model.waits.from_locks import Lined
+    from zktop.model.waits.from_locks import QueueUpdate
     from zktop.model.waits.lock_order_story import Inversion
 
 RANK_EVERY: Final[Millis] = 1_000
@@ -49,17 +49,17 @@ RANKED_IN_A_MS: Final = 5  # locks: where there are many, it must not take up ev
 RANK_AGAIN: Final[Millis] = 10_000  # where no queue changed, and time alone adds up the waits
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class DeadlockVerdict(msgspec.Struct, frozen=True):
     """Deadlocks, mere hints at some, and the locks whose listing would decide about more."""
 
     deadlocks: "tuple[Deadlock, ...]" = ()
     hints: "tuple[Deadlock, ...]" = ()
     relist: tuple[Text, ...] = ()
     inversions: "tuple[Inversion, ...]" = ()
-    blockers: tuple[Root, ...] = ()
+    blockers: tuple[RootBlocker, ...] = ()
 
 
-class Deadlocks:
+class DeadlockDetector:
     """A fold over changed locks; `judge` answers for the newest state."""
 
     def __init__(self, settings: Settings) -> None:
@@ -68,13 +68,13 @@ class Deadlocks:
         self._settings = settings
         self._actors = Actors(settings)
         self._forest = Forest()
-        self._activity = Activity()
-        self._orders = OrderGraph()
+        self._activity = ConcurrencyDetector()
+        self._orders = LockOrderGraph()
         self._inverted: dict[str, Inversion] = {}  # as they were told the last time
-        self._came: list[Iterable[Request]] = []  # since the last verdict, lock by lock
+        self._came: list[Iterable[WaitRequest]] = []  # since the last verdict, lock by lock
         self._members: dict[str, tuple[Member, ...]] = {}  # of long queues
-        self._changed: dict[str, Queue | None] = {}  # since the last verdict
-        self._unranked: dict[str, Queue | None] = {}
+        self._changed: dict[str, WaitQueue | None] = {}  # since the last verdict
+        self._unranked: dict[str, WaitQueue | None] = {}
         self._elections: set[str] = set()
         self._ranked_at: Millis | None = None
         self._right_at: Millis = 0  # when the root blockers were as a ranking would have them
@@ -86,9 +86,9 @@ class Deadlocks:
         lock = change.after
         if change.before is None and lock is not None and self._meet(lock, change.roll):
             return
-        from zktop.model.waits.from_locks import Known, queues  # noqa: PLC0415  most never change
+        from zktop.model.waits.from_locks import KnownQueues, queues  # noqa: PLC0415  most never change
 
-        known = Known(self.graph.queues, self._members, change)
+        known = KnownQueues(self.graph.queues, self._members, change)
         made = [] if lock is None else list(queues(lock, self._actors, known))
         gone_at = lock.seen_zxid if lock else 0
         for lined in made:
@@ -96,7 +96,7 @@ class Deadlocks:
             self._came.append(lined.created)
             self._note_end(lined.queue.lock, lined.deleted, lock.at if lock else None)
             self._keep_members(lined)
-        for name in names_of(change.path, len(made)):
+        for name in queue_names(change.path, len(made)):
             was = self.graph.queues.get(name)
             if was is None:
                 break
@@ -119,29 +119,29 @@ class Deadlocks:
         locks: Mapping[Text, Lock],
         now_ms: Millis,
         *,
-        calling: Calling,
+        client_names: ClientNames,
         is_calm: bool = True,
-    ) -> Verdict:
+    ) -> DeadlockVerdict:
         """Say what is deadlocked now; a look that is not calm has something else to tell first."""
         more = self._activity.look(self.graph)
         self._learn_orders(locks)
         blockers = self._root_blockers(now_ms, is_calm=is_calm)
         potential = self._inversions()
-        if not self.graph.residue.cores and not self._elections:
-            return Verdict(relist=_paths(more), inversions=potential, blockers=blockers)
+        if not self.graph.stuck_set.cores and not self._elections:
+            return DeadlockVerdict(relist=_paths(more), inversions=potential, blockers=blockers)
 
-        found = Inquest(
+        found = EvidenceCollector(
             graph=self.graph,
             activity=self._activity,
             sight=sight,
             chronicle=chronicle,
             locks=locks,
-            calling=calling,
+            client_names=client_names,
             now_ms=now_ms,
             settle_ms=self._settings.thresholds.settle,
         ).finding()
         suspected = (*found.deadlocks, *found.hints)
-        return Verdict(
+        return DeadlockVerdict(
             deadlocks=found.deadlocks,
             hints=found.hints,
             relist=_paths((*more, *found.relist)),
@@ -161,7 +161,7 @@ class Deadlocks:
             self._inverted[one.id] = known if known == one else one
         return tuple(self._inverted.values())
 
-    def _root_blockers(self, now_ms: Millis, *, is_calm: bool) -> tuple[Root, ...]:
+    def _root_blockers(self, now_ms: Millis, *, is_calm: bool) -> tuple[RootBlocker, ...]:
         """Rank the root blockers, at most once a second: to add up all waits takes a while.
 
         Most changes are followed in between: those of locks whose contenders have no other.
@@ -228,7 +228,7 @@ class Deadlocks:
             self._members[queue.lock] = tuple(lock.lines[0].members)
         return True
 
-    def _replace(self, lined: "Lined", gone_at: int) -> None:
+    def _replace(self, lined: "QueueUpdate", gone_at: int) -> None:
         queue, created, deleted = lined.queue, lined.created, lined.deleted
         before = self.graph.queues.get(queue.lock)
         if before is not None:
@@ -241,13 +241,13 @@ class Deadlocks:
         if queue.kind == "election":
             self._elections.add(queue.lock)
 
-    def _keep_members(self, lined: "Lined") -> None:
+    def _keep_members(self, lined: "QueueUpdate") -> None:
         if len(lined.members) > MANY:
             self._members[lined.queue.lock] = lined.members
         else:
             self._members.pop(lined.queue.lock, None)
 
-    def _note_end(self, name: str, deleted: Iterable[Request], at: Millis | None) -> None:
+    def _note_end(self, name: str, deleted: Iterable[WaitRequest], at: Millis | None) -> None:
         for request in deleted:
             self._orders.ended(name, request.node, at)
 
@@ -268,56 +268,56 @@ class Deadlocks:
             actors,
         )
 
-    def _asker(self, actor: str, locks: Mapping[Text, Lock]) -> Asker:
+    def _asker(self, actor: str, locks: Mapping[Text, Lock]) -> OrderActor:
         """Call an actor as it calls itself in what it owns, as far as that is read by now."""
         labels = (_label(locks, queue, request) for queue, request in self.graph.places(actor))
-        return Asker(
+        return OrderActor(
             identity=actor,
             owner=next(filter(None, labels), actor),
             is_concurrent=self._activity.is_concurrent(actor),
         )
 
-    def _note_gone(self, queue: Queue, deleted: Iterable[Request], gone_at: int) -> None:
+    def _note_gone(self, queue: WaitQueue, deleted: Iterable[WaitRequest], gone_at: int) -> None:
         for request in deleted:
             self._activity.deleted(request, queue.lock, there=queue.seen_zxid, gone=gone_at)
 
 
 def _paths(names: Iterable[str]) -> tuple[Text, ...]:
-    return tuple(sorted({Text(path_of(name)) for name in names}))
+    return tuple(sorted({Text(lock_path(name)) for name in names}))
 
 
 def _is_there(inversion: "Inversion", deadlocks: "Iterable[Deadlock]") -> bool:
     """Tell whether what could come of it has come."""
-    locks = {path_of(turn.lock) for turn in inversion.turns}
-    return any(locks <= set(map(path_of, one.locks)) for one in deadlocks)
+    locks = {lock_path(turn.lock) for turn in inversion.turns}
+    return any(locks <= set(map(lock_path, one.locks)) for one in deadlocks)
 
 
 def _born(locks: Mapping[Text, Lock], name: str) -> int:
     """Give the transaction that made the root of a queue; 0 where it could not be read."""
-    lock = locks.get(Text(path_of(name)))
+    lock = locks.get(Text(lock_path(name)))
     return lock.stat.czxid if lock and lock.stat else 0
 
 
-def _label(locks: Mapping[Text, Lock], queue: Queue, request: Request) -> str | None:
-    lock = locks.get(Text(path_of(queue.lock)))
+def _label(locks: Mapping[Text, Lock], queue: WaitQueue, request: WaitRequest) -> str | None:
+    lock = locks.get(Text(lock_path(queue.lock)))
     member = lock.member(Text(request.node)) if lock else None
     return member.label if member else None
 
 
-Standing = tuple[Queue, Request, Lock, Member]
+Standing = tuple[WaitQueue, WaitRequest, Lock, Member]
 
 ASTRAY: Final = ("missing", "elsewhere")  # nothing wakes it, so it may not wait as we think
 
 
-class Inquest(msgspec.Struct, frozen=True, kw_only=True):
+class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
     """All that is looked at: the waiting, the tables, the past, and the locks as they are."""
 
     graph: WaitGraph
-    activity: Activity
+    activity: ConcurrencyDetector
     sight: Sight
     chronicle: Chronicle
     locks: Mapping[Text, Lock]
-    calling: Calling
+    client_names: ClientNames
     now_ms: Millis
     settle_ms: int
 
@@ -330,9 +330,9 @@ class Inquest(msgspec.Struct, frozen=True, kw_only=True):
             hints=tuple(map(_of_locks, found.hints)),
         )
 
-    def _evidence(self) -> Evidence:
+    def _evidence(self) -> ActorEvidence:
         """Gather what is known of the actors of all cores."""
-        actors = {actor for core in self.graph.residue.cores for actor in core.actors}
+        actors = {actor for core in self.graph.stuck_set.cores for actor in core.actors}
         sessions = {actor: session_of(actor) for actor in actors}
         places = list(self._places(actors))
         past = {lock.path: self.chronicle.of(lock.path, self.now_ms) for _, _, lock, _ in places}
@@ -343,7 +343,7 @@ class Inquest(msgspec.Struct, frozen=True, kw_only=True):
             for _, request, lock, member in places
         }
         learned = {actor: one.learned_timeout_ms for actor, one in tries.items() if one}
-        return Evidence(
+        return ActorEvidence(
             now_ms=self.now_ms,
             settle_ms=self.settle_ms,
             concurrent=frozenset(filter(self.activity.is_concurrent, actors)),
@@ -370,15 +370,15 @@ class Inquest(msgspec.Struct, frozen=True, kw_only=True):
         """Give all places of these actors, as the graph and as the locks know them."""
         for actor in actors:
             for queue, request in self.graph.places(actor):
-                lock = self.locks.get(Text(path_of(queue.lock)))
+                lock = self.locks.get(Text(lock_path(queue.lock)))
                 member = lock.member(request.node) if lock else None
                 if lock is not None and member is not None:
                     yield queue, request, lock, member
 
-    def _names(self) -> Names:
+    def _names(self) -> DisplayNames:
         """Give each actor of stuck queues a name that is no other's, and lines their locks'."""
-        residue = self.graph.residue
-        names = [name for name in self.graph.queues if name in residue.locks]
+        stuck_set = self.graph.stuck_set
+        names = [name for name in self.graph.queues if name in stuck_set.locks]
         actors = {request.actor for name in names for request in self.graph.queues[name].requests}
         labels = {
             request.actor: label
@@ -387,23 +387,23 @@ class Inquest(msgspec.Struct, frozen=True, kw_only=True):
             if (label := self._label(name, request))
         }
         called = {actor: self._called(actor, labels.get(actor)) for actor in actors}
-        return Names(
+        return DisplayNames(
             owners={actor: name for actor, name in called.items() if name is not None},
-            paths={name: path_of(name) for name in names if path_of(name) != name},
+            paths={name: lock_path(name) for name in names if lock_path(name) != name},
             labels=labels,
             presences={actor: one for actor in actors if (one := self._presence(actor))},
         )
 
     def _called(self, actor: str, label: Text | None) -> str | None:
         session = session_of(actor)
-        return self.calling(session, label) if session else label
+        return self.client_names(session, label) if session else label
 
     def _presence(self, actor: str) -> Presence | None:
         session = session_of(actor)
         return self.sight.presence(session) if session else None
 
-    def _label(self, name: str, request: Request) -> Text | None:
-        lock = self.locks.get(Text(path_of(name)))
+    def _label(self, name: str, request: WaitRequest) -> Text | None:
+        lock = self.locks.get(Text(lock_path(name)))
         member = lock.member(request.node) if lock else None
         return member.label if member else None
 
@@ -418,14 +418,14 @@ def _known(
 
 def _of_locks(deadlock: Deadlock) -> Deadlock:
     """Name locks instead of the lines of locks."""
-    if not any(path_of(name) != name for name in deadlock.locks):
+    if not any(lock_path(name) != name for name in deadlock.locks):
         return deadlock
     steps = tuple(
         replace(step, holds=tuple(map(_of_lock, step.holds)), waits=_of_lock(step.waits))
         for step in deadlock.steps
     )
-    return replace(deadlock, locks=tuple(sorted(set(map(path_of, deadlock.locks)))), steps=steps)
+    return replace(deadlock, locks=tuple(sorted(set(map(lock_path, deadlock.locks)))), steps=steps)
 
 
-def _of_lock(place: Place) -> Place:
-    return replace(place, lock=path_of(place.lock))
+def _of_lock(place: DeadlockPlace) -> DeadlockPlace:
+    return replace(place, lock=lock_path(place.lock))

@@ -20,29 +20,29 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from zktop.model.waits.state import Queue, Request
+from zktop.model.waits.state import WaitQueue, WaitRequest
 
 
-class Strand(Struct, frozen=True, gc=False):
+class ThinnedQueue(Struct, frozen=True, gc=False):
     """The members of one queue that matter; `walls[i]`: a passing writer stood just before i."""
 
-    queue: Queue
-    members: tuple[Request, ...]
+    queue: WaitQueue
+    members: tuple[WaitRequest, ...]
     walls: bytes
     # Where in the queue the last member stands, plus one: only passers-by come after it.
     end: int
 
 
-def strand(queue: Queue, tangled: Container[str]) -> Strand:
+def thinned(queue: WaitQueue, tangled: Container[str]) -> ThinnedQueue:
     """Thin out the queue to the tangled actors; the others pass by."""
     requests = tuple(queue.requests)
     places = [place for place, request in enumerate(requests) if request.actor in tangled]
     members = tuple([requests[place] for place in places])
     walls = _walls(requests, places) if queue.kind == "read-write" else bytes(len(places))
-    return Strand(queue, members, walls, places[-1] + 1 if places else 0)
+    return ThinnedQueue(queue, members, walls, places[-1] + 1 if places else 0)
 
 
-def _walls(requests: tuple[Request, ...], places: list[int]) -> bytes:
+def _walls(requests: tuple[WaitRequest, ...], places: list[int]) -> bytes:
     marks = bytearray(len(places))
     before = 0
     for number, place in enumerate(places):
@@ -52,15 +52,15 @@ def _walls(requests: tuple[Request, ...], places: list[int]) -> bytes:
     return bytes(marks)
 
 
-def alone(queue: Queue, members: tuple[Request, ...]) -> Strand:
+def unthinned(queue: WaitQueue, members: tuple[WaitRequest, ...]) -> ThinnedQueue:
     """Make a strand of exactly these members: nobody else exists."""
-    return Strand(queue, members, bytes(len(members)), len(members))
+    return ThinnedQueue(queue, members, bytes(len(members)), len(members))
 
 
-class Gate(Protocol):
+class QueueReduction(Protocol):
     """One lock during one reduction."""
 
-    members: Sequence[Request]
+    members: Sequence[WaitRequest]
 
     def admit(self) -> list[str]:
         """Grant what has become grantable: the actors, once for each member."""
@@ -69,14 +69,14 @@ class Gate(Protocol):
         """Take the member at this place out of the queue."""
 
 
-class FifoGate:
+class FifoReduction:
     """Grants members in order; a member needs so many of those before it gone."""
 
     __slots__ = ("_gone", "_left", "_needs", "_next", "members")
 
-    def __init__(self, line: Strand, only: Container[str] | None) -> None:
+    def __init__(self, line: ThinnedQueue, only: Container[str] | None) -> None:
         """Open the strand with those actors only; everybody else is gone already."""
-        self.members: Sequence[Request]
+        self.members: Sequence[WaitRequest]
         self._needs: Sequence[int]
         self.members, self._needs = _FILL.get(line.queue.kind, _in_order)(line, only)
         self._left = bytearray(len(self.members))
@@ -104,11 +104,11 @@ class FifoGate:
             self._gone += 1
 
 
-Filling = tuple[Sequence[Request], Sequence[int]]
+Filling = tuple[Sequence[WaitRequest], Sequence[int]]
 
 
-def _in_order(line: Strand, only: Container[str] | None) -> Filling:
-    members: Sequence[Request] = line.members
+def _in_order(line: ThinnedQueue, only: Container[str] | None) -> Filling:
+    members: Sequence[WaitRequest] = line.members
     # Nobody leaves an election by finishing, so those who finished still count there.
     if only is not None and line.queue.kind != "election":
         members = [member for member in members if member.actor in only]
@@ -116,14 +116,14 @@ def _in_order(line: Strand, only: Container[str] | None) -> Filling:
     return members, range(1 - room, 1 - room + len(members))
 
 
-def _single(line: Strand, only: Container[str] | None) -> Filling:
+def _single(line: ThinnedQueue, only: Container[str] | None) -> Filling:
     members, _ = _in_order(line, only)
     is_held = bool(members) and members[0] == line.queue.requests[0]
     return members, [int(is_held and place > 0) for place in range(len(members))]
 
 
-def _read_write(line: Strand, only: Container[str] | None) -> Filling:
-    members: list[Request] = []
+def _read_write(line: ThinnedQueue, only: Container[str] | None) -> Filling:
+    members: list[WaitRequest] = []
     needs: list[int] = []
     before_last_writer = 0
     for member, wall in zip(line.members, line.walls, strict=True):
@@ -141,14 +141,14 @@ def _read_write(line: Strand, only: Container[str] | None) -> Filling:
 _FILL = {"single": _single, "read-write": _read_write}
 
 
-class ConflictGate:
+class ConflictReduction:
     """Grants a member when the earlier nodes it conflicts with are gone."""
 
     __slots__ = ("_behind", "_needs", "_ready", "members")
 
-    def __init__(self, line: Strand, only: Container[str] | None) -> None:
+    def __init__(self, line: ThinnedQueue, only: Container[str] | None) -> None:
         """Open the strand with those actors only; everybody else is gone already."""
-        self.members: Sequence[Request] = _in_order(line, only)[0]
+        self.members: Sequence[WaitRequest] = _in_order(line, only)[0]
         place_of = {member.node: place for place, member in enumerate(self.members)}
         self._behind: list[list[int]] = [[] for _ in self.members]
         self._needs = [0] * len(self.members)
@@ -173,12 +173,12 @@ class ConflictGate:
                 self._ready.append(other)
 
 
-def _gate(line: Strand, only: Container[str] | None) -> Gate:
-    return (ConflictGate if line.queue.kind == "conflict" else FifoGate)(line, only)
+def _gate(line: ThinnedQueue, only: Container[str] | None) -> QueueReduction:
+    return (ConflictReduction if line.queue.kind == "conflict" else FifoReduction)(line, only)
 
 
 def stuck(
-    strands: Iterable[Strand],
+    strands: Iterable[ThinnedQueue],
     only: Container[str] | None = None,
     pinned: Container[str] = (),
 ) -> set[str]:
@@ -186,7 +186,7 @@ def stuck(
 
     `pinned` actors never finish, whatever they wait for; they are not in the answer.
     """
-    places: dict[str, list[tuple[Gate, int]]] = {}
+    places: dict[str, list[tuple[QueueReduction, int]]] = {}
     pending: dict[str, int] = {}
     never: set[str] = set()
     for line in strands:
@@ -207,7 +207,7 @@ def stuck(
 
 
 def _finished(
-    places: dict[str, list[tuple[Gate, int]]], pending: dict[str, int], never: set[str]
+    places: dict[str, list[tuple[QueueReduction, int]]], pending: dict[str, int], never: set[str]
 ) -> set[str]:
     work = [actor for actor in places if not pending.get(actor) and actor not in never]
     finished = set(work)
@@ -222,13 +222,13 @@ def _finished(
     return finished
 
 
-def is_granted(queue: Queue, request: Request) -> bool:
+def is_granted(queue: WaitQueue, request: WaitRequest) -> bool:
     """Whether nobody has to go before this member of the queue.
 
-    >>> a, b = Request("a", "a", "read", 1), Request("b", "b", "read", 2)
-    >>> is_granted(Queue("/l", "read-write", (a, b)), b)
+    >>> a, b = WaitRequest("a", "a", "read", 1), WaitRequest("b", "b", "read", 2)
+    >>> is_granted(WaitQueue("/l", "read-write", (a, b)), b)
     True
-    >>> is_granted(Queue("/l", "exclusive", (a, b)), b)
+    >>> is_granted(WaitQueue("/l", "exclusive", (a, b)), b)
     False
     """
     if request.exempt or (queue.kind == "pool" and not queue.capacity):
@@ -242,12 +242,14 @@ def is_granted(queue: Queue, request: Request) -> bool:
     return request in queue.requests[: queue.room]
 
 
-def granted(queue: Queue) -> frozenset[str]:
+def granted(queue: WaitQueue) -> frozenset[str]:
     """Name all who hold, by one walk through the queue, whatever its length.
 
-    >>> a, b = Request("a", "a", "read", 1), Request("b", "b", "read", 2)
-    >>> sorted(granted(Queue("/l", "read-write", (a, b)))), granted(Queue("/l", "pool", (a,)))
-    (['a', 'b'], frozenset({'a'}))
+    >>> a, b = WaitRequest("a", "a", "read", 1), WaitRequest("b", "b", "read", 2)
+    >>> sorted(granted(WaitQueue("/l", "read-write", (a, b))))
+    ['a', 'b']
+    >>> sorted(granted(WaitQueue("/l", "exclusive", (a, b))))
+    ['a']
     """
     requests = queue.requests
     first = requests[: queue.room]

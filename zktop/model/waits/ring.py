@@ -22,19 +22,19 @@ from typing import Literal
 
 from msgspec import Struct
 
-from zktop.model.waits.cores import Core, Remnant, Residue, blockers, sparse_edges
-from zktop.model.waits.state import Queue, Request
+from zktop.model.waits.cores import Core, StuckQueue, StuckSet, blockers, sparse_edges
+from zktop.model.waits.state import WaitQueue, WaitRequest
 
 _PAIRS_AT_MOST = 2_000
 _STEPS_AT_MOST = 20_000
 
 
-class Edge(Struct, frozen=True, gc=False):
+class WaitEdge(Struct, frozen=True, gc=False):
     """A request that cannot go on before another one is gone."""
 
-    queue: Queue
-    request: Request
-    blocker: Request
+    queue: WaitQueue
+    request: WaitRequest
+    blocker: WaitRequest
     is_hard: bool
 
     @property
@@ -48,11 +48,11 @@ class Edge(Struct, frozen=True, gc=False):
         return self.queue.kind != "pool" or self.queue.room == 1
 
 
-Graph = dict[str, list[Edge]]
-Ring = tuple[Edge, ...]
+EdgesByWaiter = dict[str, list[WaitEdge]]
+Ring = tuple[WaitEdge, ...]
 
 
-def passes_by(edge: Edge, before: Edge) -> bool:
+def passes_by(edge: WaitEdge, before: WaitEdge) -> bool:
     """Whether the actor blocks by the very request with which it waits: it merely queues."""
     return edge.request == before.blocker and edge.queue.lock == before.queue.lock
 
@@ -63,20 +63,20 @@ def queued(found: Ring) -> frozenset[str]:
     return frozenset(edge.request.actor for before, edge in pairs if passes_by(edge, before))
 
 
-def edges(core: Core) -> Graph:
+def edges(core: Core) -> EdgesByWaiter:
     """All edges of the core by waiter; of a crowded one those that keep it connected."""
-    full = sum(len(rest.members) ** 2 for rest in core.remnants) <= 2 * _PAIRS_AT_MOST
-    graph: Graph = {actor: [] for actor in sorted(core.actors)}
-    for rest in core.remnants:
+    full = sum(len(rest.members) ** 2 for rest in core.queues) <= 2 * _PAIRS_AT_MOST
+    graph: EdgesByWaiter = {actor: [] for actor in sorted(core.actors)}
+    for rest in core.queues:
         for place, other in sorted(_pairs(rest, full=full)):
             request, blocker = rest.members[place], rest.members[other]
             graph[request.actor].append(
-                Edge(rest.queue, request, blocker, is_hard=not rest.waits[other])
+                WaitEdge(rest.queue, request, blocker, is_hard=not rest.waits[other])
             )
     return graph
 
 
-def _pairs(rest: Remnant, *, full: bool) -> set[tuple[int, int]]:
+def _pairs(rest: StuckQueue, *, full: bool) -> set[tuple[int, int]]:
     waiting = [place for place, is_waiting in enumerate(rest.waits) if is_waiting]
     if full:
         return {(p, other) for p in waiting for other in blockers(rest.queue, rest.members, p)}
@@ -84,7 +84,7 @@ def _pairs(rest: Remnant, *, full: bool) -> set[tuple[int, int]]:
     return {*sparse_edges(rest), *nearest_holder}
 
 
-def ring(graph: Graph) -> Ring:
+def ring(graph: EdgesByWaiter) -> Ring:
     """Choose the cycle to show, ending with the newest request: the one that closed it."""
     for accepts in _PREFERENCES:
         found = _shortest(graph, accepts)
@@ -96,12 +96,12 @@ def ring(graph: Graph) -> Ring:
 
 
 @lru_cache(maxsize=4)
-def rings(residue: Residue) -> tuple[Ring, ...]:
+def rings(stuck_set: StuckSet) -> tuple[Ring, ...]:
     """Find the cycle to show for each core."""
-    return tuple(ring(edges(core)) for core in residue.cores)
+    return tuple(ring(edges(core)) for core in stuck_set.cores)
 
 
-_PREFERENCES: tuple[Callable[[Edge], bool], ...] = (
+_PREFERENCES: tuple[Callable[[WaitEdge], bool], ...] = (
     lambda edge: edge.is_plain and edge.is_hard and not edge.is_self,
     lambda edge: edge.is_plain and edge.is_hard and edge.is_self,
     lambda edge: edge.is_plain and not edge.is_self,
@@ -110,12 +110,12 @@ _PREFERENCES: tuple[Callable[[Edge], bool], ...] = (
 )
 
 
-def _shortest(graph: Graph, accepts: Callable[[Edge], bool]) -> Ring:
+def _shortest(graph: EdgesByWaiter, accepts: Callable[[WaitEdge], bool]) -> Ring:
     rings = [found for start in _starts(graph) if (found := _through(start, graph, accepts))]
     return min(rings, key=_rank, default=())
 
 
-def _starts(graph: Graph) -> Iterator[str]:
+def _starts(graph: EdgesByWaiter) -> Iterator[str]:
     """Every actor; in a big core the one that asked last, for it is on a cycle as well."""
     if len(graph) * sum(map(len, graph.values())) <= _STEPS_AT_MOST:
         yield from graph
@@ -132,9 +132,9 @@ def _rank(found: Ring) -> tuple[int, ...]:
     return len(found), is_local, soft, max(edge.request.czxid for edge in found)
 
 
-def _through(start: str, graph: Graph, accepts: Callable[[Edge], bool]) -> Ring:
+def _through(start: str, graph: EdgesByWaiter, accepts: Callable[[WaitEdge], bool]) -> Ring:
     """Find a shortest cycle through this actor, breadth first."""
-    came_by: dict[str, Edge] = {}
+    came_by: dict[str, WaitEdge] = {}
     level = [start]
     while level:
         following: list[str] = []
@@ -150,18 +150,18 @@ def _through(start: str, graph: Graph, accepts: Callable[[Edge], bool]) -> Ring:
     return ()
 
 
-def _back(last: Edge, start: str, came_by: dict[str, Edge]) -> Ring:
+def _back(last: WaitEdge, start: str, came_by: dict[str, WaitEdge]) -> Ring:
     path = [last]
     while path[-1].request.actor != start:
         path.append(came_by[path[-1].request.actor])
     return tuple(reversed(path))
 
 
-Kind = Literal["cycle", "fairness", "knot", "upgrade", "upgraders", "watches", "election"]
-Rule = Literal["D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8"]
+DeadlockKind = Literal["cycle", "fairness", "knot", "upgrade", "upgraders", "watches", "election"]
+DeadlockRule = Literal["D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8"]
 
 
-def kind(core: Core, ring: Ring) -> tuple[Rule, Kind]:
+def kind(core: Core, ring: Ring) -> tuple[DeadlockRule, DeadlockKind]:
     """Rule and kind of the core that shows itself by this ring."""
     if any(edge.queue.kind == "election" for edge in ring):
         return "D8", "election"
@@ -178,13 +178,11 @@ def kind(core: Core, ring: Ring) -> tuple[Rule, Kind]:
 def upgraders(core: Core, ring: Ring) -> list[str]:
     """Who of the ring's first queue reads it and wants to write it, when there are several."""
     lock = ring[0].queue.lock
-    found = sorted(
-        {a for rest in core.remnants if rest.queue.lock == lock for a in _upgrades(rest)}
-    )
+    found = sorted({a for rest in core.queues if rest.queue.lock == lock for a in _upgrades(rest)})
     return found if len(found) > 1 else []
 
 
-def _upgrades(rest: Remnant) -> Iterator[str]:
+def _upgrades(rest: StuckQueue) -> Iterator[str]:
     pairs = list(zip(rest.members, rest.waits, strict=True))
     reading = {member.actor for member, waits in pairs if member.reads and not waits}
     if rest.queue.kind == "read-write":
@@ -211,7 +209,7 @@ class Coexistence(Struct, frozen=True, gc=False):
 
 
 def coexistence(
-    members: Iterable[tuple[str, Request]], queues: Mapping[str, Queue]
+    members: Iterable[tuple[str, WaitRequest]], queues: Mapping[str, WaitQueue]
 ) -> Coexistence:
     """Test the members (lock path, request) against the newest looks at their locks.
 
@@ -225,7 +223,7 @@ def coexistence(
     return Coexistence(newest, min(looks.values()), late, is_proven=is_known and not late)
 
 
-class Evidence(Struct, frozen=True, kw_only=True):
+class ActorEvidence(Struct, frozen=True, kw_only=True):
     """Facts about actors, as far as they are known; what is absent is unknown.
 
     `concurrent`: seen to act while they should have been blocked. `threads`: the identity names a
@@ -256,23 +254,23 @@ class Clue(Struct, frozen=True, gc=False):
     text: str
 
 
-class Case(Struct, frozen=True, kw_only=True):
+class RingCase(Struct, frozen=True, kw_only=True):
     """A ring before the judge."""
 
-    rule: Rule
+    rule: DeadlockRule
     ring: Ring
-    closing: Edge  # the request since which nobody can go on
+    closing: WaitEdge  # the request since which nobody can go on
     actors: AbstractSet[str]
     coexistence: Coexistence
     owner: Callable[[str], str]
     several: Mapping[str, str] = {}  # who has several threads, by what shows that
     is_supposed: bool = False
 
-    def is_threaded(self, known: Evidence) -> bool:
+    def is_threaded(self, known: ActorEvidence) -> bool:
         """Whether some of its actors are known to have several threads."""
         return bool(self.several or self.actors & known.concurrent)
 
     @property
-    def requests(self) -> Iterator[Request]:
+    def requests(self) -> Iterator[WaitRequest]:
         """Everything that waits or blocks in the ring."""
         return (request for edge in self.ring for request in (edge.request, edge.blocker))

@@ -24,8 +24,8 @@ from typing import Final
 from msgspec import Struct
 
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.reduction import Strand, granted
-from zktop.model.waits.state import Passing, Queue, Request
+from zktop.model.waits.reduction import ThinnedQueue, granted
+from zktop.model.waits.state import Passing, WaitQueue, WaitRequest
 from zktop.model.world.sequence_diff import splits
 
 Age = tuple[int, str, str]  # of a wait: czxid, lock and node, so that no two are equally old
@@ -36,7 +36,7 @@ class Mains:
 
     def __init__(self) -> None:
         """Begin with nobody waiting."""
-        self._lines: dict[str, tuple[Strand, tuple[Request, ...]]] = {}
+        self._lines: dict[str, tuple[ThinnedQueue, tuple[WaitRequest, ...]]] = {}
         self._mains: dict[str, Age] = {}
 
     def __contains__(self, lock: object) -> bool:
@@ -57,7 +57,7 @@ class Mains:
         """Tell which of these, who all have a main wait, has waited longest there."""
         return min(actors, key=self._mains.__getitem__)
 
-    def others(self, lock: str) -> Iterator[Request]:
+    def others(self, lock: str) -> Iterator[WaitRequest]:
         """Give the waits in a queue that are counted elsewhere."""
         _, waits = self._lines.get(lock, (None, ()))
         return (one for one in waits if self._mains[one.actor] != _age(lock, one))
@@ -93,11 +93,11 @@ class Mains:
         return {main[1] for _, main in before ^ after if main is not None}
 
 
-def _age(lock: str, wait: Request) -> Age:
+def _age(lock: str, wait: WaitRequest) -> Age:
     return wait.czxid, lock, wait.node
 
 
-def _concerned(before: Iterable[Request], after: Iterable[Request]) -> set[str]:
+def _concerned(before: Iterable[WaitRequest], after: Iterable[WaitRequest]) -> set[str]:
     """Name who has come, has gone, or has been made again with other values."""
     return {one.actor for one in set(before) ^ set(after)}
 
@@ -108,15 +108,15 @@ CROWDED: Final = 500  # members
 class Tally(Struct, frozen=True, gc=False):
     """The members that are not exempt: how many, their starts added up, how many undated."""
 
-    requests: tuple[Request, ...]
+    requests: tuple[WaitRequest, ...]
     number: int
     since_ms: int
     undated: int
 
-    def after(self, requests: tuple[Request, ...]) -> "Tally":
+    def after(self, requests: tuple[WaitRequest, ...]) -> "Tally":
         """Give the tally of the next version."""
-        gone: list[Request] = []
-        come: list[Request] = []
+        gone: list[WaitRequest] = []
+        come: list[WaitRequest] = []
         for part in splits(self.requests, requests):
             gone += self.requests[part.here : part.here + part.left]
             come += requests[part.there : part.there + part.joined]
@@ -129,7 +129,7 @@ class Tally(Struct, frozen=True, gc=False):
         )
 
 
-def tally(requests: Iterable[Request]) -> Tally:
+def tally(requests: Iterable[WaitRequest]) -> Tally:
     """Count all of these."""
     members = tuple(requests)
     since = [one.since_ms for one in members if not one.exempt]
@@ -137,12 +137,12 @@ def tally(requests: Iterable[Request]) -> Tally:
     return Tally(members, len(since), sum(dated), len(since) - len(dated))
 
 
-def is_crowded(queue: Queue) -> bool:
+def is_crowded(queue: WaitQueue) -> bool:
     """Tell whether to count all its members takes long."""
     return len(queue.requests) > CROWDED
 
 
-def holds_in_front(queue: Queue) -> bool:
+def holds_in_front(queue: WaitQueue) -> bool:
     """Tell whether the holders are the first `room` members, and all the others wait."""
     requests = queue.requests
     if not isinstance(requests, tuple) or not queue.binds or queue.kind == "conflict":
@@ -153,7 +153,7 @@ def holds_in_front(queue: Queue) -> bool:
 LISTED: Final = 100
 
 
-class Root(Struct, frozen=True, gc=False):
+class RootBlocker(Struct, frozen=True, gc=False):
     """A root blocker; `core` is the number of the deadlock it belongs to, if any.
 
     `blocked_ms` adds up the waits of all behind it; `undated` of them have no known start.
@@ -174,7 +174,7 @@ class _Row(Struct, gc=False):
     since_ms: int
     undated: int
 
-    def add(self, request: Request, times: int = 1) -> None:
+    def add(self, request: WaitRequest, times: int = 1) -> None:
         """Count a waiter, or take it out again."""
         self.waiting += times
         if request.since_ms is None:
@@ -227,7 +227,7 @@ class Forest:
         """Count the queues that somebody waits in."""
         return len(self._rows)
 
-    def replaced(self, lock: str, queue: Queue | None) -> None:
+    def replaced(self, lock: str, queue: WaitQueue | None) -> None:
         """Take the newest queue of a lock; None when it is gone."""
         row = self._counted(lock, queue)
         if row is None:
@@ -238,7 +238,7 @@ class Forest:
                 row.add(request, -1)
         self._rows[lock] = row
 
-    def _counted(self, lock: str, queue: Queue | None) -> _Row | None:
+    def _counted(self, lock: str, queue: WaitQueue | None) -> _Row | None:
         """Count the waiters of a queue, a crowded one from where it was counted before."""
         known = self._tallies.pop(lock, None)
         if queue is None or not is_crowded(queue) or not holds_in_front(queue):
@@ -252,7 +252,7 @@ class Forest:
         return row if row.waiting else None
 
     def followed(
-        self, graph: WaitGraph, lock: str, queue: Queue | None, *, at_leisure: bool = False
+        self, graph: WaitGraph, lock: str, queue: WaitQueue | None, *, at_leisure: bool = False
     ) -> bool:
         """Take in a changed queue, if it is one that can be followed; a crowded one at leisure."""
         if lock in self._mains or graph.is_knotted(lock):
@@ -272,11 +272,11 @@ class Forest:
             self._is_sure = False
         return True
 
-    def _counts_on(self, queue: Queue) -> bool:
+    def _counts_on(self, queue: WaitQueue) -> bool:
         """Tell whether not all members of a crowded queue have to be counted."""
         return queue.lock in self._tallies and holds_in_front(queue)
 
-    def roots(self, graph: WaitGraph, now_ms: int) -> tuple[Root, ...]:
+    def roots(self, graph: WaitGraph, now_ms: int) -> tuple[RootBlocker, ...]:
         """Find the root blockers with the most blocked time, that first."""
         for lock in self._mains.look(graph):
             self.replaced(lock, graph.queues.get(lock))
@@ -293,7 +293,7 @@ class Forest:
                     sums[key] = totals[key] = known.copied()
                 sums[key].include(row)
         self._worst = totals
-        self._actors = [tuple(sorted(core.actors)) for core in graph.residue.cores]
+        self._actors = [tuple(sorted(core.actors)) for core in graph.stuck_set.cores]
         self._is_cut = self.is_behind = False
         self._joined.clear()
         roots = self.aged(now_ms)
@@ -304,7 +304,7 @@ class Forest:
         """Tell whether nobody can have come among the worst meanwhile, if nothing has changed."""
         return not self._joined and not self.is_behind and now_ms < self._right_until
 
-    def aged(self, now_ms: int) -> tuple[Root, ...]:
+    def aged(self, now_ms: int) -> tuple[RootBlocker, ...]:
         """Give the root blockers at a later time; those with the least behind them are let go."""
         if len(self._worst) > LISTED:
             blocked_ms = {key: row.blocked_ms(now_ms) for key, row in self._worst.items()}
@@ -328,9 +328,9 @@ class Forest:
         least = min([row.blocked_ms(now_ms) for row in others], default=None)
         return least is None or min([row.blocked_ms(now_ms) for row in joined]) < least
 
-    def _root(self, key: str | int, total: _Row, now_ms: int) -> Root:
+    def _root(self, key: str | int, total: _Row, now_ms: int) -> RootBlocker:
         core = key if isinstance(key, int) else None
-        return Root(
+        return RootBlocker(
             (key,) if isinstance(key, str) else self._actors[key],
             core,
             total.waiting,
@@ -358,7 +358,7 @@ class _Climb:
     def __init__(self, graph: WaitGraph, rows: Mapping[str, _Row], mains: Mains) -> None:
         self._rows = rows
         self._mains = mains
-        cores = enumerate(graph.residue.cores)
+        cores = enumerate(graph.stuck_set.cores)
         self._known: dict[str, str | int] = {a: n for n, core in cores for a in core.actors}
         self.climbs = self._known.keys() | mains.actors  # everybody else is at the root already
 
@@ -381,7 +381,7 @@ class _Climb:
         return self._known[actor]
 
 
-def _row(queue: Queue) -> _Row | None:
+def _row(queue: WaitQueue) -> _Row | None:
     """Count the waiters of a queue; None when there are none."""
     requests = queue.requests
     if isinstance(requests, Passing):
@@ -395,7 +395,7 @@ def _row(queue: Queue) -> _Row | None:
     return row if row.waiting else None
 
 
-def _waiters(queue: Queue, requests: tuple[Request, ...]) -> Iterator[Request]:
+def _waiters(queue: WaitQueue, requests: tuple[WaitRequest, ...]) -> Iterator[WaitRequest]:
     if queue.kind == "conflict":
         holding = granted(queue)
         return (request for request in requests if request.node not in holding)

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from zktop.model.waits.cores import Core, Remnant, blockers
-from zktop.model.waits.ring import Edge, Ring, Rule, passes_by, queued, upgraders
-from zktop.model.waits.state import Mode, Request
+from zktop.model.waits.cores import Core, StuckQueue, blockers
+from zktop.model.waits.ring import DeadlockRule, Ring, WaitEdge, passes_by, queued, upgraders
+from zktop.model.waits.state import Mode, WaitRequest
 from zktop.model.world.server_tables import Presence
 
 LETTER: dict[Mode, str] = {
@@ -26,7 +26,7 @@ LETTER: dict[Mode, str] = {
 }
 
 
-class Names(Struct, frozen=True):
+class DisplayNames(Struct, frozen=True):
     """Names for actors and paths; whatever has none is called by its own name."""
 
     owners: Mapping[str, str] = {}  # no two alike
@@ -49,7 +49,7 @@ class Names(Struct, frozen=True):
     def wanted(self, mode: Mode, lock: str) -> str:
         """Name a lock with the mode in which it is held or wanted.
 
-        >>> Names().wanted("write", "/locks/a")
+        >>> DisplayNames().wanted("write", "/locks/a")
         'W:/locks/a'
         """
         return f"{LETTER[mode]}:{self.path(lock)}"
@@ -57,7 +57,7 @@ class Names(Struct, frozen=True):
     def all_of(self, actors: Sequence[str], at_most: int = 5) -> str:
         """List actors as a sentence does.
 
-        >>> Names().all_of(["a", "b", "c"]), Names().all_of("abcd", at_most=2)
+        >>> DisplayNames().all_of(["a", "b", "c"]), DisplayNames().all_of("abcd", at_most=2)
         ('a, b and c', 'a, b and 2 more')
         """
         shown = [self.owner(actor) for actor in actors[:at_most]]
@@ -98,13 +98,13 @@ def span(length_ms: int) -> str:
 _PARTS_AT_MOST = 5
 
 
-def exhausted(core: Core) -> Remnant:
+def exhausted(core: Core) -> StuckQueue:
     """Find the pool of the core that most actors wait for."""
-    pools = [rest for rest in core.remnants if rest.queue.kind == "pool" and any(rest.waits)]
+    pools = [rest for rest in core.queues if rest.queue.kind == "pool" and any(rest.waits)]
     return max(pools, key=lambda rest: (sum(rest.waits), rest.queue.lock))
 
 
-def knot_sentence(core: Core, names: Names) -> str:
+def knot_sentence(core: Core, names: DisplayNames) -> str:
     """Say who has all the leases and why none comes back."""
     pool = exhausted(core)
     path = names.path(pool.queue.lock)
@@ -127,10 +127,10 @@ def _verb(actors: list[str]) -> str:
     return "waits" if len(actors) == 1 else "wait"
 
 
-def _waits_between(core: Core, pool: Remnant, names: Names) -> list[str]:
+def _waits_between(core: Core, pool: StuckQueue, names: DisplayNames) -> list[str]:
     """Say why the holders do not finish, those with the same reason together."""
     reasons: list[tuple[str, str, str]] = []
-    for rest in core.remnants:
+    for rest in core.queues:
         if rest is pool:
             continue
         for place, member in enumerate(rest.members):
@@ -150,7 +150,7 @@ _SPELLED_OUT = 5
 _PAIR = 2
 
 
-def sentence(rule: Rule, ring: Ring, core: Core, names: Names, now_ms: int) -> str:
+def sentence(rule: DeadlockRule, ring: Ring, core: Core, names: DisplayNames, now_ms: int) -> str:
     """Say it, in the words for its rule."""
     if rule == "D3":
         return knot_sentence(core, names)
@@ -163,20 +163,20 @@ def sentence(rule: Rule, ring: Ring, core: Core, names: Names, now_ms: int) -> s
     return _rotation(ring, names)
 
 
-def _upgrade(edge: Edge, names: Names) -> str:
+def _upgrade(edge: WaitEdge, names: DisplayNames) -> str:
     actor, lock = names.owner(edge.request.actor), names.path(edge.queue.lock)
     wish = f"{actor} reads {lock} and now wants to write {lock}"
     return f"{wish}; that can only succeed after its own read lock is gone."
 
 
-def _double(edge: Edge, names: Names) -> str:
+def _double(edge: WaitEdge, names: DisplayNames) -> str:
     held = names.wanted(edge.blocker.mode, edge.queue.lock)
     asked = names.wanted(edge.request.mode, edge.queue.lock)
     actor = names.owner(edge.request.actor)
     return f"{actor} holds {held} and asks for {asked} again, behind itself; it waits for itself."
 
 
-def _upgraders(ring: Ring, core: Core, names: Names) -> str:
+def _upgraders(ring: Ring, core: Core, names: DisplayNames) -> str:
     actors, lock = upgraders(core, ring), names.path(ring[0].queue.lock)
     both = len(actors) == _PAIR
     who, every = names.all_of(actors), "both" if both else "all"
@@ -184,7 +184,7 @@ def _upgraders(ring: Ring, core: Core, names: Names) -> str:
     return f"{who} {every} read {lock} and {every} want to write it; each waits for {other}."
 
 
-def _long_ring(ring: Ring, names: Names, now_ms: int) -> str:
+def _long_ring(ring: Ring, names: DisplayNames, now_ms: int) -> str:
     between = queued(ring)
     members = [edge for edge in ring if edge.request.actor not in between]
     owners = [names.owner(edge.request.actor) for edge in members]
@@ -204,9 +204,9 @@ def _long_ring(ring: Ring, names: Names, now_ms: int) -> str:
 class _Turn(NamedTuple):
     """A member of the ring, for whom it waits, and who queues in between."""
 
-    edge: Edge
-    holder: Request
-    between: tuple[Request, ...]
+    edge: WaitEdge
+    holder: WaitRequest
+    between: tuple[WaitRequest, ...]
 
 
 def _turns(ring: Ring) -> list[_Turn]:
@@ -223,7 +223,7 @@ def _turns(ring: Ring) -> list[_Turn]:
     return made
 
 
-def _rotation(ring: Ring, names: Names) -> str:
+def _rotation(ring: Ring, names: DisplayNames) -> str:
     """One part for each member; the first says what it holds, the last closes the ring."""
     turns = _turns(ring)
     first, last = turns[0], turns[-1]
@@ -240,7 +240,7 @@ def _rotation(ring: Ring, names: Names) -> str:
     return "; ".join([*parts, _part(last, names, is_told=len(turns) == _PAIR)]) + "."
 
 
-def _part(turn: _Turn, names: Names, *, is_told: bool = False) -> str:
+def _part(turn: _Turn, names: DisplayNames, *, is_told: bool = False) -> str:
     """Say for what a member waits, and who holds that, unless it was told already."""
     request = turn.edge.request
     wish = names.wanted(request.mode, turn.edge.queue.lock)
@@ -249,7 +249,7 @@ def _part(turn: _Turn, names: Names, *, is_told: bool = False) -> str:
     return f"{names.owner(request.actor)} waits for {wish}{holder if why else holder[:-1]}{why}"
 
 
-def _queue(turn: _Turn, names: Names) -> str:
+def _queue(turn: _Turn, names: DisplayNames) -> str:
     """Say who queues in between, and for what."""
     request = turn.between[0]
     what = {"write": " to write", "read": " to read"}.get(request.mode, "")

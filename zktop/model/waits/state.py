@@ -15,10 +15,10 @@ from msgspec import Struct
 from zktop.model.world.sequence_diff import splits
 
 Mode = Literal["exclusive", "read", "write", "lease", "candidate"]
-Kind = Literal["exclusive", "read-write", "pool", "single", "election", "conflict"]
+QueueKind = Literal["exclusive", "read-write", "pool", "single", "election", "conflict"]
 
 
-class Request(Struct, frozen=True, gc=False):
+class WaitRequest(Struct, frozen=True, gc=False):
     """One place in a queue.
 
     `node` is unique in its queue. A request without a znode (somebody known only by a watch) has
@@ -43,7 +43,7 @@ class Request(Struct, frozen=True, gc=False):
         return self.mode == "read"
 
 
-class Passing(Sequence[Request]):
+class Passing(Sequence[WaitRequest]):
     """The requests of a queue of sessions, none of which reads; made when somebody looks at them.
 
     Nearly all queues are such ones, and nearly nobody in them stands elsewhere too: of those the
@@ -67,7 +67,7 @@ class Passing(Sequence[Request]):
         """Since when each of them stands there, without the first."""
 
 
-class Queue(Struct, frozen=True, gc=False):
+class WaitQueue(Struct, frozen=True, gc=False):
     """One lock at one moment: its requests in queue order and what decides between them.
 
     pool: `capacity` requests hold at once; when it is unknown (None or 0) nobody is known to wait.
@@ -79,8 +79,8 @@ class Queue(Struct, frozen=True, gc=False):
     """
 
     lock: str
-    kind: Kind
-    requests: tuple[Request, ...] | Passing
+    kind: QueueKind
+    requests: tuple[WaitRequest, ...] | Passing
     capacity: int | None = None
     capacity_is: Literal["known", "inferred"] = "known"
     blocking: bool = False
@@ -106,16 +106,16 @@ class Queue(Struct, frozen=True, gc=False):
         return self.capacity or 1 if self.kind == "pool" else 1
 
 
-Requests = tuple[Request, ...]
+Requests = tuple[WaitRequest, ...]
 
 
-def difference(old: Requests, new: Requests) -> tuple[Requests, Requests]:
+def changed_requests(old: Requests, new: Requests) -> tuple[Requests, Requests]:
     """Tell created and deleted requests; all of them when the rest did not keep its order.
 
     Only where the two are out of step is anybody compared: a queue may have ten thousand.
     """
-    created: list[Request] = []
-    deleted: list[Request] = []
+    created: list[WaitRequest] = []
+    deleted: list[WaitRequest] = []
     for part in splits(old, new):
         was = old[part.here : part.here + part.left]
         now = new[part.there : part.there + part.joined]

@@ -9,12 +9,14 @@ after the other by a single thread, too.
 from collections.abc import Container, Iterable, Mapping
 
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.state import Queue, Request
+from zktop.model.waits.state import WaitQueue, WaitRequest
 
 _ONE_OWNER = ("exclusive", "read-write", "conflict")
 
 
-def several(graph: WaitGraph, actors: Iterable[str], threads: Container[str]) -> Mapping[str, str]:
+def multi_threaded(
+    graph: WaitGraph, actors: Iterable[str], threads: Container[str]
+) -> Mapping[str, str]:
     """Say of each of these actors that cannot be one thread what shows that.
 
     Who is known to be a thread may well ask for a lock that it holds.
@@ -24,13 +26,13 @@ def several(graph: WaitGraph, actors: Iterable[str], threads: Container[str]) ->
     return {actor: shown for actor, shown in found.items() if shown}
 
 
-def waits(graph: WaitGraph, actor: str) -> list[tuple[Queue, Request]]:
+def waiting_places(graph: WaitGraph, actor: str) -> list[tuple[WaitQueue, WaitRequest]]:
     """List the places in which the actor waits."""
     return [(q, r) for q, r in graph.places(actor) if r.releases and not graph.holds(q, r)]
 
 
 def _waits_twice(graph: WaitGraph, actor: str) -> str:
-    waiting = waits(graph, actor)
+    waiting = waiting_places(graph, actor)
     locks = {queue.lock for queue, _ in waiting}
     if len(waiting) < 2:  # noqa: PLR2004  one wait is what one thread does
         return ""
@@ -40,5 +42,5 @@ def _waits_twice(graph: WaitGraph, actor: str) -> str:
 
 def _asks_again(graph: WaitGraph, actor: str) -> str:
     owned = {q.lock for q, r in graph.places(actor) if not r.reads and graph.holds(q, r)}
-    again = any(q.kind in _ONE_OWNER and q.lock in owned for q, _ in waits(graph, actor))
+    again = any(q.kind in _ONE_OWNER and q.lock in owned for q, _ in waiting_places(graph, actor))
     return "asks for a lock that it holds" if again else ""

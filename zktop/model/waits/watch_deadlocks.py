@@ -8,43 +8,49 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from zktop.model.waits.cores import components
-from zktop.model.waits.deadlock import Deadlock, Place, Step, identity, signature
+from zktop.model.waits.deadlock import (
+    Deadlock,
+    DeadlockPlace,
+    DeadlockStep,
+    deadlock_id,
+    signature,
+)
 from zktop.model.waits.reduction import is_granted
-from zktop.model.waits.ring import Clue, Edge, Ring, coexistence, ring
-from zktop.model.waits.sentences import Names
-from zktop.model.waits.state import Queue, Request
+from zktop.model.waits.ring import Clue, Ring, WaitEdge, coexistence, ring
+from zktop.model.waits.sentences import DisplayNames
+from zktop.model.waits.state import WaitQueue, WaitRequest
 
 Watched = Mapping[str, AbstractSet[str]]
 
 
 def watch_deadlocks(
-    queue: Queue, watched: Watched, names: Names | None = None
+    queue: WaitQueue, watched: Watched, names: DisplayNames | None = None
 ) -> tuple[Deadlock, ...]:
     """Find both faults in one lock; `watched` maps an actor to the nodes of this lock it watches.
 
     Leave an actor out when its watch table could not be read.
     """
-    names = names or Names()
+    names = names or DisplayNames()
     rings = [*_rings(queue, watched), *_successors(queue, watched)]
     return tuple(_deadlock(queue, found, names) for found in rings)
 
 
-def _rings(queue: Queue, watched: Watched) -> Iterator[Ring]:
+def _rings(queue: WaitQueue, watched: Watched) -> Iterator[Ring]:
     by_node = {request.node: request for request in queue.requests}
     newest = {request.actor: request for request in queue.requests}
-    graph: dict[str, list[Edge]] = {actor: [] for actor in newest}
+    graph: dict[str, list[WaitEdge]] = {actor: [] for actor in newest}
     for actor, request in newest.items():
         targets = [by_node[node] for node in sorted(watched.get(actor, ())) if node in by_node]
         # Who also watches somebody outside of the ring may be woken by that.
         if len({target.actor for target in targets}) == 1 and targets[0].actor != actor:
-            graph[actor] = [Edge(queue, request, targets[0], is_hard=True)]
+            graph[actor] = [WaitEdge(queue, request, targets[0], is_hard=True)]
     links = {actor: [edge.blocker.actor for edge in out] for actor, out in graph.items()}
     for group in components(links):
         if len(group) > 1:
             yield ring({actor: graph[actor] for actor in sorted(group)})
 
 
-def _successors(queue: Queue, watched: Watched) -> Iterator[Ring]:
+def _successors(queue: WaitQueue, watched: Watched) -> Iterator[Ring]:
     """Waiters all of whose watches in this lock are behind their own nodes."""
     place_of = {request.node: place for place, request in enumerate(queue.requests)}
     own: dict[str, int] = {request.actor: place for place, request in enumerate(queue.requests)}
@@ -56,14 +62,14 @@ def _successors(queue: Queue, watched: Watched) -> Iterator[Ring]:
             continue
         request, target = queue.requests[place], queue.requests[places[0]]
         if places[0] > place and not is_granted(queue, request):
-            yield (Edge(queue, request, target, is_hard=False),)
+            yield (WaitEdge(queue, request, target, is_hard=False),)
 
 
-def _deadlock(queue: Queue, found: Ring, names: Names) -> Deadlock:
+def _deadlock(queue: WaitQueue, found: Ring, names: DisplayNames) -> Deadlock:
     members = [(queue.lock, r) for edge in found for r in (edge.request, edge.blocker)]
     stamps = [r.since_ms for _, r in members if r.since_ms is not None]
     return Deadlock(
-        id=identity("D7", found),
+        id=deadlock_id("D7", found),
         rule="D7",
         kind="watches",
         confidence="C4",
@@ -82,16 +88,16 @@ def _deadlock(queue: Queue, found: Ring, names: Names) -> Deadlock:
     )
 
 
-def _behind(queue: Queue, found: Ring) -> int:
+def _behind(queue: WaitQueue, found: Ring) -> int:
     sleeping = {edge.request.actor for edge in found}
     first = next(i for i, r in enumerate(queue.requests) if r.actor in sleeping)
     return len({r.actor for r in queue.requests[first:]} - sleeping)
 
 
-def _step(queue: Queue, edge: Edge, names: Names, *, closes: bool) -> Step:
+def _step(queue: WaitQueue, edge: WaitEdge, names: DisplayNames, *, closes: bool) -> DeadlockStep:
     request = edge.request
-    place = Place(queue.lock, request.node, request.mode)
-    return Step(
+    place = DeadlockPlace(queue.lock, request.node, request.mode)
+    return DeadlockStep(
         actor=request.actor,
         owner=names.label(request.actor),
         holds=(place,) if is_granted(queue, request) else (),
@@ -105,7 +111,7 @@ def _step(queue: Queue, edge: Edge, names: Names, *, closes: bool) -> Step:
     )
 
 
-def _sentence(queue: Queue, found: Ring, names: Names) -> str:
+def _sentence(queue: WaitQueue, found: Ring, names: DisplayNames) -> str:
     lock = names.path(queue.lock)
     if len(found) == 1:
         actor, other = names.owner(found[0].request.actor), names.owner(found[0].blocker.actor)
@@ -120,5 +126,5 @@ def _sentence(queue: Queue, found: Ring, names: Names) -> str:
     )
 
 
-def _owner(names: Names, request: Request) -> str:
+def _owner(names: DisplayNames, request: WaitRequest) -> str:
     return names.owner(request.actor)

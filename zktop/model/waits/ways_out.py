@@ -9,12 +9,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zktop.model.actors import session_of
-from zktop.model.waits.cores import Core, Residue, remnant
+from zktop.model.waits.cores import Core, StuckSet, stuck_queue
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.reduction import alone, strand, stuck
+from zktop.model.waits.reduction import stuck, thinned, unthinned
 from zktop.model.waits.ring import Ring, rings
-from zktop.model.waits.sentences import Names
-from zktop.model.waits.state import Queue
+from zktop.model.waits.sentences import DisplayNames
+from zktop.model.waits.state import WaitQueue
 
 _TRIED_AT_MOST = 6
 _NOT_PLAIN = ("pool", "election")
@@ -48,10 +48,10 @@ def process(name: str, actor: str, client: str | None) -> str:
 
 
 def ways_out(
-    graph: WaitGraph, number: int, counts: Counter[frozenset[int]], names: Names
+    graph: WaitGraph, number: int, counts: Counter[frozenset[int]], names: DisplayNames
 ) -> tuple[WayOut, ...]:
     """Cheapest first: fewest locks lost, most freed, youngest wait."""
-    breaks = breakers(graph.residue)[number]
+    breaks = breakers(graph.stuck_set)[number]
     costs = {actor: (_held(graph, actor), -czxid) for (actor, czxid) in breaks}
     frees = {a: _freed(graph, number, a, counts, breaks=does) for (a, _), does in breaks.items()}
     fails = {actor: not does for (actor, _), does in breaks.items()}
@@ -62,18 +62,18 @@ def ways_out(
     )
 
 
-def _way(actor: str, names: Names, why: str, frees: int) -> WayOut:
+def _way(actor: str, names: DisplayNames, why: str, frees: int) -> WayOut:
     at = names.presences.get(actor)
     client, server = (at.client, at.server) if at else (None, None)
     return WayOut(actor, names.owner(actor), why, frees, client, server)
 
 
 @lru_cache(maxsize=4)
-def breakers(residue: Residue) -> tuple[dict[tuple[str, int], bool], ...]:
+def breakers(stuck_set: StuckSet) -> tuple[dict[tuple[str, int], bool], ...]:
     """Try for each core some actors, with the czxid of their wait: does stopping one break it."""
     return tuple(
         {tried: _breaks(core, tried[0]) for tried in _tried(found)}
-        for core, found in zip(residue.cores, rings(residue), strict=True)
+        for core, found in zip(stuck_set.cores, rings(stuck_set), strict=True)
     )
 
 
@@ -95,18 +95,18 @@ def _why(held: int, *, is_youngest: bool) -> str:
 
 def _breaks(core: Core, actor: str) -> bool:
     rest = core.actors - {actor}
-    smaller = [share.only(rest) for share in core.remnants]
-    return not stuck([alone(r.queue, r.members) for r in smaller])
+    smaller = [share.only(rest) for share in core.queues]
+    return not stuck([unthinned(r.queue, r.members) for r in smaller])
 
 
 def _freed(
     graph: WaitGraph, number: int, actor: str, counts: Counter[frozenset[int]], *, breaks: bool
 ) -> int:
     """How many go on when the actor is gone, itself among them."""
-    residue, only = graph.residue, frozenset({number})
-    core = residue.cores[number]
-    is_odd = any(r.queue.kind in _NOT_PLAIN and any(r.waits) for r in residue.remnants.values())
-    stands_alone = all(residue.reach[a] == only for a in core.actors)
+    stuck_set, only = graph.stuck_set, frozenset({number})
+    core = stuck_set.cores[number]
+    is_odd = any(r.queue.kind in _NOT_PLAIN and any(r.waits) for r in stuck_set.queues.values())
+    stands_alone = all(stuck_set.reach[a] == only for a in core.actors)
     if is_odd or not stands_alone or not breaks:
         return _freed_by_reduction(graph, actor)
     # Plain waits: free are those who wait for this core and for nothing else that stays.
@@ -114,23 +114,23 @@ def _freed(
 
 
 def _freed_by_reduction(graph: WaitGraph, actor: str) -> int:
-    residue = graph.residue
-    queues = [graph.queues[lock] for lock in residue.remnants]
+    stuck_set = graph.stuck_set
+    queues = [graph.queues[lock] for lock in stuck_set.queues]
     gone = [_without(queue, actor) for queue in queues]
-    frozen = residue.frozen - {actor}
-    left = stuck([strand(queue, graph.tangled) for queue in gone], frozen)
-    before = set(_stuck_in(queues, residue.frozen)) | residue.stuck
-    after = set(_stuck_in(gone, left | (frozen - residue.stuck))) | left
+    frozen = stuck_set.frozen - {actor}
+    left = stuck([thinned(queue, graph.tangled) for queue in gone], frozen)
+    before = set(_stuck_in(queues, stuck_set.frozen)) | stuck_set.actors
+    after = set(_stuck_in(gone, left | (frozen - stuck_set.actors))) | left
     return len(before - after)
 
 
-def _without(queue: Queue, actor: str) -> Queue:
+def _without(queue: WaitQueue, actor: str) -> WaitQueue:
     kept = tuple(request for request in queue.requests if request.actor != actor)
     is_let_go = queue.kind == "single" and kept[:1] != queue.requests[:1]
     return replace(queue, requests=() if is_let_go else kept)
 
 
-def _stuck_in(queues: Iterable[Queue], frozen: AbstractSet[str]) -> Iterator[str]:
+def _stuck_in(queues: Iterable[WaitQueue], frozen: AbstractSet[str]) -> Iterator[str]:
     for queue in queues:
-        rest = remnant(queue, queue.requests, frozen)
+        rest = stuck_queue(queue, queue.requests, frozen)
         yield from (m.actor for m, waits in zip(rest.members, rest.waits, strict=True) if waits)

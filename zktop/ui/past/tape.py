@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from zktop.model.history.events import Event
     from zktop.model.report import Report
     from zktop.model.waits.deadlock import Deadlock
-    from zktop.model.waits.deadlock_log import Over
+    from zktop.model.waits.deadlock_log import EndedDeadlock
     from zktop.model.world.world import Tables
 
 # How many of each take as much room as one changed lock, or the rest of one frame: 3 to 6 kB.
@@ -191,7 +191,7 @@ class Case(msgspec.Struct, frozen=True):
         found = (one for one in self.last.report.deadlocks if one.id == self.deadlock.id)
         return next(found, self.deadlock)
 
-    def over(self, report: "Report") -> "Over | None":
+    def over(self, report: "Report") -> "EndedDeadlock | None":
         """How it ended, as far as was known at that moment."""
         number = self.deadlock.number
         return next((one for one in report.over if one.deadlock.number == number), None)

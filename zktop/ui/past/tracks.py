@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from zktop.model.actors import session_of
-from zktop.model.client_names import Calling
+from zktop.model.client_names import ClientNames
 from zktop.model.facts import Millis, Session
 from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
@@ -85,7 +85,7 @@ class Tracks:
             part = report.parts.get(path)
             self._take_lock(path, part.lock if part else None, at)
             touched |= self._moved(path, part.lock if part else None)
-            self._name(part.lock if part else None, report.calling)
+            self._name(part.lock if part else None, report.client_names)
         for session in touched | one.expired:
             self._take_actor(session, at, is_lost=session in one.expired)
 
@@ -131,13 +131,13 @@ class Tracks:
             self._count(session, before.get(session), now.get(session))
         return moved
 
-    def _name(self, lock: Lock | None, calling: Calling) -> None:
+    def _name(self, lock: Lock | None, client_names: ClientNames) -> None:
         """Remember what those are called who were not called anything yet."""
         if lock is None or lock.size > LARGE:
             return
         for member in lock.members:
             if member.owner and member.owner not in self.names:
-                self.names[member.owner] = calling(member.owner, member.label)
+                self.names[member.owner] = client_names(member.owner, member.label)
 
     def _count(self, session: Session, was: bool | None, does: bool | None) -> None:  # noqa: FBT001  holds, waits, neither
         """Add up in how many locks a session holds or waits; it is dated afterwards."""

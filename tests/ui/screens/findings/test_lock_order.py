@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from ui.example_queues import looked, ring_of
 
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.waits.lock_order import OrderGraph
+from zktop.model.waits.lock_order import LockOrderGraph
 from zktop.model.waits.lock_order_story import Inversion, inversions
 from zktop.ui.screens.common.writer import Pen
 from zktop.ui.screens.findings.detail import write_finding
@@ -21,7 +21,7 @@ ORDERS, STOCK = "/orders", "/stock"
 @cache
 def inversion() -> Inversion:
     """Ann takes orders first, and bob takes stock first."""
-    known = OrderGraph()
+    known = LockOrderGraph()
     for state in ("orders x: ann@1 ; stock x: ann@2", "orders x: bob@8 ; stock x: bob@7"):
         known.harvest(graph(state))
     (made,) = inversions(known)

@@ -95,7 +95,7 @@ class Roster:
         """Call a session by a name that is no other's."""
         if self.report is None:
             return Text(session_text(session))
-        return self.report.calling(session, self._label(session))
+        return self.report.client_names(session, self._label(session))
 
     def _label(self, session: Session) -> Text | None:
         places = self.places.get(session, NOWHERE)

@@ -6,7 +6,7 @@ from typing import Final
 
 from zktop.model.facts import Millis
 from zktop.model.format import clock, count
-from zktop.model.waits.lock_order_story import Inversion, Turn
+from zktop.model.waits.lock_order_story import Inversion, StoryLine
 from zktop.ui.screens.common.format import running
 from zktop.ui.screens.common.writer import Door, Pen
 from zktop.ui.screens.findings.ring import letter
@@ -79,11 +79,11 @@ def _habit(told: Inversion, column: int) -> Line:
     return line((f"{seen}{when}" if seen else "", "dim"))
 
 
-def _said(turn: Turn, names: dict[str, str]) -> Line:
+def _said(turn: StoryLine, names: dict[str, str]) -> Line:
     says, ink = SAYS[turn.verb]
     return line((f"{says} ", "dim"), (f"{turn.mode}:{names[turn.lock]}", ink))
 
 
-def _door(turn: Turn) -> Door:
+def _door(turn: StoryLine) -> Door:
     subject = Subject(path=turn.lock, node=turn.node)
     return Door(f"{turn.verb} {turn.column} {turn.lock}", "lock", subject)

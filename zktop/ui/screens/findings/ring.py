@@ -7,7 +7,7 @@ from typing import Final
 from zktop.model.actors import session_of
 from zktop.model.facts import Millis, session_text
 from zktop.model.format import clock, middle
-from zktop.model.waits.deadlock import Deadlock, Place, Step
+from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
 from zktop.ui.screens.locks.row import LETTERS
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line, width_of
 
@@ -32,7 +32,7 @@ def letter(at: int) -> str:
     return ascii_uppercase[place] + (str(again + 1) if again else "")
 
 
-def in_circle(steps: Sequence[Step]) -> list[Step]:
+def in_circle(steps: Sequence[DeadlockStep]) -> list[DeadlockStep]:
     """Order steps so that each one waits for the actor of the next."""
     waiting = {step.actor: step for step in steps}
     ring, at = [steps[0]], steps[0].blocker
@@ -52,7 +52,7 @@ def circle(deadlock: Deadlock, width: int, ink: Ink = "critical") -> list[Line]:
     return _list(ring, letters(deadlock), ink)
 
 
-def place_name(place: Place) -> str:
+def place_name(place: DeadlockPlace) -> str:
     """Name a lock with the mode it is held or wanted in."""
     return f"{LETTERS[place.mode]}:{place.lock}"
 
@@ -62,7 +62,7 @@ def since(at: Millis | None) -> str:
     return "" if at is None else f"since {clock(at)}"
 
 
-def _list(ring: Sequence[Step], names: dict[str, str], ink: Ink) -> list[Line]:
+def _list(ring: Sequence[DeadlockStep], names: dict[str, str], ink: Ink) -> list[Line]:
     """Draw it as a list with an arrow from its end to its beginning: fits any width."""
     lines: list[Line] = []
     hidden = len(ring) - FIRST - LAST
@@ -78,7 +78,7 @@ def _list(ring: Sequence[Step], names: dict[str, str], ink: Ink) -> list[Line]:
     ]
 
 
-def _entry(step: Step, names: dict[str, str], ink: Ink, *, is_first: bool) -> list[Line]:
+def _entry(step: DeadlockStep, names: dict[str, str], ink: Ink, *, is_first: bool) -> list[Line]:
     arrow = " ┌─▶ " if is_first else " │   "
     held = ", ".join(place_name(place) for place in step.holds)
     holds = line("  holds ", (held, "holds")) if held else line(("  only queues", "dim"))
@@ -87,7 +87,7 @@ def _entry(step: Step, names: dict[str, str], ink: Ink, *, is_first: bool) -> li
     return [(*who, *holds), (Run(bar, "waits"), *_wait(step, ink))]
 
 
-def _wait(step: Step, ink: Ink) -> Line:
+def _wait(step: DeadlockStep, ink: Ink) -> Line:
     """Say what it waits for, since when, and whether whoever is before it holds."""
     is_hard = step.edge == "hard"
     edge: tuple[str, Ink] = (
@@ -98,7 +98,9 @@ def _wait(step: Step, ink: Ink) -> Line:
     return (*told, *line((f"  {since(step.since_ms)}  ", "dim"), edge, closing))
 
 
-def _boxes(ring: Sequence[Step], names: dict[str, str], width: int, ink: Ink) -> list[Line]:
+def _boxes(
+    ring: Sequence[DeadlockStep], names: dict[str, str], width: int, ink: Ink
+) -> list[Line]:
     """Draw two boxes with an arrow each way."""
     boxes = [_box(step, names, max(16, min(30, width // 4))) for step in ring]
     room = width - width_of(boxes[0][0]) - width_of(boxes[1][0]) - 4
@@ -116,12 +118,12 @@ def _boxes(ring: Sequence[Step], names: dict[str, str], width: int, ink: Ink) ->
     ]
 
 
-def _shaft(step: Step) -> str:
+def _shaft(step: DeadlockStep) -> str:
     """Give what its arrow is made of: dots where whoever is before it only queues."""
     return "─" if step.edge == "hard" else "┄"
 
 
-def _box(step: Step, names: dict[str, str], most: int) -> list[Line]:
+def _box(step: DeadlockStep, names: dict[str, str], most: int) -> list[Line]:
     session = session_of(step.actor)
     brief = f"0x…{session_text(session)[-4:]}" if session is not None else "actor"
     held = ", ".join(place.lock.rpartition("/")[2] for place in step.holds)
@@ -136,7 +138,7 @@ def _box(step: Step, names: dict[str, str], most: int) -> list[Line]:
     return [line("┌" + "─" * (inner + 2) + "┐"), *rows, line("└" + "─" * (inner + 2) + "┘")]
 
 
-def _label(step: Step, room: int, ink: Ink) -> Line:
+def _label(step: DeadlockStep, room: int, ink: Ink) -> Line:
     closing: tuple[str, Ink] = ("  CLOSES" if step.closing else "", ink)
     soft: tuple[str, Ink] = ("" if step.edge == "hard" else "  behind the queue", "warning")
     told = line((f"waits for {place_name(step.waits)}", "waits"), soft, closing)

@@ -9,7 +9,7 @@ from zktop.model.facts import Millis
 from zktop.model.format import short
 from zktop.model.locks.lock import Member
 from zktop.model.report import Report, View
-from zktop.model.waits.deadlock import Deadlock, Place, Step
+from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
 from zktop.ui.screens.common.writer import Door, Pen
 from zktop.ui.screens.findings.ring import letters
 from zktop.ui.screens.locks.row import LETTERS
@@ -36,8 +36,8 @@ class Move(NamedTuple):
 
     czxid: int
     at: Millis | None
-    step: Step
-    place: Place
+    step: DeadlockStep
+    place: DeadlockPlace
     verb: str
     proof: str
 

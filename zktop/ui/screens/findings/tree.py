@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from zktop.model.actors import BY_NAME, NOBODY, STRANDED, UNKNOWN, Actors, session_of
+from zktop.model.actors import BY_NAME, STRANDED, UNKNOWN, UNOWNED, Actors, session_of
 from zktop.model.facts import Session, split
 from zktop.model.format import count, short
 from zktop.model.locks.lock import Member
@@ -12,7 +12,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order import fold_name
-from zktop.model.waits.root_blockers import Root
+from zktop.model.waits.root_blockers import RootBlocker
 from zktop.ui.screens.common.format import grouped
 from zktop.ui.screens.common.session_index import NOWHERE, Roster
 from zktop.ui.screens.common.status_codes import called, ink_of_deadlock
@@ -64,7 +64,7 @@ class _Tree:
         self.pen, self.report, self.roster = pen, report, roster
         self.seen: dict[Session, str] = {}
 
-    def root(self, root: Root) -> None:
+    def root(self, root: RootBlocker) -> None:
         dead = _deadlock(root, self.report)
         self.pen.write((*self._title(root, dead), *_blocked(root)), self._door(root, dead))
         sessions = [one for actor in root.actors if (one := session_of(actor)) is not None]
@@ -75,7 +75,7 @@ class _Tree:
         if not sessions:
             self._below_nobody(root)
 
-    def _title(self, root: Root, dead: Deadlock | None) -> Line:
+    def _title(self, root: RootBlocker, dead: Deadlock | None) -> Line:
         if dead is not None:
             names = [step.name for step in dead.steps[:3]]
             more = f" +{len(dead.actors) - 3}" if len(dead.actors) > 3 else ""  # noqa: PLR2004  three names fit
@@ -87,8 +87,8 @@ class _Tree:
         session = session_of(actor)
         if session is not None:
             return line((f" {self._name(session)}", "strong"), ("  does not wait itself", "holds"))
-        if actor.startswith(NOBODY):
-            path, node = split(actor.removeprefix(NOBODY))
+        if actor.startswith(UNOWNED):
+            path, node = split(actor.removeprefix(UNOWNED))
             name = f" {short(node)} in {path}"
             return line((name, "strong"), ("  has no owner: nobody will remove it", "warning"))
         if actor.startswith(STRANDED):
@@ -103,14 +103,14 @@ class _Tree:
         told = "has no session: its node outlives it" if actor != name else "does not wait itself"
         return line((f" {name}", "strong"), (f"  {told}", "warning" if actor != name else "holds"))
 
-    def _door(self, root: Root, dead: Deadlock | None) -> Door | None:
+    def _door(self, root: RootBlocker, dead: Deadlock | None) -> Door | None:
         if dead is not None:
             return Door(f"root {dead.id}", "lock", Subject(path=dead.locks[0]))
         actor = root.actors[0]
         session = session_of(actor)
         if session is not None:
             return Door(f"root {actor}", "sessions", Subject(session=session))
-        if actor.startswith((NOBODY, STRANDED, UNKNOWN)):
+        if actor.startswith((UNOWNED, STRANDED, UNKNOWN)):
             path, node = split(actor.partition(":")[2])
             return Door(f"root {actor}", "lock", Subject(path=path, node=node))
         return None
@@ -122,7 +122,7 @@ class _Tree:
             if branch is not None and len(self.pen.lines) < LINES:
                 self._write(branch, indent, depth)
 
-    def _below_nobody(self, root: Root) -> None:
+    def _below_nobody(self, root: RootBlocker) -> None:
         """Draw what hangs below somebody who is no session."""
         for actor in root.actors:
             for path in self._held_by(actor):
@@ -132,7 +132,7 @@ class _Tree:
 
     def _held_by(self, actor: str) -> Iterator[str]:
         """Find what somebody holds who is known by name alone; the others name it themselves."""
-        if actor.startswith((NOBODY, STRANDED, UNKNOWN)):
+        if actor.startswith((UNOWNED, STRANDED, UNKNOWN)):
             yield split(actor.partition(":")[2])[0]
             return
         named = Actors(self.report.settings)
@@ -191,7 +191,7 @@ class _Tree:
     def _name(self, session: Session, member: Member | None = None) -> str:
         if member is None:
             return self.roster.called(session)
-        return self.report.calling(session, member.label)
+        return self.report.client_names(session, member.label)
 
 
 def _crowd(waiters: Sequence[Member]) -> Iterator[Run]:
@@ -204,14 +204,14 @@ def _crowd(waiters: Sequence[Member]) -> Iterator[Run]:
         yield Run(f" ({told}{', …' if len(set(named)) > len(classes) else ''})", "dim")
 
 
-def _blocked(root: Root) -> Line:
+def _blocked(root: RootBlocker) -> Line:
     bound = "≥" if root.undated else ""
     ink: Ink = "waits"
     seconds = f"{bound}{grouped(root.blocked_ms // 1000)} s in all"
     return line("   blocks ", (grouped(root.blocked), ink), (f"  ({seconds})", "dim"))
 
 
-def _deadlock(root: Root, report: Report) -> Deadlock | None:
+def _deadlock(root: RootBlocker, report: Report) -> Deadlock | None:
     if root.core is None:
         return None
     return next((one for one in report.deadlocks if set(root.actors) & set(one.actors)), None)

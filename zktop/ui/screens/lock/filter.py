@@ -32,7 +32,7 @@ class Fields(Mapping[str, str]):
                 return f"{member.node} {self['owner']} {self['session']} {self['client']}"
             case "owner":
                 report, label = self._scene.report, member.label
-                return f"{label or ''} {report.calling(member.owner, label)}"
+                return f"{label or ''} {report.client_names(member.owner, label)}"
             case "session":
                 return session_text(member.owner) if member.owner else ""
             case "client":

@@ -211,5 +211,5 @@ class QueueRows(Sequence[QueueRow]):
 
 def names_of(row: QueueRow, at_most: int) -> list[str]:
     """Name some of those that a row stands for."""
-    calling = row.scene.report.calling
-    return [calling(member.owner, member.label) for member in islice(row.members, at_most)]
+    client_names = row.scene.report.client_names
+    return [client_names(member.owner, member.label) for member in islice(row.members, at_most)]

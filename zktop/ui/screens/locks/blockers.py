@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
-from zktop.model.actors import BY_NAME, NOBODY, STRANDED, UNKNOWN, session_of
+from zktop.model.actors import BY_NAME, STRANDED, UNKNOWN, UNOWNED, session_of
 from zktop.model.facts import Session, split
 from zktop.model.findings.finding import Finding
 from zktop.model.format import middle, short
@@ -12,7 +12,7 @@ from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.waits.root_blockers import Root
+from zktop.model.waits.root_blockers import RootBlocker
 from zktop.ui.screens.common.format import BLOCKED_CELLS, blocked_seconds
 from zktop.ui.screens.common.status_codes import SURE, ink_of, ink_of_deadlock
 from zktop.ui.state import Subject
@@ -55,7 +55,7 @@ def holdings(locks: Iterable[Lock], wanted: AbstractSet[Owner]) -> dict[Owner, H
     return idle | found
 
 
-def owners_of(roots: Iterable[Root]) -> set[Owner]:
+def owners_of(roots: Iterable[RootBlocker]) -> set[Owner]:
     """Name those whose holdings are to be found."""
     actors = (root.actors[0] for root in roots if root.core is None)
     return {session_of(one) or Text(one.removeprefix(BY_NAME)) for one in actors}
@@ -81,7 +81,7 @@ def blockers(report: Report, locks: Iterable[Lock], at_most: int) -> Iterator[Bl
     return (_blocker(root, report, held) for root in roots)
 
 
-def _blocker(root: Root, report: Report, held: Holders) -> Blocker:
+def _blocker(root: RootBlocker, report: Report, held: Holders) -> Blocker:
     dead = next((one for one in report.deadlocks if set(root.actors) & set(one.actors)), None)
     if dead is not None and root.core is not None:
         is_sure = dead.confidence in SURE
@@ -104,20 +104,20 @@ def _ring(dead: Deadlock) -> str:
     return f"{some} + {len(names) - 3} more" if len(names) > 3 else some  # noqa: PLR2004  three names fit
 
 
-def _of_session(root: Root, session: Session, report: Report, held: Held | None) -> Blocker:
-    name = report.calling(session, held.label if held else None)
+def _of_session(root: RootBlocker, session: Session, report: Report, held: Held | None) -> Blocker:
+    name = report.client_names(session, held.label if held else None)
     bad = (one for one in report.findings if one.severity != "info")
     said, ink = _why(one for one in bad if session in one.sessions) or _holding(held)
     return _made(root, name, said, ink, "sessions", Subject(session=session))
 
 
-def _without_session(root: Root, actor: str, report: Report, held: Holders) -> Blocker:
+def _without_session(root: RootBlocker, actor: str, report: Report, held: Holders) -> Blocker:
     """Name a node that no session owns, by itself or by who made it."""
     prefix = next(
-        (one for one in (NOBODY, STRANDED, UNKNOWN, BY_NAME) if actor.startswith(one)), ""
+        (one for one in (UNOWNED, STRANDED, UNKNOWN, BY_NAME) if actor.startswith(one)), ""
     )
     rest = Text(actor.removeprefix(prefix))
-    if prefix in (NOBODY, STRANDED, UNKNOWN):
+    if prefix in (UNOWNED, STRANDED, UNKNOWN):
         one = Held(*split(rest), None)
         who = f"{short(one.node)} in {one.path}"
     elif (known := held.get(rest)) is not None:
@@ -130,7 +130,7 @@ def _without_session(root: Root, actor: str, report: Report, held: Holders) -> B
 
 
 _WITHOUT_SESSION: Final[dict[str, tuple[str, Ink]]] = {
-    NOBODY: ("persistent node: no session's end removes it", "warning"),
+    UNOWNED: ("persistent node: no session's end removes it", "warning"),
     STRANDED: ("stranded: its client failed; only the session's end removes it", "warning"),
     UNKNOWN: ("its owner is hidden", "unknown"),
 }
@@ -148,7 +148,7 @@ def _why(findings: Iterable[Finding]) -> tuple[str, Ink] | None:
     return f"{finding.name.replace('-', ' ')}: {finding.sentence}", ink_of(finding)
 
 
-def _made(root: Root, who: str, why: str, ink: Ink, page: str, subject: Subject) -> Blocker:
+def _made(root: RootBlocker, who: str, why: str, ink: Ink, page: str, subject: Subject) -> Blocker:
     return Blocker(who, why, ink, root.blocked, root.blocked_ms, bool(root.undated), page, subject)
 
 

@@ -69,7 +69,11 @@ class Cells(NamedTuple):
             said = f"nobody ({holder.label})" if holder.label else "nobody (persistent)"
             return (letter, Run(said + more, "warning"))
         ink: Ink = "ours" if holder.owner in self.report.ours else "holds"
-        return (letter, Run(self.report.calling(holder.owner, holder.label), ink), Run(more, ink))
+        return (
+            letter,
+            Run(self.report.client_names(holder.owner, holder.label), ink),
+            Run(more, ink),
+        )
 
     def _leases(self, lock: Lock, holders: Sequence[Member]) -> Line:
         held = f"{len(holders)}/{lock.leases or '?'} leases"

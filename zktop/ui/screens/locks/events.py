@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from zktop.model.client_names import Calling
+from zktop.model.client_names import ClientNames
 from zktop.model.facts import Millis
 from zktop.model.format import count, several, short, spoken
 from zktop.model.history.events import Event, EventKind, Span
@@ -49,7 +49,7 @@ def entries(tape: Tape, report: Report, at_most: int, width: int = 0) -> list[En
     """Give the newest of what had happened by the moment of this report."""
     now, path = report.now, WIDE_PATH if width >= WIDE else PATH
     known = _introduced(islice(tape.events_until(now), GLIMPSE), report)
-    told = (_entry(one, report.calling, path) for one in known if one.at <= now)
+    told = (_entry(one, report.client_names, path) for one in known if one.at <= now)
     rings = sorted(_of_cases(tape.cases.values(), now), key=lambda one: one.at, reverse=True)
     both = merge(told, rings, key=lambda one: one.at, reverse=True)
     return list(islice(both, at_most))
@@ -72,26 +72,26 @@ def _introduced(newest_first: Iterable[Event], report: Report) -> Iterator[Event
             yield replace(one, session=member.owner, owner=member.label) if member else one
 
 
-def _entry(event: Event, calling: Calling, width: int) -> Entry:
+def _entry(event: Event, client_names: ClientNames, width: int) -> Entry:
     sign, what, ink = SIGNS[event.event]
     path = event.lock if len(event.lock) <= width else "…" + event.lock[1 - width :]
     drawn = line(
         (f" {exact(event.at)}  ", "dim"),
         (f"{sign}  ", ink),
         f"{path:<{width}}  ",
-        (_who(event, calling), "strong"),
+        (_who(event, client_names), "strong"),
         (what, ink),
         _more(event),
     )
     return Entry(event.at, drawn, "lock", Subject(path=event.lock, node=event.node))
 
 
-def _who(event: Event, calling: Calling) -> str:
+def _who(event: Event, client_names: ClientNames) -> str:
     if event.node is None:
         return ""
     if not event.session and not event.owner:
         return f"{short(event.node)} "
-    return f"{calling(event.session or 0, event.owner)} "
+    return f"{client_names(event.session or 0, event.owner)} "
 
 
 def _more(event: Event) -> str:

@@ -147,7 +147,7 @@ def _is_freed(view: View, member: Member, session: Session) -> bool:
 
 
 def _who(view: View, member: Member) -> str:
-    return view.calling(member.owner, member.label)
+    return view.client_names(member.owner, member.label)
 
 
 def blast(row: Row) -> str:

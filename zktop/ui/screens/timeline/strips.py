@@ -301,6 +301,6 @@ def _waits(paths: Sequence[Text], report: Report, *, is_ascii: bool) -> Iterator
         for member in part.lock.waiters[:LOOKED_AT] if part else ():
             since = part.history.since(member, holds=False) if part else None
             if since is not None and since.at is not None:
-                who = report.calling(member.owner, member.label)
+                who = report.client_names(member.owner, member.label)
                 said = age(since.at, since.how, report.now, is_ascii=is_ascii)
                 yield Wait(since.at, path, who, said)
