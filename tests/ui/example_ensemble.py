@@ -10,7 +10,7 @@ from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.ui.ports import Frame
-from zktop.ui.screens.locks.rows import Board
+from zktop.ui.screens.locks.rows import LockRows
 from zktop.ui.styled_text import Line, text_of
 
 LATER = NOW + 70_000
@@ -62,15 +62,17 @@ def trouble() -> list[Frame]:
     return frames((NOW, facts), *waiting, (LATER, [released(QUIET, "api-1", LATER)]))
 
 
-def board_of(*reports: Report) -> Board:
+def board_of(*reports: Report) -> LockRows:
     """A board that was told of these."""
-    board = Board()
+    board = LockRows()
     for report in reports:
         board.update(report)
     return board
 
 
-def seen(facts: object, at: int = NOW, settings: Settings | None = None) -> tuple[Report, Board]:
+def seen(
+    facts: object, at: int = NOW, settings: Settings | None = None
+) -> tuple[Report, LockRows]:
     """What is seen of these facts."""
     (frame,) = frames((at, facts), settings=settings)
     return frame.report, board_of(frame.report)

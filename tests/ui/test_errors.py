@@ -9,7 +9,7 @@ from ui.example_ensemble import trouble
 from ui.fake_feed import app_of, settled
 
 from zktop.ui.base_app import LARGEST, Mishaps
-from zktop.ui.screens.locks.screen import Locks
+from zktop.ui.screens.locks.screen import LocksScreen
 from zktop.ui.styled_text import Line
 from zktop.ui.widgets.header import Head
 from zktop.ui.widgets.table import Table
@@ -37,7 +37,7 @@ async def test_a_page_that_fails_is_told_and_the_others_go_on(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The head says what, and where the details are; the traceback is in the file."""
-    monkeypatch.setattr(Locks, "show", lambda _page, _moment: failing())
+    monkeypatch.setattr(LocksScreen, "show", lambda _page, _moment: failing())
     log = tmp_path / "deep" / "ui.log"
     app = app_of(*trouble(), log=log)
     async with app.run_test(size=(120, 36)) as pilot:
@@ -73,7 +73,7 @@ async def test_a_line_that_fails_spoils_no_other(monkeypatch: pytest.MonkeyPatch
 
 async def test_a_key_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """And the next one works."""
-    monkeypatch.setattr(Locks, "copied", lambda _page: failing())
+    monkeypatch.setattr(LocksScreen, "copied", lambda _page: failing())
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await pilot.pause()

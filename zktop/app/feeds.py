@@ -22,7 +22,7 @@ from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.world.world import state
 from zktop.ui.ports import Complaint, Frame, Status, Tell
-from zktop.ui.screens.common.format import second
+from zktop.ui.screens.common.format import time_s
 from zktop.zk import Access, Plan
 from zktop.zk.connect.preflight import REFUSED, Probe, preflight
 
@@ -268,4 +268,4 @@ class ReplayFeed:
 
 
 def _so_far(at: Millis) -> str:
-    return f"Reading ahead: up to {second(at)} so far."
+    return f"Reading ahead: up to {time_s(at)} so far."

@@ -9,7 +9,7 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from zktop.ui.styled_text import Run, line, text_of
-from zktop.ui.widgets.table import Column, Table, followed
+from zktop.ui.widgets.table import Column, Table, first_in_sight
 
 
 class Item(NamedTuple):
@@ -74,7 +74,7 @@ def test_a_row_stays_on_its_line_as_far_as_the_ends_allow(
 ) -> None:
     """Only at the ends of the table a row may come nearer to them."""
     index, line = min(index, count - 1), min(line, room - 1)
-    top = followed(index, line, count, room)
+    top = first_in_sight(index, line, count, room)
 
     assert 0 <= top <= max(0, count - room)
     assert top <= index < top + room

@@ -10,7 +10,7 @@ from textual.widgets import Input, Label
 
 from zktop.ui.dialogs.base import Box, Dialog
 from zktop.ui.dialogs.choice import Listed, Lists, Option, drawn
-from zktop.ui.screens.common.format import second
+from zktop.ui.screens.common.format import time_s
 from zktop.ui.state import Stretch
 
 SHAPES: Final = {  # form: ending of the file, what it is, for whom
@@ -62,7 +62,7 @@ class Export(Lists, Dialog[Order]):
 
     def on_mount(self) -> None:
         """Begin with the first form; what is typed goes into the name."""
-        times = [f"{second(at)}Z" for at in self._stretch or ()]
+        times = [f"{time_s(at)}Z" for at in self._stretch or ()]
         options = [
             Option(form, SHAPES[form][1], (SHAPES[form][2].format(*times),))
             for form in self._forms

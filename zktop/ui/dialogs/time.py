@@ -17,7 +17,7 @@ from zktop.model.format import count, several, spoken
 from zktop.model.report import Report, View
 from zktop.ui.dialogs.base import Box, Dialog
 from zktop.ui.past.playback import moment_of
-from zktop.ui.screens.common.format import exact
+from zktop.ui.screens.common.format import time_ms
 from zktop.ui.styled_text import Ink, Line, line, wrapped
 from zktop.ui.widgets.text_view import Sheet
 
@@ -39,12 +39,12 @@ class SeekTime(Dialog[Millis]):
         box = Box()
         box.border_title, box.border_subtitle = "Go to a time", "enter go   esc leave"
         with box:
-            known = f"{exact(self._begin)}Z to {exact(self._end)}Z is kept, in UTC."
+            known = f"{time_ms(self._begin)}Z to {time_ms(self._end)}Z is kept, in UTC."
             yield Label(known, markup=False)
             yield Label(
                 "Type 13:57:10, or +90s from the beginning, or -10s from here.", markup=False
             )
-            yield Input(placeholder=exact(self._here), compact=True)
+            yield Input(placeholder=time_ms(self._here), compact=True)
             yield Label("", id="wrong", markup=False)
 
     @on(Input.Submitted)
@@ -135,7 +135,7 @@ class Compare(Dialog[None]):
     def compose(self) -> ComposeResult:
         """Give the list."""
         box = Box()
-        box.border_title = f"{exact(self._then.now)}Z, and the newest: {exact(self._now.now)}Z"
+        box.border_title = f"{time_ms(self._then.now)}Z, and the newest: {time_ms(self._now.now)}Z"
         box.border_subtitle = "esc leave"
         with box:
             yield Sheet()

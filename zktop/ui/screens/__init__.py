@@ -24,10 +24,10 @@ class Entry(NamedTuple):
 
 
 PAGES: Final = (
-    Entry("locks", "Locks", "Locks"),
+    Entry("locks", "Locks", "LocksScreen"),
     Entry("lock", "Lock", "OneLock"),
     Entry("findings", "Deadlocks", "Findings"),
-    Entry("sessions", "Sessions", "Sessions"),
+    Entry("sessions", "Sessions", "SessionsScreen"),
     Entry("timeline", "Timeline", "Timeline"),
     Entry("demo", "Demo", "Demo"),
 )

@@ -21,7 +21,7 @@ from zktop.model.world.ensemble import Sight
 from zktop.ui.filters import Passed
 from zktop.ui.keys import DEMO
 from zktop.ui.screens import PAGES
-from zktop.ui.screens.common.format import grouped, running
+from zktop.ui.screens.common.format import elapsed, with_spaces
 from zktop.ui.screens.common.status_codes import SURE
 from zktop.ui.state import Moment
 from zktop.ui.styled_text import Ink, Line, Run, fitted, joined, line, width_of, wrapped
@@ -229,7 +229,7 @@ def _filter(moment: Moment, sifted: Sifted) -> Line:
     if not moment.filter:
         return ()
     passed = sifted.passed
-    counted = f" {grouped(passed.shown)} of {grouped(passed.total)} " if passed else ""
+    counted = f" {with_spaces(passed.shown)} of {with_spaces(passed.total)} " if passed else ""
     return line((f"/{moment.filter.text} ", "selected"), (counted, "dim"))
 
 
@@ -358,4 +358,4 @@ def outage(state: ServerState | None, out_ms: int | None) -> tuple[str, Ink]:
     ('DOWN 12s', 'critical')
     """
     word, ink = OUTAGES[state]
-    return (word if out_ms is None else f"{word} {running(out_ms)}"), ink
+    return (word if out_ms is None else f"{word} {elapsed(out_ms)}"), ink

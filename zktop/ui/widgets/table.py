@@ -41,7 +41,7 @@ class Column(NamedTuple, Generic[R]):
     ages: bool = True  # else all that it draws is in the row, and stays for as long as the row
 
 
-def cell(column: Column[R], row: R, cells: int) -> Cell:
+def draw_cell(column: Column[R], row: R, cells: int) -> Cell:
     """Draw a row in one column, in at most so many cells."""
     drawn = column.draw(row)
     room = cells - width_of(drawn)
@@ -50,11 +50,11 @@ def cell(column: Column[R], row: R, cells: int) -> Cell:
     if column.keeps_end:
         return fitted((Run("…" + text_of(drawn)[1 - room :], drawn[0].ink),), cells), 0
     if column.names is not None and column.names(row):
-        return fitted(narrowed(drawn, cells), cells), 0
+        return fitted(shortened(drawn, cells), cells), 0
     return fitted(drawn, cells), 0
 
 
-def narrowed(drawn: Line, cells: int) -> Line:
+def shortened(drawn: Line, cells: int) -> Line:
     """Cut the longest piece of a line in its middle, so that the whole fits.
 
     >>> text_of(narrowed((Run("X "), Run("127.0.0.1:59112"), Run(" +2")), 16))
@@ -104,10 +104,10 @@ def fitting(columns: Sequence[Column[R]], width: int) -> list[tuple[Column[R], i
 class Table(Canvas, Generic[R]):
     """Rows in columns; the cursor stays on its row, on the same line of the screen."""
 
-    class Sorted(Message):
+    class SortChanged(Message):
         """The user wants another order of the rows."""
 
-    class Picked(Message):
+    class CursorMoved(Message):
         """The user has put the cursor on another row."""
 
     def __init__(
@@ -193,7 +193,7 @@ class Table(Canvas, Generic[R]):
         if line is None:
             self._reveal(at)
         elif 0 <= line < room:
-            top = followed(at, line, len(self.rows), room)
+            top = first_in_sight(at, line, len(self.rows), room)
             self.scroll_to(y=top, animate=False, immediate=True)
 
     def _index(self, name: Hashable) -> int | None:
@@ -207,7 +207,7 @@ class Table(Canvas, Generic[R]):
         if self.row is not None:
             self.chosen, self.held = self._name_of(self.row), True
             self.moved_at = perf_counter()
-            self.post_message(self.Picked())
+            self.post_message(self.CursorMoved())
 
     def can_rest(self, index: int) -> bool:
         """Rest on rows, not on what is said in place of them."""
@@ -271,7 +271,7 @@ class Table(Canvas, Generic[R]):
         blank, left = 0, width - self._margin + GAP
         still = self._still.of(self._name_of(row), row, width) if self._stamp else {}
         for column, cells in self._fitting(width):
-            drawn, room = known = still.get(column.name) or cell(column, row, cells)
+            drawn, room = known = still.get(column.name) or draw_cell(column, row, cells)
             if not column.ages:
                 still[column.name] = known
             plain.append(" " * (blank + room if column.at_right else blank))
@@ -329,7 +329,7 @@ class Table(Canvas, Generic[R]):
     def _reorder(self) -> None:
         """Put what is there into the new order; whoever fills the table may know a better one."""
         self.show(self.ordered(self.rows), self.note)
-        self.post_message(self.Sorted())
+        self.post_message(self.SortChanged())
 
     def ordered(self, rows: Sequence[R]) -> Sequence[R]:
         """Give rows in the order that the user chose; without one as they are."""
@@ -339,7 +339,7 @@ class Table(Canvas, Generic[R]):
         return sorted(rows, key=column.key, reverse=self.reversed != column.descending)  # type: ignore[arg-type]  # keys of one column are alike
 
 
-def followed(index: int, line: int, count: int, room: int) -> int:
+def first_in_sight(index: int, line: int, count: int, room: int) -> int:
     """Give the first row in sight that leaves the row at `index` on this line of the screen.
 
     >>> followed(40, 3, 100, 20), followed(1, 3, 100, 20), followed(99, 3, 100, 20)

@@ -14,8 +14,8 @@ from zktop.model.text import Text
 from zktop.ui.filters import NO_FILTER, parsed
 from zktop.ui.past.tape import Tape
 from zktop.ui.ports import Frame
-from zktop.ui.screens.common.session_index import Roster
-from zktop.ui.screens.common.writer import Door, Pen
+from zktop.ui.screens.common.session_index import SessionDirectory
+from zktop.ui.screens.common.writer import LineLink, LineWriter
 from zktop.ui.screens.findings.detail import write_all_blind, write_deadlock, write_finding
 from zktop.ui.screens.findings.list import FOREST, UNSEEN, entries
 from zktop.ui.screens.findings.ring import circle, in_circle, letters
@@ -37,18 +37,18 @@ def taped(some: list[Frame]) -> tuple[Tape, Report]:
     return tape, some[-1].report
 
 
-def written(some: list[Frame], width: int = 100, times: int = 1) -> Pen:
+def written(some: list[Frame], width: int = 100, times: int = 1) -> LineWriter:
     """The page of the only deadlock."""
     tape, report = taped(some)
     (case,) = tape.cases.values()
-    pen = Pen(width)
+    pen = LineWriter(width)
     write_deadlock(pen, case, report, times)
     return pen
 
 
 def forest(report: Report) -> str:
     """The blocking forest."""
-    roster, pen = Roster(), Pen(100)
+    roster, pen = SessionDirectory(), LineWriter(100)
     roster.look(report)
     write_forest(pen, report, roster)
     return text(pen.lines)
@@ -120,11 +120,11 @@ class TestDeadlock:
 
     def test_steps_and_locks_are_doors(self) -> None:
         """They lead to the lock, and to the place in it."""
-        doors = [door for door in written(looked(ring_of("ann", "bob"))).doors if door]
+        links = [link for link in written(looked(ring_of("ann", "bob"))).links if link]
 
-        assert {door.page for door in doors} == {"lock", "sessions"}
-        assert doors[0].subject.path == "/locks/l0"
-        assert len({door.name for door in doors}) == len(doors)
+        assert {link.page for link in links} == {"lock", "sessions"}
+        assert links[0].subject.path == "/locks/l0"
+        assert len({link.name for link in links}) == len(links)
 
     def test_when_it_is_over_its_last_verdict_stays_and_its_end_is_told(self) -> None:
         """Not what is true of it now: nobody is behind it any more, and nothing is to be done."""
@@ -172,14 +172,14 @@ class TestFinding:
         """An orphan blocks a lock."""
         report = trouble()[-1].report
         orphan = next(one for one in report.findings if one.rule == "B1")
-        pen = Pen(90)
+        pen = LineWriter(90)
         write_finding(pen, orphan, report)
         told = text(pen.lines)
 
         assert orphan.sentence.split()[0] in told
         assert "WHAT TO DO" in told
         assert "HOW SURE" in told
-        assert next(door.page for door in pen.doors if isinstance(door, Door)) == "lock"
+        assert next(link.page for link in pen.links if isinstance(link, LineLink)) == "lock"
 
     def test_marks_reasons_for_and_against(self) -> None:
         """With a sign, not with a colour alone."""
@@ -192,7 +192,7 @@ class TestFinding:
                 *finding.evidence,
             ),
         )
-        pen = Pen(90)
+        pen = LineWriter(90)
         write_finding(pen, against, report)
 
         assert "\n  - " in text(pen.lines)
@@ -285,7 +285,7 @@ class TestForest:
 
 def test_blind_rules_say_what_they_would_have_seen() -> None:
     """Each with its name and meaning, under the reason that blinds it."""
-    pen = Pen(100)
+    pen = LineWriter(100)
     write_all_blind(pen, looked(facts(*queue("XX")))[-1].report.blind)
     told = text(pen.lines)
 

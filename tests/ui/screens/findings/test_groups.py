@@ -20,8 +20,8 @@ from zktop.ui.ports import Frame
 from zktop.ui.screens.findings.groups import Kind, kind_of
 from zktop.ui.screens.findings.list import entries
 from zktop.ui.screens.lock.view import LockScene
-from zktop.ui.screens.locks.alerts import alert_lines, alerts, summary
-from zktop.ui.screens.locks.rows import marks_of
+from zktop.ui.screens.locks.alerts import alert_counts, alert_lines, alerts
+from zktop.ui.screens.locks.rows import statuses_of
 from zktop.ui.styled_text import text_of
 
 SERVICES = [f"svc-{number}" for number in range(4)]
@@ -50,7 +50,7 @@ def test_forty_of_a_kind_are_one_line() -> None:
     assert "ORPHAN \u00d740 ▸" in drawn[0]
     assert "/l/0, /l/1, /l/2 and 37 more" in drawn[0]
     assert [case for case in cases if case] == [kind_of(report.findings[0])]
-    assert text_of(summary(list(alerts(report)), 80)) == " ALERTS  40 critical"
+    assert text_of(alert_counts(list(alerts(report)), 80)) == " ALERTS  40 critical"
 
 
 def test_an_open_line_is_followed_by_its_findings() -> None:
@@ -109,7 +109,7 @@ def test_news_mark_no_row() -> None:
     scene = LockScene.of(report, report.paths[0])
 
     assert {one.severity for one in report.findings} == {"info"}
-    assert not marks_of(report.findings)
+    assert not statuses_of(report.findings)
     assert scene is not None
     assert not scene.marks
 
@@ -122,7 +122,7 @@ def test_a_warning_marks_its_rows() -> None:
     """Only news do not."""
     found = _warned(radius()[-1].report.findings)
 
-    assert len(marks_of(found)) == len(SERVICES)
+    assert len(statuses_of(found)) == len(SERVICES)
 
 
 def shown(app: Zktop, name: str) -> list[str]:

@@ -9,7 +9,7 @@ from ui.example_queues import looked, ring_of
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order import LockOrderGraph
 from zktop.model.waits.lock_order_story import Inversion, inversions
-from zktop.ui.screens.common.writer import Pen
+from zktop.ui.screens.common.writer import LineWriter
 from zktop.ui.screens.findings.detail import write_finding
 from zktop.ui.screens.findings.lock_order import write_story
 from zktop.ui.screens.findings.ring import circle
@@ -28,7 +28,7 @@ def inversion() -> Inversion:
     return made
 
 
-def text(pen: Pen) -> list[str]:
+def text(pen: LineWriter) -> list[str]:
     """What was written, line by line."""
     return [text_of(one).rstrip() for one in pen.lines]
 
@@ -36,7 +36,7 @@ def text(pen: Pen) -> list[str]:
 def test_turns_stand_beside_each_other() -> None:
     """Both get their first lock, and then both ask for the other one's."""
     told = inversion()
-    pen = Pen(80)
+    pen = LineWriter(80)
     write_story(pen, told)
     turns = [line for line in text(pen) if ":orders" in line or ":stock" in line]
 
@@ -47,13 +47,13 @@ def test_turns_stand_beside_each_other() -> None:
         ["asks", "X:stock"],
     ]
     assert [line.index(line.split()[0]) > 30 for line in turns] == [False, True, False, True]
-    assert [door.subject.path for door in pen.doors if door] == [STOCK, ORDERS, ORDERS, STOCK]
+    assert [link.subject.path for link in pen.links if link] == [STOCK, ORDERS, ORDERS, STOCK]
 
 
 def test_where_it_is_narrow_they_stand_below_each_other() -> None:
     """Each line says whose turn it is."""
     told = inversion()
-    pen = Pen(40)
+    pen = LineWriter(40)
     write_story(pen, told)
 
     assert "  A got  X:stock" in text(pen)
@@ -64,7 +64,7 @@ def test_where_it_is_narrow_they_stand_below_each_other() -> None:
 def test_many_actors_stand_below_each_other() -> None:
     """Five columns could not be read."""
     told = inversion()
-    pen = Pen(200)
+    pen = LineWriter(200)
     write_story(pen, replace(told, actors=tuple("abcde")))
 
     assert "  E  e" in text(pen)
@@ -75,7 +75,7 @@ def test_says_how_close_it_came() -> None:
     told = inversion()
     heads = []
     for missed in (None, 0, 2_300):
-        pen = Pen(80)
+        pen = LineWriter(80)
         write_story(pen, replace(told, missed_by_ms=missed))
         heads.append(text(pen)[0])
 
@@ -89,7 +89,7 @@ def test_the_finding_has_the_story() -> None:
     report = looked(ring_of("ann", "bob"))[-1].report
     told = inversion()
     finding = replace(report.findings[0], id=told.id, rule="D9")
-    pen = Pen(80)
+    pen = LineWriter(80)
     write_finding(pen, finding, replace(report, inversions=(told,)))
 
     assert any("IF THEY COME AT ONCE" in line for line in text(pen))

@@ -4,14 +4,14 @@ from ui.fake_feed import app_of, settled
 
 from zktop.ui.app import Zktop
 from zktop.ui.ports import News
-from zktop.ui.screens.locks.screen import Locks
+from zktop.ui.screens.locks.screen import LocksScreen
 
 WIDE, SMALL = (120, 36), (80, 24)
 
 
-def page_of(app: Zktop) -> Locks:
+def page_of(app: Zktop) -> LocksScreen:
     """The page of locks, which is in sight."""
-    assert isinstance(app.page, Locks)
+    assert isinstance(app.page, LocksScreen)
     return app.page
 
 

@@ -11,9 +11,9 @@ from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.ui.screens.common.format import sparkline
-from zktop.ui.screens.common.status_codes import CODES, OTHER, mark_of
-from zktop.ui.screens.locks.cells import Cells
-from zktop.ui.screens.locks.row import Row
+from zktop.ui.screens.common.status_codes import CODES, OTHER, status_of
+from zktop.ui.screens.locks.cells import LockCells
+from zktop.ui.screens.locks.row import LockRow
 from zktop.ui.screens.locks.table import columns
 from zktop.ui.styled_text import text_of
 
@@ -24,9 +24,9 @@ def report() -> Report:
     return trouble()[-1].report
 
 
-def cells_of(report: Report, row: Row, *, is_ascii: bool = False) -> dict[str, str]:
+def cells_of(report: Report, row: LockRow, *, is_ascii: bool = False) -> dict[str, str]:
     """All cells of a row, by the names of their columns."""
-    cells = Cells(report, is_ascii=is_ascii)
+    cells = LockCells(report, is_ascii=is_ascii)
     return {column.name: text_of(column.draw(row)) for column in columns(lambda: cells)}
 
 
@@ -188,7 +188,7 @@ def test_red_is_only_for_what_is_proven(
     """Less than that has a question mark and another ink."""
     orphan_found = next(one for one in report.findings if one.rule == "B1")
     finding = msgspec.structs.replace(orphan_found, confidence=confidence, severity=severity)
-    mark = mark_of(finding)
+    mark = status_of(finding)
 
     assert (mark.code, mark.ink) == (code, ink)
 
@@ -197,4 +197,4 @@ def test_letters_without_a_meaning_of_their_own(report: Report) -> None:
     """An unknown rule is not passed over."""
     finding = msgspec.structs.replace(report.findings[0], rule="R6", name="equal-sequences")
 
-    assert mark_of(finding).code.startswith(OTHER)
+    assert status_of(finding).code.startswith(OTHER)

@@ -13,7 +13,7 @@ from zktop.ui.export_text import as_text
 from zktop.ui.filters import parsed
 from zktop.ui.past.tape import Tape
 from zktop.ui.ports import Frame, Status, Word
-from zktop.ui.screens.common.empty import nothing
+from zktop.ui.screens.common.empty import empty_state
 from zktop.ui.state import Moment
 from zktop.ui.styled_text import width_of
 
@@ -48,7 +48,7 @@ def moment_of(report: Report | None, status: Status, text: str = "", **more: obj
 )
 def test_says_what_it_waits_for(word: Word, says: str, words: list[str]) -> None:
     """Before the first picture: what is tried, and what can be done."""
-    text = " ".join(texts(nothing(moment_of(None, Status(word, says)), 80)))
+    text = " ".join(texts(empty_state(moment_of(None, Status(word, says)), 80)))
 
     assert all(one in text for one in words)
 
@@ -58,7 +58,7 @@ def test_says_where_it_looked_and_found_nothing() -> None:
     (nowhere,) = frames((NOW, ()))
     (rooted,) = frames((NOW, ()), settings=Settings(roots=(Root("/app/*"),)))
     said = [
-        " ".join(texts(nothing(moment_of(one.report, Status("live")), 80)))
+        " ".join(texts(empty_state(moment_of(one.report, Status("live")), 80)))
         for one in (nowhere, rooted)
     ]
 
@@ -74,7 +74,7 @@ def test_says_that_a_root_does_not_exist() -> None:
         roots=(Root("/lock/**"), Root("/zktop-demo/**")), own_roots=("/zktop-demo/**",)
     )
     (seen,) = frames((NOW, (listed,)), settings=settings)
-    drawn = nothing(moment_of(seen.report, Status("live")), 80)
+    drawn = empty_state(moment_of(seen.report, Status("live")), 80)
     text = " ".join(texts(drawn))
 
     assert "/lock does not exist (yet) (root /lock/**). Did you mean /locks/**?" in text
@@ -84,7 +84,7 @@ def test_says_that_a_root_does_not_exist() -> None:
 
 def test_says_which_filter_holds_everything_back(report: Report) -> None:
     """And how to leave it."""
-    text = "\n".join(texts(nothing(moment_of(report, Status("live"), "nobody"), 80)))
+    text = "\n".join(texts(empty_state(moment_of(report, Status("live"), "nobody"), 80)))
 
     assert "None of 5 locks passes the filter: nobody" in text
     assert "esc shows all locks again" in text
@@ -94,7 +94,7 @@ def test_says_which_filter_holds_everything_back(report: Report) -> None:
 def test_fits_into_the_width(width: int) -> None:
     """Nothing is cut that is a sentence."""
     status = Status("failed", "A long sentence about what went wrong with this connection. " * 3)
-    lines = nothing(moment_of(None, status), width)
+    lines = empty_state(moment_of(None, status), width)
 
     assert all(width_of(one) <= max(width, 60) for one in lines)
 

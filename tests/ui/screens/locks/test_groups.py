@@ -12,9 +12,9 @@ from zktop.model.facts import AnyFact, Gone, join
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
-from zktop.ui.screens.locks.groups import MANY, RESTS_MS, TOO_FEW, Entry, Group
-from zktop.ui.screens.locks.row import Row
-from zktop.ui.screens.locks.rows import Board
+from zktop.ui.screens.locks.groups import MANY, RESTS_MS, TOO_FEW, Entry, LockGroup
+from zktop.ui.screens.locks.row import LockRow
+from zktop.ui.screens.locks.rows import LockRows
 
 USERS = 30
 GROUP = f"/locks/user/* ({USERS})"
@@ -40,15 +40,15 @@ def reports(*moments: tuple[int, object]) -> list[Report]:
     return [frame.report for frame in frames(*moments)]
 
 
-def entries(board: Board, *apart: str) -> list[Entry]:
+def entries(board: LockRows, *apart: str) -> list[Entry]:
     """What is listed in the usual order."""
     assert board.report is not None
     return list(board.folds.folded(board.ordered(), board.report.now, apart))
 
 
-def board_of(*told: Report) -> Board:
+def board_of(*told: Report) -> LockRows:
     """A board that was told of these reports."""
-    board = Board()
+    board = LockRows()
     for report in told:
         board.update(report)
     return board
@@ -56,7 +56,9 @@ def board_of(*told: Report) -> Board:
 
 def names(listed: list[Entry]) -> list[str]:
     """The rows by their paths, the folds with how many they are."""
-    return [f"{one.path} ({one.count})" if isinstance(one, Group) else one.path for one in listed]
+    return [
+        f"{one.path} ({one.count})" if isinstance(one, LockGroup) else one.path for one in listed
+    ]
 
 
 # Which are folded
@@ -113,11 +115,11 @@ def test_the_line_adds_up_what_it_stands_for() -> None:
     board = board_of(*reports((NOW, quiet()), (NOW + 1_000, free)))
     (group,) = entries(board)
 
-    assert isinstance(group, Group)
+    assert isinstance(group, LockGroup)
     assert (group.count, group.held, group.kind) == (USERS, USERS - 10, "mutex")
 
 
-def _node(board: Board, number: int) -> str:
+def _node(board: LockRows, number: int) -> str:
     return board.rows[user(number)].lock.holders[0].node
 
 
@@ -178,7 +180,7 @@ def test_does_not_flicker_where_there_are_just_enough() -> None:
 )
 def test_every_lock_is_listed_once_or_counted_once(steps: list[tuple[str, int]]) -> None:
     """Whatever happens, a fold and the rows beside it are all locks there are."""
-    board, moments = Board(), [(NOW, quiet())]
+    board, moments = LockRows(), [(NOW, quiet())]
     for at, (what, number) in enumerate(steps, start=1):
         facts = queue(number) if what == "queue" else []
         gone = Gone(path=user(number), zxid=3_000_000 + at, at=NOW + 1_000 * at)
@@ -188,8 +190,8 @@ def test_every_lock_is_listed_once_or_counted_once(steps: list[tuple[str, int]])
     for report in reports(*moments):
         board.update(report)
     listed = entries(board)
-    rows = {one.path for one in listed if isinstance(one, Row)}
-    folded = [one for one in listed if isinstance(one, Group) and not one.is_open]
+    rows = {one.path for one in listed if isinstance(one, LockRow)}
+    folded = [one for one in listed if isinstance(one, LockGroup) and not one.is_open]
     calm = [row for row in board.rows.values() if row.is_calm and row.path not in rows]
 
     assert sum(one.count for one in folded) == len(board.rows) - len(rows)

@@ -8,8 +8,8 @@ from ui.example_ensemble import IMPORT, LONG, ORDERS, QUIET, STOCK, trouble
 from ui.fake_feed import app_of, frames, settled
 from ui.screens.locks.locks_app import WIDE, chosen, page_of
 
-from zktop.ui.screens.locks.panes import Alerts, Blockers
-from zktop.ui.screens.locks.screen import Locks
+from zktop.ui.screens.locks.panes import AlertsPane, BlockersPane
+from zktop.ui.screens.locks.screen import LocksScreen
 from zktop.ui.widgets.table import Table
 
 FILM = trouble()
@@ -82,9 +82,9 @@ async def test_comes_back_to_the_lock_that_was_looked_at_elsewhere() -> None:
         assert chosen(app) == IMPORT
 
 
-@pytest.mark.parametrize(("pane", "page"), [(Alerts, "findings"), (Blockers, "findings")])
+@pytest.mark.parametrize(("pane", "page"), [(AlertsPane, "findings"), (BlockersPane, "findings")])
 async def test_enter_opens_what_an_alert_or_a_blocker_is_about(
-    pane: type[Alerts | Blockers], page: str
+    pane: type[AlertsPane | BlockersPane], page: str
 ) -> None:
     """Tab goes to the pane; the deadlock is on screen 3."""
     app = app_of(*FILM)
@@ -104,7 +104,7 @@ async def test_the_second_alert_is_the_next_line_of_its_pane() -> None:
     app = app_of(*FILM)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
-        app.query_one(Alerts).focus()
+        app.query_one(AlertsPane).focus()
         await pilot.press("down", "enter")
         await settled(pilot)
 
@@ -196,7 +196,7 @@ async def test_copies_what_an_alert_is_about() -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
         await pilot.press("G")
-        app.query_one(Alerts).focus()
+        app.query_one(AlertsPane).focus()
         await pilot.press("y")
 
         assert "2 locks, 1 deadlock" in app.clipboard
@@ -211,7 +211,7 @@ async def test_there_may_be_nothing_to_copy() -> None:
         await pilot.press("y", "enter", "space", "o", "O", "down", "G")
 
         assert app.clipboard == ""
-        assert isinstance(app.page, Locks) or app.page is not None
+        assert isinstance(app.page, LocksScreen) or app.page is not None
 
 
 async def test_escape_lets_the_cursor_go_back_to_the_worst() -> None:

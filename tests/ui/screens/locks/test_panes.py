@@ -25,9 +25,9 @@ from zktop.model.history.events import Event, Span
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
-from zktop.ui.screens.locks.alerts import alert_lines, alerts, calm, summary
+from zktop.ui.screens.locks.alerts import alert_counts, alert_lines, alerts, no_problems
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
-from zktop.ui.screens.locks.events import entries
+from zktop.ui.screens.locks.events import event_lines
 from zktop.ui.screens.locks.panes import about, health
 from zktop.ui.state import Subject
 from zktop.ui.styled_text import text_of
@@ -73,7 +73,7 @@ def test_what_follows_from_a_cause_is_counted_with_it(report: Report) -> None:
 
 def test_counts_alerts_by_severity(report: Report) -> None:
     """In words, not in colours alone."""
-    assert text_of(summary(list(alerts(report)), 80)) == " ALERTS  2 critical"
+    assert text_of(alert_counts(list(alerts(report)), 80)) == " ALERTS  2 critical"
 
 
 @pytest.mark.parametrize(("confidence", "ink"), [("C4", "critical"), ("C2", "warning")])
@@ -84,7 +84,7 @@ def test_the_count_of_what_is_critical_is_red_where_some_of_it_is_proven(
     seen_so = msgspec.structs.replace(report.deadlocks[0], confidence=confidence)
     told = msgspec.structs.replace(report, deadlocks=(seen_so,), findings=())
 
-    assert {run.text: run.ink for run in summary(list(alerts(told)), 80)}["1 critical"] == ink
+    assert {run.text: run.ink for run in alert_counts(list(alerts(told)), 80)}["1 critical"] == ink
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_calm_says_how_far_it_can_see(
     """Blind is not fine."""
     told = msgspec.structs.replace(report, blind=report.blind[:blind_spots])
 
-    assert said in text_of(calm(told, is_now=when == "now"))
+    assert said in text_of(no_problems(told, is_now=when == "now"))
 
 
 def test_root_blockers_are_who_not_which_lock(report: Report) -> None:
@@ -169,7 +169,7 @@ def test_events_come_newest_first() -> None:
     tape = Tape()
     for frame in trouble():
         tape.add(frame)
-    told = entries(tape, trouble()[-1].report, 10)
+    told = event_lines(tape, trouble()[-1].report, 10)
 
     assert texts([one.drawn for one in told]) == [
         f" 00:17:50.000  *  {QUIET:<24}  api-2 got it after at least 1m10s of waiting",
@@ -185,7 +185,7 @@ def test_events_of_the_future_are_not_told() -> None:
     for frame in trouble():
         tape.add(frame)
 
-    assert len(entries(tape, trouble()[3].report, 10)) == 1
+    assert len(event_lines(tape, trouble()[3].report, 10)) == 1
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_says_each_event_in_words(report: Report, event: Event, said: str) -> No
     """Who is not known by name is called by session, and else by node."""
     tape = Tape()
     tape.events.extend([event])
-    (entry,) = entries(tape, report, 5)
+    (entry,) = event_lines(tape, report, 5)
 
     assert text_of(entry.drawn).endswith(f"  {said}")
 
@@ -223,7 +223,7 @@ def test_who_was_read_later_is_named_all_the_same(report: Report) -> None:
         Event(at=4, event="queued", lock=QUIET, node=Text("lock-0000000008")),
     ):
         tape.events.extend([one])
-    told = texts([one.drawn for one in entries(tape, report, 5)])
+    told = texts([one.drawn for one in event_lines(tape, report, 5)])
 
     assert [one.split()[-2] for one in told] == ["lock-0000000008", "up", "dan", "eve"]
     assert told[1].endswith("  dan gave up waiting")
@@ -237,7 +237,7 @@ def test_the_node_that_is_the_lock_itself_names_nobody_before(report: Report) ->
         Event(at=2, event="acquired", lock=QUIET, node=Text("."), owner=Text("dan"), session=0xA),
     ):
         tape.events.extend([one])
-    told = texts([one.drawn for one in entries(tape, report, 5)])
+    told = texts([one.drawn for one in event_lines(tape, report, 5)])
 
     assert "dan" not in told[1]
 

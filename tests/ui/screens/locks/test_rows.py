@@ -23,8 +23,8 @@ from zktop.model.facts import Children, Gone, Node, Stat, join
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.filters import parsed
-from zktop.ui.screens.locks.row import Row
-from zktop.ui.screens.locks.rows import MOURNED_MS, Board
+from zktop.ui.screens.locks.row import LockRow
+from zktop.ui.screens.locks.rows import MOURNED_MS, LockRows
 
 
 def reports(*moments: tuple[int, object]) -> list[Report]:
@@ -32,21 +32,21 @@ def reports(*moments: tuple[int, object]) -> list[Report]:
     return [frame.report for frame in frames(*moments)]
 
 
-def paths(rows: list[Row]) -> list[str]:
+def paths(rows: list[LockRow]) -> list[str]:
     """The locks of these rows."""
     return [row.path for row in rows]
 
 
 @pytest.fixture
-def board() -> Board:
+def board() -> LockRows:
     """A board that was told of all the trouble."""
-    made = Board()
+    made = LockRows()
     for frame in trouble():
         made.update(frame.report)
     return made
 
 
-def test_puts_the_worst_first(board: Board) -> None:
+def test_puts_the_worst_first(board: LockRows) -> None:
     """Deadlocks, then the orphan, then by the time lost in waiting, then by path."""
     assert paths(board.ordered()) == [ORDERS, STOCK, IMPORT, QUIET, LONG]
 
@@ -54,14 +54,14 @@ def test_puts_the_worst_first(board: Board) -> None:
 def test_trouble_comes_before_mere_waiting() -> None:
     """A long queue that moves is less urgent than a short one that never will."""
     busy = lock("/locks/busy", *"abcdefghi")
-    board = Board()
+    board = LockRows()
     for report in reports((NOW, [*servers(), *deadlock(), *busy]), (NOW + 9_000, ())):
         board.update(report)
 
     assert paths(board.ordered()) == [ORDERS, STOCK, "/locks/busy"]
 
 
-def test_knows_the_state_of_each_lock(board: Board) -> None:
+def test_knows_the_state_of_each_lock(board: LockRows) -> None:
     """What was found there in three letters; a question mark while it is only probable."""
     codes = {path: board.rows[path].mark.code for path in (ORDERS, IMPORT, QUIET)}
 
@@ -71,7 +71,7 @@ def test_knows_the_state_of_each_lock(board: Board) -> None:
 def test_makes_only_changed_rows_anew() -> None:
     """A row is the same object for as long as nothing about its lock changed."""
     first, second = reports((NOW, quiet()), (LATER, [released(QUIET, "api-1", LATER)]))
-    board = Board()
+    board = LockRows()
     board.update(first)
     before = dict(board.rows)
 
@@ -83,7 +83,7 @@ def test_makes_only_changed_rows_anew() -> None:
 def test_a_finding_changes_the_rows_of_its_locks() -> None:
     """A deadlock that is over leaves its locks as they are, and yet they look different."""
     (then,) = reports((NOW, [*servers(), *deadlock()]))
-    board = Board()
+    board = LockRows()
     board.update(then)
     (now,) = reports((NOW, [*servers(), *lock(ORDERS, "ann", "bob", "cid"), *quiet()]))
 
@@ -95,7 +95,7 @@ def test_a_finding_changes_the_rows_of_its_locks() -> None:
 def test_goes_back_in_time_as_well() -> None:
     """An earlier report gives the rows of then."""
     first, second = reports((NOW, quiet()), (LATER, [released(QUIET, "api-1", LATER)]))
-    board = Board()
+    board = LockRows()
     board.update(second)
 
     board.update(first)
@@ -103,13 +103,13 @@ def test_goes_back_in_time_as_well() -> None:
     assert board.rows[QUIET].waiting == 1
 
 
-def test_waiting_adds_up_without_news(board: Board) -> None:
+def test_waiting_adds_up_without_news(board: LockRows) -> None:
     """Two have waited for seventy seconds in orders."""
     assert board.rows[ORDERS].blocked_ms(LATER) == 2 * 70_000
     assert board.rows[ORDERS].blocked_ms(LATER + 1_000) == 2 * 71_000
 
 
-def test_the_last_minute_goes_on_without_news(board: Board) -> None:
+def test_the_last_minute_goes_on_without_news(board: LockRows) -> None:
     """Seconds that nobody told anything about have the queue that there is."""
     assert board.rows[ORDERS].recent(LATER) == (2,) * 60
     assert board.rows[QUIET].recent(LATER + 2_000) == (1,) * 58 + (0,) * 2
@@ -117,7 +117,7 @@ def test_the_last_minute_goes_on_without_news(board: Board) -> None:
 
 def test_does_not_make_up_seconds_before_the_first_look() -> None:
     """Unknown is None."""
-    board = Board()
+    board = LockRows()
     for report in reports((NOW, quiet()), (NOW + 5_000, ())):
         board.update(report)
 
@@ -131,7 +131,7 @@ def test_mourns_only_the_row_under_the_cursor() -> None:
         for path in (QUIET, join(QUIET, "x"), LONG)
     ]
     first, second, third = reports((NOW, quiet()), (LATER, gone), (LATER + MOURNED_MS, ()))
-    board = Board()
+    board = LockRows()
     board.update(first)
     board.kept = QUIET
 
@@ -149,7 +149,7 @@ def test_forgets_a_shadow_that_nobody_looks_at_any_more() -> None:
     """The cursor has gone on: no shadow is left behind."""
     gone = [Gone(path=path, zxid=2_000_000, at=LATER) for path in (QUIET, join(QUIET, "x"))]
     first, second, third = reports((NOW, quiet()), (LATER, gone), (LATER + 100, ()))
-    board = Board()
+    board = LockRows()
     board.update(first)
     board.kept = QUIET
     board.update(second)
@@ -178,7 +178,7 @@ def test_counts_watchers_as_waiters_where_there_are_no_others(
 ) -> None:
     """Whoever watches a lock of a single node waits for it; without a watch table: unknown."""
     tables = [watches(ZK1, watched)] if watched else []
-    board = Board()
+    board = LockRows()
     (report,) = reports(
         (NOW, [own(), connections(ZK1, row("ann")), *tables, *single("/single/lock", "ann")])
     )
@@ -204,7 +204,7 @@ def test_counts_watchers_as_waiters_where_there_are_no_others(
         ("nothing:here", []),
     ],
 )
-def test_filters_by_fields(board: Board, text: str, passing: list[str]) -> None:
+def test_filters_by_fields(board: LockRows, text: str, passing: list[str]) -> None:
     """A plain word looks at the path and at everybody's name; a field at itself."""
     assert paths(board.ordered(parsed(text))) == passing
 
@@ -212,7 +212,7 @@ def test_filters_by_fields(board: Board, text: str, passing: list[str]) -> None:
 def test_a_changed_row_is_tested_again() -> None:
     """Whoever leaves takes the lock out of the filter by his name."""
     first, second = reports((NOW, quiet()), (LATER, [released(QUIET, "api-1", LATER)]))
-    board, wanted = Board(), parsed("api-1")
+    board, wanted = LockRows(), parsed("api-1")
     board.update(first)
     before = paths(board.ordered(wanted))
     board.update(second)
@@ -229,7 +229,7 @@ def test_a_fold_gives_what_a_new_board_would(steps: list[str]) -> None:
         at = NOW + number * 2_500
         path, place = places.get(name, (LONG, 0))
         moments.append((at, [released(path, name, at, place)]))
-    told, fresh = Board(), Board()
+    told, fresh = LockRows(), LockRows()
     for report in reports(*moments):
         told.update(report)
     fresh.update(report)
@@ -237,6 +237,6 @@ def test_a_fold_gives_what_a_new_board_would(steps: list[str]) -> None:
     assert shapes(told) == shapes(fresh)
 
 
-def shapes(board: Board) -> list[tuple[object, ...]]:
+def shapes(board: LockRows) -> list[tuple[object, ...]]:
     """What is known of each row, in the usual order."""
     return [(row.lock, row.history, row.mark, row.waiting) for row in board.ordered()]

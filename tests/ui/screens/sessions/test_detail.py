@@ -11,11 +11,11 @@ from zktop.model.facts import AnyFact, Node, session_text
 from zktop.model.history.events import Event, Span
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.screens.common.session_index import Dangers, Rates, Roster
+from zktop.ui.screens.common.session_index import PacketRates, SessionDirectory, SessionRisks
 from zktop.ui.screens.sessions.detail import earlier
 from zktop.ui.screens.sessions.if_it_dies import if_it_dies, if_it_wakes_late
 from zktop.ui.screens.sessions.order import row_of
-from zktop.ui.screens.sessions.rows import Row, Scene
+from zktop.ui.screens.sessions.rows import SessionRow, SessionsSnapshot
 
 BILLING = "/locks/billing"
 BESIDE = "in the same locks, and connected: others beside it"
@@ -33,11 +33,14 @@ def restarted(*tables: AnyFact) -> Report:
     return frames((NOW, [own(), *facts, *tables]))[-1].report
 
 
-def row_in(report: Report, name: str) -> Row:
+def row_in(report: Report, name: str) -> SessionRow:
     """The row of a session."""
-    roster = Roster()
+    roster = SessionDirectory()
     roster.look(report)
-    return row_of(session(name), Scene(report, roster, Dangers(roster, report), Rates()))
+    return row_of(
+        session(name),
+        SessionsSnapshot(report, roster, SessionRisks(roster, report), PacketRates()),
+    )
 
 
 def told(report: Report, name: str, *past: Event) -> list[str]:
@@ -166,7 +169,7 @@ async def test_it_is_on_the_screen_of_the_sessions() -> None:
         assert f"same name  earlier: {OLD} holds {BILLING}" in second
 
 
-def holder_of(count: int, *waited: int) -> Row:
+def holder_of(count: int, *waited: int) -> SessionRow:
     """Ann holds so many locks; somebody waits for those of these numbers."""
     facts = [
         fact

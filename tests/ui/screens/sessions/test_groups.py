@@ -9,7 +9,7 @@ from ui.fake_feed import app_of, frames, settled
 
 from zktop.ui.app import Zktop
 from zktop.ui.ports import Frame
-from zktop.ui.screens.sessions.groups import MANY, Fleet, Ship, gathered
+from zktop.ui.screens.sessions.groups import MANY, SessionGroup, SessionSummary, gathered
 from zktop.ui.screens.sessions.table import SessionTable
 from zktop.ui.state import Subject
 
@@ -18,7 +18,7 @@ NOBODY: frozenset[int] = frozenset()
 ALL_CLOSED: frozenset[str] = frozenset()
 
 ships = st.builds(
-    Ship,
+    SessionSummary,
     st.integers(1, 10**6),
     st.sampled_from([None, "cron-1", "web-1", "web-2", "db"]),
     st.booleans(),
@@ -28,9 +28,9 @@ ships = st.builds(
 crews = st.lists(ships, max_size=80, unique_by=lambda ship: ship.session)
 
 
-def ships_of(*names: str, well: bool = True) -> list[Ship]:
+def ships_of(*names: str, well: bool = True) -> list[SessionSummary]:
     """Sessions of these names, with a place each."""
-    return [Ship(session(name), name, well, 1, 0) for name in names]
+    return [SessionSummary(session(name), name, well, 1, 0) for name in names]
 
 
 def one_in_danger(silent: str = "web-7") -> list[Frame]:
@@ -43,14 +43,14 @@ def one_in_danger(silent: str = "web-7") -> list[Frame]:
 
 @given(crews, st.frozensets(st.sampled_from(["cron-*", "web-*"])), st.data())
 def test_nobody_is_lost_and_nobody_told_twice(
-    crew: list[Ship], opened: frozenset[str], data: st.DataObject
+    crew: list[SessionSummary], opened: frozenset[str], data: st.DataObject
 ) -> None:
     """Each session is a line of its own, or in one fleet; of an open fleet, both."""
     known = [ship.session for ship in crew]
     apart = frozenset(data.draw(st.lists(st.sampled_from(known)))) if known else NOBODY
     items = gathered(crew, opened, apart)
-    fleets = [one for one in items if isinstance(one, Fleet)]
-    alone = [one for one in items if not isinstance(one, Fleet)]
+    fleets = [one for one in items if isinstance(one, SessionGroup)]
+    alone = [one for one in items if not isinstance(one, SessionGroup)]
     inside = [one for fleet in fleets if not fleet.is_open for one in fleet.sessions]
 
     assert sorted([*alone, *inside]) == sorted(known)
@@ -65,7 +65,7 @@ def test_a_fleet_has_many() -> None:
 
     assert gathered(few, ALL_CLOSED, NOBODY) == [ship.session for ship in few]
     (fleet,) = gathered(many, ALL_CLOSED, NOBODY)
-    assert isinstance(fleet, Fleet)
+    assert isinstance(fleet, SessionGroup)
     assert (fleet.name, len(fleet.sessions), fleet.holds) == ("web-*", MANY, MANY)
 
 

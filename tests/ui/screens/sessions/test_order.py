@@ -7,25 +7,30 @@ from model.builders import NOW, ZK1, connections, expiry, figures, lock, own, ro
 from ui.fake_feed import frames
 
 from zktop.ui.filters import parsed
-from zktop.ui.screens.common.session_index import RISKS, Dangers, Rates, Roster
+from zktop.ui.screens.common.session_index import (
+    RISKS,
+    PacketRates,
+    SessionDirectory,
+    SessionRisks,
+)
 from zktop.ui.screens.sessions.order import (
     OFTEN_S,
     PART,
     PIECE,
-    Asked,
     Listing,
     Ordering,
     Rest,
+    SessionQuery,
     in_order,
     row_of,
 )
-from zktop.ui.screens.sessions.rows import COLUMNS, Row, Scene
+from zktop.ui.screens.sessions.rows import COLUMNS, SessionRow, SessionsSnapshot
 
 LOCKS = 11  # one more, and those that are called alike would be a fleet
 NAMES = [f"{letter}{number}" for letter in "ABCDE" for number in range(LOCKS)]
 
 
-def scene_of(*quiet: str) -> Scene:
+def scene_of(*quiet: str) -> SessionsSnapshot:
     """Eleven locks with queues; some of the sessions are silent; these have no lock."""
     queues = [(f"A{n}", f"B{n}", f"C{n % 5}", f"D{n % 3}") for n in range(LOCKS)]
     facts = [one for n, queue in enumerate(queues) for one in lock(f"/locks/l{n}", *queue)]
@@ -37,15 +42,15 @@ def scene_of(*quiet: str) -> Scene:
         expiry(ZK1, {name: 9_000 - 100 * at for at, name in enumerate(NAMES[:40])}),
     )
     report = frames((NOW, [*facts, *tables]))[-1].report
-    roster = Roster()
+    roster = SessionDirectory()
     roster.look(report)
-    return Scene(report, roster, Dangers(roster, report), Rates())
+    return SessionsSnapshot(report, roster, SessionRisks(roster, report), PacketRates())
 
 
 SCENE = scene_of("idle-1", "idle-2")
 
 
-def at_once(asked: Asked) -> list[int]:
+def at_once(asked: SessionQuery) -> list[int]:
     """Sort all rows with one key after the other, as a table does."""
     known = {*SCENE.roster.places, *SCENE.dangers.by_session}
     sessions = known if asked.is_folded else known | SCENE.connected
@@ -59,19 +64,19 @@ def at_once(asked: Asked) -> list[int]:
     return [one.session for one in rows]
 
 
-def usual(one: Row) -> tuple[int, int, int]:
+def usual(one: SessionRow) -> tuple[int, int, int]:
     """In most danger first, then with the most places."""
     places = one.places
     return RISKS.index(one.danger.risk), -len(places.holds), -len(places.waits)
 
 
-def in_pieces(asked: Asked, scene: Scene = SCENE) -> list[int]:
+def in_pieces(asked: SessionQuery, scene: SessionsSnapshot = SCENE) -> list[int]:
     """Go on until it is done."""
     return next(one for one in in_order(scene, asked) if one is not None)
 
 
 WISHES = st.builds(
-    Asked,
+    SessionQuery,
     st.booleans(),
     st.sampled_from(["", "A", "risk:high", "!B state:holding", "nobody"]).map(parsed),
     st.sampled_from([None, *COLUMNS]),
@@ -80,14 +85,14 @@ WISHES = st.builds(
 
 
 @given(WISHES)
-def test_in_pieces_it_is_the_same_order(asked: Asked) -> None:
+def test_in_pieces_it_is_the_same_order(asked: SessionQuery) -> None:
     """By every column, in both directions, with every filter."""
     assert in_pieces(asked) == at_once(asked)
 
 
 def test_a_row_is_made_when_it_is_looked_at() -> None:
     """At the moment that the listing is of; a session is found without looking at the others."""
-    sessions = in_pieces(Asked())
+    sessions = in_pieces(SessionQuery())
     listing, later = Listing(sessions, SCENE), scene_of()
 
     assert len(listing) == len(sessions)
@@ -130,7 +135,7 @@ def test_a_long_order_is_gone_on_with_later() -> None:
     clock = Clock()
     ordering = Ordering(clock)
     clock.step = 0.02
-    ordering.look(SCENE, Asked(), at_once=False)
+    ordering.look(SCENE, SessionQuery(), at_once=False)
     first = ordering.listing
     steps = 0
     while ordering.is_working:
@@ -141,7 +146,7 @@ def test_a_long_order_is_gone_on_with_later() -> None:
     assert first is None
     assert steps > 1
     assert ordering.listing is not None
-    assert list(ordering.listing.sessions) == in_pieces(Asked())
+    assert list(ordering.listing.sessions) == in_pieces(SessionQuery())
     assert len(NAMES) < PIECE  # so few are one piece, and sorted in steps of their own
 
 
@@ -149,13 +154,13 @@ def test_another_wish_is_begun_with_at_once() -> None:
     """A new scene alone waits until it is worth it, and its values are shown meanwhile."""
     clock = Clock()
     ordering, later = Ordering(clock), scene_of()
-    ordering.look(SCENE, Asked(), at_once=False)
-    ordering.look(later, Asked(), at_once=False)
+    ordering.look(SCENE, SessionQuery(), at_once=False)
+    ordering.look(later, SessionQuery(), at_once=False)
     told = ordering.listing
-    ordering.look(later, Asked(filter=parsed("A")), at_once=False)
+    ordering.look(later, SessionQuery(filter=parsed("A")), at_once=False)
 
     assert told is not None
-    assert told.sessions == in_pieces(Asked())
+    assert told.sessions == in_pieces(SessionQuery())
     assert told[0].scene is later
     assert ordering.listing is not None
-    assert list(ordering.listing.sessions) == in_pieces(Asked(filter=parsed("A")), later)
+    assert list(ordering.listing.sessions) == in_pieces(SessionQuery(filter=parsed("A")), later)

@@ -27,11 +27,11 @@ from zktop.model.facts import AnyFact, Server
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
 from zktop.ui.ports import Frame
-from zktop.ui.screens.common.session_index import Dangers, Roster
+from zktop.ui.screens.common.session_index import SessionDirectory, SessionRisks
 from zktop.ui.screens.sessions import order as ordering
 from zktop.ui.screens.sessions.contact_bar import bar, strip
 from zktop.ui.screens.sessions.if_it_dies import behind_it, of_host
-from zktop.ui.screens.sessions.screen import Sessions
+from zktop.ui.screens.sessions.screen import SessionsScreen
 from zktop.ui.state import Subject
 from zktop.ui.styled_text import text_of
 
@@ -177,7 +177,7 @@ async def test_a_long_order_comes_in_pieces(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(ordering, "BREATH_S", 0.0)
     async with shown(seen()) as (app, pilot):
         page = app.page
-        assert isinstance(page, Sessions)
+        assert isinstance(page, SessionsScreen)
         await pilot.press("o", "o", "o", "O")
         while page._ordering.is_working:
             await pilot.pause()
@@ -268,7 +268,7 @@ def test_a_session_that_is_heard_of_has_others_beside_it() -> None:
 def test_behind_means_also_through_other_locks() -> None:
     """D waits for Y, which B holds, who waits for X."""
     report = seen()[-1].report
-    roster = Roster()
+    roster = SessionDirectory()
     roster.look(report)
 
     behind, is_all = behind_it(report, roster, session("A"))
@@ -279,10 +279,10 @@ def test_behind_means_also_through_other_locks() -> None:
 def test_the_roster_follows_what_changes() -> None:
     """The same as one that begins anew, in either direction of time."""
     told = [*seen(), *frames((AT, facts("X x: A C", at=AT)))]
-    follower = Roster()
+    follower = SessionDirectory()
     for frame in (*told, *reversed(told)):
         follower.look(frame.report)
-        fresh = Roster()
+        fresh = SessionDirectory()
         fresh.look(frame.report)
 
         assert _known(follower) == _known(fresh)
@@ -291,10 +291,10 @@ def test_the_roster_follows_what_changes() -> None:
 def test_a_session_in_no_table_has_no_connection() -> None:
     """All tables are there, read after its node was made, and it is in none of them."""
     report = told(connections(ZK1, row("B"), row("C"), row("D"), at=AT))[-1].report
-    roster = Roster()
+    roster = SessionDirectory()
     roster.look(report)
 
-    danger = Dangers(roster, report).of(session("A"))
+    danger = SessionRisks(roster, report).of(session("A"))
 
     assert danger.risk == "HIGH"
     assert danger.note.startswith("no connection")
@@ -327,7 +327,7 @@ def _names(screen: list[str]) -> list[str]:
     return [words[2] for words in rows if words and words[0] in ("HIGH", "MED", "LOW")]
 
 
-def _known(roster: Roster) -> dict[int, tuple[set[str], set[str]]]:
+def _known(roster: SessionDirectory) -> dict[int, tuple[set[str], set[str]]]:
     return {one: (set(p.holds), set(p.waits)) for one, p in roster.places.items()}
 
 

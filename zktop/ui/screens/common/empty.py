@@ -16,7 +16,7 @@ TITLES: dict[str, tuple[str, Ink]] = {
 }
 
 
-def nothing(moment: Moment, width: int) -> list[Line]:
+def empty_state(moment: Moment, width: int) -> list[Line]:
     """Say why the table is empty."""
     if moment.frame is None:
         return _before(moment, width)

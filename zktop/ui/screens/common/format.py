@@ -23,7 +23,7 @@ from zktop.ui.styled_text import Line, Run, fitted
 FEW = 10
 
 
-def exact(at: Millis) -> str:
+def time_ms(at: Millis) -> str:
     """Write a time of day to the millisecond, in UTC.
 
     >>> exact(1769860800123)
@@ -32,13 +32,13 @@ def exact(at: Millis) -> str:
     return f"{datetime.fromtimestamp(at // 1000, UTC):%H:%M:%S}.{at % 1000:03d}"
 
 
-def second(at: Millis) -> str:
+def time_s(at: Millis) -> str:
     """Write a time of day to the second, in UTC.
 
     >>> second(1769860800999)
     '12:00:00'
     """
-    return exact(at)[:8]
+    return time_ms(at)[:8]
 
 
 def per_second(rate: float | None) -> str:
@@ -56,7 +56,7 @@ BLOCKED_CELLS: Final = 9  # of a column of blocked seconds
 MANY: Final = 100  # millions
 
 
-def grouped(number: int) -> str:
+def with_spaces(number: int) -> str:
     """Write a number so that its size is seen.
 
     >>> grouped(9998), grouped(28)
@@ -74,7 +74,7 @@ def blocked_seconds(ms: Millis, bound: str = "") -> str:
     ('1 234 567', '≥1.2M')
     """
     seconds = ms // 1000
-    told = f"{bound}{grouped(seconds)}"
+    told = f"{bound}{with_spaces(seconds)}"
     if len(told) <= BLOCKED_CELLS:
         return told
     millions = seconds / 1_000_000
@@ -91,7 +91,7 @@ SIGNS: dict[How, tuple[str, str]] = {
 }
 
 
-def running(ms: Millis) -> str:
+def elapsed(ms: Millis) -> str:
     """Write a time that is still passing: whole seconds, because tenths only flicker.
 
     >>> running(300), running(3_900), running(384_000)
@@ -112,7 +112,7 @@ def age(at: Millis | None, how: How, now: Millis, *, is_ascii: bool = False) -> 
     """
     if at is None or how == "unknown":
         return "?"
-    return SIGNS[how][is_ascii] + running(max(0, now - at))
+    return SIGNS[how][is_ascii] + elapsed(max(0, now - at))
 
 
 BLOCKS: Final = "▁▂▃▄▅▆▇█"
@@ -155,7 +155,7 @@ def _most(queues: Sequence[int | None]) -> int | None:
 GAP = 3
 
 
-def beside(left: Sequence[Line], right: Sequence[Line], left_width: int) -> list[Line]:
+def side_by_side(left: Sequence[Line], right: Sequence[Line], left_width: int) -> list[Line]:
     """Put two drawings beside each other; the left one gets so many cells.
 
     >>> from zktop.ui.styled_text import line, text_of

@@ -19,13 +19,13 @@ from zktop.model.world.ensemble import Sight
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.status_codes import SURE
 
-Risk = Literal["HIGH", "MED", "LOW", ""]
-RISKS: Final[tuple[Risk, ...]] = ("HIGH", "MED", "LOW", "")
+RiskLevel = Literal["HIGH", "MED", "LOW", ""]
+RISKS: Final[tuple[RiskLevel, ...]] = ("HIGH", "MED", "LOW", "")
 HALF, TWO_THIRDS = 1 / 2, 2 / 3  # of a timeout
 FRAMES_SEARCHED: Final = 400  # for the table before this one
 
 
-class Places(msgspec.Struct, eq=False):
+class SessionLocks(msgspec.Struct, eq=False):
     """The places of one session: by lock, the member there that holds, or else one that waits."""
 
     holds: dict[Text, Member]
@@ -38,24 +38,24 @@ class Places(msgspec.Struct, eq=False):
         return max((member.czxid for member in members), default=0)
 
 
-NOWHERE: Final = Places({}, {})
+NO_LOCKS: Final = SessionLocks({}, {})
 
 
-class Danger(msgspec.Struct, frozen=True):
+class SessionRisk(msgspec.Struct, frozen=True):
     """How bad it stands with a session, and why."""
 
-    risk: Risk
+    risk: RiskLevel
     note: str = ""
     cases: tuple[Finding, ...] = ()
 
 
-class Roster:
+class SessionDirectory:
     """The sessions of the report that was looked at last."""
 
     def __init__(self) -> None:
         """Begin with nobody."""
         self.report: Report | None = None
-        self.places: dict[Session, Places] = {}
+        self.places: dict[Session, SessionLocks] = {}
 
     def look(self, report: Report) -> None:
         """Take the next report; it may be an earlier one."""
@@ -84,7 +84,7 @@ class Roster:
         for member, is_held in _owned(path, report):
             places = self.places.get(member.owner)
             if places is None:
-                places = self.places[member.owner] = Places({}, {})
+                places = self.places[member.owner] = SessionLocks({}, {})
             (places.holds if is_held else places.waits)[path] = member
 
     def name(self, session: Session) -> Text | None:
@@ -98,7 +98,7 @@ class Roster:
         return self.report.client_names(session, self._label(session))
 
     def _label(self, session: Session) -> Text | None:
-        places = self.places.get(session, NOWHERE)
+        places = self.places.get(session, NO_LOCKS)
         members = (*places.holds.values(), *places.waits.values())
         return next((named for one in members if (named := one.label)), None)
 
@@ -111,24 +111,24 @@ def _owned(path: Text, report: Report) -> Iterator[tuple[Member, bool]]:
         yield from ((one, False) for one in part.lock.waiters if one.owner)
 
 
-class Dangers:
+class SessionRisks:
     """What each session has to fear, in one report."""
 
-    def __init__(self, roster: Roster, report: Report) -> None:
+    def __init__(self, roster: SessionDirectory, report: Report) -> None:
         """Join findings, silence and missing connections."""
         self._roster, self._report = roster, report
-        self.by_session: dict[Session, Danger] = {}
+        self.by_session: dict[Session, SessionRisk] = {}
         for session, cases in self._cases.items():
             self.by_session[session] = _of_cases(cases)
         self._add_silent()
         self._add_gone()
 
-    def of(self, session: Session) -> Danger:
+    def of(self, session: Session) -> SessionRisk:
         """Give what one session has to fear."""
         known = self.by_session.get(session)
         if known is not None:
             return known
-        return Danger("LOW" if session in self._roster.places else "")
+        return SessionRisk("LOW" if session in self._roster.places else "")
 
     @cached_property
     def _cases(self) -> dict[Session, list[Finding]]:
@@ -140,10 +140,10 @@ class Dangers:
 
     def _add_silent(self) -> None:
         for session, silent_ms, timeout_ms in _silent(self._report.sight):
-            risk: Risk = "HIGH" if silent_ms >= TWO_THIRDS * timeout_ms else "MED"
+            risk: RiskLevel = "HIGH" if silent_ms >= TWO_THIRDS * timeout_ms else "MED"
             if session in self._roster.places:
                 seconds = f"{silent_ms / 1000:.0f}s of {timeout_ms / 1000:.0f}s"
-                self._add(session, Danger(risk, f"silent {seconds}"))
+                self._add(session, SessionRisk(risk, f"silent {seconds}"))
 
     def _add_gone(self) -> None:
         sight = self._report.sight
@@ -152,23 +152,25 @@ class Dangers:
         known = {one for witness in sight.witnesses for one in witness.connections or ()}
         for session, places in self._roster.places.items():
             if session not in known and sight.connected(session, places.newest) is False:
-                self._add(session, Danger("HIGH", "no connection"))
+                self._add(session, SessionRisk("HIGH", "no connection"))
 
-    def _add(self, session: Session, danger: Danger) -> None:
+    def _add(self, session: Session, danger: SessionRisk) -> None:
         before = self.by_session.get(session)
         if before is None:
             self.by_session[session] = danger
             return
         risk = min(danger.risk, before.risk, key=RISKS.index)
-        self.by_session[session] = Danger(risk, f"{danger.note}, {before.note}", before.cases)
+        self.by_session[session] = SessionRisk(risk, f"{danger.note}, {before.note}", before.cases)
 
 
-def _of_cases(cases: list[Finding]) -> Danger:
+def _of_cases(cases: list[Finding]) -> SessionRisk:
     worst = cases[0]  # findings come in order, the worst first
     sure = any(one.severity == "critical" and one.confidence in SURE for one in cases)
     some = any(one.severity != "info" for one in cases)
     more = f" +{len(cases) - 1}" if len(cases) > 1 else ""
-    return Danger("HIGH" if sure else "MED" if some else "LOW", worst.name + more, tuple(cases))
+    return SessionRisk(
+        "HIGH" if sure else "MED" if some else "LOW", worst.name + more, tuple(cases)
+    )
 
 
 def _silent(sight: Sight) -> Iterator[tuple[Session, int, int]]:
@@ -195,7 +197,7 @@ class _Step(NamedTuple):
     span_ms: int
 
 
-class Rates:
+class PacketRates:
     """Requests a second, from each server's connection table and the one before it."""
 
     def __init__(self) -> None:

@@ -41,7 +41,7 @@ OTHER: Final = "!"  # a finding that has no letters of its own
 QUIET_RANK: Final = 10_000
 
 
-class Mark(NamedTuple):
+class LockStatus(NamedTuple):
     """What is shown of a lock's state; the smaller the rank, the worse."""
 
     code: str
@@ -52,16 +52,16 @@ class Mark(NamedTuple):
     sentence: str = ""
 
 
-OK: Final = Mark("ok", "good", words="ok")
-FREE: Final = Mark("free", "dim", words="free")
-LOCKED: Final = Mark("LCK", "unknown", QUIET_RANK - 1, "LCK error hidden")
+OK: Final = LockStatus("ok", "good", words="ok")
+FREE: Final = LockStatus("free", "dim", words="free")
+LOCKED: Final = LockStatus("LCK", "unknown", QUIET_RANK - 1, "LCK error hidden")
 
 
-def mark_of(finding: Finding) -> Mark:
+def status_of(finding: Finding) -> LockStatus:
     """Give the state that a finding puts its locks into."""
     code = CODES.get(finding.rule, OTHER)
     is_sure = finding.confidence in SURE
-    return Mark(
+    return LockStatus(
         code if is_sure else f"{code}?",
         ink_of(finding),
         1_000 * SEVERITIES.index(finding.severity) + RANK[finding.rule],
@@ -81,7 +81,7 @@ def ink_of(finding: Finding) -> Ink:
     return "critical" if is_red else "warning"
 
 
-def called(deadlock: Deadlock) -> str:
+def deadlock_name(deadlock: Deadlock) -> str:
     """Call a deadlock by the number that it has in this run."""
     return f"#{deadlock.number}"
 
@@ -91,7 +91,7 @@ def ink_of_deadlock(deadlock: Deadlock) -> Ink:
     return "critical" if deadlock.confidence in SURE else "warning"
 
 
-def mark_without(lock: Lock) -> Mark:
+def status_without_finding(lock: Lock) -> LockStatus:
     """Give the state of a lock that no finding is about."""
     if lock.error is not None:
         return LOCKED
@@ -103,14 +103,14 @@ def legend() -> list[Line]:
     return [(Run(f"{code:<5}", "strong"), Run(words)) for code, words in MEANINGS.items()]
 
 
-def mark_of_deadlock(deadlock: Deadlock) -> Mark:
+def deadlock_status(deadlock: Deadlock) -> LockStatus:
     """Give the state of the locks in a deadlock, from its first moment on."""
     is_sure = deadlock.confidence in SURE
-    return Mark(
+    return LockStatus(
         "DED" if is_sure else "DED?",
         ink_of_deadlock(deadlock),
         RANK[deadlock.rule],
-        f"DED {called(deadlock)} {deadlock.rule} deadlock {deadlock.kind} critical",
+        f"DED {deadlock_name(deadlock)} {deadlock.rule} deadlock {deadlock.kind} critical",
         deadlock.id,
         deadlock.sentence,
     )

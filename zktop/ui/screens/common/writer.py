@@ -1,4 +1,4 @@
-"""Lines with doors: some of them lead to another page when they are opened."""
+"""Lines with links: some of them lead to another page when they are opened."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from zktop.ui.state import Subject
 from zktop.ui.styled_text import Ink, Line, line, wrapped
 
 
-class Door(NamedTuple):
+class LineLink(NamedTuple):
     """Where a line leads; `name` tells two lines apart that lead to the same place."""
 
     name: str
@@ -15,19 +15,19 @@ class Door(NamedTuple):
     subject: Subject
 
 
-class Pen:
+class LineWriter:
     """Writes lines one below the other in so many cells."""
 
     def __init__(self, width: int) -> None:
         """Begin with an empty sheet."""
         self.width = width
         self.lines: list[Line] = []
-        self.doors: list[Door | None] = []
+        self.links: list[LineLink | None] = []
 
-    def write(self, drawn: Line = (), door: Door | None = None) -> None:
+    def write(self, drawn: Line = (), link: LineLink | None = None) -> None:
         """Write one line."""
         self.lines.append(drawn)
-        self.doors.append(door)
+        self.links.append(link)
 
     def all(self, drawn: Iterable[Line]) -> None:
         """Write several lines."""
@@ -45,10 +45,10 @@ class Pen:
         self.all(wrapped(text, max(20, self.width - 1), ink, indent))
 
     def item(
-        self, mark: tuple[str, Ink], text: str, ink: Ink = "plain", door: Door | None = None
+        self, mark: tuple[str, Ink], text: str, ink: Ink = "plain", link: LineLink | None = None
     ) -> None:
-        """Write a sentence behind a mark; only its first line is a door."""
+        """Write a sentence behind a mark; only its first line is a link."""
         room = len(mark[0])
         first, *rest = wrapped(text, max(20, self.width - room - 1), ink) or [()]
-        self.write((*line(mark), *first), door)
+        self.write((*line(mark), *first), link)
         self.all((*line(" " * room), *more) for more in rest)

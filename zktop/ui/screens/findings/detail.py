@@ -17,9 +17,9 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order import fold_name
 from zktop.ui.past.tape import Case
-from zktop.ui.screens.common.format import running
-from zktop.ui.screens.common.status_codes import called, ink_of, ink_of_deadlock
-from zktop.ui.screens.common.writer import Door, Pen
+from zktop.ui.screens.common.format import elapsed
+from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock
+from zktop.ui.screens.common.writer import LineLink, LineWriter
 from zktop.ui.screens.findings.groups import TIMES, Kind, kind_of
 from zktop.ui.screens.findings.list import deadlock_status
 from zktop.ui.screens.findings.lock_order import write_story
@@ -55,7 +55,7 @@ class Reason(Protocol):
         """In words."""
 
 
-def write_reasons(pen: Pen, confidence: str, reasons: Iterable[Reason]) -> None:
+def write_reasons(pen: LineWriter, confidence: str, reasons: Iterable[Reason]) -> None:
     """Write how sure it is, and why: what supports it, what does not, what is assumed."""
     word, _ = SURENESS[confidence]
     pen.title("HOW SURE", f"{confidence}: {word}   + for   - against   ? assumed")
@@ -68,7 +68,7 @@ def write_reasons(pen: Pen, confidence: str, reasons: Iterable[Reason]) -> None:
         pen.say("Nothing more is known about it.", "unknown")
 
 
-def write_blind(pen: Pen, rule: str, blind: Iterable[Blind]) -> None:
+def write_blind(pen: LineWriter, rule: str, blind: Iterable[Blind]) -> None:
     """Write what this rule could not see; nothing where it saw all."""
     whys = dict.fromkeys(one.why for one in blind if one.rule == rule)
     if whys:
@@ -77,7 +77,7 @@ def write_blind(pen: Pen, rule: str, blind: Iterable[Blind]) -> None:
             pen.item(("  ? ", "unknown"), why)
 
 
-def write_all_blind(pen: Pen, blind: Iterable[Blind]) -> None:
+def write_all_blind(pen: LineWriter, blind: Iterable[Blind]) -> None:
     """Write which checks could not look at all, why, and what that may hide."""
     by_why: dict[str, list[str]] = {}
     for one in blind:
@@ -112,7 +112,7 @@ KINDS: Final = {
 }
 
 
-def write_deadlock(pen: Pen, case: Case, live: Report, times: int) -> None:
+def write_deadlock(pen: LineWriter, case: Case, live: Report, times: int) -> None:
     """Write a deadlock as it was when it was confirmed, and how it stands with it now.
 
     Of one that is over the last verdict counts that was given while it lived.
@@ -147,18 +147,20 @@ def _title(dead: Deadlock, ink: Ink, times: int) -> Line:
     formed = f"   formed {clock(dead.since_ms)}" if dead.since_ms is not None else ""
     again = f"   seen {times} times" if times > 1 else ""
     return line(
-        (f" DEADLOCK {called(dead)}", ink), (f"  {told}", "strong"), (f"{formed}{again}", "dim")
+        (f" DEADLOCK {deadlock_name(dead)}", ink),
+        (f"  {told}", "strong"),
+        (f"{formed}{again}", "dim"),
     )
 
 
-def _write_end(pen: Pen, case: Case, live: Report) -> None:
+def _write_end(pen: LineWriter, case: Case, live: Report) -> None:
     """Write who went; there is nothing left to do."""
     over = case.over(live)
     pen.title("HOW IT ENDED", "" if over is None else clock(over.at))
     pen.say("It is not there at this moment." if over is None else f"{over.how}.")
 
 
-def _write_behind(pen: Pen, dead: Deadlock, report: Report) -> None:
+def _write_behind(pen: LineWriter, dead: Deadlock, report: Report) -> None:
     """Write who merely queues behind it, lock by lock."""
     pen.title(f"BEHIND IT ({dead.behind})")
     if not dead.behind:
@@ -175,7 +177,7 @@ def _write_behind(pen: Pen, dead: Deadlock, report: Report) -> None:
             told = _classes([name for name in named if name])
             drawn = line(("  ", "plain"), (path, "strong"), " ◀ ", (str(len(others)), "waits"),
                          (f"  {told}", "dim"))  # fmt: skip
-            pen.write(drawn, Door(f"behind {path}", "lock", Subject(path=path)))
+            pen.write(drawn, LineLink(f"behind {path}", "lock", Subject(path=path)))
 
 
 def _classes(names: Sequence[str]) -> str:
@@ -184,19 +186,21 @@ def _classes(names: Sequence[str]) -> str:
     >>> _classes(["web-1", "cart-1", "cart-2"])
     'cart-* 2, web-1'
     """
-    called = {fold_name(name): name for name in names}
+    deadlock_name = {fold_name(name): name for name in names}
     classes = Counter(map(fold_name, names)).most_common(CLASSES)
-    return ", ".join(called[name] if n == 1 else f"{name} {n}" for name, n in classes)
+    return ", ".join(deadlock_name[name] if n == 1 else f"{name} {n}" for name, n in classes)
 
 
-def _write_ways(pen: Pen, dead: Deadlock, report: Report) -> None:
+def _write_ways(pen: LineWriter, dead: Deadlock, report: Report) -> None:
     pen.title("WAYS OUT", "zktop itself never touches anything")
     for number, way in enumerate(dead.ways_out, start=1):
         freed = count(way.frees, "actor")
         told = f"stop the process of {way.process}, which {way.why}: {freed} can go on"
         session = session_of(way.actor)
-        door = Door(f"way {way.actor}", "sessions", Subject(session=session)) if session else None
-        pen.item((f"  {number}. ", "key"), told, door=door)
+        link = (
+            LineLink(f"way {way.actor}", "sessions", Subject(session=session)) if session else None
+        )
+        pen.item((f"  {number}. ", "key"), told, link=link)
     told = next((one.advice for one in report.findings if one.id == dead.id), "")
     advice, _, _ = told.partition(" Cheapest: ")  # that is the first of the ways
     if advice:
@@ -205,10 +209,10 @@ def _write_ways(pen: Pen, dead: Deadlock, report: Report) -> None:
         pen.item(("  -  ", "warning"), NEVER, "dim")
 
 
-def write_finding(pen: Pen, finding: Finding, report: Report) -> None:
+def write_finding(pen: LineWriter, finding: Finding, report: Report) -> None:
     """Write a finding."""
     since = (
-        "" if finding.since is None else f"   for {running(max(0, report.now - finding.since))}"
+        "" if finding.since is None else f"   for {elapsed(max(0, report.now - finding.since))}"
     )
     pen.write(
         line(
@@ -232,7 +236,7 @@ def write_finding(pen: Pen, finding: Finding, report: Report) -> None:
     write_blind(pen, finding.rule, report.blind)
 
 
-def write_batch(pen: Pen, kind: Kind, report: Report) -> None:
+def write_batch(pen: LineWriter, kind: Kind, report: Report) -> None:
     """Write all findings of one kind, a sentence each."""
     alike = [one for one in report.findings if one.cause is None and kind_of(one) == kind]
     if not alike:
@@ -243,37 +247,39 @@ def write_batch(pen: Pen, kind: Kind, report: Report) -> None:
     pen.write(line((f" {MEANS[first.rule].means}", "dim")) if first.rule in MEANS else ())
     pen.title("ALL OF THEM", "enter goes there")
     for one in alike[:SENTENCES]:
-        door = Door(f"case {one.id}", "findings", Subject(case=one.id))
-        pen.item(("  •  ", "dim"), one.sentence, door=door)
+        link = LineLink(f"case {one.id}", "findings", Subject(case=one.id))
+        pen.item(("  •  ", "dim"), one.sentence, link=link)
     if len(alike) > SENTENCES:
         pen.say(f"… and {len(alike) - SENTENCES} more", "dim")
 
 
-def _write_where(pen: Pen, finding: Finding, report: Report) -> None:
+def _write_where(pen: LineWriter, finding: Finding, report: Report) -> None:
     pen.title("WHERE", "enter goes there")
     for path in dict.fromkeys([*([finding.lock] if finding.lock else []), *finding.locks]):
-        pen.write(line("  ", (path, "strong")), Door(f"lock {path}", "lock", Subject(path=path)))
+        pen.write(
+            line("  ", (path, "strong")), LineLink(f"lock {path}", "lock", Subject(path=path))
+        )
     for node in finding.nodes[:NODES]:
         subject = Subject(path=finding.lock, node=node)
-        door = Door(f"node {node}", "lock", subject) if finding.lock else None
-        pen.write(line(("  node     ", "dim"), short(node)), door)
+        link = LineLink(f"node {node}", "lock", subject) if finding.lock else None
+        pen.write(line(("  node     ", "dim"), short(node)), link)
     for session in finding.sessions[:NODES]:
         name = report.naming(session, None)
         told = line(("  session  ", "dim"), session_name(session), (f"  {name or ''}", "dim"))
-        door = Door(f"session {session_text(session)}", "sessions", Subject(session=session))
-        pen.write(told, door)
+        link = LineLink(f"session {session_text(session)}", "sessions", Subject(session=session))
+        pen.write(told, link)
     hidden = max(0, len(finding.nodes) - NODES) + max(0, len(finding.sessions) - NODES)
     if hidden:
         pen.say(f"… and {hidden} more", "dim")
 
 
-def _write_followers(pen: Pen, finding: Finding, report: Report) -> None:
+def _write_followers(pen: LineWriter, finding: Finding, report: Report) -> None:
     """Write what merely follows from it."""
     pen.title(f"FOLLOWS FROM IT ({finding.folded})")
     followers = [one for one in report.findings if one.cause == finding.id]
     for one in followers[:NODES]:
         subject = Subject(case=one.id)
         pen.item((f"  {one.rule:<4} ", "dim"), one.sentence, "dim",
-                 Door(f"case {one.id}", "findings", subject))  # fmt: skip
+                 LineLink(f"case {one.id}", "findings", subject))  # fmt: skip
     if len(followers) > NODES:
         pen.say(f"… and {len(followers) - NODES} more", "dim")

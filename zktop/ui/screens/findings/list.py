@@ -13,8 +13,8 @@ from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.filters import NO_FILTER, Filter, Passed
 from zktop.ui.past.tape import Case, Tape
-from zktop.ui.screens.common.format import running
-from zktop.ui.screens.common.status_codes import SURE, called, ink_of, ink_of_deadlock
+from zktop.ui.screens.common.format import elapsed
+from zktop.ui.screens.common.status_codes import SURE, deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.findings.groups import Batch, Kind, gathered, kind_of
 from zktop.ui.styled_text import Line, joined, line
 
@@ -89,7 +89,7 @@ def _deadlocks(report: Report) -> Iterator[Entry]:
         ink = ink_of_deadlock(dead)
         behind = f" +{dead.behind}" if dead.behind else ""
         told = line(
-            (f"  {called(dead):<4}", ink),
+            (f"  {deadlock_name(dead):<4}", ink),
             (_for(dead.since_ms, report.now), "dim"),
             (f"{len(dead.actors)}{behind}  ", "strong"),
             several(path.rpartition("/")[2] for path in dead.locks),
@@ -103,7 +103,9 @@ def worst_first(report: Report) -> list[Deadlock]:
 
 
 def _words(dead: Deadlock) -> str:
-    return " ".join((called(dead), dead.rule, "deadlock", dead.kind, dead.sentence, *dead.locks))
+    return " ".join(
+        (deadlock_name(dead), dead.rule, "deadlock", dead.kind, dead.sentence, *dead.locks)
+    )
 
 
 def _findings(report: Report, opened: Collection[Kind], *, is_folded: bool) -> Iterator[Entry]:
@@ -163,7 +165,7 @@ def _over(report: Report, tape: Tape) -> Iterator[Entry]:
         if name not in alive and is_over(case, report.now):
             dead = case.deadlock
             names = several(path.rpartition("/")[2] for path in dead.locks)
-            told = f"  {called(dead):<4}until {clock(case.over_at or 0)}  {names}"
+            told = f"  {deadlock_name(dead):<4}until {clock(case.over_at or 0)}  {names}"
             yield Entry(name, line((told, "dim")), _words(dead), "")
 
 
@@ -183,7 +185,7 @@ def _overview(report: Report) -> Iterator[Entry]:
 
 def _for(since: Millis | None, now: Millis) -> str:
     """Give its age; in front, because what stands behind may be cut."""
-    told = "?" if since is None else running(max(0, now - since))
+    told = "?" if since is None else elapsed(max(0, now - since))
     return f"{told:>6}  "
 
 
@@ -194,7 +196,7 @@ def deadlock_status(case: Case, live: Deadlock | None, report: Report) -> Line:
         told = f"over since {clock(over)}" if over is not None else "not there at this moment"
         lasted = _lasted(case, over)
         return joined([line((f" ○ {told}", "strong")), line(lasted) if lasted else ()], "   ")
-    age = "" if live.since_ms is None else f" for {running(max(0, report.now - live.since_ms))}"
+    age = "" if live.since_ms is None else f" for {elapsed(max(0, report.now - live.since_ms))}"
     behind = f"{live.behind} behind it" if live.behind else "nobody else behind it"
     there = "was there when the connection was lost," if report.is_lost else "still there"
     return joined([line((f" ● {there}{age}", ink_of_deadlock(live))), line(behind)], "   ")
@@ -202,4 +204,4 @@ def deadlock_status(case: Case, live: Deadlock | None, report: Report) -> Line:
 
 def _lasted(case: Case, over: Millis | None) -> str:
     begin = case.deadlock.since_ms
-    return "" if begin is None or over is None else f"it lasted {running(max(0, over - begin))}"
+    return "" if begin is None or over is None else f"it lasted {elapsed(max(0, over - begin))}"

@@ -7,8 +7,8 @@ from typing import Final
 from zktop.model.facts import Millis
 from zktop.model.format import clock, count
 from zktop.model.waits.lock_order_story import Inversion, StoryLine
-from zktop.ui.screens.common.format import running
-from zktop.ui.screens.common.writer import Door, Pen
+from zktop.ui.screens.common.format import elapsed
+from zktop.ui.screens.common.writer import LineLink, LineWriter
 from zktop.ui.screens.findings.ring import letter
 from zktop.ui.screens.findings.steps import brief_paths
 from zktop.ui.state import Subject
@@ -20,7 +20,7 @@ GAP: Final = 2
 SAYS: Final[dict[str, tuple[str, Ink]]] = {"got": ("got ", "holds"), "asks": ("asks", "waits")}
 
 
-def write_story(pen: Pen, told: Inversion) -> None:
+def write_story(pen: LineWriter, told: Inversion) -> None:
     """Write what would happen if all of them came at the same time."""
     pen.title("IF THEY COME AT ONCE", _missed(told))
     names = brief_paths(list(dict.fromkeys(turn.lock for turn in told.turns)))
@@ -39,10 +39,10 @@ def _missed(told: Inversion) -> str:
         return "they have not met so far"
     if not told.missed_by_ms:
         return "they have met already, and came through"
-    return f"they have missed each other by {running(told.missed_by_ms)} so far"
+    return f"they have missed each other by {elapsed(told.missed_by_ms)} so far"
 
 
-def _beside(pen: Pen, told: Inversion, names: dict[str, str], width: int) -> None:
+def _beside(pen: LineWriter, told: Inversion, names: dict[str, str], width: int) -> None:
     pen.write(_row([_who(told, column) for column in range(len(told.actors))], width))
     pen.write(_row([_habit(told, column) for column in range(len(told.actors))], width))
     for _, turns in groupby(told.turns, key=lambda turn: turn.verb):
@@ -52,7 +52,7 @@ def _beside(pen: Pen, told: Inversion, names: dict[str, str], width: int) -> Non
             pen.write(_row(cells, width), _door(turn))
 
 
-def _below(pen: Pen, told: Inversion, names: dict[str, str]) -> None:
+def _below(pen: LineWriter, told: Inversion, names: dict[str, str]) -> None:
     for column in range(len(told.actors)):
         pen.write((Run("  "), *_who(told, column), Run("  "), *_habit(told, column)))
     for turn in told.turns:
@@ -84,6 +84,6 @@ def _said(turn: StoryLine, names: dict[str, str]) -> Line:
     return line((f"{says} ", "dim"), (f"{turn.mode}:{names[turn.lock]}", ink))
 
 
-def _door(turn: StoryLine) -> Door:
+def _door(turn: StoryLine) -> LineLink:
     subject = Subject(path=turn.lock, node=turn.node)
-    return Door(f"{turn.verb} {turn.column} {turn.lock}", "lock", subject)
+    return LineLink(f"{turn.verb} {turn.column} {turn.lock}", "lock", subject)

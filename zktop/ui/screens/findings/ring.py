@@ -8,7 +8,7 @@ from zktop.model.actors import session_of
 from zktop.model.facts import Millis, session_text
 from zktop.model.format import clock, middle
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
-from zktop.ui.screens.locks.row import LETTERS
+from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line, width_of
 
 BOXED: Final = 76  # cells that two boxes with arrows need
@@ -54,7 +54,7 @@ def circle(deadlock: Deadlock, width: int, ink: Ink = "critical") -> list[Line]:
 
 def place_name(place: DeadlockPlace) -> str:
     """Name a lock with the mode it is held or wanted in."""
-    return f"{LETTERS[place.mode]}:{place.lock}"
+    return f"{MODE_LETTERS[place.mode]}:{place.lock}"
 
 
 def since(at: Millis | None) -> str:

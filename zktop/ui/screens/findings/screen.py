@@ -10,9 +10,9 @@ from zktop.model.facts import Millis
 from zktop.model.report import Report
 from zktop.ui.messages import Show
 from zktop.ui.past.tape import Case
-from zktop.ui.screens.common.empty import nothing
-from zktop.ui.screens.common.session_index import Roster
-from zktop.ui.screens.common.writer import Door, Pen
+from zktop.ui.screens.common.empty import empty_state
+from zktop.ui.screens.common.session_index import SessionDirectory
+from zktop.ui.screens.common.writer import LineLink, LineWriter
 from zktop.ui.screens.findings.detail import (
     write_all_blind,
     write_batch,
@@ -76,8 +76,8 @@ class Findings(Page):
         self._subject: Subject | None = None
         self._case: str | None = None
         self._is_held = False  # the user has chosen: do not jump to what is worse
-        self._roster = Roster()
-        self._forest: tuple[Millis, int, Pen] | None = None
+        self._roster = SessionDirectory()
+        self._forest: tuple[Millis, int, LineWriter] | None = None
         self._arranged = ("", "")
         self._opened: set[Kind] = set()  # kinds of findings that are listed one by one
         self._kinds: dict[str, Kind] = {}  # of the entries that stand for several
@@ -100,7 +100,7 @@ class Findings(Page):
                 self._open_around(moment)
         if moment.frame is None:
             self._list.display = False
-            self._sheet.show(nothing(moment, self.size.width))
+            self._sheet.show(empty_state(moment, self.size.width))
             return
         report = moment.frame.report
         self.passed = passed(report, moment.tape, moment.filter) if moment.filter else None
@@ -144,11 +144,11 @@ class Findings(Page):
             return
         width = (self.size.width - LEFT if self.size.width >= WIDE else self.size.width) - 2
         pen = self._written(moment, moment.frame.report, width)
-        sheet.show(pen.lines, pen.doors)
+        sheet.show(pen.lines, pen.links)
 
-    def _written(self, moment: Moment, report: Report, width: int) -> Pen:
+    def _written(self, moment: Moment, report: Report, width: int) -> LineWriter:
         """Write about the chosen entry."""
-        pen = Pen(width)
+        pen = LineWriter(width)
         if self._case == FOREST:
             return self._woods(report, width)
         if self._case == UNSEEN:
@@ -184,12 +184,12 @@ class Findings(Page):
         dead = next((one for one in report.deadlocks if one.id == self._case), None)
         return Case(dead, moment.frame, moment.frame) if dead and moment.frame else None
 
-    def _woods(self, report: Report, width: int) -> Pen:
+    def _woods(self, report: Report, width: int) -> LineWriter:
         """Write the forest, twice a second at most."""
         known = self._forest
         if known is not None and known[1] == width and 0 <= report.now - known[0] < FOREST_MS:
             return known[2]
-        pen = Pen(width)
+        pen = LineWriter(width)
         self._roster.look(report)
         write_forest(pen, report, self._roster)
         self._forest = report.now, width, pen
@@ -213,8 +213,8 @@ class Findings(Page):
     @property
     def subject(self) -> Subject:
         """The case, and what the line under the cursor leads to."""
-        door = self._sheet.target if self._sheet.has_focus else None
-        subject = door.subject if isinstance(door, Door) else Subject()
+        link = self._sheet.target if self._sheet.has_focus else None
+        subject = link.subject if isinstance(link, LineLink) else Subject()
         is_case = self._case not in (None, FOREST, UNSEEN) and self._kind is None
         return subject._replace(case=self._case if is_case else None)
 
@@ -254,13 +254,13 @@ class Findings(Page):
 
     def do_open(self) -> None:
         """Go where the line leads; from the list, into the case, or list what is alike."""
-        door = self._sheet.target
+        link = self._sheet.target
         if self._list.has_focus and self._kind is not None:
             self._turn(self._kind, opens=self._kind not in self._opened)
         elif self._list.has_focus:
             self._sheet.focus()
-        elif isinstance(door, Door):
-            self.post_message(Show(door.page, door.subject))
+        elif isinstance(link, LineLink):
+            self.post_message(Show(link.page, link.subject))
 
     def copied(self) -> str:
         """Give the whole case as text."""

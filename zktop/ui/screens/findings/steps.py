@@ -10,9 +10,9 @@ from zktop.model.format import short
 from zktop.model.locks.lock import Member
 from zktop.model.report import Report, View
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
-from zktop.ui.screens.common.writer import Door, Pen
+from zktop.ui.screens.common.writer import LineLink, LineWriter
 from zktop.ui.screens.findings.ring import letters
-from zktop.ui.screens.locks.row import LETTERS
+from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.state import Subject
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line, right
 
@@ -81,7 +81,7 @@ def _watch(view: View | None, node: str) -> str:
     return "" if view is None or member is None else WATCHING[view.lookout.of(member).verdict]
 
 
-def write_moves(pen: Pen, deadlock: Deadlock, report: Report, ink: Ink) -> None:
+def write_moves(pen: LineWriter, deadlock: Deadlock, report: Report, ink: Ink) -> None:
     """Write them as a table; a line leads to the lock. The last one has this ink."""
     names, found = letters(deadlock), moves(deadlock, report)
     called = brief_paths(deadlock.locks)
@@ -95,7 +95,7 @@ def write_moves(pen: Pen, deadlock: Deadlock, report: Report, ink: Ink) -> None:
             _clock(move.at, is_exact=pen.width >= EXACT),
             f"{move.czxid:x}",
             names[move.step.actor],
-            f"{move.verb:<5} {LETTERS[move.place.mode]}:{called[move.place.lock]}",
+            f"{move.verb:<5} {MODE_LETTERS[move.place.mode]}:{called[move.place.lock]}",
             short(move.place.node),
             move.step.edge if move.verb == "asked" else "-",
             move.proof,
@@ -151,7 +151,7 @@ def _clock(at: Millis | None, *, is_exact: bool) -> str:
     return f"{told}.{at % 1000:03d}" if is_exact else told
 
 
-def _door(move: Move) -> Door:
+def _door(move: Move) -> LineLink:
     place = move.place
     subject = Subject(path=place.lock, node=place.node, session=session_of(move.step.actor))
-    return Door(f"{move.verb} {place.lock}/{place.node}", "lock", subject)
+    return LineLink(f"{move.verb} {place.lock}/{place.node}", "lock", subject)

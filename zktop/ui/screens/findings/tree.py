@@ -13,11 +13,11 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order import fold_name
 from zktop.model.waits.root_blockers import RootBlocker
-from zktop.ui.screens.common.format import grouped
-from zktop.ui.screens.common.session_index import NOWHERE, Roster
-from zktop.ui.screens.common.status_codes import called, ink_of_deadlock
-from zktop.ui.screens.common.writer import Door, Pen
-from zktop.ui.screens.locks.row import LETTERS
+from zktop.ui.screens.common.format import with_spaces
+from zktop.ui.screens.common.session_index import NO_LOCKS, SessionDirectory
+from zktop.ui.screens.common.status_codes import deadlock_name, ink_of_deadlock
+from zktop.ui.screens.common.writer import LineLink, LineWriter
+from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.state import Subject
 from zktop.ui.styled_text import Ink, Line, Run, line
 
@@ -37,7 +37,7 @@ class Branch(NamedTuple):
     nested: tuple[Member, ...]  # who of them holds locks that others wait for
 
 
-def write_forest(pen: Pen, report: Report, roster: Roster) -> None:
+def write_forest(pen: LineWriter, report: Report, roster: SessionDirectory) -> None:
     """Write it; a line leads to the lock or to the session."""
     roots = report.blockers
     pen.title("WHO BLOCKS WHOM", "root blockers first; below each, who waits for its locks")
@@ -60,7 +60,7 @@ def write_forest(pen: Pen, report: Report, roster: Roster) -> None:
 class _Tree:
     """Draws one root and what hangs below it; everybody once."""
 
-    def __init__(self, pen: Pen, report: Report, roster: Roster) -> None:
+    def __init__(self, pen: LineWriter, report: Report, roster: SessionDirectory) -> None:
         self.pen, self.report, self.roster = pen, report, roster
         self.seen: dict[Session, str] = {}
 
@@ -81,7 +81,7 @@ class _Tree:
             more = f" +{len(dead.actors) - 3}" if len(dead.actors) > 3 else ""  # noqa: PLR2004  three names fit
             return line(
                 (f" {' + '.join(names)}{more}", "strong"),
-                (f"  DEADLOCK {called(dead)}", ink_of_deadlock(dead)),
+                (f"  DEADLOCK {deadlock_name(dead)}", ink_of_deadlock(dead)),
             )
         actor = root.actors[0]
         session = session_of(actor)
@@ -103,20 +103,20 @@ class _Tree:
         told = "has no session: its node outlives it" if actor != name else "does not wait itself"
         return line((f" {name}", "strong"), (f"  {told}", "warning" if actor != name else "holds"))
 
-    def _door(self, root: RootBlocker, dead: Deadlock | None) -> Door | None:
+    def _door(self, root: RootBlocker, dead: Deadlock | None) -> LineLink | None:
         if dead is not None:
-            return Door(f"root {dead.id}", "lock", Subject(path=dead.locks[0]))
+            return LineLink(f"root {dead.id}", "lock", Subject(path=dead.locks[0]))
         actor = root.actors[0]
         session = session_of(actor)
         if session is not None:
-            return Door(f"root {actor}", "sessions", Subject(session=session))
+            return LineLink(f"root {actor}", "sessions", Subject(session=session))
         if actor.startswith((UNOWNED, STRANDED, UNKNOWN)):
             path, node = split(actor.partition(":")[2])
-            return Door(f"root {actor}", "lock", Subject(path=path, node=node))
+            return LineLink(f"root {actor}", "lock", Subject(path=path, node=node))
         return None
 
     def _below(self, session: Session, indent: str, depth: int) -> None:
-        holds = self.roster.places.get(session, NOWHERE).holds
+        holds = self.roster.places.get(session, NO_LOCKS).holds
         for path in sorted(holds):
             branch = self._branch(path)
             if branch is not None and len(self.pen.lines) < LINES:
@@ -150,20 +150,20 @@ class _Tree:
         return Branch(part.lock.path, waiters, tuple(nested))
 
     def _is_nested(self, session: Session, path: Text) -> bool:
-        holds = self.roster.places.get(session, NOWHERE).holds if session else {}
+        holds = self.roster.places.get(session, NO_LOCKS).holds if session else {}
         return any(
             held != path and (part := self.report.parts.get(held)) and part.lock.waiters
             for held in holds
         )
 
     def _write(self, branch: Branch, indent: str, depth: int) -> None:
-        door = Door(
+        link = LineLink(
             f"{indent}{branch.path} {len(self.pen.lines)}", "lock", Subject(path=branch.path)
         )
         told = line(
             (f"{indent}├ ", "dim"), (branch.path, "strong"), " ◀ ", *_crowd(branch.waiters)
         )
-        self.pen.write(told, door)
+        self.pen.write(told, link)
         for member in branch.nested[:NESTED]:
             self._nested(member, branch, indent + "│   ", depth)
         hidden = len(branch.nested) - NESTED
@@ -172,18 +172,18 @@ class _Tree:
             self.pen.write(line((f"{indent}│   {more}", "dim")))
 
     def _nested(self, member: Member, branch: Branch, indent: str, depth: int) -> None:
-        name = f"{LETTERS[member.mode]} {self._name(member.owner, member)}"
+        name = f"{MODE_LETTERS[member.mode]} {self._name(member.owner, member)}"
         subject = Subject(path=branch.path, node=member.node, session=member.owner)
-        door = Door(f"{indent}{branch.path}/{member.node}", "lock", subject)
+        link = LineLink(f"{indent}{branch.path}/{member.node}", "lock", subject)
         if member.owner in self.seen:
             told = line(
                 (f"{indent}└ ", "dim"), name, (f"  ↑ {self.seen[member.owner]}", "critical")
             )
-            self.pen.write(told, door)
+            self.pen.write(told, link)
             return
         self.seen[member.owner] = f"also waits in {branch.path}, see there"
         self.pen.write(
-            line((f"{indent}└ ", "dim"), name, ("  holds others up itself", "warning")), door
+            line((f"{indent}└ ", "dim"), name, ("  holds others up itself", "warning")), link
         )
         if depth < DEEP:
             self._below(member.owner, indent + "    ", depth + 1)
@@ -207,8 +207,8 @@ def _crowd(waiters: Sequence[Member]) -> Iterator[Run]:
 def _blocked(root: RootBlocker) -> Line:
     bound = "≥" if root.undated else ""
     ink: Ink = "waits"
-    seconds = f"{bound}{grouped(root.blocked_ms // 1000)} s in all"
-    return line("   blocks ", (grouped(root.blocked), ink), (f"  ({seconds})", "dim"))
+    seconds = f"{bound}{with_spaces(root.blocked_ms // 1000)} s in all"
+    return line("   blocks ", (with_spaces(root.blocked), ink), (f"  ({seconds})", "dim"))
 
 
 def _deadlock(root: RootBlocker, report: Report) -> Deadlock | None:

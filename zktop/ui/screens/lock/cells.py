@@ -10,11 +10,11 @@ from zktop.model.format import several, short, spoken
 from zktop.model.report import Contender
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order import fold_name
-from zktop.ui.screens.common.format import age, grouped, running
-from zktop.ui.screens.common.status_codes import called, ink_of, ink_of_deadlock
+from zktop.ui.screens.common.format import age, elapsed, with_spaces
+from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.lock.rows import QueueRow
 from zktop.ui.screens.lock.view import ranged
-from zktop.ui.screens.locks.row import LETTERS
+from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.styled_text import Ink, Line, Run, joined, line
 
 NOTHING: Final = line(("-", "dim"))
@@ -74,7 +74,7 @@ def sequence(row: QueueRow) -> Line:
 
 def mode(row: QueueRow) -> Line:
     """Say what it wants, in a letter; who only watches has none."""
-    letters = {LETTERS[one.mode] for one in row.members}
+    letters = {MODE_LETTERS[one.mode] for one in row.members}
     if not letters:
         return NOTHING
     return line((letters.pop() if len(letters) == 1 else "*", "strong"))
@@ -102,10 +102,10 @@ def _classes(row: QueueRow) -> Line:
     classes = Counter(map(fold_name, named)).most_common(2)
     told = " ".join(f"{name} {number}" for name, number in classes)
     rest = row.size - sum(number for _, number in classes)
-    more = f" +{grouped(rest)}" if rest and classes else ""
-    modes = Counter(LETTERS[member.mode] for member in row.members).most_common()
+    more = f" +{with_spaces(rest)}" if rest and classes else ""
+    modes = Counter(MODE_LETTERS[member.mode] for member in row.members).most_common()
     wanted = " ".join(f"{letter} {number}" for letter, number in modes) if len(modes) > 1 else ""
-    return line((f"{grouped(row.size)}  ", "strong"), wanted, (f" {told}{more}", "dim"))
+    return line((f"{with_spaces(row.size)}  ", "strong"), wanted, (f" {told}{more}", "dim"))
 
 
 def session(row: QueueRow) -> Line:
@@ -150,7 +150,7 @@ def age_of(row: QueueRow) -> Line:
     now = scene.report.now
     if row.is_group:
         started = row.member.ctime if row.member else None
-        return UNKNOWN if started is None else line(f"{running(max(0, now - started))}")
+        return UNKNOWN if started is None else line(f"{elapsed(max(0, now - started))}")
     one = row.contender
     told = age(one.since, one.since_is, now, is_ascii=scene.is_ascii)
     return UNKNOWN if told == "?" else line(told)
@@ -171,7 +171,7 @@ def blocked_by(row: QueueRow) -> Line:
     foreign = [child.node for child in lineup.lock.obstacles if child.node in one.blocked_by]
     outside = len(one.blocked_by) - len(places) - len(foreign)
     unnamed = one.ahead - len(one.blocked_by)
-    ahead = f"{grouped(len(queued) + unnamed)} places" if unnamed else ranged(queued)
+    ahead = f"{with_spaces(len(queued) + unnamed)} places" if unnamed else ranged(queued)
     told = [line((holding, "holds"))] if holding else []
     told += [line(("ahead ", "dim"), ahead)] if ahead else []
     told += [line((several(map(short, foreign)), "critical"))] if foreign else []
@@ -225,7 +225,7 @@ def _trouble(row: QueueRow, word: str) -> Line:
     dead = row.scene.ring_of(member) if member else None
     if dead is not None:
         also = " + waits" if word in ("HOLDS", "LEADS") else ""
-        return line((also, "waits"), (f"  {called(dead)}", ink_of_deadlock(dead)))
+        return line((also, "waits"), (f"  {deadlock_name(dead)}", ink_of_deadlock(dead)))
     finding = row.scene.marks.get(member.node) if member else None
     if finding is not None:
         return line((f"  {finding.name}", ink_of(finding)))
@@ -234,7 +234,7 @@ def _trouble(row: QueueRow, word: str) -> Line:
 
 
 def _behind(dead: Deadlock) -> Line:
-    return line((f"behind {called(dead)}", ink_of_deadlock(dead)))
+    return line((f"behind {deadlock_name(dead)}", ink_of_deadlock(dead)))
 
 
 def estimate(row: QueueRow) -> str:

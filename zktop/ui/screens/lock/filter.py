@@ -6,11 +6,11 @@ from typing import Final
 from zktop.model.facts import session_text
 from zktop.model.locks.lock import Member
 from zktop.ui.filters import Filter
-from zktop.ui.screens.common.format import grouped
+from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.lock.cells import estimate
 from zktop.ui.screens.lock.rows import QueueRow
 from zktop.ui.screens.lock.view import LockScene
-from zktop.ui.screens.locks.row import LETTERS
+from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.styled_text import Line, line
 
 FIELDS: Final = ("owner", "state", "session", "client", "mode")
@@ -39,7 +39,7 @@ class Fields(Mapping[str, str]):
                 presence = self._scene.report.sight.presence(member.owner)
                 return f"{presence.client}@{presence.server}" if presence else ""
             case "mode":
-                return f"{member.mode} {LETTERS[member.mode]}"
+                return f"{member.mode} {MODE_LETTERS[member.mode]}"
             case "state":
                 return self._state
         raise KeyError(name)
@@ -89,13 +89,13 @@ def _state(scene: LockScene, place: int, member: Member) -> str:
 
 def found_line(scene: LockScene, places: list[int], wanted: Filter) -> Line:
     """Say how many passed, where the first of them stands, and when its turn may come."""
-    total = grouped(len(scene.lineup.members))
+    total = with_spaces(len(scene.lineup.members))
     if not places:
         return line((f" FILTER  {wanted.text}  ", "selected"), f"nobody of {total} passes it")
     first = QueueRow(scene, places[0], 1, "")
     guess = estimate(first)
     return line(
         (f" FILTER  {wanted.text}  ", "selected"),
-        f"{grouped(len(places))} of {total}; the first at position {grouped(places[0])}",
+        f"{with_spaces(len(places))} of {total}; the first at position {with_spaces(places[0])}",
         (f", {guess}" if guess else "", "dim"),
     )

@@ -11,8 +11,8 @@ from typing import Final
 from zktop.model.format import count, several, short
 from zktop.model.locks.lock import Lock
 from zktop.model.report import Contender
-from zktop.ui.screens.common.format import age, grouped, running
-from zktop.ui.screens.common.status_codes import called, ink_of, ink_of_deadlock
+from zktop.ui.screens.common.format import age, elapsed, with_spaces
+from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.lock.cells import (
     age_of,
     blocked_by,
@@ -29,7 +29,7 @@ from zktop.ui.screens.lock.histograms import times_usual
 from zktop.ui.screens.lock.rows import QueueRow
 from zktop.ui.screens.lock.selected import chosen_lines
 from zktop.ui.screens.lock.view import LockScene, density, run_line
-from zktop.ui.screens.locks.row import LETTERS
+from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.styled_text import Ink, Line, Run, joined, line, text_of, width_of, wrapped
 
 HOLDERS: Final = 3
@@ -106,7 +106,7 @@ def _titled(title: str, told: Line) -> Line:
 
 def _holder(scene: LockScene, one: Contender, width: int) -> Line:
     number = "" if one.sequence is None else f" {one.sequence:010d}"
-    name = line((LETTERS[one.mode], "strong"), (number, "dim"), " ", *who(one))
+    name = line((MODE_LETTERS[one.mode], "strong"), (number, "dim"), " ", *who(one))
     where = line((_where(scene, one), "dim"))
     held, silence = _held(scene, one), _silence(scene, one)
     whole = joined([name, where, held, silence])
@@ -144,7 +144,7 @@ def _silence(scene: LockScene, one: Contender) -> Line:
         return ()
     span = sight.expires_in(one.session, now)
     freed = f", freed in {span.low // 1000}-{span.high // 1000 + 1} s" if span else ""
-    return line((f"silent {running(silent)} of {running(timeout)}{freed}", "warning"))
+    return line((f"silent {elapsed(silent)} of {elapsed(timeout)}{freed}", "warning"))
 
 
 def _queue(scene: LockScene, width: int) -> list[Line]:
@@ -156,10 +156,10 @@ def _queue(scene: LockScene, width: int) -> list[Line]:
     pieces: list[Line] = []
     runs = lineup.waiting_runs
     if waiting:
-        size, ink = grouped(len(waiting)), _queue_ink(scene)
+        size, ink = with_spaces(len(waiting)), _queue_ink(scene)
         pieces.append(line((size, ink), " = ", run_line(runs, max(20, width - UNTIL_RUNS))))
     if lineup.crowd:
-        pieces.append(line((f"{grouped(len(lineup.crowd))} watch it, in no order", "waits")))
+        pieces.append(line((f"{with_spaces(len(lineup.crowd))} watch it, in no order", "waits")))
     pieces.append(_drains(scene))
     lines = [_titled(word, joined(pieces))]
     if len(waiting) > DENSE:
@@ -177,7 +177,7 @@ def _drains(scene: LockScene) -> Line:
     if scene.rings:
         dead = scene.rings[0].deadlock
         ink = ink_of_deadlock(dead)
-        return line((f"stuck: deadlock {called(dead)}", ink))
+        return line((f"stuck: deadlock {deadlock_name(dead)}", ink))
     orphan = next((one for one in scene.findings if one.rule == "B1"), None)
     if orphan is not None:
         return line(("drains: never ", "warning"), ("(B1: a node without an owner)", "warning"))
@@ -217,7 +217,7 @@ def _findings(scene: LockScene, width: int) -> Iterator[Line]:
     for dead in scene.rings[:FINDINGS]:
         ink = ink_of_deadlock(dead.deadlock)
         first, *rest = wrapped(dead.deadlock.sentence, width - 9, ink, "")
-        yield line((f"  {called(dead.deadlock):<4} ", ink), *first)
+        yield line((f"  {deadlock_name(dead.deadlock):<4} ", ink), *first)
         yield from (line("       ", *more) for more in rest)
     for finding in scene.findings[:FINDINGS]:
         first, *rest = wrapped(finding.sentence, width - 9, indent="")

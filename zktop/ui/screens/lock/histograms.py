@@ -14,7 +14,7 @@ from zktop.model.history.statistics import Durations
 from zktop.model.locks.lock import Member
 from zktop.model.text import Text
 from zktop.model.waits.lock_order import fold_name
-from zktop.ui.screens.common.format import SECOND_MS, age, grouped, running
+from zktop.ui.screens.common.format import SECOND_MS, age, elapsed, with_spaces
 from zktop.ui.screens.lock.view import LockScene
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line, right
 
@@ -67,7 +67,7 @@ def _compared(ms: int | None, past: Durations) -> tuple[str, Ink]:
         return "", "plain"
     times = ms // usual
     ink: Ink = "warning" if times >= LONG else "plain"
-    return (f"= {grouped(times)} x p99" if times > 1 else "> p99"), ink
+    return (f"= {with_spaces(times)} x p99" if times > 1 else "> p99"), ink
 
 
 def times_usual(ms: int, past: Durations) -> str:
@@ -78,7 +78,7 @@ def times_usual(ms: int, past: Durations) -> str:
 def _quantiles(past: Durations) -> str:
     h50, h99 = past.h50, past.h99
     if h50 is None or h99 is None:
-        return f"{grouped(past.count)} seen"
+        return f"{with_spaces(past.count)} seen"
     seen = min(past.count, len(past.samples))
     return f"p50 {spoken(h50 / 1000)}  p99 {spoken(h99 / 1000)}  last {seen}"
 
@@ -88,7 +88,7 @@ def _now(scene: LockScene, *, holds: bool) -> tuple[str, int | None]:
     lineup, now = scene.lineup, scene.report.now
     some = lineup.members[: lineup.holding] if holds else lineup.members[lineup.holding :]
     if not some and lineup.crowd and not holds:
-        return f"{grouped(len(lineup.crowd))} watch, since ?", None
+        return f"{with_spaces(len(lineup.crowd))} watch, since ?", None
     if not some:
         return ("free" if holds else "nobody waits"), None
     return _oldest(scene.view.history, some[0], now, holds=holds, is_ascii=scene.is_ascii)
@@ -159,12 +159,12 @@ def _table(scene: LockScene, counts: Counter[str], oldest: dict[str, int | None]
     lines = [(*head, *line(("  COUNT  SHARE  OLDEST", "title")))]
     for name, number in counts.most_common(SHOWN):
         since = oldest[name]
-        told = "?" if since is None else running(max(0, now - since))
+        told = "?" if since is None else elapsed(max(0, now - since))
         lines.append(
-            (*fitted(line(f"  {name}"), NAME + 2), *right(line(grouped(number)), 7),
+            (*fitted(line(f"  {name}"), NAME + 2), *right(line(with_spaces(number)), 7),
              *right(line((f"{100 * number // total} %", "dim")), 7), *right(line(told), 8))
         )  # fmt: skip
     hidden = len(counts) - SHOWN
     if hidden > 0:
-        lines.append(line((f"  and {grouped(hidden)} more classes", "dim")))
+        lines.append(line((f"  and {with_spaces(hidden)} more classes", "dim")))
     return lines

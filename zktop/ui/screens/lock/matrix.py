@@ -11,7 +11,7 @@ from zktop.model.layouts.layout import Mode
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.queue import Queue
 from zktop.ui.screens.lock.view import Lineup
-from zktop.ui.screens.locks.row import LETTERS
+from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line
 
 WORDS: Final[dict[Mode, str]] = {
@@ -78,7 +78,7 @@ def _heads(halves: Sequence[Half], counts: Counter[Half]) -> Line:
     for half in halves:
         word = "held" if half.is_held else "queued"
         number = f" {_brief(counts[half])}" if counts[half] else ""
-        told = line((f"{word} {LETTERS[half.mode]}", "strong"), (number, "dim"))
+        told = line((f"{word} {MODE_LETTERS[half.mode]}", "strong"), (number, "dim"))
         cells.append(fitted(told, CELL))
     return tuple(run for cell in cells for run in cell)
 

@@ -8,7 +8,7 @@ from zktop.model.format import clock, count, spoken
 from zktop.model.report import Part, Report
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
-from zktop.ui.screens.common.empty import nothing
+from zktop.ui.screens.common.empty import empty_state
 from zktop.ui.state import Moment
 from zktop.ui.styled_text import Line, line, wrapped
 
@@ -67,7 +67,7 @@ def unchosen(moment: Moment, width: int) -> list[Line]:
             (),
             line(("  1", "key"), " lists all locks, ", ("enter", "key"), " there opens one."),
         ]
-    return nothing(moment, width)
+    return empty_state(moment, width)
 
 
 def worst_path(report: Report) -> Text | None:

@@ -9,7 +9,7 @@ from textual.containers import Horizontal
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.messages import Show
-from zktop.ui.screens.common.format import beside, stacked
+from zktop.ui.screens.common.format import side_by_side, stacked
 from zktop.ui.screens.lock.filter import FIELDS as PLACE_FIELDS
 from zktop.ui.screens.lock.filter import Finder, found_line
 from zktop.ui.screens.lock.heading import lock_head, lock_notes, lock_text
@@ -216,7 +216,7 @@ class OneLock(Page):
         room = max(width // 3, width - TO_THE_RIGHT)
         told = [chosen_lines(row, room, with_data=self._with_data), lock_notes(scene, room)]
         drawn = [*figures, histograms(scene, min(width - room - 4, 60))]
-        return beside(stacked(told), stacked(drawn), room)
+        return side_by_side(stacked(told), stacked(drawn), room)
 
     def on_resize(self) -> None:
         """Draw for the new size."""
@@ -246,7 +246,7 @@ class OneLock(Page):
             return Subject(path=scene.path, session=row.session if row else None)
         return Subject(path=scene.path, node=row.member.node, session=row.session)
 
-    def on_table_picked(self) -> None:
+    def on_table_cursor_moved(self) -> None:
         """Tell about the place that the cursor came to."""
         self._show_side()
 

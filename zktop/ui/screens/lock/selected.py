@@ -8,10 +8,10 @@ from zktop.model.format import iso
 from zktop.model.locks.lock import Member
 from zktop.model.locks.watch_check import absolute
 from zktop.model.report import Contender
-from zktop.ui.screens.common.format import grouped
+from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.lock.cells import estimate, who
 from zktop.ui.screens.lock.rows import QueueRow, names_of
-from zktop.ui.screens.locks.row import LETTERS
+from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.styled_text import Ink, Line, line, wrapped
 
 DATA: Final = 400  # characters of a znode's data that are shown
@@ -51,15 +51,15 @@ def chosen_lines(row: QueueRow | None, width: int, *, with_data: bool) -> list[L
 
 def _group(row: QueueRow, width: int) -> list[Line]:
     names = ", ".join(names_of(row, GROUP))
-    more = f" and {grouped(row.size - GROUP)} more" if row.size > GROUP else ""
-    head = line(("SELECTED  ", "title"), f"{grouped(row.size)} places, from {row.place} on;  ",
+    more = f" and {with_spaces(row.size - GROUP)} more" if row.size > GROUP else ""
+    head = line(("SELECTED  ", "title"), f"{with_spaces(row.size)} places, from {row.place} on;  ",
                 ("enter or f", "key"), " unfolds them")  # fmt: skip
     return [head, *wrapped(names + more, width - 2, "dim", "  ")]
 
 
 def _head(row: QueueRow, one: Contender) -> Line:
     place = f"  at {row.place}" if row.member else ""
-    return (*line((f"{LETTERS[one.mode]} ", "strong")), *who(one), *line((place, "dim")))
+    return (*line((f"{MODE_LETTERS[one.mode]} ", "strong")), *who(one), *line((place, "dim")))
 
 
 def _facts(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]:

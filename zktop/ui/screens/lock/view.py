@@ -21,8 +21,8 @@ from zktop.model.locks.lock import Lock, Member
 from zktop.model.report import Contender, Report, View
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
-from zktop.ui.screens.common.format import grouped, running
-from zktop.ui.screens.locks.row import LETTERS
+from zktop.ui.screens.common.format import elapsed, with_spaces
+from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.styled_text import Line, Run, line
 
 SHADES: Final = "░▒▓█"
@@ -40,7 +40,7 @@ class ModeRun(NamedTuple):
 
     def __str__(self) -> str:
         """Write it as in `R5`."""
-        return f"{LETTERS[self.mode]}{self.size if self.size > 1 else ''}"
+        return f"{MODE_LETTERS[self.mode]}{self.size if self.size > 1 else ''}"
 
 
 def mode_runs(members: Iterable[Member]) -> list[ModeRun]:
@@ -69,7 +69,7 @@ def run_line(runs: Sequence[ModeRun], width: int) -> str:
 def _without_middle(runs: Sequence[ModeRun], kept: int) -> str:
     first, last = runs[:kept], runs[len(runs) - kept - 1 :]
     hidden = sum(map(_size, runs)) - sum(map(_size, (*first, *last)))
-    return " · ".join([*map(str, first), f"… {grouped(hidden)} more …", *map(str, last)])
+    return " · ".join([*map(str, first), f"… {with_spaces(hidden)} more …", *map(str, last)])
 
 
 def density(
@@ -83,7 +83,7 @@ def density(
     ages = [_age(members[begin], now) for begin in bounds[:-1]]
     oldest = max((age for age in ages if age is not None), default=0)
     shades = "".join(" " if age is None else _shade(age, oldest) for age in ages)
-    told = f"  █ waits for {running(oldest)}" if oldest else ""
+    told = f"  █ waits for {elapsed(oldest)}" if oldest else ""
     return line((letters, "plain")), (Run(shades, "waits"), Run(told, "dim"))
 
 
@@ -93,7 +93,7 @@ def _letters(runs: Sequence[ModeRun], ends: Sequence[int], bounds: Sequence[int]
         while ends[at] <= begin:
             at += 1
         is_one = ends[at] >= end
-        letters.append(LETTERS[runs[at].mode] if is_one else MIXED)
+        letters.append(MODE_LETTERS[runs[at].mode] if is_one else MIXED)
     return "".join(letters)
 
 

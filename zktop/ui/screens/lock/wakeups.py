@@ -11,7 +11,7 @@ from zktop.model.facts import Session
 from zktop.model.format import count
 from zktop.model.locks.lock import Member, Target
 from zktop.model.locks.watch_check import absolute
-from zktop.ui.screens.common.format import grouped
+from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.lock.cells import brief
 from zktop.ui.screens.lock.view import LockScene, ranged
 from zktop.ui.styled_text import Ink, Line, line
@@ -65,7 +65,7 @@ def _left_out(scene: LockScene, *, is_seen: bool) -> str:
     if is_seen and len(lineup.members) > SMALL:
         return f"asked for the first {FIRST} and the chosen one alone"
     if not is_seen and waiting > SMALL:
-        return f"worked out for the first {SMALL} of {grouped(waiting)} who wait"
+        return f"worked out for the first {SMALL} of {with_spaces(waiting)} who wait"
     return ""
 
 
@@ -75,7 +75,7 @@ def _single(scene: LockScene) -> list[Line]:
     if not number:
         return []
     told = line("  the lock ← ", (count(number, "session"), "strong"))
-    herd = f"  HERD of {grouped(number)}: one can win" if number >= HERD else "  one can win"
+    herd = f"  HERD of {with_spaces(number)}: one can win" if number >= HERD else "  one can win"
     drawn = line((herd, "warning" if number >= HERD else "dim"))
     return [line(("WAKE MAP  ", "title"), ("deleting ... wakes", "dim")), (*told, *drawn)]
 
@@ -97,7 +97,7 @@ def many(number: int, noun: str) -> str:
     >>> many(1, "session"), many(12000, "session")
     ('1 session', '12 000 sessions')
     """
-    return f"{grouped(number)} {noun}{'' if number == 1 else 's'}"
+    return f"{with_spaces(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def _meaning(scene: LockScene, wake: Wake, number: int) -> Line:
@@ -108,7 +108,7 @@ def _meaning(scene: LockScene, wake: Wake, number: int) -> Line:
     readers = all(members[at].mode == "read" for at in wake.waiters) and bool(wake.waiters)
     if readers:
         return line((f"  {number} readers share one target: normal", "dim"))
-    return line((f"  HERD of {grouped(number)}: one can go on", "warning"))
+    return line((f"  HERD of {with_spaces(number)}: one can go on", "warning"))
 
 
 def _seen(scene: LockScene, chosen: int | None) -> Iterator[Wake]:

@@ -11,7 +11,7 @@ from zktop.model.findings.finding import Finding
 from zktop.model.format import count, several
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
-from zktop.ui.screens.common.format import running
+from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.status_codes import SURE, ink_of, ink_of_deadlock
 from zktop.ui.screens.findings.groups import Batch, Kind, gathered, kind_of
 from zktop.ui.styled_text import Ink, Line, Run, joined, line, wrapped
@@ -78,7 +78,7 @@ def _finding(finding: Finding) -> Alert:
     )
 
 
-def summary(found: Sequence[Alert], width: int) -> Line:
+def alert_counts(found: Sequence[Alert], width: int) -> Line:
     """Count what is wrong in one line."""
     counts = Counter(one.severity for one in found)
     is_proven = any(one.ink == "critical" for one in found)
@@ -113,7 +113,7 @@ def alert_lines(
     of = f"/{len(told)}" if is_short else ""
     for number, one in enumerate(islice(told, SHOWN), start=1):
         alert = one.those[0] if isinstance(one, Batch) else one
-        since = "" if alert.since is None else f"for {running(max(0, now - alert.since))}"
+        since = "" if alert.since is None else f"for {elapsed(max(0, now - alert.since))}"
         mark = f"{number:>2}{of}"
         if isinstance(one, Batch):
             lines.append(_batch(mark, one, since))
@@ -166,7 +166,7 @@ def _cut(sentence: list[Line]) -> list[Line]:
     return [*kept, (*last, Run(" …", "dim"))]
 
 
-def calm(report: Report, *, is_now: bool) -> Line:
+def no_problems(report: Report, *, is_now: bool) -> Line:
     """Say that nothing is wrong, and how far that can be known."""
     if not is_now:
         if report.is_lost:

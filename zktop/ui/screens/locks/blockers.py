@@ -26,7 +26,7 @@ LOOKED_AT: Final = 16  # holders of one lock
 Owner = Session | Text  # a session; the label of who holds by a node that has none
 
 
-class Held(NamedTuple):
+class Holding(NamedTuple):
     """What somebody at the root of waiting holds, and what he calls himself."""
 
     path: Text
@@ -34,16 +34,16 @@ class Held(NamedTuple):
     label: Text | None
 
 
-Holders = Mapping[Owner, Held]
+Holders = Mapping[Owner, Holding]
 
 
-def holdings(locks: Iterable[Lock], wanted: AbstractSet[Owner]) -> dict[Owner, Held]:
+def holdings(locks: Iterable[Lock], wanted: AbstractSet[Owner]) -> dict[Owner, Holding]:
     """Find what each of these holds: something that others wait for, where there is such.
 
     Locks with much waiting are best asked first.
     """
-    found: dict[Owner, Held] = {}
-    idle: dict[Owner, Held] = {}
+    found: dict[Owner, Holding] = {}
+    idle: dict[Owner, Holding] = {}
     for lock in locks:
         if len(found) == len(wanted):
             break
@@ -51,7 +51,7 @@ def holdings(locks: Iterable[Lock], wanted: AbstractSet[Owner]) -> dict[Owner, H
             owner = member.owner or member.label
             if owner is not None and owner in wanted:
                 known = found if lock.waiters else idle
-                known.setdefault(owner, Held(lock.path, member.node, member.label))
+                known.setdefault(owner, Holding(lock.path, member.node, member.label))
     return idle | found
 
 
@@ -104,7 +104,9 @@ def _ring(dead: Deadlock) -> str:
     return f"{some} + {len(names) - 3} more" if len(names) > 3 else some  # noqa: PLR2004  three names fit
 
 
-def _of_session(root: RootBlocker, session: Session, report: Report, held: Held | None) -> Blocker:
+def _of_session(
+    root: RootBlocker, session: Session, report: Report, held: Holding | None
+) -> Blocker:
     name = report.client_names(session, held.label if held else None)
     bad = (one for one in report.findings if one.severity != "info")
     said, ink = _why(one for one in bad if session in one.sessions) or _holding(held)
@@ -118,7 +120,7 @@ def _without_session(root: RootBlocker, actor: str, report: Report, held: Holder
     )
     rest = Text(actor.removeprefix(prefix))
     if prefix in (UNOWNED, STRANDED, UNKNOWN):
-        one = Held(*split(rest), None)
+        one = Holding(*split(rest), None)
         who = f"{short(one.node)} in {one.path}"
     elif (known := held.get(rest)) is not None:
         one, who = known, rest
@@ -136,7 +138,7 @@ _WITHOUT_SESSION: Final[dict[str, tuple[str, Ink]]] = {
 }
 
 
-def _holding(held: Held | None) -> tuple[str, Ink]:
+def _holding(held: Holding | None) -> tuple[str, Ink]:
     return (f"holds {held.path}" if held else "goes before others in a queue"), "plain"
 
 

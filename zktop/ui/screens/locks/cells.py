@@ -12,8 +12,8 @@ from zktop.model.history.lock_history import SECOND_MS
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.report import Report
 from zktop.ui.screens.common.format import age, blocked_seconds, per_second, sparkline
-from zktop.ui.screens.locks.groups import RESTS_MS, Group
-from zktop.ui.screens.locks.row import LETTERS, Row
+from zktop.ui.screens.locks.groups import RESTS_MS, LockGroup
+from zktop.ui.screens.locks.row import MODE_LETTERS, LockRow
 from zktop.ui.styled_text import NOTHING, Ink, Line, Run, joined, line
 
 KINDS: Final = {"read-write": "rw", "election": "elect", "semaphore": "sem"}
@@ -22,31 +22,31 @@ UNKNOWN: Final = line(("?", "unknown"))
 SPARK: Final = 10
 
 
-class Cells(NamedTuple):
+class LockCells(NamedTuple):
     """Draws rows beside one report."""
 
     report: Report
     is_ascii: bool = False
 
-    def state(self, row: Row) -> Line:
+    def state(self, row: LockRow) -> Line:
         """Say in three letters how it is."""
         if row.gone_at is not None:
             return line(("gone", "dim"))
         return line((row.mark.code, row.mark.ink))
 
-    def path(self, row: Row) -> Line:
+    def path(self, row: LockRow) -> Line:
         """Name the lock; quiet ones are less bright."""
         ink: Ink = "dim" if row.gone_at is not None or row.mark.code == "free" else "plain"
         return line((row.path, "strong" if row.mark.case else ink))
 
-    def kind(self, row: Row) -> Line:
+    def kind(self, row: LockRow) -> Line:
         """Say what sort of lock it is."""
         lock = row.lock
         kind = KINDS.get(lock.kind, lock.kind)
         leases = f" {lock.leases or '?'}" if lock.kind == "semaphore" else ""
         return line((f"{kind}{leases}", "dim"))
 
-    def holder(self, row: Row) -> Line:
+    def holder(self, row: LockRow) -> Line:
         """Name the first holder, and count the others."""
         lock = row.lock
         if row.gone_at is not None:
@@ -62,7 +62,7 @@ class Cells(NamedTuple):
         return self._one(holders[0], more)
 
     def _one(self, holder: Member, more: str) -> Line:
-        letter = Run(LETTERS[holder.mode] + " ", "dim")
+        letter = Run(MODE_LETTERS[holder.mode] + " ", "dim")
         if holder.znode.stat is None and not holder.label:
             return (letter, Run(f"?{more}", "unknown"))
         if not holder.owner and not holder.releases:
@@ -79,53 +79,53 @@ class Cells(NamedTuple):
         held = f"{len(holders)}/{lock.leases or '?'} leases"
         return line((held, "holds"))
 
-    def held(self, row: Row) -> Line:
+    def held(self, row: LockRow) -> Line:
         """Say for how long it has been held."""
         since = None if row.gone_at is not None else row.held
         if since is None:
             return DASH
         return _age(age(since.at, since.how, self.report.now, is_ascii=self.is_ascii))
 
-    def queue(self, row: Row) -> Line:
+    def queue(self, row: LockRow) -> Line:
         """Count who waits."""
         if row.waiting is None:
             return UNKNOWN
         ink: Ink = "standby" if row.lock.kind == "election" else "waits"
         return line((str(row.waiting), ink if row.waiting else "dim"))
 
-    def mix(self, row: Row) -> Line:
+    def mix(self, row: LockRow) -> Line:
         """Say who wants what, in the order of the queue."""
         return line(row.mix)
 
-    def oldest(self, row: Row) -> Line:
+    def oldest(self, row: LockRow) -> Line:
         """Say how long the oldest of the waiters has waited."""
         since = None if row.gone_at is not None else row.waited
         if since is None:
             return UNKNOWN if row.waiting or row.waiting is None else DASH
         return _age(age(since.at, since.how, self.report.now, is_ascii=self.is_ascii))
 
-    def blocked(self, row: Row) -> Line:
+    def blocked(self, row: LockRow) -> Line:
         """Add up the seconds that all have waited together."""
         blocked = row.blocked_ms(self.report.now)
         if blocked is None:
             return DASH if row.lock.kind == "election" else UNKNOWN
         return number(blocked)
 
-    def holds(self, row: Row) -> Line:
+    def holds(self, row: LockRow) -> Line:
         """Say how long it is usually held: the median, and all but one in a hundred."""
         usual = row.history.usual_hold
         if usual is None:
             return DASH
         return line("/".join(spoken(ms / 1000) for ms in usual))
 
-    def rate(self, row: Row) -> Line:
+    def rate(self, row: LockRow) -> Line:
         """Say how many ask for it, a second."""
         rate = row.rate(self.report.now)
         if rate is None or row.gone_at is not None:
             return DASH
         return line((per_second(rate), "plain" if rate else "dim"))
 
-    def minute(self, row: Row) -> Line:
+    def minute(self, row: LockRow) -> Line:
         """Draw the queue of the last minute."""
         if row.gone_at is not None:
             return ()
@@ -147,47 +147,47 @@ CLOSED: Final = "▸"
 OPEN: Final = "▾"
 
 
-def sign(group: Group) -> Run:
+def sign(group: LockGroup) -> Run:
     """Show whether it is open."""
     return Run(OPEN if group.is_open else CLOSED, "selected")
 
 
-def state(_group: Group) -> Line:
+def state(_group: LockGroup) -> Line:
     """Say that they are well."""
     return line(("ok", "good"))
 
 
-def path(group: Group) -> Line:
+def path(group: LockGroup) -> Line:
     """Name them all, and count them."""
     return line((f"{group.path} ({group.count})", "plain"))
 
 
-def kind(group: Group) -> Line:
+def kind(group: LockGroup) -> Line:
     """Say what sort of locks they are, where they are of one sort."""
     return line((KINDS.get(group.kind, group.kind) or "mixed", "dim"))
 
 
-def holder(group: Group) -> Line:
+def holder(group: LockGroup) -> Line:
     """Count those that are held."""
     return line((f"{group.held} held", "holds" if group.held else "dim"))
 
 
-def queue(group: Group) -> Line:
+def queue(group: LockGroup) -> Line:
     """Nobody waits, as far as that can be seen."""
     return line(("?", "unknown") if group.unknown else ("0", "dim"))
 
 
-def blocked(group: Group) -> Line:
+def blocked(group: LockGroup) -> Line:
     """Add up what was waited for them before."""
     return number(group.blocked_ms)
 
 
-def nothing(_group: Group) -> Line:
+def nothing(_group: LockGroup) -> Line:
     """Say nothing, where there is a value for each of them but none for all."""
     return NOTHING
 
 
-def about(group: Group) -> Line:
+def about(group: LockGroup) -> Line:
     """Say what the line is, and how it is opened."""
     waits = "nobody is seen to wait" if group.unknown else "nobody waits"
     rest: Millis = RESTS_MS // 1000

@@ -14,7 +14,7 @@ from zktop.model.history.events import Event, EventKind, Span
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.tape import Case, Tape
-from zktop.ui.screens.common.format import exact
+from zktop.ui.screens.common.format import time_ms
 from zktop.ui.screens.common.status_codes import ink_of_deadlock
 from zktop.ui.state import Subject
 from zktop.ui.styled_text import Ink, Line, line
@@ -36,7 +36,7 @@ ITSELF: Final = "."  # the node that is the lock: called the same whoever makes 
 GLIMPSE: Final = 2_000  # events that are looked through, at most, for the newest before a moment
 
 
-class Entry(NamedTuple):
+class EventLine(NamedTuple):
     """One thing that happened, and what it leads to."""
 
     at: Millis
@@ -45,7 +45,7 @@ class Entry(NamedTuple):
     subject: Subject
 
 
-def entries(tape: Tape, report: Report, at_most: int, width: int = 0) -> list[Entry]:
+def event_lines(tape: Tape, report: Report, at_most: int, width: int = 0) -> list[EventLine]:
     """Give the newest of what had happened by the moment of this report."""
     now, path = report.now, WIDE_PATH if width >= WIDE else PATH
     known = _introduced(islice(tape.events_until(now), GLIMPSE), report)
@@ -72,18 +72,18 @@ def _introduced(newest_first: Iterable[Event], report: Report) -> Iterator[Event
             yield replace(one, session=member.owner, owner=member.label) if member else one
 
 
-def _entry(event: Event, client_names: ClientNames, width: int) -> Entry:
+def _entry(event: Event, client_names: ClientNames, width: int) -> EventLine:
     sign, what, ink = SIGNS[event.event]
     path = event.lock if len(event.lock) <= width else "…" + event.lock[1 - width :]
     drawn = line(
-        (f" {exact(event.at)}  ", "dim"),
+        (f" {time_ms(event.at)}  ", "dim"),
         (f"{sign}  ", ink),
         f"{path:<{width}}  ",
         (_who(event, client_names), "strong"),
         (what, ink),
         _more(event),
     )
-    return Entry(event.at, drawn, "lock", Subject(path=event.lock, node=event.node))
+    return EventLine(event.at, drawn, "lock", Subject(path=event.lock, node=event.node))
 
 
 def _who(event: Event, client_names: ClientNames) -> str:
@@ -112,7 +112,7 @@ def span(length: Span) -> str:
     return ("" if length.measure == "exact" else "at least ") + spoken(length.ms / 1000)
 
 
-def _of_cases(cases: Iterable[Case], now: Millis) -> Iterator[Entry]:
+def _of_cases(cases: Iterable[Case], now: Millis) -> Iterator[EventLine]:
     """Tell of deadlocks: when they were seen for the first time, and when they were over."""
     for case in cases:
         where, subject = several(case.deadlock.locks), Subject(case=case.deadlock.id)
@@ -122,5 +122,5 @@ def _of_cases(cases: Iterable[Case], now: Millis) -> Iterator[Entry]:
         )
         for at, sign, what, ink in told:
             if at is not None and at <= now:
-                drawn = line((f" {exact(at)}  ", "dim"), (f"{sign:<3}", ink), (what, ink), where)
-                yield Entry(at, drawn, "findings", subject)
+                drawn = line((f" {time_ms(at)}  ", "dim"), (f"{sign:<3}", ink), (what, ink), where)
+                yield EventLine(at, drawn, "findings", subject)

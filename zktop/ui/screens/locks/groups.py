@@ -16,14 +16,14 @@ import msgspec
 from zktop.model.facts import Millis
 from zktop.model.text import Text
 from zktop.ui.screens.common.status_codes import FREE
-from zktop.ui.screens.locks.row import Row
+from zktop.ui.screens.locks.row import LockRow
 
 MANY: Final = 20  # quiet siblings that are folded
 TOO_FEW: Final = 10  # ... and so few are shown again: in between nothing changes
 RESTS_MS: Final[Millis] = 10_000  # who was of interest stays in sight for so long
 
 
-class Group(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+class LockGroup(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """The line that stands for quiet siblings."""
 
     parent: Text
@@ -40,10 +40,10 @@ class Group(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         return f"{self.parent}/*"
 
 
-Entry = Row | Group
+Entry = LockRow | LockGroup
 
 
-class Siblings:
+class GroupTotals:
     """What the quiet locks below one parent add up to."""
 
     __slots__ = ("all", "blocked_ms", "count", "held", "is_many", "kinds", "parent", "unknown")
@@ -56,7 +56,7 @@ class Siblings:
         self.kinds: Counter[str] = Counter()
         self.is_many = False
 
-    def add(self, row: Row, times: int = 1) -> None:
+    def add(self, row: LockRow, times: int = 1) -> None:
         """Count a quiet lock; minus one time, when it is quiet no more."""
         self.count += times
         self.held += times * (row.mark is not FREE)
@@ -66,16 +66,16 @@ class Siblings:
         self.kinds[row.lock.kind] += times
         self.is_many = self.count >= (TOO_FEW if self.is_many else MANY)
 
-    def group(self, apart: Iterable[Row], *, is_open: bool) -> Group:
+    def group(self, apart: Iterable[LockRow], *, is_open: bool) -> LockGroup:
         """Give their line; some of them may be shown apart from it."""
-        left = Siblings(self.parent)
+        left = GroupTotals(self.parent)
         left.kinds.update(self.kinds)
         left.count, left.held, left.unknown = self.count, self.held, self.unknown
         left.blocked_ms = self.blocked_ms
         for row in apart:
             left.add(row, -1)
         kinds = [kind for kind, number in left.kinds.items() if number]
-        return Group(
+        return LockGroup(
             parent=self.parent,
             count=left.count,
             held=left.held,
@@ -86,18 +86,20 @@ class Siblings:
         )
 
 
-class Folds:
+class LockGroups:
     """Which rows are folded; told of every row that is another one now."""
 
     def __init__(self) -> None:
         """Begin with no row, and with all folds closed."""
         self.is_on = True
         self.opened: set[Text] = set()  # by their parents
-        self._families: dict[Text, Siblings] = {}
-        self._of: dict[Text, Siblings] = {}  # path: with whom it is counted
+        self._families: dict[Text, GroupTotals] = {}
+        self._of: dict[Text, GroupTotals] = {}  # path: with whom it is counted
         self._resting: dict[Text, Millis] = {}  # path: until when it stays in sight
 
-    def put(self, path: Text, before: Row | None, row: Row | None, at: Millis | None) -> None:
+    def put(
+        self, path: Text, before: LockRow | None, row: LockRow | None, at: Millis | None
+    ) -> None:
         """Take a row in place of the one before it; None: there is none.
 
         `at` is when that happened; None: it did not, the user has gone back in time.
@@ -114,13 +116,13 @@ class Folds:
         else:
             self._resting.pop(path, None)
 
-    def _joined(self, path: Text) -> Siblings:
+    def _joined(self, path: Text) -> GroupTotals:
         parent = Text(path.rpartition("/")[0])
-        family = self._of[path] = self._families.setdefault(parent, Siblings(parent))
+        family = self._of[path] = self._families.setdefault(parent, GroupTotals(parent))
         family.all += 1
         return family
 
-    def _leave(self, path: Text, family: Siblings) -> None:
+    def _leave(self, path: Text, family: GroupTotals) -> None:
         del self._of[path]
         self._resting.pop(path, None)
         family.all -= 1
@@ -135,7 +137,9 @@ class Folds:
         """Open a fold, or close it."""
         self.opened ^= {parent}
 
-    def folded(self, rows: Sequence[Row], now: Millis, apart: Iterable[object]) -> Sequence[Entry]:
+    def folded(
+        self, rows: Sequence[LockRow], now: Millis, apart: Iterable[object]
+    ) -> Sequence[Entry]:
         """Put a line in place of quiet siblings, but not of those that the user wants apart.
 
         The lines come behind all that is not quiet, by their parents, and what is in an open one
@@ -172,9 +176,9 @@ class Folds:
 
     def _fold(
         self,
-        family: Siblings,
-        rows: Sequence[Row],
-        first: Sequence[Row],
+        family: GroupTotals,
+        rows: Sequence[LockRow],
+        first: Sequence[LockRow],
         shown: AbstractSet[object],
     ) -> Iterator[Entry]:
         """Give the line of a fold, and its rows where it is open."""

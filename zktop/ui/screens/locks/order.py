@@ -17,13 +17,13 @@ from typing import Final
 
 from zktop.model.facts import Millis
 from zktop.model.text import Text
-from zktop.ui.screens.locks.row import Row
+from zktop.ui.screens.locks.row import LockRow
 
 
 class Ranking:
     """The order of rows, told of every row that is another one now."""
 
-    def __init__(self, rows: Iterable[Row] = ()) -> None:
+    def __init__(self, rows: Iterable[LockRow] = ()) -> None:
         """Begin with these rows, in the order of their paths."""
         self._rows = list(rows)
         self._places = places(self._rows)
@@ -31,9 +31,9 @@ class Ranking:
         self._urgent = [row.urgent * len(self._rows) - at for at, row in enumerate(self._rows)]
         self._urges = [row.urges for row in self._rows]
         self._order = list(self._places.values())  # the very numbers: ten thousand take room
-        self._given: list[Row] | None = None
+        self._given: list[LockRow] | None = None
 
-    def put(self, path: Text, row: Row | None) -> bool:
+    def put(self, path: Text, row: LockRow | None) -> bool:
         """Put a row in the place of the one before; False when it needs a place of its own."""
         place = self._places.get(path)
         if place is None or row is None or _is_shadow(row) or _is_shadow(self._rows[place]):
@@ -44,7 +44,7 @@ class Ranking:
         self._given = None
         return True
 
-    def ordered(self, now: Millis) -> list[Row]:
+    def ordered(self, now: Millis) -> list[LockRow]:
         """Give the rows in order; the same list for as long as it would be the same."""
         passed = repeat(now * len(self._rows))
         urgencies = list(map(add, self._urgent, map(mul, self._urges, passed)))
@@ -54,12 +54,12 @@ class Ranking:
         return self._given
 
 
-def places(rows: Iterable[Row]) -> dict[Text, int]:
+def places(rows: Iterable[LockRow]) -> dict[Text, int]:
     """Tell at which place the row of each path is."""
     return dict(zip([row.lock.path for row in rows], count(), strict=False))
 
 
-def _is_shadow(row: Row) -> bool:
+def _is_shadow(row: LockRow) -> bool:
     return row.gone_at is not None
 
 

@@ -16,16 +16,16 @@ from zktop.model.report import Report
 from zktop.model.world.server_tables import Witness
 from zktop.ui.messages import Show
 from zktop.ui.screens.findings.groups import Kind
-from zktop.ui.screens.locks.alerts import Alert, alert_lines, alerts, calm, summary
+from zktop.ui.screens.locks.alerts import Alert, alert_counts, alert_lines, alerts, no_problems
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
-from zktop.ui.screens.locks.events import entries
-from zktop.ui.screens.locks.row import Row
+from zktop.ui.screens.locks.events import event_lines
+from zktop.ui.screens.locks.row import LockRow
 from zktop.ui.state import Moment, Subject
 from zktop.ui.styled_text import Line, joined, line
 from zktop.ui.widgets.text_view import Sheet
 
 
-class Way(NamedTuple):
+class LineTarget(NamedTuple):
     """Where a line leads."""
 
     page: str
@@ -54,11 +54,11 @@ class Pane(Sheet):
     @property
     def subject(self) -> Subject:
         """What the line under the cursor is about."""
-        return self.target.subject if isinstance(self.target, Way) else Subject()
+        return self.target.subject if isinstance(self.target, LineTarget) else Subject()
 
     def do_open(self) -> bool:
         """Open what the line under the cursor is about."""
-        if not isinstance(self.target, Way):
+        if not isinstance(self.target, LineTarget):
             return False
         self.post_message(Show(self.target.page, self.target.subject))
         return True
@@ -66,7 +66,7 @@ class Pane(Sheet):
     def put(
         self,
         lines: Sequence[Line],
-        ways: Sequence[Way | Kind | None],
+        ways: Sequence[LineTarget | Kind | None],
         heads: Sequence[Line],
         room: int,
     ) -> None:
@@ -76,7 +76,7 @@ class Pane(Sheet):
         self.show(lines, ways, heads)
 
 
-class Alerts(Pane):
+class AlertsPane(Pane):
     """What is wrong, the worst first, with its sentence."""
 
     def __init__(self) -> None:
@@ -94,13 +94,13 @@ class Alerts(Pane):
             self.found, self._of = list(alerts(report)), (report.findings, known)
         if not self.found:
             is_now = moment.is_newest and not moment.is_stale
-            self.put([calm(report, is_now=is_now)], [None], (), room)
+            self.put([no_problems(report, is_now=is_now)], [None], (), room)
             return
         width = self.app.size.width  # ours may not be laid out yet
         lines, cases = alert_lines(
             self.found, report.now, width, is_short=is_short, opened=self._opened
         )
-        heads = () if is_short else (summary(self.found, width),)
+        heads = () if is_short else (alert_counts(self.found, width),)
         self.put(lines, [_way(case) for case in cases], heads, room)
 
     def do_open(self) -> bool:
@@ -125,11 +125,11 @@ class Alerts(Pane):
         return True
 
 
-def _way(case: str | Kind | None) -> Way | Kind | None:
-    return Way("findings", Subject(case=case)) if isinstance(case, str) else case
+def _way(case: str | Kind | None) -> LineTarget | Kind | None:
+    return LineTarget("findings", Subject(case=case)) if isinstance(case, str) else case
 
 
-class Blockers(Pane):
+class BlockersPane(Pane):
     """Who stands at the root of all waiting."""
 
     def __init__(self) -> None:
@@ -160,12 +160,12 @@ class Blockers(Pane):
             blocker_line(number, one, width, is_ascii=is_ascii)
             for number, one in enumerate(told, start=1)
         ]
-        ways = [Way(one.page, one.subject) for one in told]
+        ways = [LineTarget(one.page, one.subject) for one in told]
         heads = (blocker_head(width),) if lines else ()
         self.put(lines, ways, heads, room)
 
 
-class Events(Pane):
+class EventsPane(Pane):
     """What happened lately."""
 
     def __init__(self) -> None:
@@ -173,9 +173,9 @@ class Events(Pane):
 
     def tell(self, moment: Moment, report: Report, room: int) -> None:
         """Say what had happened by the moment of this report."""
-        told = entries(moment.tape, report, max(0, room - 1), self.app.size.width)
+        told = event_lines(moment.tape, report, max(0, room - 1), self.app.size.width)
         heads = (line((" EVENTS", "title"), ("  newest first, UTC", "dim")),) if told else ()
-        ways = [Way(one.page, one.subject) for one in told]
+        ways = [LineTarget(one.page, one.subject) for one in told]
         self.put([one.drawn for one in told], ways, heads, room)
 
 
@@ -226,7 +226,7 @@ def _load(cost: Cost | None) -> str:
     return f"{rate} req/s, {cost.watches} watch{'' if cost.watches == 1 else 'es'}"
 
 
-def about(row: Row) -> Line:
+def about(row: LockRow) -> Line:
     """Say what does not fit into the row: the whole path, the layout, and what is wrong."""
     lock, mark = row.lock, row.mark
     if row.gone_at is not None:

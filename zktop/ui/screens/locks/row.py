@@ -17,22 +17,22 @@ from zktop.model.history.lock_history import MINUTE_MS, SECOND_MS, SECONDS, Lock
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.report import Naming
 from zktop.model.text import Text
-from zktop.ui.screens.common.status_codes import QUIET_RANK, Mark
+from zktop.ui.screens.common.status_codes import QUIET_RANK, LockStatus
 
-LOOKED_AT: Final = 64  # contenders among whom the oldest is looked for; they come in order
+MAX_MEMBERS_DATED: Final = 64  # contenders among whom the oldest is looked for; they come in order
 MIXED_AT: Final = 2_000  # places whose modes are told apart
 RUNS: Final = 8
 RANKED: Final = 10**16  # more milliseconds than any queue ever waits together
-LETTERS: Final = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}
+MODE_LETTERS: Final = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}
 Queue = tuple[int | None, ...]
 
 
-class Row(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
+class LockRow(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     """One lock, its state, and how many wait for it: None where that cannot be told."""
 
     lock: Lock
     history: LockHistory
-    mark: Mark
+    mark: LockStatus
     waiting: int | None
     gone_at: Millis | None = None  # it was there a moment ago
     urgent: int = 0  # how much it wants to be seen, at the beginning of time
@@ -78,12 +78,12 @@ class Row(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     @cached_property
     def held(self) -> Since | None:
         """Since when the oldest of the holders holds; None when nobody does."""
-        return self._oldest(self.lock.holders[:LOOKED_AT], holds=True)
+        return self._oldest(self.lock.holders[:MAX_MEMBERS_DATED], holds=True)
 
     @cached_property
     def waited(self) -> Since | None:
         """Since when the oldest of the waiters waits; None when nobody does."""
-        return self._oldest(self.lock.waiters[:LOOKED_AT], holds=False)
+        return self._oldest(self.lock.waiters[:MAX_MEMBERS_DATED], holds=False)
 
     def _oldest(self, members: Sequence[Member], *, holds: bool) -> Since | None:
         since = [self.history.since(member, holds=holds) for member in members]
@@ -134,10 +134,10 @@ class Row(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
 def row_of(
     lock: Lock,
     history: LockHistory,
-    mark: Mark,
+    mark: LockStatus,
     waiting: int | None,
     gone_at: Millis | None = None,
-) -> Row:
+) -> LockRow:
     """Make the row of a lock.
 
     All rows are compared many times: who is worse comes first, then who has blocked longer. That
@@ -150,7 +150,7 @@ def row_of(
         blocked, urges = history.blocked_ms + waiting * max(0, gone_at - _end_of(history)), 0
     else:
         blocked, urges = history.blocked_ms - waiting * _end_of(history), waiting
-    return Row(
+    return LockRow(
         lock=lock,
         history=history,
         mark=mark,
@@ -167,10 +167,10 @@ def _end_of(past: LockHistory) -> Millis:
     return past.at if past.changed_at is not None or first is None else first.at
 
 
-class Fields(Mapping[str, str]):
+class LockFields(Mapping[str, str]):
     """What a filter may look at in a row; each field is made when it is asked for."""
 
-    def __init__(self, row: Row, naming: Naming) -> None:
+    def __init__(self, row: LockRow, naming: Naming) -> None:
         """Look at this row."""
         self._row, self._naming = row, naming
 
@@ -187,7 +187,7 @@ class Fields(Mapping[str, str]):
         return len(_FIELDS)
 
 
-_FIELDS: Final[dict[str, Callable[[Row, Naming], str]]] = {
+_FIELDS: Final[dict[str, Callable[[LockRow, Naming], str]]] = {
     "": lambda row, naming: f"{row.path} {row.owners(naming)}",
     "owner": lambda row, naming: row.owners(naming),
     "state": lambda row, _: row.states,
@@ -201,4 +201,4 @@ FIELDS: Final = tuple(filter(None, _FIELDS))
 
 
 def _run(mode: str, number: int) -> str:
-    return f"{LETTERS[mode]}{number if number > 1 else ''}"
+    return f"{MODE_LETTERS[mode]}{number if number > 1 else ''}"

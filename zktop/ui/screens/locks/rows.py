@@ -16,35 +16,40 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.world.persistent_map import Shelf
 from zktop.ui.filters import NO_FILTER, Filter
-from zktop.ui.screens.common.status_codes import Mark, mark_of, mark_of_deadlock, mark_without
-from zktop.ui.screens.locks.groups import Folds
+from zktop.ui.screens.common.status_codes import (
+    LockStatus,
+    deadlock_status,
+    status_of,
+    status_without_finding,
+)
+from zktop.ui.screens.locks.groups import LockGroups
 from zktop.ui.screens.locks.order import Ranking
-from zktop.ui.screens.locks.row import Fields, Row, row_of
+from zktop.ui.screens.locks.row import LockFields, LockRow, row_of
 
 MOURNED_MS: Final[Millis] = 5_000  # how long the row under the cursor outlives its lock
 WORST: Final = 1_000
 
-Ordering = Callable[[list[Row]], list[Row]]
+Ordering = Callable[[list[LockRow]], list[LockRow]]
 
 
-class Board:
+class LockRows:
     """One row for each lock of the newest report it was told of."""
 
     def __init__(self) -> None:
         """Begin with no lock."""
-        self.rows: dict[Text, Row] = {}
+        self.rows: dict[Text, LockRow] = {}
         self.report: Report | None = None
-        self.folds = Folds()
+        self.folds = LockGroups()
         self.kept: Text | None = None  # whose row stays for a while when its lock is gone
         self._parts: Shelf[Text, Part] = Shelf()
-        self._marks: dict[Text, Mark] = {}
+        self._marks: dict[Text, LockStatus] = {}
         self._told: tuple[object, object] = ((), ())
         self._singles: set[Text] = set()
         self._ghosts: set[Text] = set()
-        self._worst: list[Row] = []
+        self._worst: list[LockRow] = []
         self._ranking: Ranking | None = None  # None: a lock has come or gone
         self._filter = NO_FILTER
-        self._tested: dict[Text, tuple[Row, bool]] = {}
+        self._tested: dict[Text, tuple[LockRow, bool]] = {}
 
     def update(self, report: Report) -> set[Text]:
         """Take the next report, or an earlier one; give the paths whose rows are others now."""
@@ -63,7 +68,7 @@ class Board:
                 self._ranking = None
         return changed
 
-    def ordered(self, wanted: Filter = NO_FILTER, order: Ordering | None = None) -> list[Row]:
+    def ordered(self, wanted: Filter = NO_FILTER, order: Ordering | None = None) -> list[LockRow]:
         """Give the rows that pass, the worst first or in the order asked for.
 
         Without a filter it is the same list for as long as no row would have another place.
@@ -78,7 +83,7 @@ class Board:
         self._worst = rows[:WORST]
         return self.passing(rows, wanted)
 
-    def _by_path(self, report: Report) -> list[Row]:
+    def _by_path(self, report: Report) -> list[LockRow]:
         rows = [row for path in report.paths if (row := self.rows.get(path))]
         return rows + [self.rows[path] for path in self._ghosts]
 
@@ -87,7 +92,7 @@ class Board:
         first = (now.lock for row in self._worst if (now := self.rows.get(row.path)))
         return chain(first, (row.lock for row in self.rows.values()))
 
-    def passing(self, rows: list[Row], wanted: Filter) -> list[Row]:
+    def passing(self, rows: list[LockRow], wanted: Filter) -> list[LockRow]:
         """Leave out what does not pass; a row is tested once."""
         if not wanted:
             return rows
@@ -95,11 +100,11 @@ class Board:
             self._filter, self._tested = wanted, {}
         return [row for row in rows if self._passes(row)]
 
-    def _passes(self, row: Row) -> bool:
+    def _passes(self, row: LockRow) -> bool:
         known = self._tested.get(row.path)
         if known is None or known[0] is not row:
             naming = self.report.naming if self.report else None
-            passes = naming is not None and self._filter.passes(Fields(row, naming))
+            passes = naming is not None and self._filter.passes(LockFields(row, naming))
             known = self._tested[row.path] = row, passes
         return known[1]
 
@@ -109,7 +114,7 @@ class Board:
         if report.findings is self._told[0] and known == self._told[1]:
             return set()
         before, self._told = self._marks, (report.findings, known)
-        self._marks = marks_of(report.findings, report.deadlocks)
+        self._marks = statuses_of(report.findings, report.deadlocks)
         either = before.keys() | self._marks.keys()
         return {path for path in either if before.get(path) != self._marks.get(path)}
 
@@ -137,7 +142,7 @@ class Board:
         self._ghosts.discard(path)
         if lock.kind == "single":
             self._singles.add(path)
-        mark = self._marks.get(path) or mark_without(lock)
+        mark = self._marks.get(path) or status_without_finding(lock)
         waiting = _waiters(lock) if lock.kind != "single" else self._crowd(path, report)
         self.rows[path] = row_of(lock, part.history, mark, waiting)
 
@@ -166,20 +171,22 @@ def _waiters(lock: Lock) -> int | None:
     return sum(len(line.waiters) for line in lock.lines) if lock.error is None else None
 
 
-def worst_first(rows: list[Row], now: Millis) -> list[Row]:
+def worst_first(rows: list[LockRow], now: Millis) -> list[LockRow]:
     """Put rows in the usual order: what is wrong, then who has blocked most, then by path."""
     return Ranking(rows).ordered(now)
 
 
-def marks_of(findings: Iterable[Finding], deadlocks: Iterable[Deadlock] = ()) -> dict[Text, Mark]:
+def statuses_of(
+    findings: Iterable[Finding], deadlocks: Iterable[Deadlock] = ()
+) -> dict[Text, LockStatus]:
     """Give the worst state of each lock; a mere consequence counts where nothing else does."""
-    marks: dict[Text, Mark] = {}
+    marks: dict[Text, LockStatus] = {}
     for deadlock in deadlocks:
         for path in deadlock.locks:
-            marks.setdefault(Text(path), mark_of_deadlock(deadlock))
+            marks.setdefault(Text(path), deadlock_status(deadlock))
     told = (one for one in findings if one.severity != "info")  # news mark nothing
     for finding in sorted(told, key=lambda one: one.cause is not None):
-        mark = mark_of(finding)
+        mark = status_of(finding)
         for path in finding.locks:
             known = marks.get(path)
             if known is None or (mark.rank < known.rank and finding.cause is None):

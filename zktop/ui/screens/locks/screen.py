@@ -11,15 +11,23 @@ from zktop.model.text import Text
 from zktop.ui.export_text import as_text, concerned
 from zktop.ui.filters import Passed
 from zktop.ui.messages import Choose, Show
-from zktop.ui.screens.common.empty import nothing
+from zktop.ui.screens.common.empty import empty_state
 from zktop.ui.screens.common.status_codes import MEANINGS
 from zktop.ui.screens.locks import cells as group
 from zktop.ui.screens.locks.groups import Entry
 from zktop.ui.screens.locks.order import Pace
-from zktop.ui.screens.locks.panes import Alerts, Blockers, Events, Pane, about, health, set_height
+from zktop.ui.screens.locks.panes import (
+    AlertsPane,
+    BlockersPane,
+    EventsPane,
+    Pane,
+    about,
+    health,
+    set_height,
+)
 from zktop.ui.screens.locks.row import FIELDS as ROW_FIELDS
-from zktop.ui.screens.locks.row import Row
-from zktop.ui.screens.locks.rows import Board, worst_first
+from zktop.ui.screens.locks.row import LockRow
+from zktop.ui.screens.locks.rows import LockRows, worst_first
 from zktop.ui.screens.locks.table import LockTable
 from zktop.ui.screens.screen import Page
 from zktop.ui.state import Moment, Subject
@@ -28,7 +36,7 @@ from zktop.ui.textual_fixes.key_queue import after
 from zktop.ui.widgets.text_view import Sheet
 
 
-class Rooms(NamedTuple):
+class PaneHeights(NamedTuple):
     """How many lines each pane may have, by the height of the page."""
 
     alerts: int
@@ -38,16 +46,16 @@ class Rooms(NamedTuple):
     health: int = 0
 
 
-SHORT: Final = Rooms(alerts=3)
+SHORT: Final = PaneHeights(alerts=3)
 ROOMS: Final = (  # from so many lines of the page on
-    (50, Rooms(alerts=8, about=1, blockers=8, events=10, health=1)),
-    (30, Rooms(alerts=5, about=1, blockers=5, events=5, health=1)),
-    (25, Rooms(alerts=4, about=1, health=1)),
+    (50, PaneHeights(alerts=8, about=1, blockers=8, events=10, health=1)),
+    (30, PaneHeights(alerts=5, about=1, blockers=5, events=5, health=1)),
+    (25, PaneHeights(alerts=4, about=1, health=1)),
 )
 STEP: Final = 5  # lines, so that the panes do not move with every lock that comes or goes
 
 
-class Locks(Page):
+class LocksScreen(Page):
     """All locks."""
 
     NAME = "locks"
@@ -68,20 +76,20 @@ class Locks(Page):
         "nobody. Enter opens what the line is about; tab goes from pane to pane."
     )
     DEFAULT_CSS = """
-    Locks > #alerts { dock: top; height: 1; }
-    Locks > #about, Locks > #health { height: 0; overflow: hidden; background: $panel; }
+    LocksScreen > #alerts { dock: top; height: 1; }
+    LocksScreen > #about, Locks > #health { height: 0; overflow: hidden; background: $panel; }
     """
 
     def __init__(self, id: str | None = None) -> None:  # noqa: A002  Textual's name
         super().__init__(id=id)
-        self._board = Board()
+        self._board = LockRows()
         self._pace = Pace()
         self._moment: Moment | None = None
         self._filtered = ""
         self._followed: str | None = None  # the path that was looked at elsewhere
         self._is_due = False
         self._about, self._health = _still("about"), _still("health")
-        self._blockers, self._events, self._alerts = Blockers(), Events(), Alerts()
+        self._blockers, self._events, self._alerts = BlockersPane(), EventsPane(), AlertsPane()
         self.table = LockTable()
 
     def compose(self) -> ComposeResult:
@@ -95,7 +103,7 @@ class Locks(Page):
         """Draw this moment."""
         self._moment = moment
         if moment.frame is None:
-            self.table.show((), nothing(moment, self.size.width))
+            self.table.show((), empty_state(moment, self.size.width))
             return
         report = moment.frame.report
         self.table.tell(report, self._board.rows, is_ascii=moment.is_ascii)
@@ -140,7 +148,7 @@ class Locks(Page):
         self._filtered = moment.filter.text
         self._pace.ordered(perf_counter())
         self.passed = Passed(len(rows), len(self._board.rows)) if moment.filter else None
-        table.show(rows, () if rows else nothing(moment, self.size.width))
+        table.show(rows, () if rows else empty_state(moment, self.size.width))
 
     def _rows(self, moment: Moment) -> Sequence[Entry]:
         """Fold quiet locks, but not while the user looks for some, or compares them."""
@@ -152,19 +160,19 @@ class Locks(Page):
             return rows
         return board.folds.folded(rows, table.drawer().report.now, {*table.tagged, table.kept})
 
-    def _as_asked(self, rows: list[Row]) -> list[Row]:
+    def _as_asked(self, rows: list[LockRow]) -> list[LockRow]:
         if self.table.sorted_by:
-            return [one for one in self.table.ordered(rows) if isinstance(one, Row)]
+            return [one for one in self.table.ordered(rows) if isinstance(one, LockRow)]
         return worst_first(rows, self.table.drawer().report.now)[::-1]
 
-    def _rooms(self) -> Rooms:
+    def _rooms(self) -> PaneHeights:
         """Give each pane its room; where there are few locks, events have what is left over."""
         height = self.size.height
         rooms = next((rooms for least, rooms in ROOMS if height >= least), SHORT)
         spare = height - sum(rooms) - self.table.count - 1
         return rooms._replace(events=rooms.events + max(0, spare // STEP * STEP))
 
-    def _surround(self, moment: Moment, report: Report, rooms: Rooms) -> None:
+    def _surround(self, moment: Moment, report: Report, rooms: PaneHeights) -> None:
         """Fill the panes around the table, as far as there is room for them."""
         self._blockers.tell(moment, report, self._board.locks, rooms.blockers, self.table.age)
         is_short = rooms.alerts == SHORT.alerts
@@ -200,13 +208,13 @@ class Locks(Page):
         row = self.table.lock_row
         return Subject(path=row.path if row else None)
 
-    def on_table_picked(self) -> None:
+    def on_table_cursor_moved(self) -> None:
         """Remember the lock for the other pages, and describe it."""
         self._followed = self.subject.path
         self.post_message(Choose(self.subject))
         self._describe(self._about.size.height)
 
-    def on_table_sorted(self) -> None:
+    def on_table_sort_changed(self) -> None:
         """Put the rows into the order that the user wants."""
         self._order()
 
@@ -237,7 +245,7 @@ class Locks(Page):
             return True
         if self.table.held:
             self.table.release()
-            self.on_table_picked()
+            self.on_table_cursor_moved()
             return True
         return False
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from zktop.model.facts import Millis
 from zktop.model.format import spoken
 from zktop.model.world.ensemble import Span
-from zktop.ui.screens.common.format import second
+from zktop.ui.screens.common.format import time_s
 from zktop.ui.styled_text import Ink, Line, Run, line
 
 BAR = 10  # cells between the brackets
@@ -111,5 +111,5 @@ def expires_at(now: Millis, span: Span | None) -> str:
     """
     if span is None:
         return "unknown"
-    low, high = second(now + span.low), second(now + span.high)
+    low, high = time_s(now + span.low), time_s(now + span.high)
     return low if low == high else f"{low} to {high}"

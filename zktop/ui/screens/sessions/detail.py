@@ -13,7 +13,7 @@ from zktop.model.history.events import Event
 from zktop.model.locks.lock import Member
 from zktop.model.report import View
 from zktop.model.text import Text
-from zktop.ui.screens.common.format import age, exact, second
+from zktop.ui.screens.common.format import age, time_ms, time_s
 from zktop.ui.screens.common.status_codes import ink_of
 from zktop.ui.screens.locks.events import span
 from zktop.ui.screens.sessions.contact_bar import expires_at, left, strip
@@ -27,7 +27,7 @@ from zktop.ui.screens.sessions.if_it_dies import (
     is_silent,
     of_host,
 )
-from zktop.ui.screens.sessions.rows import Row
+from zktop.ui.screens.sessions.rows import SessionRow
 from zktop.ui.styled_text import Ink, Line, Run, line, wrapped
 
 TOLD: Final = 2  # sessions, one by one
@@ -36,7 +36,7 @@ GLIMPSE: Final = 5_000  # events that are looked through for an earlier life
 Told = tuple[str, Text | None, Ink]  # a sentence, the lock that it is about, and how bad it is
 
 
-def earlier(row: Row, past: Iterable[Event]) -> Iterator[Told]:
+def earlier(row: SessionRow, past: Iterable[Event]) -> Iterator[Told]:
     """Tell of others of this name: with places in its locks, or expired not long ago."""
     if row.name is None:
         return
@@ -57,7 +57,7 @@ def earlier(row: Row, past: Iterable[Event]) -> Iterator[Told]:
     yield from _expired(row, past)
 
 
-def _others(row: Row) -> Iterator[tuple[Text, Member, Member]]:
+def _others(row: SessionRow) -> Iterator[tuple[Text, Member, Member]]:
     """Find the places of others of this name in its locks, each session once."""
     report, known = row.scene.report, {row.session}
     holds, waits = row.places.holds, row.places.waits
@@ -73,7 +73,7 @@ def _others(row: Row) -> Iterator[tuple[Text, Member, Member]]:
                 yield path, member, own
 
 
-def _told(row: Row, path: Text, member: Member, own: Member) -> Told | None:
+def _told(row: SessionRow, path: Text, member: Member, own: Member) -> Told | None:
     """Tell of one that is not connected; None where it is."""
     report, other = row.scene.report, member.owner
     is_there = report.sight.connected(other, member.czxid)
@@ -89,7 +89,7 @@ def _told(row: Row, path: Text, member: Member, own: Member) -> Told | None:
     return f"{told}, connected to no server; its place goes in {until}", path, "warning"
 
 
-def _expired(row: Row, past: Iterable[Event]) -> Iterator[Told]:
+def _expired(row: SessionRow, past: Iterable[Event]) -> Iterator[Told]:
     """Tell of the newest one that expired, and what it had had."""
     naming = row.scene.report.naming
     ends = [
@@ -111,7 +111,7 @@ def _expired(row: Row, past: Iterable[Event]) -> Iterator[Told]:
         else f"waited for {several(one.lock for one in newest)}"
     )
     told = (
-        f"earlier: {session_text(first.session or 0)} expired at {second(first.at)}; it had {what}"
+        f"earlier: {session_text(first.session or 0)} expired at {time_s(first.at)}; it had {what}"
     )
     yield told, first.lock, "plain"
 
@@ -133,7 +133,7 @@ Described = tuple[list[Line], list[Text | None]]
 
 
 def details(
-    row: Row,
+    row: SessionRow,
     contacts: Iterable[Millis],
     width: int,
     past: Iterable[Event] = (),
@@ -167,7 +167,7 @@ def details(
     return made.lines, made.targets
 
 
-def _host(made: "_Lines", row: Row) -> None:
+def _host(made: "_Lines", row: SessionRow) -> None:
     beside = of_host(row.scene.report.sight, row.session)
     if beside:
         made.put("host", beside)
@@ -195,7 +195,7 @@ class _Lines:
             self.labelled("" if number else label, folded, about if not number else None)
 
 
-def _head(row: Row) -> Line:
+def _head(row: SessionRow) -> Line:
     presence = row.presence
     pieces: list[Run] = [Run("SELECTED ", "title"), Run(session_text(row.session), "strong")]
     if row.name:
@@ -205,14 +205,14 @@ def _head(row: Row) -> Line:
     if presence is not None:
         pieces.append(Run(f"  from {presence.client} on {presence.server}"))
         if presence.established is not None:
-            pieces.append(Run(f"  since {exact(presence.established)[:8]}"))
+            pieces.append(Run(f"  since {time_ms(presence.established)[:8]}"))
     timeout = row.scene.report.sight.timeout_ms(row.session)
     if timeout is not None:
         pieces.append(Run(f"  timeout {timeout / 1000:g}s"))
     return tuple(pieces)
 
 
-def _places(made: _Lines, row: Row, *, is_ascii: bool) -> None:
+def _places(made: _Lines, row: SessionRow, *, is_ascii: bool) -> None:
     places, report = row.places, row.scene.report
     held = {path: places.holds[path] for path in foremost(row)}
     for label, known in (("holds", held), ("waits for", places.waits)):
@@ -258,7 +258,7 @@ def _ahead(nodes: Sequence[Text], many: int) -> str:
     return f"{number}, {many - 1} more" if many > 1 else number
 
 
-def _watched(row: Row) -> str:
+def _watched(row: SessionRow) -> str:
     watched = row.scene.report.sight.watched(row.session)
     if watched is None:
         return "unknown: no watch table of its server could be read"
@@ -269,7 +269,7 @@ def _watched(row: Row) -> str:
     return ", ".join(shown) + more
 
 
-def _contact(made: _Lines, row: Row, contacts: Iterable[Millis]) -> None:
+def _contact(made: _Lines, row: SessionRow, contacts: Iterable[Millis]) -> None:
     report = row.scene.report
     presence, timeout, span = row.presence, report.sight.timeout_ms(row.session), row.left
     if presence is None or timeout is None or presence.contact is None:

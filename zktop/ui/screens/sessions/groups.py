@@ -15,15 +15,15 @@ import msgspec
 from zktop.model.facts import Session
 from zktop.model.format import count
 from zktop.model.waits.lock_order import fold_name
-from zktop.ui.screens.common.format import grouped
-from zktop.ui.screens.sessions.rows import COLUMNS, RISK_INKS, Row, Scene
+from zktop.ui.screens.common.format import with_spaces
+from zktop.ui.screens.sessions.rows import COLUMNS, RISK_INKS, SessionRow, SessionsSnapshot
 from zktop.ui.styled_text import NOTHING, Ink, Line, line
 from zktop.ui.widgets.table import Column
 
 MANY: Final = 12  # sessions that are called alike
 
 
-class Fleet(msgspec.Struct, frozen=True, eq=False):
+class SessionGroup(msgspec.Struct, frozen=True, eq=False):
     """Many sessions of one name but for its numbers, none of them in danger."""
 
     name: str
@@ -33,7 +33,7 @@ class Fleet(msgspec.Struct, frozen=True, eq=False):
     is_open: bool = False
 
 
-class Ship(msgspec.Struct, frozen=True, eq=False, gc=False):
+class SessionSummary(msgspec.Struct, frozen=True, eq=False, gc=False):
     """What counts of a session when it is looked for others like it."""
 
     session: Session
@@ -43,11 +43,11 @@ class Ship(msgspec.Struct, frozen=True, eq=False, gc=False):
     waits: int
 
 
-Item = Session | Fleet
+Item = Session | SessionGroup
 
 
 def gathered(
-    ships: Iterable[Ship], opened: AbstractSet[str], apart: AbstractSet[Session]
+    ships: Iterable[SessionSummary], opened: AbstractSet[str], apart: AbstractSet[Session]
 ) -> list[Item]:
     """Put a line in place of those that are alike and well, but not of those wanted apart.
 
@@ -70,16 +70,16 @@ def gathered(
     ]
 
 
-def _families(ships: Iterable[Ship]) -> dict[str, list[Ship]]:
-    found: dict[str, list[Ship]] = {}
+def _families(ships: Iterable[SessionSummary]) -> dict[str, list[SessionSummary]]:
+    found: dict[str, list[SessionSummary]] = {}
     for ship in ships:
         if ship.is_well and ship.name:
             found.setdefault(fold_name(ship.name), []).append(ship)
     return {name: family for name, family in found.items() if len(family) >= MANY}
 
 
-def _fleet(name: str, family: Sequence[Ship], opened: AbstractSet[str]) -> Fleet:
-    return Fleet(
+def _fleet(name: str, family: Sequence[SessionSummary], opened: AbstractSet[str]) -> SessionGroup:
+    return SessionGroup(
         name,
         tuple(ship.session for ship in family),
         sum(ship.holds for ship in family),
@@ -88,24 +88,24 @@ def _fleet(name: str, family: Sequence[Ship], opened: AbstractSet[str]) -> Fleet
     )
 
 
-def _unfolded(fleets: Iterable[Fleet]) -> Iterator[Item]:
+def _unfolded(fleets: Iterable[SessionGroup]) -> Iterator[Item]:
     for fleet in fleets:
         yield fleet
         yield from fleet.sessions if fleet.is_open else ()
 
 
-Entry = Row | Fleet
+Entry = SessionRow | SessionGroup
 NAMED: Final = 3
 FULL: Final = 100_000  # from here on a number has no room
 
 
-def _name(fleet: Fleet) -> Line:
+def _name(fleet: SessionGroup) -> Line:
     sign = "▾" if fleet.is_open else "▸"
     return line((f"{sign} ", "selected"), (fleet.name, "strong"))
 
 
-def _size(fleet: Fleet) -> Line:
-    return line((f"{grouped(len(fleet.sessions)):>7}", "strong"))
+def _size(fleet: SessionGroup) -> Line:
+    return line((f"{with_spaces(len(fleet.sessions)):>7}", "strong"))
 
 
 def _sum(number: int, ink: Ink) -> Line:
@@ -113,7 +113,7 @@ def _sum(number: int, ink: Ink) -> Line:
     return line((told, ink if number else "dim"))
 
 
-CELLS: Final[dict[str, Callable[[Fleet], Line]]] = {
+CELLS: Final[dict[str, Callable[[SessionGroup], Line]]] = {
     "RISK": lambda _fleet: line(("LOW", RISK_INKS["LOW"])),
     "SESSION": _size,
     "IDENTITY": _name,
@@ -123,11 +123,11 @@ CELLS: Final[dict[str, Callable[[Fleet], Line]]] = {
 }
 
 
-def _for_both(column: Column[Row]) -> Column[Entry]:
+def _for_both(column: Column[SessionRow]) -> Column[Entry]:
     cell = CELLS.get(column.name)
 
     def draw(one: Entry) -> Line:
-        if isinstance(one, Row):
+        if isinstance(one, SessionRow):
             return column.draw(one)
         return cell(one) if cell is not None else NOTHING
 
@@ -146,7 +146,7 @@ def _for_both(column: Column[Row]) -> Column[Entry]:
 
 
 def _is_row(one: Entry) -> bool:
-    return isinstance(one, Row)
+    return isinstance(one, SessionRow)
 
 
 def _no_key(_one: Entry) -> object:
@@ -157,10 +157,10 @@ def _no_key(_one: Entry) -> object:
 BOTH: Final[Sequence[Column[Entry]]] = tuple(map(_for_both, COLUMNS))
 
 
-def told(fleet: Fleet, scene: Scene) -> list[Line]:
+def told(fleet: SessionGroup, scene: SessionsSnapshot) -> list[Line]:
     """Say who is in it, and what they do together."""
     names = [scene.roster.called(one) for one in fleet.sessions[:NAMED]]
-    them = f"{', '.join(names)} and {grouped(len(fleet.sessions) - NAMED)} more"
+    them = f"{', '.join(names)} and {with_spaces(len(fleet.sessions) - NAMED)} more"
     return [
         line(
             ("FLEET ", "title"),

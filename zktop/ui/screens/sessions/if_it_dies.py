@@ -13,8 +13,8 @@ from zktop.model.report import Report, View
 from zktop.model.text import Text
 from zktop.model.world.ensemble import Sight
 from zktop.model.world.server_tables import Presence
-from zktop.ui.screens.common.session_index import HALF, Places, Roster
-from zktop.ui.screens.sessions.rows import Row
+from zktop.ui.screens.common.session_index import HALF, SessionDirectory, SessionLocks
+from zktop.ui.screens.sessions.rows import SessionRow
 
 APART: Final = ":"  # between a host and a port
 
@@ -61,7 +61,7 @@ SEARCHED: Final = 5_000  # actors of a blast radius; more are "at least so many"
 BELIEFS: Final = {"read": "reads", "candidate": "leads", "lease": "has its lease"}
 
 
-def if_it_dies(row: Row) -> Iterator[tuple[Text | None, str]]:
+def if_it_dies(row: SessionRow) -> Iterator[tuple[Text | None, str]]:
     """Say for each lock who is next when the session is gone."""
     report, places = row.scene.report, row.places
     held = foremost(row)
@@ -81,7 +81,7 @@ def if_it_dies(row: Row) -> Iterator[tuple[Text | None, str]]:
         yield None, "no lock changes"
 
 
-def foremost(row: Row) -> list[Text]:
+def foremost(row: SessionRow) -> list[Text]:
     """Name the locks that it holds, those first for which most others wait."""
     report = row.scene.report
     return sorted(row.places.holds, key=lambda path: -queue_of(report, path))
@@ -93,7 +93,7 @@ def queue_of(report: Report, path: Text) -> int:
     return sum(len(line.waiters) for line in part.lock.lines) if part is not None else 0
 
 
-def if_it_wakes_late(row: Row) -> Iterator[tuple[Text, str]]:
+def if_it_wakes_late(row: SessionRow) -> Iterator[tuple[Text, str]]:
     """Say of a holder that is silent or gone what it believes when it comes back too late."""
     presence, report = row.presence, row.scene.report
     is_quiet = presence is not None and is_silent(presence)
@@ -150,7 +150,7 @@ def _who(view: View, member: Member) -> str:
     return view.client_names(member.owner, member.label)
 
 
-def blast(row: Row) -> str:
+def blast(row: SessionRow) -> str:
     """Say who waits behind a session, also through others."""
     holds = row.places.holds
     behind, is_all = behind_it(row.scene.report, row.scene.roster, row.session)
@@ -166,12 +166,14 @@ def blast(row: Row) -> str:
     return f"Blast radius: {number} behind its {many}{at_once}: {names}{more}."
 
 
-def behind_it(report: Report, roster: Roster, session: Session) -> tuple[list[Session], bool]:
+def behind_it(
+    report: Report, roster: SessionDirectory, session: Session
+) -> tuple[list[Session], bool]:
     """Give who waits for what it holds, and for what those hold; and whether that is everybody."""
     found: dict[Session, None] = {}
     queue: list[Session] = [session]
     while queue:
-        places: Places | None = roster.places.get(queue.pop(0))
+        places: SessionLocks | None = roster.places.get(queue.pop(0))
         for path in places.holds if places else ():
             part = report.parts.get(path)
             for member in part.lock.waiters if part else ():

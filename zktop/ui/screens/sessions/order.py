@@ -13,23 +13,23 @@ from typing import Final, NamedTuple, overload
 
 from zktop.model.facts import Session
 from zktop.ui.filters import NO_FILTER, Filter
-from zktop.ui.screens.common.session_index import RISKS, Danger
-from zktop.ui.screens.sessions.groups import Entry, Fleet, Item, Ship, gathered
-from zktop.ui.screens.sessions.rows import Row, Scene
+from zktop.ui.screens.common.session_index import RISKS, SessionRisk
+from zktop.ui.screens.sessions.groups import Entry, Item, SessionGroup, SessionSummary, gathered
+from zktop.ui.screens.sessions.rows import SessionRow, SessionsSnapshot
 from zktop.ui.widgets.table import Column
 
 PIECE: Final = 500  # sessions that are looked at without a break
 MANY: Final = 1 << 20  # places; nobody has more
 MOST: Final = MANY - 1
-WELL: Final = Danger("LOW")
+WELL: Final = SessionRisk("LOW")
 
 
-class Asked(NamedTuple):
+class SessionQuery(NamedTuple):
     """Which sessions are wanted, and in which order."""
 
     is_folded: bool = True  # without those of no lock
     filter: Filter = NO_FILTER
-    column: Column[Row] | None = None  # None: who is in most danger comes first
+    column: Column[SessionRow] | None = None  # None: who is in most danger comes first
     is_reversed: bool = False
     opened: frozenset[str] = frozenset()  # fleets that are unfolded
     apart: frozenset[Session] = frozenset()  # who is listed without a fleet
@@ -60,11 +60,11 @@ class Asked(NamedTuple):
 class Listing(Sequence[Entry]):
     """Sessions and fleets in an order, seen at one moment."""
 
-    def __init__(self, sessions: Sequence[Item], scene: Scene) -> None:
+    def __init__(self, sessions: Sequence[Item], scene: SessionsSnapshot) -> None:
         """Make no row yet."""
         self.sessions, self._scene = sessions, scene
 
-    def at(self, scene: Scene) -> "Listing":
+    def at(self, scene: SessionsSnapshot) -> "Listing":
         """Give the same sessions in the same order at another moment."""
         return self if scene is self._scene else Listing(self.sessions, scene)
 
@@ -81,7 +81,7 @@ class Listing(Sequence[Entry]):
         if isinstance(index, slice):
             return Listing(self.sessions[index], self._scene)
         one = self.sessions[index]
-        return one if isinstance(one, Fleet) else row_of(one, self._scene)
+        return one if isinstance(one, SessionGroup) else row_of(one, self._scene)
 
     def find(self, name: Hashable) -> int | None:
         """Find the place of a session, or of a fleet by its name."""
@@ -90,23 +90,24 @@ class Listing(Sequence[Entry]):
     def is_folded(self, session: Session) -> bool:
         """Tell whether a session is in a fleet that is folded."""
         return any(
-            isinstance(one, Fleet) and not one.is_open and session in one.sessions
+            isinstance(one, SessionGroup) and not one.is_open and session in one.sessions
             for one in self.sessions
         )
 
     @cached_property
     def _places(self) -> dict[Hashable, int]:
         return {
-            one.name if isinstance(one, Fleet) else one: at for at, one in enumerate(self.sessions)
+            one.name if isinstance(one, SessionGroup) else one: at
+            for at, one in enumerate(self.sessions)
         }
 
 
-def row_of(session: Session, scene: Scene) -> Row:
+def row_of(session: Session, scene: SessionsSnapshot) -> SessionRow:
     """Make the row of a session."""
-    return Row(session, scene, scene.dangers.of(session))
+    return SessionRow(session, scene, scene.dangers.of(session))
 
 
-def in_order(scene: Scene, asked: Asked) -> Iterator[list[Item] | None]:
+def in_order(scene: SessionsSnapshot, asked: SessionQuery) -> Iterator[list[Item] | None]:
     """Give None as long as there is more to do, and at last the sessions and fleets.
 
     Sorting is stable, and quick where the keys are plain numbers: it is done in several steps.
@@ -115,7 +116,7 @@ def in_order(scene: Scene, asked: Asked) -> Iterator[list[Item] | None]:
     chosen: list[Session] = []
     usual: list[int] = []
     keys: list[object] = []
-    ships: list[Ship] = []
+    ships: list[SessionSummary] = []
     left = iter(sorted(sessions_of(scene, is_folded=asked.is_folded)))
     yield None
     while piece := list(islice(left, PIECE)):
@@ -137,20 +138,20 @@ def in_order(scene: Scene, asked: Asked) -> Iterator[list[Item] | None]:
         yield [chosen[place] for place in places]
 
 
-def _ship(row: Row) -> Ship:
+def _ship(row: SessionRow) -> SessionSummary:
     places, is_well = row.places, row.danger == WELL and not row.is_ours
     name = row.name if is_well else None
-    return Ship(row.session, name, is_well, len(places.holds), len(places.waits))
+    return SessionSummary(row.session, name, is_well, len(places.holds), len(places.waits))
 
 
-def _usual(row: Row) -> int:
+def _usual(row: SessionRow) -> int:
     """Put those in most danger first, then those with the most places; in one number."""
     places = row.places
     holds, waits = min(len(places.holds), MOST), min(len(places.waits), MOST)
     return (RISKS.index(row.danger.risk) * MANY + MOST - holds) * MANY + MOST - waits
 
 
-def sessions_of(scene: Scene, *, is_folded: bool) -> list[Session]:
+def sessions_of(scene: SessionsSnapshot, *, is_folded: bool) -> list[Session]:
     """Give the sessions that are listed without a filter; folded, those in no lock are not."""
     known = scene.roster.places
     extra = dict.fromkeys(scene.dangers.by_session)
@@ -194,12 +195,12 @@ class Ordering:
         """Begin with none."""
         self.listing: Listing | None = None
         self._clock, self._rest = clock, Rest(clock)
-        self._scene: Scene | None = None
+        self._scene: SessionsSnapshot | None = None
         self._asked: tuple[object, ...] = ()
         self._work: Iterator[list[Item] | None] = iter(())
         self.is_working = False
 
-    def look(self, scene: Scene, asked: Asked, *, at_once: bool) -> None:
+    def look(self, scene: SessionsSnapshot, asked: SessionQuery, *, at_once: bool) -> None:
         """See this scene from now on; begin anew where something else is asked for."""
         is_due = scene is not self._scene and (at_once or self._rest.is_over)
         if asked.words != self._asked or (is_due and not self.is_working):

@@ -13,15 +13,15 @@ from zktop.model.text import Text
 from zktop.model.world.ensemble import Span
 from zktop.model.world.server_tables import Presence
 from zktop.ui.filters import Fields
-from zktop.ui.screens.common.format import grouped, per_second
+from zktop.ui.screens.common.format import per_second, with_spaces
 from zktop.ui.screens.common.session_index import (
-    NOWHERE,
+    NO_LOCKS,
     RISKS,
-    Danger,
-    Dangers,
-    Places,
-    Rates,
-    Roster,
+    PacketRates,
+    SessionDirectory,
+    SessionLocks,
+    SessionRisk,
+    SessionRisks,
 )
 from zktop.ui.screens.sessions.contact_bar import bar, left
 from zktop.ui.styled_text import Ink, Line, Run, line
@@ -31,13 +31,13 @@ WIDE: Final = 150  # cells; what only some want to know has no place in a narrow
 RISK_INKS: Final[dict[str, Ink]] = {"HIGH": "critical", "MED": "warning", "LOW": "plain"}
 
 
-class Scene(msgspec.Struct, frozen=True, eq=False, dict=True):
+class SessionsSnapshot(msgspec.Struct, frozen=True, eq=False, dict=True):
     """What all rows of one moment are drawn from."""
 
     report: Report
-    roster: Roster
-    dangers: Dangers
-    rates: Rates
+    roster: SessionDirectory
+    dangers: SessionRisks
+    rates: PacketRates
 
     @cached_property
     def connected(self) -> set[Session]:
@@ -61,17 +61,17 @@ class Scene(msgspec.Struct, frozen=True, eq=False, dict=True):
 FIELDS: Final = ("owner", "state", "session", "client", "server", "risk", "lock")
 
 
-class Row(msgspec.Struct, frozen=True, eq=False):
+class SessionRow(msgspec.Struct, frozen=True, eq=False):
     """One session; everything else is looked up when it is drawn or sorted by."""
 
     session: Session
-    scene: Scene
-    danger: Danger
+    scene: SessionsSnapshot
+    danger: SessionRisk
 
     @property
-    def places(self) -> Places:
+    def places(self) -> SessionLocks:
         """What it holds and waits for."""
-        return self.scene.roster.places.get(self.session, NOWHERE)
+        return self.scene.roster.places.get(self.session, NO_LOCKS)
 
     @property
     def name(self) -> Text | None:
@@ -140,31 +140,31 @@ def short(session: Session) -> str:
     return text if len(text) <= 8 else f"0x…{text[-5:]}"  # noqa: PLR2004  no shorter than that
 
 
-def _identity(row: Row) -> Line:
+def _identity(row: SessionRow) -> Line:
     name = row.called if row.name else "?"
     if row.is_ours:
         return line((name, "ours"), (" ours", "dim"))
     return line((name, "strong" if row.name else "unknown"))
 
 
-def _client(row: Row) -> Line:
+def _client(row: SessionRow) -> Line:
     presence = row.presence
     return line(presence.client) if presence else line(("?", "unknown"))
 
 
-def _server(row: Row) -> Line:
+def _server(row: SessionRow) -> Line:
     presence = row.presence
     if presence is None:
         return line(("?", "unknown"))
     return line(presence.server + "".join(f" also {one}" for one in presence.also))
 
 
-def _timeout(row: Row) -> Line:
+def _timeout(row: SessionRow) -> Line:
     timeout = row.scene.report.sight.timeout_ms(row.session)
     return line(("?", "unknown")) if timeout is None else line(f"{timeout / 1000:g}s")
 
 
-def _contact(row: Row) -> Line:
+def _contact(row: SessionRow) -> Line:
     presence, report = row.presence, row.scene.report
     if presence is None:
         is_gone = report.sight.gone(row.session, row.places.newest)
@@ -172,7 +172,7 @@ def _contact(row: Row) -> Line:
     return bar(presence.quiet_ms, presence.timeout_ms)
 
 
-def _left(row: Row) -> Line:
+def _left(row: SessionRow) -> Line:
     span = row.left
     return line((left(span), "plain" if span else "unknown"))
 
@@ -185,30 +185,30 @@ def _known(value: int | None) -> Line:
     return line(("?", "unknown")) if value is None else line(str(value))
 
 
-def _last(row: Row) -> Line:
+def _last(row: SessionRow) -> Line:
     presence = row.presence
     told = presence.last_operation if presence else None
     return line(told) if told else line(("?", "unknown"))
 
 
-def _note(row: Row) -> Line:
+def _note(row: SessionRow) -> Line:
     note = row.danger.note
     return line((note, RISK_INKS.get(row.danger.risk, "plain"))) if note else line(("-", "dim"))
 
 
-def _risk(row: Row) -> Line:
+def _risk(row: SessionRow) -> Line:
     risk = row.danger.risk
     return line((risk, RISK_INKS[risk])) if risk else line(("-", "dim"))
 
 
-def _contact_share(row: Row) -> float:
+def _contact_share(row: SessionRow) -> float:
     presence = row.presence
     if presence is None or presence.quiet_ms is None or not presence.timeout_ms:
         return -1
     return presence.quiet_ms / presence.timeout_ms
 
 
-COLUMNS: Final[Sequence[Column[Row]]] = (
+COLUMNS: Final[Sequence[Column[SessionRow]]] = (
     Column("RISK", 4, _risk, lambda row: RISKS.index(row.danger.risk)),
     Column("SESSION", 8, lambda row: line(short(row.session)), lambda row: row.session),
     Column("IDENTITY", 14, _identity, lambda row: row.name or "", share=2,
@@ -237,13 +237,13 @@ COLUMNS: Final[Sequence[Column[Row]]] = (
 )  # fmt: skip
 
 
-def _packets(row: Row, which: Literal["received", "sent"]) -> Line:
+def _packets(row: SessionRow, which: Literal["received", "sent"]) -> Line:
     """Count what its server had received from it, or sent to it, since it connected."""
     number = _counted(row, which)
-    return line(("?", "unknown")) if number < 0 else line((grouped(number), "dim"))
+    return line(("?", "unknown")) if number < 0 else line((with_spaces(number), "dim"))
 
 
-def _counted(row: Row, which: Literal["received", "sent"]) -> int:
+def _counted(row: SessionRow, which: Literal["received", "sent"]) -> int:
     presence = row.presence
     return -1 if presence is None else presence.received if which == "received" else presence.sent
 
@@ -256,7 +256,7 @@ def _text(drawn: Line) -> str:
     return "".join(run.text for run in drawn)
 
 
-def summary(scene: Scene, *, folded: bool, shown: int) -> Line:
+def summary(scene: SessionsSnapshot, *, folded: bool, shown: int) -> Line:
     """Say how many sessions there are, and how many of them are not listed."""
     is_told = scene.report.sight.sees.sessions != "none"
     in_locks, quiet, bad = len(scene.roster.places), scene.in_none, scene.in_danger

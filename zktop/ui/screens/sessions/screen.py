@@ -14,16 +14,23 @@ from zktop.model.text import Text
 from zktop.ui.filters import Passed
 from zktop.ui.messages import Came, Choose, Show
 from zktop.ui.past.contact_times import Contacts
-from zktop.ui.screens.common.empty import nothing
-from zktop.ui.screens.common.session_index import Dangers, Rates, Roster
+from zktop.ui.screens.common.empty import empty_state
+from zktop.ui.screens.common.session_index import PacketRates, SessionDirectory, SessionRisks
 from zktop.ui.screens.screen import Page
 from zktop.ui.screens.sessions import groups as fleet
 from zktop.ui.screens.sessions import servers
 from zktop.ui.screens.sessions.detail import Described, details
-from zktop.ui.screens.sessions.order import BREATH_S, Asked, Listing, Ordering, Rest, sessions_of
-from zktop.ui.screens.sessions.rows import COLUMNS, Row, Scene, summary
+from zktop.ui.screens.sessions.order import (
+    BREATH_S,
+    Listing,
+    Ordering,
+    Rest,
+    SessionQuery,
+    sessions_of,
+)
+from zktop.ui.screens.sessions.rows import COLUMNS, SessionRow, SessionsSnapshot, summary
 from zktop.ui.screens.sessions.rows import FIELDS as SESSION_FIELDS
-from zktop.ui.screens.sessions.table import ServerListing, SessionTable
+from zktop.ui.screens.sessions.table import ServerTable, SessionTable
 from zktop.ui.state import Moment, Subject
 from zktop.ui.styled_text import NOTHING, Line, line, text_of
 from zktop.ui.textual_fixes.key_queue import after
@@ -33,11 +40,11 @@ SERVERS_SHOWN = 6
 COPIED = 100  # cells of a line that is copied
 
 
-class Words(Sheet, can_focus=False):
+class StaticLines(Sheet, can_focus=False):
     """A line or two that nothing can be done with."""
 
 
-class Sessions(Page):
+class SessionsScreen(Page):
     """Servers above, sessions in the middle, the chosen session below."""
 
     NAME = "sessions"
@@ -58,19 +65,19 @@ class Sessions(Page):
     """
     SCOPED_CSS: ClassVar[bool] = False  # the screen says how short it is
     DEFAULT_CSS = """
-    Sessions #above { dock: top; height: auto; }
-    Sessions #servers { height: auto; }
-    Sessions Words { height: auto; max-height: 2; }
-    Sessions #sessions { height: 1fr; min-height: 4; }
-    Sessions #detail { height: 50%; border-top: solid $panel; }
-    .-short Sessions #detail { height: 9; }
+    SessionsScreen #above { dock: top; height: auto; }
+    SessionsScreen #servers { height: auto; }
+    SessionsScreen StaticLines { height: auto; max-height: 2; }
+    SessionsScreen #sessions { height: 1fr; min-height: 4; }
+    SessionsScreen #detail { height: 50%; border-top: solid $panel; }
+    .-short SessionsScreen #detail { height: 9; }
     """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
         super().__init__(id=id)
-        self._roster, self._rates, self._contacts = Roster(), Rates(), Contacts()
+        self._roster, self._rates, self._contacts = SessionDirectory(), PacketRates(), Contacts()
         self._moment: Moment | None = None
-        self._scene: Scene | None = None
+        self._scene: SessionsSnapshot | None = None
         self._servers: list[servers.ServerRow] = []
         self._made_of: object = None
         self._rest, self._ordering = Rest(perf_counter), Ordering(perf_counter)
@@ -86,9 +93,9 @@ class Sessions(Page):
         yield SessionTable(self.picked)
         yield Sheet(id="detail")
         with Vertical(id="above"):
-            yield Words(id="blind")
-            yield ServerListing()
-            yield Words(id="summary")
+            yield StaticLines(id="blind")
+            yield ServerTable()
+            yield StaticLines(id="summary")
 
     # What is shown
 
@@ -104,7 +111,7 @@ class Sessions(Page):
     def _show_nothing(self, moment: Moment) -> None:
         self._drawn_for = None
         detail = self.query_one("#detail", Sheet)
-        detail.show(nothing(moment, detail.room.width))
+        detail.show(empty_state(moment, detail.room.width))
 
     def _take(self, moment: Moment, report: Report) -> None:
         """Work out what changed; who goes to another moment need not wait for it."""
@@ -121,16 +128,16 @@ class Sessions(Page):
         began, self._made_of = perf_counter(), moment.index
         self._roster.look(report)
         self._rates.look(report, moment.tape, report.now)
-        dangers = Dangers(self._roster, report)
-        self._scene = Scene(report, self._roster, dangers, self._rates)
+        dangers = SessionRisks(self._roster, report)
+        self._scene = SessionsSnapshot(report, self._roster, dangers, self._rates)
         self._servers = servers.server_rows(report, self._rates)
         self._rest.spend(perf_counter() - began)
 
-    def _asked(self, moment: Moment) -> Asked:
+    def _asked(self, moment: Moment) -> SessionQuery:
         """Tell which sessions are wanted, and in which order."""
         table = self.query_one(SessionTable)
         column = next((one for one in COLUMNS if one.name == table.sorted_by), None)
-        return Asked(
+        return SessionQuery(
             self._folded, moment.filter, column, table.reversed, self._opened, self._apart
         )
 
@@ -164,24 +171,24 @@ class Sessions(Page):
             self._follow(table, self._ordering.listing, moment)
         self._show_detail(moment)
 
-    def _passed(self, scene: Scene, moment: Moment) -> Passed | None:
+    def _passed(self, scene: SessionsSnapshot, moment: Moment) -> Passed | None:
         listing = self._ordering.listing
         if listing is None or not moment.filter:
             return None
         return Passed(len(listing), len(sessions_of(scene, is_folded=self._folded)))
 
     def _show_servers(self) -> None:
-        table = self.query_one(ServerListing)
+        table = self.query_one(ServerTable)
         known = table.ordered(self._servers)
         table.styles.height = min(len(known), SERVERS_SHOWN) + 1 if known else 0
         table.show(known)
 
     def _put(self, name: str, lines: list[Line]) -> None:
-        words = self.query_one(name, Words)
+        words = self.query_one(name, StaticLines)
         words.styles.height = len(lines)
         words.show(lines)
 
-    def _summary(self, scene: Scene, moment: Moment) -> Line:
+    def _summary(self, scene: SessionsSnapshot, moment: Moment) -> Line:
         known = self._ordering.listing
         shown = len(known) if known is not None and moment.filter else 1
         said = summary(scene, folded=self._folded, shown=shown)
@@ -231,7 +238,7 @@ class Sessions(Page):
             self._drawn_for = drawn_for
             sheet.show(*self._details(row, moment, width))
 
-    def _details(self, row: Row, moment: Moment, width: int) -> Described:
+    def _details(self, row: SessionRow, moment: Moment, width: int) -> Described:
         report = row.scene.report
         contacts = self._contacts.of(row.session, report, moment.tape)
         past = moment.tape.events_until(report.now)
@@ -266,13 +273,13 @@ class Sessions(Page):
         """Reverse the order."""
         self._table.do_reverse()
 
-    def on_table_sorted(self) -> None:
+    def on_table_sort_changed(self) -> None:
         """Put them into the order that was asked for."""
         self._ask_again()
 
     @property
-    def _table(self) -> "SessionTable | ServerListing":
-        own = self.query_one(ServerListing)
+    def _table(self) -> "SessionTable | ServerTable":
+        own = self.query_one(ServerTable)
         return own if own.has_focus else self.query_one(SessionTable)
 
     def do_fold(self) -> None:

@@ -10,7 +10,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.world.server_tables import TABLE_NAMES, Table, Witness
 from zktop.ui.screens.common.format import per_second
-from zktop.ui.screens.common.session_index import Rates
+from zktop.ui.screens.common.session_index import PacketRates
 from zktop.ui.styled_text import Ink, Line, line
 from zktop.ui.widgets.header import OUTAGES, lag, newest_of, out_for, outage
 from zktop.ui.widgets.table import Column
@@ -39,7 +39,7 @@ class ServerRow(msgspec.Struct, frozen=True, eq=False):
         return self.witness.server
 
 
-def server_rows(report: Report, rates: Rates) -> list[ServerRow]:
+def server_rows(report: Report, rates: PacketRates) -> list[ServerRow]:
     """Give the servers, the leader first."""
     sight = report.sight
     newest = newest_of(sight.servers)
@@ -47,7 +47,7 @@ def server_rows(report: Report, rates: Rates) -> list[ServerRow]:
     return sorted(rows, key=lambda row: (_is_led(row), row.name))
 
 
-def _row(witness: Witness, newest: int, rates: Rates, report: Report) -> ServerRow:
+def _row(witness: Witness, newest: int, rates: PacketRates, report: Report) -> ServerRow:
     figures, sight = witness.figures, report.sight
     blind = tuple(
         (one.table, one.why) for one in sight.blind_spots if one.server == witness.server

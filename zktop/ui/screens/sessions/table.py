@@ -3,9 +3,9 @@
 from collections.abc import Callable, Hashable, Sequence
 
 from zktop.ui.screens.sessions import servers
-from zktop.ui.screens.sessions.groups import BOTH, Entry, Fleet
+from zktop.ui.screens.sessions.groups import BOTH, Entry, SessionGroup
 from zktop.ui.screens.sessions.order import Listing
-from zktop.ui.screens.sessions.rows import Row
+from zktop.ui.screens.sessions.rows import SessionRow
 from zktop.ui.widgets.table import Table
 
 
@@ -17,14 +17,14 @@ class SessionTable(Table[Entry]):
         self._picked = picked
 
     @property
-    def session_row(self) -> Row | None:
+    def session_row(self) -> SessionRow | None:
         """The row under the cursor, where it is one of a session."""
-        return self.row if isinstance(self.row, Row) else None
+        return self.row if isinstance(self.row, SessionRow) else None
 
     @property
-    def fleet(self) -> Fleet | None:
+    def fleet(self) -> SessionGroup | None:
         """The fleet under the cursor."""
-        return self.row if isinstance(self.row, Fleet) else None
+        return self.row if isinstance(self.row, SessionGroup) else None
 
     def ordered(self, rows: Sequence[Entry]) -> Sequence[Entry]:
         """Leave the order to the page, which does not do it all at once."""
@@ -40,7 +40,7 @@ class SessionTable(Table[Entry]):
         self._picked()
 
 
-class ServerListing(Table[servers.ServerRow]):
+class ServerTable(Table[servers.ServerRow]):
     """The servers."""
 
     def __init__(self) -> None:
@@ -48,4 +48,4 @@ class ServerListing(Table[servers.ServerRow]):
 
 
 def _name(one: Entry) -> Hashable:
-    return one.session if isinstance(one, Row) else one.name
+    return one.session if isinstance(one, SessionRow) else one.name

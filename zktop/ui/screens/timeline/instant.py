@@ -9,9 +9,9 @@ from zktop.model.text import Text
 from zktop.ui.dialogs.time import stood, told
 from zktop.ui.past.tape import Tape
 from zktop.ui.ports import Frame
-from zktop.ui.screens.common.format import exact
+from zktop.ui.screens.common.format import time_ms
 from zktop.ui.screens.common.status_codes import SURE
-from zktop.ui.screens.locks.events import entries
+from zktop.ui.screens.locks.events import event_lines
 from zktop.ui.styled_text import Ink, Line, line, wrapped
 
 LOCKS: Final = 3
@@ -27,12 +27,12 @@ def instant(
     Above it is what the time in sight adds up to.
     """
     report = frame.report
-    lines = [*sums, line(("AT THE CURSOR ", "title"), (f"{exact(frame.at)}Z", "strong"))]
+    lines = [*sums, line(("AT THE CURSOR ", "title"), (f"{time_ms(frame.at)}Z", "strong"))]
     before = tape[index - 1].report if index else None
     if before is not None:
         lines += _changed(before, report, width)
     lines.append(line(("EVENTS UP TO HERE, the newest first", "title")))
-    happened = [one.drawn for one in entries(tape, report, EVENTS, width)]
+    happened = [one.drawn for one in event_lines(tape, report, EVENTS, width)]
     return [*lines, *(happened or [line(("  nothing has happened yet", "dim"))])]
 
 

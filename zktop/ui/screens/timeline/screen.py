@@ -13,9 +13,9 @@ from zktop.model.text import Text
 from zktop.ui.messages import Ask, Seek, Show
 from zktop.ui.past.contact_times import Heard
 from zktop.ui.past.tracks import Tracks
-from zktop.ui.screens.common.empty import nothing
-from zktop.ui.screens.common.format import exact
-from zktop.ui.screens.common.session_index import Roster
+from zktop.ui.screens.common.empty import empty_state
+from zktop.ui.screens.common.format import time_ms
+from zktop.ui.screens.common.session_index import SessionDirectory
 from zktop.ui.screens.screen import Page
 from zktop.ui.screens.timeline import strips
 from zktop.ui.screens.timeline import subjects as cast
@@ -78,7 +78,7 @@ class Timeline(Page):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
         super().__init__(id=id)
-        self._tracks, self._roster, self._heard = Tracks(), Roster(), Heard()
+        self._tracks, self._roster, self._heard = Tracks(), SessionDirectory(), Heard()
         self._zoom = strips.ZOOMS.index(500)
         self._moment: Moment | None = None
         self._mark: Millis | None = None
@@ -100,7 +100,7 @@ class Timeline(Page):
         sheet = self.query_one(Strips)
         begin, end = moment.tape.begin, moment.tape.end
         if moment.frame is None or moment.at is None or begin is None or end is None:
-            sheet.show(nothing(moment, sheet.room.width))
+            sheet.show(empty_state(moment, sheet.room.width))
             return
         self._tracks.look(moment.tape)
         self._heard.look(moment.tape)
@@ -246,7 +246,7 @@ class Timeline(Page):
             self.say("No moment is marked.")
         else:
             self.say(
-                f"{exact(self._mark)}Z is marked: x cuts out what is from there to the cursor."
+                f"{time_ms(self._mark)}Z is marked: x cuts out what is from there to the cursor."
             )
         if self._moment is not None:
             self.show(self._moment)

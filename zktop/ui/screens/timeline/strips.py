@@ -15,9 +15,9 @@ from zktop.model.format import spoken
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.tracks import Alarm, Doing, Stand, Tracks
-from zktop.ui.screens.common.format import age, exact, grouped, second
+from zktop.ui.screens.common.format import age, time_ms, time_s, with_spaces
 from zktop.ui.screens.findings.steps import brief_paths
-from zktop.ui.screens.locks.row import LOOKED_AT
+from zktop.ui.screens.locks.row import MAX_MEMBERS_DATED
 from zktop.ui.state import Moment
 from zktop.ui.styled_text import Ink, Line, Run, fitted, joined, line
 
@@ -77,8 +77,8 @@ def title(moment: Moment, seen: Window) -> Line:
     elif moment.is_playing:
         how = Run(f"PLAYING {moment.speed:g}x", "good")
     else:
-        how = Run(f"PAUSED at {exact(moment.at or 0)}", "paused")
-    kept = f"   {length} kept, {exact(begin)[:8]} to {exact(seen.newest)[:8]} UTC"
+        how = Run(f"PAUSED at {time_ms(moment.at or 0)}", "paused")
+    kept = f"   {length} kept, {time_ms(begin)[:8]} to {time_ms(seen.newest)[:8]} UTC"
     speed = f"   speed {moment.speed:g}x" if not moment.is_newest else ""
     thin = "   thinned: some moments between are left out" if moment.tape.is_thinned else ""
     return (Run(" TIMELINE ", "title"), how, Run(f"{kept}{speed}{thin}", "dim"))
@@ -90,7 +90,7 @@ def ruler(seen: Window) -> list[Line]:
     marks = ["." for _ in range(seen.columns)]
     for column in range(0, seen.columns, RULED // 2):
         marks[column] = "'" if column % RULED else "|"
-        name = second(seen.begin + column * seen.column_ms)
+        name = time_s(seen.begin + column * seen.column_ms)
         if column % RULED == 0 and column + len(name) <= seen.columns:
             named[column : column + len(name)] = name
     return [line(("".join(named), "dim")), line(("".join(marks), "dim"))]
@@ -98,7 +98,7 @@ def ruler(seen: Window) -> list[Line]:
 
 def cursor(seen: Window, at: Millis, mark: Millis | None = None) -> Line:
     """Draw where in time we are, and what is between there and the mark."""
-    column, said = seen.column(at), exact(at)
+    column, said = seen.column(at), time_ms(at)
     if not 0 <= column < seen.columns:
         return ()
     marked = column if mark is None else seen.column(mark)
@@ -261,7 +261,7 @@ def sums(
     called = brief_paths(paths)
     blocked = {path: blocked_ms(tracks, path, seen) // SECOND_MS for path in paths}
     told = [
-        line(f"{called[path]} ", (grouped(seconds), "waits" if seconds else "dim"))
+        line(f"{called[path]} ", (with_spaces(seconds), "waits" if seconds else "dim"))
         for path, seconds in blocked.items()
     ]
     longest = min(_waits(paths, report, is_ascii=is_ascii), default=None)
@@ -298,7 +298,7 @@ def blocked_ms(tracks: Tracks, path: Text, seen: Window) -> Millis:
 def _waits(paths: Sequence[Text], report: Report, *, is_ascii: bool) -> Iterator[Wait]:
     for path in paths:
         part = report.parts.get(path)
-        for member in part.lock.waiters[:LOOKED_AT] if part else ():
+        for member in part.lock.waiters[:MAX_MEMBERS_DATED] if part else ():
             since = part.history.since(member, holds=False) if part else None
             if since is not None and since.at is not None:
                 who = report.client_names(member.owner, member.label)
