@@ -22,7 +22,7 @@ from typing import Any
 from kazoo.client import KazooClient
 
 from bench.foremost import like_all
-from zktop.app.watch import LOOKS_PER_S, Watch
+from zktop.app.live_run import LOOKS_PER_S, LiveRun
 from zktop.model.facts import Gone, Node
 from zktop.model.settings import Root, Settings
 from zktop.zk import Access, Plan, parse_hosts
@@ -48,7 +48,7 @@ def follow(over: threading.Event) -> None:
     seen: Counter[str] = Counter()
     plan = Plan(roots=(f"{ROOT}/{BELOW}",), introspect=False)
     settings = Settings(roots=(Root(f"{ROOT}/{BELOW}"),))
-    live = Watch(Access(parse_hosts(ADDRESS), session_timeout=30), plan, settings)
+    live = LiveRun(Access(parse_hosts(ADDRESS), session_timeout=30), plan, settings)
     told = live._came = _Counted()  # noqa: SLF001  what the source tells goes in here
     source = live._source  # noqa: SLF001
     with live:

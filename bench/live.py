@@ -26,7 +26,7 @@ from bench.reading import (
     take_for_old,
 )
 from bench.sizes import size
-from zktop.app.watch import Watch
+from zktop.app.live_run import LiveRun
 from zktop.model.locks.lock import Lock
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
@@ -116,9 +116,11 @@ def _report(address: str, root: str, count: int, *, persistent: bool) -> float:
         return taken
 
 
-def _watch(address: str, root: str, *, persistent: bool = True) -> Watch:
+def _watch(address: str, root: str, *, persistent: bool = True) -> LiveRun:
     plan = Plan(roots=(root,), persistent=persistent, introspect=False)
-    watch = Watch(Access(parse_hosts(address), session_timeout=30), plan, Settings((Root(root),)))
+    watch = LiveRun(
+        Access(parse_hosts(address), session_timeout=30), plan, Settings((Root(root),))
+    )
     if not persistent:  # as if the server were an old one
         take_for_old(watch._source)  # noqa: SLF001
     return watch
@@ -149,7 +151,7 @@ def _event_to_report(client: KazooClient, address: str, members: int) -> Iterato
 class _Holders(threading.Thread):
     """Looks as the UI does, and notes when a report no longer shows a holder."""
 
-    def __init__(self, watch: Watch, path: str) -> None:
+    def __init__(self, watch: LiveRun, path: str) -> None:
         super().__init__(daemon=True)
         self.watch, self.path, self.node = watch, Text(path), ""
         self.at = 0.0

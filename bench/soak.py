@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from zktop.app.watch import Watch
+from zktop.app.live_run import LiveRun
 from zktop.model.facts import session_text
 from zktop.model.settings import Root, Settings
 from zktop.zk import Access, Plan, parse_hosts
@@ -64,7 +64,7 @@ Part = Callable[[], object]  # called again and again from its own thread until 
 class Soak:
     """A watch, the thread that looks at its reports, and the notes."""
 
-    def __init__(self, server: RunningServer, watch: Watch) -> None:
+    def __init__(self, server: RunningServer, watch: LiveRun) -> None:
         self._server, self._watch = server, watch
         self.events = self.looks = self.seen = self.missed = 0
         self.notes: list[Note] = []
@@ -170,7 +170,7 @@ def soaked() -> Iterator[Soak | None]:
         access = Access(parse_hosts(server.address))
         plan = Plan(roots=("/soak/*",), sample_every=1.0, admin=Admin(server.admin_port or 0))
         stack.enter_context(churn(server.address, "/soak"))
-        watch = stack.enter_context(Watch(access, plan, Settings(roots=(Root("/soak/*"),))))
+        watch = stack.enter_context(LiveRun(access, plan, Settings(roots=(Root("/soak/*"),))))
         watch.read()
         yield Soak(server, watch)
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from zktop.app.watch import Errand
+from zktop.app.live_run import BackgroundCall
 from zktop.errors import NoConnectionError
 
 
@@ -16,7 +16,7 @@ def test_is_under_way_before_anybody_waits() -> None:
         sent.set()
         done.wait()
 
-    errand = Errand(call)
+    errand = BackgroundCall(call)
     was_sent = sent.wait(60)
     done.set()
     errand.wait()
@@ -30,7 +30,7 @@ def test_fails_where_it_is_waited_for() -> None:
     def call() -> None:
         raise NoConnectionError("Nobody is there.")
 
-    errand = Errand(call)
+    errand = BackgroundCall(call)
 
     with pytest.raises(NoConnectionError, match="Nobody is there"):
         errand.wait()

@@ -7,7 +7,7 @@ import pytest
 from servers import RunningServer, sandbox_server
 
 from zktop.app.contenders import Troupe
-from zktop.config.types import Config, Demo
+from zktop.config.types import Config, DemoSection
 from zktop.errors import UsageError
 from zktop.ui.ports import Hand, Wish
 
@@ -172,7 +172,7 @@ def test_a_lock_elsewhere_needs_its_own_word(guest: Audience, typed: str | None)
 
 def test_where_the_config_says_never_no_word_helps(server: RunningServer) -> None:
     """Not even the right one."""
-    troupe = Troupe(Config(hosts=server.address, demo=Demo(allow="never")))
+    troupe = Troupe(Config(hosts=server.address, demo=DemoSection(allow="never")))
 
     assert not troupe.permission.give("demo")
     with pytest.raises(UsageError):
@@ -183,7 +183,7 @@ def test_where_the_config_says_always_only_locks_elsewhere_need_a_word(
     server: RunningServer,
 ) -> None:
     """It is permission for the demo root alone."""
-    troupe = Troupe(Config(hosts=server.address, demo=Demo(allow="always")))
+    troupe = Troupe(Config(hosts=server.address, demo=DemoSection(allow="always")))
 
     assert troupe.permission.is_given
     assert troupe.permission.word_for("/zktop-demo/lock") is None

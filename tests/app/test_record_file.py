@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from zktop.app.record_file import Guarded
+from zktop.app.record_file import FailsafeFile
 
 
 def test_it_is_closed_with_all_that_was_written(tmp_path: Path) -> None:
     """And may be closed again."""
     told: list[object] = []
-    file = Guarded((tmp_path / "file").open("wb"), lambda *what: told.append(what))
+    file = FailsafeFile((tmp_path / "file").open("wb"), lambda *what: told.append(what))
     file.write(b"all of it")
     file.close()
     file.close()
@@ -21,7 +21,7 @@ def test_it_is_closed_with_all_that_was_written(tmp_path: Path) -> None:
 def test_a_full_disk_is_told_once() -> None:
     """Whatever is written, and when it is closed."""
     told: list[object] = []
-    file = Guarded(Path("/dev/full").open("wb"), lambda *what: told.append(what))  # noqa: SIM115  it closes it
+    file = FailsafeFile(Path("/dev/full").open("wb"), lambda *what: told.append(what))  # noqa: SIM115  it closes it
     file.write(b"x" * 100_000)
     file.flush()
     file.close()

@@ -19,13 +19,13 @@ from kazoo.security import make_digest_acl
 from servers import RunningServer, ask, free_port, sandbox_server
 
 from zktop.app.connect import access_of, plan_of
+from zktop.app.live_run import LiveRun
 from zktop.app.replay import Replay
-from zktop.app.watch import Watch
 from zktop.cli.schema import _schema
 from zktop.config.types import Config
 from zktop.model.facts import session_id, session_text
 from zktop.model.report import Report
-from zktop.output.events import Teller
+from zktop.output.events import EventStream
 from zktop.output.snapshot import snapshot
 from zktop.recording import Header, Recorder
 
@@ -170,7 +170,7 @@ def test_a_replay_comes_to_the_same_verdicts(
     """Look by look, byte by byte: snapshots and events of the live run and of its recording."""
     config = Config(hosts=sandbox.address, roots=(f"{root}/**",))
     file = tmp_path / "run.zktop"
-    with Watch(access_of(config), plan_of(config, 0.3), config.settings()) as watch:
+    with LiveRun(access_of(config), plan_of(config, 0.3), config.settings()) as watch:
         assert watch.read()
         with file.open("wb") as out:
             watch.recorder = Recorder(out, _header(watch))
@@ -189,7 +189,7 @@ def test_a_replay_comes_to_the_same_verdicts(
     assert _events(live) == _events(replayed)
 
 
-def _header(watch: Watch) -> Header:
+def _header(watch: LiveRun) -> Header:
     return Header(tool="zktop", hosts=watch.hosts, roots=[], settings=watch.settings)
 
 
@@ -198,7 +198,7 @@ def _line(report: Report) -> bytes:
 
 
 def _events(reports: list[Report]) -> list[bytes]:
-    teller = Teller()
+    teller = EventStream()
     return [msgspec.json.encode(line) for report in reports for line in teller.events(report)]
 
 

@@ -10,9 +10,9 @@ from clients.client_processes import Place, Stage
 from servers import ask
 
 from zktop.app.connect import access_of, plan_of
-from zktop.app.watch import Watch
+from zktop.app.live_run import LiveRun
 from zktop.cli.snapshot import _first
-from zktop.config.types import Admin, Config
+from zktop.config.types import AdminSection, Config
 from zktop.model.settings import Root, Thresholds
 from zktop.output.snapshot import snapshot
 
@@ -106,12 +106,12 @@ def _of(place: Place, mode: str, state: str, ahead: list[str]) -> Line:
 
 
 @contextmanager
-def watching(stage: Stage, roots: Roots) -> Iterator[Watch]:
+def watching(stage: Stage, roots: Roots) -> Iterator[LiveRun]:
     """What every command looks through."""
-    hosts, admin = stage.server.address, Admin(stage.server.admin_port or 0)
+    hosts, admin = stage.server.address, AdminSection(stage.server.admin_port or 0)
     config = Config(hosts=hosts, admin=admin, roots=tuple(roots), thresholds=QUICK)
     plan = plan_of(config, SAMPLE_EVERY_S)
-    with Watch(access_of(config), plan, config.settings()) as watch:
+    with LiveRun(access_of(config), plan, config.settings()) as watch:
         yield watch
 
 

@@ -11,7 +11,7 @@ from clients.client_processes import Stage
 from clients.commands import zktop
 from clients.snapshots import PATIENCE_S, Glance, Told, held, waiting, watching
 
-from zktop.output.events import Teller
+from zktop.output.events import EventStream
 
 pytestmark = pytest.mark.zookeeper
 
@@ -81,7 +81,7 @@ def test_an_expiry_is_told_apart(stage: Stage) -> None:
     cem.acquire("Lock", orders)
     ann.ask("Lock", orders)
     bob.ask("Lock", orders)
-    teller, told = Teller(), set()
+    teller, told = EventStream(), set()
     with watching(stage, [f"{stage.root}/*"]) as watch:
         assert watch.read()
         list(teller.events(watch.look()))

@@ -15,7 +15,7 @@ from clients.snapshots import (
 )
 from kazoo.client import KazooClient
 
-from zktop.app.watch import Watch
+from zktop.app.live_run import LiveRun
 from zktop.model.report import Report
 
 pytestmark = pytest.mark.zookeeper
@@ -302,7 +302,7 @@ class TestWatchesThatProveNothing:
         assert not rules(seen)
 
 
-def _until(watch: Watch, condition: Callable[[Report], object]) -> Report:
+def _until(watch: LiveRun, condition: Callable[[Report], object]) -> Report:
     """Give the next report of which this is so."""
     return next(report for report in watch.reports(PATIENCE_S) if condition(report))
 

@@ -9,8 +9,8 @@ from clients.snapshots import SAMPLE_EVERY_S
 from servers import RunningServer
 
 from zktop.app.connect import access_of, plan_of
-from zktop.app.watch import Watch
-from zktop.config.types import Admin, Config
+from zktop.app.live_run import LiveRun
+from zktop.config.types import AdminSection, Config
 from zktop.model.report import Report
 from zktop.model.waits.confidence import QUIET_MS
 
@@ -58,8 +58,8 @@ def test_old_deadlocks_become_sure(stage: Stage, channel: str) -> None:
     assert {one.channel for one in seen[-1].sight.servers} == {WORDS[channel]}
 
 
-def watching(server: RunningServer, root: str, channel: str) -> Watch:
+def watching(server: RunningServer, root: str, channel: str) -> LiveRun:
     """What every command looks through, by one channel only."""
-    admin = Admin(server.admin_port or 0) if channel == "AdminServer" else Admin(0)
+    admin = AdminSection(server.admin_port or 0) if channel == "AdminServer" else AdminSection(0)
     config = Config(hosts=server.address, admin=admin, roots=(f"{root}/*",))
-    return Watch(access_of(config), plan_of(config, SAMPLE_EVERY_S), config.settings())
+    return LiveRun(access_of(config), plan_of(config, SAMPLE_EVERY_S), config.settings())

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from zktop.config.load import COMMAND_LINE, Asked, Effective, Given, effective
+from zktop.config.load import COMMAND_LINE, EffectiveConfig, Override, Overrides, effective_config
 from zktop.config.show import rows
 from zktop.config.types import Config
-from zktop.config.yaml_tree import ConfigError, Origin
+from zktop.config.yaml_tree import ConfigError, ValueOrigin
 from zktop.model.settings import Root, Settings, Thresholds
 
 pytestmark = pytest.mark.usefixtures("in_folder")
@@ -24,32 +24,32 @@ clusters:
 """
 
 
-def typed(key: str, *texts: str, is_list: bool = False) -> Given:
+def typed(key: str, *texts: str, is_list: bool = False) -> Override:
     """Give a setting on the command line."""
-    return Given(key, texts, Origin(COMMAND_LINE, option=f"--{key}"), is_list)
+    return Override(key, texts, ValueOrigin(COMMAND_LINE, option=f"--{key}"), is_list)
 
 
-def environ(key: str, text: str) -> Given:
+def environ(key: str, text: str) -> Override:
     """Give a setting in the environment."""
-    return Given(key, (text,), Origin("environment ZKTOP_HOSTS", option="ZKTOP_HOSTS"))
+    return Override(key, (text,), ValueOrigin("environment ZKTOP_HOSTS", option="ZKTOP_HOSTS"))
 
 
 def joined(
-    *settings: Given,
+    *settings: Override,
     file: str | None = FILE,
     cluster: str | None = None,
     layouts: tuple[str, ...] = (),
-) -> Effective:
+) -> EffectiveConfig:
     """Join these settings with a config file."""
     if file is not None:
         Path("config.yaml").write_text(file, encoding="utf-8")
-    asked = Asked(
+    asked = Overrides(
         file=None if file is None else typed("config", "config.yaml"),
         cluster=None if cluster is None else typed("cluster", cluster),
         layouts=typed("layout", *layouts) if layouts else None,
         settings=settings,
     )
-    return effective(asked, {"XDG_CONFIG_HOME": "nowhere"})
+    return effective_config(asked, {"XDG_CONFIG_HOME": "nowhere"})
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def joined(
     ],
 )
 def test_the_stronger_source_wins(
-    settings: tuple[Given, ...],
+    settings: tuple[Override, ...],
     file: str | None,
     cluster: str | None,
     hosts: str,
@@ -160,7 +160,7 @@ def test_the_users_own_file_is_found(in_folder: Path) -> None:
     home.mkdir()
     (home / "config.yaml").write_text("hosts: mine:1", encoding="utf-8")
 
-    found = effective(Asked(), {"XDG_CONFIG_HOME": str(in_folder)})
+    found = effective_config(Overrides(), {"XDG_CONFIG_HOME": str(in_folder)})
 
     assert found.config.hosts == "mine:1"
     assert str(found.origin("hosts")) == f"{home}/config.yaml:1"
@@ -173,8 +173,8 @@ def test_the_users_own_themes_are_known(in_folder: Path) -> None:
     (themes / "mine.yaml").touch()
     Path("config.yaml").write_text("ui: { theme: mine }", encoding="utf-8")
 
-    found = effective(
-        Asked(file=typed("config", "config.yaml")), {"XDG_CONFIG_HOME": str(in_folder)}
+    found = effective_config(
+        Overrides(file=typed("config", "config.yaml")), {"XDG_CONFIG_HOME": str(in_folder)}
     )
 
     assert found.config.ui.theme == "mine"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from zktop.config import yaml_tree as document
 from zktop.config.yaml_tree import SIMPLE_DEPTH as DEEPEST
-from zktop.config.yaml_tree import ConfigError, Mapping, simple
+from zktop.config.yaml_tree import ConfigError, MapNode, simple
 
 THEMES = sorted((Path(__file__).parents[2] / "themes").glob("*.yaml"))
 INDENTS = st.sampled_from(["", "", "  ", "    ", " ", "      "])
@@ -75,9 +75,9 @@ def test_knows_the_line_of_everything() -> None:
     """A mistake in a theme is told with its line."""
     found = simple(b"# one\nname: x\n\ninks:\n  # two\n  dim: '#aaa'\n", "file")
 
-    assert isinstance(found, Mapping)
+    assert isinstance(found, MapNode)
     (_, name), (_, inks) = found.pairs
-    assert isinstance(inks, Mapping)
+    assert isinstance(inks, MapNode)
     assert [name.origin.line, inks.origin.line, inks.pairs[0][1].origin.line] == [2, 6, 6]
 
 

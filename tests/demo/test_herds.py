@@ -7,7 +7,7 @@ import pytest
 from demo.contenders import Stage
 from kazoo.client import KazooClient
 
-from zktop.app.watch import Watch
+from zktop.app.live_run import LiveRun
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings, Thresholds
 from zktop.model.world.ensemble import Sight
@@ -31,7 +31,7 @@ def reports(stage: Stage) -> Iterator[Report]:
     """Look at the lock again and again, as every command does."""
     settings = Settings(roots=(Root(stage.path),), thresholds=Thresholds(settle=SETTLE_MS))
     plan = Plan(roots=(stage.path,), sample_every=EVERY_S)
-    with Watch(Access(parse_hosts(stage.hosts)), plan, settings) as watch:
+    with LiveRun(Access(parse_hosts(stage.hosts)), plan, settings) as watch:
         assert watch.read()
         yield from watch.reports(PATIENCE_S)
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from zktop.app.watch import Watch
+from zktop.app.live_run import LiveRun
 from zktop.model.facts import Link
 from zktop.model.history.events import Event
 from zktop.model.report import Report
@@ -44,18 +44,18 @@ class Place(NamedTuple):
     session_timeout: float = 10.0
     plan: dict[str, Any] = {}  # noqa: RUF012  never changed
 
-    def watch(self) -> Watch:
+    def watch(self) -> LiveRun:
         """Make one that is not connected yet."""
         access = Access(parse_hosts(self.hosts), session_timeout=self.session_timeout)
         given = {"sample_every": SAMPLE_EVERY_S, "admin": Admin(ports=self.admin)} | self.plan
         plan = Plan(roots=(self.root,), **given)
-        return Watch(access, plan, Settings(roots=(Root(self.root),)))
+        return LiveRun(access, plan, Settings(roots=(Root(self.root),)))
 
 
 class Witness:
     """Looks on, on a thread of its own."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: LiveRun) -> None:
         self._watch = watch
         self._came = threading.Condition()
         self._over = threading.Event()

@@ -17,7 +17,7 @@ from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
-from zktop.output.schema import Snapshot
+from zktop.output.schema import SnapshotJson
 from zktop.output.snapshot import snapshot
 from zktop.recording import Header, Recorder
 
@@ -120,6 +120,6 @@ def report(story: str, *more: AnyFact, judged_by: Settings | None = None) -> Rep
     return examiner.look(world, LATER + SETTLE)
 
 
-def shot(story: str, *more: AnyFact, judged_by: Settings | None = None) -> Snapshot:
+def shot(story: str, *more: AnyFact, judged_by: Settings | None = None) -> SnapshotJson:
     """The snapshot of a story."""
     return snapshot(report(story, *more, judged_by=judged_by), "zk1:2181,zk2:2181", "/app")

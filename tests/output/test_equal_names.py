@@ -12,14 +12,14 @@ from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Node, session_text
 from zktop.model.world.world import World
 from zktop.output.graphs import dot, mermaid
-from zktop.output.schema import Snapshot
+from zktop.output.schema import SnapshotJson
 from zktop.output.snapshot import snapshot
 from zktop.output.text import lines
 
 RING = "X x: A B C ; Y x: B A"
 
 
-def equals(*tables: AnyFact, label: bytes = b"127.0.0.1") -> Snapshot:
+def equals(*tables: AnyFact, label: bytes = b"127.0.0.1") -> SnapshotJson:
     """Everybody in the story has the same label."""
     told = [
         msgspec.structs.replace(one, data=label) if isinstance(one, Node) and one.data else one

@@ -10,7 +10,7 @@ from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Children, Gone, Stat, session_text
 from zktop.model.text import Text
 from zktop.model.world.world import World
-from zktop.output.events import Teller
+from zktop.output.events import EventStream
 
 AB_BA = "X x: A B ; Y x: B A"
 DONE = Gone(path=Text(f"/locks/y/{kazoo_name('A1', 1)}"), zxid=200, at=LATER + 5_000)
@@ -18,7 +18,7 @@ DONE = Gone(path=Text(f"/locks/y/{kazoo_name('A1', 1)}"), zxid=200, at=LATER + 5
 
 def told(*moments: tuple[int, list[AnyFact]]) -> list[dict[str, object]]:
     """The lines of a run that looks at these moments."""
-    examiner, world, teller = Examiner(), World(), Teller()
+    examiner, world, teller = Examiner(), World(), EventStream()
     lines = []
     for at, more in moments:
         world = world.after(*more) if more else world

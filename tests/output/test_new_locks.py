@@ -6,8 +6,8 @@ from msgspec.structs import replace
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, session_text
 from zktop.model.world.world import World
-from zktop.output.events import PATIENCE_MS, Teller
-from zktop.output.schema import Event
+from zktop.output.events import PATIENCE_MS, EventStream
+from zktop.output.schema import EventJson
 
 ALONE, LISTED, BOB = lock("/l", "alice"), *lock("/l", "alice", "bob")[::2]
 
@@ -16,17 +16,17 @@ class Run:
     """Looks at a world that grows; all begin with alice alone."""
 
     def __init__(self) -> None:
-        self._world, self._examiner, self.teller = World(), Examiner(), Teller()
+        self._world, self._examiner, self.teller = World(), Examiner(), EventStream()
         self.told(0, *ALONE)
 
-    def told(self, after_ms: int, *facts: AnyFact) -> list[Event]:
+    def told(self, after_ms: int, *facts: AnyFact) -> list[EventJson]:
         """The events of one look."""
         self._world = self._world.after(*facts)
         report = self._examiner.look(self._world, NOW + after_ms)
         return [one for one in self.teller.events(report) if one.lock == "/l"]
 
 
-def brief(events: list[Event]) -> list[tuple[str, str | None, str | None]]:
+def brief(events: list[EventJson]) -> list[tuple[str, str | None, str | None]]:
     """What, whose, and by what name."""
     return [(one.event, one.session, one.owner) for one in events]
 

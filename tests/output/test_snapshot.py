@@ -13,8 +13,8 @@ from zktop.model.facts import Children, Node, Stat, session_text
 from zktop.model.report import Cost
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
-from zktop.output.events import Teller
-from zktop.output.schema import Contender, Snapshot
+from zktop.output.events import EventStream
+from zktop.output.schema import ContenderJson, SnapshotJson
 from zktop.output.snapshot import snapshot
 
 STORIES = {
@@ -29,7 +29,7 @@ SNAPSHOT, EVENT = (
 )
 
 
-def names(contenders: list[Contender]) -> list[str | None]:
+def names(contenders: list[ContenderJson]) -> list[str | None]:
     """Their owners."""
     return [contender.owner for contender in contenders]
 
@@ -43,7 +43,7 @@ def test_a_snapshot_fits_its_schema(story: str) -> None:
 @pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
 def test_an_event_line_fits_its_schema(story: str) -> None:
     """The one that `zktop schema events` prints."""
-    lines = list(Teller().events(report(story)))
+    lines = list(EventStream().events(report(story)))
 
     assert lines
     for line in lines:
@@ -185,4 +185,4 @@ def test_a_snapshot_can_be_read_back() -> None:
     """By whoever uses the same types."""
     taken = shot("X x: A B ; Y x: B A")
 
-    assert msgspec.json.decode(msgspec.json.encode(taken), type=Snapshot) == taken
+    assert msgspec.json.decode(msgspec.json.encode(taken), type=SnapshotJson) == taken

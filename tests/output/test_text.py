@@ -9,7 +9,7 @@ from output.stories import NOW, shot
 from zktop.model.facts import Denied
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
-from zktop.output.schema import Lock, Snapshot
+from zktop.output.schema import LockJson, SnapshotJson
 from zktop.output.text import lines
 
 DEADLOCK = """\
@@ -66,7 +66,7 @@ WARNING R4 hidden-by-acl, confidence C4, for 2.0s
 """
 
 
-def page(taken: Snapshot) -> str:
+def page(taken: SnapshotJson) -> str:
     """All lines."""
     return "\n".join(lines(taken))
 
@@ -114,7 +114,7 @@ def test_a_waiter_with_a_problem_is_never_folded_away() -> None:
     assert "W31  behind 0000000030 +30 NO WATCH" in text
 
 
-def with_verdict(lock: Lock, place: int, verdict: str) -> Lock:
+def with_verdict(lock: LockJson, place: int, verdict: str) -> LockJson:
     """The lock with another verdict on the watch of one waiter."""
     waiters = list(lock.waiters)
     watch = msgspec.structs.replace(waiters[place].watch, verdict=verdict)

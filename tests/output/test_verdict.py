@@ -5,14 +5,14 @@ from output.stories import LATER, SETTLE, facts, tables
 
 from zktop.model.examiner import Examiner
 from zktop.model.world.world import World
-from zktop.output.verdict import Bar, Judge
+from zktop.output.verdict import FailCriteria, VerdictBuilder
 
 
 def test_what_is_only_shown_once_it_has_lasted_counts_at_once() -> None:
     """Two tables have to agree before a ring of watches is told of: that is twice already."""
     places = {name: f"/locks/l/{kazoo_name(f'{name}{n}', n)}" for n, name in enumerate("ABC")}
     watched = {"B": (places["C"],), "C": (places["B"],)}
-    judge, examiner = Judge(Bar(), SETTLE), Examiner()
+    judge, examiner = VerdictBuilder(FailCriteria(), SETTLE), Examiner()
     world = World().after(*facts("L x: A B C"))
     for at in (LATER, LATER + SETTLE):
         world = world.after(*tables("ABC", watched, at))

@@ -9,9 +9,9 @@ from ui.example_ensemble import trouble
 from ui.fake_feed import ToldFeed, app_of, settled
 from ui.fake_stage import Asked as Stage
 
-from zktop.app.run_ui import look_of
-from zktop.config.load import COMMAND_LINE, Asked, Effective, Given, effective
-from zktop.config.yaml_tree import ConfigError, Origin
+from zktop.app.run_ui import ui_look
+from zktop.config.load import COMMAND_LINE, EffectiveConfig, Override, Overrides, effective_config
+from zktop.config.yaml_tree import ConfigError, ValueOrigin
 from zktop.ui.app import Look, Zktop
 from zktop.ui.keys import KEYS, clashes, known_on, mistakes, named, remapped, shown
 from zktop.ui.screens import PAGES
@@ -36,12 +36,12 @@ def test_what_writes_has_a_capital_letter() -> None:
     assert all(len(key.keys) == 1 and key.keys.isupper() for key in writing)
 
 
-def settings(tmp_path: Path, text: str) -> Effective:
+def settings(tmp_path: Path, text: str) -> EffectiveConfig:
     """Give the settings of a config file."""
     file = tmp_path / "config.yaml"
     file.write_text(text, encoding="utf-8")
-    given = Given("config", (str(file),), Origin(COMMAND_LINE))
-    return effective(Asked(file=given), {})
+    given = Override("config", (str(file),), ValueOrigin(COMMAND_LINE))
+    return effective_config(Overrides(file=given), {})
 
 
 NO_KEY = '"NotAKey" is no key; write a letter, or a name like f2, space or ctrl+k'
@@ -63,7 +63,7 @@ def test_all_mistakes_are_told_in_one_pass(tmp_path: Path) -> None:
 """,
     )
     with pytest.raises(ConfigError) as error:
-        look_of(made, {})
+        ui_look(made, {})
     told = [line.removeprefix(f"{tmp_path}/config.yaml:") for line in str(error.value).split("\n")]
 
     assert told == [

@@ -9,7 +9,7 @@ from model.builders import NOW, lock
 from msgspec.structs import replace
 from ui.fake_feed import ToldFeed, app_of, frames, settled
 
-from zktop.app.run_ui import Command
+from zktop.app.run_ui import FindingCommand
 from zktop.model.findings.finding import Finding
 from zktop.model.report import Report
 from zktop.ui.app import Zktop
@@ -214,7 +214,7 @@ open(sys.argv[1], "w").write(os.environ["ZKTOP_SENTENCE"] + "\\n" + sys.stdin.re
 """
 
 
-def finished(command: Command, finding: Finding = SAMPLE) -> list[str]:
+def finished(command: FindingCommand, finding: Finding = SAMPLE) -> list[str]:
     """Call a command, wait until it has ended, and give what it complained of."""
     said: list[str] = []
     command.call(finding, said.append)
@@ -228,7 +228,7 @@ def test_the_command_gets_the_sentence_and_the_finding(tmp_path: Path) -> None:
     spy, out = tmp_path / "spy.py", tmp_path / "out; touch pwned"
     spy.write_text(SPY)
     finding = red("a", sentence='$(touch pwned) "; touch pwned')
-    said = finished(Command(f"{sys.executable} {spy} '{out}'"), finding)
+    said = finished(FindingCommand(f"{sys.executable} {spy} '{out}'"), finding)
     sentence, facts = out.read_text().split("\n", 1)
 
     assert said == []
@@ -240,21 +240,21 @@ def test_the_command_gets_the_sentence_and_the_finding(tmp_path: Path) -> None:
 
 def test_a_command_that_cannot_be_started_is_a_sentence() -> None:
     """Not the end of the UI."""
-    assert finished(Command("/no/such/program --at all")) == [
+    assert finished(FindingCommand("/no/such/program --at all")) == [
         "/no/such/program could not be started: No such file or directory."
     ]
 
 
 def test_a_command_that_fails_is_a_sentence() -> None:
     """Whoever set it wants to know."""
-    assert finished(Command(f"{sys.executable} -c 'exit(3)'")) == [
+    assert finished(FindingCommand(f"{sys.executable} -c 'exit(3)'")) == [
         f"{sys.executable} failed with exit code 3."
     ]
 
 
 def test_a_command_that_never_ends_is_ended() -> None:
     """With all that it has started."""
-    command = Command("sh -c 'sleep 60 & sleep 60'", longest_s=0.2)
+    command = FindingCommand("sh -c 'sleep 60 & sleep 60'", longest_s=0.2)
 
     assert finished(command) == ["sh took longer than 0.2s and was ended."]
 
@@ -262,7 +262,7 @@ def test_a_command_that_never_ends_is_ended() -> None:
 def test_what_runs_when_the_ui_ends_is_ended() -> None:
     """No process stays behind."""
     said: list[str] = []
-    command = Command("sleep 60")
+    command = FindingCommand("sleep 60")
     command.call(SAMPLE, said.append)
     process = next(iter(command._running))
     command.close()

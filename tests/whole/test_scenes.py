@@ -14,7 +14,7 @@ import pytest
 from kazoo.client import KazooClient
 from whole.played_scene import Show
 
-from zktop.app.watch import Watch
+from zktop.app.live_run import LiveRun
 from zktop.demo.log import Chronicle
 from zktop.demo.messages import DEMO_ROOT, Connection
 from zktop.demo.processes import Crew
@@ -49,7 +49,7 @@ def shows(hosts: str) -> Shows:
         order = sorted(SCENES, key=lambda scene: scene.name not in SLOW)
         shows = {scene.name: on_stage(scene, hosts, stack) for scene in order}
         pool = stack.enter_context(ThreadPoolExecutor(AT_ONCE))
-        watch = stack.enter_context(Watch(access, plan, SETTINGS))
+        watch = stack.enter_context(LiveRun(access, plan, SETTINGS))
         watch.read()
         first = [shows[name] for name in FIRST]
         for some in (first, [show for show in shows.values() if show not in first]):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from zktop.config.types import Config, Introspect
+from zktop.config.types import Config, IntrospectSection
 from zktop.demo.messages import Connection
 from zktop.model.layouts.layout import Layout, read
 from zktop.model.settings import SECOND
@@ -36,7 +36,8 @@ def plan_of(config: Config, sample_every: float | None = None) -> Plan:
         roots=tuple(root.path for root in config.settings().roots),
         looks_like_a_lock=looks_like_a_lock(config.layouts),
         introspect=config.introspect != "off",
-        large_tables=isinstance(config.introspect, Introspect) and config.introspect.large_tables,
+        large_tables=isinstance(config.introspect, IntrospectSection)
+        and config.introspect.large_tables,
         admin=Admin(config.admin.port, (_tls(config) or Tls()) if is_secure else None),
         watch_budget=config.budget.watches,
         requests_per_second=config.budget.requests_per_second,

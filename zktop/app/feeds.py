@@ -11,9 +11,9 @@ from pathlib import Path
 from time import monotonic
 from typing import IO, cast
 
-from zktop.app.record_file import Guarded
+from zktop.app.live_run import LiveRun
+from zktop.app.record_file import FailsafeFile
 from zktop.app.replay import Replay
-from zktop.app.watch import Watch
 from zktop.cli.record import recorder_of
 from zktop.errors import NoConnectionError, ZktopError
 from zktop.model.facts import Millis, Session
@@ -50,10 +50,10 @@ class LiveFeed:
         self.access, self._plan, self._settings = access, plan, settings
         self._ours = ours
         self.notes: Sequence[str] = ()
-        self._watch: Watch | None = None
+        self._watch: LiveRun | None = None
         self._over = threading.Event()
         self._wanted: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
-        self._file: Guarded | None = None
+        self._file: FailsafeFile | None = None
         self._status: Status | None = None
         self._served_since: float | None = None  # while we are not connected
         self._probes: Sequence[Probe] = ()  # what the hosts said since the connection was lost
@@ -84,7 +84,7 @@ class LiveFeed:
             hosts, patience = self.access.hosts, spoken(self.access.connect_timeout)
             self._say(Status("connecting", f"Connecting to {hosts}, for at most {patience}."))
             try:
-                with Watch(self.access, self._plan, self._settings) as self._watch:
+                with LiveRun(self.access, self._plan, self._settings) as self._watch:
                     self._follow(self._watch)
             except NoConnectionError as error:
                 self._say(Status("failed", f"{error} {AGAIN}"))
@@ -100,7 +100,7 @@ class LiveFeed:
                 self._end_recording()
             self._over.wait(TRY_AGAIN_S)
 
-    def _follow(self, watch: Watch) -> None:
+    def _follow(self, watch: LiveRun) -> None:
         """Read everything once, then tell whatever happens."""
         watch.ours = self._ours
         for read in watch.reading():
@@ -117,7 +117,7 @@ class LiveFeed:
             if self._is_another_ensemble(watch):
                 return
 
-    def _status_of(self, report: Report, watch: Watch) -> Status:
+    def _status_of(self, report: Report, watch: LiveRun) -> Status:
         link = report.world.link
         if link is not None and link.state == "read-only":
             return Status(
@@ -135,7 +135,7 @@ class LiveFeed:
         self._probes = ()
         return Status("live")
 
-    def _is_another_ensemble(self, watch: Watch) -> bool:
+    def _is_another_ensemble(self, watch: LiveRun) -> bool:
         """Tell whether there is a server that goes on refusing us, who know what it does not.
 
         Servers that have lost their data, or never kept any, count transactions from the
@@ -159,7 +159,7 @@ class LiveFeed:
 
     # Recording
 
-    def _obey(self, watch: Watch) -> None:
+    def _obey(self, watch: LiveRun) -> None:
         """Begin or end a recording, between two looks."""
         while not self._wanted.empty():
             path = self._wanted.get()
@@ -171,8 +171,8 @@ class LiveFeed:
             except OSError as error:
                 self._give_up_recording(path, error)
 
-    def _begin_recording(self, path: Path, watch: Watch) -> None:
-        file = Guarded(path.open("wb"), self._give_up_recording)
+    def _begin_recording(self, path: Path, watch: LiveRun) -> None:
+        file = FailsafeFile(path.open("wb"), self._give_up_recording)
         self._file = file
         watch.recorder = recorder_of(cast("IO[bytes]", file), watch, redact=True)
         watch.recorder.facts(tuple(state(watch.world)))

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-Complain = Callable[[Path, OSError], None]
+OnError = Callable[[Path, OSError], None]
 
 
-class Guarded(io.RawIOBase):
+class FailsafeFile(io.RawIOBase):
     """Takes bytes for a file for as long as that goes well."""
 
-    def __init__(self, file: BinaryIO, complain: Complain) -> None:
+    def __init__(self, file: BinaryIO, complain: OnError) -> None:
         """Take a file that could be opened."""
         super().__init__()
         self._file, self._complain = file, complain

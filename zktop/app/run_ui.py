@@ -30,15 +30,15 @@ from textual.theme import BUILTIN_THEMES, Theme
 
 from zktop.cli.options import Wanted
 from zktop.config import themes
-from zktop.config.load import Effective
+from zktop.config.load import EffectiveConfig
 from zktop.config.types import Config
-from zktop.config.yaml_tree import DEFAULT, ConfigError, Mistake
+from zktop.config.yaml_tree import DEFAULT, ConfigError, ConfigMistake
 from zktop.errors import UsageError
 from zktop.model.facts import Millis
 from zktop.model.findings.finding import Finding
 from zktop.model.settings import SECOND, Root
 from zktop.model.text import nearest
-from zktop.output.snapshot import finding_shape
+from zktop.output.snapshot import finding_json
 from zktop.ui.app import Zktop
 from zktop.ui.keys import KEYS, mistakes, remapped
 from zktop.ui.ports import Feed, Herald, Stage
@@ -59,7 +59,7 @@ _LOOKS = (*INKS, "cursor")
 _FEW_COLOURS = "standard"  # as Rich calls the sixteen
 
 
-def look_of(effective: Effective, environment: Mapping[str, str]) -> Look:
+def ui_look(effective: EffectiveConfig, environment: Mapping[str, str]) -> Look:
     """Tell how the UI looks, or say all that cannot be."""
     ui = effective.config.ui
     refuse(effective)
@@ -81,13 +81,14 @@ def look_of(effective: Effective, environment: Mapping[str, str]) -> Look:
 
 def _herald(command: str) -> Herald:
 
-    return Command(command)
+    return FindingCommand(command)
 
 
-def refuse(effective: Effective) -> None:
+def refuse(effective: EffectiveConfig) -> None:
     """Raise when settings of the UI are wrong, and say everything that is."""
     wrong = [
-        Mistake(effective.origin(key), key, what) for key, what in _wrong(effective.config.ui.keys)
+        ConfigMistake(effective.origin(key), key, what)
+        for key, what in _wrong(effective.config.ui.keys)
     ]
     command = effective.config.ui.command
     if command is not None:
@@ -95,7 +96,7 @@ def refuse(effective: Effective) -> None:
             shlex.split(command)
         except ValueError as error:
             what = f"is no command: {str(error).lower()}"
-            wrong.append(Mistake(effective.origin("ui.command"), "ui.command", what))
+            wrong.append(ConfigMistake(effective.origin("ui.command"), "ui.command", what))
     if wrong:
         raise ConfigError(wrong)
 
@@ -106,7 +107,7 @@ def wardrobe(environment: Mapping[str, str]) -> Wardrobe:
     return Wardrobe(tuple(map(design_of, found.usable)), tuple(str(one) for one in found.mistakes))
 
 
-def design_of(theme: themes.Theme) -> Design:
+def design_of(theme: themes.ThemeFile) -> Design:
     """Give a theme as Textual wants it."""
     base = BUILTIN_THEMES["ansi-dark" if theme.dark else "ansi-light"].variables
     made = Theme(
@@ -152,7 +153,7 @@ def _has_few_colours() -> bool:
     return Console(file=sys.__stderr__, force_terminal=True).color_system == _FEW_COLOURS
 
 
-class Shapes:
+class ReportExports:
     """JSON, text, DOT and Mermaid."""
 
     forms = ("json", "text", "dot", "mermaid")
@@ -191,7 +192,7 @@ AT_ONCE: Final = 4  # commands that may run side by side
 SENTENCE: Final = "ZKTOP_SENTENCE"
 
 
-class Command:
+class FindingCommand:
     """Runs one command for each finding; says what went wrong with it."""
 
     def __init__(self, command: str, longest_s: float = LONGEST_S) -> None:
@@ -213,7 +214,7 @@ class Command:
             except OSError as error:
                 return complain(f"{self._words[0]} could not be started: {error.strerror}.")
             self._running.add(process)
-        told = msgspec.json.encode(finding_shape(finding))
+        told = msgspec.json.encode(finding_json(finding))
         threading.Thread(
             target=self._follow, args=(process, told, complain), name="herald", daemon=True
         ).start()
@@ -259,10 +260,10 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
         process.kill()
 
 
-class Later:
+class Lazy:
     """Stands for something whose parts take long to import; made by whoever asks first.
 
-    >>> one = Later(lambda: "made late", name="known at once")
+    >>> one = Lazy(lambda: "made late", name="known at once")
     >>> one.name, one.upper()
     ('known at once', 'MADE LATE')
     """
@@ -283,19 +284,23 @@ class Later:
 SAMPLE_EVERY_S = 2.0
 
 
-def watch(wanted: Wanted) -> int:
+def run_live_ui(wanted: Wanted) -> int:
     """Show an ensemble until the user has seen enough."""
-    insist_on_a_terminal("zktop snapshot")
+    require_terminal("zktop snapshot")
     effective = wanted.effective()
-    return _run_live(effective.config, look_of(effective, os.environ))
+    return _run_live(effective.config, ui_look(effective, os.environ))
 
 
-def perform(
-    effective: Effective, config: Config, scene: str, hosts: str | None, duration: Millis | None
+def run_demo_ui(
+    effective: EffectiveConfig,
+    config: Config,
+    scene: str,
+    hosts: str | None,
+    duration: Millis | None,
 ) -> int:
     """Show an ensemble with a scene on it; without a length of time until the user leaves."""
-    insist_on_a_terminal("zktop demo --text")
-    look = look_of(effective, os.environ)
+    require_terminal("zktop demo --text")
+    look = ui_look(effective, os.environ)
     leave_after_s = None if duration is None else duration / SECOND
     look = replace(look, page="demo", scene=scene, leave_after_s=leave_after_s)
     return _run_live(config, look, hosts)
@@ -304,8 +309,8 @@ def perform(
 def _run_live(config: Config, look: Look, own_server: str | None = None) -> int:
     """Show an ensemble; what reads it, and who contends in it, comes after the first frame."""
     can_write = own_server is not None or config.demo.allow != "never"
-    stage = Later(lambda: _troupe(config, own_server)) if can_write else None
-    feed = Later(
+    stage = Lazy(lambda: _troupe(config, own_server)) if can_write else None
+    feed = Lazy(
         lambda: live_feed(config, lambda: cast("Troupe", stage).sessions if stage else ()),
         name=config.hosts,
         is_live=True,
@@ -336,7 +341,7 @@ def live_feed(config: Config, ours: "Callable[[], Collection[Session]]") -> "Liv
 def run(feed: Feed, stage: Stage | None, config: Config, look: Look) -> int:
     """Run the UI; afterwards nothing of it is left."""
     hosts, slash, chroot = config.hosts.partition("/")
-    app = Zktop(feed, stage, Shapes(hosts, slash + chroot), look)
+    app = Zktop(feed, stage, ReportExports(hosts, slash + chroot), look)
     try:
         code = app.run()
     finally:
@@ -348,7 +353,7 @@ def run(feed: Feed, stage: Stage | None, config: Config, look: Look) -> int:
     return code if code is not None else app.return_code or 0
 
 
-def insist_on_a_terminal(instead: str) -> None:
+def require_terminal(instead: str) -> None:
     """Refuse to paint into a file or a pipe."""
     streams = (sys.__stdin__, sys.__stdout__, sys.__stderr__)
     is_terminal = all(stream is not None and stream.isatty() for stream in streams)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from zktop.cli.options import (
-    At,
+    ReplayTime,
     Wanted,
     connection_options,
     file_options,
+    print_notes,
     replay,
-    tell_notes,
     watching,
 )
 from zktop.cli.output import drop_output, narrate, put
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from zktop.model.facts import Millis
     from zktop.model.findings.finding import Confidence
     from zktop.model.report import Report
-    from zktop.output.verdict import Bar, Judge, Verdict
+    from zktop.output.verdict import CheckVerdict, FailCriteria, VerdictBuilder
 
 LEAST_APART_S = 0.5  # two looks at the servers' tables
 NAGIOS = {"OK": 0, "WARNING": 1, "CRITICAL": 2, "UNKNOWN": 3}
@@ -64,7 +64,7 @@ def command(
     min_confidence: "Confidence",
     form: str,
     file: str | None,
-    at: At | None,
+    at: ReplayTime | None,
 ) -> int:
     """Say whether there is a deadlock or another serious finding; the exit code is 1 then.
 
@@ -72,7 +72,7 @@ def command(
     recording is judged as things were at its end, or at --at.
     """
 
-    def verdict() -> "Verdict":
+    def verdict() -> "CheckVerdict":
         bar = _bar(fail_on, min_confidence)
         if file is not None:
             return _of_file(*replay(wanted, file, at), bar)
@@ -81,12 +81,12 @@ def command(
     return _nagios(verdict) if form == "nagios" else _text(verdict)
 
 
-def _text(judged: "Callable[[], Verdict]") -> int:
+def _text(judged: "Callable[[], CheckVerdict]") -> int:
     verdict = judged()
     return _answer(verdict.lines(), ExitCode.FINDINGS if verdict.findings else ExitCode.FINE)
 
 
-def _nagios(judged: "Callable[[], Verdict]") -> int:
+def _nagios(judged: "Callable[[], CheckVerdict]") -> int:
     """Answer as a plug-in does: whatever goes wrong is one line, and UNKNOWN."""
     try:
         verdict = judged()
@@ -107,20 +107,20 @@ def _answer(lines: Iterable[str], code: int) -> int:
     return code
 
 
-def _of_file(source: "Replay", moment: "Millis | None", bar: "Bar") -> "Verdict":
+def _of_file(source: "Replay", moment: "Millis | None", bar: "FailCriteria") -> "CheckVerdict":
     """Judge a recording as things were at its end, or at this moment."""
-    from zktop.output.verdict import Judge  # noqa: PLC0415  not before it is needed
+    from zktop.output.verdict import VerdictBuilder  # noqa: PLC0415  not before it is needed
 
-    judge = Judge(bar, source.settings.thresholds.settle)
+    judge = VerdictBuilder(bar, source.settings.thresholds.settle)
     return _judged(judge, source.told(judge.look, moment))
 
 
-def _of_ensemble(wanted: Wanted, bar: "Bar") -> "Verdict":
+def _of_ensemble(wanted: Wanted, bar: "FailCriteria") -> "CheckVerdict":
     """Watch an ensemble for as long as it takes to see everything twice."""
-    from zktop.output.verdict import Judge  # noqa: PLC0415  not before it is needed
+    from zktop.output.verdict import VerdictBuilder  # noqa: PLC0415  not before it is needed
 
     settle = wanted.effective().config.thresholds.settle
-    judge = Judge(bar, settle)
+    judge = VerdictBuilder(bar, settle)
     with watching(wanted, max(settle / 1000, LEAST_APART_S)) as watch:
         if not watch.read():
             narrate("note: not everything could be read in time; the answer is about what was")
@@ -131,21 +131,21 @@ def _of_ensemble(wanted: Wanted, bar: "Bar") -> "Verdict":
                 break
         last = watch.look(thorough=True)
         judge.look(last)
-        tell_notes(watch.notes)
+        print_notes(watch.notes)
     return _judged(judge, last)
 
 
-def _judged(judge: "Judge", report: "Report") -> "Verdict":
+def _judged(judge: "VerdictBuilder", report: "Report") -> "CheckVerdict":
     if not report.paths:
         raise NothingToLookAtError(no_locks(report))
     return judge.verdict(report)
 
 
-def _bar(fail_on: str | None, confidence: "Confidence") -> "Bar":
-    from zktop.output.verdict import Bar  # noqa: PLC0415
+def _bar(fail_on: str | None, confidence: "Confidence") -> "FailCriteria":
+    from zktop.output.verdict import FailCriteria  # noqa: PLC0415
 
     rules = frozenset(_rule(word) for word in fail_on.split(",")) if fail_on else frozenset()
-    return Bar(rules, confidence)
+    return FailCriteria(rules, confidence)
 
 
 def _rule(word: str) -> str:

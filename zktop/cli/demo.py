@@ -15,12 +15,12 @@ import click
 from msgspec.structs import replace
 
 from zktop.app.connect import access_of, demo_connection, plan_of
-from zktop.app.watch import Watch
+from zktop.app.live_run import LiveRun
 from zktop.cli.main import scenes
 from zktop.cli.options import DURATION, Wanted, demo_options
 from zktop.cli.output import WIDTH, narrate, put
 from zktop.cli.process import sandbox
-from zktop.config.load import Effective
+from zktop.config.load import EffectiveConfig
 from zktop.config.types import Config
 from zktop.config.yaml_tree import DEFAULT
 from zktop.demo.log import Chronicle
@@ -77,9 +77,9 @@ def command(wanted: Wanted, name: str, duration: Millis | None, *, text: bool) -
         if text or not sys.stdout.isatty():
             _tell(config, name, hosts, duration)
             return 0
-        from zktop.app.run_ui import perform  # noqa: PLC0415  text needs no screen
+        from zktop.app.run_ui import run_demo_ui  # noqa: PLC0415  text needs no screen
 
-        return perform(effective, config, name, hosts, duration)
+        return run_demo_ui(effective, config, name, hosts, duration)
 
 
 def _tell(config: Config, name: str, hosts: str | None, duration: Millis | None) -> None:
@@ -87,7 +87,7 @@ def _tell(config: Config, name: str, hosts: str | None, duration: Millis | None)
     plan = plan_of(config, 1.0)
     with (
         _Stage(config, name, hosts) as stage,
-        Watch(access_of(config), plan, config.settings()) as watch,
+        LiveRun(access_of(config), plan, config.settings()) as watch,
     ):
         screen = _Screen()
         for report in watch.reports(None if duration is None else duration / SECOND):
@@ -95,7 +95,7 @@ def _tell(config: Config, name: str, hosts: str | None, duration: Millis | None)
             screen.show(report, watch.hosts, stage.said)
 
 
-def _insist_that_it_may_write(effective: Effective) -> None:
+def _insist_that_it_may_write(effective: EffectiveConfig) -> None:
     """Refuse to play on somebody's ensemble where the settings forbid it."""
     if effective.config.demo.allow == "never":
         raise UsageError(

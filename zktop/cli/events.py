@@ -9,12 +9,12 @@ import click
 
 from zktop.cli.options import (
     DURATION,
-    At,
+    ReplayTime,
     Wanted,
     connection_options,
     file_options,
+    print_notes,
     replay,
-    tell_notes,
     watching,
 )
 from zktop.cli.output import put_json_line
@@ -35,15 +35,17 @@ Examples:
 @click.option("--duration", type=DURATION, metavar="TIME", help="End after this: 60, 5m.")
 @file_options
 @connection_options
-def command(wanted: Wanted, duration: "Millis | None", file: str | None, at: At | None) -> None:
+def command(
+    wanted: Wanted, duration: "Millis | None", file: str | None, at: ReplayTime | None
+) -> None:
     """Print what happens to locks, deadlocks, findings and the connection, as it happens.
 
     Until ctrl-c, or for a --duration; a lost connection is an event, and comes back. What was
     there before is told by `zktop snapshot`, but deadlocks and findings are told of at once.
     """
-    from zktop.output.events import Teller  # noqa: PLC0415  looked up without need for it
+    from zktop.output.events import EventStream  # noqa: PLC0415  looked up without need for it
 
-    teller = Teller()
+    teller = EventStream()
     for report in _recorded(wanted, file, at) if file else _live(wanted, duration):
         for event in teller.events(report):
             put_json_line(event)
@@ -51,7 +53,7 @@ def command(wanted: Wanted, duration: "Millis | None", file: str | None, at: At 
         put_json_line(event)
 
 
-def _recorded(wanted: Wanted, file: str, at: At | None) -> "Iterator[Report]":
+def _recorded(wanted: Wanted, file: str, at: ReplayTime | None) -> "Iterator[Report]":
     source, moment = replay(wanted, file, at)
     return source.reports(moment)
 
@@ -63,7 +65,7 @@ def _live(wanted: Wanted, duration: "Millis | None") -> "Iterator[Report]":
         for report in watch.reports(None if duration is None else duration / 1000):
             yield report
             if len(watch.notes) > told:
-                tell_notes(watch.notes)
+                print_notes(watch.notes)
                 told = len(watch.notes)
             if _reader_is_gone():
                 return

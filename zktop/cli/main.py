@@ -23,7 +23,7 @@ from click.shell_completion import CompletionItem
 from zktop.cli.options import READ_ONLY, Wanted, ui_options
 from zktop.cli.output import drop_output, narrate, put_table
 from zktop.cli.process import uncollected
-from zktop.config.load import Effective
+from zktop.config.load import EffectiveConfig
 from zktop.config.show import rows
 from zktop.demo.scenes import SCENES
 from zktop.errors import ExitCode, ZktopError
@@ -85,7 +85,7 @@ def scenes(
     ]
 
 
-def print_config(effective: Effective) -> None:
+def print_config(effective: EffectiveConfig) -> None:
     """Print a line for each setting; secrets are masked."""
     put_table([("SETTING", "VALUE", "FROM"), *rows(effective)])
 
@@ -177,9 +177,9 @@ def zktop(context: click.Context, wanted: Wanted, *, show_config: bool) -> None:
     if show_config:
         print_config(wanted.effective())
     elif command is None:
-        from zktop.app.run_ui import watch  # noqa: PLC0415  no other command needs a screen
+        from zktop.app.run_ui import run_live_ui  # noqa: PLC0415  no other command needs a screen
 
-        context.exit(watch(wanted))
+        context.exit(run_live_ui(wanted))
 
 
 def run(args: list[str]) -> int:

@@ -21,23 +21,23 @@ from msgspec.structs import replace
 
 from zktop.cli.output import narrate
 from zktop.cli.process import Interrupts, uncollected
-from zktop.config.load import COMMAND_LINE, Asked, Given
+from zktop.config.load import COMMAND_LINE, Override, Overrides
 from zktop.config.values import duration
-from zktop.config.yaml_tree import Origin
+from zktop.config.yaml_tree import ValueOrigin
 from zktop.model.facts import Millis
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from zktop.app.live_run import LiveRun
     from zktop.app.replay import Replay
-    from zktop.app.watch import Watch
-    from zktop.config.load import Asked, Effective
+    from zktop.config.load import EffectiveConfig, Overrides
     from zktop.model.facts import Millis
 
 A_FILE = click.Path()  # the shell lists files
 
 
-class Option(click.Option):
+class ConfigOption(click.Option):
     """An option and the place in the config file where its value would stand.
 
     One for all commands: to make these takes a while, and nothing in them is a command's own.
@@ -72,7 +72,7 @@ class Option(click.Option):
         return click.option(cls=lambda *_: self)  # type: ignore[arg-type]  # made already
 
 
-class Flag(Option):
+class ConfigFlag(ConfigOption):
     """An option without a value; it sets its key to this word."""
 
     def __init__(self, flag: str, key: str, about: str, means: str) -> None:
@@ -80,41 +80,45 @@ class Flag(Option):
         self.means = means
 
 
-CONFIG = Option(
+CONFIG = ConfigOption(
     "--config",
     "config",
     "FILE",
     "Config file; ~/.config/zktop/config.yaml if any.",
     "ZKTOP_CONFIG",
 )
-CLUSTER = Option("--cluster", "cluster", "NAME", "A cluster that the config file names.")
-LAYOUT = Option(
+CLUSTER = ConfigOption("--cluster", "cluster", "NAME", "A cluster that the config file names.")
+LAYOUT = ConfigOption(
     "--layout",
     "layout",
     "ROOT=NAME",
     "Read the locks of ROOT by this layout; repeatable.",
     many=True,
 )
-SASL = Option("--sasl", "sasl", "MECHANISM[:USER:PASSWORD]", "DIGEST-MD5 with both, or GSSAPI.")
-READ_ONLY = Flag("--read-only", "demo.allow", "Start no contenders: the UI cannot write.", "never")
+SASL = ConfigOption(
+    "--sasl", "sasl", "MECHANISM[:USER:PASSWORD]", "DIGEST-MD5 with both, or GSSAPI."
+)
+READ_ONLY = ConfigFlag(
+    "--read-only", "demo.allow", "Start no contenders: the UI cannot write.", "never"
+)
 
-INTROSPECT = Option(
+INTROSPECT = ConfigOption(
     "--introspect", "introspect", "auto|off", "Ask the servers for sessions and watches."
 )
-LARGE_TABLES = Flag(
+LARGE_TABLES = ConfigFlag(
     "--large-tables", "introspect.large_tables", "Read watch tables of any size.", "true"
 )
 
 
-def _hosts(otherwise: str) -> Option:
+def _hosts(otherwise: str) -> ConfigOption:
     about = f"Ensemble; {otherwise} if not given."
-    return Option("--hosts", "hosts", "H:P,...[/CHROOT]", about, "ZKTOP_HOSTS")
+    return ConfigOption("--hosts", "hosts", "H:P,...[/CHROOT]", about, "ZKTOP_HOSTS")
 
 
 _OTHERS = (
     CONFIG,
     CLUSTER,
-    Option(
+    ConfigOption(
         "--root",
         "roots",
         "PATH",
@@ -122,21 +126,29 @@ _OTHERS = (
         many=True,
     ),
     LAYOUT,
-    Option("--auth", "auth", "SCHEME:CREDENTIALS", "Add credentials; repeatable.", many=True),
+    ConfigOption(
+        "--auth", "auth", "SCHEME:CREDENTIALS", "Add credentials; repeatable.", many=True
+    ),
     SASL,
-    Option("--tls-ca", "tls.ca", "FILE", "Speak TLS; trust this CA (PEM)."),
-    Option("--tls-cert", "tls.cert", "FILE", "Speak TLS with this client certificate (PEM)."),
-    Option("--tls-key", "tls.key", "FILE", "The client certificate's key (PEM)."),
-    Flag("--tls-no-verify", "tls.verify", "Accept any server certificate.", "false"),
-    Option("--session-timeout", "session_timeout", "TIME", "Session timeout, like 10s or 500ms."),
-    Option(
+    ConfigOption("--tls-ca", "tls.ca", "FILE", "Speak TLS; trust this CA (PEM)."),
+    ConfigOption(
+        "--tls-cert", "tls.cert", "FILE", "Speak TLS with this client certificate (PEM)."
+    ),
+    ConfigOption("--tls-key", "tls.key", "FILE", "The client certificate's key (PEM)."),
+    ConfigFlag("--tls-no-verify", "tls.verify", "Accept any server certificate.", "false"),
+    ConfigOption(
+        "--session-timeout", "session_timeout", "TIME", "Session timeout, like 10s or 500ms."
+    ),
+    ConfigOption(
         "--connect-timeout", "connect_timeout", "TIME", "Give up connecting after this, like 10s."
     ),
-    Option("--read-only-servers", "read_only_servers", "", "Use a server that is cut off, too."),
+    ConfigOption(
+        "--read-only-servers", "read_only_servers", "", "Use a server that is cut off, too."
+    ),
     INTROSPECT,
     LARGE_TABLES,
-    Option("--watch-budget", "budget.watches", "N", "Most watches to set."),
-    Option(
+    ConfigOption("--watch-budget", "budget.watches", "N", "Most watches to set."),
+    ConfigOption(
         "--request-budget",
         "budget.requests_per_second",
         "N",
@@ -150,15 +162,15 @@ OPTIONS = (_hosts("127.0.0.1:2181"), *_OTHERS)
 class Wanted:
     """What a command was asked to connect to."""
 
-    def __init__(self, asked: "Asked") -> None:
+    def __init__(self, asked: "Overrides") -> None:
         """Take what was asked."""
         self.asked = asked
 
-    def effective(self) -> "Effective":
+    def effective(self) -> "EffectiveConfig":
         """Join it with the environment and the config file."""
-        from zktop.config.load import effective  # noqa: PLC0415  --help needs no config
+        from zktop.config.load import effective_config  # noqa: PLC0415  --help needs no config
 
-        return effective(self.asked, os.environ)
+        return effective_config(self.asked, os.environ)
 
 
 def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -181,7 +193,7 @@ def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return _options((CONFIG,), command)
 
 
-def _options(options: tuple[Option, ...], command: Callable[..., Any]) -> Callable[..., Any]:
+def _options(options: tuple[ConfigOption, ...], command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def with_options(**values: Any) -> Any:
 
@@ -197,10 +209,10 @@ def _options(options: tuple[Option, ...], command: Callable[..., Any]) -> Callab
     return with_options
 
 
-def asked(context: click.Context, values: list[tuple[Option, Any]]) -> Asked:
+def asked(context: click.Context, values: list[tuple[ConfigOption, Any]]) -> Overrides:
     """Give what these options of a command say, with the values that click read."""
     given = {
-        option: Given(option.key, _texts(option, value), _origin(context, option), option.many)
+        option: Override(option.key, _texts(option, value), _origin(context, option), option.many)
         for option, value in values
         if value not in (None, (), False)
     }
@@ -209,28 +221,28 @@ def asked(context: click.Context, values: list[tuple[Option, Any]]) -> Asked:
     if INTROSPECT in given and LARGE_TABLES in given:  # auto and more is more; off stays off
         given.pop(INTROSPECT if given[INTROSPECT].texts == ("auto",) else LARGE_TABLES)
     parts = _sasl(sasl) if sasl else ()
-    return Asked(file, cluster, layouts, (*given.values(), *parts)).over(Asked())
+    return Overrides(file, cluster, layouts, (*given.values(), *parts)).over(Overrides())
 
 
-def _texts(option: Option, value: Any) -> tuple[str, ...]:
+def _texts(option: ConfigOption, value: Any) -> tuple[str, ...]:
     if option.means is not None:
         return (option.means,)
     return value if option.many else (value,)
 
 
-def _origin(context: click.Context, option: Option) -> Origin:
+def _origin(context: click.Context, option: ConfigOption) -> ValueOrigin:
     if context.get_parameter_source(option.parameter) is ParameterSource.ENVIRONMENT:
-        return Origin(f"environment {option.env}", option=option.env)
-    return Origin(COMMAND_LINE, option=option.flag)
+        return ValueOrigin(f"environment {option.env}", option=option.env)
+    return ValueOrigin(COMMAND_LINE, option=option.flag)
 
 
-def _sasl(given: Given) -> Iterator[Given]:
+def _sasl(given: Override) -> Iterator[Override]:
     names = ("mechanism", "username", "password")
     for name, text in zip(names, given.texts[-1].split(":", 2), strict=False):
         yield replace(given, key=f"sasl.{name}", texts=(text,))
 
 
-class At(msgspec.Struct, frozen=True):
+class ReplayTime(msgspec.Struct, frozen=True):
     """A moment, or how long after the beginning of a recording it is."""
 
     moment: Millis | None = None
@@ -241,7 +253,7 @@ class At(msgspec.Struct, frozen=True):
         return begin + self.after if self.moment is None else self.moment
 
 
-class Duration(click.ParamType[Millis]):
+class DurationParam(click.ParamType[Millis]):
     """A length of time, like 30, 500ms or 5m, as milliseconds."""
 
     name = "time"
@@ -256,29 +268,29 @@ class Duration(click.ParamType[Millis]):
             return self.fail(f"{error}.", param, ctx)
 
 
-class Moment(click.ParamType[At]):
+class ReplayTimeParam(click.ParamType[ReplayTime]):
     """A moment as we print it, or +30s from the beginning; in UTC where no zone is given."""
 
     name = "moment"
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> At:
+    ) -> ReplayTime:
         """Read it."""
         text = str(value)
         try:
             if text.startswith("+"):
-                return At(after=duration(text[1:]))
+                return ReplayTime(after=duration(text[1:]))
             when = datetime.fromisoformat(text)
         except ValueError:
             what = f"expected a time like 2026-01-31T12:00:00Z or +90s, got {text!r}."
             return self.fail(what, param, ctx)
         zoned = when if when.tzinfo else when.replace(tzinfo=UTC)
-        return At(moment=round(zoned.timestamp() * 1000))
+        return ReplayTime(moment=round(zoned.timestamp() * 1000))
 
 
-DURATION = Duration()
-MOMENT = Moment()
+DURATION = DurationParam()
+MOMENT = ReplayTimeParam()
 
 
 FROM = click.option(
@@ -300,7 +312,7 @@ def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command `--from` and `--at`; the second makes no sense without the first."""
 
     @functools.wraps(command)
-    def with_options(*, file: str | None, at: At | None, **values: Any) -> Any:
+    def with_options(*, file: str | None, at: ReplayTime | None, **values: Any) -> Any:
         if at is not None and file is None:
             raise click.UsageError("--at needs --from: only a recording knows what was.")
         return command(file=file, at=at, **values)
@@ -309,15 +321,15 @@ def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextmanager
-def watching(wanted: Wanted, sample_every: float | None = None) -> "Iterator[Watch]":
+def watching(wanted: Wanted, sample_every: float | None = None) -> "Iterator[LiveRun]":
     """Watch the ensemble that was asked for, until the block ends or somebody interrupts it."""
     with uncollected():
         from zktop.app.connect import access_of, plan_of  # noqa: PLC0415  a recording needs no kazoo
-        from zktop.app.watch import Watch  # noqa: PLC0415
+        from zktop.app.live_run import LiveRun  # noqa: PLC0415
 
         config = wanted.effective().config
         plan = plan_of(config, sample_every)
-        watch = Watch(access_of(config), plan, config.settings())
+        watch = LiveRun(access_of(config), plan, config.settings())
     interrupts = Interrupts()
     watch.waiting = interrupts.waiting
     with interrupts.obeyed(), watch:
@@ -325,7 +337,7 @@ def watching(wanted: Wanted, sample_every: float | None = None) -> "Iterator[Wat
 
 
 def replay(
-    wanted: Wanted, file: "str | Path", at: At | None = None
+    wanted: Wanted, file: "str | Path", at: ReplayTime | None = None
 ) -> "tuple[Replay, Millis | None]":
     """Open a recording, and find the moment in it that was asked for.
 
@@ -340,7 +352,7 @@ def replay(
     return found, at.since(found.begin) if at else None
 
 
-def tell_notes(notes: tuple[str, ...]) -> None:
+def print_notes(notes: tuple[str, ...]) -> None:
     """Say on stderr what is followed less closely than it should be."""
     for note in notes:
         narrate(f"note: {note}")

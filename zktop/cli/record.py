@@ -8,14 +8,14 @@ from typing import IO, TYPE_CHECKING, NoReturn, cast
 
 import click
 
-from zktop.app.record_file import Guarded
-from zktop.cli.options import DURATION, Wanted, connection_options, tell_notes, watching
+from zktop.app.record_file import FailsafeFile
+from zktop.cli.options import DURATION, Wanted, connection_options, print_notes, watching
 from zktop.cli.output import narrate
 from zktop.errors import UsageError
 from zktop.model.settings import SECOND
 
 if TYPE_CHECKING:
-    from zktop.app.watch import Watch
+    from zktop.app.live_run import LiveRun
     from zktop.model.facts import Millis
     from zktop.model.report import Report
     from zktop.model.settings import Settings
@@ -61,7 +61,7 @@ def command(wanted: Wanted, output: Path, duration: "Millis | None", *, redact: 
             report = watch.look(thorough=True)
             watch.recorder.close()
             narrate(f"{output}: {_summary(report)} at the end")
-            tell_notes(watch.notes)
+            print_notes(watch.notes)
         watch.insist(patience=0.0)
 
 
@@ -72,7 +72,7 @@ def _summary(report: "Report") -> str:
     return f"{count(locks, 'lock')}, {count(deadlocks, 'deadlock')}"
 
 
-def recorder_of(file: IO[bytes], watch: "Watch", *, redact: bool) -> "Recorder":
+def recorder_of(file: IO[bytes], watch: "LiveRun", *, redact: bool) -> "Recorder":
     """Give the recorder for what this watch sees."""
     from zktop.recording import Recorder  # noqa: PLC0415  looked up without need for it
 
@@ -103,7 +103,7 @@ def _tool() -> str:
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
     try:
-        file = Guarded(path.open("wb"), _cannot_be_written)
+        file = FailsafeFile(path.open("wb"), _cannot_be_written)
     except OSError as error:
         _cannot_be_written(path, error)
     with file:

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from msgspec.structs import replace
 
-from zktop.cli.options import MOMENT, At, Wanted, connection_options
+from zktop.cli.options import MOMENT, ReplayTime, Wanted, connection_options
 from zktop.cli.options import replay as opened
 
 _EXAMPLES = """\b
@@ -27,21 +27,21 @@ Examples:
     help="Play at once, so many times as fast as it was.",
 )
 @connection_options
-def command(wanted: Wanted, file: Path, at: At | None, speed: float | None) -> int:
+def command(wanted: Wanted, file: Path, at: ReplayTime | None, speed: float | None) -> int:
     """Show a recording: play, pause, step, and seek, on every screen.
 
     It begins paused, at its beginning or at --at; with --speed it plays at once.
     """
     from zktop.app.feeds import ReplayFeed  # noqa: PLC0415
     from zktop.app.run_ui import (  # noqa: PLC0415
-        insist_on_a_terminal,
-        look_of,
+        require_terminal,
         run,
+        ui_look,
     )
 
     found, moment = opened(wanted, file, at)
-    insist_on_a_terminal(f"zktop snapshot --from {file}")
+    require_terminal(f"zktop snapshot --from {file}")
     effective = wanted.effective()
-    look = replace(look_of(effective, os.environ), page="timeline", at=moment, speed=speed)
+    look = replace(ui_look(effective, os.environ), page="timeline", at=moment, speed=speed)
     config = replace(effective.config, hosts=found.hosts + found.chroot)
     return run(ReplayFeed(found), None, config, look)

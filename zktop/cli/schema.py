@@ -1,5 +1,6 @@
 """`zktop schema`: the JSON Schema of what zktop reads and writes."""
 
+import re
 from typing import Any
 
 import click
@@ -29,7 +30,8 @@ def command(of: str) -> None:
     That is a whole snapshot, one line of events, one line of a recording, or the config.
     """
     schema = config_schema() if of == "config" else _schema(of)
-    for line in msgspec.json.format(msgspec.json.encode(schema), indent=2).decode().splitlines():
+    encoded = re.sub(rb'(\w)(Json|Section)"', rb'\1"', msgspec.json.encode(schema))
+    for line in msgspec.json.format(encoded, indent=2).decode().splitlines():
         put(line)
 
 

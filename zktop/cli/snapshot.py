@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING
 import click
 
 from zktop.cli.options import (
-    At,
+    ReplayTime,
     Wanted,
     connection_options,
     file_options,
+    print_notes,
     replay,
-    tell_notes,
     watching,
 )
 from zktop.cli.output import narrate, put, put_json
 from zktop.errors import NothingToLookAtError
 
 if TYPE_CHECKING:
+    from zktop.app.live_run import LiveRun
     from zktop.app.replay import Replay
-    from zktop.app.watch import Watch
     from zktop.model.report import Report
 
 PROOF_S = 1.0  # for a second listing that would prove or kill a deadlock
@@ -38,7 +38,7 @@ Examples:
 )
 @file_options
 @connection_options
-def command(wanted: Wanted, form: str, file: str | None, at: At | None) -> None:
+def command(wanted: Wanted, form: str, file: str | None, at: ReplayTime | None) -> None:
     """Show every lock once: holders, waiters, deadlocks and findings.
 
     The exit code is 4 when there is no lock.
@@ -50,7 +50,7 @@ def command(wanted: Wanted, form: str, file: str | None, at: At | None) -> None:
     else:
         with watching(wanted) as watch:
             report = _first(watch)
-            tell_notes(watch.notes)
+            print_notes(watch.notes)
             _show(report, watch, form)
     if not report.paths:
         raise NothingToLookAtError(no_locks(report))
@@ -67,7 +67,7 @@ def no_locks(report: "Report") -> str:
     return "No lock was found anywhere. Name a place with --root if it is hidden or unusual."
 
 
-def _first(watch: "Watch") -> "Report":
+def _first(watch: "LiveRun") -> "Report":
     """Wait for the first complete reading; look twice where one look proves nothing."""
     if not watch.read():
         narrate("note: not everything could be read in time; this is what there is so far")
@@ -81,7 +81,7 @@ def _first(watch: "Watch") -> "Report":
     return report
 
 
-def _show(report: "Report", source: "Watch | Replay", form: str) -> None:
+def _show(report: "Report", source: "LiveRun | Replay", form: str) -> None:
     from zktop.output.snapshot import snapshot  # noqa: PLC0415  imported when all is read
 
     shot = snapshot(report, source.hosts, source.chroot)

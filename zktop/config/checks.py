@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 
 from zktop.config.reader import Check
-from zktop.config.types import Sasl, Tls
+from zktop.config.types import SaslSection, TlsSection
 from zktop.config.values import one_of
 from zktop.model.layouts.layout import MACROS, ClientSight, Layout, compiled
 from zktop.model.text import nearest
@@ -148,16 +148,16 @@ def checks(layouts: set[str]) -> dict[type, Check]:
     return {
         Layout: layout_mistakes,
         ClientSight: check_sight,
-        Sasl: _sasl_mistakes,
-        Tls: _tls_mistakes,
+        SaslSection: _sasl_mistakes,
+        TlsSection: _tls_mistakes,
     }
 
 
-def _tls_mistakes(tls: Tls) -> Iterator[tuple[str, str]]:
+def _tls_mistakes(tls: TlsSection) -> Iterator[tuple[str, str]]:
     if tls.key is not None and tls.cert is None:
         yield "key", "needs a certificate (cert or --tls-cert)"
 
 
-def _sasl_mistakes(sasl: Sasl) -> Iterator[tuple[str, str]]:
+def _sasl_mistakes(sasl: SaslSection) -> Iterator[tuple[str, str]]:
     if sasl.mechanism != "GSSAPI" and (sasl.username is None or sasl.password is None):
         yield "mechanism", f"{sasl.mechanism} needs a username and a password"

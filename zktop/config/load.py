@@ -20,20 +20,20 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from zktop.config.checks import checks
-from zktop.config.reader import Reader
+from zktop.config.reader import ConfigReader
 from zktop.config.suggest import quoted
-from zktop.config.types import Config, Ui
+from zktop.config.types import Config, UiSection
 from zktop.config.values import forms, is_null, one_of, sort
 from zktop.config.yaml_tree import (
     DEFAULT,
     LARGEST_FILE,
     ConfigError,
-    Items,
-    Mapping,
-    Mistake,
-    Origin,
-    Scalar,
-    Tree,
+    ConfigMistake,
+    ConfigNode,
+    ListNode,
+    MapNode,
+    TextNode,
+    ValueOrigin,
     merge,
 )
 from zktop.model.layouts.catalogue import LAYOUTS
@@ -49,7 +49,7 @@ def layout_names() -> set[str]:
 
 def theme_names(environ: Environment[str, str]) -> set[str]:
     """Give the names of the themes: ours, and the user's own beside the config file."""
-    return {Ui().theme, *theme_files(environ)}
+    return {UiSection().theme, *theme_files(environ)}
 
 
 def theme_files(environ: Environment[str, str]) -> "dict[str, Path]":
@@ -77,12 +77,12 @@ def config_folder(environ: Environment[str, str]) -> str:
 COMMAND_LINE = "command line"
 
 
-class Given(msgspec.Struct, frozen=True):
+class Override(msgspec.Struct, frozen=True):
     """A setting that was given outside the file."""
 
     key: str  # where it would stand in the file: tls.ca
     texts: tuple[str, ...]
-    origin: Origin
+    origin: ValueOrigin
     is_list: bool = False
 
     @property
@@ -91,18 +91,18 @@ class Given(msgspec.Struct, frozen=True):
         return self.origin.source == COMMAND_LINE
 
 
-class Asked(msgspec.Struct, frozen=True):
+class Overrides(msgspec.Struct, frozen=True):
     """All that was asked for outside the file."""
 
-    file: Given | None = None
-    cluster: Given | None = None
-    layouts: Given | None = None  # ROOT=NAME
-    settings: tuple[Given, ...] = ()  # what comes later wins
+    file: Override | None = None
+    cluster: Override | None = None
+    layouts: Override | None = None  # ROOT=NAME
+    settings: tuple[Override, ...] = ()  # what comes later wins
 
-    def over(self, other: "Asked") -> "Asked":
+    def over(self, other: "Overrides") -> "Overrides":
         """Lay this over what was asked for before; the environment stays below."""
         files = [file for file in (other.file, self.file) if file]
-        return Asked(
+        return Overrides(
             max(files, key=lambda file: file.is_typed, default=None),
             self.cluster or other.cluster,
             self.layouts or other.layouts,
@@ -110,17 +110,17 @@ class Asked(msgspec.Struct, frozen=True):
         )
 
 
-EMPTY = Mapping((), DEFAULT)
+EMPTY = MapNode((), DEFAULT)
 
 
-def default_file(environment: Environment[str, str]) -> Given | None:
+def default_file(environment: Environment[str, str]) -> Override | None:
     """Find the user's own config file, if there is one."""
     file = f"{config_folder(environment)}/config.yaml"
     is_there = os.path.isfile(file)  # noqa: PTH113  pathlib takes a while, and most have no file
-    return Given("config", (file,), DEFAULT) if is_there else None
+    return Override("config", (file,), DEFAULT) if is_there else None
 
 
-def file_tree(name: str) -> Mapping:
+def file_tree(name: str) -> MapNode:
     """Read a config file; an empty one is an empty mapping."""
     from pathlib import Path  # noqa: PLC0415  as above
 
@@ -131,33 +131,35 @@ def file_tree(name: str) -> Mapping:
             data = file.read(LARGEST_FILE + 1)
     except (OSError, ValueError, RuntimeError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise ConfigError([Mistake(Origin(name), "", f"cannot be read: {why}")]) from None
+        raise ConfigError(
+            [ConfigMistake(ValueOrigin(name), "", f"cannot be read: {why}")]
+        ) from None
     return simple(data, name) or _yaml_tree(data, name)
 
 
-def _yaml_tree(data: bytes, name: str) -> Mapping:
+def _yaml_tree(data: bytes, name: str) -> MapNode:
     from zktop.config import yaml_tree as document  # noqa: PLC0415  YAML is slow to import and rarely needed
 
     tree = document.parse(data, name)
     if tree is None or is_null(tree):
         return EMPTY
-    if isinstance(tree, Mapping):
+    if isinstance(tree, MapNode):
         return tree
     raise ConfigError(
-        [Mistake(tree.origin, "", f"expected a mapping (key: value), got {sort(tree)}")]
+        [ConfigMistake(tree.origin, "", f"expected a mapping (key: value), got {sort(tree)}")]
     )
 
 
-def given_tree(given: Given) -> Mapping:
+def given_tree(given: Override) -> MapNode:
     """Put a setting where it would stand in the file."""
-    texts = tuple(Scalar(text, plain=False, origin=given.origin) for text in given.texts)
+    texts = tuple(TextNode(text, plain=False, origin=given.origin) for text in given.texts)
     *sections, last = given.key.split(".")
-    value = Items(texts, given.origin) if given.is_list else texts[-1]
+    value = ListNode(texts, given.origin) if given.is_list else texts[-1]
     start = _record(given.origin, **{last: value})
     return reduce(lambda tree, name: _record(given.origin, **{name: tree}), sections[::-1], start)
 
 
-def layout_roots(given: Given, mistakes: list[Mistake]) -> tuple[Mapping, ...]:
+def layout_roots(given: Override, mistakes: list[ConfigMistake]) -> tuple[MapNode, ...]:
     """Read `ROOT=NAME` pairs as roots."""
     roots = []
     for text in given.texts:
@@ -165,77 +167,80 @@ def layout_roots(given: Given, mistakes: list[Mistake]) -> tuple[Mapping, ...]:
         if equals:
             pair = {"path": path, "layout": layout}
             texts = {
-                name: Scalar(part, plain=False, origin=given.origin) for name, part in pair.items()
+                name: TextNode(part, plain=False, origin=given.origin)
+                for name, part in pair.items()
             }
             roots.append(_record(given.origin, **texts))
         else:
             what = f"expected ROOT=NAME, like /locks/**=kazoo-lock, got {quoted(text)}"
-            mistakes.append(Mistake(given.origin, "", what))
+            mistakes.append(ConfigMistake(given.origin, "", what))
     return tuple(roots)
 
 
-def with_layouts(tree: Mapping, layouts: tuple[Mapping, ...]) -> Mapping:
+def with_layouts(tree: MapNode, layouts: tuple[MapNode, ...]) -> MapNode:
     """Give roots their layouts; what is no root yet becomes one."""
     found = tree.get("roots")
-    roots = list(found.items) if isinstance(found, Items) else []
+    roots = list(found.items) if isinstance(found, ListNode) else []
     for layout in layouts:
         at = next((i for i, root in enumerate(roots) if _path(root) == _path(layout)), None)
         if at is None:
             roots.append(layout)
         else:
             below = roots[at]
-            roots[at] = merge(below, layout) if isinstance(below, Mapping) else layout
+            roots[at] = merge(below, layout) if isinstance(below, MapNode) else layout
     if not layouts:
         return tree
     origin = layouts[0].origin
-    return merge(tree, _record(origin, roots=Items(tuple(roots), origin)))
+    return merge(tree, _record(origin, roots=ListNode(tuple(roots), origin)))
 
 
-def cluster_tree(given: Given, written: Mapping, mistakes: list[Mistake]) -> Mapping:
+def cluster_tree(given: Override, written: MapNode, mistakes: list[ConfigMistake]) -> MapNode:
     """Find the settings of a named cluster."""
     name = given.texts[-1]
     clusters = written.get("clusters")
-    if not isinstance(clusters, Mapping):
+    if not isinstance(clusters, MapNode):
         what = f"there is no cluster {quoted(name)}; a config file must define it"
-        mistakes.append(Mistake(given.origin, "", what))
+        mistakes.append(ConfigMistake(given.origin, "", what))
         return EMPTY
     try:
         one_of("cluster", [known.text for known, _ in clusters.pairs])(name)
     except ValueError as error:
-        mistakes.append(Mistake(given.origin, "", str(error)))
+        mistakes.append(ConfigMistake(given.origin, "", str(error)))
     found = clusters.get(name)
-    return found if isinstance(found, Mapping) else EMPTY
+    return found if isinstance(found, MapNode) else EMPTY
 
 
-def _record(origin: Origin, **values: Tree) -> Mapping:
-    pairs = ((Scalar(name, plain=False, origin=origin), value) for name, value in values.items())
-    return Mapping(tuple(pairs), origin)
+def _record(origin: ValueOrigin, **values: ConfigNode) -> MapNode:
+    pairs = ((TextNode(name, plain=False, origin=origin), value) for name, value in values.items())
+    return MapNode(tuple(pairs), origin)
 
 
-def _path(root: Tree) -> Tree | str | None:
-    path = root.get("path") if isinstance(root, Mapping) else root
-    return path.text if isinstance(path, Scalar) else path
+def _path(root: ConfigNode) -> ConfigNode | str | None:
+    path = root.get("path") if isinstance(root, MapNode) else root
+    return path.text if isinstance(path, TextNode) else path
 
 
-class Effective(msgspec.Struct, frozen=True):
+class EffectiveConfig(msgspec.Struct, frozen=True):
     """The settings that hold, and where each comes from."""
 
     config: Config
-    file: Given | None = None
-    cluster: Given | None = None
-    origins: dict[str, Origin] = {}
+    file: Override | None = None
+    cluster: Override | None = None
+    origins: dict[str, ValueOrigin] = {}
 
-    def origin(self, key: str) -> Origin:
+    def origin(self, key: str) -> ValueOrigin:
         """Tell where a value comes from."""
         return self.origins.get(key, DEFAULT)
 
 
 def load(file: str) -> Config:
     """Read one config file and nothing else."""
-    return effective(Asked(file=Given("config", (file,), Origin(COMMAND_LINE))), {}).config
+    return effective_config(
+        Overrides(file=Override("config", (file,), ValueOrigin(COMMAND_LINE))), {}
+    ).config
 
 
-def effective(asked: Asked, environment: Environment[str, str]) -> Effective:
+def effective_config(asked: Overrides, environment: Environment[str, str]) -> EffectiveConfig:
     """Join all sources, or say everything that is wrong with any of them."""
     file = asked.file or default_file(environment)
     written = file_tree(file.texts[-1]) if file else EMPTY
@@ -253,43 +258,43 @@ def effective(asked: Asked, environment: Environment[str, str]) -> Effective:
     config = readings.read(with_layouts(joined, layouts))
     readings.refuse([])
     assert isinstance(config, Config)  # noqa: S101  no mistake, so nothing is WRONG
-    return Effective(config, file, asked.cluster, readings.origins)
+    return EffectiveConfig(config, file, asked.cluster, readings.origins)
 
 
 class _Readings:
     """Several trees read with the same names known; their mistakes add up."""
 
-    def __init__(self, written: Mapping, environment: Environment[str, str]) -> None:
+    def __init__(self, written: MapNode, environment: Environment[str, str]) -> None:
         layouts = layout_names() | {name.text for _, name in _declared(written)}
         self.forms = forms(layouts, lambda: theme_names(environment))
         self.checks = checks(layouts)
-        self.mistakes: list[Mistake] = []
-        self.origins: dict[str, Origin] = {}
+        self.mistakes: list[ConfigMistake] = []
+        self.origins: dict[str, ValueOrigin] = {}
 
-    def read(self, tree: Mapping, *, is_whole: bool = True) -> object:
-        reader = Reader(self.forms, self.checks if is_whole else {})
+    def read(self, tree: MapNode, *, is_whole: bool = True) -> object:
+        reader = ConfigReader(self.forms, self.checks if is_whole else {})
         config = reader.record(Config, tree)
         self.mistakes += reader.mistakes
         self.origins = reader.origins
         return config
 
-    def refuse(self, more: list[Mistake]) -> None:
+    def refuse(self, more: list[ConfigMistake]) -> None:
         if more or self.mistakes:
             raise ConfigError(more + self.mistakes)
 
 
-def _layouts_given_twice(written: Mapping) -> Iterator[Mistake]:
-    first: dict[str, Origin] = {}
+def _layouts_given_twice(written: MapNode) -> Iterator[ConfigMistake]:
+    first: dict[str, ValueOrigin] = {}
     for key, name in _declared(written):
         if name.text in first:
             what = f"a layout of this name is in line {first[name.text].line}; choose another name"
-            yield Mistake(name.origin, key, what)
+            yield ConfigMistake(name.origin, key, what)
         first.setdefault(name.text, name.origin)
 
 
-def _declared(written: Mapping) -> Iterator[tuple[str, Scalar]]:
+def _declared(written: MapNode) -> Iterator[tuple[str, TextNode]]:
     layouts = written.get("layouts")
-    for index, layout in enumerate(layouts.items if isinstance(layouts, Items) else ()):
-        name = layout.get("name") if isinstance(layout, Mapping) else None
-        if isinstance(name, Scalar):
+    for index, layout in enumerate(layouts.items if isinstance(layouts, ListNode) else ()):
+        name = layout.get("name") if isinstance(layout, MapNode) else None
+        if isinstance(name, TextNode):
             yield f"layouts[{index}].name", name

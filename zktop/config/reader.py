@@ -12,7 +12,14 @@ from msgspec import inspect, structs
 
 from zktop.config import values as scalars
 from zktop.config.values import SCALARS, Form, is_null, sort
-from zktop.config.yaml_tree import Items, Mapping, Mistake, Origin, Scalar, Tree
+from zktop.config.yaml_tree import (
+    ConfigMistake,
+    ConfigNode,
+    ListNode,
+    MapNode,
+    TextNode,
+    ValueOrigin,
+)
 from zktop.model.text import nearest
 
 WRONG: Final = object()
@@ -21,7 +28,7 @@ WRONG: Final = object()
 Check = Callable[[Any], Iterable[tuple[str, str]]]
 
 
-class Key:
+class KnownKey:
     """A key that a mapping may have."""
 
     def __init__(self, field: structs.FieldInfo) -> None:
@@ -35,22 +42,22 @@ class Key:
 
 
 @cache
-def keys_of(made: type) -> dict[str, Key]:
+def keys_of(made: type) -> dict[str, KnownKey]:
     """Give the keys of what becomes such a value, as they are written."""
-    return {field.encode_name: Key(field) for field in structs.fields(made)}
+    return {field.encode_name: KnownKey(field) for field in structs.fields(made)}
 
 
-class Reader:
+class ConfigReader:
     """Reads trees; keeps the mistakes, and where each value comes from."""
 
     def __init__(self, forms: dict[str, Form], checks: dict[type, Check]) -> None:
         """Take the forms of texts, and the checks of finished values by their type."""
-        self.mistakes: list[Mistake] = []
-        self.origins: dict[str, Origin] = {}
+        self.mistakes: list[ConfigMistake] = []
+        self.origins: dict[str, ValueOrigin] = {}
         self._forms = forms
         self._checks = checks
 
-    def read(self, kind: inspect.Type, tree: Tree, key: str = "") -> object:
+    def read(self, kind: inspect.Type, tree: ConfigNode, key: str = "") -> object:
         """Give the value that this type makes of the tree, or WRONG."""
         self.origins[key] = tree.origin
         composite = _COMPOSITES.get(type(kind))
@@ -61,7 +68,7 @@ class Reader:
         except ValueError as error:
             return self._wrong(tree, key, str(error))
 
-    def formed(self, kind: inspect.Metadata, tree: Tree, key: str) -> object:
+    def formed(self, kind: inspect.Metadata, tree: ConfigNode, key: str) -> object:
         """Read a value that is written down in a form of its own."""
         form = (kind.extra or {}).get("form")
         if form is None:
@@ -73,7 +80,7 @@ class Reader:
         except ValueError as error:
             return self._wrong(tree, key, str(error))
 
-    def either(self, kind: inspect.UnionType, tree: Tree, key: str) -> object:
+    def either(self, kind: inspect.UnionType, tree: ConfigNode, key: str) -> object:
         """Read whichever type of several has the shape of the tree."""
         kinds = [each for each in kind.types if not isinstance(each, inspect.NoneType)]
         if len(kinds) < len(kind.types) and is_null(tree):
@@ -84,9 +91,9 @@ class Reader:
         wanted = " or ".join(_WANTED[_shape(each)] for each in kinds)
         return self._wrong(tree, key, f"expected {wanted}, got {sort(tree)}")
 
-    def several(self, kind: inspect.VarTupleType, tree: Tree, key: str) -> object:
+    def several(self, kind: inspect.VarTupleType, tree: ConfigNode, key: str) -> object:
         """Read a list."""
-        if not isinstance(tree, Items):
+        if not isinstance(tree, ListNode):
             return self._wrong(tree, key, f"expected a list, got {sort(tree)}")
         items = tuple(
             self.read(kind.item_type, item, f"{key}[{index}]")
@@ -94,9 +101,9 @@ class Reader:
         )
         return WRONG if _any_wrong(items) else items
 
-    def named(self, kind: inspect.DictType, tree: Tree, key: str) -> object:
+    def named(self, kind: inspect.DictType, tree: ConfigNode, key: str) -> object:
         """Read a mapping whose keys are the user's own words, whatever YAML takes them for."""
-        if not isinstance(tree, Mapping):
+        if not isinstance(tree, MapNode):
             return self._wrong(tree, key, f"expected a mapping (key: value), got {sort(tree)}")
         values = {}
         for name, value in self._unique(tree, key):
@@ -108,9 +115,9 @@ class Reader:
                 values[""] = self._wrong(name, key, f"a key {error}")
         return WRONG if _any_wrong(values.values()) else values
 
-    def record(self, made: type, tree: Tree, key: str = "") -> object:
+    def record(self, made: type, tree: ConfigNode, key: str = "") -> object:
         """Read a mapping whose keys are known, to make a value of this type."""
-        if not isinstance(tree, Mapping):
+        if not isinstance(tree, MapNode):
             return self._wrong(tree, key, f"expected a mapping (key: value), got {sort(tree)}")
         keys = keys_of(made)
         values: dict[str, object] = {}
@@ -125,7 +132,9 @@ class Reader:
                 self.origins[inner] = value.origin
         return self._finished(made, values, tree, key)
 
-    def _finished(self, made: type, values: dict[str, object], tree: Tree, key: str) -> object:
+    def _finished(
+        self, made: type, values: dict[str, object], tree: ConfigNode, key: str
+    ) -> object:
         required = [each.name for each in keys_of(made).values() if each.is_required]
         missing = [name for name in required if name not in values]
         for name in missing:
@@ -135,11 +144,11 @@ class Reader:
         value = made(**values)
         for name, what in self._checks.get(made, _no_check)(value):
             inner = below(key, name) if name else key
-            self.mistakes.append(Mistake(self.origins.get(inner, tree.origin), inner, what))
+            self.mistakes.append(ConfigMistake(self.origins.get(inner, tree.origin), inner, what))
         return value
 
-    def _unique(self, tree: Mapping, key: str) -> list[tuple[Scalar, Tree]]:
-        first: dict[str, tuple[Scalar, Tree]] = {}
+    def _unique(self, tree: MapNode, key: str) -> list[tuple[TextNode, ConfigNode]]:
+        first: dict[str, tuple[TextNode, ConfigNode]] = {}
         for name, value in tree.pairs:
             earlier = first.setdefault(name.text, (name, value))[0]
             if earlier is not name:
@@ -147,8 +156,8 @@ class Reader:
                 self._wrong(name, below(key, name.text), f"given twice (first in line {line})")
         return list(first.values())
 
-    def _wrong(self, tree: Tree, key: str, what: str) -> object:
-        self.mistakes.append(Mistake(tree.origin, key, what))
+    def _wrong(self, tree: ConfigNode, key: str, what: str) -> object:
+        self.mistakes.append(ConfigMistake(tree.origin, key, what))
         return WRONG
 
 
@@ -162,21 +171,21 @@ def below(key: str, name: str) -> str:
 
 
 _COMPOSITES: dict[type, Callable[..., object]] = {
-    inspect.Metadata: Reader.formed,
-    inspect.UnionType: Reader.either,
-    inspect.VarTupleType: Reader.several,
-    inspect.DictType: Reader.named,
+    inspect.Metadata: ConfigReader.formed,
+    inspect.UnionType: ConfigReader.either,
+    inspect.VarTupleType: ConfigReader.several,
+    inspect.DictType: ConfigReader.named,
     inspect.StructType: lambda reader, kind, *rest: reader.record(kind.cls, *rest),
 }
-_SHAPES = {inspect.StructType: Mapping, inspect.DictType: Mapping, inspect.VarTupleType: Items}
-_WANTED: dict[type, str] = {Scalar: "text", Items: "a list", Mapping: "a mapping"}
+_SHAPES = {inspect.StructType: MapNode, inspect.DictType: MapNode, inspect.VarTupleType: ListNode}
+_WANTED: dict[type, str] = {TextNode: "text", ListNode: "a list", MapNode: "a mapping"}
 
 
 def _shape(kind: inspect.Type) -> type:
     return (
         _shape(kind.type)
         if isinstance(kind, inspect.Metadata)
-        else _SHAPES.get(type(kind), Scalar)
+        else _SHAPES.get(type(kind), TextNode)
     )
 
 

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import inspect
 
-from zktop.config.load import Effective
+from zktop.config.load import EffectiveConfig
 from zktop.config.reader import below
 from zktop.config.types import Config
 from zktop.config.values import duration_text
-from zktop.config.yaml_tree import Origin
+from zktop.config.yaml_tree import ValueOrigin
 
 MASK = "****"
 
 
-class Row(NamedTuple):
+class SettingRow(NamedTuple):
     """One setting."""
 
     key: str
@@ -26,18 +26,20 @@ class Row(NamedTuple):
     origin: str
 
 
-def rows(effective: Effective) -> Iterator[Row]:
+def rows(effective: EffectiveConfig) -> Iterator[SettingRow]:
     """Give every setting in the order of the config file; a cluster's only where it was set."""
     for name, given in (("config", effective.file), ("cluster", effective.cluster)):
-        yield Row(name, given.texts[-1] if given else "none", str(given.origin if given else ""))
+        yield SettingRow(
+            name, given.texts[-1] if given else "none", str(given.origin if given else "")
+        )
     for key, value in _values(inspect.type_info(Config), effective.config, ""):
         origin = effective.origin(key)
         if not key.startswith("clusters.") or _is_set(effective, key):
-            yield Row(key, value, str(origin))
+            yield SettingRow(key, value, str(origin))
 
 
-def _is_set(effective: Effective, key: str) -> bool:
-    return effective.origin(key) != Origin("default")
+def _is_set(effective: EffectiveConfig, key: str) -> bool:
+    return effective.origin(key) != ValueOrigin("default")
 
 
 def _values(kind: inspect.Type, value: Any, key: str) -> Iterator[tuple[str, str]]:

@@ -15,11 +15,11 @@ from msgspec import Meta, inspect
 from msgspec.structs import replace
 
 from zktop.config.load import file_tree, theme_files
-from zktop.config.reader import Check, Reader
+from zktop.config.reader import Check, ConfigReader
 from zktop.config.suggest import quoted
 from zktop.config.types import Word
 from zktop.config.values import Form, word
-from zktop.config.yaml_tree import ConfigError, Mistake, Origin
+from zktop.config.yaml_tree import ConfigError, ConfigMistake, ValueOrigin
 from zktop.model.text import nearest
 
 Colour = Annotated[str, Meta(extra={"form": "colour"})]
@@ -36,7 +36,7 @@ _SHADES = ("-lighten-1", "-lighten-2", "-lighten-3", "-darken-1", "-darken-2", "
 _COLOURS = frozenset(name + shade for name in (*_OWN, *_STATES) for shade in ("", *_SHADES))
 
 
-class Theme(msgspec.Struct, frozen=True, kw_only=True):
+class ThemeFile(msgspec.Struct, frozen=True, kw_only=True):
     """One theme file."""
 
     name: Word
@@ -62,28 +62,28 @@ class Theme(msgspec.Struct, frozen=True, kw_only=True):
         return {key: value for key, value in named if value is not None}
 
 
-class Themes(NamedTuple):
+class ThemeFiles(NamedTuple):
     """All themes that can be used, and what is wrong with the others."""
 
-    usable: tuple[Theme, ...]
-    mistakes: tuple[Mistake, ...]
+    usable: tuple[ThemeFile, ...]
+    mistakes: tuple[ConfigMistake, ...]
 
 
-def theme_named(name: str, environment: Mapping[str, str], inks: Collection[str]) -> Theme:
+def theme_named(name: str, environment: Mapping[str, str], inks: Collection[str]) -> ThemeFile:
     """Read one theme, or say all that is wrong with it."""
     return _read(theme_files(environment)[name], inks)
 
 
-def all_themes(environment: Mapping[str, str], inks: Collection[str]) -> Themes:
+def all_themes(environment: Mapping[str, str], inks: Collection[str]) -> ThemeFiles:
     """Read every theme; who has mistakes is left out."""
-    usable: list[Theme] = []
-    mistakes: list[Mistake] = []
+    usable: list[ThemeFile] = []
+    mistakes: list[ConfigMistake] = []
     for _, file in sorted(theme_files(environment).items()):
         try:
             usable.append(_read(file, inks))
         except ConfigError as error:
             mistakes += error.mistakes
-    return Themes(tuple(usable), tuple(mistakes))
+    return ThemeFiles(tuple(usable), tuple(mistakes))
 
 
 def colour(text: str) -> str:
@@ -122,24 +122,24 @@ def _variable(part: str) -> None:
         raise ValueError(f"there is no colour {quoted(part)} ({hint})")
 
 
-def _read(file: Path, inks: Collection[str]) -> Theme:
+def _read(file: Path, inks: Collection[str]) -> ThemeFile:
     tree = file_tree(str(file))
-    reader = Reader(_FORMS, {Theme: _check(file.stem, inks)})
+    reader = ConfigReader(_FORMS, {ThemeFile: _check(file.stem, inks)})
     theme = reader.read(_shape(), tree)
     if reader.mistakes:
         named = [replace(each, origin=_at(each.origin, file)) for each in reader.mistakes]
         raise ConfigError(named)
-    assert isinstance(theme, Theme)  # noqa: S101  no mistake, so it was made
+    assert isinstance(theme, ThemeFile)  # noqa: S101  no mistake, so it was made
     return theme
 
 
-def _at(origin: Origin, file: Path) -> Origin:
+def _at(origin: ValueOrigin, file: Path) -> ValueOrigin:
     """Name the file even where nothing stands in it."""
-    return origin if origin.line is not None else Origin(str(file))
+    return origin if origin.line is not None else ValueOrigin(str(file))
 
 
 def _check(stem: str, inks: Collection[str]) -> Check:
-    def mistakes(theme: Theme) -> Iterator[tuple[str, str]]:
+    def mistakes(theme: ThemeFile) -> Iterator[tuple[str, str]]:
         if theme.name != stem:
             yield "name", f"must be {stem}, like the file, got {quoted(theme.name)}"
         for ink in theme.inks:
@@ -152,7 +152,7 @@ def _check(stem: str, inks: Collection[str]) -> Check:
     return mistakes
 
 
-def _mixed(theme: Theme) -> Iterator[tuple[str, str]]:
+def _mixed(theme: ThemeFile) -> Iterator[tuple[str, str]]:
     """Find RGB colours in a theme of the terminal's own, and the other way round."""
     for key, value in theme.colours.items():
         if value.startswith("ansi_") != theme.ansi:
@@ -162,7 +162,7 @@ def _mixed(theme: Theme) -> Iterator[tuple[str, str]]:
 
 @cache
 def _shape() -> inspect.Type:
-    return inspect.type_info(Theme)
+    return inspect.type_info(ThemeFile)
 
 
 _FORMS: dict[str, Form] = {"colour": colour, "style": style, "word": word}

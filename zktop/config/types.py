@@ -27,7 +27,7 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """A mapping of the config file that knows all its keys."""
 
 
-class Tls(Section, frozen=True):
+class TlsSection(Section, frozen=True):
     """How to speak TLS; the paths are files in PEM form."""
 
     ca: Word | None = None
@@ -36,7 +36,7 @@ class Tls(Section, frozen=True):
     verify: bool = True
 
 
-class Sasl(Section, frozen=True):
+class SaslSection(Section, frozen=True):
     """How to log in with SASL."""
 
     mechanism: Literal["DIGEST-MD5", "GSSAPI"] = "DIGEST-MD5"
@@ -45,54 +45,54 @@ class Sasl(Section, frozen=True):
     service: Word = "zookeeper"
 
 
-class Admin(Section, frozen=True):
+class AdminSection(Section, frozen=True):
     """Where the AdminServer of each member answers."""
 
     port: Port = 8080
     scheme: Literal["http", "https"] = "http"
 
 
-class Introspect(Section, frozen=True):
+class IntrospectSection(Section, frozen=True):
     """What else to ask the servers than auto does."""
 
     large_tables: bool = False  # watch tables of any size, by four-letter words as well
 
 
-class Connection(Section, frozen=True):
+class ConnectionSection(Section, frozen=True):
     """How to reach an ensemble."""
 
     hosts: Hosts = "127.0.0.1:2181"
     auth: tuple[Login, ...] = ()
-    sasl: Sasl | None = None
-    tls: Tls | None = None
+    sasl: SaslSection | None = None
+    tls: TlsSection | None = None
     session_timeout: Timeout = 10_000
     connect_timeout: Timeout = 10_000
     read_only_servers: bool = False  # also use one that is cut off from the others
-    introspect: Literal["auto", "off"] | Introspect = "auto"
-    admin: Admin = Admin()
+    introspect: Literal["auto", "off"] | IntrospectSection = "auto"
+    admin: AdminSection = AdminSection()
 
 
-class Cluster(Connection, frozen=True):
+class ClusterSection(ConnectionSection, frozen=True):
     """A named ensemble; what it leaves out is taken from the top of the file."""
 
     hosts: Hosts
 
 
-class Actors(Section, frozen=True):
+class ActorsSection(Section, frozen=True):
     """Who can be blocked: a session, or what several sessions of one owner make up."""
 
     identity: Literal["session", "owner"] = "session"
     owner: Annotated[str, Meta(extra={"form": "expression"})] | None = None
 
 
-class Budget(Section, frozen=True):
+class BudgetSection(Section, frozen=True):
     """What watching may cost the ensemble."""
 
     watches: Positive = 20_000
     requests_per_second: Positive = 10_000
 
 
-class Demo(Section, frozen=True):
+class DemoSection(Section, frozen=True):
     """Where contenders may write, whether they may at all, and how many there may be."""
 
     root: Annotated[str, Meta(extra={"form": "path"})] = "/zktop-demo"
@@ -100,7 +100,7 @@ class Demo(Section, frozen=True):
     allow: Literal["ask", "always", "never"] = "ask"
 
 
-class Ui(Section, frozen=True):
+class UiSection(Section, frozen=True):
     """How the terminal UI looks and answers."""
 
     theme: Annotated[str, Meta(extra={"form": "theme"})] = "zktop-dark"
@@ -110,18 +110,18 @@ class Ui(Section, frozen=True):
     command: Word | None = None
 
 
-class Config(Connection, frozen=True):
+class Config(ConnectionSection, frozen=True):
     """The whole config file."""
 
-    clusters: dict[str, Cluster] = {}
+    clusters: dict[str, ClusterSection] = {}
     roots: tuple[RootPath | Root, ...] = ()
     layouts: tuple[Layout, ...] = ()
-    actors: Actors = Actors()
+    actors: ActorsSection = ActorsSection()
     owners: dict[str, Word] = {}
     thresholds: Thresholds = Thresholds()
-    budget: Budget = Budget()
-    demo: Demo = Demo()
-    ui: Ui = Ui()
+    budget: BudgetSection = BudgetSection()
+    demo: DemoSection = DemoSection()
+    ui: UiSection = UiSection()
 
     def settings(self) -> Settings:
         """Give what the model has to know."""

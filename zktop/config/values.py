@@ -19,7 +19,7 @@ from itertools import pairwise
 from msgspec import inspect
 
 from zktop.config.suggest import quoted
-from zktop.config.yaml_tree import Items, Mapping, Scalar, Tree
+from zktop.config.yaml_tree import ConfigNode, ListNode, MapNode, TextNode
 from zktop.model.text import clean, nearest
 
 _NULLS = {"", "~", "null", "Null", "NULL"}
@@ -29,16 +29,16 @@ _DECIMAL = r"[-+]?[0-9]{1,18}(\.[0-9]{0,18})?([eE][-+]?[0-9]{1,2})?"
 _NUMBER_TO_YAML = r"[-+]?(0[xob])?[0-9][0-9_]*(\.[0-9_]*)?([eE][-+]?[0-9]+)?"
 
 
-def is_null(tree: Tree) -> bool:
+def is_null(tree: ConfigNode) -> bool:
     """Tell whether nothing stands here: `key:` or `key: null`."""
-    return isinstance(tree, Scalar) and tree.plain and tree.text in _NULLS
+    return isinstance(tree, TextNode) and tree.plain and tree.text in _NULLS
 
 
-def sort(tree: Tree) -> str:
+def sort(tree: ConfigNode) -> str:
     """Say what stands here, without repeating it."""
-    if isinstance(tree, Items):
+    if isinstance(tree, ListNode):
         return "a list"
-    if isinstance(tree, Mapping):
+    if isinstance(tree, MapNode):
         return "a mapping"
     if is_null(tree):
         return "nothing"
@@ -47,34 +47,34 @@ def sort(tree: Tree) -> str:
     return "a number" if tree.plain and _is(_NUMBER_TO_YAML, tree) else "text"
 
 
-def scalar(tree: Tree) -> Scalar:
+def scalar(tree: ConfigNode) -> TextNode:
     """Take one value, of whatever sort."""
-    if isinstance(tree, Scalar) and not is_null(tree):
+    if isinstance(tree, TextNode) and not is_null(tree):
         return tree
     raise ValueError(f"expected one value, got {sort(tree)}")
 
 
-def text(tree: Tree) -> str:
+def text(tree: ConfigNode) -> str:
     """Read a text; numbers and truth values must be in quotes to be one."""
     found = sort(tree)
-    if not isinstance(tree, Scalar) or found == "nothing":
+    if not isinstance(tree, TextNode) or found == "nothing":
         raise ValueError(f"expected text, got {found}")
     if found != "text":
         raise ValueError(f"expected text, got {found} (put it in quotes)")
     return printable(tree)
 
 
-def printable(tree: Scalar) -> str:
+def printable(tree: TextNode) -> str:
     """Refuse what a terminal would obey."""
     if clean(tree.text) != tree.text:
         raise ValueError("contains characters that cannot be printed")
     return tree.text
 
 
-def choice(kind: inspect.LiteralType, tree: Tree) -> object:
+def choice(kind: inspect.LiteralType, tree: ConfigNode) -> object:
     """Read one of a few words."""
     words = tuple(map(str, kind.values))
-    if not isinstance(tree, Scalar) or is_null(tree):
+    if not isinstance(tree, TextNode) or is_null(tree):
         raise ValueError(f"expected {_either(words)}, got {sort(tree)}")
     if tree.text in words:
         return tree.text
@@ -83,25 +83,25 @@ def choice(kind: inspect.LiteralType, tree: Tree) -> object:
     raise ValueError(f"expected {_either(words)}, got {quoted(tree.text)}{hint}")
 
 
-def truth(tree: Tree) -> bool:
+def truth(tree: ConfigNode) -> bool:
     """Read a truth value."""
-    if isinstance(tree, Scalar) and tree.is_untyped and tree.text.lower() in _TRUTHS:
+    if isinstance(tree, TextNode) and tree.is_untyped and tree.text.lower() in _TRUTHS:
         return _TRUTHS[tree.text.lower()]
     raise ValueError(f"expected true or false, got {sort(tree)}")
 
 
-def whole(kind: inspect.IntType, tree: Tree) -> int:
+def whole(kind: inspect.IntType, tree: ConfigNode) -> int:
     """Read a whole number within its bounds."""
-    if not isinstance(tree, Scalar) or not tree.is_untyped or not _is(_WHOLE, tree):
+    if not isinstance(tree, TextNode) or not tree.is_untyped or not _is(_WHOLE, tree):
         raise ValueError(f"expected a whole number, got {_number_sort(tree)}")
     value = int(tree.text.replace("_", ""))
     _within(kind, value, tree.text)
     return value
 
 
-def decimal(kind: inspect.FloatType, tree: Tree) -> float:
+def decimal(kind: inspect.FloatType, tree: ConfigNode) -> float:
     """Read a number within its bounds."""
-    if not isinstance(tree, Scalar) or not tree.is_untyped or not _is(_DECIMAL, tree):
+    if not isinstance(tree, TextNode) or not tree.is_untyped or not _is(_DECIMAL, tree):
         raise ValueError(f"expected a number, got {_number_sort(tree)}")
     _within(kind, float(tree.text), tree.text)
     return float(tree.text)
@@ -116,12 +116,12 @@ SCALARS: dict[type, Callable[..., object]] = {
 }
 
 
-def _is(pattern: str, tree: Scalar) -> bool:
+def _is(pattern: str, tree: TextNode) -> bool:
     return re.fullmatch(pattern, tree.text, re.ASCII) is not None
 
 
-def _number_sort(tree: Tree) -> str:
-    if isinstance(tree, Scalar) and not is_null(tree):
+def _number_sort(tree: ConfigNode) -> str:
+    if isinstance(tree, TextNode) and not is_null(tree):
         return f"the text {quoted(tree.text)}" if sort(tree) == "text" else quoted(tree.text)
     return sort(tree)
 

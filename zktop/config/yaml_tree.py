@@ -27,7 +27,7 @@ from zktop.model.text import clean
 MOST_MISTAKES = 50  # more are counted, not printed
 
 
-class Origin(msgspec.Struct, frozen=True):
+class ValueOrigin(msgspec.Struct, frozen=True):
     """Where a value comes from."""
 
     source: str  # a file, "command line", "environment ZKTOP_HOSTS" or "default"
@@ -37,21 +37,21 @@ class Origin(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         """Name the place.
 
-        >>> str(Origin("config.yaml", 12)), str(Origin("command line", option="--hosts"))
+        >>> str(ValueOrigin("config.yaml", 12)), str(ValueOrigin("command line", option="--hosts"))
         ('config.yaml:12', 'command line')
         """
         return self.source if self.line is None else f"{self.source}:{self.line}"
 
 
-DEFAULT = Origin("default")
+DEFAULT = ValueOrigin("default")
 
 
-class Scalar(msgspec.Struct, frozen=True):
+class TextNode(msgspec.Struct, frozen=True):
     """One text; `plain` means written without quotes, so that it may mean a number."""
 
     text: str
     plain: bool
-    origin: Origin
+    origin: ValueOrigin
 
     @property
     def is_untyped(self) -> bool:
@@ -59,40 +59,42 @@ class Scalar(msgspec.Struct, frozen=True):
         return self.plain or self.origin.option is not None
 
 
-class Items(msgspec.Struct, frozen=True):
+class ListNode(msgspec.Struct, frozen=True):
     """A list."""
 
-    items: "tuple[Tree, ...]"
-    origin: Origin
+    items: "tuple[ConfigNode, ...]"
+    origin: ValueOrigin
 
 
-class Mapping(msgspec.Struct, frozen=True):
+class MapNode(msgspec.Struct, frozen=True):
     """Keys and values in the order in which they were written, duplicates included."""
 
-    pairs: "tuple[tuple[Scalar, Tree], ...]"
-    origin: Origin
+    pairs: "tuple[tuple[TextNode, ConfigNode], ...]"
+    origin: ValueOrigin
 
-    def get(self, key: str) -> "Tree | None":
+    def get(self, key: str) -> "ConfigNode | None":
         """Give the first value of this key."""
         return next((value for name, value in self.pairs if name.text == key), None)
 
 
-Tree = Scalar | Items | Mapping
+ConfigNode = TextNode | ListNode | MapNode
 
 
-class Mistake(msgspec.Struct, frozen=True):
+class ConfigMistake(msgspec.Struct, frozen=True):
     """One thing that is wrong: where, under which key, and what."""
 
-    origin: Origin
+    origin: ValueOrigin
     key: str
     what: str
 
     def __str__(self) -> str:
         """Say it in one line.
 
-        >>> print(Mistake(Origin("config.yaml", 12), "roots[2].layuot", "unknown key"))
+        >>> line = ValueOrigin("config.yaml", 12)
+        >>> print(ConfigMistake(line, "roots[2].layuot", "unknown key"))
         config.yaml:12: roots[2].layuot: unknown key
-        >>> print(Mistake(Origin("command line", option="--root"), "roots[0]", "is empty"))
+        >>> option = ValueOrigin("command line", option="--root")
+        >>> print(ConfigMistake(option, "roots[0]", "is empty"))
         --root: is empty
         """
         where = self.origin.option or str(self.origin)
@@ -103,7 +105,7 @@ class Mistake(msgspec.Struct, frozen=True):
 class ConfigError(UsageError):
     """The config cannot be used; says every mistake, a line each."""
 
-    def __init__(self, mistakes: list[Mistake]) -> None:
+    def __init__(self, mistakes: list[ConfigMistake]) -> None:
         """Sort the mistakes by where they stand."""
         self.mistakes = tuple(
             dict.fromkeys(sorted(mistakes, key=lambda mistake: mistake.origin.line or 0))
@@ -116,16 +118,16 @@ class ConfigError(UsageError):
             yield f"... and {len(self.mistakes) - MOST_MISTAKES} more mistakes"
 
 
-def merge(base: Mapping, over: Mapping) -> Mapping:
+def merge(base: MapNode, over: MapNode) -> MapNode:
     """Lay one mapping over another: nested mappings are merged, everything else is replaced."""
     merged = {name.text: (name, value) for name, value in base.pairs}
     for name, value in over.pairs:
         _, below = merged.get(name.text, (name, value))
-        if below is not value and isinstance(below, Mapping) and isinstance(value, Mapping):
+        if below is not value and isinstance(below, MapNode) and isinstance(value, MapNode):
             merged[name.text] = (name, merge(below, value))
         else:
             merged[name.text] = (name, value)
-    return Mapping(tuple(merged.values()), over.origin)
+    return MapNode(tuple(merged.values()), over.origin)
 
 
 DEEPEST = 24  # levels
@@ -149,7 +151,7 @@ _TAGS = {
 }
 
 
-def parse(data: bytes, name: str) -> Tree | None:
+def parse(data: bytes, name: str) -> ConfigNode | None:
     """Read one YAML document; an empty one is None."""
     node = _compose(_text(data, name), name)
     return None if node is None else _Growth(name).tree(node, 0)
@@ -179,11 +181,11 @@ _TOO_MANY = f"more than {MOST_VALUES} values (an alias counts whenever it is use
 
 def _text(data: bytes, name: str) -> str:
     if len(data) > LARGEST_FILE:
-        _stop(Origin(name), f"is larger than {LARGEST_FILE // 1024} KiB")
+        _stop(ValueOrigin(name), f"is larger than {LARGEST_FILE // 1024} KiB")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        _stop(Origin(name, data.count(b"\n", 0, error.start) + 1), "is no UTF-8 text")
+        _stop(ValueOrigin(name, data.count(b"\n", 0, error.start) + 1), "is no UTF-8 text")
 
 
 def _compose(text: str, name: str) -> yaml.Node | None:
@@ -195,18 +197,19 @@ def _compose(text: str, name: str) -> yaml.Node | None:
         mark = error.problem_mark or error.context_mark
         what = " ".join(filter(None, (error.context, error.problem)))
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        _stop(Origin(name, line), f"is no YAML: column {column}: {what}")
+        _stop(ValueOrigin(name, line), f"is no YAML: column {column}: {what}")
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         _stop(
-            Origin(name, line), f"is no YAML: the character #x{error.character:04x} is not allowed"
+            ValueOrigin(name, line),
+            f"is no YAML: the character #x{error.character:04x} is not allowed",
         )
     except (
         ValueError,
         OverflowError,
     ):  # PyYAML lets a few numbers in escapes and directives go by
         line = loader.get_mark().line + 1 if loader else 1
-        _stop(Origin(name, line), "is no YAML: a number is out of range")
+        _stop(ValueOrigin(name, line), "is no YAML: a number is out of range")
     return node
 
 
@@ -217,9 +220,9 @@ class _Growth:
         self.name = name
         self.values = 0
 
-    def tree(self, node: yaml.Node, depth: int) -> Tree:
+    def tree(self, node: yaml.Node, depth: int) -> ConfigNode:
         """Turn a node and all below it into a tree."""
-        origin = Origin(self.name, node.start_mark.line + 1)
+        origin = ValueOrigin(self.name, node.start_mark.line + 1)
         self._bound(origin, depth)
         if node.tag not in _TAGS:
             _stop(origin, f"the tag {node.tag} is not allowed")
@@ -227,18 +230,18 @@ class _Growth:
             pairs = (
                 (self._key(key, depth), self.tree(value, depth + 1)) for key, value in node.value
             )
-            return Mapping(tuple(pairs), origin)
+            return MapNode(tuple(pairs), origin)
         if isinstance(node, yaml.SequenceNode):
-            return Items(tuple(self.tree(item, depth + 1) for item in node.value), origin)
-        return Scalar(node.value, plain=getattr(node, "style", None) is None, origin=origin)
+            return ListNode(tuple(self.tree(item, depth + 1) for item in node.value), origin)
+        return TextNode(node.value, plain=getattr(node, "style", None) is None, origin=origin)
 
-    def _key(self, node: yaml.Node, depth: int) -> Scalar:
+    def _key(self, node: yaml.Node, depth: int) -> TextNode:
         key = self.tree(node, depth + 1)
-        if not isinstance(key, Scalar):
+        if not isinstance(key, TextNode):
             _stop(key.origin, "a key must be one word, not a list or a mapping")
         return key
 
-    def _bound(self, origin: Origin, depth: int) -> None:
+    def _bound(self, origin: ValueOrigin, depth: int) -> None:
         self.values += 1
         if depth > DEEPEST:
             _stop(origin, _TOO_DEEP)
@@ -246,8 +249,8 @@ class _Growth:
             _stop(origin, _TOO_MANY)
 
 
-def _stop(origin: Origin, what: str) -> NoReturn:
-    raise ConfigError([Mistake(origin, "", what)])
+def _stop(origin: ValueOrigin, what: str) -> NoReturn:
+    raise ConfigError([ConfigMistake(origin, "", what)])
 
 
 LARGEST = 16 * 1024  # bytes
@@ -263,15 +266,15 @@ _LINE = (
 
 class _Line(NamedTuple):
     indent: int
-    key: Scalar
-    value: Scalar | None  # None: a mapping follows
+    key: TextNode
+    value: TextNode | None  # None: a mapping follows
 
 
 class _NotSimpleError(Exception):
     """The YAML reader has to have a look."""
 
 
-def simple(data: bytes, name: str) -> Mapping | None:
+def simple(data: bytes, name: str) -> MapNode | None:
     """Read a simple file; None: it is none, or there is nothing in it."""
     if len(data) > LARGEST or not data.isascii():
         return None
@@ -289,16 +292,16 @@ def _lines(text: str, name: str) -> Iterator[_Line]:
         match = re.fullmatch(_LINE, line)
         if match is None:
             raise _NotSimpleError
-        origin = Origin(name, number)
+        origin = ValueOrigin(name, number)
         texts = [text for text in match.group("plain", "double", "single") if text is not None]
         plain = match["plain"] is not None
-        value = Scalar(texts[0], plain=plain, origin=origin) if texts else None
-        yield _Line(len(match["indent"]), Scalar(match["key"], plain=True, origin=origin), value)
+        value = TextNode(texts[0], plain=plain, origin=origin) if texts else None
+        yield _Line(len(match["indent"]), TextNode(match["key"], plain=True, origin=origin), value)
 
 
-def _mapping(lines: deque[_Line], indent: int, depth: int) -> Mapping:
+def _mapping(lines: deque[_Line], indent: int, depth: int) -> MapNode:
     """Take the lines that begin here, and all that belong to them."""
-    pairs: list[tuple[Scalar, Tree]] = []
+    pairs: list[tuple[TextNode, ConfigNode]] = []
     while lines and lines[0].indent == indent:
         _, key, value = lines.popleft()
         if value is None and lines and lines[0].indent > indent and depth < SIMPLE_DEPTH:
@@ -309,4 +312,4 @@ def _mapping(lines: deque[_Line], indent: int, depth: int) -> Mapping:
             raise _NotSimpleError
     if not pairs or (lines and lines[0].indent > indent) or (lines and depth == 1):
         raise _NotSimpleError
-    return Mapping(tuple(pairs), pairs[0][0].origin)
+    return MapNode(tuple(pairs), pairs[0][0].origin)

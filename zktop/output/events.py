@@ -17,14 +17,14 @@ from zktop.model.format import iso
 from zktop.model.history import events as history
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
-from zktop.output.schema import EVENT, Event
+from zktop.output.schema import EVENT, EventJson
 
 Told = TypeVar("Told")
 
 PATIENCE_MS: Final = 1000  # with a newcomer that has not been read; then it is nobody's
 
 
-class Teller:
+class EventStream:
     """Told of every report, in order; says what is new."""
 
     def __init__(self) -> None:
@@ -34,30 +34,30 @@ class Teller:
         self._findings: dict[str, Finding] = {}
         self._held: deque[history.Event] = deque()
 
-    def events(self, report: Report) -> Iterator[Event]:
+    def events(self, report: Report) -> Iterator[EventJson]:
         """Give the events since the report before."""
         yield from self._connection(report)
         yield from self._of_locks(report)
         yield from self._of_deadlocks(report)
         yield from self._of_findings(report)
 
-    def rest(self) -> Iterator[Event]:
+    def rest(self) -> Iterator[EventJson]:
         """Give what was held back, when no report comes any more."""
         while self._held:
             yield lock_event(self._held.popleft())
 
-    def _of_locks(self, report: Report) -> Iterator[Event]:
+    def _of_locks(self, report: Report) -> Iterator[EventJson]:
         """Give what happened in its order, up to a newcomer that will be known in a moment."""
         self._held.extend(report.events)
         while self._held and (event := _introduced(self._held[0], report)) is not None:
             self._held.popleft()
             yield lock_event(event)
 
-    def _connection(self, report: Report) -> Iterator[Event]:
+    def _connection(self, report: Report) -> Iterator[EventJson]:
         link, before = report.world.link, self._link
         if link is not None and link != before:
             self._link = link
-            yield Event(
+            yield EventJson(
                 schema=EVENT,
                 at=iso(link.at),
                 event="connection",
@@ -67,7 +67,7 @@ class Teller:
                 state=link.state,
             )
 
-    def _of_deadlocks(self, report: Report) -> Iterator[Event]:
+    def _of_deadlocks(self, report: Report) -> Iterator[EventJson]:
         now = {deadlock.id: deadlock for deadlock in report.deadlocks}
         before, self._deadlocks = self._deadlocks, now
         for deadlock in _missing_in(now, before):
@@ -75,7 +75,7 @@ class Teller:
         for deadlock in _missing_in(before, now):
             yield _deadlock("deadlock", deadlock, report)
 
-    def _of_findings(self, report: Report) -> Iterator[Event]:
+    def _of_findings(self, report: Report) -> Iterator[EventJson]:
         """Leave deadlocks out: they are findings too, and told already."""
         now = {one.id: one for one in report.findings if one.id not in self._deadlocks}
         before, self._findings = self._findings, now
@@ -100,10 +100,10 @@ def _introduced(event: history.Event, report: Report) -> history.Event | None:
     return replace(event, session=member.owner or None, owner=member.label, zxid=zxid)
 
 
-def lock_event(event: history.Event) -> Event:
+def lock_event(event: history.Event) -> EventJson:
     """Put what happened to a lock into the public shape."""
     waited, held = event.waited, event.held
-    return Event(
+    return EventJson(
         schema=EVENT,
         at=iso(event.at),
         event=event.event,
@@ -124,9 +124,9 @@ def lock_event(event: history.Event) -> Event:
 
 def _deadlock(
     what: Literal["deadlock", "deadlock-resolved"], deadlock: Deadlock, report: Report
-) -> Event:
+) -> EventJson:
     closing = deadlock.steps[-1].waits.lock if deadlock.steps else None
-    return Event(
+    return EventJson(
         schema=EVENT,
         at=iso(report.now),
         event=what,
@@ -142,8 +142,8 @@ def _deadlock(
 
 def _finding(
     what: Literal["finding", "finding-cleared"], finding: Finding, report: Report
-) -> Event:
-    return Event(
+) -> EventJson:
+    return EventJson(
         schema=EVENT,
         at=iso(report.now),
         event=what,

@@ -7,10 +7,10 @@ session, however it is called: two workers of one name are two.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from zktop.output.schema import Lock, Snapshot
+from zktop.output.schema import LockJson, SnapshotJson
 
 
-class Edge(NamedTuple):
+class GraphEdge(NamedTuple):
     """An actor holds a lock, or waits for it."""
 
     actor: str
@@ -21,7 +21,7 @@ class Edge(NamedTuple):
     dead: bool  # part of a deadlock
 
 
-def edges(snapshot: Snapshot) -> Iterator[Edge]:
+def edges(snapshot: SnapshotJson) -> Iterator[GraphEdge]:
     """Give the edges of all locks that somebody waits for."""
     dead = {
         (step.actor, lock)
@@ -34,7 +34,7 @@ def edges(snapshot: Snapshot) -> Iterator[Edge]:
             yield from _edges_of(lock, dead)
 
 
-def dot(snapshot: Snapshot) -> Iterator[str]:
+def dot(snapshot: SnapshotJson) -> Iterator[str]:
     """Write the graph for Graphviz."""
     yield "digraph locks {"
     yield "  rankdir=LR; node [fontname=monospace];"
@@ -52,7 +52,7 @@ def dot(snapshot: Snapshot) -> Iterator[str]:
     yield "}"
 
 
-def mermaid(snapshot: Snapshot) -> Iterator[str]:
+def mermaid(snapshot: SnapshotJson) -> Iterator[str]:
     """Write the graph for Mermaid, as chats and wikis draw it."""
     yield "flowchart LR"
     names: dict[str, str] = {}
@@ -75,13 +75,13 @@ def mermaid(snapshot: Snapshot) -> Iterator[str]:
         yield f"  class {','.join(dead)} dead"
 
 
-def _edges_of(lock: Lock, dead: set[tuple[str, str]]) -> Iterator[Edge]:
+def _edges_of(lock: LockJson, dead: set[tuple[str, str]]) -> Iterator[GraphEdge]:
     for contender in (*lock.holders, *lock.waiters):
         actor = contender.session or f"{lock.path}/{contender.node}"
         name = contender.name
         holds = contender.state == "holds"
         says = f"{contender.state} {contender.mode}"
-        yield Edge(actor, name, lock.path, says, holds, (actor, lock.path) in dead)
+        yield GraphEdge(actor, name, lock.path, says, holds, (actor, lock.path) in dead)
 
 
 def _quoted(text: str) -> str:

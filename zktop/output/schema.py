@@ -30,26 +30,26 @@ ServerState = Annotated[
 ]
 
 
-class Shape(msgspec.Struct, frozen=True):
+class JsonObject(msgspec.Struct, frozen=True):
     """A JSON object of the contract."""
 
 
-class WatchTarget(Shape, frozen=True, kw_only=True):
+class WatchTargetJson(JsonObject, frozen=True, kw_only=True):
     """A watch that a recipe sets."""
 
     path: str
     how: Literal["data", "exists", "children"]
 
 
-class Watch(Shape, frozen=True, kw_only=True):
+class WatchJson(JsonObject, frozen=True, kw_only=True):
     """What a contender should watch, and what it does watch."""
 
-    expected: list[WatchTarget]
+    expected: list[WatchTargetJson]
     actual: list[str] | None
     verdict: Literal["confirmed", "elsewhere", "missing", "invisible", "unknown", "none-needed"]
 
 
-class Contender(Shape, frozen=True, kw_only=True):
+class ContenderJson(JsonObject, frozen=True, kw_only=True):
     """One place in a lock; `node` is null for a waiter known only by its watch.
 
     `owner` is its label, which others may have, too; `name` is its own.
@@ -74,7 +74,7 @@ class Contender(Shape, frozen=True, kw_only=True):
         ),
     ]
     ahead: Annotated[int, msgspec.Meta(description="How many must go first in all")]
-    watch: Watch
+    watch: WatchJson
     ours: bool
     stranded: Annotated[
         bool,
@@ -85,7 +85,7 @@ class Contender(Shape, frozen=True, kw_only=True):
     ]
 
 
-class Lock(Shape, frozen=True, kw_only=True):
+class LockJson(JsonObject, frozen=True, kw_only=True):
     """One lock; holders and waiters in queue order."""
 
     path: str
@@ -94,8 +94,8 @@ class Lock(Shape, frozen=True, kw_only=True):
     leases: int | None
     next_sequence: int | None
     error: str | None
-    holders: list[Contender]
-    waiters: list[Contender]
+    holders: list[ContenderJson]
+    waiters: list[ContenderJson]
     foreign: Annotated[
         list[str],
         msgspec.Meta(description="Children that are no contenders; `blocked_by` may name them"),
@@ -103,7 +103,7 @@ class Lock(Shape, frozen=True, kw_only=True):
     warnings: list[str]
 
 
-class Server(Shape, frozen=True, kw_only=True):
+class ServerJson(JsonObject, frozen=True, kw_only=True):
     """One ensemble member; `flavour` is whose server it is, null where it does not say."""
 
     address: str
@@ -121,7 +121,7 @@ class Server(Shape, frozen=True, kw_only=True):
     error: str | None
 
 
-class Sees(Shape, frozen=True, kw_only=True):
+class SeesJson(JsonObject, frozen=True, kw_only=True):
     """How much of the ensemble's tables could be read."""
 
     sessions: Literal["all", "some", "none"]
@@ -129,7 +129,7 @@ class Sees(Shape, frozen=True, kw_only=True):
     expiry: Literal["all", "none"]
 
 
-class Source(Shape, frozen=True, kw_only=True):
+class SourceJson(JsonObject, frozen=True, kw_only=True):
     """Where the facts come from."""
 
     hosts: str | None
@@ -137,11 +137,11 @@ class Source(Shape, frozen=True, kw_only=True):
     state: str
     zxid: Zxid | None
     session: SessionId | None
-    sees: Sees
-    servers: list[Server]
+    sees: SeesJson
+    servers: list[ServerJson]
 
 
-class Session(Shape, frozen=True, kw_only=True):
+class SessionJson(JsonObject, frozen=True, kw_only=True):
     """One session that has to do with a lock."""
 
     client: str | None
@@ -155,7 +155,7 @@ class Session(Shape, frozen=True, kw_only=True):
     waits: list[str]
 
 
-class Held(Shape, frozen=True, kw_only=True):
+class HeldJson(JsonObject, frozen=True, kw_only=True):
     """A place that an actor of a deadlock holds."""
 
     lock: str
@@ -163,20 +163,20 @@ class Held(Shape, frozen=True, kw_only=True):
     mode: str
 
 
-class Step(Shape, frozen=True, kw_only=True):
+class StepJson(JsonObject, frozen=True, kw_only=True):
     """What one actor of a deadlock holds and waits for."""
 
     actor: str
     owner: str | None
     name: str
-    holds: list[Held]
-    waits: Held
+    holds: list[HeldJson]
+    waits: HeldJson
     waits_for: str = msgspec.field(name="for")
     edge: Literal["hard", "soft"]
     closing: bool
 
 
-class WayOut(Shape, frozen=True, kw_only=True):
+class WayOutJson(JsonObject, frozen=True, kw_only=True):
     """An actor whose end would let the others go on; its address, and the server it is on."""
 
     actor: str
@@ -187,7 +187,7 @@ class WayOut(Shape, frozen=True, kw_only=True):
     frees: int
 
 
-class Deadlock(Shape, frozen=True, kw_only=True):
+class DeadlockJson(JsonObject, frozen=True, kw_only=True):
     """One independent deadlock; `number` counts those of this run, and of a replay alike."""
 
     id: str
@@ -198,20 +198,20 @@ class Deadlock(Shape, frozen=True, kw_only=True):
     since: Time | None
     coexistence_proven: bool
     actors: list[str]
-    steps: list[Step]
+    steps: list[StepJson]
     behind: int
     sentence: str
-    ways_out: list[WayOut]
+    ways_out: list[WayOutJson]
 
 
-class Evidence(Shape, frozen=True, kw_only=True):
+class EvidenceJson(JsonObject, frozen=True, kw_only=True):
     """A reason for or against; null where it is an assumption."""
 
     supports: bool | None
     text: str
 
 
-class Finding(Shape, frozen=True, kw_only=True):
+class FindingJson(JsonObject, frozen=True, kw_only=True):
     """One diagnosed state."""
 
     id: str
@@ -224,18 +224,18 @@ class Finding(Shape, frozen=True, kw_only=True):
     sessions: list[SessionId]
     since: Time | None
     sentence: str
-    evidence: list[Evidence]
+    evidence: list[EvidenceJson]
     advice: str
 
 
-class Blind(Shape, frozen=True, kw_only=True):
+class BlindJson(JsonObject, frozen=True, kw_only=True):
     """A rule that could not look, and why."""
 
     rule: str
     why: str
 
 
-class Cost(Shape, frozen=True, kw_only=True):
+class CostJson(JsonObject, frozen=True, kw_only=True):
     """What watching costs the ensemble."""
 
     watches: int
@@ -244,21 +244,21 @@ class Cost(Shape, frozen=True, kw_only=True):
     requests_per_s: float | None
 
 
-class Snapshot(Shape, frozen=True, kw_only=True):
+class SnapshotJson(JsonObject, frozen=True, kw_only=True):
     """Everything zktop knows at one moment."""
 
     schema: Literal["zktop.snapshot/1"] = SNAPSHOT
     taken_at: Time
-    source: Source
-    locks: list[Lock]
-    sessions: dict[SessionId, Session]
-    deadlocks: list[Deadlock]
-    findings: list[Finding]
-    blind: list[Blind]
-    cost: Cost | None
+    source: SourceJson
+    locks: list[LockJson]
+    sessions: dict[SessionId, SessionJson]
+    deadlocks: list[DeadlockJson]
+    findings: list[FindingJson]
+    blind: list[BlindJson]
+    cost: CostJson | None
 
 
-class Event(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class EventJson(JsonObject, frozen=True, kw_only=True, omit_defaults=True):
     """One line of `zktop events`."""
 
     schema: Literal["zktop.event/1"]  # no default: defaults are left out of the line
@@ -303,6 +303,6 @@ class Event(Shape, frozen=True, kw_only=True, omit_defaults=True):
 
 
 SCHEMAS: dict[str, Any] = {
-    "snapshot": Snapshot,
-    "events": Event,
+    "snapshot": SnapshotJson,
+    "events": EventJson,
 }

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from zktop.model.waits.ways_out import WayOut
 
 
-def snapshot(report: Report, hosts: str | None = None, chroot: str = "") -> schema.Snapshot:
+def snapshot(report: Report, hosts: str | None = None, chroot: str = "") -> schema.SnapshotJson:
     """Put a whole report into the public shape."""
-    return schema.Snapshot(
+    return schema.SnapshotJson(
         taken_at=iso(report.now),
         source=_source(report, hosts, chroot),
         locks=[_lock(view) for view in report.views],
@@ -23,27 +23,27 @@ def snapshot(report: Report, hosts: str | None = None, chroot: str = "") -> sche
             session_text(session): _session(view) for session, view in report.sessions.items()
         },
         deadlocks=[_deadlock(deadlock) for deadlock in report.deadlocks],
-        findings=[finding_shape(finding) for finding in report.findings],
+        findings=[finding_json(finding) for finding in report.findings],
         blind=[_blind(blind) for blind in report.blind],
         cost=_cost(report.cost),
     )
 
 
-def _source(report: Report, hosts: str | None, chroot: str) -> schema.Source:
+def _source(report: Report, hosts: str | None, chroot: str) -> schema.SourceJson:
     link, sees = report.world.link, report.sight.sees
-    return schema.Source(
+    return schema.SourceJson(
         hosts=hosts,
         chroot=chroot,
         state=link.state if link else "unknown",
         zxid=f"{report.world.zxid:#x}" if report.world.zxid else None,
         session=session_text(link.session) if link and link.session else None,
-        sees=schema.Sees(sessions=sees.sessions, watches=sees.watches, expiry=sees.expiry),
+        sees=schema.SeesJson(sessions=sees.sessions, watches=sees.watches, expiry=sees.expiry),
         servers=[_server(server) for server in report.sight.servers],
     )
 
 
-def _server(server: Server) -> schema.Server:
-    return schema.Server(
+def _server(server: Server) -> schema.ServerJson:
+    return schema.ServerJson(
         address=server.server,
         flavour=server.flavour,
         mode=server.mode,
@@ -60,9 +60,9 @@ def _server(server: Server) -> schema.Server:
     )
 
 
-def _lock(view: View) -> schema.Lock:
+def _lock(view: View) -> schema.LockJson:
     lock = view.lock
-    return schema.Lock(
+    return schema.LockJson(
         path=lock.path,
         layout=lock.layout,
         kind=lock.kind,
@@ -76,9 +76,9 @@ def _lock(view: View) -> schema.Lock:
     )
 
 
-def _contender(contender: Contender) -> schema.Contender:
+def _contender(contender: Contender) -> schema.ContenderJson:
     actual = contender.actual
-    return schema.Contender(
+    return schema.ContenderJson(
         node=contender.node,
         mode=contender.mode,
         sequence=contender.sequence,
@@ -91,8 +91,8 @@ def _contender(contender: Contender) -> schema.Contender:
         state=contender.state,
         blocked_by=list(contender.blocked_by),
         ahead=contender.ahead,
-        watch=schema.Watch(
-            expected=[schema.WatchTarget(path=t.path, how=t.how) for t in contender.expected],
+        watch=schema.WatchJson(
+            expected=[schema.WatchTargetJson(path=t.path, how=t.how) for t in contender.expected],
             actual=None if actual is None else list(actual),
             verdict=contender.verdict,
         ),
@@ -101,10 +101,10 @@ def _contender(contender: Contender) -> schema.Contender:
     )
 
 
-def _session(view: SessionView) -> schema.Session:
+def _session(view: SessionView) -> schema.SessionJson:
     presence, left = view.presence, view.expires_in
     quiet = presence.quiet_ms if presence else None
-    return schema.Session(
+    return schema.SessionJson(
         client=presence.client if presence else None,
         server=presence.server if presence else None,
         timeout_ms=view.timeout_ms,
@@ -117,8 +117,8 @@ def _session(view: SessionView) -> schema.Session:
     )
 
 
-def _deadlock(deadlock: "Deadlock") -> schema.Deadlock:
-    return schema.Deadlock(
+def _deadlock(deadlock: "Deadlock") -> schema.DeadlockJson:
+    return schema.DeadlockJson(
         id=deadlock.id,
         number=deadlock.number,
         rule=deadlock.rule,
@@ -134,8 +134,8 @@ def _deadlock(deadlock: "Deadlock") -> schema.Deadlock:
     )
 
 
-def _step(step: "DeadlockStep") -> schema.Step:
-    return schema.Step(
+def _step(step: "DeadlockStep") -> schema.StepJson:
+    return schema.StepJson(
         actor=step.actor,
         owner=step.owner,
         name=step.name,
@@ -147,12 +147,12 @@ def _step(step: "DeadlockStep") -> schema.Step:
     )
 
 
-def _held(place: "DeadlockPlace") -> schema.Held:
-    return schema.Held(lock=place.lock, node=place.node, mode=place.mode)
+def _held(place: "DeadlockPlace") -> schema.HeldJson:
+    return schema.HeldJson(lock=place.lock, node=place.node, mode=place.mode)
 
 
-def _way(way: "WayOut") -> schema.WayOut:
-    return schema.WayOut(
+def _way(way: "WayOut") -> schema.WayOutJson:
+    return schema.WayOutJson(
         actor=way.actor,
         name=way.owner,
         client=way.client,
@@ -162,9 +162,9 @@ def _way(way: "WayOut") -> schema.WayOut:
     )
 
 
-def finding_shape(finding: Finding) -> schema.Finding:
+def finding_json(finding: Finding) -> schema.FindingJson:
     """Put one finding into the public shape."""
-    return schema.Finding(
+    return schema.FindingJson(
         id=finding.id,
         rule=finding.rule,
         name=finding.name,
@@ -176,20 +176,21 @@ def finding_shape(finding: Finding) -> schema.Finding:
         since=_moment(finding.since),
         sentence=finding.sentence,
         evidence=[
-            schema.Evidence(supports=clue.supports, text=clue.text) for clue in finding.evidence
+            schema.EvidenceJson(supports=clue.supports, text=clue.text)
+            for clue in finding.evidence
         ],
         advice=finding.advice,
     )
 
 
-def _blind(blind: Blind) -> schema.Blind:
-    return schema.Blind(rule=blind.rule, why=blind.why)
+def _blind(blind: Blind) -> schema.BlindJson:
+    return schema.BlindJson(rule=blind.rule, why=blind.why)
 
 
-def _cost(cost: Cost | None) -> schema.Cost | None:
+def _cost(cost: Cost | None) -> schema.CostJson | None:
     if cost is None:
         return None
-    return schema.Cost(
+    return schema.CostJson(
         watches=cost.watches,
         requests=cost.requests,
         bytes_in=cost.bytes_in,

@@ -12,7 +12,14 @@ from itertools import groupby
 from zktop.model.facts import Millis
 from zktop.model.format import count, middle, millis, spoken
 from zktop.model.waits.ways_out import process
-from zktop.output.schema import Contender, Deadlock, Finding, Lock, Snapshot, Step
+from zktop.output.schema import (
+    ContenderJson,
+    DeadlockJson,
+    FindingJson,
+    LockJson,
+    SnapshotJson,
+    StepJson,
+)
 
 FIRST = 8  # waiters of a long queue that are shown; then the last one, and all with a problem
 FOLD = FIRST + 2
@@ -22,17 +29,17 @@ PROBLEMS = {"missing": "NO WATCH", "elsewhere": "WATCHES ELSEWHERE"}
 MODES = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}
 
 
-def is_quiet(lock: Lock) -> bool:
+def is_quiet(lock: LockJson) -> bool:
     """Tell whether a lock is held by one and wanted by nobody else: worth a line, not more."""
     return not lock.waiters and not lock.error and not lock.warnings and len(lock.holders) == 1
 
 
-def is_free(lock: Lock) -> bool:
+def is_free(lock: LockJson) -> bool:
     """Tell whether nobody wants it."""
     return not (lock.waiters or lock.holders or lock.error or lock.warnings)
 
 
-def quiet_row(lock: Lock, now: Millis, width: int) -> Iterator[str]:
+def quiet_row(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
     """Write a lock and its only holder in one line, or in two if the path is long."""
     (holder,) = lock.holders
     name = middle(holder.name, SHORT_NAME)
@@ -46,13 +53,13 @@ def quiet_row(lock: Lock, now: Millis, width: int) -> Iterator[str]:
         yield f"  {lock.path:<{room}}  {tail}"
 
 
-def queue(lock: Lock, now: Millis, width: int) -> Iterator[str]:
+def queue(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
     """Write who holds a lock and who waits, a line each; long queues are folded."""
     yield from (contender_row(one, now, width) for one in _folded(lock.holders, "hold"))
     yield from (contender_row(one, now, width) for one in _folded(lock.waiters, "wait"))
 
 
-def contender_row(contender: Contender | str, now: Millis, width: int) -> str:
+def contender_row(contender: ContenderJson | str, now: Millis, width: int) -> str:
     """Write one contender, or what stands for those that are folded."""
     if isinstance(contender, str):
         return cut(f"  {contender}", width)
@@ -65,12 +72,12 @@ def contender_row(contender: Contender | str, now: Millis, width: int) -> str:
     return f"{cut(left, room):<{room}}  {tail}"
 
 
-def who(contender: Contender) -> str:
+def who(contender: ContenderJson) -> str:
     """Call somebody by a name that is no other's; the end of a long one tells it apart."""
     return middle(contender.name, LONGEST_NAME)
 
 
-def age(contender: Contender, now: Millis) -> str:
+def age(contender: ContenderJson, now: Millis) -> str:
     """Say how long it has been so: `>` at least, `<` at most, `?` unknown."""
     since = contender.since or contender.created
     if since is None:
@@ -79,7 +86,7 @@ def age(contender: Contender, now: Millis) -> str:
     return bound + spoken(max(0, now - millis(since)) / 1000)
 
 
-def mix(contenders: Sequence[Contender]) -> str:
+def mix(contenders: Sequence[ContenderJson]) -> str:
     """Write a queue as runs of modes, if there are several.
 
     >>> mix(())
@@ -98,7 +105,7 @@ def cut(line: str, width: int) -> str:
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
-def _folded(some: Sequence[Contender], verb: str) -> Iterator[Contender | str]:
+def _folded(some: Sequence[ContenderJson], verb: str) -> Iterator[ContenderJson | str]:
     """Leave out the middle of a long queue, but nobody who has a problem."""
     if len(some) <= FOLD:
         yield from some
@@ -113,11 +120,11 @@ def _folded(some: Sequence[Contender], verb: str) -> Iterator[Contender | str]:
     yield some[-1]
 
 
-def _session(contender: Contender) -> str:
+def _session(contender: ContenderJson) -> str:
     return contender.session or "no session"
 
 
-def _behind(contender: Contender) -> str:
+def _behind(contender: ContenderJson) -> str:
     problem = PROBLEMS.get(contender.watch.verdict, "")
     if not contender.blocked_by:
         return problem
@@ -132,7 +139,7 @@ FIRST_STEPS, LAST_STEPS = 3, 2
 WAYS_OUT = 2
 
 
-def lines(snapshot: Snapshot, width: int = WIDTH) -> Iterator[str]:
+def lines(snapshot: SnapshotJson, width: int = WIDTH) -> Iterator[str]:
     """Give the lines."""
     now = millis(snapshot.taken_at)
     yield from _head(snapshot, width)
@@ -148,7 +155,7 @@ def lines(snapshot: Snapshot, width: int = WIDTH) -> Iterator[str]:
     yield from _not_seen(snapshot, width)
 
 
-def _head(snapshot: Snapshot, width: int) -> Iterator[str]:
+def _head(snapshot: SnapshotJson, width: int) -> Iterator[str]:
     source, told = snapshot.source, {deadlock.id for deadlock in snapshot.deadlocks}
     others = sum(finding.id not in told for finding in snapshot.findings)
     servers = count(len(source.servers), "server") if source.servers else "no server asked"
@@ -160,7 +167,7 @@ def _head(snapshot: Snapshot, width: int) -> Iterator[str]:
     )
 
 
-def _deadlock(deadlock: Deadlock, now: Millis, width: int) -> Iterator[str]:
+def _deadlock(deadlock: DeadlockJson, now: Millis, width: int) -> Iterator[str]:
     head = f"DEADLOCK {deadlock.id}  {deadlock.kind}, confidence {deadlock.confidence}"
     behind = f", {deadlock.behind} more behind"
     head += f"{_since(deadlock.since, now)}{behind if deadlock.behind else ''}"
@@ -174,7 +181,7 @@ def _deadlock(deadlock: Deadlock, now: Millis, width: int) -> Iterator[str]:
         yield from _wrapped(said, "  ", width)
 
 
-def _steps(deadlock: Deadlock, names: dict[str, str], width: int) -> Iterator[str]:
+def _steps(deadlock: DeadlockJson, names: dict[str, str], width: int) -> Iterator[str]:
     """Write the steps in the order they were taken in, without the middle of a long ring."""
     numbered = list(enumerate(deadlock.steps, start=1))
     hidden = len(numbered) - FIRST_STEPS - LAST_STEPS
@@ -185,7 +192,7 @@ def _steps(deadlock: Deadlock, names: dict[str, str], width: int) -> Iterator[st
             yield f"     ... {hidden} more ..."
 
 
-def _step(step: Step, names: dict[str, str]) -> str:
+def _step(step: StepJson, names: dict[str, str]) -> str:
     holds = [f"{MODES[held.mode]}:{held.lock}" for held in step.holds]
     held = f"holds {', '.join(holds)} and " if holds else ""
     waits = f"waits for {MODES[step.waits.mode]}:{step.waits.lock}"
@@ -195,7 +202,7 @@ def _step(step: Step, names: dict[str, str]) -> str:
     return f"{names[step.actor]} {held}{waits} behind {behind}{edge}{closing}"
 
 
-def _finding(finding: Finding, now: Millis, width: int) -> Iterator[str]:
+def _finding(finding: FindingJson, now: Millis, width: int) -> Iterator[str]:
     head = f"{finding.severity.upper()} {finding.rule} {finding.name}"
     head += f", confidence {finding.confidence}{_since(finding.since, now)}"
     yield from _wrapped(head, "", width)
@@ -203,7 +210,7 @@ def _finding(finding: Finding, now: Millis, width: int) -> Iterator[str]:
     yield from _wrapped(finding.advice, "  ", width)
 
 
-def _locks(locks: list[Lock], now: Millis, width: int) -> Iterator[str]:
+def _locks(locks: list[LockJson], now: Millis, width: int) -> Iterator[str]:
     quiet = [lock for lock in locks if is_quiet(lock)]
     free = [lock for lock in locks if is_free(lock)]
     for lock in locks:
@@ -219,7 +226,7 @@ def _locks(locks: list[Lock], now: Millis, width: int) -> Iterator[str]:
         yield from (f"  {lock.path}" for lock in free)
 
 
-def _lock(lock: Lock, now: Millis, width: int) -> Iterator[str]:
+def _lock(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
     leases = f" of {lock.leases}" if lock.leases else ""
     waiting = f"  {len(lock.waiters)} waiting" if lock.waiters else ""
     what = f"{lock.kind}{leases}  {lock.layout}{waiting}"
@@ -235,7 +242,7 @@ def _lock(lock: Lock, now: Millis, width: int) -> Iterator[str]:
     yield from queue(lock, now, width)
 
 
-def _not_seen(snapshot: Snapshot, width: int) -> Iterator[str]:
+def _not_seen(snapshot: SnapshotJson, width: int) -> Iterator[str]:
     whys: dict[str, set[str]] = {}
     for blind in snapshot.blind:
         whys.setdefault(blind.why, set()).add(blind.rule)

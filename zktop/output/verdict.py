@@ -17,7 +17,7 @@ OUTAGES: Final = frozenset({"P13", "P14", "P15", "R8", "R9"})
 Level = Literal["OK", "WARNING", "CRITICAL", "UNKNOWN"]
 
 
-class Bar(NamedTuple):
+class FailCriteria(NamedTuple):
     """What counts: certain rules, or whatever is critical; and how sure it must be."""
 
     rules: frozenset[str] = frozenset()
@@ -39,10 +39,10 @@ class Bar(NamedTuple):
         return finding.rule in (self.rules or CRITICAL)
 
 
-class Judge:
+class VerdictBuilder:
     """Told of every report, in order; what was seen once only does not count."""
 
-    def __init__(self, bar: Bar, settle: Millis) -> None:
+    def __init__(self, bar: FailCriteria, settle: Millis) -> None:
         """Begin without having looked."""
         self._bar, self._settle = bar, settle
         self._since: dict[str, Millis] = {}
@@ -66,7 +66,7 @@ class Judge:
         first = self._first_tables
         return all(at >= first.get(server, at) + self._settle for server, at in _tables(report))
 
-    def verdict(self, report: Report) -> "Verdict":
+    def verdict(self, report: Report) -> "CheckVerdict":
         """Sort the findings of the last report by whether they count, and why not."""
         found = report.findings
         counting = [
@@ -76,7 +76,7 @@ class Judge:
         brief = [one for one in found if one.id not in ids and self._may_count_later(one, report)]
         told = ids | {one.id for one in brief}
         deadlocks = {one.id for one in report.deadlocks}
-        return Verdict(
+        return CheckVerdict(
             tuple(one for one in counting if one.cause not in ids),
             tuple(brief),
             tuple(one for one in found if one.id in deadlocks - told),
@@ -98,7 +98,7 @@ class Judge:
         return UNCONFIRMED in finding.evidence or not self._has_lasted(finding, report)
 
 
-class Verdict(NamedTuple):
+class CheckVerdict(NamedTuple):
     """The answer of one check."""
 
     findings: tuple[Finding, ...]

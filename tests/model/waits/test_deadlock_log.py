@@ -6,7 +6,7 @@ from model.builders import NOW, ZK1, connections, kazoo_name, lock, row, world
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Gone, join
 from zktop.model.report import Report
-from zktop.output.events import Teller
+from zktop.output.events import EventStream
 
 BEGIN = NOW + 60_000
 ANN_X, BOB_X = kazoo_name("ann", 0), kazoo_name("bob", 1)
@@ -104,7 +104,7 @@ def test_a_pair_that_has_deadlocked_is_not_potential_any_more() -> None:
 
 def test_the_event_of_its_end_says_how() -> None:
     """With the number that its beginning had."""
-    teller = Teller()
+    teller = EventStream()
     events = [one for made in looked(RING, ENDS["bob closed its session"])
               for one in teller.events(made)]  # fmt: skip
     begin, end = (one for one in events if one.event.startswith("deadlock"))

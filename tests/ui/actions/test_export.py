@@ -10,7 +10,7 @@ from textual.widgets import Input, Label
 from ui.example_ensemble import trouble
 from ui.fake_feed import app_of, settled
 
-from zktop.app.run_ui import Shapes
+from zktop.app.run_ui import ReportExports
 from zktop.ui.actions.export import keep
 from zktop.ui.app import Zktop
 from zktop.ui.dialogs.export import SHAPES, refused
@@ -27,7 +27,7 @@ BEGINS = {
 def full() -> Zktop:
     """An app that can write all forms."""
     app = app_of(*trouble())
-    app.exports = Shapes("zk1:2181", "/app")
+    app.exports = ReportExports("zk1:2181", "/app")
     return app
 
 

@@ -12,7 +12,7 @@ from ui.example_states import END, STEP, deadlock_frames
 from ui.fake_feed import app_of, settled
 
 from zktop.app.replay import Replay
-from zktop.app.run_ui import Shapes
+from zktop.app.run_ui import ReportExports
 from zktop.ui.actions.export import LEAD_MS
 from zktop.ui.app import Zktop
 from zktop.ui.ports import Frame
@@ -27,7 +27,7 @@ async def shown(
 ) -> AsyncIterator[tuple[Zktop, Pilot[int]]]:
     """Show the timeline of these frames; what is cut out can be written."""
     app = app_of(*told, page=page, is_live=is_live)
-    app.exports = Shapes("zk1:2181")
+    app.exports = ReportExports("zk1:2181")
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await settled(pilot)
         yield app, pilot

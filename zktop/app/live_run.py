@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 SHARE = 5  # times as long as it takes, from one turn to the next
 
 
-class Turns:
+class RateLimit:
     """Saves up a few turns while nothing is done."""
 
     def __init__(self, per_second: float, saved: int = 6) -> None:
@@ -52,7 +52,7 @@ class Turns:
     def earliest(self) -> float:
         """Give the time from which on the next turn may be taken.
 
-        >>> turns = Turns(per_second=10, saved=2)
+        >>> turns = RateLimit(per_second=10, saved=2)
         >>> for now in (5.0, 5.0, 5.0):
         ...     turns.take(now)
         >>> round(turns.earliest, 3)
@@ -66,7 +66,7 @@ class Turns:
         self._paid_until = max(self._paid_until, now) + rest
 
 
-class Errand:
+class BackgroundCall:
     """One call, under way as soon as it is made; `wait` ends as the call does."""
 
     def __init__(self, call: Callable[[], object]) -> None:
@@ -98,7 +98,7 @@ FIRST_SAMPLE_S = 5.0
 ALIVE = ("connected", "read-only")
 
 
-class Watch:
+class LiveRun:
     """Looks at one ensemble until it is closed."""
 
     def __init__(self, access: Access, plan: Plan, settings: Settings) -> None:
@@ -118,14 +118,14 @@ class Watch:
         self._learned = 0
         self._now: Millis = 0
         self._looked: float | None = None
-        self._turns = Turns(LOOKS_PER_S)
+        self._turns = RateLimit(LOOKS_PER_S)
         self._asked_again: dict[Text, float] = {}
         self._cost: Cost | None = None
         self._counted = 0.0
 
     def __enter__(self) -> Self:
         """Connect; NoConnectionError says in a sentence why that cannot be."""
-        connecting = Errand(lambda: self._source.start(self._came.put))
+        connecting = BackgroundCall(lambda: self._source.start(self._came.put))
         try:
             with uncollected():
                 from zktop.model.examiner import Examiner  # noqa: PLC0415  while it connects

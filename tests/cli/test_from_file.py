@@ -1,0 +1,66 @@
+"""`--from FILE`: any command on a recording instead of an ensemble."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from output.stories import LATER, SETTLE, facts, recorded, recorded_story, settings
+
+Zktop = Callable[..., tuple[int, str, str]]
+
+
+def test_the_command_line_judges_anew(zktop: Zktop, tmp_path: Path) -> None:
+    """With another root, another part of the same facts is shown."""
+    file = recorded_story(tmp_path / "a.zktop", "X x: A B ; Y x: B A")
+
+    told, anew = (
+        zktop("check", "--from", str(file), *more) for more in ([], ["--root", "/locks/x"])
+    )
+
+    assert (told[0], anew[0]) == (1, 0)
+    assert anew[1].startswith("OK: 1 lock, 0 deadlocks\n")
+
+
+def test_a_cut_off_file_is_read_and_said_to_be(zktop: Zktop, tmp_path: Path) -> None:
+    """Up to its last whole line, which is where it was flushed."""
+    moments = [(LATER + n * SETTLE, facts("X x: A B") if not n else []) for n in range(5)]
+    file = recorded(tmp_path / "a.zktop", *moments, judged_by=settings("X x: A B"))
+    file.write_bytes(file.read_bytes()[:-12])
+
+    code, out, err = zktop("check", "--from", str(file))
+
+    assert code == 0
+    assert out.startswith("OK: 1 lock")
+    assert err == f"{file} was cut off: it is read up to its last whole line.\n"
+
+
+def test_a_file_that_is_no_recording_is_a_usage_error(zktop: Zktop, tmp_path: Path) -> None:
+    """Named, in one sentence."""
+    file = tmp_path / "notes.txt"
+    file.write_text("hello")
+
+    code, out, err = zktop("snapshot", "--from", str(file))
+
+    assert (code, out) == (2, "")
+    assert err == f"{file} is no zktop recording: it does not begin like one.\n"
+
+
+@pytest.mark.parametrize("at", ["yesterday", "+x", "12:00"])
+def test_a_time_that_is_none_is_a_usage_error(zktop: Zktop, tmp_path: Path, at: str) -> None:
+    """With an example of one."""
+    file = recorded_story(tmp_path / "a.zktop", "X x: A")
+
+    code, out, err = zktop("snapshot", "--from", str(file), "--at", at)
+
+    assert (code, out) == (2, "")
+    assert "expected a time like 2026-01-31T12:00:00Z or +90s" in err
+
+
+def test_a_time_before_the_first_look_is_nothing_to_look_at(zktop: Zktop, tmp_path: Path) -> None:
+    """Nobody knows what was then."""
+    file = recorded_story(tmp_path / "a.zktop", "X x: A")
+
+    code, out, err = zktop("snapshot", "--from", str(file), "--at", "1970-01-01T00:00:01Z")
+
+    assert (code, out) == (4, "")
+    assert err == f"{file} holds no look before 1970-01-01T00:00:01.000Z.\n"
