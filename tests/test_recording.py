@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zktop.errors import UsageError
-from zktop.model.facts import AnyFact, Children, Gone, Link, Node, Siblings, Stat, Watches
+from zktop.model.facts import AnyFact, Children, Gone, Link, Node, NodeBatch, Stat, Watches
 from zktop.model.text import Text
 from zktop.model.world.world import World
 from zktop.recording import (
     LONGEST_DATA,
     STATE_EVERY,
     Header,
-    Look,
+    LookMark,
     Recorder,
     Recording,
-    State,
+    StateMark,
     redacted,
 )
 
@@ -34,10 +34,10 @@ def stat(czxid: int) -> Stat:
     return Stat(czxid, czxid, FIRST, owner=7)
 
 
-def story(looks: int, every: int = 1000) -> list[AnyFact | Look]:
+def story(looks: int, every: int = 1000) -> list[AnyFact | LookMark]:
     """A root whose members come and go, looked at once a second."""
     root = Text("/locks/a")
-    lines: list[AnyFact | Look] = [
+    lines: list[AnyFact | LookMark] = [
         Link(state="connected", zxid=0, at=FIRST),
         Children(path=root, names=(), stat=stat(1), zxid=1, at=FIRST),
         Watches(server=Text("zk1:2181"), rows={7: (root,)}, zxid=1, at=FIRST),
@@ -49,16 +49,16 @@ def story(looks: int, every: int = 1000) -> list[AnyFact | Look]:
         if n > 2:
             gone = Text(f"/locks/a/lock-{n - 2:010d}")
             lines.append(Gone(path=gone, zxid=zxid + 1, at=at))
-        lines.append(Look(zxid=zxid + (n > 2), at=at))
+        lines.append(LookMark(zxid=zxid + (n > 2), at=at))
     return lines
 
 
-def recorded(path: Path, lines: list[AnyFact | Look]) -> Path:
+def recorded(path: Path, lines: list[AnyFact | LookMark]) -> Path:
     """Write a story into a file, as a live run would."""
     with path.open("wb") as file:
         recorder = Recorder(file, HEADER)
         for line in lines:
-            if isinstance(line, Look):
+            if isinstance(line, LookMark):
                 recorder.look(line.at)
             else:
                 recorder.facts([line])
@@ -66,12 +66,12 @@ def recorded(path: Path, lines: list[AnyFact | Look]) -> Path:
     return path
 
 
-def told(recording: Recording, offset: int = 0) -> list[AnyFact | Look]:
+def told(recording: Recording, offset: int = 0) -> list[AnyFact | LookMark]:
     """The facts and looks of a recording, without what repeats the state."""
-    lines: list[AnyFact | Look] = []
+    lines: list[AnyFact | LookMark] = []
     repeating = 0
     for line in recording.lines(offset):
-        if isinstance(line, State):
+        if isinstance(line, StateMark):
             repeating = line.facts
         elif repeating:
             repeating -= 1
@@ -82,14 +82,16 @@ def told(recording: Recording, offset: int = 0) -> list[AnyFact | Look]:
 
 def world(recording: Recording, offset: int = 0) -> World:
     """The world after all facts from a place in the file on."""
-    facts = [f for f in recording.lines(offset) if not isinstance(f, Header | Look | State)]
+    facts = [
+        f for f in recording.lines(offset) if not isinstance(f, Header | LookMark | StateMark)
+    ]
     return World().after(*facts)
 
 
 def test_siblings_are_written_one_by_one(tmp_path: Path) -> None:
     """What was read together is recorded as it always was: a line for each znode."""
     file = tmp_path / "siblings.zktop"
-    read = Siblings(
+    read = NodeBatch(
         path=Text("/locks/a"),
         names=(Text("x"), Text("y")),
         stats=(stat(5), stat(6)),
@@ -124,7 +126,7 @@ def test_reading_can_start_at_any_minute(tmp_path: Path) -> None:
     state = next(iter(recording.lines(offset)))
 
     assert len(recording.starts()) == 1 + 199_000 // STATE_EVERY
-    assert isinstance(state, State)
+    assert isinstance(state, StateMark)
     assert state.at == FIRST + 2 * STATE_EVERY
     assert world(recording, offset).family("/locks/a").members == (
         world(recording).family("/locks/a").members

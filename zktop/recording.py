@@ -22,7 +22,7 @@ from typing import IO, Annotated, Final, Literal
 import msgspec
 
 from zktop.errors import UsageError
-from zktop.model.facts import AnyFact, Fact, Millis, Node, Told, one_by_one
+from zktop.model.facts import AnyFact, Fact, Millis, Node, SourceFact, single_facts
 from zktop.model.settings import Settings
 from zktop.model.text import label
 from zktop.model.world.world import World, difference, state
@@ -53,24 +53,26 @@ class _Form(msgspec.Struct):
     schema: str = ""
 
 
-class Look(Fact, frozen=True, tag="look"):
+class LookMark(Fact, frozen=True, tag="look"):
     """The live run looked at its world at this moment, at everything or only at what changed."""
 
     thorough: bool = True
 
 
-class State(Fact, frozen=True, tag="state"):
+class StateMark(Fact, frozen=True, tag="state"):
     """So many facts follow that repeat everything known at this moment."""
 
     facts: int
 
 
-Line = Annotated[
-    Header | Look | State | AnyFact, msgspec.Meta(description="one line of a recording")
+RecordingLine = Annotated[
+    Header | LookMark | StateMark | AnyFact, msgspec.Meta(description="one line of a recording")
 ]
 
 _encoder = msgspec.json.Encoder()
-_decoder: msgspec.json.Decoder[Header | Look | State | AnyFact] = msgspec.json.Decoder(Line)
+_decoder: msgspec.json.Decoder[Header | LookMark | StateMark | AnyFact] = msgspec.json.Decoder(
+    RecordingLine
+)
 
 
 class Recorder:
@@ -85,9 +87,9 @@ class Recorder:
         self._header = header
         self._member: gzip.GzipFile | None = None
 
-    def facts(self, facts: Iterable[Told]) -> None:
+    def facts(self, facts: Iterable[SourceFact]) -> None:
         """Write what was read."""
-        told = [redacted(fact) if self._redacted else fact for fact in one_by_one(facts)]
+        told = [redacted(fact) if self._redacted else fact for fact in single_facts(facts)]
         if not told:
             return
         self._world = self._world.after(*told)
@@ -102,11 +104,11 @@ class Recorder:
         if self._member is None:
             self._begin(at)
             self._write(self._header)
-        self._write(Look(zxid=self._world.zxid, at=at, thorough=thorough))
+        self._write(LookMark(zxid=self._world.zxid, at=at, thorough=thorough))
         if self._state_at is not None and at - self._state_at >= STATE_EVERY:
             self._begin(at)
             facts = tuple(state(self._world))
-            for line in (State(zxid=self._world.zxid, at=at, facts=len(facts)), *facts):
+            for line in (StateMark(zxid=self._world.zxid, at=at, facts=len(facts)), *facts):
                 self._write(line)
         elif self._member is not None:
             self._member.flush()  # what was looked at is on disk, whatever happens next
@@ -122,7 +124,7 @@ class Recorder:
         self._state_at = at
         self._member = gzip.GzipFile(f"zktop-{at:013d}", "wb", 6, self._file, mtime=0)
 
-    def _write(self, line: Header | Look | State | AnyFact) -> None:
+    def _write(self, line: Header | LookMark | StateMark | AnyFact) -> None:
         if self._member is not None:
             self._member.write(_encoder.encode(line) + b"\n")
 
@@ -139,7 +141,7 @@ class Recording:
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from error
 
-    def lines(self, offset: int = 0) -> Iterator[Header | Look | State | AnyFact]:
+    def lines(self, offset: int = 0) -> Iterator[Header | LookMark | StateMark | AnyFact]:
         """Go through the lines from a member on; stop where the file was cut off or is spoilt."""
         self.cut_off = False
         try:
@@ -147,14 +149,14 @@ class Recording:
         except _SPOILT:
             self.cut_off = True
 
-    def story(self) -> Iterator[Look | AnyFact]:
+    def story(self) -> Iterator[LookMark | AnyFact]:
         """Go through what was read and when it was looked at, without what repeats the state."""
         repeated = 0
         for line in self.lines():
             match line:
                 case Header():
                     pass
-                case State():
+                case StateMark():
                     repeated = line.facts
                 case _ if repeated:
                     repeated -= 1

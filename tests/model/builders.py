@@ -14,10 +14,10 @@ from zktop.model.facts import (
     Expiry,
     Link,
     Node,
+    NodeBatch,
     Server,
     ServerState,
     Session,
-    Siblings,
     Stat,
     Watches,
     ZnodeFact,
@@ -65,7 +65,7 @@ def as_sibling(fact: ZnodeFact) -> FamilyFact:
     if not isinstance(fact, Node) or fact.stat is None or fact.data is None:
         return fact
     parent, name = split(fact.path)
-    return Siblings(
+    return NodeBatch(
         path=parent,
         names=(name,),
         stats=(fact.stat,),

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Self
 
 from zktop.cli.process import uncollected
 from zktop.errors import NoConnectionError
-from zktop.model.facts import Cost, Millis, Session, Told
+from zktop.model.facts import Cost, Millis, Session, SourceFact
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
@@ -113,8 +113,8 @@ class LiveRun:
         self.world = World()
         self._source = Source(access, plan)
         self._examiner: Examiner
-        self._came: queue.SimpleQueue[list[Told]] = queue.SimpleQueue()
-        self._told: list[Told] = []
+        self._came: queue.SimpleQueue[list[SourceFact]] = queue.SimpleQueue()
+        self._told: list[SourceFact] = []
         self._learned = 0
         self._now: Millis = 0
         self._looked: float | None = None

@@ -11,7 +11,7 @@ from zktop.model.format import iso
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.world.world import World
-from zktop.recording import Header, Look, Recording
+from zktop.recording import Header, LookMark, Recording
 
 
 class Replay:
@@ -42,7 +42,7 @@ class Replay:
         examiner, world = Examiner(self.settings), World()
         told: list[AnyFact] = []
         for line in self._recording.story():
-            if not isinstance(line, Look):
+            if not isinstance(line, LookMark):
                 told.append(line)
             elif until is not None and line.at > until:
                 return

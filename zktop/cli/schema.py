@@ -9,12 +9,12 @@ import msgspec
 from zktop.cli.output import put
 from zktop.config.show import config_schema
 from zktop.output.schema import SCHEMAS
-from zktop.recording import Line
+from zktop.recording import RecordingLine
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
-_KINDS = {**SCHEMAS, "recording": Line}
+_KINDS = {**SCHEMAS, "recording": RecordingLine}
 _EXAMPLES = """\b
 Examples:
   zktop schema snapshot

@@ -19,7 +19,7 @@ from typing import Final, Literal
 import msgspec
 
 from zktop.model.facts import Session, session_text
-from zktop.model.history.change import Change, everybody
+from zktop.model.history.change import LockChange, everybody
 from zktop.model.locks.lock import Member
 from zktop.model.text import Text, clean
 from zktop.model.world.ensemble import Sight
@@ -81,7 +81,7 @@ class SharedNames:
         """Tell whether some members are still to be counted."""
         return bool(self._ahead)
 
-    def note(self, changes: Iterable[Change]) -> None:
+    def note(self, changes: Iterable[LockChange]) -> None:
         """Take note of changed locks, to be counted in this order."""
         for change in changes:
             before, after = everybody(change.before), everybody(change.after)

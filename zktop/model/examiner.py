@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 from zktop.model.client_names import MAX_COUNTED_PER_LOOK as COUNTED_AT_ONCE
 from zktop.model.client_names import ClientNames, SharedNames
 from zktop.model.facts import Cost, Millis, Session
-from zktop.model.findings.over_time import AT_ONCE, Inspection, Scene
-from zktop.model.history.all_locks import Chronicle
-from zktop.model.history.change import Change
+from zktop.model.findings.over_time import AT_ONCE, FindingTracker, LookInput
+from zktop.model.history.all_locks import LockHistories
+from zktop.model.history.change import LockChange
 from zktop.model.history.events import Departure
 from zktop.model.locks.bulk import Plain, plain_locks
 from zktop.model.locks.candidates import read_by
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.update import Difference, difference
-from zktop.model.report import Part, Report
+from zktop.model.report import LockRecord, Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.waits.deadlock_log import DeadlockLog
@@ -40,14 +40,14 @@ class Examiner:
     def __init__(self, settings: Settings | None = None) -> None:
         """Begin without having seen anything."""
         self.settings = settings or Settings()
-        self._chronicle = Chronicle()
+        self._chronicle = LockHistories()
         self._namesakes = SharedNames()
         self._deadlocks = DeadlockDetector(self.settings)
         self._log = DeadlockLog()
-        self._inspection = Inspection(self.settings, self._chronicle)
+        self._inspection = FindingTracker(self.settings, self._chronicle)
         self._world = World()
         self._sight = NO_SIGHT
-        self._parts: Shelf[Text, Part] = Shelf()
+        self._parts: Shelf[Text, LockRecord] = Shelf()
         self._locks: dict[Text, Lock] = {}
         self._paths: tuple[Text, ...] = ()
         self._now: Millis = 0  # of the newest report
@@ -96,7 +96,7 @@ class Examiner:
         )
         inversions = self._log.dated(verdict.inversions)
         found = self._inspection.look(
-            Scene(
+            LookInput(
                 world=world,
                 now=now,
                 sight=sight,
@@ -142,7 +142,7 @@ class Examiner:
         lost_at = world.link.gone_since if world.link else None
         return now if lost_at is None else max(self._now, min(now, lost_at))
 
-    def _changes(self, world: World, now: Millis) -> list[Change]:
+    def _changes(self, world: World, now: Millis) -> list[LockChange]:
         """Make the locks again whose facts changed, and say how they differ."""
         changed = world.changed_since(self._world)
         known = self._world.families
@@ -163,15 +163,15 @@ class Examiner:
         )
         return [change for change in changes if change is not None]
 
-    def _meet(self, paths: Iterable[Text], world: World) -> dict[Text, Change]:
+    def _meet(self, paths: Iterable[Text], world: World) -> dict[Text, LockChange]:
         """Give the changes that locks are there now, where they are plain ones."""
         unknown = [path for path in paths if path not in self._locks]
         found = plain_locks(unknown, world, self.settings)
-        return {path: met(path, plain) for path, plain in found.items()}
+        return {path: first_seen(path, plain) for path, plain in found.items()}
 
     def _change(
         self, path: Text, world: World, now: Millis, news: Difference | None
-    ) -> Change | None:
+    ) -> LockChange | None:
         new = self._meet([path], world)
         if new:
             return new[path]
@@ -192,11 +192,11 @@ class Examiner:
                 after = _unknown(found, self.settings.root_of(path), world)
                 if found.asks_watches:
                     self._doubted.add(path)
-        return None if after is before else Change.between(path, before, after)
+        return None if after is before else LockChange.between(path, before, after)
 
-    def _file(self, changes: Iterable[Change]) -> None:
+    def _file(self, changes: Iterable[LockChange]) -> None:
         """Keep the changed locks for the next look."""
-        parts: dict[Text, Part | None] = {}
+        parts: dict[Text, LockRecord | None] = {}
         for change in changes:
             path, lock = change.path, change.after
             if lock is None:
@@ -204,7 +204,7 @@ class Examiner:
                 parts[path] = None
             else:
                 self._locks[path] = lock
-                parts[path] = Part(lock, self._chronicle.of(path))
+                parts[path] = LockRecord(lock, self._chronicle.of(path))
             self._mark(path, lock)
         came_or_went = any((change.before is None) != (change.after is None) for change in changes)
         self._parts = self._parts.with_changes(parts)
@@ -221,14 +221,16 @@ class Examiner:
             self._asking.add(path)
 
 
-def met(path: Text, plain: Plain) -> Change:
+def first_seen(path: Text, plain: Plain) -> LockChange:
     """Say that all of a plain lock is new, in the order in which they came."""
     lock = plain.lock
     members, holders = lock.lines[0].members, tuple(lock.lines[0].holders)
     if not lock.warnings:  # then it is the order in which they stand
-        return Change(path, None, lock, created=tuple(members), granted=holders, roll=plain.roll)
+        return LockChange(
+            path, None, lock, created=tuple(members), granted=holders, roll=plain.roll
+        )
     came = tuple(sorted(members, key=attrgetter("znode.stat.czxid")))
-    return Change(path, None, lock, created=came, granted=holders)
+    return LockChange(path, None, lock, created=came, granted=holders)
 
 
 def _unknown(found: NotALock, root: Root | None, world: World) -> Lock | None:

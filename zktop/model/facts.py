@@ -107,7 +107,7 @@ class Node(Fact, frozen=True, tag="node"):
             _clean_path(self)
 
 
-class Siblings(Fact, frozen=True, tag="siblings"):
+class NodeBatch(Fact, frozen=True, tag="siblings"):
     """Some children of one znode, read together: short for as many Nodes, and never written."""
 
     path: Text  # of their parent
@@ -274,13 +274,13 @@ class Link(Fact, frozen=True, tag="link"):
 ZnodeFact = Children | Node | Gone | Denied
 ServerFact = Connections | Watches | Expiry | Server
 AnyFact = ZnodeFact | ServerFact | Link
-Told = AnyFact | Siblings  # what a source tells
+SourceFact = AnyFact | NodeBatch  # what a source tells
 
 
-def one_by_one(told: Iterable[Told]) -> Iterator[AnyFact]:
+def single_facts(told: Iterable[SourceFact]) -> Iterator[AnyFact]:
     """Give the facts that are written down: one for each znode."""
     for fact in told:
-        if isinstance(fact, Siblings):
+        if isinstance(fact, NodeBatch):
             yield from fact.nodes
         else:
             yield fact
@@ -307,12 +307,12 @@ def join(parent: str, name: str) -> Text:
     return Text(f"/{name}" if parent == "/" else f"{parent}/{name}")
 
 
-def _clean_path(fact: "Children | Node | Siblings | Gone | Denied") -> None:
+def _clean_path(fact: "Children | Node | NodeBatch | Gone | Denied") -> None:
     if not fact.path.isprintable():
         msgspec.structs.force_setattr(fact, "path", clean(fact.path))
 
 
-def _clean_names(fact: "Children | Siblings") -> None:
+def _clean_names(fact: "Children | NodeBatch") -> None:
     if not are_clean(fact.names):
         msgspec.structs.force_setattr(fact, "names", tuple(map(clean, fact.names)))
 

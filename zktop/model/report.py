@@ -14,7 +14,7 @@ import msgspec
 
 from zktop.model.client_names import ClientNames
 from zktop.model.facts import Cost, Millis, Session, session_text
-from zktop.model.findings.finding import Blind, Finding
+from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.history.events import UNKNOWN_SINCE, Event, How, Since
 from zktop.model.history.lock_history import LockHistory
 from zktop.model.layouts.layout import Mode
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from zktop.model.waits.lock_order_story import Inversion
 
 SinceIs = How
-Naming = Callable[[Session, Text | None], Text | None]
+OwnerName = Callable[[Session, Text | None], Text | None]
 
 NOT_LOOKED = Watching("unknown")
 NAMED: Final = 100  # who must go first; naming all in a queue of thousands would be quadratic
@@ -62,13 +62,13 @@ class Contender(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     stranded: bool = False  # its client failed, and left the node behind
 
 
-class View(msgspec.Struct, frozen=True, eq=False):
+class LockView(msgspec.Struct, frozen=True, eq=False):
     """One lock beside everything else: each contender is put together when it is asked for."""
 
     lock: Lock
     history: LockHistory
     lookout: Lookout
-    naming: Naming
+    owner_name: OwnerName
     client_names: ClientNames
     ours: Collection[Session]
 
@@ -94,7 +94,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
             mode=member.mode,
             sequence=member.sequence,
             session=member.owner or None,
-            owner=self.naming(member.owner, member.label),
+            owner=self.owner_name(member.owner, member.label),
             name=self.client_names(member.owner, member.label),
             created=member.ctime,
             since=since.at,
@@ -128,7 +128,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
             mode="exclusive",
             sequence=None,
             session=session,
-            owner=self.naming(session, None),
+            owner=self.owner_name(session, None),
             name=self.client_names(session),
             created=None,
             since=since.at,
@@ -143,7 +143,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
         )
 
 
-def naming(sight: Sight, owners: dict[str, str]) -> Naming:
+def owner_name_in(sight: Sight, owners: dict[str, str]) -> OwnerName:
     """Give the function that names the owner of a place.
 
     Its data or its name come first; then the user's list, by session, address or host; then the
@@ -162,7 +162,7 @@ def naming(sight: Sight, owners: dict[str, str]) -> Naming:
     return name
 
 
-class Part(msgspec.Struct, frozen=True, eq=False):
+class LockRecord(msgspec.Struct, frozen=True, eq=False):
     """What was worked out for one lock; the same object while the lock does not change."""
 
     lock: Lock
@@ -190,14 +190,14 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     settings: Settings
     sight: Sight
     client_names: ClientNames  # names everybody by a name that is no other's
-    parts: Shelf[Text, Part]
+    parts: Shelf[Text, LockRecord]
     paths: tuple[Text, ...]  # of all locks, in order
     deadlocks: "tuple[Deadlock, ...]" = ()
     over: tuple[EndedDeadlock, ...] = ()  # deadlocks of this run that are over, oldest first
     inversions: "tuple[Inversion, ...]" = ()  # deadlocks that may happen one day
     blockers: tuple[RootBlocker, ...] = ()  # whom all waiting leads to, the most blocked first
     findings: tuple[Finding, ...] = ()
-    blind: tuple[Blind, ...] = ()
+    blind: tuple[BlindSpot, ...] = ()
     events: tuple[Event, ...] = ()  # what happened since the report before
     idle: Mapping[Session, Millis] = {}  # since when sessions have sent nothing but pings
     relist: tuple[Text, ...] = ()  # locks to list again, to prove or to kill a suspicion
@@ -209,23 +209,25 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         """Tell whether the connection is lost: all this is as it was then."""
         return self.world.link is not None and self.world.link.gone_since is not None
 
-    def view(self, path: str) -> View | None:
+    def view(self, path: str) -> LockView | None:
         """Give one lock with its contenders."""
         part = self.parts.get(Text(path))
         if part is None:
             return None
         lookout = Lookout(part.lock, self.sight, self.idle, self.settings.layouts)
-        return View(part.lock, part.history, lookout, self.naming, self.client_names, self.ours)
+        return LockView(
+            part.lock, part.history, lookout, self.owner_name, self.client_names, self.ours
+        )
 
     @property
-    def views(self) -> Iterator[View]:
+    def views(self) -> Iterator[LockView]:
         """Give all locks, by path."""
         return (view for path in self.paths if (view := self.view(path)) is not None)
 
     @cached_property
-    def naming(self) -> Naming:
+    def owner_name(self) -> OwnerName:
         """Give the function that gives the labels of owners: several may have the same."""
-        return naming(self.sight, self.settings.owners)
+        return owner_name_in(self.sight, self.settings.owners)
 
     @cached_property
     def sessions(self) -> Mapping[Session, SessionView]:
@@ -245,7 +247,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         return SessionView(
             session=session,
             name=self.client_names(session, label),
-            owner=self.naming(session, label),
+            owner=self.owner_name(session, label),
             presence=presence,
             expires_in=self.sight.expires_in(session, self.now),
             timeout_ms=self.sight.timeout_ms(session),
@@ -257,7 +259,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
 _Paths = dict[Session, list[Text]]
 
 
-def _places(parts: Collection[Part]) -> tuple[_Paths, _Paths, dict[Session, Text]]:
+def _places(parts: Collection[LockRecord]) -> tuple[_Paths, _Paths, dict[Session, Text]]:
     """Gather which locks each session holds and waits for, and what it calls itself."""
     holds: _Paths = {}
     waits: _Paths = {}

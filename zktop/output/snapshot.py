@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 from zktop.model.facts import Cost, Millis, Server, session_text
-from zktop.model.findings.finding import Blind, Finding
+from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.format import iso
-from zktop.model.report import Contender, Report, SessionView, View
+from zktop.model.report import Contender, LockView, Report, SessionView
 from zktop.output import schema
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _server(server: Server) -> schema.ServerJson:
     )
 
 
-def _lock(view: View) -> schema.LockJson:
+def _lock(view: LockView) -> schema.LockJson:
     lock = view.lock
     return schema.LockJson(
         path=lock.path,
@@ -183,7 +183,7 @@ def finding_json(finding: Finding) -> schema.FindingJson:
     )
 
 
-def _blind(blind: Blind) -> schema.BlindJson:
+def _blind(blind: BlindSpot) -> schema.BlindJson:
     return schema.BlindJson(rule=blind.rule, why=blind.why)
 
 

@@ -6,7 +6,7 @@ from typing import Final, Literal, NamedTuple, get_args
 from zktop.model.facts import Millis
 from zktop.model.findings.apply import RULES
 from zktop.model.findings.confirm import UNCONFIRMED
-from zktop.model.findings.finding import Blind, Confidence, Finding
+from zktop.model.findings.finding import BlindSpot, Confidence, Finding
 from zktop.model.format import count
 from zktop.model.report import Report
 
@@ -106,7 +106,7 @@ class CheckVerdict(NamedTuple):
     below: tuple[Finding, ...]  # deadlocks below the bar
     locks: int
     deadlocks: int
-    blind: tuple[Blind, ...]
+    blind: tuple[BlindSpot, ...]
     outages: tuple[Finding, ...] = ()  # they do not count, and explain what is missing
 
     @property
@@ -153,7 +153,7 @@ def _said(finding: Finding) -> str:
     return f"{finding.rule} {finding.name} ({finding.confidence}): {finding.sentence}"
 
 
-def blind_lines(blind: Iterable[Blind]) -> Iterator[str]:
+def blind_lines(blind: Iterable[BlindSpot]) -> Iterator[str]:
     """Say what could not be decided, one line for each reason."""
     rules: dict[str, set[str]] = {}
     for one in blind:

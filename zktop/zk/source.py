@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from zktop.errors import NoConnectionError
-from zktop.model.facts import Link, Server, ServerFact, Told
+from zktop.model.facts import Link, Server, ServerFact, SourceFact
 from zktop.zk.connect.address import Access, Address, Admin
 from zktop.zk.connect.client import ring_log
 from zktop.zk.connect.preflight import Probe, preflight
@@ -33,7 +33,7 @@ QUIETLY_PER_S = (
 )
 BEHIND_S = 2.0  # requests may wait so long for the budget before the picture is called late
 
-OnFacts = Callable[[list[Told]], None]
+OnFacts = Callable[[list[SourceFact]], None]
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -66,8 +66,8 @@ class Source:
     def __init__(self, access: Access, plan: Plan | None = None) -> None:
         self.access, self.plan = access, plan or Plan()
         self.log, self.recent_log = ring_log()
-        self._facts: list[Told] = []
-        self._emit: Callable[[Told], None] = self._facts.append
+        self._facts: list[SourceFact] = []
+        self._emit: Callable[[SourceFact], None] = self._facts.append
         self._on_facts: OnFacts = lambda _facts: None
         self._read, self._sampled = threading.Event(), threading.Event()
         self._stream = Stream(self._after_batch, self.log)

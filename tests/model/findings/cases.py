@@ -12,19 +12,19 @@ import msgspec
 from model.builders import NOW, ZK1, connections, own, row, session, watches, world
 
 from zktop.model.facts import AnyFact, Children, Connections, Node, Stat, join
-from zktop.model.findings.apply import RULES, Examined, examine
+from zktop.model.findings.apply import RULES, RuleResults, examine_lock
 from zktop.model.findings.context import (
-    Examination,
-    Interview,
-    Place,
-    RootNews,
-    Surroundings,
-    Survey,
+    EnsembleContext,
+    LockContext,
+    RootChanges,
+    SessionContext,
+    SessionPlace,
+    SharedContext,
 )
-from zktop.model.findings.finding import Finding, Lacking, Verdict
+from zktop.model.findings.finding import Finding, MissingInput, RuleMatch
 from zktop.model.history.events import Departure, Since
 from zktop.model.history.lock_history import FirstLook, LockHistory, Stay
-from zktop.model.history.sessions import Sessions
+from zktop.model.history.sessions import SessionHistories
 from zktop.model.history.statistics import Durations
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.read_lock import lock_at
@@ -110,9 +110,9 @@ def connected(*names: str, at: int = NOW, **more: object) -> Connections:
     return connections(ZK1, *(row(name, **more) for name in names), at=at, zxid=ZXID)
 
 
-def sessions(*tables: AnyFact) -> Sessions:
+def sessions(*tables: AnyFact) -> SessionHistories:
     """Give what became of the sessions over these tables."""
-    folded, known = Sessions(), world()
+    folded, known = SessionHistories(), world()
     for table in tables:
         known = known.after(table)
         folded.look(Sight.of(known, known.at))
@@ -145,10 +145,10 @@ def gone(
     )
 
 
-def around(*tables: AnyFact, settings: Settings | None = None, **more: object) -> Surroundings:
+def around(*tables: AnyFact, settings: Settings | None = None, **more: object) -> SharedContext:
     """Give what all rules share; the sessions' past is that of the tables, one after the other."""
     known = world(own("zktop"), *tables)
-    return Surroundings(
+    return SharedContext(
         sight=Sight.of(known, NOW),
         **{
             "sessions": sessions(*tables),
@@ -169,9 +169,9 @@ def look(
     data: bytes = b"",
     path: str = PATH,
     lock: Mapping[str, object] | None = None,
-    root: RootNews | None = None,
+    root: RootChanges | None = None,
     **more: object,
-) -> Examination:
+) -> LockContext:
     """Give one lock to look at; `lock` replaces fields of what the facts make of it."""
     settings = settings or Settings()
     known = world(*facts(*children, path=path, stat=stat, data=data), *told, *tables)
@@ -179,65 +179,67 @@ def look(
     assert isinstance(made, Lock), made
     if lock:
         made = msgspec.structs.replace(made, **lock)
-    return Examination(
+    return LockContext(
         lock=made,
         around=around(*tables, settings=settings, **more),
         past=past or history(),
-        root=root or RootNews(),
+        root=root or RootChanges(),
     )
 
 
-def found(rule: str, case: Examination | Interview | Survey) -> list[Finding]:
+def found(rule: str, case: LockContext | SessionContext | EnsembleContext) -> list[Finding]:
     """Apply one rule, without any pre-test."""
     return [BY_ID[rule].finding(verdict, NOW) for verdict in verdicts(rule, case)]
 
 
-def answers(rule: str, case: Examination | Interview | Survey) -> list[object]:
+def answers(rule: str, case: LockContext | SessionContext | EnsembleContext) -> list[object]:
     """Give all that a rule says."""
     return list(BY_ID[rule].answers(case))
 
 
-def lacks(rule: str, case: Examination | Interview | Survey) -> list[str]:
+def lacks(rule: str, case: LockContext | SessionContext | EnsembleContext) -> list[str]:
     """Give the inputs that a rule misses in this one case."""
-    return [one.need for one in answers(rule, case) if isinstance(one, Lacking)]
+    return [one.need for one in answers(rule, case) if isinstance(one, MissingInput)]
 
 
-def verdicts(rule: str, case: Examination | Interview | Survey) -> list[Verdict]:
+def verdicts(rule: str, case: LockContext | SessionContext | EnsembleContext) -> list[RuleMatch]:
     """Give the verdicts of a rule."""
-    return [one for one in answers(rule, case) if isinstance(one, Verdict)]
+    return [one for one in answers(rule, case) if isinstance(one, RuleMatch)]
 
 
-def only(rule: str, case: Examination | Interview | Survey) -> Finding:
+def only(rule: str, case: LockContext | SessionContext | EnsembleContext) -> Finding:
     """Apply one rule that must find exactly one thing."""
     (finding,) = found(rule, case)
     return finding
 
 
-def rules_of(examined: Examined) -> set[str]:
+def rules_of(examined: RuleResults) -> set[str]:
     """Give the ids of the rules that found something."""
     return {finding.rule for finding in examined.findings}
 
 
-def all_rules(case: Examination) -> set[str]:
+def all_rules(case: LockContext) -> set[str]:
     """Apply the whole catalogue to one lock."""
-    return rules_of(examine(case))
+    return rules_of(examine_lock(case))
 
 
 def interview_of(
     who: str, *children: At, tables: Iterable[AnyFact] = (), path: str = PATH, **more: object
-) -> Interview:
+) -> SessionContext:
     """Give somebody's session with its places in one lock."""
     case = look(*children, tables=tables, path=path)
     places = [
-        Place(case.lock, member, not case.is_waiting(member), case.waiters_behind[member.node])
+        SessionPlace(
+            case.lock, member, not case.is_waiting(member), case.waiters_behind[member.node]
+        )
         for member in case.members
         if member.owner == session(who)
     ]
-    return Interview(session(who), tuple(places), around(*tables, **more))
+    return SessionContext(session(who), tuple(places), around(*tables, **more))
 
 
-def survey(*tables: AnyFact, **more: object) -> Survey:
+def survey(*tables: AnyFact, **more: object) -> EnsembleContext:
     """Give everything that concerns no single lock."""
     known = world(*tables)
     given = {"tables": known.tables, "link": known.link}
-    return Survey(around=around(*tables), **{**given, **more})
+    return EnsembleContext(around=around(*tables), **{**given, **more})

@@ -27,8 +27,8 @@ from model.findings.cases import (
 
 from zktop.model.facts import Children, Stat
 from zktop.model.findings.apply import unseen
-from zktop.model.findings.context import Examination
-from zktop.model.findings.finding import Later
+from zktop.model.findings.context import LockContext
+from zktop.model.findings.finding import LookAgainAt
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 
@@ -65,7 +65,7 @@ def test_b1_is_quiet_until_the_creator_had_time_to_come_back() -> None:
     """It asks to look again exactly when the time is over."""
     young = k("import", 7, by="", age_ms=50 * SECOND)
 
-    assert answers("B1", look(young, B)) == [Later(NOW + 10 * SECOND + 1)]
+    assert answers("B1", look(young, B)) == [LookAgainAt(NOW + 10 * SECOND + 1)]
 
 
 def test_b5_fires_for_a_node_whose_session_no_list_has() -> None:
@@ -89,7 +89,7 @@ POOL = "/pool/sem"
 LEASES = [At(f"{number:032x}", f"user-{number}", czxid=200 + number) for number in range(3)]
 
 
-def pool(*leases: At, size: int = 2, **more: object) -> Examination:
+def pool(*leases: At, size: int = 2, **more: object) -> LockContext:
     """A kazoo semaphore: its leases, and somebody who waits in the queue for them."""
     queue = facts(k("waiter", 0), path=f"{POOL}-__lock__")
     names = (Text("sem"), Text("sem-__lock__"))

@@ -6,7 +6,7 @@ from model.builders import NOW, session
 from model.findings.cases import SECOND, connected, found, held, history, k, look, only, usual
 
 from zktop.model.findings.apply import RANK
-from zktop.model.findings.causes import CAUSES, DELAYS, ROOTS, Ahead, folded
+from zktop.model.findings.causes import CAUSES, DELAYS, ROOTS, WaitsAhead, folded
 from zktop.model.findings.finding import Finding
 from zktop.model.text import Text
 
@@ -27,10 +27,10 @@ def one(rule: str, lock: str = "/x", node: str = "n", who: str = "", **more: obj
     return msgspec.structs.replace(PATTERN, **fields)
 
 
-def causes(*findings: Finding, ahead: Ahead | None = None) -> dict[str, str | None]:
+def causes(*findings: Finding, ahead: WaitsAhead | None = None) -> dict[str, str | None]:
     """Which rule each finding is folded under."""
     by_id = {finding.id: finding.rule for finding in findings}
-    done = folded(findings, ahead or Ahead())
+    done = folded(findings, ahead or WaitsAhead())
     return {finding.rule: by_id[finding.cause] if finding.cause else None for finding in done}
 
 
@@ -95,7 +95,7 @@ def test_a_delay_is_folded_under_what_its_holder_waits_for_far_away() -> None:
     """Alice holds /a and waits in /b for bob, who waits in /c for nobody."""
     waits = {session("alice"): ["/b"], session("bob"): ["/c"]}
     holds = {"/b": [session("bob")]}
-    ahead = Ahead(lambda s: map(Text, waits.get(s, ())), lambda lock: holds.get(lock, ()))
+    ahead = WaitsAhead(lambda s: map(Text, waits.get(s, ())), lambda lock: holds.get(lock, ()))
     far = one("P6", lock="/a", who="alice")
 
     assert causes(far, one("B1", lock="/c"), ahead=ahead)["P6"] == "B1"
@@ -105,7 +105,7 @@ def test_a_delay_is_folded_under_what_its_holder_waits_for_far_away() -> None:
 
 def test_a_ring_of_waits_ends_the_search() -> None:
     """Everybody waits for everybody, and nothing explains it."""
-    ahead = Ahead(lambda _: [Text("/a"), Text("/b")], lambda _: [session("x"), session("y")])
+    ahead = WaitsAhead(lambda _: [Text("/a"), Text("/b")], lambda _: [session("x"), session("y")])
 
     assert causes(one("P6", lock="/a", who="x"), ahead=ahead) == {"P6": None}
 

@@ -7,8 +7,8 @@ import pytest
 from model.builders import NOW
 from model.findings.cases import PATH, SECOND, connected, k, look, only, watching
 
-from zktop.model.findings.apply import examine
-from zktop.model.findings.confirm import Looks
+from zktop.model.findings.apply import examine_lock
+from zktop.model.findings.confirm import SeenFindings
 from zktop.model.findings.finding import Finding
 
 SETTLE = 2 * SECOND
@@ -19,7 +19,7 @@ GHOST = msgspec.structs.replace(ORPHAN, id="B2-1", rule="B2", at_once=True)
 
 def seen(finding: Finding, *as_of: int) -> list[tuple[Finding, ...]]:
     """What is shown at each look, one a second, of facts as of these times."""
-    looks, shown = Looks(), []
+    looks, shown = SeenFindings(), []
     for number, moment in enumerate(as_of):
         again = msgspec.structs.replace(finding, as_of=NOW + moment)
         looks, now = looks.after([again], NOW + number * SECOND, SETTLE)
@@ -53,7 +53,7 @@ def test_ten_looks_at_one_table_are_one_look() -> None:
 
 def test_what_was_away_at_one_look_begins_anew() -> None:
     """A watch that was there in between proves that somebody sets it."""
-    looks, _ = Looks().after([NO_WATCH], NOW, SETTLE)
+    looks, _ = SeenFindings().after([NO_WATCH], NOW, SETTLE)
     looks, _ = looks.after([], NOW + SECOND, SETTLE)
     later = msgspec.structs.replace(NO_WATCH, as_of=NOW + 10 * SECOND)
     _, shown = looks.after([later], NOW + 10 * SECOND, SETTLE)
@@ -76,7 +76,7 @@ def test_two_locks_that_tell_of_one_thing_make_one_finding() -> None:
         for name in ("one", "two")
     ]
     both = [only("P11", case) for case in cases]
-    _, shown = Looks().after(both, NOW, SETTLE)
+    _, shown = SeenFindings().after(both, NOW, SETTLE)
 
     assert [finding.sentence for finding in shown] == [both[0].sentence]
 
@@ -102,4 +102,4 @@ def test_a_lock_in_trouble_is_looked_at_again_within_the_settle_time() -> None:
     """Else nothing would become red while nothing changes."""
     case = look(k("import", 7, by="", age_ms=120 * SECOND), k("bob", 8), tables=[connected("bob")])
 
-    assert NOW < (examine(case).due_ms or 0) <= NOW + SETTLE
+    assert NOW < (examine_lock(case).due_ms or 0) <= NOW + SETTLE

@@ -6,7 +6,7 @@ from model.builders import session
 from model.findings.cases import found, only, survey
 from model.waits.notation import graph
 
-from zktop.model.findings.context import Survey
+from zktop.model.findings.context import EnsembleContext
 from zktop.model.findings.deadlocks import tangled
 from zktop.model.text import Text
 from zktop.model.waits.assess import assess
@@ -36,7 +36,7 @@ def judged(state: str, *, now_ms: int = 1_000_000, still: bool = True) -> list[D
     return [*said.deadlocks, *said.hints]
 
 
-def state(text: str) -> Survey:
+def state(text: str) -> EnsembleContext:
     """Everything that concerns no single lock, in this state."""
     return survey(deadlocks=judged(text))
 
@@ -95,7 +95,7 @@ def test_the_cheapest_way_out_stops_a_process() -> None:
     assert "Cheapest: stop" in advice
 
 
-def orders(*states: str) -> Survey:
+def orders(*states: str) -> EnsembleContext:
     """What is known of the order of locks after these states, none of which was a deadlock."""
     known = LockOrderGraph()
     for text in states:

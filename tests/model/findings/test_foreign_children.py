@@ -4,7 +4,7 @@ import pytest
 from model.builders import session
 from model.findings.cases import PATH, At, all_rules, curator, found, k, look, only, watching
 
-from zktop.model.findings.apply import examine
+from zktop.model.findings.apply import examine_lock
 from zktop.model.findings.causes import folded
 
 CONFIG, FIRST = At("config", ""), At("00-config", "", czxid=50)
@@ -145,7 +145,7 @@ def test_s7_is_quiet_in_one_queue(children: tuple[At, ...]) -> None:
 )
 def test_one_cause_is_one_alarm(children: tuple[At, ...]) -> None:
     """What follows from a foreign child is folded under that finding."""
-    findings = folded(examine(look(*children)).findings)
+    findings = folded(examine_lock(look(*children)).findings)
 
     assert {one.rule for one in findings if one.cause is None} <= {"B10", "B11"}
 

@@ -21,14 +21,14 @@ from model.findings.cases import (
 
 from zktop.model.facts import Stat
 from zktop.model.findings.apply import unseen
-from zktop.model.findings.context import Examination
+from zktop.model.findings.context import LockContext
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 
 CROWD = [k(f"w{number}", number) for number in range(12)]
 
 
-def crowd(watched: dict[int, int], **more: object) -> Examination:
+def crowd(watched: dict[int, int], **more: object) -> LockContext:
     """Twelve exclusive contenders; each watches its predecessor unless told otherwise."""
     rows = {f"w{n}": [CROWD[watched.get(n, n - 1)]] for n in range(1, 12)}
     return look(*CROWD, tables=[watching(rows)], **more)
@@ -66,7 +66,7 @@ def test_l7_is_quiet_for_readers_that_share_one_writer() -> None:
 ALONE = Settings(roots=(Root(path=PATH, layout="single-node"),))
 
 
-def single(watchers: int) -> Examination:
+def single(watchers: int) -> LockContext:
     """A lock that is one node, held by alice, and watched by so many."""
     stat = Stat(50, 50, NOW, owner=session("alice"))
     tables = [watching({f"w{number}": [PATH] for number in range(watchers)})]
@@ -86,7 +86,7 @@ def test_l7_is_quiet_for_a_single_node_with_four_watchers() -> None:
     assert not found("L7", single(4))
 
 
-def notified(times: int, operation: str = "GETC") -> Examination:
+def notified(times: int, operation: str = "GETC") -> LockContext:
     """Five waiters without a visible watch; each was woken so often between two tables."""
     names = [f"w{number}" for number in range(1, 6)]
     told = {"last_operation": Text(operation)}
@@ -142,7 +142,7 @@ def test_l9_is_blind_before_a_rate_is_known() -> None:
     assert lacks("L9", crowd(HERD)) == ["history"]
 
 
-def cancelled(*, at: int, watched: list[At], cxid: int = 2, czxid: int = 1) -> Examination:
+def cancelled(*, at: int, watched: list[At], cxid: int = 2, czxid: int = 1) -> LockContext:
     """Somebody gave up before bob, who was active after that."""
     tables = (
         connected("bob", at=NOW - 60 * SECOND, last_cxid=1),

@@ -22,8 +22,8 @@ from model.findings.cases import (
     verdicts,
 )
 
-from zktop.model.findings.context import Examination
-from zktop.model.findings.finding import Later
+from zktop.model.findings.context import LockContext
+from zktop.model.findings.finding import LookAgainAt
 from zktop.model.history.statistics import Attempts
 from zktop.model.text import Text
 
@@ -31,7 +31,7 @@ A, B = k("alice", 0), k("bob", 1)
 QUEUE = [k(f"w{number}", number) for number in range(8)]
 
 
-def holding(ms: int, h99: int | None = SECOND, **more: object) -> Examination:
+def holding(ms: int, h99: int | None = SECOND, **more: object) -> LockContext:
     """Alice has held for so long; bob waits."""
     durations = {"holds": usual(10, h99)} if h99 else {}
     return look(A, B, past=history(stays=held(A, ms), **durations), **more)
@@ -54,7 +54,7 @@ def test_p6_is_quiet_for_a_hold(ms: int, h99: int) -> None:
     """It asks to look again when the bound will be passed."""
     bound = max(30_000, 10 * h99)
 
-    assert answers("P6", holding(ms, h99)) == [Later(NOW - ms + bound + 1)]
+    assert answers("P6", holding(ms, h99)) == [LookAgainAt(NOW - ms + bound + 1)]
 
 
 def test_p6_is_quiet_for_a_member_of_a_deadlock() -> None:
@@ -70,7 +70,7 @@ def test_p6_is_a_hint_while_nothing_is_known_of_usual_holds() -> None:
     assert not verdicts("P6", holding(599_000, None))
 
 
-def busy(share: float | None, before: int = 7, releases: float = 2.0) -> Examination:
+def busy(share: float | None, before: int = 7, releases: float = 2.0) -> LockContext:
     """A queue of seven, a minute ago so long, whose lock was held for this part of it."""
     past = history(
         busy=share,
@@ -109,7 +109,7 @@ def test_p7_is_blind_in_the_first_minute() -> None:
     assert lacks("P7", busy(None)) == ["history"]
 
 
-def overtaken(readers: int, czxid: int = 500) -> Examination:
+def overtaken(readers: int, czxid: int = 500) -> LockContext:
     """A writer waits; so many readers with this czxid came and went."""
     reader, writer = k("r", 0, "rlock"), k("w", 1, age_ms=MINUTE)
     left = tuple(gone(f"r{n}", czxid + n, "released", mode="read") for n in range(readers))
@@ -130,7 +130,7 @@ def test_p8_is_quiet_when(readers: int, czxid: int) -> None:
     assert not found("P8", overtaken(readers, czxid))
 
 
-def retrying(given_up: int, overtaken: int) -> Examination:
+def retrying(given_up: int, overtaken: int) -> LockContext:
     """Bob gave up so often in a row, while so many later ones were served."""
     tried = Attempts(given_up, overtaken, 5, (10_000, 10_000, 10_000), given_up + 1)
     return look(A, B, past=history(attempts={"bob": tried}))

@@ -3,20 +3,20 @@
 from model.builders import NOW, ZK1, session
 from model.findings.cases import SECOND, found, only, survey
 
-from zktop.model.findings.context import Survey
-from zktop.model.history.events import Event, Span
-from zktop.model.history.expiries import SHOWN_MS, Expired, Expiries
-from zktop.model.history.sessions import Sessions
+from zktop.model.findings.context import EnsembleContext
+from zktop.model.history.events import Elapsed, Event
+from zktop.model.history.expiries import SHOWN_MS, ExpiredPlace, RecentExpiries
+from zktop.model.history.sessions import SessionHistories
 from zktop.model.text import Text
 
 
-def gone(number: int, at: int = NOW, *, held: bool = True) -> Expired:
+def gone(number: int, at: int = NOW, *, held: bool = True) -> ExpiredPlace:
     """One session, with a lock of its own."""
     lock = Text(f"/locks/{number}")
-    return Expired(at, session(f"s{number}"), lock, held, ZK1, "10.0.4.31")
+    return ExpiredPlace(at, session(f"s{number}"), lock, held, ZK1, "10.0.4.31")
 
 
-def after(*expired: Expired, alive: int = 0) -> Survey:
+def after(*expired: ExpiredPlace, alive: int = 0) -> EnsembleContext:
     """So many are still there."""
     return survey(expired=expired, owners={session(f"alive{n}") for n in range(alive)})
 
@@ -40,21 +40,21 @@ def test_p15_is_quiet_for_a_few() -> None:
 
 def test_those_that_expired_one_after_the_other_are_not_at_once() -> None:
     """Ten within five minutes: never more than two in a quarter of a minute."""
-    expiries = Expiries()
+    expiries = RecentExpiries()
     for number in range(10):
         at = NOW + number * 10 * SECOND
-        expiries.look([_expired(number, at)], Sessions(), at)
+        expiries.look([_expired(number, at)], SessionHistories(), at)
 
     assert len(expiries.most_at_once()) == 2
 
 
 def test_they_are_forgotten_after_two_minutes() -> None:
     """Long enough to be seen; the log of events has them for longer."""
-    expiries = Expiries()
-    expiries.look([_expired(number, NOW) for number in range(9)], Sessions(), NOW)
-    expiries.look([], Sessions(), NOW + SHOWN_MS)
+    expiries = RecentExpiries()
+    expiries.look([_expired(number, NOW) for number in range(9)], SessionHistories(), NOW)
+    expiries.look([], SessionHistories(), NOW + SHOWN_MS)
     still = len(expiries.most_at_once())
-    expiries.look([], Sessions(), NOW + SHOWN_MS + 1)
+    expiries.look([], SessionHistories(), NOW + SHOWN_MS + 1)
 
     assert (still, len(expiries.most_at_once())) == (9, 0)
 
@@ -66,5 +66,5 @@ def _expired(number: int, at: int) -> Event:
         event="expired",
         lock=lock,
         session=session(f"s{number}"),
-        held=Span(SECOND, "exact"),
+        held=Elapsed(SECOND, "exact"),
     )

@@ -6,12 +6,12 @@ from model.findings.cases import found, only, survey
 from msgspec.structs import replace
 
 from zktop.model.facts import Server, ServerState
-from zktop.model.findings.context import Survey
+from zktop.model.findings.context import EnsembleContext
 
 UP = tuple(replace(figures(one), state="up") for one in (ZK1, ZK2))
 
 
-def with_third(third: Server) -> Survey:
+def with_third(third: Server) -> EnsembleContext:
     """Two servers that are up, and a third one."""
     return survey(*UP, third)
 

@@ -6,10 +6,10 @@ from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Gone, Node, Stat
-from zktop.model.findings.apply import Examined
-from zktop.model.findings.confirm import Looks, Seen
+from zktop.model.findings.apply import RuleResults
+from zktop.model.findings.confirm import SeenFindings, SeenTimes
 from zktop.model.findings.schedule import LONGEST, next_look
-from zktop.model.history.change import Change
+from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.read_lock import lock_at
 from zktop.model.settings import Settings
@@ -103,7 +103,7 @@ def test_who_was_known_by_name_alone_is_told_when_the_node_is_read() -> None:
     sighted = world.after(Node(path=path, zxid=world.zxid + 1, at=NOW))
     stat = Stat(world.zxid + 1, world.zxid + 1, NOW, owner=session("carol"))
     read = sighted.after(Node(path=path, stat=stat, data=b"", zxid=world.zxid + 2, at=NOW))
-    change = Change.between("/orders", _lock(sighted), _lock(read))
+    change = LockChange.between("/orders", _lock(sighted), _lock(read))
 
     assert (change.created, change.deleted) == ((), ())
     assert [member.owner for member in change.read] == [session("carol")]
@@ -111,7 +111,7 @@ def test_who_was_known_by_name_alone_is_told_when_the_node_is_read() -> None:
 
 def test_what_has_lasted_is_looked_at_more_seldom() -> None:
     """Ten thousand locks in trouble for an hour would keep a core busy with saying so again."""
-    said = Examined(due_ms=LATER + 2_000)
+    said = RuleResults(due_ms=LATER + 2_000)
 
     assert [_next(said, lasted) for lasted in (0, 10_000, 40_000, 3_600_000)] == [
         2_000,
@@ -122,9 +122,11 @@ def test_what_has_lasted_is_looked_at_more_seldom() -> None:
     assert _next(replace(said, asked_ms=LATER + 3_000), 3_600_000) == 3_000
 
 
-def _next(said: Examined, lasted: int) -> int:
+def _next(said: RuleResults, lasted: int) -> int:
     since = LATER - lasted
-    return (next_look(said, Looks({"B1-1": Seen(since, since, since)}), LATER) or 0) - LATER
+    return (
+        next_look(said, SeenFindings({"B1-1": SeenTimes(since, since, since)}), LATER) or 0
+    ) - LATER
 
 
 def _knotted(*owners: str) -> World:

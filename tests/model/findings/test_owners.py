@@ -2,12 +2,12 @@
 
 from model.findings.cases import PATH, At, all_rules, curator, k, look, only, watching
 
-from zktop.model.findings.context import Examination
+from zktop.model.findings.context import LockContext
 
 X, R = curator("bob", 2, "WRIT"), curator("alice", 3, "READ")
 
 
-def behind_a_writer(*watched: At) -> Examination:
+def behind_a_writer(*watched: At) -> LockContext:
     """Alice's read stands behind bob's write, and she watches these."""
     return look(X, R, tables=[watching({"alice": watched})])
 

@@ -7,10 +7,10 @@ from model.findings.cases import At, found, history, k, look, sessions, survey
 from model.waits.notation import graph
 
 from zktop.model.facts import Connection, Expiry, Stat
-from zktop.model.findings.apply import LOCK_RULES, examine, interview, survey_all
+from zktop.model.findings.apply import LOCK_RULES, examine_ensemble, examine_lock, examine_session
 from zktop.model.findings.causes import folded
-from zktop.model.findings.confirm import Looks
-from zktop.model.findings.context import Examination, Interview, Place
+from zktop.model.findings.confirm import SeenFindings
+from zktop.model.findings.context import LockContext, SessionContext, SessionPlace
 from zktop.model.findings.finding import Finding
 from zktop.model.history.events import Departure
 from zktop.model.history.statistics import Attempts
@@ -76,7 +76,7 @@ ROWS = st.lists(
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> Examination | None:
+def cases(draw: st.DrawFn) -> LockContext | None:
     """One lock of any names, with tables that two servers make up."""
     children = draw(CHILDREN)
     paths = [f"/locks/orders/{child.name}" for child in children] + ["/x-0000000001"]
@@ -139,11 +139,11 @@ def cases(draw: st.DrawFn) -> Examination | None:
         return None
 
 
-def talk(case: Examination, who: str) -> Interview:
+def talk(case: LockContext, who: str) -> SessionContext:
     """Somebody's session with its places."""
     mine = [member for member in case.members if member.owner == session(who)]
-    places = [Place(case.lock, member, not case.is_waiting(member), 1) for member in mine]
-    return Interview(session(who), tuple(places), case.around)
+    places = [SessionPlace(case.lock, member, not case.is_waiting(member), 1) for member in mine]
+    return SessionContext(session(who), tuple(places), case.around)
 
 
 def texts(finding: Finding) -> list[str]:
@@ -160,13 +160,13 @@ def texts(finding: Finding) -> list[str]:
 
 
 @given(cases())
-def test_no_rule_raises_and_every_text_is_printable(case: Examination | None) -> None:
+def test_no_rule_raises_and_every_text_is_printable(case: LockContext | None) -> None:
     """A sentence that a terminal would obey is worse than none."""
     if case is None:
         return
-    said = [examine(case), *(interview(talk(case, who)) for who in PEOPLE[:3])]
+    said = [examine_lock(case), *(examine_session(talk(case, who)) for who in PEOPLE[:3])]
     told = [finding for one in said for finding in one.findings]
-    looks, first = Looks().after(told, NOW, 2_000)
+    looks, first = SeenFindings().after(told, NOW, 2_000)
     _, again = looks.after(told, NOW + 60_000, 2_000)
     shown = (*folded(first), *folded(again))
 
@@ -175,23 +175,23 @@ def test_no_rule_raises_and_every_text_is_printable(case: Examination | None) ->
 
 
 @given(cases())
-def test_the_same_facts_give_the_same_findings(case: Examination | None) -> None:
+def test_the_same_facts_give_the_same_findings(case: LockContext | None) -> None:
     """A replay says what was said live, ids included."""
     if case is None:
         return
-    again = Examination(case.lock, case.around, case.past)
+    again = LockContext(case.lock, case.around, case.past)
 
-    assert examine(case) == examine(again)
+    assert examine_lock(case) == examine_lock(again)
 
 
 @given(cases())
-def test_what_a_lock_shows_decides_no_verdict(case: Examination | None) -> None:
+def test_what_a_lock_shows_decides_no_verdict(case: LockContext | None) -> None:
     """The cheap test that spares most rules most locks hides nothing that they would find."""
     if case is None:
         return
     everything = {one.id for rule in LOCK_RULES for one in found(rule.id, case)}
 
-    assert {finding.id for finding in examine(case).findings} == everything
+    assert {finding.id for finding in examine_lock(case).findings} == everything
 
 
 @given(TEXTS, TEXTS)
@@ -199,7 +199,7 @@ def test_a_deadlock_between_strange_names_is_told_in_clean_text(owner: str, lock
     """Owners and paths come from strangers, and go through the same door."""
     names = DisplayNames({"A": owner}, {"/X": lock})
     made = assess(graph("X x: A B ; Y x: B A"), ActorEvidence(now_ms=NOW), names).deadlocks
-    told = survey_all(survey(deadlocks=made)).findings
+    told = examine_ensemble(survey(deadlocks=made)).findings
 
     assert told
     assert all(clean(text) == text for finding in told for text in texts(finding))

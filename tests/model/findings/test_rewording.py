@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from zktop.model.findings.confirm import Inspected
+from zktop.model.findings.confirm import CurrentFindings
 from zktop.model.findings.finding import Finding
 from zktop.model.findings.schedule import ORDERED_PER_MS, REWORDED_PER_MS, Answers
 from zktop.model.text import Text
@@ -30,7 +30,7 @@ OLDER = replace(FOUND, sentence=Text("alice has held /held for 1h01m."))
 def answered(count: int) -> Answers:
     """Give what was answered at the time 0: so many findings."""
     answers = Answers()
-    answers.give(Inspected((FOUND,) * count), 0)
+    answers.give(CurrentFindings((FOUND,) * count), 0)
     return answers
 
 

@@ -8,7 +8,7 @@ from model.findings.cases import around, found, only
 from msgspec.structs import replace
 
 from zktop.model.facts import AnyFact, Children, Denied, Gone, Node, Stat
-from zktop.model.findings.context import Survey
+from zktop.model.findings.context import EnsembleContext
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
@@ -16,7 +16,7 @@ from zktop.model.world.world import World
 STAT = Stat(1, 1, 0, num_children=12)
 
 
-def asked(*roots: str, facts: Iterable[AnyFact], own: str = "/zktop-demo/**") -> Survey:
+def asked(*roots: str, facts: Iterable[AnyFact], own: str = "/zktop-demo/**") -> EnsembleContext:
     """Somebody asked for these roots."""
     settings = Settings(roots=(*map(Root, roots), Root(own)), own_roots=(own,))
     known = World().after(*facts)
@@ -26,7 +26,7 @@ def asked(*roots: str, facts: Iterable[AnyFact], own: str = "/zktop-demo/**") ->
         for fact in (one.server, one.connections, one.watches, one.expiry)
         if fact is not None
     ]
-    return Survey(around=around(*tables, settings=settings), world=known)
+    return EnsembleContext(around=around(*tables, settings=settings), world=known)
 
 
 def top(*names: str, path: str = "/") -> Children:
@@ -88,7 +88,7 @@ def test_r8_is_quiet_where(facts: list[AnyFact]) -> None:
     assert not found("R8", asked("/locks/**", facts=[*facts, gone("/zktop-demo")]))
 
 
-def denied(*more: AnyFact, root: str = "/locks/**") -> Survey:
+def denied(*more: AnyFact, root: str = "/locks/**") -> EnsembleContext:
     """A root whose children may not be listed."""
     refusal = Denied(path=Text("/locks"), what="list", zxid=9, at=NOW)
     return asked(root, facts=[refusal, *more])

@@ -24,7 +24,7 @@ from model.findings.cases import (
 
 from zktop.model.facts import Stat
 from zktop.model.findings.apply import unseen
-from zktop.model.findings.context import Examination
+from zktop.model.findings.context import LockContext
 
 LAST = 2_147_483_647
 
@@ -37,7 +37,7 @@ def random_names(*letters: str) -> list[At]:
     ]
 
 
-def by_name(watched: dict[str, list[At]], *children: At) -> Examination:
+def by_name(watched: dict[str, list[At]], *children: At) -> LockContext:
     """Contenders with prefixes that sort against their numbers."""
     return look(*children, tables=[watching(watched)])
 
@@ -145,7 +145,7 @@ def test_s3_is_quiet_for_a_session_that_has_moved(quiet_ms: int | None) -> None:
 W, X, R = curator("alice", 1, "WRIT"), curator("bob", 2, "WRIT"), curator("alice", 3, "READ")
 
 
-def downgrade(*children: At) -> Examination:
+def downgrade(*children: At) -> LockContext:
     """Nobody watches the first writer for alice's read, so it is a re-entrant one."""
     return look(*children, tables=[watching({"bob": [W]})])
 
@@ -169,7 +169,7 @@ def test_s4_is_quiet_when(children: tuple[At, ...]) -> None:
     assert not found("S4", downgrade(*children))
 
 
-def robbed(*, ended: str = "released", cxid: int = 1, ago: int = 20 * SECOND) -> Examination:
+def robbed(*, ended: str = "released", cxid: int = 1, ago: int = 20 * SECOND) -> LockContext:
     """Alice's node vanished; her request counter was 1 a minute ago."""
     tables = (
         connected("alice", at=NOW - MINUTE, last_cxid=1),

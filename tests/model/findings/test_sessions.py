@@ -28,9 +28,9 @@ from model.findings.cases import (
 )
 
 from zktop.model.facts import Link, Server
-from zktop.model.findings.apply import survey_all
-from zktop.model.findings.context import Interview, Survey
-from zktop.model.findings.finding import Later
+from zktop.model.findings.apply import examine_ensemble
+from zktop.model.findings.context import EnsembleContext, SessionContext
+from zktop.model.findings.finding import LookAgainAt
 from zktop.model.findings.sessions import restless
 from zktop.model.text import Text
 
@@ -102,7 +102,7 @@ def test_p2_is_quiet_for_two_moves() -> None:
     assert not found("P2", moving(2))
 
 
-def timed_out(timeout_ms: int, tick_ms: int | None = 2000) -> Survey:
+def timed_out(timeout_ms: int, tick_ms: int | None = 2000) -> EnsembleContext:
     """Alice with this session timeout, on servers of this tick."""
     tables = [connected("alice", timeout_ms=timeout_ms)]
     if tick_ms:
@@ -170,7 +170,7 @@ def test_p4_remembers_a_silence_that_is_over() -> None:
         ),
     ],
 )
-def test_p4_is_quiet_when_nothing_is_at_stake_or_known(case: Interview) -> None:
+def test_p4_is_quiet_when_nothing_is_at_stake_or_known(case: SessionContext) -> None:
     """Unknown is not short."""
     assert not found("P4", case)
 
@@ -197,7 +197,7 @@ def figures(server: Text, zxid: int | None, at: int = NOW) -> Server:
     return Server(server=server, server_zxid=zxid, at=at, zxid=0)
 
 
-def reading_from_zk1(*servers: Server) -> Survey:
+def reading_from_zk1(*servers: Server) -> EnsembleContext:
     """What zktop knows of the servers while it reads from the first."""
     return survey(*servers, Link(state="connected", server=ZK1, at=NOW, zxid=0))
 
@@ -228,7 +228,7 @@ def test_p12_is_blind_without_our_servers_zxid() -> None:
 
 def test_a_survey_names_every_rule_that_lacks_a_table() -> None:
     """Once for each server, with its reason."""
-    blind = survey_all(survey(no_connections(ZK1))).blinds
+    blind = examine_ensemble(survey(no_connections(ZK1))).blinds
     whys = {one.rule: one.why for one in blind if one.need == "connections"}
 
     assert {"P1", "P2", "P3", "P4", "S3"} <= whys.keys()
@@ -257,4 +257,4 @@ def test_a_session_in_no_list_may_be_known_by_a_followers_list() -> None:
 
 def test_an_owner_that_no_table_shows_is_asked_about_again() -> None:
     """The table of its server may come later, and change nothing else."""
-    assert answers("P1", lonely(no_connections(ZK1))) == [Later(NOW + 30 * SECOND)]
+    assert answers("P1", lonely(no_connections(ZK1))) == [LookAgainAt(NOW + 30 * SECOND)]

@@ -20,8 +20,8 @@ from model.findings.cases import (
 )
 
 from zktop.model.facts import Denied, join
-from zktop.model.findings.context import Examination, RootNews
-from zktop.model.findings.finding import Later
+from zktop.model.findings.context import LockContext, RootChanges
+from zktop.model.findings.finding import LookAgainAt
 from zktop.model.text import Text
 
 A, B = k("alice", 0), k("bob", 1)
@@ -55,7 +55,7 @@ def test_r1_is_quiet_for_contenders_alone() -> None:
 CHANGES = {
     "R2": lambda at: {"past": history(recreated_at=at)},
     "R3": lambda at: {"past": history(reaped_at=at)},
-    "R5": lambda at: {"root": RootNews(access_at=at)},
+    "R5": lambda at: {"root": RootChanges(access_at=at)},
     "R7": lambda at: {"past": history(fell_at=(at, 3))},
 }
 SENTENCES = {
@@ -66,7 +66,7 @@ SENTENCES = {
 }
 
 
-def changed(rule: str, at: int) -> Examination:
+def changed(rule: str, at: int) -> LockContext:
     """A healthy lock with this in its past."""
     return look(A, **CHANGES[rule](at))
 
@@ -77,7 +77,7 @@ def test_r2_r3_r5_r7_fires_for_ten_minutes(rule: str) -> None:
     finding = only(rule, changed(rule, RECENTLY))
 
     assert finding.sentence.endswith(SENTENCES[rule])
-    assert answers(rule, changed(rule, RECENTLY))[0] == Later(RECENTLY + 10 * MINUTE + 1)
+    assert answers(rule, changed(rule, RECENTLY))[0] == LookAgainAt(RECENTLY + 10 * MINUTE + 1)
     assert rule in all_rules(changed(rule, RECENTLY))
 
 
@@ -87,7 +87,7 @@ def test_r2_r7_are_a_note_after_half_a_minute(rule: str) -> None:
     just, earlier = NOW - 30 * SECOND, NOW - 30 * SECOND - 1
 
     assert only(rule, changed(rule, just)).severity == "warning"
-    assert Later(just + 30 * SECOND + 1) in answers(rule, changed(rule, just))
+    assert LookAgainAt(just + 30 * SECOND + 1) in answers(rule, changed(rule, just))
     assert only(rule, changed(rule, earlier)).severity == "info"
 
 
@@ -108,7 +108,7 @@ def test_r2_r3_r5_r7_is_quiet_for_what_was_long_ago(rule: str) -> None:
 
 def test_r5_fires_for_new_data_of_the_root() -> None:
     """A semaphore keeps its size there."""
-    case = look(A, root=RootNews(content_at=RECENTLY))
+    case = look(A, root=RootChanges(content_at=RECENTLY))
 
     assert "The data of" in only("R5", case).sentence
 

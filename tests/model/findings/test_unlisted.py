@@ -20,8 +20,8 @@ from model.findings.cases import (
     watching,
 )
 
-from zktop.model.findings.context import Examination
-from zktop.model.findings.finding import Later
+from zktop.model.findings.context import LockContext
+from zktop.model.findings.finding import LookAgainAt
 
 ANN, BOB = plain("ann", 0), plain("bob", 1)
 
@@ -31,7 +31,7 @@ def sleeping(
     *,
     hidden: int | None = 0,
     queue: tuple[At, At] = (ANN, BOB),
-) -> Examination:
+) -> LockContext:
     """Bob waits and watches nothing that a table shows; it last asked so long ago."""
     tables = (
         own(),
@@ -64,7 +64,7 @@ def test_l1_is_quiet_for_names_that_anybody_gives_when(case: dict[str, int | Non
 
 def test_l1_looks_again_at_who_has_just_asked() -> None:
     """Time alone will tell whether it polls."""
-    assert [type(one) for one in answers("L1", sleeping(5 * SECOND))] == [Later]
+    assert [type(one) for one in answers("L1", sleeping(5 * SECOND))] == [LookAgainAt]
 
 
 KAZOO = k("ann", 0), k("bob", 1)

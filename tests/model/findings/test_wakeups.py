@@ -20,15 +20,15 @@ from model.findings.cases import (
     watching,
 )
 
-from zktop.model.findings.apply import QUIET, examine, unseen
-from zktop.model.findings.context import Examination
+from zktop.model.findings.apply import NO_RESULTS, examine_lock, unseen
+from zktop.model.findings.context import LockContext
 from zktop.model.text import Text
 
 A, B, C, D = k("alice", 0), k("bob", 1), k("carol", 2), k("dave", 3)
 ALL = {"bob": [A], "carol": [B], "dave": [C]}
 
 
-def queue(watched: dict[str, list[At | str]], **more: object) -> Examination:
+def queue(watched: dict[str, list[At | str]], **more: object) -> LockContext:
     """Four contenders who watch this instead of what their recipe says."""
     return look(A, B, C, D, tables=[watching({**ALL, **watched})], **more)
 
@@ -71,7 +71,7 @@ BEFORE = NOW - 60 * SECOND
 
 def silent(
     held_ms: int, *, cxid: int = 1, table_at: int = NOW, waited: bool = True
-) -> Examination:
+) -> LockContext:
     """Alice became first so long ago; her request counter was 1 a minute ago."""
     tables = (
         connected("alice", at=BEFORE, last_cxid=1),
@@ -189,7 +189,7 @@ def test_l5_is_quiet_for_a_waiter_that_also_watches_its_predecessor() -> None:
     assert not found("L5", queue({"carol": [C, B]}))
 
 
-def polling(packets: int, operation: str = "GETC") -> Examination:
+def polling(packets: int, operation: str = "GETC") -> LockContext:
     """Bob waits without a watch, and has sent this many packets in ten seconds."""
     told = {"last_operation": Text(operation)}
     tables = (
@@ -269,7 +269,9 @@ def test_d7_is_quiet_for_a_session_with_several_places() -> None:
 def test_a_lock_younger_than_the_tables_is_looked_at_again() -> None:
     """The next tables may show what these cannot."""
     past = history(stays=held(A, SECOND))
-    examined = examine(look(A, B, tables=[watching({"bob": [A]}, at=NOW - SECOND)], past=past))
+    examined = examine_lock(
+        look(A, B, tables=[watching({"bob": [A]}, at=NOW - SECOND)], past=past)
+    )
 
     assert examined.due_ms == NOW + 5 * SECOND
 
@@ -286,4 +288,4 @@ def test_a_calm_lock_is_not_looked_at_again(age: int, table_age: int) -> None:
     old = k("alice", 0, age_ms=600 * SECOND)
     case = look(old, tables=[watching({"alice": []}, at=NOW - table_age)], lock={"at": NOW - age})
 
-    assert examine(case) == QUIET
+    assert examine_lock(case) == NO_RESULTS

@@ -15,9 +15,9 @@ from model.builders import (
 )
 from model.plain_locks import Root, lock_of, member
 
-from zktop.model.history.all_locks import Chronicle
-from zktop.model.history.change import Change
-from zktop.model.history.events import UNKNOWN_SINCE, Event, Since, Span
+from zktop.model.history.all_locks import LockHistories
+from zktop.model.history.change import LockChange
+from zktop.model.history.events import UNKNOWN_SINCE, Elapsed, Event, Since
 from zktop.model.history.lock_history import NO_HISTORY
 from zktop.model.locks.lock import Lock
 from zktop.model.world.ensemble import NO_SIGHT, Sight
@@ -32,7 +32,7 @@ class Watcher:
     def __init__(self, root: Root, sight: Sight = NO_SIGHT) -> None:
         """Take the first look."""
         self.root, self.sight, self.now = root, sight, NOW
-        self.chronicle = Chronicle()
+        self.chronicle = LockHistories()
         self.known: Lock | None = root.look(NOW)
         self.first = self.chronicle.note(root.path, None, self.known, sight, NOW)
 
@@ -74,11 +74,11 @@ def test_a_lock_changes_hands() -> None:
     assert words(came) == [("queued", "bob")]
     assert came[0].zxid == bob.czxid
     assert words(left) == [("released", "alice"), ("acquired", "bob")]
-    assert left[0].held == Span(3_000, AT_LEAST)
+    assert left[0].held == Elapsed(3_000, AT_LEAST)
     assert left[0].zxid == left[1].zxid == bob.czxid + 1
-    assert left[1].waited == Span(2_000, EXACT)
+    assert left[1].waited == Elapsed(2_000, EXACT)
     assert words(last) == [("released", "bob")]
-    assert last[0].held == Span(500, EXACT)
+    assert last[0].held == Elapsed(500, EXACT)
 
 
 def test_whoever_comes_to_a_free_lock_waits_not() -> None:
@@ -89,7 +89,7 @@ def test_whoever_comes_to_a_free_lock_waits_not() -> None:
     queued, acquired = watcher.look(1_000)
 
     assert (queued.event, acquired.event) == ("queued", "acquired")
-    assert (acquired.waited, acquired.zxid) == (Span(0, EXACT), alice.czxid)
+    assert (acquired.waited, acquired.zxid) == (Elapsed(0, EXACT), alice.czxid)
 
 
 def test_giving_up_is_abandoning() -> None:
@@ -103,7 +103,7 @@ def test_giving_up_is_abandoning() -> None:
 
     (event,) = watcher.look(700)
 
-    assert (event.event, event.waited, event.held) == ("abandoned", Span(700, EXACT), None)
+    assert (event.event, event.waited, event.held) == ("abandoned", Elapsed(700, EXACT), None)
     assert event.why is None
 
 
@@ -177,15 +177,15 @@ def test_a_session_ends_in_one_transaction() -> None:
     """Nodes of one session that leave two locks in one transaction went with their session."""
     one, two = Root("/a"), Root("/b")
     in_one, in_two = one.create("alice"), two.create("alice")
-    chronicle = Chronicle()
+    chronicle = LockHistories()
     before = one.look(), two.look()
-    chronicle.after([Change.between(x.path, None, x) for x in before], NO_SIGHT, NOW)
+    chronicle.after([LockChange.between(x.path, None, x) for x in before], NO_SIGHT, NOW)
     one.delete(in_one, zxid=90)
     two.delete(in_two, zxid=90)
     after = one.look(), two.look()
 
     pairs = zip(before, after, strict=True)
-    changes = [Change.between(x.path, x, y) for x, y in pairs]
+    changes = [LockChange.between(x.path, x, y) for x, y in pairs]
     events = chronicle.after(changes, NO_SIGHT, NOW + 1_000)
 
     assert words(events) == [("expired", "alice"), ("expired", "alice")]
@@ -196,14 +196,14 @@ def test_two_releases_in_one_look_are_releases() -> None:
     """Two transactions are two acts of a client, however close they were."""
     one, two = Root("/a"), Root("/b")
     in_one, in_two = one.create("alice"), two.create("alice")
-    chronicle = Chronicle()
+    chronicle = LockHistories()
     before = one.look(), two.look()
-    chronicle.after([Change.between(x.path, None, x) for x in before], NO_SIGHT, NOW)
+    chronicle.after([LockChange.between(x.path, None, x) for x in before], NO_SIGHT, NOW)
     one.delete(in_one, zxid=90)
     two.delete(in_two, zxid=91)
 
     pairs = zip(before, (one.look(), two.look()), strict=True)
-    changes = [Change.between(x.path, x, y) for x, y in pairs]
+    changes = [LockChange.between(x.path, x, y) for x, y in pairs]
 
     assert words(chronicle.after(changes, NO_SIGHT, NOW)) == [("released", "alice")] * 2
 
@@ -212,14 +212,14 @@ def test_a_closed_session_is_no_expiry() -> None:
     """A client that was heard of a second ago and took everything along closed its session."""
     one, two = Root("/a"), Root("/b")
     in_one, in_two = one.create("alice"), two.create("alice")
-    chronicle, sight = Chronicle(), Sight.of(world(connections(ZK1, row("alice"))), NOW)
+    chronicle, sight = LockHistories(), Sight.of(world(connections(ZK1, row("alice"))), NOW)
     before = one.look(), two.look()
-    chronicle.after([Change.between(x.path, None, x) for x in before], sight, NOW)
+    chronicle.after([LockChange.between(x.path, None, x) for x in before], sight, NOW)
     one.delete(in_one, zxid=90)
     two.delete(in_two, zxid=90)
 
     pairs = zip(before, (one.look(), two.look()), strict=True)
-    changes = [Change.between(x.path, x, y) for x, y in pairs]
+    changes = [LockChange.between(x.path, x, y) for x, y in pairs]
     events = chronicle.after(changes, sight, NOW + 1_000)
 
     assert words(events) == [("released", "alice")] * 2
@@ -259,7 +259,7 @@ def test_counters_may_lag() -> None:
     root = Root()
     root.create("alice")
     first = root.look()
-    chronicle = Chronicle()
+    chronicle = LockHistories()
     chronicle.note(root.path, None, first, NO_SIGHT, NOW)
     root.create("bob")
     heard = lock_of(root.path, root.members.values(), first.stat)
@@ -277,7 +277,7 @@ def test_a_newer_member_than_the_first_listing_was_seen() -> None:
     stat = root.stat
     root.create("bob")
     first = lock_of(root.path, root.members.values(), stat)
-    chronicle = Chronicle()
+    chronicle = LockHistories()
     chronicle.note(root.path, None, first, NO_SIGHT, NOW)
 
     assert chronicle.note(root.path, first, root.look(), NO_SIGHT, NOW + 1) == []
@@ -285,7 +285,7 @@ def test_a_newer_member_than_the_first_listing_was_seen() -> None:
 
 def test_a_new_lock_appears() -> None:
     """A root that was created after we began is new, and so is everybody in it."""
-    chronicle = Chronicle()
+    chronicle = LockHistories()
     chronicle.note("/old", None, Root("/old").look(), NO_SIGHT, NOW)
     root = Root("/new", czxid=50)
     root.create("alice")
@@ -298,7 +298,7 @@ def test_a_new_lock_appears() -> None:
 @pytest.mark.parametrize("is_new", [True, False])
 def test_a_lock_that_was_not_read_yet_waits_to_be_judged(*, is_new: bool) -> None:
     """A look between the news of its znodes and the answers does not take it for an old one."""
-    chronicle = Chronicle()
+    chronicle = LockHistories()
     chronicle.note("/old", None, Root("/old", zxid=40).look(), NO_SIGHT, NOW)
     root = Root("/late", czxid=50 if is_new else 5)
     alice = root.create("alice")
@@ -316,7 +316,7 @@ def test_a_lock_that_was_not_read_yet_waits_to_be_judged(*, is_new: bool) -> Non
 
 def test_an_old_lock_found_late_does_not_appear() -> None:
     """Loading takes a while: what existed before we began is no news, whoever came since is."""
-    chronicle = Chronicle()
+    chronicle = LockHistories()
     chronicle.note("/a", None, Root("/a", zxid=20).look(), NO_SIGHT, NOW)
     root = Root("/b", czxid=5)
     root.create("alice")
@@ -324,7 +324,7 @@ def test_an_old_lock_found_late_does_not_appear() -> None:
     root.create("bob")
 
     events = chronicle.after(
-        [Change.between("/b", None, root.look())], Sight.of(world(), NOW), NOW + 5
+        [LockChange.between("/b", None, root.look())], Sight.of(world(), NOW), NOW + 5
     )
 
     assert words(events) == [("queued", "bob")]
@@ -397,7 +397,7 @@ def test_a_holder_that_is_pushed_back() -> None:
     alice, eve = member("alice", 5, 20), member("eve", -9, 30)
     before = lock_of("/a", [alice])
     after = lock_of("/a", [eve, alice])
-    chronicle = Chronicle()
+    chronicle = LockHistories()
     chronicle.note("/a", None, before, NO_SIGHT, NOW)
 
     events = chronicle.note("/a", before, after, NO_SIGHT, NOW + 9)
@@ -411,7 +411,7 @@ def test_a_child_that_is_understood_later_did_not_come() -> None:
     alice = member("alice", 0, 20)
     before = lock_of("/a", [], foreign=(alice.node,))
     after = lock_of("/a", [alice])
-    chronicle = Chronicle()
+    chronicle = LockHistories()
     chronicle.note("/a", None, before, NO_SIGHT, NOW)
 
     assert words(chronicle.note("/a", before, after, NO_SIGHT, NOW)) == [("acquired", "alice")]
@@ -457,7 +457,7 @@ def test_since_when_seen() -> None:
 
 def test_what_is_not_watched_has_no_history() -> None:
     """A lock that nobody looked at."""
-    history = Chronicle().of("/nowhere")
+    history = LockHistories().of("/nowhere")
 
     assert history is NO_HISTORY
     assert history.since(member("alice", 0, 1), holds=True) == UNKNOWN_SINCE
@@ -478,8 +478,8 @@ def test_while_we_looked_away() -> None:
 
     released, acquired = watcher.look(9_000)
 
-    assert released.held == Span(2_000, AT_LEAST)
-    assert acquired.waited == Span(2_000, AT_LEAST)
+    assert released.held == Elapsed(2_000, AT_LEAST)
+    assert acquired.waited == Elapsed(2_000, AT_LEAST)
     assert watcher.chronicle.of(root.path).granted(bob.node) == Since(NOW + 10_000, AT_LEAST)
 
 
@@ -494,7 +494,7 @@ def test_after_an_outage_lengths_are_exact_again() -> None:
 
     acquired = watcher.look(1_000)[-1]
 
-    assert acquired.waited == Span(0, EXACT)
+    assert acquired.waited == Elapsed(0, EXACT)
 
 
 def test_departures_tell_who_it_was() -> None:

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from model.builders import NOW
 from model.plain_locks import Root
 
-from zktop.model.history.all_locks import Chronicle
-from zktop.model.history.change import Change
+from zktop.model.history.all_locks import LockHistories
+from zktop.model.history.change import LockChange
 from zktop.model.history.events import Event
 from zktop.model.locks.lock import Lock
 from zktop.model.world.ensemble import NO_SIGHT
@@ -31,7 +31,7 @@ def act(root: Root, what: str, number: int) -> None:
         root.clutter(f"note-{root.creates}")
 
 
-def watch(root: Root, script: list[tuple[str, int]], chronicle: Chronicle) -> list[Event]:
+def watch(root: Root, script: list[tuple[str, int]], chronicle: LockHistories) -> list[Event]:
     """Play a script and look whenever it says so, and once at the end."""
     known = root.look(NOW)
     events = chronicle.note(root.path, None, known, NO_SIGHT, NOW)
@@ -47,7 +47,7 @@ def watch(root: Root, script: list[tuple[str, int]], chronicle: Chronicle) -> li
 @given(steps)
 def test_events_conserve(script: list[tuple[str, int]]) -> None:
     """Queued is what left and what is there; creations are those seen, foreign and missed."""
-    root, chronicle = Root(), Chronicle()
+    root, chronicle = Root(), LockHistories()
     events = watch(root, script, chronicle)
     counts = Counter(event.event for event in events)
     ends = sum(counts[kind] for kind in ENDINGS)
@@ -69,7 +69,7 @@ def test_events_conserve(script: list[tuple[str, int]]) -> None:
 def test_no_length_is_exact_by_chance(script: list[tuple[str, int]]) -> None:
     """Waits and holds are as long as the time between the looks at their ends."""
     root = Root()
-    events = watch(root, script, Chronicle())
+    events = watch(root, script, LockHistories())
     queued = {event.node: event.at for event in events if event.event == "queued"}
     acquired = {event.node: event.at for event in events if event.event == "acquired"}
 
@@ -102,7 +102,7 @@ def test_change_is_what_sets_say(script: list[tuple[str, int]]) -> None:
         act(root, what, number)
     after = root.look()
 
-    change = Change.between(root.path, before, after)
+    change = LockChange.between(root.path, before, after)
 
     found = (change.created, change.deleted, change.granted, change.lost)
     assert tuple({one.node for one in part} for part in found) == change_of(before, after)

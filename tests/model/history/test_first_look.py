@@ -7,8 +7,8 @@ from model.plain_locks import lock_of
 from msgspec.structs import replace
 
 from zktop.model.facts import Stat
-from zktop.model.history.all_locks import Chronicle
-from zktop.model.history.change import Change
+from zktop.model.history.all_locks import LockHistories
+from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text
 from zktop.model.world.ensemble import NO_SIGHT
@@ -18,10 +18,10 @@ PATHS = ("/a", "/b", "/c")
 ZXIDS = st.sampled_from([10, 20, 30, 110, 120])  # some after the first look, which sees 100
 
 
-class LongWay(Chronicle):
+class LongWay(LockHistories):
     """Meets every lock as if it might be new."""
 
-    def _was_there(self, change: Change) -> bool:
+    def _was_there(self, change: LockChange) -> bool:
         return False
 
 
@@ -50,14 +50,14 @@ def _member(draw: st.DrawFn, number: int) -> Member:
 @given(st.data())
 def test_events_and_histories_are_the_same(data: st.DataObject) -> None:
     """Whatever comes, goes, hides and comes back, from look to look."""
-    short, long = Chronicle(), LongWay()
+    short, long = LockHistories(), LongWay()
     known: dict[str, Lock | None] = dict.fromkeys(PATHS)
     for step in range(data.draw(st.integers(1, 4))):
         now = NOW + 1000 * step
         changes = []
         for path in PATHS:
             after = data.draw(locks(path))
-            changes.append(Change.between(path, known[path], after))
+            changes.append(LockChange.between(path, known[path], after))
             known[path] = after
 
         assert short.after(changes, NO_SIGHT, now) == long.after(changes, NO_SIGHT, now)

@@ -5,8 +5,8 @@ import tracemalloc
 from model.builders import NOW
 from model.plain_locks import Root
 
-from zktop.model.history.all_locks import GRAVES, Chronicle
-from zktop.model.history.change import Change
+from zktop.model.history.all_locks import GRAVES, LockHistories
+from zktop.model.history.change import LockChange
 from zktop.model.history.events import Since
 from zktop.model.history.lock_log import DEPARTURES
 from zktop.model.history.statistics import IDENTITIES, KEPT
@@ -20,8 +20,8 @@ def test_a_quiet_lock_costs_a_few_hundred_bytes() -> None:
     locks = [Root(f"/locks/{number}", czxid=5) for number in range(LOCKS)]
     for root in locks:
         root.create("alice")
-    changes = [Change.between(root.path, None, root.look()) for root in locks]
-    chronicle = Chronicle()
+    changes = [LockChange.between(root.path, None, root.look()) for root in locks]
+    chronicle = LockHistories()
     tracemalloc.start()
     chronicle.after(changes, NO_SIGHT, NOW)
     used, _ = tracemalloc.get_traced_memory()
@@ -32,7 +32,7 @@ def test_a_quiet_lock_costs_a_few_hundred_bytes() -> None:
 
 def test_a_busy_lock_has_a_bound() -> None:
     """A thousand visitors later it remembers the newest of them."""
-    root, chronicle = Root(), Chronicle()
+    root, chronicle = Root(), LockHistories()
     holder = root.create("first")
     known = root.look(NOW)
     chronicle.note(root.path, None, known, NO_SIGHT, NOW)
@@ -58,7 +58,7 @@ def test_a_busy_lock_has_a_bound() -> None:
 
 def test_locks_of_one_job_each_are_forgotten() -> None:
     """Roots that come and go under ever new names leave no more than a bounded trace."""
-    chronicle = Chronicle()
+    chronicle = LockHistories()
     chronicle.after([], NO_SIGHT, NOW)
     for number in range(GRAVES + 50):
         root = Root(f"/jobs/{number}", czxid=10 + number)
@@ -73,7 +73,7 @@ def test_locks_of_one_job_each_are_forgotten() -> None:
 
 def test_a_history_does_not_change_any_more() -> None:
     """What was handed out stays as it was while the chronicle goes on."""
-    root, chronicle = Root(), Chronicle()
+    root, chronicle = Root(), LockHistories()
     alice = root.create("alice")
     first = root.look()
     chronicle.note(root.path, None, first, NO_SIGHT, NOW)

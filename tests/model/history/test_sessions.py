@@ -4,7 +4,13 @@ import pytest
 from model.builders import NOW, ZK1, ZK2, connections, row, session, world
 
 from zktop.model.facts import Connection, Text
-from zktop.model.history.sessions import FRESH_MS, HOUR_MS, SPARE, Sessions, Step
+from zktop.model.history.sessions import (
+    FRESH_MS,
+    HOUR_MS,
+    SPARE,
+    SessionActivity,
+    SessionHistories,
+)
 from zktop.model.world.ensemble import Sight
 from zktop.model.world.world import World
 
@@ -12,9 +18,9 @@ ALICE = session("alice")
 SECOND = 1_000
 
 
-def seen(*tables: object) -> Sessions:
+def seen(*tables: object) -> SessionHistories:
     """The sessions after these tables, which came one after the other."""
-    sessions, known = Sessions(), World()
+    sessions, known = SessionHistories(), World()
     for table in tables:
         known = known.after(table)
         sessions.look(Sight.of(known, known.at))
@@ -33,7 +39,7 @@ def test_what_happened_between_two_tables() -> None:
         table(2_000, received=16, sent=18, last_cxid=8),
     )
 
-    assert sessions.step(ALICE) == Step(2_000, received=6, requests=3, notifications=2)
+    assert sessions.step(ALICE) == SessionActivity(2_000, received=6, requests=3, notifications=2)
     assert sessions.requests_per_s(ALICE) == pytest.approx(3.0)
 
 
@@ -108,7 +114,7 @@ def test_the_longest_gap() -> None:
 
     assert by_clock.longest_gap(ALICE) == 900
     assert by_count.longest_gap(ALICE) == 7_000
-    assert Sessions().longest_gap(ALICE) is None
+    assert SessionHistories().longest_gap(ALICE) is None
 
 
 def test_a_new_connection_ends_a_gap() -> None:
@@ -181,7 +187,7 @@ def test_who_moved_has_its_quiet_begin_anew() -> None:
 
 def test_quiet_is_unknown_without_a_count_of_requests_and_with_old_tables() -> None:
     """What is not in a table is not known."""
-    sessions, known = Sessions(), World()
+    sessions, known = SessionHistories(), World()
     for at in (0, 40_000):
         known = known.after(table(at, last_cxid=7))
         sessions.look(Sight.of(known, known.at))

@@ -2,12 +2,12 @@
 
 import pytest
 
-from zktop.model.history.statistics import ENOUGH, KEPT, NO_DURATIONS, Durations, Stopwatch
+from zktop.model.history.statistics import ENOUGH, KEPT, NO_DURATIONS, Durations, DurationSamples
 
 
 def taken(*samples: int) -> Durations:
     """The durations after these samples."""
-    watch = Stopwatch()
+    watch = DurationSamples()
     for sample in samples:
         watch.add(sample, is_exact=True)
     return watch.durations
@@ -42,16 +42,16 @@ def test_buckets_grow_by_four() -> None:
 
 def test_a_lower_bound_is_no_sample() -> None:
     """A hold whose beginning nobody saw is counted, not averaged."""
-    watch = Stopwatch()
+    watch = DurationSamples()
     watch.add(5_000, is_exact=False)
 
     assert (watch.durations.count, watch.durations.at_least) == (0, 1)
-    assert Stopwatch().durations is NO_DURATIONS
+    assert DurationSamples().durations is NO_DURATIONS
 
 
 def test_handed_out_durations_do_not_change() -> None:
     """The stopwatch goes on with a copy of its own."""
-    watch = Stopwatch()
+    watch = DurationSamples()
     watch.add(1, is_exact=True)
     before = watch.durations
     watch.add(2, is_exact=True)

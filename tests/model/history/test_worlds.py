@@ -4,7 +4,7 @@ from model.builders import NOW, connections, lock, own, row, session, watches, w
 from model.builders import ZK1 as ZK
 
 from zktop.model.facts import AnyFact, Gone, Node, Stat, join
-from zktop.model.history.all_locks import Chronicle
+from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.events import Since
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.read_lock import lock_at
@@ -28,7 +28,7 @@ def test_a_kazoo_lock_changes_hands() -> None:
     facts = lock(ORDERS, "alice", "bob")
     first = world(own(), *facts)
     before = orders(first)
-    chronicle = Chronicle()
+    chronicle = LockHistories()
     chronicle.note(ORDERS, None, before, Sight.of(first, NOW), NOW)
     alice = before.holders[0]
     second = first.after(Gone(path=join(ORDERS, alice.node), zxid=200, at=NOW + 500))
@@ -46,7 +46,7 @@ def test_a_kazoo_lock_changes_hands() -> None:
 def test_a_newcomer_is_queued_once() -> None:
     """It is heard of by name, then read: the second is no news."""
     first = world(own(), *lock(ORDERS, "alice"))
-    known, chronicle = orders(first), Chronicle()
+    known, chronicle = orders(first), LockHistories()
     chronicle.note(ORDERS, None, known, Sight.of(first, NOW), NOW)
     path = join(ORDERS, lock(ORDERS, "alice", "bob")[0].names[1])
     stat = Stat(300, 300, NOW, owner=session("bob"))

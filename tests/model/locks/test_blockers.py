@@ -6,7 +6,7 @@ from model.locks.lock_worlds import ROOT, lock_in, nodes, world_of
 from model.locks.slow_queue import closure
 
 from zktop.model.examiner import Examiner
-from zktop.model.report import NAMED, View
+from zktop.model.report import NAMED, LockView
 
 
 def members(modes: str) -> list[str]:
@@ -15,7 +15,7 @@ def members(modes: str) -> list[str]:
     return [kazoo_name(f"w{at}", at, words[mode]) for at, mode in enumerate(modes)]
 
 
-def view_of(count: int) -> View:
+def view_of(count: int) -> LockView:
     """A mutex with so many contenders."""
     owners = [f"w{number}" for number in range(count)]
     view = Examiner().look(world(*lock(ROOT, *owners)), NOW).view(ROOT)

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zktop.model.actors import Actors
-from zktop.model.examiner import met
+from zktop.model.examiner import first_seen
 from zktop.model.facts import AnyFact, Children, Denied, Node, Stat, Watches, join, split
-from zktop.model.history.change import Change
+from zktop.model.history.change import LockChange
 from zktop.model.history.lock_history import are_direct
 from zktop.model.locks.bulk import Plain, plain_locks
 from zktop.model.locks.candidates import may_be_lock
@@ -156,7 +156,7 @@ def test_the_short_way_gives_what_the_long_way_gives(
         assert [plain_queue(quick, actors)] == [
             lined.queue for lined in queues(quick, actors, KnownQueues({}, {}))
         ]
-        change, between = met(Text(path), plain), Change.between(path, None, quick)
+        change, between = first_seen(Text(path), plain), LockChange.between(path, None, quick)
         assert (change.created, change.granted) == (between.created, between.granted)
         if change.roll is not None:
             assert change.roll.sessions == [member.owner for member in change.created]
@@ -189,7 +189,7 @@ def test_the_short_way_is_taken_by_plain_locks(head: str) -> None:
 
     plain = plain_lock("/locks/a", world)
     assert plain is not None
-    assert met(Text("/locks/a"), plain).roll is plain.roll
+    assert first_seen(Text("/locks/a"), plain).roll is plain.roll
 
 
 FIRST, SECOND = Child("lock-0000000001", 11, 1), Child("lock-0000000002", 12, 2)

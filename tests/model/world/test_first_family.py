@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from model.builders import as_sibling
 from msgspec.structs import replace
 
-from zktop.model.facts import Children, Denied, Gone, Node, Siblings, Stat, ZnodeFact, join
+from zktop.model.facts import Children, Denied, Gone, Node, NodeBatch, Stat, ZnodeFact, join
 from zktop.model.text import Text
 from zktop.model.world.family import Family, FamilyFact, first_family
 
@@ -54,8 +54,8 @@ def together(facts: list[ZnodeFact]) -> list[FamilyFact]:
     for one in map(as_sibling, facts):
         last = told[-1] if told else None
         if (
-            isinstance(last, Siblings)
-            and isinstance(one, Siblings)
+            isinstance(last, NodeBatch)
+            and isinstance(one, NodeBatch)
             and (last.zxid, last.at) == (one.zxid, one.at)
         ):
             told[-1] = replace(

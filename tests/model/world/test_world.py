@@ -13,8 +13,8 @@ from zktop.model.facts import (
     Gone,
     Link,
     Node,
+    NodeBatch,
     Server,
-    Siblings,
     Stat,
     Watches,
     ZnodeFact,
@@ -232,8 +232,8 @@ def test_the_root_of_all_is_no_child_of_its_own() -> None:
     ]
     listed = Children(path=Text("/"), names=names, stat=root, zxid=9, at=9)
     stats, data = (root,) * len(names), (b"",) * len(names)
-    below = Siblings(path=Text("/"), names=names, stats=stats, data=data, zxid=9, at=9)
-    itself = Siblings(path=Text(""), names=(Text(""),), stats=(root,), data=(b"",), zxid=9, at=9)
+    below = NodeBatch(path=Text("/"), names=names, stats=stats, data=data, zxid=9, at=9)
+    itself = NodeBatch(path=Text(""), names=(Text(""),), stats=(root,), data=(b"",), zxid=9, at=9)
     world = World().after(listed, *listings).after(below, itself)
 
     assert world.families[Text("/")].listed

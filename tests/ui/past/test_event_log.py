@@ -5,7 +5,7 @@ from itertools import dropwhile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zktop.model.history.events import Event, Span
+from zktop.model.history.events import Elapsed, Event
 from zktop.model.text import Text
 from zktop.ui.past.event_log import FRESH, TOGETHER, Annals
 
@@ -17,7 +17,7 @@ def happened(number: int) -> Event:
         lock=Text(f"/locks/{number % 7}"),
         at=1_000_000 + number // 2,
         session=0x10000000000 + number,
-        held=Span(number, "at-least") if number % 3 else None,
+        held=Elapsed(number, "at-least") if number % 3 else None,
     )
 
 

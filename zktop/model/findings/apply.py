@@ -22,10 +22,25 @@ from zktop.model.findings import deadlocks as inversions
 from zktop.model.findings import foreign_children as foreign
 from zktop.model.findings import mass_expiry as expiries
 from zktop.model.findings import sessions as performance
-from zktop.model.findings.context import NO_NEWS, Examination, Interview, Surroundings, Survey
-from zktop.model.findings.finding import Blind, Finding, Lacking, Later, Need, Rule, Sign, Verdict
+from zktop.model.findings.context import (
+    NO_ROOT_CHANGES,
+    EnsembleContext,
+    LockContext,
+    SessionContext,
+    SharedContext,
+)
+from zktop.model.findings.finding import (
+    BlindSpot,
+    Finding,
+    LookAgainAt,
+    MissingInput,
+    Need,
+    Rule,
+    RuleMatch,
+    Sign,
+)
 
-AnyRule: TypeAlias = "Rule[Examination] | Rule[Interview] | Rule[Survey]"
+AnyRule: TypeAlias = "Rule[LockContext] | Rule[SessionContext] | Rule[EnsembleContext]"
 
 _FIRST: Final = (
     *("D1", "D2", "D3", "D4", "D5", "D7"),
@@ -62,10 +77,12 @@ RULES: Final[tuple[AnyRule, ...]] = _ordered(
 RANK: Final = {rule.id: place for place, rule in enumerate(RULES)}
 
 # A rule's scope says what its function takes; the type checker cannot follow that.
-LOCK_RULES: Final = tuple(cast("Rule[Examination]", r) for r in RULES if r.scope == "lock")
-SESSION_RULES: Final = tuple(cast("Rule[Interview]", r) for r in RULES if r.scope == "session")
+LOCK_RULES: Final = tuple(cast("Rule[LockContext]", r) for r in RULES if r.scope == "lock")
+SESSION_RULES: Final = tuple(
+    cast("Rule[SessionContext]", r) for r in RULES if r.scope == "session"
+)
 SURVEY_RULES: Final = tuple(
-    cast("Rule[Survey]", rule) for rule in RULES if rule.scope in ("whole", "server")
+    cast("Rule[EnsembleContext]", rule) for rule in RULES if rule.scope in ("whole", "server")
 )
 
 # Parts of rules that no fact decides, and why. Every rule of the catalogue is in RULES.
@@ -88,19 +105,19 @@ CROWD_PATIENCE = 5
 C = TypeVar("C")
 
 
-class Examined(msgspec.Struct, frozen=True, gc=False):
+class RuleResults(msgspec.Struct, frozen=True, gc=False):
     """What the rules say, and when to ask them again although nothing has changed."""
 
     findings: tuple[Finding, ...] = ()
-    blinds: tuple[Blind, ...] = ()
+    blinds: tuple[BlindSpot, ...] = ()
     due_ms: Millis | None = None
     asked_ms: Millis | None = None  # the same, where what was found is known to last
 
 
-QUIET = Examined()
+NO_RESULTS = RuleResults()
 
 
-def examine(look: Examination) -> Examined:
+def examine_lock(look: LockContext) -> RuleResults:
     """Apply all rules to one lock that may find something there."""
     said = _applied(_fitting(signs(look)), look, look.now_ms)
     asked = min(filter(None, (said.due_ms, _due_for_tables(look))), default=None)
@@ -109,31 +126,33 @@ def examine(look: Examination) -> Examined:
     return replace(said, due_ms=due, asked_ms=asked)
 
 
-def interview(talk: Interview) -> Examined:
+def examine_session(talk: SessionContext) -> RuleResults:
     """Apply all rules to one session."""
     return _applied(SESSION_RULES, talk, talk.now_ms)
 
 
-def survey_all(survey: Survey) -> Examined:
+def examine_ensemble(survey: EnsembleContext) -> RuleResults:
     """Apply the rules that concern no single lock or session, and say what nobody can see."""
     said = _applied(SURVEY_RULES, survey, survey.now_ms)
     return replace(said, blinds=(*unseen(survey.around), *said.blinds))
 
 
-def unseen(around: Surroundings) -> tuple[Blind, ...]:
+def unseen(around: SharedContext) -> tuple[BlindSpot, ...]:
     """Say which rules lack a server's table, and why; they still judge what the others show."""
     return _blind_for_lack_of(tuple(around.lacking.items()))
 
 
 @lru_cache(maxsize=8)  # the same at nearly every look
-def _blind_for_lack_of(tables: tuple[tuple[Need, tuple[Lacking, ...]], ...]) -> tuple[Blind, ...]:
+def _blind_for_lack_of(
+    tables: tuple[tuple[Need, tuple[MissingInput, ...]], ...],
+) -> tuple[BlindSpot, ...]:
     lacking = dict(tables)
     return tuple(
         rule.blind(one) for rule in RULES for need in rule.needs for one in lacking.get(need, ())
     )
 
 
-def signs(look: Examination) -> frozenset[Sign]:
+def signs(look: LockContext) -> frozenset[Sign]:
     """Tell what a lock shows, at the price of a few attributes."""
     lock, past, around, waiting = look.lock, look.past, look.around, len(look.waiters)
     news = past.recreated_at or past.reaped_at or past.fell_at
@@ -143,7 +162,7 @@ def signs(look: Examination) -> frozenset[Sign]:
         "queue": waiting >= look.thresholds.herd,
         "warnings": lock.warnings,
         "foreign": lock.foreign,
-        "news": news or look.root != NO_NEWS,
+        "news": news or look.root != NO_ROOT_CHANGES,
         "departures": past.departures,
         "attempts": past.attempts,
         "watches": around.shows_watches,
@@ -156,33 +175,33 @@ def signs(look: Examination) -> frozenset[Sign]:
 
 
 @lru_cache(maxsize=512)
-def _fitting(shown: frozenset[Sign]) -> tuple[Rule[Examination], ...]:
+def _fitting(shown: frozenset[Sign]) -> tuple[Rule[LockContext], ...]:
     return tuple(rule for rule in LOCK_RULES if rule.only_if <= shown)
 
 
-def _applied(rules: Iterable[Rule[C]], context: C, now_ms: Millis) -> Examined:
+def _applied(rules: Iterable[Rule[C]], context: C, now_ms: Millis) -> RuleResults:
     findings: list[Finding] = []
-    blinds: list[Blind] = []
+    blinds: list[BlindSpot] = []
     due: Millis | None = None
     for rule in rules:
         for answer in rule.answers(context):
             match answer:
-                case Verdict():
+                case RuleMatch():
                     findings.append(rule.finding(answer, now_ms))
-                case Lacking():
+                case MissingInput():
                     blinds.append(rule.blind(answer))
-                case Later(at):
+                case LookAgainAt(at):
                     due = at if due is None else min(at, due)
-    return Examined(tuple(findings), tuple(dict.fromkeys(blinds)), due)
+    return RuleResults(tuple(findings), tuple(dict.fromkeys(blinds)), due)
 
 
-def _due_for_findings(look: Examination) -> Millis:
+def _due_for_findings(look: LockContext) -> Millis:
     """Look again soon at a lock in trouble; a crowd costs too much for that."""
     patience = CROWD_PATIENCE if look.lock.size > CROWDED else 1
     return look.now_ms + patience * look.thresholds.settle
 
 
-def _due_for_tables(look: Examination) -> Millis | None:
+def _due_for_tables(look: LockContext) -> Millis | None:
     """Look again soon while some table is older than the lock: it may not show its waiters yet."""
     changed, settle = look.lock.at, look.thresholds.settle
     if look.now_ms - changed > TABLE_PATIENCE:

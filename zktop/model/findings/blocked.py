@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from zktop.model.facts import Millis, Session, split
-from zktop.model.findings.context import Examination
-from zktop.model.findings.finding import Answer, Lacking, Later, Verdict, rule
+from zktop.model.findings.context import LockContext
+from zktop.model.findings.finding import LookAgainAt, MissingInput, RuleMatch, RuleResult, rule
 from zktop.model.findings.ghosts import ghost, ghost_without_guid, previous_life
 from zktop.model.format import short, waits
 from zktop.model.locks.lock import Member
@@ -15,7 +15,7 @@ from zktop.model.waits.sentences import span
 LONGEST_TIMEOUT = 40_000  # what servers grant at most by default: 20 ticks of 2 s
 LEASES_SINCE = 2
 BEYOND, FAR_BEYOND = 10, 20  # times the 99th percentile
-NO_USUAL = Lacking("too few finished holds were seen to know what is usual", "history")
+NO_USUAL = MissingInput("too few finished holds were seen to know what is usual", "history")
 
 _SEQUENTIAL = r"(?s).*\d{10}"
 
@@ -29,7 +29,7 @@ _SEQUENTIAL = r"(?s).*\d{10}"
     means="A persistent node stands in the queue: no session's end will ever remove it.",
     only_if=("warnings",),
 )
-def orphan(look: Examination) -> Iterator[Answer]:
+def orphan(look: LockContext) -> Iterator[RuleResult]:
     """Find a node without owner that blocks somebody for longer than its creator may need."""
     if "persistent-contender" not in look.lock.warnings:
         return
@@ -40,14 +40,14 @@ def orphan(look: Examination) -> Iterator[Answer]:
         if member.owner or not blocked or age is None:
             continue
         if age <= bound:
-            yield Later(look.now_ms + bound - age + 1)
+            yield LookAgainAt(look.now_ms + bound - age + 1)
         else:
             yield _orphan(look, member, blocked, age)
 
 
-def _orphan(look: Examination, member: Member, blocked: int, age: int) -> Verdict:
+def _orphan(look: LockContext, member: Member, blocked: int, age: int) -> RuleMatch:
     named = f" and labelled {short(member.label)}" if member.label else ""
-    return Verdict(
+    return RuleMatch(
         about=look.about(member),
         sentence=f"{short(member.node)} in {look.name} has no owner; {waits(blocked)} for it; "
         "nobody will ever delete it.",
@@ -72,12 +72,12 @@ def _orphan(look: Examination, member: Member, blocked: int, age: int) -> Verdic
     means="An ephemeral node outlived its session: the servers are inconsistent.",
     only_if=("lists",),
 )
-def stale_ephemeral(look: Examination) -> Iterator[Answer]:
+def stale_ephemeral(look: LockContext) -> Iterator[RuleResult]:
     """Find an owner that no list of sessions has, for longer than any session can hide."""
     for session, places in look.owned.items():
         newest = max(place.znode.newest for place in places)
         if look.sight.orphaned(session, newest):
-            yield Verdict(
+            yield RuleMatch(
                 about=look.about(*places),
                 sentence=f"{short(places[0].node)} in {look.name} belongs to "
                 f"{look.who(places[0])}, a session that no longer exists; nothing will remove it.",
@@ -102,7 +102,7 @@ def stale_ephemeral(look: Examination) -> Iterator[Answer]:
     means="A client keeps a lease that it seems to have forgotten, and takes others meanwhile.",
     only_if=("semaphore", "waiters"),
 )
-def lease_leak(look: Examination) -> Iterator[Answer]:
+def lease_leak(look: LockContext) -> Iterator[RuleResult]:
     """Find a lease held far beyond the usual by a session that returned newer ones."""
     usual = look.usual
     if look.lock.kind != "semaphore" or not look.waiters:
@@ -116,19 +116,19 @@ def lease_leak(look: Examination) -> Iterator[Answer]:
         if since is None or newer < LEASES_SINCE or not look.sight.connected(lease.owner):
             continue
         held = look.now_ms - since
-        yield _leak(look, lease, held, newer) if held > bound else Later(since + bound + 1)
+        yield _leak(look, lease, held, newer) if held > bound else LookAgainAt(since + bound + 1)
 
 
-def _returned_since(look: Examination, lease: Member) -> int:
+def _returned_since(look: LockContext, lease: Member) -> int:
     return sum(
         gone.session == lease.owner and gone.czxid > lease.czxid and gone.ending == "released"
         for gone in look.past.departures
     )
 
 
-def _leak(look: Examination, lease: Member, held: int, newer: int) -> Verdict:
+def _leak(look: LockContext, lease: Member, held: int, newer: int) -> RuleMatch:
     owner = look.who(lease)
-    return Verdict(
+    return RuleMatch(
         about=look.about(lease),
         sentence=f"{owner} has kept a lease of {look.name} for {span(held)} and returned "
         f"{newer} newer ones meanwhile: it was probably never closed.",
@@ -153,15 +153,15 @@ def _leak(look: Examination, lease: Member, held: int, newer: int) -> Verdict:
     means="More leases are out than the pool has: its users disagree about its size.",
     only_if=("semaphore",),
 )
-def too_many_leases(look: Examination) -> Iterator[Answer]:
+def too_many_leases(look: LockContext) -> Iterator[RuleResult]:
     """Find a pool of known size that has given out more."""
     size, out = look.lock.leases, len(look.holders)
     if look.lock.kind != "semaphore":
         return
     if size is None or look.lock.leases_are != "known":
-        yield Lacking("the number of leases is not known", "leases")
+        yield MissingInput("the number of leases is not known", "leases")
     elif out > size:
-        yield Verdict(
+        yield RuleMatch(
             about=look.about(*look.holders, key=("leases", size)),
             sentence=f"{out} leases of {look.name} are out, but it has only {size}.",
             confidence="C3",
@@ -184,7 +184,7 @@ def too_many_leases(look: Examination) -> Iterator[Answer]:
     "release.",
     only_if=("waiters", "connections"),
 )
-def zombie_holder(look: Examination) -> Iterator[Answer]:
+def zombie_holder(look: LockContext) -> Iterator[RuleResult]:
     """Find a holder far beyond the usual that sends nothing but pings."""
     usual = look.usual
     if not look.waiters or look.lock.kind == "election":
@@ -198,12 +198,12 @@ def zombie_holder(look: Examination) -> Iterator[Answer]:
         if since is None or look.is_tangled(holder):
             continue
         if look.now_ms - since <= bound:
-            yield Later(since + bound + 1)
+            yield LookAgainAt(since + bound + 1)
         elif not any(hidden_waits(look, holder.owner)):
             yield _zombie(look, holder, since)
 
 
-def _pings_only_since(look: Examination, holder: Member) -> Millis | None:
+def _pings_only_since(look: LockContext, holder: Member) -> Millis | None:
     """Since when it both holds and sends pings only."""
     since = look.past.granted(holder.node).at
     idle = look.around.sessions.idle_since(holder.owner)
@@ -213,9 +213,9 @@ def _pings_only_since(look: Examination, holder: Member) -> Millis | None:
     return max(since, idle) if presence.last_operation == "PING" else None
 
 
-def _zombie(look: Examination, holder: Member, since: Millis) -> Verdict:
+def _zombie(look: LockContext, holder: Member, since: Millis) -> RuleMatch:
     owner = look.who(holder)
-    return Verdict(
+    return RuleMatch(
         about=look.about(holder),
         sentence=f"{owner} holds {look.name}, answers pings and has made no request for "
         f"{span(look.now_ms - since)}; {waits(len(look.waiters))}.",
@@ -239,14 +239,14 @@ def _zombie(look: Examination, holder: Member, since: Millis) -> Verdict:
     means="The holder seems to wait for a lock that is not being watched.",
     only_if=("waiters", "watches"),
 )
-def hidden_wait(look: Examination) -> Iterator[Answer]:
+def hidden_wait(look: LockContext) -> Iterator[RuleResult]:
     """Find a holder that watches somebody's sequential node outside of all known locks."""
     for holder in look.holders if look.waiters else ():
         for path in hidden_waits(look, holder.owner):
             yield _hidden(look, holder, path)
 
 
-def hidden_waits(look: Examination, session: Session) -> Iterator[Text]:
+def hidden_waits(look: LockContext, session: Session) -> Iterator[Text]:
     """Give the nodes outside of all known locks that this session may be waiting for."""
     for path in sorted(look.sight.watched(session) or ()):
         if not re.fullmatch(_SEQUENTIAL, path) or path in look.at_path:
@@ -257,10 +257,10 @@ def hidden_waits(look: Examination, session: Session) -> Iterator[Text]:
             yield path
 
 
-def _hidden(look: Examination, holder: Member, path: Text) -> Verdict:
+def _hidden(look: LockContext, holder: Member, path: Text) -> RuleMatch:
     parent, node = split(path)
     other = look.sight.owner_of(path)
-    return Verdict(
+    return RuleMatch(
         about=look.about(holder, key=(holder.node, path)),
         sentence=f"{look.who(holder)} holds {look.name} and probably waits for {short(node)} in "
         f"{short(parent)}, which is not among the watched locks.",

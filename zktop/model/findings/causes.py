@@ -63,14 +63,14 @@ ROOTS: Final = frozenset((*_ENDLESS, "L1", "L2", "L3", "S3", "P1", "B6", "B8"))
 DELAYS: Final = frozenset(("P6", "P7", "P9", "B6", "B8"))
 
 
-class Ahead(msgspec.Struct, frozen=True, gc=False):
+class WaitsAhead(msgspec.Struct, frozen=True, gc=False):
     """How to go from a session to those it waits for; both may know nothing."""
 
     waits_in: Callable[[Session], Iterable[Text]] = lambda _: ()
     held_by: Callable[[Text], Iterable[Session]] = lambda _: ()
 
 
-def folded(findings: Iterable[Finding], ahead: Ahead = Ahead()) -> tuple[Finding, ...]:  # noqa: B008  a frozen default
+def folded(findings: Iterable[Finding], ahead: WaitsAhead = WaitsAhead()) -> tuple[Finding, ...]:  # noqa: B008  a frozen default
     """Give all findings in the order of the screen; effects name their cause."""
     found = sorted(findings, key=order)
     index = _Index(found)
@@ -124,7 +124,7 @@ class _Index:
                     for key in _keys(finding, by):
                         filed[key].append(finding)
 
-    def cause(self, finding: Finding, ahead: Ahead) -> str | None:
+    def cause(self, finding: Finding, ahead: WaitsAhead) -> str | None:
         """Find what it follows from."""
         for rules, by in self._causes[finding.rule]:
             for key in _keys(finding, by):
@@ -134,7 +134,7 @@ class _Index:
         is_delay = finding.rule in DELAYS and self._has_roots
         return self._ahead(finding, ahead) if is_delay else None
 
-    def _ahead(self, finding: Finding, ahead: Ahead) -> str | None:
+    def _ahead(self, finding: Finding, ahead: WaitsAhead) -> str | None:
         """Follow the session of a holder to whoever it waits for."""
         known: set[Session] = set(finding.sessions)
         front = list(finding.sessions)

@@ -16,14 +16,14 @@ from msgspec.structs import replace
 from zktop.model.facts import Millis
 from zktop.model.findings.apply import RULES
 from zktop.model.findings.context import TABLES
-from zktop.model.findings.finding import Blind, Evidence, Finding
+from zktop.model.findings.finding import BlindSpot, Evidence, Finding
 from zktop.model.text import Text
 
 if TYPE_CHECKING:
     from zktop.model.waits.deadlock import Deadlock
 
 
-class Seen(msgspec.Struct, frozen=True, gc=False):
+class SeenTimes(msgspec.Struct, frozen=True, gc=False):
     """How long a finding has been there."""
 
     since: Millis  # when the look was that first showed it
@@ -36,32 +36,32 @@ class Seen(msgspec.Struct, frozen=True, gc=False):
         return self.last - self.first
 
 
-class Looks(msgspec.Struct, frozen=True):
+class SeenFindings(msgspec.Struct, frozen=True):
     """What was found at the looks up to now."""
 
-    seen: Mapping[str, Seen] = {}
+    seen: Mapping[str, SeenTimes] = {}
 
     def after(
         self, found: Iterable[Finding], now_ms: Millis, settle_ms: int
-    ) -> tuple["Looks", tuple[Finding, ...]]:
+    ) -> tuple["SeenFindings", tuple[Finding, ...]]:
         """Give the memory after one more look, and the findings that are worth a line."""
-        seen: dict[str, Seen] = {}
+        seen: dict[str, SeenTimes] = {}
         shown: list[Finding] = []
         for finding in found:
             if finding.id in seen:  # several locks may tell of one and the same thing
                 continue
-            known = self.seen.get(finding.id) or Seen(now_ms, finding.as_of, finding.as_of)
+            known = self.seen.get(finding.id) or SeenTimes(now_ms, finding.as_of, finding.as_of)
             known = replace(known, last=max(known.last, finding.as_of))
             seen[finding.id] = known
             if finding.at_once or known.lasted >= finding.patience_ms:
                 shown.append(_dated(finding, known, settle_ms))
-        return Looks(seen), tuple(shown)
+        return SeenFindings(seen), tuple(shown)
 
 
 UNCONFIRMED = Evidence(None, Text("it will be there at a second look"))
 
 
-def _dated(finding: Finding, seen: Seen, settle_ms: int) -> Finding:
+def _dated(finding: Finding, seen: SeenTimes, settle_ms: int) -> Finding:
     """Put in since when it has been seen; only what was seen twice is red."""
     since = seen.since if finding.since is None else finding.since
     if finding.severity != "critical" or finding.at_once or seen.lasted >= settle_ms:
@@ -78,10 +78,10 @@ def _dated(finding: Finding, seen: Seen, settle_ms: int) -> Finding:
 READ_TABLES: Final = frozenset(one.id for one in RULES if {*one.needs} & {*TABLES}) | {"S2", "S4"}
 
 
-class Said(msgspec.Struct, frozen=True):
+class SubjectFindings(msgspec.Struct, frozen=True):
     """What was found, and since when."""
 
-    looks: Looks = Looks()
+    looks: SeenFindings = SeenFindings()
     shown: tuple[Finding, ...] = ()
 
     @property
@@ -90,12 +90,12 @@ class Said(msgspec.Struct, frozen=True):
         return any(finding.rule in READ_TABLES for finding in self.shown)
 
 
-class Inspected(msgspec.Struct, frozen=True):
+class CurrentFindings(msgspec.Struct, frozen=True):
     """What is wrong now, what could not be seen, and deadlocks that only watch tables show."""
 
     findings: tuple[Finding, ...] = ()
-    blind: tuple[Blind, ...] = ()
+    blind: tuple[BlindSpot, ...] = ()
     deadlocks: "tuple[Deadlock, ...]" = ()
 
 
-NOTHING: Final = Said()
+NO_FINDINGS: Final = SubjectFindings()

@@ -12,11 +12,11 @@ import msgspec
 
 from zktop.model.client_names import ClientNames
 from zktop.model.facts import Link, Millis, Session
-from zktop.model.findings.finding import Lacking, Need, Subject
+from zktop.model.findings.finding import FindingSubject, MissingInput, Need
 from zktop.model.format import short
-from zktop.model.history.expiries import Expired
+from zktop.model.history.expiries import ExpiredPlace
 from zktop.model.history.lock_history import NO_HISTORY, LockHistory
-from zktop.model.history.sessions import Sessions
+from zktop.model.history.sessions import SessionHistories
 from zktop.model.locks.lock import Line, Lock, Member
 from zktop.model.locks.watch_check import UNSEEN, Lookout, absolute
 from zktop.model.settings import Settings, Thresholds
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 TABLES: tuple[Need, ...] = ("watches", "connections", "expiry")
 
 
-class Surroundings(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
+class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
     """What all rules share at one look."""
 
     sight: Sight
-    sessions: Sessions  # what became of them, from table to table
+    sessions: SessionHistories  # what became of them, from table to table
     settings: Settings
     now_ms: Millis
     tangled: Mapping[tuple[Text, Text], str] = {}  # (lock, node) in a deadlock -> its id
@@ -70,14 +70,15 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tru
         return any(one.sessions for one in self.sight.witnesses)
 
     @cached_property
-    def lacking(self) -> dict[Need, tuple[Lacking, ...]]:
+    def lacking(self) -> dict[Need, tuple[MissingInput, ...]]:
         """Which kinds of tables are not complete, and whose fault that is."""
         return {
-            need: tuple(Lacking(why, need) for why in self.sight.missing(need)) for need in TABLES
+            need: tuple(MissingInput(why, need) for why in self.sight.missing(need))
+            for need in TABLES
         }
 
 
-class Place(msgspec.Struct, frozen=True, gc=False):
+class SessionPlace(msgspec.Struct, frozen=True, gc=False):
     """One place of a session."""
 
     lock: Lock
@@ -91,12 +92,12 @@ class Place(msgspec.Struct, frozen=True, gc=False):
         return f"{LETTER[self.member.mode]}:{short(self.lock.path)}"
 
 
-class Interview(msgspec.Struct, frozen=True, eq=False, dict=True):
+class SessionContext(msgspec.Struct, frozen=True, eq=False, dict=True):
     """One session that has places in locks."""
 
     session: Session
-    places: tuple[Place, ...]
-    around: Surroundings
+    places: tuple[SessionPlace, ...]
+    around: SharedContext
 
     @property
     def now_ms(self) -> Millis:
@@ -109,7 +110,7 @@ class Interview(msgspec.Struct, frozen=True, eq=False, dict=True):
         return self.around.sight.presence(self.session)
 
     @property
-    def held(self) -> tuple[Place, ...]:
+    def held(self) -> tuple[SessionPlace, ...]:
         """The places through which it owns a lock."""
         return tuple(place for place in self.places if place.holds)
 
@@ -124,9 +125,9 @@ class Interview(msgspec.Struct, frozen=True, eq=False, dict=True):
         labels = (place.member.label for place in self.places)
         return self.around.who(self.session, next(filter(None, labels), None))
 
-    def about(self, *places: Place, key: tuple[object, ...] = ()) -> Subject:
+    def about(self, *places: SessionPlace, key: tuple[object, ...] = ()) -> FindingSubject:
         """Name this session as the subject of a verdict; the id is that of the session."""
-        return Subject(
+        return FindingSubject(
             places[0].lock.path if places else None,
             tuple(place.member.node for place in places),
             (self.session,),
@@ -136,17 +137,17 @@ class Interview(msgspec.Struct, frozen=True, eq=False, dict=True):
         )
 
 
-class Survey(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+class EnsembleContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Everything that concerns no single lock."""
 
-    around: Surroundings
+    around: SharedContext
     world: World = World()
     tables: Mapping[Text, Tables] = {}
     link: Link | None = None
     deadlocks: "Sequence[Deadlock]" = ()
     inversions: "Sequence[Inversion]" = ()
     owners: AbstractSet[Session] = frozenset()  # of all places in locks
-    expired: Collection[Expired] = ()  # at once, lately
+    expired: Collection[ExpiredPlace] = ()  # at once, lately
 
     @property
     def now_ms(self) -> Millis:
@@ -154,14 +155,14 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return self.around.now_ms
 
 
-def places_in(lock: Lock, session: Session) -> Iterator[Place]:
+def places_in(lock: Lock, session: Session) -> Iterator[SessionPlace]:
     """Give the places of a session in one lock."""
     for line in lock.lines:
         waiting = len(line.waiters)
         for member in line.members:
             if member.owner == session:
                 holds = line.holds(member)
-                yield Place(lock, member, holds, waiting if holds else 0)
+                yield SessionPlace(lock, member, holds, waiting if holds else 0)
 
 
 def waits_of(
@@ -183,33 +184,33 @@ NOTHING: frozenset[Text] = frozenset()
 WRONG = frozenset({"missing", "elsewhere"})
 
 
-class RootNews(msgspec.Struct, frozen=True, gc=False):
+class RootChanges(msgspec.Struct, frozen=True, gc=False):
     """When the root of a lock was seen to change, apart from its children."""
 
     access_at: Millis | None = None  # its ACL
     content_at: Millis | None = None  # its data
 
-    def after(self, before: Lock | None, after: Lock) -> "RootNews":
+    def after(self, before: Lock | None, after: Lock) -> "RootChanges":
         """Give the news with what differs between two looks at the same root."""
         old, new = before.stat if before else None, after.stat
         if old is None or new is None or old.czxid != new.czxid:
             return self
-        return RootNews(
+        return RootChanges(
             self.access_at if old.aversion == new.aversion else after.at,
             self.content_at if old.version == new.version else after.at,
         )
 
 
-NO_NEWS = RootNews()
+NO_ROOT_CHANGES = RootChanges()
 
 
-class Examination(msgspec.Struct, frozen=True, eq=False, dict=True):
+class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
     """One lock, with all that is known around it."""
 
     lock: Lock
-    around: Surroundings
+    around: SharedContext
     past: LockHistory = NO_HISTORY
-    root: RootNews = NO_NEWS
+    root: RootChanges = NO_ROOT_CHANGES
 
     @property
     def now_ms(self) -> Millis:
@@ -333,35 +334,37 @@ class Examination(msgspec.Struct, frozen=True, eq=False, dict=True):
         return watched - {self.path}
 
     @cached_property
-    def sighted(self) -> tuple["Sighted", ...]:
+    def sighted(self) -> tuple["MemberWatches", ...]:
         """Give all places whose sessions' watches can be seen, by a table that knows them."""
         if not self.around.shows_watches:
             return ()
-        seen: list[Sighted] = []
+        seen: list[MemberWatches] = []
         for session, places in self.owned.items():
             table = self.lookout.table(session) if session != self.sight.own else None
             if table is not None:
                 seen += self._sighted(table.zxid, session, places)
         return tuple(seen)
 
-    def _sighted(self, zxid: int, session: Session, places: list[Member]) -> Iterator["Sighted"]:
+    def _sighted(
+        self, zxid: int, session: Session, places: list[Member]
+    ) -> Iterator["MemberWatches"]:
         here = self.watched_here(session) or NOTHING
         others = here.difference([self.path_of(place.node) for place in places])
         for place in places:
             if zxid >= place.czxid:  # an older table cannot show a watch of this place
-                yield Sighted(place, here, others, self.targets(place), len(places) == 1)
+                yield MemberWatches(place, here, others, self.targets(place), len(places) == 1)
 
     @cached_property
-    def waiting(self) -> tuple["Sighted", ...]:
+    def waiting(self) -> tuple["MemberWatches", ...]:
         """Give those of the sighted that wait."""
         return tuple(seen for seen in self.sighted if self.is_waiting(seen.member))
 
     @cached_property
-    def astray(self) -> tuple["Sighted", ...]:
+    def astray(self) -> tuple["MemberWatches", ...]:
         """Give those of the waiting that do not watch exactly what they should: mostly nobody."""
         return tuple(seen for seen in self.waiting if seen.here != seen.expected)
 
-    def is_wrong(self, seen: "Sighted") -> bool:
+    def is_wrong(self, seen: "MemberWatches") -> bool:
         """Tell whether its watches are known to be wrong, and not just in no table."""
         return self.lookout.of(seen.member).verdict in WRONG
 
@@ -398,9 +401,9 @@ class Examination(msgspec.Struct, frozen=True, eq=False, dict=True):
     def _waiting(self) -> set[Text]:
         return {member.node for member in self.waiters}
 
-    def about(self, *members: Member, key: tuple[object, ...] = ()) -> Subject:
+    def about(self, *members: Member, key: tuple[object, ...] = ()) -> FindingSubject:
         """Name these places as the subject of a verdict."""
-        return Subject(
+        return FindingSubject(
             self.path,
             tuple(member.node for member in members),
             tuple(dict.fromkeys(member.owner for member in members if member.owner)),
@@ -410,7 +413,7 @@ class Examination(msgspec.Struct, frozen=True, eq=False, dict=True):
         )
 
 
-class Sighted(msgspec.Struct, frozen=True, gc=False):
+class MemberWatches(msgspec.Struct, frozen=True, gc=False):
     """A place, and what its session watches in this lock."""
 
     member: Member

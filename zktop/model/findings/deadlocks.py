@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING
 
 from zktop.model.actors import session_of
 from zktop.model.facts import Session, session_text
-from zktop.model.findings.context import Examination, Sighted, Survey
-from zktop.model.findings.finding import Answer, Rule, Severity, Subject, Verdict, rule
+from zktop.model.findings.context import EnsembleContext, LockContext, MemberWatches
+from zktop.model.findings.finding import (
+    FindingSubject,
+    Rule,
+    RuleMatch,
+    RuleResult,
+    Severity,
+    rule,
+)
 from zktop.model.format import clock, count, several
 from zktop.model.locks.lock import Line
 from zktop.model.text import Text
@@ -38,13 +45,13 @@ def tangled(deadlocks: "Iterable[Deadlock]") -> dict[NodeOf, str]:
     }
 
 
-def _verdict(deadlock: "Deadlock", advice: str, severity: Severity | None = None) -> Verdict:
+def _verdict(deadlock: "Deadlock", advice: str, severity: Severity | None = None) -> RuleMatch:
     places = [place for step in deadlock.steps for place in (*step.holds, step.waits)]
     sessions = (session_of(actor) for actor in deadlock.actors)
     ways = several(f"stop {way.process}, which {way.why}" for way in deadlock.ways_out[:1])
     closing = deadlock.steps[-1].waits.lock if deadlock.steps else None
-    return Verdict(
-        about=Subject(
+    return RuleMatch(
+        about=FindingSubject(
             Text(closing) if closing else None,
             tuple(dict.fromkeys(Text(place.node) for place in places)),
             tuple(session for session in sessions if session),
@@ -66,7 +73,7 @@ def _crowd(behind: int) -> str:
     return f" {count(behind, 'more waits', 'more wait')} behind." if behind else ""
 
 
-def _of(rule_id: str, advice: str, survey: Survey) -> Iterator[Answer]:
+def _of(rule_id: str, advice: str, survey: EnsembleContext) -> Iterator[RuleResult]:
     """Turn the deadlocks of one sort into verdicts; a mere hint is not worth an alarm."""
     for deadlock in survey.deadlocks:
         if deadlock.rule == rule_id:
@@ -84,7 +91,7 @@ def _of(rule_id: str, advice: str, survey: Survey) -> Iterator[Answer]:
     needs=("names", "stats"),
     means="Actors wait for each other in a ring; none of them can ever go on.",
 )
-def deadlock_cycle(survey: Survey) -> Iterator[Answer]:
+def deadlock_cycle(survey: EnsembleContext) -> Iterator[RuleResult]:
     """Take rings in which everybody waits for a holder."""
     return _of("D1", f"{_PROCESS} For good: take locks in one order everywhere.", survey)
 
@@ -97,7 +104,7 @@ def deadlock_cycle(survey: Survey) -> Iterator[Answer]:
     needs=("names", "stats"),
     means="A ring that closes through somebody who only queues; without that one all would go on.",
 )
-def fairness(survey: Survey) -> Iterator[Answer]:
+def fairness(survey: EnsembleContext) -> Iterator[RuleResult]:
     """Take rings with somebody in them who merely stands in the queue."""
     advice = "Cancel a queued writer: it holds nothing. For good: no nested reads, or one order."
     return _of("D2", advice, survey)
@@ -111,7 +118,7 @@ def fairness(survey: Survey) -> Iterator[Answer]:
     needs=("names", "stats", "leases"),
     means="All leases of a pool are with actors that wait, in the end, for a lease of it.",
 )
-def knot(survey: Survey) -> Iterator[Answer]:
+def knot(survey: EnsembleContext) -> Iterator[RuleResult]:
     """Take pools out of which no lease can come back."""
     advice = f"Check the number of leases that zktop shows. {_PROCESS}"
     return _of("D3", advice, survey)
@@ -125,7 +132,7 @@ def knot(survey: Survey) -> Iterator[Answer]:
     needs=("names", "stats"),
     means="An actor that reads wants to write the same lock: it waits for itself.",
 )
-def self_upgrade(survey: Survey) -> Iterator[Answer]:
+def self_upgrade(survey: EnsembleContext) -> Iterator[RuleResult]:
     """Take readers that wait to write."""
     return _of("D4", "Release the read lock before asking for the write lock.", survey)
 
@@ -138,7 +145,7 @@ def self_upgrade(survey: Survey) -> Iterator[Answer]:
     needs=("names", "stats"),
     means="Two readers both want to write: each waits for the other's read lock.",
 )
-def two_upgraders(survey: Survey) -> Iterator[Answer]:
+def two_upgraders(survey: EnsembleContext) -> Iterator[RuleResult]:
     """Take several readers that wait to write one lock."""
     return _of("D5", "Let one of them give up its read lock.", survey)
 
@@ -151,7 +158,7 @@ def two_upgraders(survey: Survey) -> Iterator[Answer]:
     needs=("names", "stats"),
     means="An actor asks again for a lock that it owns, and the lock is not re-entrant.",
 )
-def double_request(survey: Survey) -> Iterator[Answer]:
+def double_request(survey: EnsembleContext) -> Iterator[RuleResult]:
     """Take owners that wait for themselves."""
     advice = "Use a re-entrant lock, or one lock object for each path; threads are harmless."
     return _of("D6", advice, survey)
@@ -166,7 +173,7 @@ def double_request(survey: Survey) -> Iterator[Answer]:
     means="Sessions sleep on watches on each other's nodes: nothing will wake any of them.",
     only_if=("several", "watches"),
 )
-def watch_deadlock(look: Examination) -> Iterator[Answer]:
+def watch_deadlock(look: LockContext) -> Iterator[RuleResult]:
     """Find rings among the watches, and waiters that only watch who is behind them."""
     for made in watch_knots(look):
         verdict = _verdict(made, "Restart one of them; upgrade its client library (kazoo: 2.9.0).")
@@ -174,7 +181,7 @@ def watch_deadlock(look: Examination) -> Iterator[Answer]:
         yield verdict.as_seen(min(filter(None, watched_at), default=None), look.thresholds.settle)
 
 
-def watch_knots(look: Examination) -> "Iterator[Deadlock]":
+def watch_knots(look: LockContext) -> "Iterator[Deadlock]":
     """Give the deadlocks that the watch tables show in one lock.
 
     Only sessions with a single place count: the watches of others belong to no place for sure.
@@ -193,18 +200,18 @@ def watch_knots(look: Examination) -> "Iterator[Deadlock]":
         yield from watch_deadlocks(_queue(look, line), watched, _names(look))
 
 
-def _is_odd(look: Examination, one: Sighted) -> bool:
+def _is_odd(look: LockContext, one: MemberWatches) -> bool:
     """Tell whether it watches somebody behind it, as nobody should."""
     place = look.place[one.member.node]
     behind = (look.place[look.at_path[path].node] > place for path in _members(look, one))
     return one.is_sole and any(behind)
 
 
-def _members(look: Examination, one: Sighted) -> Iterator[Text]:
+def _members(look: LockContext, one: MemberWatches) -> Iterator[Text]:
     return (path for path in one.others if path in look.at_path)
 
 
-def _queue(look: Examination, line: Line) -> WaitQueue:
+def _queue(look: LockContext, line: Line) -> WaitQueue:
     requests = tuple(
         WaitRequest(
             node=member.node,
@@ -219,7 +226,7 @@ def _queue(look: Examination, line: Line) -> WaitQueue:
     return WaitQueue(look.path, kind, requests, look.lock.leases, seen_zxid=look.lock.seen_zxid)
 
 
-def _names(look: Examination) -> DisplayNames:
+def _names(look: LockContext) -> DisplayNames:
     owners: Mapping[Session, str] = {one.owner: look.who(one) for one in look.members}
     return DisplayNames({session_text(session): name for session, name in owners.items()})
 
@@ -232,13 +239,13 @@ def _names(look: Examination) -> DisplayNames:
     needs=("names", "stats"),
     means="The leader waits for somebody who waits to become leader.",
 )
-def entangled_election(survey: Survey) -> Iterator[Answer]:
+def entangled_election(survey: EnsembleContext) -> Iterator[RuleResult]:
     """Take rings that close through an election."""
     advice = "Harmless if candidates do not block; mark the root `blocking: true` if they do."
     return _of("D8", advice, survey)
 
 
-RULES: tuple[Rule[Examination] | Rule[Survey], ...] = (
+RULES: tuple[Rule[LockContext] | Rule[EnsembleContext], ...] = (
     deadlock_cycle,
     fairness,
     knot,
@@ -258,7 +265,7 @@ RULES: tuple[Rule[Examination] | Rule[Survey], ...] = (
     needs=("names", "stats", "history"),
     means="Actors take the same locks in different orders: a deadlock that has not happened yet.",
 )
-def order_inversion(survey: Survey) -> Iterator[Answer]:
+def order_inversion(survey: EnsembleContext) -> Iterator[RuleResult]:
     """Take rings in the order in which locks were taken so far."""
     return _potential("D9", "Agree on one order of these locks.", survey)
 
@@ -271,16 +278,16 @@ def order_inversion(survey: Survey) -> Iterator[Answer]:
     needs=("names", "stats", "history"),
     means="Several locks of one kind are taken together, in no fixed order.",
 )
-def unordered_nesting(survey: Survey) -> Iterator[Answer]:
+def unordered_nesting(survey: EnsembleContext) -> Iterator[RuleResult]:
     """Take rings among the locks of one class."""
     return _potential("D10", "Sort the keys before locking several of them.", survey)
 
 
-def _potential(rule_id: str, advice: str, survey: Survey) -> Iterator[Answer]:
+def _potential(rule_id: str, advice: str, survey: EnsembleContext) -> Iterator[RuleResult]:
     for found in survey.inversions:
         if found.rule == rule_id:
-            yield Verdict(
-                about=Subject(
+            yield RuleMatch(
+                about=FindingSubject(
                     who=found.actors,
                     locks=tuple(dict.fromkeys(Text(turn.lock) for turn in found.turns)),
                     nodes=tuple(dict.fromkeys(Text(turn.node) for turn in found.turns)),
@@ -307,4 +314,4 @@ def _with_majority(found: "Inversion", advice: str) -> str:
     return advice + usual + odd
 
 
-ORDER_RULES: tuple[Rule[Survey], ...] = (order_inversion, unordered_nesting)
+ORDER_RULES: tuple[Rule[EnsembleContext], ...] = (order_inversion, unordered_nesting)

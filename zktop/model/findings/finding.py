@@ -68,7 +68,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
                 msgspec.structs.force_setattr(self, field, clean(text))
 
 
-class Blind(msgspec.Struct, frozen=True, order=True, gc=False):
+class BlindSpot(msgspec.Struct, frozen=True, order=True, gc=False):
     """A rule that cannot be decided, and the input it lacks."""
 
     rule: str
@@ -105,7 +105,7 @@ Sign = Literal[  # what a lock must show before a rule can have anything to say
 Reason = tuple[bool | None, str]
 
 
-class Subject(msgspec.Struct, frozen=True, gc=False):
+class FindingSubject(msgspec.Struct, frozen=True, gc=False):
     """Whom a verdict is about; `key` tells two verdicts apart that are about the same nodes."""
 
     lock: Text | None = None
@@ -122,10 +122,10 @@ class Subject(msgspec.Struct, frozen=True, gc=False):
         return self.key or (self.lock, *self.nodes, *self.sessions)
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+class RuleMatch(msgspec.Struct, frozen=True, kw_only=True):
     """What a rule has found, before it is known how long it has lasted."""
 
-    about: Subject
+    about: FindingSubject
     sentence: str
     confidence: Confidence
     evidence: tuple[Reason, ...]
@@ -138,25 +138,25 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     id: str | None = None
     signature: str | None = None
 
-    def as_seen(self, as_of: Millis | None, patience_ms: int) -> "Verdict":
+    def as_seen(self, as_of: Millis | None, patience_ms: int) -> "RuleMatch":
         """Say when the facts behind it were read, and how long it must last."""
         return msgspec.structs.replace(self, as_of=as_of, patience_ms=patience_ms)
 
 
-class Later(msgspec.Struct, frozen=True, gc=False):
+class LookAgainAt(msgspec.Struct, frozen=True, gc=False):
     """Nothing yet: look again at this time even if nothing changes."""
 
     at: Millis
 
 
-class Lacking(msgspec.Struct, frozen=True, gc=False):
+class MissingInput(msgspec.Struct, frozen=True, gc=False):
     """An input that this one case lacks."""
 
     why: str
     need: Need
 
 
-Answer = Verdict | Later | Lacking
+RuleResult = RuleMatch | LookAgainAt | MissingInput
 C_contra = TypeVar("C_contra", contravariant=True)
 
 
@@ -170,9 +170,9 @@ class Rule(msgspec.Struct, Generic[C_contra], frozen=True, kw_only=True):
     needs: tuple[Need, ...]
     means: str
     only_if: frozenset[Sign]
-    answers: Callable[[C_contra], Iterable[Answer]]
+    answers: Callable[[C_contra], Iterable[RuleResult]]
 
-    def finding(self, verdict: Verdict, now_ms: Millis) -> Finding:
+    def finding(self, verdict: RuleMatch, now_ms: Millis) -> Finding:
         """Put the rule's name to a verdict."""
         about = verdict.about
         locks = about.locks or (() if about.lock is None else (about.lock,))
@@ -196,12 +196,12 @@ class Rule(msgspec.Struct, Generic[C_contra], frozen=True, kw_only=True):
             at_once=verdict.at_once,
         )
 
-    def blind(self, lacking: Lacking) -> Blind:
+    def blind(self, lacking: MissingInput) -> BlindSpot:
         """Say that it cannot be decided."""
-        return Blind(self.id, clean(lacking.why), lacking.need)
+        return BlindSpot(self.id, clean(lacking.why), lacking.need)
 
 
-def _severity(verdict: Verdict, worst: Severity) -> Severity:
+def _severity(verdict: RuleMatch, worst: Severity) -> Severity:
     """Give the severity; a hint is never red."""
     told = verdict.severity or worst
     return "warning" if told == "critical" and verdict.confidence == "C1" else told
@@ -216,10 +216,10 @@ def rule(  # noqa: PLR0913  the columns of a table
     needs: tuple[Need, ...],
     means: str,
     only_if: tuple[Sign, ...] = (),
-) -> Callable[[Callable[[C_contra], Iterator[Answer]]], Rule[C_contra]]:
+) -> Callable[[Callable[[C_contra], Iterator[RuleResult]]], Rule[C_contra]]:
     """Make a rule of the function below it."""
 
-    def made(answers: Callable[[C_contra], Iterator[Answer]]) -> Rule[C_contra]:
+    def made(answers: Callable[[C_contra], Iterator[RuleResult]]) -> Rule[C_contra]:
         return Rule(
             id=rule_id,
             name=name,

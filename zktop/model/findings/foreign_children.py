@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 
-from zktop.model.findings.context import Examination
-from zktop.model.findings.finding import Answer, Confidence, Reason, Verdict, rule
+from zktop.model.findings.context import LockContext
+from zktop.model.findings.finding import Confidence, Reason, RuleMatch, RuleResult, rule
 from zktop.model.format import count, several, short, waits
 from zktop.model.layouts.sorting import sort_out
 from zktop.model.locks.folder_queue import FolderQueue, Unreadable
@@ -23,7 +23,7 @@ from zktop.model.text import Text
     means="A child that is no contender goes before contenders; it will never be released.",
     only_if=("foreign", "waiters"),
 )
-def blocked_by_foreign(look: Examination) -> Iterator[Answer]:
+def blocked_by_foreign(look: LockContext) -> Iterator[RuleResult]:
     """Find foreign children that somebody waits for, now or from the next look on."""
     obstacles = look.lock.obstacles
     if not obstacles:
@@ -32,7 +32,7 @@ def blocked_by_foreign(look: Examination) -> Iterator[Answer]:
     named = several(map(short, paths))
     is_free = not look.holders
     waiting = len(look.waiters) if is_free else _behind(look, obstacles)
-    yield Verdict(
+    yield RuleMatch(
         about=look.about(*obstacles, key=("blocked-by-foreign",)),
         sentence=f"{named} is in the way in {look.name}: nobody holds, and nobody will until "
         f"{_it(paths)} deleted; {waits(waiting)}."
@@ -54,7 +54,7 @@ def _it(paths: list[Text]) -> str:
     return f"{paths[0]} is" if len(paths) == 1 else "these are"
 
 
-def _behind(look: Examination, obstacles: Iterable[Member]) -> int:
+def _behind(look: LockContext, obstacles: Iterable[Member]) -> int:
     """Count the waiters before whom an obstacle goes."""
     found = {
         member.node
@@ -65,7 +65,7 @@ def _behind(look: Examination, obstacles: Iterable[Member]) -> int:
     return len(found) or len(look.waiters)
 
 
-def _confidence(look: Examination, *, is_free: bool) -> Confidence:
+def _confidence(look: LockContext, *, is_free: bool) -> Confidence:
     """All versions of Curator do so; of others the version is assumed, or told by a watch."""
     if is_free and all(part.startswith("curator") for part in _layouts(look)):
         return "C4"
@@ -73,11 +73,11 @@ def _confidence(look: Examination, *, is_free: bool) -> Confidence:
     return "C3" if all(proof.is_fresh for proof in proofs) else "C2"
 
 
-def _layouts(look: Examination) -> list[str]:
+def _layouts(look: LockContext) -> list[str]:
     return look.lock.layout.removeprefix("mixed:").split("+")
 
 
-def whose(look: Examination, child: Member) -> str:
+def whose(look: LockContext, child: Member) -> str:
     """Say whose a foreign child may be."""
     name = short(child.znode.name)
     if child.owner:
@@ -107,14 +107,14 @@ def _advice(obstacles: tuple[Member, ...], paths: list[Text]) -> str:
     means="Clients fail at a child whose name they cannot read, and leave their nodes behind.",
     only_if=("warnings", "waiters"),
 )
-def broken_by_foreign(look: Examination) -> Iterator[Answer]:
+def broken_by_foreign(look: LockContext) -> Iterator[RuleResult]:
     """Find names that a client fails at, and the stranded nodes of those who did."""
     for queue in folder_queues(look.lock.lines):
         for found in queue.unreadable:
             yield _broken(look, queue, found)
 
 
-def _broken(look: Examination, queue: FolderQueue, found: Unreadable) -> Verdict:
+def _broken(look: LockContext, queue: FolderQueue, found: Unreadable) -> RuleMatch:
     child, path = found.child, absolute(look.path, found.child.node)
     failed, will_fail = found.failed, found.will_fail
     left = f"{count(len(failed), 'client')} failed at {path} and left {_nodes(len(failed))} behind"
@@ -129,7 +129,7 @@ def _broken(look: Examination, queue: FolderQueue, found: Unreadable) -> Verdict
         (None, f"the version that is assumed: {_about(queue)}"),
     )
     stop = f"Delete {path}" if is_foreign and not child.owner else "Use one library for each lock"
-    return Verdict(
+    return RuleMatch(
         about=look.about(*failed, *will_fail, key=("broken-by-foreign", path)),
         sentence=f"{look.name}: {what}.",
         confidence="C3",
@@ -158,14 +158,14 @@ def _about(queue: FolderQueue) -> str:
     means="Two waiters do not count each other, and wait for the same node: both will get it.",
     only_if=("waiters", "several"),
 )
-def split_queue(look: Examination) -> Iterator[Answer]:
+def split_queue(look: LockContext) -> Iterator[RuleResult]:
     """Find pairs that will own the lock together after the next release."""
     pair = next(_split(look), None)
     if pair is None:
         return
     one, other, node = pair
     is_seen = all(look.sight.watched(member.owner) is not None for member in (one, other))
-    yield Verdict(
+    yield RuleMatch(
         about=look.about(one, other, key=("split", one.layout, other.layout)),
         sentence=f"{look.name} will have two owners when {short(node.znode.name)} goes: "
         f"{look.who(one)} ({one.layout}) and {look.who(other)} ({other.layout}) both wait for it "
@@ -179,7 +179,7 @@ def split_queue(look: Examination) -> Iterator[Answer]:
     )
 
 
-def _split(look: Examination) -> Iterator[tuple[Member, Member, Member]]:
+def _split(look: LockContext) -> Iterator[tuple[Member, Member, Member]]:
     """Give waiters of which neither counts the other, and the node that both wait for."""
     behind: dict[Text, dict[int, tuple[FolderQueue, Member]]] = {}
     for queue in folder_queues(look.lock.lines):

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from zktop.model.facts import split
-from zktop.model.findings.context import Examination
-from zktop.model.findings.finding import Answer, Verdict, rule
+from zktop.model.findings.context import LockContext
+from zktop.model.findings.finding import RuleMatch, RuleResult, rule
 from zktop.model.format import short
 from zktop.model.locks.lock import Member
 from zktop.model.waits.sentences import span
@@ -28,7 +28,7 @@ _GUARD = r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
     "itself.",
     only_if=("several",),
 )
-def ghost(look: Examination) -> Iterator[Answer]:
+def ghost(look: LockContext) -> Iterator[RuleResult]:
     """Find two nodes of one queue with the same guard against retries."""
     for line in look.lock.lines:
         tokens = [member.token for member in line.members]
@@ -43,11 +43,11 @@ def ghost(look: Examination) -> Iterator[Answer]:
                 yield _ghost(look, earlier, member)
 
 
-def _ghost(look: Examination, earlier: Member, later: Member) -> Verdict:
+def _ghost(look: LockContext, earlier: Member, later: Member) -> RuleMatch:
     is_one_session = earlier.owner == later.owner
     owner, first, second = look.who(later), short(earlier.node), short(later.node)
     waits_for = f"{second} waits for its own ghost {first}"
-    return Verdict(
+    return RuleMatch(
         about=look.about(earlier, later),
         sentence=f"{owner} has two nodes of one request in {look.name}: "
         + (f"{waits_for}." if look.is_waiting(later) else f"{first} and {second}."),
@@ -71,7 +71,7 @@ def _ghost(look: Examination, earlier: Member, later: Member) -> Verdict:
     "replaced.",
     only_if=("several", "watches", "connections"),
 )
-def ghost_without_guid(look: Examination) -> Iterator[Answer]:
+def ghost_without_guid(look: LockContext) -> Iterator[RuleResult]:
     """Find a watch on an earlier node of one's own, with a reconnection in between."""
     for session, places in look.owned.items():
         if len(places) != FEW:
@@ -84,7 +84,7 @@ def ghost_without_guid(look: Examination) -> Iterator[Answer]:
                 yield _unguarded(look, earlier, later)
 
 
-def _reconnected_between(look: Examination, earlier: Member, later: Member) -> bool:
+def _reconnected_between(look: LockContext, earlier: Member, later: Member) -> bool:
     presence = look.sight.presence(later.owner)
     made = presence.established if presence else None
     first, second = earlier.ctime, later.ctime
@@ -93,12 +93,12 @@ def _reconnected_between(look: Examination, earlier: Member, later: Member) -> b
     return first <= made <= second <= made + RETRY_WINDOW
 
 
-def _unguarded(look: Examination, earlier: Member, later: Member) -> Verdict:
+def _unguarded(look: LockContext, earlier: Member, later: Member) -> RuleMatch:
     owner, usual = look.who(later), look.usual
     since, idle = look.past.granted(earlier.node).at, look.around.sessions.idle_since(later.owner)
     is_old = bool(usual and since and look.now_ms - since > FAR_BEYOND * usual[1])
     is_frozen = idle is not None and since is not None and idle - since < RETRY_WINDOW
-    return Verdict(
+    return RuleMatch(
         about=look.about(earlier, later),
         sentence=f"{owner} waits in {look.name} for {short(earlier.node)}, which is its own: "
         "its create was retried after a lost connection.",
@@ -124,7 +124,7 @@ def _unguarded(look: Examination, earlier: Member, later: Member) -> Verdict:
     means="A process came back with a new session and waits until its old one has expired.",
     only_if=("waiters", "connections"),
 )
-def previous_life(look: Examination) -> Iterator[Answer]:
+def previous_life(look: LockContext) -> Iterator[RuleResult]:
     """Find a blocker with the label of a live waiter, whose session is connected nowhere."""
     if not look.waiters:
         return
@@ -141,10 +141,10 @@ def previous_life(look: Examination) -> Iterator[Answer]:
             yield _previous_life(look, old, new)
 
 
-def _previous_life(look: Examination, old: Member, new: Member) -> Verdict:
+def _previous_life(look: LockContext, old: Member, new: Member) -> RuleMatch:
     expires = look.sight.expires_in(old.owner, look.now_ms)
     ending = f"it expires in at most {span(expires.high)}" if expires else "it must expire"
-    return Verdict(
+    return RuleMatch(
         about=look.about(old, new),
         sentence=f"{look.who(new)} waits in {look.name} for its own previous session; {ending}.",
         confidence="C3",

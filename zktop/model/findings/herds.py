@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from zktop.model.facts import Session
-from zktop.model.findings.context import Examination
-from zktop.model.findings.finding import Answer, Lacking, Verdict, rule
+from zktop.model.findings.context import LockContext
+from zktop.model.findings.finding import MissingInput, RuleMatch, RuleResult, rule
 from zktop.model.format import count, several, short
 from zktop.model.locks.lock import Member
 from zktop.model.text import Text
@@ -26,7 +26,7 @@ STALE_SHOWN = 20  # sessions of one lock; more of them make no better finding
     means="Many watch one node although only one of them can go on when it vanishes.",
     only_if=("watches",),
 )
-def herd_on_member(look: Examination) -> Iterator[Answer]:
+def herd_on_member(look: LockContext) -> Iterator[RuleResult]:
     """Find members that are watched by more exclusive waiters than can go on."""
     bound = _many(look)
     if look.lock.kind == "single":
@@ -40,11 +40,11 @@ def herd_on_member(look: Examination) -> Iterator[Answer]:
             yield _herd(look, member, number, unexpected[path])
 
 
-def _many(look: Examination) -> int:
+def _many(look: LockContext) -> int:
     return max(look.thresholds.herd, (len(look.waiters) + 1) // 2)
 
 
-def _watching(look: Examination) -> tuple[Counter[Text], Counter[Text]]:
+def _watching(look: LockContext) -> tuple[Counter[Text], Counter[Text]]:
     """Count who would wake in vain, by watched path; and who is not even meant to wake.
 
     Readers that share one writer all go on together: they are no herd.
@@ -61,9 +61,9 @@ def _watching(look: Examination) -> tuple[Counter[Text], Counter[Text]]:
     return vain, unexpected
 
 
-def _herd(look: Examination, member: Member, number: int, unexpected: int) -> Verdict:
+def _herd(look: LockContext, member: Member, number: int, unexpected: int) -> RuleMatch:
     is_known = unexpected < look.thresholds.herd
-    return Verdict(
+    return RuleMatch(
         about=look.about(member),
         sentence=f"{count(number, 'session')} wake when {short(member.node)} in {look.name} goes, "
         "and one of them can go on.",
@@ -80,11 +80,11 @@ def _herd(look: Examination, member: Member, number: int, unexpected: int) -> Ve
     )
 
 
-def _herd_on_single(look: Examination, bound: int) -> Iterator[Answer]:
+def _herd_on_single(look: LockContext, bound: int) -> Iterator[RuleResult]:
     for holder in look.holders[:1]:
         watchers = look.sight.watchers(look.path_of(holder.node)) - {holder.owner}
         if len(watchers) >= bound:
-            yield Verdict(
+            yield RuleMatch(
                 about=look.about(holder, key=("single",)),
                 sentence=f"{count(len(watchers), 'session')} wake when {look.name} is freed, and "
                 "one of them gets it.",
@@ -109,7 +109,7 @@ def _herd_on_single(look: Examination, bound: int) -> Iterator[Answer]:
     means="Most waiters wake at every change in the queue and list it again.",
     only_if=("queue",),
 )
-def herd_on_parent(look: Examination) -> Iterator[Answer]:
+def herd_on_parent(look: LockContext) -> Iterator[RuleResult]:
     """Find waiters that watch the list of children, by their recipe or by what wakes them."""
     if len(look.waiters) < look.thresholds.herd:
         return
@@ -123,7 +123,7 @@ def herd_on_parent(look: Examination) -> Iterator[Answer]:
         herd = [s.member for s in look.astray if not s.here and _was_woken(look, s.member.owner)]
     if len(herd) >= _many(look):
         number = len(herd)
-        yield Verdict(
+        yield RuleMatch(
             about=look.about(*look.holders[:1], key=("parent",)),
             sentence=f"{count(number, 'waiter')} of {look.name} wake at every change in it and "
             "list it again.",
@@ -138,7 +138,7 @@ def herd_on_parent(look: Examination) -> Iterator[Answer]:
         )
 
 
-def _was_woken(look: Examination, session: Session) -> bool:
+def _was_woken(look: LockContext, session: Session) -> bool:
     step, presence = look.around.sessions.step(session), look.sight.presence(session)
     is_listing = presence is not None and presence.last_operation == "GETC"
     return is_listing and step is not None and step.notifications > 0 and step.requests > 0
@@ -153,7 +153,7 @@ def _was_woken(look: Examination, session: Session) -> bool:
     means="Every release makes many waiters set their watch anew, several times a second.",
     only_if=("queue",),
 )
-def rewatch_storm(look: Examination) -> Iterator[Answer]:
+def rewatch_storm(look: LockContext) -> Iterator[RuleResult]:
     """Find locks where releases a second times woken waiters is more than servers should bear."""
     is_small = len(look.waiters) < look.thresholds.herd
     woken = 0 if is_small else max(_woken(look).values(), default=0)
@@ -161,11 +161,11 @@ def rewatch_storm(look: Examination) -> Iterator[Answer]:
         return
     releases = look.past.releases_per_s
     if releases is None:
-        yield Lacking("the lock was not watched for long enough to know its rate", "history")
+        yield MissingInput("the lock was not watched for long enough to know its rate", "history")
         return
     load = woken * releases
     if load > look.thresholds.storm_requests_per_second or releases >= BURSTS_PER_S:
-        yield Verdict(
+        yield RuleMatch(
             about=look.about(key=("storm",)),
             sentence=f"{look.name} is released {releases:.1f} times a second and each time "
             f"{count(woken, 'waiter')} wake: about {load:.0f} requests a second.",
@@ -180,7 +180,7 @@ def rewatch_storm(look: Examination) -> Iterator[Answer]:
         )
 
 
-def _woken(look: Examination) -> Counter[Text]:
+def _woken(look: LockContext) -> Counter[Text]:
     woken = Counter(path for seen in look.waiting for path in seen.others)
     woken[look.path] += len(look.watching_children)
     return woken
@@ -195,7 +195,7 @@ def _woken(look: Examination) -> Counter[Text]:
     means="The one before it gave up, and it stopped watching: it may believe it has the lock.",
     only_if=("waiters", "watches", "departures"),
 )
-def relinked(look: Examination) -> Iterator[Answer]:
+def relinked(look: LockContext) -> Iterator[RuleResult]:
     """Find waiters without a watch that were active after somebody before them gave up."""
     quits = [gone for gone in look.past.departures if gone.ending == "abandoned"]
     for seen in look.astray if quits else ():
@@ -210,9 +210,9 @@ def relinked(look: Examination) -> Iterator[Answer]:
             yield _relinked(look, member)
 
 
-def _relinked(look: Examination, member: Member) -> Verdict:
+def _relinked(look: LockContext, member: Member) -> RuleMatch:
     who = look.who(member)
-    return Verdict(
+    return RuleMatch(
         about=look.about(member),
         sentence=f"{who} is not first in {look.name}, but stopped watching when one before it "
         "gave up: it may believe that it owns the lock.",
@@ -236,7 +236,7 @@ def _relinked(look: Examination, member: Member) -> Verdict:
     means="A session still watches a member but has no place in the queue any more.",
     only_if=("waiters", "watches"),
 )
-def stale_watch(look: Examination) -> Iterator[Answer]:
+def stale_watch(look: LockContext) -> Iterator[RuleResult]:
     """Find watchers of members that own no place in the lock."""
     if look.lock.kind == "single" or not look.waiters:
         return
@@ -250,10 +250,10 @@ def stale_watch(look: Examination) -> Iterator[Answer]:
         yield _stale(look, session, stale[session])
 
 
-def _stale(look: Examination, session: Session, members: list[Member]) -> Verdict:
+def _stale(look: LockContext, session: Session, members: list[Member]) -> RuleMatch:
     who = look.around.who(session)
     about = look.about(*members, key=("stale", session))
-    return Verdict(
+    return RuleMatch(
         about=replace(about, sessions=(session,), who=(who,)),
         sentence=f"{who} watches {several(short(member.node) for member in members)} in "
         f"{look.name} but has no place there.",

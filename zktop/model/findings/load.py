@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from zktop.model.facts import Millis
-from zktop.model.findings.context import Examination
-from zktop.model.findings.finding import Answer, Confidence, Lacking, Later, Verdict, rule
+from zktop.model.findings.context import LockContext
+from zktop.model.findings.finding import (
+    Confidence,
+    LookAgainAt,
+    MissingInput,
+    RuleMatch,
+    RuleResult,
+    rule,
+)
 from zktop.model.format import count, short, waits
 from zktop.model.locks.lock import Member
 from zktop.model.waits.sentences import span
@@ -33,13 +40,13 @@ SKEW = 1_000  # ms; less changes no age on a screen
     means="Somebody holds the lock for much longer than it usually is held, and others wait.",
     only_if=("waiters",),
 )
-def long_hold(look: Examination) -> Iterator[Answer]:
+def long_hold(look: LockContext) -> Iterator[RuleResult]:
     """Find holders beyond ten times the 99th percentile, while somebody waits."""
     if not look.waiters or look.lock.kind == "election":
         return
     usual = look.usual
     if usual is None:
-        yield Lacking("too few finished holds were seen to know what is usual", "history")
+        yield MissingInput("too few finished holds were seen to know what is usual", "history")
     bound = hold_bound(look)
     for holder in look.holders:
         granted = look.past.granted(holder.node)
@@ -47,12 +54,12 @@ def long_hold(look: Examination) -> Iterator[Answer]:
         if since is None or look.is_tangled(holder):
             continue
         if look.now_ms - since <= bound:
-            yield Later(since + bound + 1)
+            yield LookAgainAt(since + bound + 1)
         else:
             yield _long_hold(look, holder, since, "at least " if granted.how != "seen" else "")
 
 
-def hold_bound(look: Examination) -> int:
+def hold_bound(look: LockContext) -> int:
     """Give the length of a hold beyond which it is no longer normal.
 
     Without knowing what is usual here, only what is long by any measure is worth a line.
@@ -61,11 +68,11 @@ def hold_bound(look: Examination) -> int:
     return max(least, BEYOND * usual[1]) if usual else LONG_ANYWHERE * least
 
 
-def _long_hold(look: Examination, holder: Member, since: Millis, prefix: str) -> Verdict:
+def _long_hold(look: LockContext, holder: Member, since: Millis, prefix: str) -> RuleMatch:
     usual, who = look.usual, look.who(holder)
     held = look.now_ms - since
     compared = f", {held // max(1, usual[1])} times the usual longest" if usual else ""
-    return Verdict(
+    return RuleMatch(
         about=look.about(holder),
         sentence=f"{who} has held {look.name} for {prefix}{span(held)}{compared}; "
         f"{waits(len(look.waiters))}.",
@@ -91,29 +98,29 @@ def _long_hold(look: Examination, holder: Member, since: Millis, prefix: str) ->
     means="The lock is never free: requests come as fast as they are served, or faster.",
     only_if=("queue",),
 )
-def convoy(look: Examination) -> Iterator[Answer]:
+def convoy(look: LockContext) -> Iterator[RuleResult]:
     """Find locks that were held all the minute, moved, and have no shorter queue for it."""
     past, queue = look.past, len(look.waiters)
     if queue < look.thresholds.herd or look.lock.kind == "election":
         return
     if past.busy is None or past.queue_before is None:
-        yield Lacking("the lock has not been watched for a minute yet", "history")
+        yield MissingInput("the lock has not been watched for a minute yet", "history")
     elif past.busy >= BUSY and queue >= past.queue_before and _moves(look):
         yield _convoy(look, queue)
 
 
-def _moves(look: Examination) -> bool:
+def _moves(look: LockContext) -> bool:
     """Tell whether the lock is handed on, after holds of normal length."""
     since = [look.past.granted(holder.node).at for holder in look.holders]
     is_long = any(at is not None and look.now_ms - at > hold_bound(look) for at in since)
     return bool(look.past.releases_per_s) and not is_long
 
 
-def _convoy(look: Examination, queue: int) -> Verdict:
+def _convoy(look: LockContext, queue: int) -> RuleMatch:
     past, usual = look.past, look.usual
     drain = queue * usual[0] // max(1, look.lock.leases or 1) if usual else None
     drained = f"; without new ones it would drain in {span(drain)}" if drain else ""
-    return Verdict(
+    return RuleMatch(
         about=look.about(key=("convoy",)),
         sentence=f"{look.name} is never free: {waits(queue)}, "
         f"{past.requests_per_s or 0:.1f} come and {past.releases_per_s or 0:.1f} go a "
@@ -138,7 +145,7 @@ def _convoy(look: Examination, queue: int) -> Verdict:
     means="Readers that came later keep being served before a waiting writer.",
     only_if=("waiters", "read-write", "departures"),
 )
-def writer_starvation(look: Examination) -> Iterator[Answer]:
+def writer_starvation(look: LockContext) -> Iterator[RuleResult]:
     """Find writers that were overtaken by many readers that came after them."""
     if look.lock.kind != "read-write":
         return
@@ -155,12 +162,12 @@ def writer_starvation(look: Examination) -> Iterator[Answer]:
         if age > look.thresholds.long_hold:
             yield _starved_writer(look, writer, later, age)
         else:
-            yield Later(look.now_ms + look.thresholds.long_hold - age + 1)
+            yield LookAgainAt(look.now_ms + look.thresholds.long_hold - age + 1)
 
 
-def _starved_writer(look: Examination, writer: Member, later: list[bool], age: int) -> Verdict:
+def _starved_writer(look: LockContext, writer: Member, later: list[bool], age: int) -> RuleMatch:
     overtaken, is_known = len(later), sum(later) >= look.thresholds.starved_readers
-    return Verdict(
+    return RuleMatch(
         about=look.about(writer),
         sentence=f"{look.who(writer)} has waited {span(age)} to write {look.name} while "
         f"{count(overtaken, 'reader')} that came later "
@@ -186,7 +193,7 @@ def _starved_writer(look: Examination, writer: Member, later: list[bool], age: i
     means="Somebody gives up waiting again and again, and each time starts at the tail.",
     only_if=("attempts",),
 )
-def retry_starvation(look: Examination) -> Iterator[Answer]:
+def retry_starvation(look: LockContext) -> Iterator[RuleResult]:
     """Find who gave up several times in a row while later ones were served."""
     bound = look.thresholds.starved_retries
     tries = {
@@ -205,11 +212,11 @@ def retry_starvation(look: Examination) -> Iterator[Answer]:
             yield _starved_retrier(look, who, tried)
 
 
-def _starved_retrier(look: Examination, who: str, tried: "Attempts") -> Verdict:
+def _starved_retrier(look: LockContext, who: str, tried: "Attempts") -> RuleMatch:
     learned = tried.learned_timeout_ms
     after = f", each time after about {span(learned)}" if learned else ""
     about = look.about(key=("retries", who))
-    return Verdict(
+    return RuleMatch(
         about=replace(about, who=(short(who),)),
         sentence=f"{short(who)} gave up {look.name} {tried.given_up} times in a row{after}, while "
         f"{count(tried.overtaken, 'later one')} got it.",
@@ -232,14 +239,14 @@ def _starved_retrier(look: Examination, who: str, tried: "Attempts") -> Verdict:
     means="The queue is so long that listing it costs, or will fail.",
     only_if=("queue",),
 )
-def too_many_members(look: Examination) -> Iterator[Answer]:
+def too_many_members(look: LockContext) -> Iterator[RuleResult]:
     """Find long queues, and listings that come near what a client may receive."""
     queue, limits = len(look.waiters), look.thresholds
     if queue <= limits.queue_long:
         return
     size = sum(NAME_OVERHEAD + len(member.node) for member in look.members)
     is_too_long = queue > limits.queue_too_long or size > LISTING_LIMIT // 2
-    yield Verdict(
+    yield RuleMatch(
         about=look.about(key=("crowd",)),
         sentence=f"{waits(queue)} in {look.name}: a listing is {size // 1024} KiB, at most "
         f"{LISTING_LIMIT // 1024} fit.",
@@ -262,7 +269,7 @@ def too_many_members(look: Examination) -> Iterator[Answer]:
     needs=("stats",),
     means="The leader's clock jumped or differs from ours: ages on the screen are approximate.",
 )
-def clock_skew(look: Examination) -> Iterator[Answer]:
+def clock_skew(look: LockContext) -> Iterator[RuleResult]:
     """Find nodes that were created before an earlier one, or after they were read."""
     members = [member for member in look.members if member.czxid and member.ctime is not None]
     members.sort(key=lambda member: member.czxid)
@@ -279,9 +286,9 @@ def clock_skew(look: Examination) -> Iterator[Answer]:
         yield _skew(look, f"is ahead of ours by {span(ahead)}", "C3", "a node is from the future")
 
 
-def _skew(look: Examination, how: str, confidence: Confidence, why: str) -> Verdict:
+def _skew(look: LockContext, how: str, confidence: Confidence, why: str) -> RuleMatch:
     # One clock is wrong, not every lock: all locks share this subject.
-    return Verdict(
+    return RuleMatch(
         about=replace(look.about(key=("clock",)), lock=None, key=("clock",)),
         sentence=f"The leader's clock {how}: ages are approximate.",
         confidence=confidence,

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from zktop.model.findings.context import Survey
-from zktop.model.findings.finding import Answer, Subject, Verdict, rule
+from zktop.model.findings.context import EnsembleContext
+from zktop.model.findings.finding import FindingSubject, RuleMatch, RuleResult, rule
 from zktop.model.format import clock, count, short
-from zktop.model.history.expiries import Expired
+from zktop.model.history.expiries import ExpiredPlace
 from zktop.model.waits.sentences import span
 
 LEAST: Final = 5  # sessions
@@ -22,7 +22,7 @@ SHARE: Final = 0.1  # of those that had places in locks
     needs=("history",),
     means="Many sessions expired at once: a host, a network or a server failed.",
 )
-def mass_expiry(survey: Survey) -> Iterator[Answer]:
+def mass_expiry(survey: EnsembleContext) -> Iterator[RuleResult]:
     """Find sessions that expired within a quarter of a minute, for two minutes after that."""
     gone = survey.expired
     sessions = {one.session for one in gone}
@@ -30,8 +30,8 @@ def mass_expiry(survey: Survey) -> Iterator[Answer]:
     if len(sessions) < max(LEAST, SHARE * known):
         return
     first, last = min(one.at for one in gone), max(one.at for one in gone)
-    yield Verdict(
-        about=Subject(sessions=tuple(sorted(sessions)), key=("mass-expiry",)),
+    yield RuleMatch(
+        about=FindingSubject(sessions=tuple(sorted(sessions)), key=("mass-expiry",)),
         sentence=f"{len(sessions)} of {count(known, 'session')} with places in locks expired "
         f"within {span(max(1_000, last - first))}, from {clock(first)} on"
         f"{_where(gone)}. {_effect(gone)}",
@@ -46,7 +46,7 @@ def mass_expiry(survey: Survey) -> Iterator[Answer]:
     )
 
 
-def _where(gone: Collection[Expired]) -> str:
+def _where(gone: Collection[ExpiredPlace]) -> str:
     """Name the server and the host that most of them shared."""
     servers = Counter({one.session: one.server for one in gone}.values())
     hosts = Counter({one.session: one.host for one in gone}.values())
@@ -59,7 +59,7 @@ def _where(gone: Collection[Expired]) -> str:
     return f": {', '.join(told)}" if told else ""
 
 
-def _effect(gone: Collection[Expired]) -> str:
+def _effect(gone: Collection[ExpiredPlace]) -> str:
     freed = count(len({one.lock for one in gone if one.held}), "lock was", "locks were")
     ended = count(sum(not one.held for one in gone), "request", "requests")
     return f"{freed} freed, {ended} left a queue."

@@ -3,8 +3,15 @@
 from collections.abc import Iterator, Sequence
 
 from zktop.model.facts import Server
-from zktop.model.findings.context import Survey
-from zktop.model.findings.finding import Answer, Confidence, Reason, Subject, Verdict, rule
+from zktop.model.findings.context import EnsembleContext
+from zktop.model.findings.finding import (
+    Confidence,
+    FindingSubject,
+    Reason,
+    RuleMatch,
+    RuleResult,
+    rule,
+)
 from zktop.model.format import clock, short
 
 
@@ -16,7 +23,7 @@ from zktop.model.format import clock, short
     needs=("names",),
     means="A server of the ensemble is down, or runs without a quorum and serves no clients.",
 )
-def member_down(survey: Survey) -> Iterator[Answer]:
+def member_down(survey: EnsembleContext) -> Iterator[RuleResult]:
     """Find servers that refuse connections, and those that say they serve no clients."""
     servers = _servers(survey)
     for server in servers:
@@ -49,7 +56,7 @@ def member_down(survey: Survey) -> Iterator[Answer]:
     needs=("names",),
     means="A server accepts connections and does not answer: it is paused, overloaded or cut off.",
 )
-def no_answer(survey: Survey) -> Iterator[Answer]:
+def no_answer(survey: EnsembleContext) -> Iterator[RuleResult]:
     """Find servers that were silent in two rounds, one after the other."""
     servers = _servers(survey)
     for server in servers:
@@ -65,7 +72,7 @@ def no_answer(survey: Survey) -> Iterator[Answer]:
             )
 
 
-def _servers(survey: Survey) -> Sequence[Server]:
+def _servers(survey: EnsembleContext) -> Sequence[Server]:
     return [tables.server for _, tables in sorted(survey.tables.items()) if tables.server]
 
 
@@ -80,9 +87,9 @@ def _noticed(server: Server) -> str:
 
 def _verdict(
     server: Server, sentence: str, confidence: Confidence, advice: str, *assumed: Reason
-) -> Verdict:
-    return Verdict(
-        about=Subject(key=("server", server.server)),
+) -> RuleMatch:
+    return RuleMatch(
+        about=FindingSubject(key=("server", server.server)),
         sentence=sentence,
         confidence=confidence,
         evidence=((True, f"asked at {clock(server.at)}: {server.why}"), *assumed),

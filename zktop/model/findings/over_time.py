@@ -24,26 +24,32 @@ import msgspec
 
 from zktop.model.client_names import ClientNames
 from zktop.model.facts import Millis, Session
-from zktop.model.findings.apply import QUIET, Examined, examine, interview, survey_all
-from zktop.model.findings.causes import Ahead, folded
-from zktop.model.findings.confirm import NOTHING, Inspected, Said
+from zktop.model.findings.apply import (
+    NO_RESULTS,
+    RuleResults,
+    examine_ensemble,
+    examine_lock,
+    examine_session,
+)
+from zktop.model.findings.causes import WaitsAhead, folded
+from zktop.model.findings.confirm import NO_FINDINGS, CurrentFindings, SubjectFindings
 from zktop.model.findings.context import (
-    NO_NEWS,
-    Examination,
-    Interview,
-    RootNews,
-    Surroundings,
-    Survey,
+    NO_ROOT_CHANGES,
+    EnsembleContext,
+    LockContext,
+    RootChanges,
+    SessionContext,
+    SharedContext,
     holders_of,
     places_in,
     waits_of,
 )
 from zktop.model.findings.deadlocks import tangled, watch_knots
-from zktop.model.findings.finding import Blind
-from zktop.model.findings.schedule import Agenda, Answers, Dates, Places, foremost, next_look
+from zktop.model.findings.finding import BlindSpot
+from zktop.model.findings.schedule import Agenda, Answers, Dates, SessionIndex, foremost, next_look
 from zktop.model.findings.sessions import restless
-from zktop.model.history.all_locks import Chronicle
-from zktop.model.history.change import Change
+from zktop.model.history.all_locks import LockHistories
+from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock
 from zktop.model.settings import Settings
 from zktop.model.text import Text
@@ -55,14 +61,14 @@ if TYPE_CHECKING:
     from zktop.model.waits.lock_order_story import Inversion
 
 
-class Scene(msgspec.Struct, frozen=True, kw_only=True):
+class LookInput(msgspec.Struct, frozen=True, kw_only=True):
     """What one look is about."""
 
     world: World
     now: Millis
     sight: Sight
     locks: Mapping[Text, Lock]
-    changes: Sequence[Change]
+    changes: Sequence[LockChange]
     deadlocks: "tuple[Deadlock, ...]"
     inversions: "tuple[Inversion, ...]"
     client_names: ClientNames
@@ -88,22 +94,24 @@ Key = Text | Session
 WHOLE: Final[Key] = Text("")  # what is said of no lock and no session
 
 
-_SEES_ALL: Final[frozenset[Blind]] = frozenset()
+_SEES_ALL: Final[frozenset[BlindSpot]] = frozenset()
 
 
-class Inspection:
+class FindingTracker:
     """A fold over looks: remembers what was found, since when, and when to look again."""
 
-    def __init__(self, settings: Settings, chronicle: Chronicle) -> None:
+    def __init__(self, settings: Settings, chronicle: LockHistories) -> None:
         """Begin with nothing found."""
         self._settings = settings
         self._chronicle = chronicle
-        self._places = Places()
-        self._root_news: dict[Text, RootNews] = {}
-        self._said: dict[Key, Said] = {}
-        self._lacks: dict[Key, frozenset[Blind]] = {}
-        self._lacking: dict[frozenset[Blind], frozenset[Blind]] = {}  # thousands lack the same
-        self._blind: Counter[Blind] = Counter()
+        self._places = SessionIndex()
+        self._root_news: dict[Text, RootChanges] = {}
+        self._said: dict[Key, SubjectFindings] = {}
+        self._lacks: dict[Key, frozenset[BlindSpot]] = {}
+        self._lacking: dict[
+            frozenset[BlindSpot], frozenset[BlindSpot]
+        ] = {}  # thousands lack the same
+        self._blind: Counter[BlindSpot] = Counter()
         self._knots: dict[Text, tuple[Deadlock, ...]] = {}
         self._dates: Dates[Key] = Dates()
         self._agenda: Agenda[Key] = Agenda()
@@ -119,7 +127,7 @@ class Inspection:
         """Tell whether the last look left something to the next one."""
         return bool(self._agenda)
 
-    def look(self, scene: Scene) -> Inspected:
+    def look(self, scene: LookInput) -> CurrentFindings:
         """Say what is wrong now."""
         around = self._around(scene)
         for key in self._next(scene, around):
@@ -140,8 +148,8 @@ class Inspection:
             self._dates.set_within(key, now + PAUSE)
         self._foremost = keys
 
-    def _around(self, scene: Scene) -> Surroundings:
-        return Surroundings(
+    def _around(self, scene: LookInput) -> SharedContext:
+        return SharedContext(
             sight=scene.sight,
             sessions=self._chronicle.sessions,
             settings=self._settings,
@@ -152,7 +160,7 @@ class Inspection:
             client_names=scene.client_names,
         )
 
-    def _next(self, scene: Scene, around: Surroundings) -> list[Key]:
+    def _next(self, scene: LookInput, around: SharedContext) -> list[Key]:
         """Choose what to examine in this look; what does not fit in goes on waiting."""
         changed = dict.fromkeys(self._changed(scene.changes))
         dead = frozenset(Text(lock) for one in scene.deadlocks for lock in one.locks)
@@ -167,7 +175,7 @@ class Inspection:
         self._agenda.add(self._dates.fallen(scene.now))
         return self._agenda.take(BESIDE if scene.is_busy else scene.at_once)
 
-    def _changed(self, changes: Iterable[Change]) -> Iterator[Key]:
+    def _changed(self, changes: Iterable[LockChange]) -> Iterator[Key]:
         """Name the locks that changed, and whoever moved in them and is known or in many locks."""
         many = self._settings.thresholds.blast_radius
         for change in changes:
@@ -183,15 +191,15 @@ class Inspection:
             yield from self._places.with_many(owners, many)
 
     def _note_root(self, path: Text, before: Lock, after: Lock) -> None:
-        news = self._root_news.get(path, NO_NEWS)
-        if (newer := news.after(before, after)) != NO_NEWS:
+        news = self._root_news.get(path, NO_ROOT_CHANGES)
+        if (newer := news.after(before, after)) != NO_ROOT_CHANGES:
             self._root_news[path] = newer
 
-    def _note_places(self, change: Change) -> list[Session]:
+    def _note_places(self, change: LockChange) -> list[Session]:
         """Keep the index of places; give the sessions that moved."""
         for member in change.deleted:
             if member.owner and not self._places.leave(member.owner, change.path):
-                self._remember(member.owner, QUIET, 0)
+                self._remember(member.owner, NO_RESULTS, 0)
         if change.roll is not None:
             self._places.enter_all(change.roll.sessions, change.path)
             return change.roll.sessions
@@ -204,12 +212,12 @@ class Inspection:
         return owners
 
     def _forget(self, path: Text) -> None:
-        self._remember(path, QUIET, 0)
+        self._remember(path, NO_RESULTS, 0)
         self._agenda.drop(path)
         for known in (self._examined_at, self._root_news, self._knots):
             known.pop(path, None)
 
-    def _told_by_tables(self, scene: Scene, around: Surroundings) -> Iterator[Key]:
+    def _told_by_tables(self, scene: LookInput, around: SharedContext) -> Iterator[Key]:
         """Name whom new tables say something new about, and what rests on older ones."""
         if scene.sight.witnesses == self._sight.witnesses:
             return
@@ -231,23 +239,23 @@ class Inspection:
         else:
             yield from filter(self._foremost.__contains__, known)
 
-    def _examine(self, path: Text, scene: Scene, around: Surroundings) -> None:
+    def _examine(self, path: Text, scene: LookInput, around: SharedContext) -> None:
         lock = scene.locks.get(path)
         if lock is None:
             return
         if lock.size > MANY and not self._is_time_for(lock, scene):
             return
         past = self._chronicle.of(path, scene.now)
-        news = self._root_news.get(path, NO_NEWS)
-        look = Examination(lock=lock, around=around, past=past, root=news)
-        said = examine(look)
+        news = self._root_news.get(path, NO_ROOT_CHANGES)
+        look = LockContext(lock=lock, around=around, past=past, root=news)
+        said = examine_lock(look)
         self._remember(path, said, scene.now)
         if any(finding.rule == "D7" for finding in said.findings):
             self._knots[path] = tuple(watch_knots(look))
         else:
             self._knots.pop(path, None)
 
-    def _is_time_for(self, lock: Lock, scene: Scene) -> bool:
+    def _is_time_for(self, lock: Lock, scene: LookInput) -> bool:
         """Tell whether to examine so large a lock now: seldom, and in a calm look if any."""
         path, pause = lock.path, PAUSE * lock.size // PAUSE_FOR
         last = self._examined_at.setdefault(path, scene.now - pause)
@@ -261,13 +269,15 @@ class Inspection:
         self._examined_at[path] = scene.now
         return True
 
-    def _interview(self, session: Session, scene: Scene, around: Surroundings) -> None:
+    def _interview(self, session: Session, scene: LookInput, around: SharedContext) -> None:
         paths = sorted(path for path in self._places.of(session) if path in scene.locks)
         places = tuple(chain.from_iterable(places_in(scene.locks[p], session) for p in paths))
-        self._remember(session, interview(Interview(session, places, around)), scene.now)
+        self._remember(
+            session, examine_session(SessionContext(session, places, around)), scene.now
+        )
 
-    def _survey(self, scene: Scene, around: Surroundings) -> None:
-        survey = Survey(
+    def _survey(self, scene: LookInput, around: SharedContext) -> None:
+        survey = EnsembleContext(
             around=around,
             world=scene.world,
             tables=scene.world.tables,
@@ -277,11 +287,11 @@ class Inspection:
             owners=self._places.owners,
             expired=self._chronicle.expiries.most_at_once(),
         )
-        self._remember(WHOLE, survey_all(survey), scene.now)
+        self._remember(WHOLE, examine_ensemble(survey), scene.now)
 
-    def _remember(self, key: Key, said: Examined, now: Millis) -> None:
+    def _remember(self, key: Key, said: RuleResults, now: Millis) -> None:
         """File what was said; the answer is put together anew only if that changed it."""
-        before = self._said.get(key, NOTHING)
+        before = self._said.get(key, NO_FINDINGS)
         looks, shown = before.looks.after(said.findings, now, self._settings.thresholds.settle)
         longer = 0 if key in self._foremost else PAUSE * (len(self._said) // AGED_FOR)
         due = next_look(said, looks, now, longer)
@@ -290,14 +300,14 @@ class Inspection:
         elif key != WHOLE:
             self._dates.set(key, due)
         if looks.seen:
-            self._said[key] = Said(looks, shown)
+            self._said[key] = SubjectFindings(looks, shown)
         else:
             self._said.pop(key, None)
         if shown != before.shown:
             self._answers.compare(before.shown, shown)
         self._note_blind(key, frozenset(said.blinds))
 
-    def _note_blind(self, key: Key, lacks: frozenset[Blind]) -> None:
+    def _note_blind(self, key: Key, lacks: frozenset[BlindSpot]) -> None:
         """Count what could not be decided; the same words are said of many locks."""
         before = self._lacks.pop(key, _SEES_ALL)
         if lacks:
@@ -307,13 +317,13 @@ class Inspection:
             self._blind.update(lacks)
             self._answers.renew()
 
-    def _together(self, scene: Scene) -> Inspected:
+    def _together(self, scene: LookInput) -> CurrentFindings:
         found = {one.id: one for said in self._said.values() for one in said.shown}
-        ahead = Ahead(
+        ahead = WaitsAhead(
             lambda session: waits_of(scene.locks, session, self._places.of(session)),
             lambda path: holders_of(scene.locks.get(path)),
         )
-        return Inspected(
+        return CurrentFindings(
             folded(found.values(), ahead),
             tuple(sorted(blind for blind, n in self._blind.items() if n > 0)),
             tuple(chain.from_iterable(self._knots[path] for path in sorted(self._knots))),

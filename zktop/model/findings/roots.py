@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from zktop.model.findings.context import Survey
-from zktop.model.findings.finding import Answer, Subject, Verdict, rule
+from zktop.model.findings.context import EnsembleContext
+from zktop.model.findings.finding import FindingSubject, RuleMatch, RuleResult, rule
 from zktop.model.format import count, short
 from zktop.model.world.ensemble import Sight
 from zktop.model.world.roots import DeniedRoot, denied_roots, missing_roots
@@ -17,14 +17,14 @@ from zktop.model.world.roots import DeniedRoot, denied_roots, missing_roots
     needs=("names",),
     means="A root that was asked for does not exist, so zktop sees no locks there.",
 )
-def root_missing(survey: Survey) -> Iterator[Answer]:
+def root_missing(survey: EnsembleContext) -> Iterator[RuleResult]:
     """Find roots that are not there, and the name that may have been meant."""
     for root in missing_roots(survey.world, survey.around.settings):
         path = short(root.absent)
         where = "" if root.root == root.absent else f" (root {short(root.root)})"
         meant = f" Did you mean {short(root.meant)}?" if root.meant else ""
-        yield Verdict(
-            about=Subject(key=("root", root.root)),
+        yield RuleMatch(
+            about=FindingSubject(key=("root", root.root)),
             sentence=f"{path} does not exist (yet){where}.{meant}",
             confidence="C4",
             evidence=((True, f"the ensemble has no znode {path}"),),
@@ -41,11 +41,11 @@ def root_missing(survey: Survey) -> Iterator[Answer]:
     needs=("names",),
     means="An ACL does not let zktop list a root, so the locks below it are hidden.",
 )
-def root_denied(survey: Survey) -> Iterator[Answer]:
+def root_denied(survey: EnsembleContext) -> Iterator[RuleResult]:
     """Find roots that may not be listed, and say how much is hidden."""
     for root in denied_roots(survey.world, survey.around.settings):
-        yield Verdict(
-            about=Subject(key=("root", root.root)),
+        yield RuleMatch(
+            about=FindingSubject(key=("root", root.root)),
             sentence=f"zktop may not list {short(root.base)} (root {short(root.root)}): "
             f"{_hidden(root)} hidden. {_shown_elsewhere(root, survey.around.sight)}",
             confidence="C4",

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from zktop.model.facts import Millis
-from zktop.model.findings.context import Examination, Interview, Sighted
-from zktop.model.findings.finding import Answer, Later, Severity, Verdict, rule
+from zktop.model.findings.context import LockContext, MemberWatches, SessionContext
+from zktop.model.findings.finding import LookAgainAt, RuleMatch, RuleResult, Severity, rule
 from zktop.model.findings.wakeups import (
     believers,
     lexicographic,
@@ -42,7 +42,7 @@ _ADVICE = "Upgrade Curator in {} (CURATOR-621), or release the read lock first."
     means="A writer also reads; when it stops writing, the next writer owns beside that reader.",
     only_if=("several", "read-write"),
 )
-def downgrade_overlap(look: Examination) -> Iterator[Answer]:
+def downgrade_overlap(look: LockContext) -> Iterator[RuleResult]:
     """Find a session that holds a write and a later read lock, with a writer in between."""
     for line in look.lock.lines if look.lock.kind == "read-write" else ():
         holders = [member for member in line.holders if member.owner]
@@ -59,9 +59,9 @@ def downgrade_overlap(look: Examination) -> Iterator[Answer]:
             yield _overlapping(look, seen.member)
 
 
-def _overlap(look: Examination, write: Member, read: Member, following: Member) -> Verdict:
+def _overlap(look: LockContext, write: Member, read: Member, following: Member) -> RuleMatch:
     owner, other = look.who(read), look.who(following)
-    return Verdict(
+    return RuleMatch(
         about=look.about(write, read, following),
         sentence=f"If {owner} releases its write lock of {look.name} now, {other} becomes writer "
         f"beside reader {owner}.",
@@ -75,10 +75,10 @@ def _overlap(look: Examination, write: Member, read: Member, following: Member) 
     )
 
 
-def _overlapping(look: Examination, read: Member) -> Verdict:
+def _overlapping(look: LockContext, read: Member) -> RuleMatch:
     write = look.members[0]
     owner, other = look.who(read), look.who(write)
-    return Verdict(
+    return RuleMatch(
         about=look.about(write, read),
         sentence=f"{owner} may still read {look.name} beside writer {other}, who was let in when "
         f"{owner} stopped writing.",
@@ -109,7 +109,7 @@ _FINE = "Stop all users of this lock, then delete its node and let them create i
     needs=("names", "root stat"),
     means="The sequence counter of the lock is exhausted, or soon will be: the order breaks.",
 )
-def sequence_overflow(look: Examination) -> Iterator[Answer]:
+def sequence_overflow(look: LockContext) -> Iterator[RuleResult]:
     """Find negative numbers, a counter near its end, and one that will be there in a month."""
     following = look.lock.stat.next_sequence if look.lock.stat else None
     numbers = [m.sequence for m in look.members if m.sequence is not None]
@@ -121,10 +121,10 @@ def sequence_overflow(look: Examination) -> Iterator[Answer]:
         yield from _running_out(look, LAST - following)
 
 
-def _over(look: Examination, negative: int) -> Verdict:
+def _over(look: LockContext, negative: int) -> RuleMatch:
     newest = max(look.members, key=lambda member: member.czxid, default=None)
     example = f" (the newest node is {short(newest.node)})" if newest else ""
-    return Verdict(
+    return RuleMatch(
         about=look.about(key=("overflow",)),
         sentence=f"The sequence numbers of {look.name} have run out{example}: its order is not "
         "the order of arrival any more.",
@@ -140,14 +140,14 @@ def _over(look: Examination, negative: int) -> Verdict:
     )
 
 
-def _running_out(look: Examination, left: int) -> Iterator[Verdict]:
+def _running_out(look: LockContext, left: int) -> Iterator[RuleMatch]:
     rate = look.past.requests_per_s
     is_near = left < look.thresholds.sequences_left
     seconds = left / rate if rate and rate > SLOWEST else None
     if not is_near and (seconds is None or seconds > SOON):
         return
     remaining = f", about {span(int(1000 * seconds))} at the present rate" if seconds else ""
-    yield Verdict(
+    yield RuleMatch(
         about=look.about(key=("overflow",)),
         sentence=f"{look.name} has {left} sequence numbers left{remaining}.",
         confidence="C4" if is_near else "C2",
@@ -175,7 +175,7 @@ WATCHFUL, GIVEN_UP, ALMOST_EXPIRED = 1 / 2, 2 / 3, 0.9  # of the session timeout
     means="A client orders the queue by whole names instead of numbers: two may own the lock.",
     only_if=("waiters", "watches"),
 )
-def sorts_by_name(look: Examination) -> Iterator[Answer]:
+def sorts_by_name(look: LockContext) -> Iterator[RuleResult]:
     """Find waiters that watch their neighbour by name, and who may therefore believe to own."""
     # Where the whole queue goes by names, whoever does is not astray.
     goes_astray = "order-disagrees-with-czxid" not in look.lock.warnings
@@ -200,9 +200,9 @@ def sorts_by_name(look: Examination) -> Iterator[Answer]:
         yield _may_sort_by_name(look, believing)
 
 
-def _reads_by_name(look: Examination, reading: list[Member]) -> Verdict:
+def _reads_by_name(look: LockContext, reading: list[Member]) -> RuleMatch:
     who = several(look.names(reading))
-    return Verdict(
+    return RuleMatch(
         about=look.about(*reading, key=("reads-by-name",)),
         sentence=f"{who} may read {look.name} beside a writer: by number it must wait, by name "
         "a reader is always first.",
@@ -218,7 +218,9 @@ def _reads_by_name(look: Examination, reading: list[Member]) -> Verdict:
     )
 
 
-def _sorts_by_name(look: Examination, wrong: list[Sighted], believing: list[Member]) -> Verdict:
+def _sorts_by_name(
+    look: LockContext, wrong: list[MemberWatches], believing: list[Member]
+) -> RuleMatch:
     watching = several(look.who(seen.member) for seen in wrong)
     first = believing[0]
     others = [one for one in believing[1:] if one.owner != first.owner]
@@ -228,7 +230,7 @@ def _sorts_by_name(look: Examination, wrong: list[Sighted], believing: list[Memb
         f"{others_named} (first by name when it came, sorts wrongly)."
     )
     one = f"{look.who(wrong[0].member)} sorts {look.name} by name: two owners are possible."
-    return Verdict(
+    return RuleMatch(
         about=look.about(*believing, key=("by-name",)),
         sentence=two if others else one,
         confidence="C4" if len(wrong) >= CERTAIN_SESSIONS else "C3",
@@ -243,9 +245,9 @@ def _sorts_by_name(look: Examination, wrong: list[Sighted], believing: list[Memb
     )
 
 
-def _may_sort_by_name(look: Examination, believing: list[Member]) -> Verdict:
+def _may_sort_by_name(look: LockContext, believing: list[Member]) -> RuleMatch:
     who = several(look.names(believing))
-    return Verdict(
+    return RuleMatch(
         about=look.about(*believing, key=("may-sort-by-name",)),
         sentence=f"{who} must wait in {look.name} by number, but is first by name: "
         "a client that sorts names would believe that it owns.",
@@ -270,7 +272,7 @@ def _may_sort_by_name(look: Examination, believing: list[Member]) -> Verdict:
     means="Two libraries, or two recipes, use one lock and do not see each other's nodes.",
     only_if=("several",),
 )
-def blind_neighbours(look: Examination) -> Iterator[Answer]:
+def blind_neighbours(look: LockContext) -> Iterator[RuleResult]:
     """Find locks with several layouts, or one number twice, and several owners."""
     for seen in look.astray:
         if may_own_beside_readers(look, seen):
@@ -287,16 +289,16 @@ def blind_neighbours(look: Examination) -> Iterator[Answer]:
         yield _dual(look, list(look.holders))
 
 
-def _are_several_locks(look: Examination) -> bool:
+def _are_several_locks(look: LockContext) -> bool:
     """Tell whether the lines are locks of their own that share a parent."""
     layout = layout_named(look.lock.layout, look.around.settings.layouts)
     return layout is not None and layout.grouped
 
 
-def _beside_readers(look: Examination, member: Member) -> Verdict:
+def _beside_readers(look: LockContext, member: Member) -> RuleMatch:
     owner = look.who(member)
     readers = look.line_of[member.node].members[: look.place[member.node]]
-    return Verdict(
+    return RuleMatch(
         about=look.about(member, *readers),
         sentence=f"{owner} may own {look.name} beside {count(len(readers), 'reader')}: a plain "
         "Lock of kazoo does not see readers.",
@@ -319,10 +321,10 @@ def _conflict(heads: list[Member]) -> bool:
     return several_owners and not all(head.mode in shared for head in heads)
 
 
-def _dual(look: Examination, heads: list[Member]) -> Verdict:
+def _dual(look: LockContext, heads: list[Member]) -> RuleMatch:
     owners = several(f"{look.who(head)} (first for {head.layout})" for head in heads)
     is_seen = all(look.sight.watched(head.owner) is not None for head in heads)
-    return Verdict(
+    return RuleMatch(
         about=look.about(*heads),
         sentence=f"{look.name} may have several owners: {owners}.",
         confidence="C3" if is_seen else "C2",
@@ -345,7 +347,7 @@ def _dual(look: Examination, heads: list[Member]) -> Verdict:
     needs=("stats", "connections"),
     means="The holder has not been heard of for most of its timeout: it may be paused or dead.",
 )
-def silent_holder(talk: Interview) -> Iterator[Answer]:
+def silent_holder(talk: SessionContext) -> Iterator[RuleResult]:
     """Find sessions that hold a lock and were silent for long when their server was asked."""
     presence = talk.presence
     if not talk.held or presence is None or not presence.timeout_ms or presence.quiet_ms is None:
@@ -355,14 +357,14 @@ def silent_holder(talk: Interview) -> Iterator[Answer]:
         yield _silent(talk, presence, share)
 
 
-def _silent(talk: Interview, presence: Presence, share: float) -> Verdict:
+def _silent(talk: SessionContext, presence: Presence, share: float) -> RuleMatch:
     place = talk.held[0]
     expires = talk.around.sight.expires_in(talk.session, talk.now_ms)
     freed = (
         f"freed in {_interval(expires.low, expires.high)}" if expires else "freed when it expires"
     )
     silent = f"silent for {span(presence.quiet_ms or 0)} of {span(presence.timeout_ms or 0)}"
-    return Verdict(
+    return RuleMatch(
         about=talk.about(*talk.held),
         sentence=f"{talk.name} holds {place.mode_and_lock}, {silent}; if dead, {freed}; "
         f"{waits(talk.behind)}.",
@@ -398,7 +400,7 @@ def _interval(low: Millis, high: Millis) -> str:
     means="Somebody else removed the holder's node, and its session goes on as if it owned.",
     only_if=("departures", "connections"),
 )
-def robbed_owner(look: Examination) -> Iterator[Answer]:
+def robbed_owner(look: LockContext) -> Iterator[RuleResult]:
     """Find nodes that vanished although their live session has asked for nothing since before."""
     for gone in look.past.departures:
         if gone.ending == "abandoned" or look.now_ms - gone.gone_at > RECENT:
@@ -409,13 +411,13 @@ def robbed_owner(look: Examination) -> Iterator[Answer]:
         idle = look.around.sessions.idle_before(gone.session, gone.gone_at)
         if idle and (presence.established or 0) < gone.gone_at:
             yield _robbed(look, gone, presence.at)
-            yield Later(gone.gone_at + RECENT + 1)
+            yield LookAgainAt(gone.gone_at + RECENT + 1)
 
 
-def _robbed(look: Examination, gone: Departure, at: Millis) -> Verdict:
+def _robbed(look: LockContext, gone: Departure, at: Millis) -> RuleMatch:
     who = look.around.who(gone.session, gone.label)
     about = look.about(key=(gone.node, gone.czxid))
-    return Verdict(
+    return RuleMatch(
         about=replace(
             about, nodes=(gone.node,), sessions=(gone.session,), who=(who,), modes=(gone.mode,)
         ),

@@ -21,8 +21,8 @@ from itertools import chain, count, islice
 from typing import Final, Generic, TypeVar
 
 from zktop.model.facts import Millis, Session
-from zktop.model.findings.apply import RULES, Examined
-from zktop.model.findings.confirm import Inspected, Looks
+from zktop.model.findings.apply import RULES, RuleResults
+from zktop.model.findings.confirm import CurrentFindings, SeenFindings
 from zktop.model.findings.finding import Finding
 from zktop.model.text import Text
 
@@ -79,7 +79,7 @@ class Answers:
 
     def __init__(self) -> None:
         """Begin with nothing found."""
-        self.newest = Inspected()
+        self.newest = CurrentFindings()
         self._at: Millis = 0
         self._is_wrong = True
         self._is_old = False  # but for its words it is right
@@ -100,7 +100,7 @@ class Answers:
         per_ms = ORDERED_PER_MS if self._is_wrong else REWORDED_PER_MS
         return at_once or now - self._at >= len(self.newest.findings) // per_ms
 
-    def give(self, answer: Inspected, now: Millis) -> Inspected:
+    def give(self, answer: CurrentFindings, now: Millis) -> CurrentFindings:
         """Remember the newest one."""
         self.newest, self._at = answer, now
         self._is_wrong = self._is_old = False
@@ -159,7 +159,9 @@ class Dates(Generic[K]):
                 yield key
 
 
-def next_look(said: Examined, looks: Looks, now: Millis, longer: Millis = 0) -> Millis | None:
+def next_look(
+    said: RuleResults, looks: SeenFindings, now: Millis, longer: Millis = 0
+) -> Millis | None:
     """Say when to look again: what has lasted for long will last for a while.
 
     Among thousands of findings each has to wait longer, but never for more than it has lasted.
@@ -191,7 +193,7 @@ def _key(finding: Finding) -> Text | Session | None:
             return None  # of those everything is examined at every look
 
 
-class Places:
+class SessionIndex:
     """A fold over who comes and goes.
 
     Nearly every session has one place alone; there the path itself is kept instead of a dict,

@@ -7,8 +7,15 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 
 from zktop.model.facts import Server, Session
-from zktop.model.findings.context import Interview, Surroundings, Survey
-from zktop.model.findings.finding import Answer, Lacking, Later, Subject, Verdict, rule
+from zktop.model.findings.context import EnsembleContext, SessionContext, SharedContext
+from zktop.model.findings.finding import (
+    FindingSubject,
+    LookAgainAt,
+    MissingInput,
+    RuleMatch,
+    RuleResult,
+    rule,
+)
 from zktop.model.findings.load import (
     clock_skew,
     convoy,
@@ -35,14 +42,14 @@ TOO_LONG_A_GAP = 1 / 2  # of the timeout
     needs=("stats", "connections", "expiry"),
     means="A session is connected to no server; its nodes stay until it expires.",
 )
-def session_gone(talk: Interview) -> Iterator[Answer]:
+def session_gone(talk: SessionContext) -> Iterator[RuleResult]:
     """Find owners that no server is connected to, and that have not expired yet."""
     newest = max((place.member.czxid for place in talk.places), default=0)
     sight = talk.around.sight
     if talk.presence is not None:
         return
     if sight.connected(talk.session, newest) is not False:
-        yield Later(talk.now_ms + LATER_TABLES)  # its server's next table may tell
+        yield LookAgainAt(talk.now_ms + LATER_TABLES)  # its server's next table may tell
         return
     listed = sight.is_listed(talk.session, newest)
     if listed is False:
@@ -51,7 +58,7 @@ def session_gone(talk: Interview) -> Iterator[Answer]:
     freed = f"freed in at most {span(expires.high)}" if expires else "freed when it expires"
     locks = several(place.mode_and_lock for place in talk.held or talk.places)
     holds = "holds" if talk.held else "waits for"
-    yield Verdict(
+    yield RuleMatch(
         about=talk.about(*(talk.held or talk.places)),
         sentence=f"{talk.name} is connected to no server and still {holds} {locks}; {freed}; "
         f"{waits(talk.behind)}.",
@@ -75,12 +82,12 @@ def session_gone(talk: Interview) -> Iterator[Answer]:
     needs=("connections", "history"),
     means="A session loses its connection again and again.",
 )
-def flapping(talk: Interview) -> Iterator[Answer]:
+def flapping(talk: SessionContext) -> Iterator[RuleResult]:
     """Find sessions that were found on new connections several times within ten minutes."""
     moves = talk.around.sessions.moves(talk.session)
     if len(moves) < talk.around.thresholds.moves:
         return
-    yield Verdict(
+    yield RuleMatch(
         about=talk.about(*talk.places),
         sentence=f"{talk.name} has changed its connection {len(moves)} times in ten minutes.",
         confidence="C4",
@@ -102,7 +109,7 @@ def flapping(talk: Interview) -> Iterator[Answer]:
     needs=("connections", "expiry"),
     means="A session timeout is the least that the servers grant.",
 )
-def suspicious_timeout(survey: Survey) -> Iterator[Answer]:
+def suspicious_timeout(survey: EnsembleContext) -> Iterator[RuleResult]:
     """Find timeouts that were asked for in seconds where milliseconds are meant.
 
     The most that is granted is what many get who are well: Curator asks for a minute.
@@ -110,7 +117,7 @@ def suspicious_timeout(survey: Survey) -> Iterator[Answer]:
     witnesses = survey.around.sight.witnesses
     ticks = [one.expiry.tick_ms for one in witnesses if one.expiry.tick_ms]
     if not ticks:
-        yield Lacking("no server tells its tick time", "expiry")
+        yield MissingInput("no server tells its tick time", "expiry")
         return
     least = LEAST_TICKS * min(ticks)
     having = (_by_timeout(one).get(least, ()) for one in witnesses)
@@ -128,11 +135,11 @@ def _by_timeout(witness: Witness) -> dict[int, list[Session]]:
     return found
 
 
-def _suspicious(survey: Survey, found: list[Session], timeout: int) -> Verdict:
+def _suspicious(survey: EnsembleContext, found: list[Session], timeout: int) -> RuleMatch:
     who = tuple(survey.around.who(session) for session in found[:SHOWN])
     rest = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-    return Verdict(
-        about=Subject(sessions=tuple(found[:SHOWN]), who=who, key=("timeout", "least")),
+    return RuleMatch(
+        about=FindingSubject(sessions=tuple(found[:SHOWN]), who=who, key=("timeout", "least")),
         sentence=f"{', '.join(who)}{rest} hold or want locks with a session timeout of "
         f"{span(timeout)}, the least that the servers grant.",
         confidence="C2",
@@ -152,13 +159,13 @@ def _suspicious(survey: Survey, found: list[Session], timeout: int) -> Verdict:
     needs=("connections", "history"),
     means="A session was silent for half of its timeout: a longer pause will cost its locks.",
 )
-def timeout_too_short(talk: Interview) -> Iterator[Answer]:
+def timeout_too_short(talk: SessionContext) -> Iterator[RuleResult]:
     """Find sessions whose longest silence of the hour came near their timeout."""
     gap = talk.around.sessions.longest_gap(talk.session)
     timeout = talk.presence.timeout_ms if talk.presence else None
     if gap is None or not timeout or gap <= TOO_LONG_A_GAP * timeout or not talk.held:
         return
-    yield Verdict(
+    yield RuleMatch(
         about=talk.about(*talk.held),
         sentence=f"{talk.name} was silent for {span(gap)} of its {span(timeout)}: one longer "
         f"pause away from losing {count(len(talk.held), 'lock')}.",
@@ -176,11 +183,11 @@ def timeout_too_short(talk: Interview) -> Iterator[Answer]:
     needs=("stats",),
     means="One session owns many locks: its end frees all of them at once.",
 )
-def blast_radius(talk: Interview) -> Iterator[Answer]:
+def blast_radius(talk: SessionContext) -> Iterator[RuleResult]:
     """Find sessions that hold several locks."""
     locks = sorted({place.lock.path for place in talk.held})
     if len(locks) >= talk.around.thresholds.blast_radius:
-        yield Verdict(
+        yield RuleMatch(
             about=talk.about(*talk.held),
             sentence=f"{talk.name} owns {len(locks)} locks through one session: one expiry frees "
             "all at once.",
@@ -190,7 +197,7 @@ def blast_radius(talk: Interview) -> Iterator[Answer]:
         )
 
 
-def restless(around: Surroundings, owners: Collection[Session]) -> Iterator[Session]:
+def restless(around: SharedContext, owners: Collection[Session]) -> Iterator[Session]:
     """Give the sessions that a rule may find something about: a few comparisons for each row.
 
     Ask after new tables. They are those silent for long, those that moved, and owners that no
@@ -218,13 +225,13 @@ LAG = 1_000  # transactions
     needs=("names",),
     means="The server that zktop reads from is behind the others: what you see is old.",
 )
-def stale_view(survey: Survey) -> Iterator[Answer]:
+def stale_view(survey: EnsembleContext) -> Iterator[RuleResult]:
     """Find our own server behind what another one had already reached before."""
     own = survey.link.server if survey.link else None
     figures = [one.server for _, one in sorted(survey.tables.items()) if one.server]
     ours = next((one for one in figures if one.server == own), None)
     if own is None or ours is None or ours.server_zxid is None:
-        yield Lacking("the server that zktop reads from does not tell its zxid", "names")
+        yield MissingInput("the server that zktop reads from does not tell its zxid", "names")
         return
     for other in figures:
         # Only what another had reached before ours was asked is comparable.
@@ -234,9 +241,9 @@ def stale_view(survey: Survey) -> Iterator[Answer]:
             return
 
 
-def _stale(ours: Server, other: Server, behind: int) -> Verdict:
-    return Verdict(
-        about=Subject(key=("view", ours.server)),
+def _stale(ours: Server, other: Server, behind: int) -> RuleMatch:
+    return RuleMatch(
+        about=FindingSubject(key=("view", ours.server)),
         sentence=f"zktop reads from {short(ours.server)}, which is at least {behind} transactions "
         f"behind {short(other.server)}: this picture is old.",
         confidence="C4",

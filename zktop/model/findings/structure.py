@@ -5,8 +5,15 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from zktop.model.facts import Millis
-from zktop.model.findings.context import Examination
-from zktop.model.findings.finding import Answer, Confidence, Later, Reason, Verdict, rule
+from zktop.model.findings.context import LockContext
+from zktop.model.findings.finding import (
+    Confidence,
+    LookAgainAt,
+    Reason,
+    RuleMatch,
+    RuleResult,
+    rule,
+)
 from zktop.model.format import clock, count, several, short
 from zktop.model.locks.lock import Member
 from zktop.model.locks.open_folder import folder_queues
@@ -27,13 +34,13 @@ _COMPANIONS = {"mesos-group": ("log_replicas",)}  # what the same software keeps
     means="The lock has children that are no places in its queue.",
     only_if=("foreign",),
 )
-def foreign_members(look: Examination) -> Iterator[Answer]:
+def foreign_members(look: LockContext) -> Iterator[RuleResult]:
     """Find children that the layout does not know."""
     own = _COMPANIONS.get(look.lock.layout, ())
     foreign = tuple(name for name in look.lock.foreign if name not in own)
     if not foreign:
         return
-    yield Verdict(
+    yield RuleMatch(
         about=replace(look.about(key=("foreign",)), nodes=foreign),
         sentence=f"{look.name} has {count(len(foreign), 'child', 'children')} of another kind: "
         f"{several(map(short, foreign))}.",
@@ -46,7 +53,7 @@ def foreign_members(look: Examination) -> Iterator[Answer]:
     )
 
 
-def _effect(look: Examination) -> str:
+def _effect(look: LockContext) -> str:
     """Say what the children do to the lock as it is."""
     if look.lock.obstacles or look.lock.stranded:
         return "some of them are in the way of contenders"
@@ -65,7 +72,7 @@ def _effect(look: Examination) -> str:
     means="The lock's node was deleted and created anew: its numbers begin again.",
     only_if=("news",),
 )
-def root_recreated(look: Examination) -> Iterator[Answer]:
+def root_recreated(look: LockContext) -> Iterator[RuleResult]:
     """Find roots that are another node than before.
 
     One that vanished empty is no news: Curator's containers do, and whoever cleans up.
@@ -92,7 +99,7 @@ def root_recreated(look: Examination) -> Iterator[Answer]:
     means="The lock's node vanished while it was empty, as containers do.",
     only_if=("news",),
 )
-def reaped_container(look: Examination) -> Iterator[Answer]:
+def reaped_container(look: LockContext) -> Iterator[RuleResult]:
     """Find roots that vanished without anybody in them."""
     yield from _recently(
         look,
@@ -112,13 +119,13 @@ def reaped_container(look: Examination) -> Iterator[Answer]:
     needs=("names",),
     means="An ACL hides the lock or some of its members from zktop.",
 )
-def hidden_by_acl(look: Examination) -> Iterator[Answer]:
+def hidden_by_acl(look: LockContext) -> Iterator[RuleResult]:
     """Find locks that may not be listed and members that may not be read."""
     hidden = [member for member in look.members if member.znode.hidden]
     if look.lock.error is None and not hidden:
         return
     what = f"{count(len(hidden), 'member')} of {look.name} may not be read"
-    yield Verdict(
+    yield RuleMatch(
         about=look.about(*hidden, key=("acl",)),
         sentence=f"{look.name} may not be listed: {look.lock.error}."
         if look.lock.error is not None
@@ -139,7 +146,7 @@ def hidden_by_acl(look: Examination) -> Iterator[Answer]:
     means="The ACL or the data of the lock's node changed.",
     only_if=("news",),
 )
-def root_changed(look: Examination) -> Iterator[Answer]:
+def root_changed(look: LockContext) -> Iterator[RuleResult]:
     """Find roots whose ACL or data is another than before."""
     yield from _recently(
         look,
@@ -168,7 +175,7 @@ def root_changed(look: Examination) -> Iterator[Answer]:
     means="A writer reads as well, under the number of its write lock: one owner, two nodes.",
     only_if=("several", "read-write"),
 )
-def equal_sequences(look: Examination) -> Iterator[Answer]:
+def equal_sequences(look: LockContext) -> Iterator[RuleResult]:
     """Find the read node that shares the number of its own session's write node."""
     for line in look.lock.lines if look.lock.kind == "read-write" else ():
         writes = {m.sequence: m for m in line.holders if m.mode == "write"}
@@ -178,8 +185,8 @@ def equal_sequences(look: Examination) -> Iterator[Answer]:
                 yield _reentrant(look, write, read)
 
 
-def _reentrant(look: Examination, write: Member, read: Member) -> Verdict:
-    return Verdict(
+def _reentrant(look: LockContext, write: Member, read: Member) -> RuleMatch:
+    return RuleMatch(
         about=look.about(write, read),
         sentence=f"{look.who(write)} writes {look.name} and reads it under the same number: one "
         "owner, W+R.",
@@ -198,7 +205,7 @@ def _reentrant(look: Examination, write: Member, read: Member) -> Verdict:
     means="The lock vanished together with those who waited in it.",
     only_if=("news",),
 )
-def fell_with_waiters(look: Examination) -> Iterator[Answer]:
+def fell_with_waiters(look: LockContext) -> Iterator[RuleResult]:
     """Find roots that vanished while somebody stood in the queue."""
     fell = look.past.fell_at
     if fell is None:
@@ -214,21 +221,21 @@ def fell_with_waiters(look: Examination) -> Iterator[Answer]:
 
 
 def _recently(
-    look: Examination,
+    look: LockContext,
     at: Millis | None,
     what: str,
     advice: str,
     confidence: Confidence,
     evidence: tuple[Reason, ...],
-) -> Iterator[Answer]:
+) -> Iterator[RuleResult]:
     """Report a change for as long as somebody may still wonder about its effects."""
     if at is None or look.now_ms - at > RECENT:
         return
-    yield Later(at + RECENT + 1)
+    yield LookAgainAt(at + RECENT + 1)
     is_news = look.now_ms - at <= NEWS
     if is_news:
-        yield Later(at + NEWS + 1)
-    yield Verdict(
+        yield LookAgainAt(at + NEWS + 1)
+    yield RuleMatch(
         about=look.about(key=(what, at)),
         sentence=f"{what} at {clock(at)}.",
         confidence=confidence,

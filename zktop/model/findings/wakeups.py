@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from zktop.model.facts import Session, join, split
-from zktop.model.findings.context import Examination, Sighted
-from zktop.model.findings.finding import Answer, Lacking, Later, Verdict, rule
+from zktop.model.findings.context import LockContext, MemberWatches
+from zktop.model.findings.finding import LookAgainAt, MissingInput, RuleMatch, RuleResult, rule
 from zktop.model.findings.herds import (
     herd_on_member,
     herd_on_parent,
@@ -27,12 +27,12 @@ from zktop.model.text import Text
 from zktop.model.waits.sentences import span
 
 
-def may_own(look: Examination, seen: Sighted) -> bool:
+def may_own(look: LockContext, seen: MemberWatches) -> bool:
     """Tell whether a waiter that watches nobody may have no need to."""
     return may_have_kept_reading(look, seen) or may_own_beside_readers(look, seen)
 
 
-def may_have_kept_reading(look: Examination, seen: Sighted) -> bool:
+def may_have_kept_reading(look: LockContext, seen: MemberWatches) -> bool:
     """Tell whether a waiter may be the reader beside whom the writer in front was let in.
 
     Curator before version 5.5 did that when a writer that also read stopped writing.
@@ -43,7 +43,7 @@ def may_have_kept_reading(look: Examination, seen: Sighted) -> bool:
     return is_next and look.is_wrong(seen)
 
 
-def may_own_beside_readers(look: Examination, seen: Sighted) -> bool:
+def may_own_beside_readers(look: LockContext, seen: MemberWatches) -> bool:
     """Tell whether a waiter may be a plain Lock of kazoo, which counts no readers, and be first.
 
     A WriteLock would watch the last of the readers.
@@ -55,7 +55,7 @@ def may_own_beside_readers(look: Examination, seen: Sighted) -> bool:
     return bool(ahead) and all(one.mode == "read" for one in ahead) and look.is_wrong(seen)
 
 
-def lexicographic(look: Examination, seen: Sighted) -> Member | None:
+def lexicographic(look: LockContext, seen: MemberWatches) -> Member | None:
     """Give the neighbour by name that a waiter watches, where that is not the one by number."""
     member = seen.member
     members = look.line_of[member.node].members
@@ -89,7 +89,7 @@ def believers(members: Sequence[Member]) -> list[Member]:
     return found
 
 
-def may_believe(look: Examination) -> list[Member]:
+def may_believe(look: LockContext) -> list[Member]:
     """Give the waiters that watch nothing here and are first of all by their whole names."""
     unwatching = {
         seen.member.node
@@ -106,7 +106,7 @@ def may_believe(look: Examination) -> list[Member]:
     ]
 
 
-def may_read(look: Examination) -> list[Member]:
+def may_read(look: LockContext) -> list[Member]:
     """Give those of them who read, where names put every reader before every writer.
 
     Such a name is always first, so its client reads on whatever it should wait for: that it
@@ -128,7 +128,7 @@ def _readers_come_first(members: Sequence[Member]) -> bool:
     return bool(reads and others) and max(reads) < min(others)
 
 
-def _before(look: Examination, order: str) -> dict[str, Member]:
+def _before(look: LockContext, order: str) -> dict[str, Member]:
     """Give everybody's neighbour in one order; worked out once a look."""
     known: dict[str, dict[str, Member]] = look.__dict__.setdefault("neighbours", {})
     if order not in known:
@@ -166,7 +166,7 @@ POLLING_FOR = 10_000
     means="A waiter watches nothing in this lock, so nothing will wake it.",
     only_if=("waiters", "watches"),
 )
-def no_watch(look: Examination) -> Iterator[Answer]:
+def no_watch(look: LockContext) -> Iterator[RuleResult]:
     """Find waiters that should have a visible watch in this lock, and have none."""
     reading = {member.node for member in may_read(look)}
     for seen in look.astray:
@@ -177,13 +177,13 @@ def no_watch(look: Examination) -> Iterator[Answer]:
             if look.is_wrong(seen):
                 yield _no_watch(look, seen)
             elif look.lookout.is_awake(seen.member):
-                yield Later(look.now_ms + POLL_MS)
+                yield LookAgainAt(look.now_ms + POLL_MS)
 
 
-def _no_watch(look: Examination, seen: Sighted) -> Verdict:
+def _no_watch(look: LockContext, seen: MemberWatches) -> RuleMatch:
     member, target = seen.member, min(seen.expected)
     who = look.who(member)
-    return Verdict(
+    return RuleMatch(
         about=look.about(member, key=(member.node, target)),
         sentence=f"{who} waits in {look.name} and watches nothing there: nothing will wake it "
         f"when {short(split(target)[1])} goes.",
@@ -208,7 +208,7 @@ def _no_watch(look: Examination, seen: Sighted) -> Verdict:
     means="It has become first in the queue and has not noticed: its wake-up is lost.",
     only_if=("connections",),
 )
-def silent_head(look: Examination) -> Iterator[Answer]:
+def silent_head(look: LockContext) -> Iterator[RuleResult]:
     """Find owners that waited before, and have sent no request since they could own."""
     for head in look.holders:
         granted = look.past.granted(head.node)
@@ -221,9 +221,9 @@ def silent_head(look: Examination) -> Iterator[Answer]:
             yield _silent(look, head, since)
 
 
-def _silent(look: Examination, head: Member, since: int) -> Verdict:
+def _silent(look: LockContext, head: Member, since: int) -> RuleMatch:
     who = look.who(head)
-    return Verdict(
+    return RuleMatch(
         about=look.about(head),
         sentence=f"{who} has been first in {look.name} for {span(look.now_ms - since)} but has "
         "sent no request since it became first.",
@@ -248,7 +248,7 @@ def _silent(look: Examination, head: Member, since: int) -> Verdict:
     means="A session watches a numbered node that is gone: such a name never comes back.",
     only_if=("waiters", "watches"),
 )
-def void_watch(look: Examination) -> Iterator[Answer]:
+def void_watch(look: LockContext) -> Iterator[RuleResult]:
     """Find watches of waiting sessions on members that are no more."""
     foreign = {join(look.path, name) for name in look.lock.foreign}
     for seen in look.astray:
@@ -259,11 +259,11 @@ def void_watch(look: Examination) -> Iterator[Answer]:
             yield _void(look, seen, min(gone), is_all=gone == seen.here and is_all_listed)
 
 
-def _void(look: Examination, seen: Sighted, path: Text, *, is_all: bool) -> Verdict:
+def _void(look: LockContext, seen: MemberWatches, path: Text, *, is_all: bool) -> RuleMatch:
     who, node = look.who(seen.member), short(split(path)[1])
     waiting = f"{who} waits in {look.name} for {node}, which is already gone"
     watching = f"{who} still watches {node} in {look.name}, which is gone"
-    return Verdict(
+    return RuleMatch(
         about=look.about(seen.member, key=(seen.member.node, path)),
         sentence=f"{waiting}: its only watch will never fire."
         if is_all
@@ -292,7 +292,7 @@ def _void(look: Examination, seen: Sighted, path: Text, *, is_all: bool) -> Verd
     means="A waiter watches another member than its library should.",
     only_if=("waiters", "watches"),
 )
-def wrong_target(look: Examination) -> Iterator[Answer]:
+def wrong_target(look: LockContext) -> Iterator[RuleResult]:
     """Find waiters whose only watches here are on members that they need not wait for first."""
     for seen in look.astray:
         members = [look.at_path[path] for path in seen.others if path in look.at_path]
@@ -304,11 +304,11 @@ def wrong_target(look: Examination) -> Iterator[Answer]:
             yield _wrong(look, seen, members)
 
 
-def _wrong(look: Examination, seen: Sighted, watched: list[Member]) -> Verdict:
+def _wrong(look: LockContext, seen: MemberWatches, watched: list[Member]) -> RuleMatch:
     member = seen.member
     who, target = look.who(member), short(split(min(seen.expected))[1])
     nearest = max(watched, key=lambda other: look.place[other.node])
-    return Verdict(
+    return RuleMatch(
         about=look.about(member, key=(member.node, nearest.node, target)),
         sentence=f"{who} waits in {look.name} and watches {short(nearest.node)}; its library "
         f"should watch {target}.",
@@ -325,7 +325,7 @@ def _wrong(look: Examination, seen: Sighted, watched: list[Member]) -> Verdict:
     )
 
 
-def _described(look: Examination, member: Member, target: Member) -> str:
+def _described(look: LockContext, member: Member, target: Member) -> str:
     """Say which order the target would be right for."""
     members = look.line_of[member.node].members
     place, other = look.place[member.node], look.place[target.node]
@@ -350,13 +350,13 @@ def _described(look: Examination, member: Member, target: Member) -> str:
     means="A waiter watches only its own node: it will wake when it gives up, not before.",
     only_if=("waiters", "watches"),
 )
-def self_watch(look: Examination) -> Iterator[Answer]:
+def self_watch(look: LockContext) -> Iterator[RuleResult]:
     """Find waiters that watch nothing here but themselves."""
     for seen in look.astray:
         is_alone = seen.is_sole and seen.expected and seen.here and not seen.others
         if is_alone and look.is_wrong(seen):
             who = look.who(seen.member)
-            yield Verdict(
+            yield RuleMatch(
                 about=look.about(seen.member),
                 sentence=f"{who} waits in {look.name} and watches only its own node: nothing "
                 "will wake it.",
@@ -381,7 +381,7 @@ def self_watch(look: Examination) -> Iterator[Answer]:
     means="A waiter asks again and again instead of watching.",
     only_if=("waiters", "watches", "connections"),
 )
-def busy_poller(look: Examination) -> Iterator[Answer]:
+def busy_poller(look: LockContext) -> Iterator[RuleResult]:
     """Find waiters without a watch here that keep asking."""
     for seen in look.astray:
         session = seen.member.owner
@@ -389,12 +389,14 @@ def busy_poller(look: Examination) -> Iterator[Answer]:
         if presence is None:
             continue
         if look.around.sessions.requests_per_s(session) is None:
-            yield Lacking("one connection table is not enough to know a request rate", "history")
+            yield MissingInput(
+                "one connection table is not enough to know a request rate", "history"
+            )
         elif is_polling(look, session) and presence.last_operation in POLLS:
             yield _poller(look, seen.member, presence.at)
 
 
-def is_polling(look: Examination, session: Session) -> bool:
+def is_polling(look: LockContext, session: Session) -> bool:
     """Tell whether it makes more requests than a patient waiter would."""
     sessions = look.around.sessions
     rate, step = sessions.requests_per_s(session), sessions.step(session)
@@ -405,9 +407,9 @@ def is_polling(look: Examination, session: Session) -> bool:
     return step.requests > 2 * step.notifications  # else it only pings, or watches wake it
 
 
-def _poller(look: Examination, member: Member, at: int) -> Verdict:
+def _poller(look: LockContext, member: Member, at: int) -> RuleMatch:
     who, rate = look.who(member), look.around.sessions.requests_per_s(member.owner) or 0
-    return Verdict(
+    return RuleMatch(
         about=look.about(member),
         sentence=f"{who} polls {look.name}: {rate:.0f} requests a second while it waits.",
         confidence="C2",

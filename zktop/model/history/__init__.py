@@ -1,5 +1,5 @@
 """What happened: the differences between looks at a lock, folded into events and statistics.
 
-A `Chronicle` is the only thing here that changes: it is told of each look once, in order, and
+A `LockHistories` is the only thing here that changes: it is told of each look once, in order, and
 gives frozen values (`Event`, `LockHistory`) away. The same looks give the same history.
 """

@@ -15,10 +15,10 @@ from zktop.model.text import Text
 from zktop.model.world.ensemble import Sight
 from zktop.model.world.sequence_diff import Split, splits
 
-Together = dict[Session, int]  # session -> locks that lost its nodes in one transaction
+JointDeletions = dict[Session, int]  # session -> locks that lost its nodes in one transaction
 
 
-class Change(msgspec.Struct, frozen=True, eq=False):
+class LockChange(msgspec.Struct, frozen=True, eq=False):
     """Who came, who went, who got the lock and who lost it without leaving.
 
     Whoever already knows the difference makes one directly and spares `between` its walk.
@@ -36,7 +36,7 @@ class Change(msgspec.Struct, frozen=True, eq=False):
     apart: tuple[Split, ...] | None = None  # where everybody before and everybody after differ
 
     @classmethod
-    def between(cls, path: str, before: Lock | None, after: Lock | None) -> "Change":
+    def between(cls, path: str, before: Lock | None, after: Lock | None) -> "LockChange":
         """Compare two locks of one path, or of which one is not there."""
         came, went, read, apart = _apart(everybody(before), everybody(after))
         granted, lost, *_ = _apart(_holders(before), _holders(after))
@@ -65,12 +65,12 @@ class Change(msgspec.Struct, frozen=True, eq=False):
         return bool(before and after and before.czxid != after.czxid)
 
 
-class Look(msgspec.Struct, frozen=True, gc=False):
+class ChangeContext(msgspec.Struct, frozen=True, gc=False):
     """What surrounds a change: the time, the tables, and since when we had looked away."""
 
     now_ms: Millis
     sight: Sight
-    together: Together
+    joint_deletions: JointDeletions
     blind_since: Millis | None = None
 
 
@@ -85,20 +85,20 @@ def everybody(lock: Lock | None) -> Sequence[Member]:
     return _joined([line.members for line in lock.lines]) if lock else ()
 
 
-def together(changes: Iterable[Change]) -> Together:
+def joint_deletions(changes: Iterable[LockChange]) -> JointDeletions:
     """Count the locks that lost nodes of one session in one and the same transaction."""
     locks: dict[tuple[Session, int], int] = {}
     for change in filter(attrgetter("deleted"), changes):
         zxid = deletion_zxid(change)
         for owner in {member.owner for member in change.deleted if zxid and member.owner}:
             locks[owner, zxid or 0] = locks.get((owner, zxid or 0), 0) + 1
-    most: Together = {}
+    most: JointDeletions = {}
     for (owner, _), number in locks.items():
         most[owner] = max(number, most.get(owner, 0))
     return most
 
 
-def deletion_zxid(change: Change) -> int | None:
+def deletion_zxid(change: LockChange) -> int | None:
     """Give the transaction of a deletion, where it was the last thing that befell the children."""
     before, after = change.before, change.after
     changed = after.stat.pzxid if after and after.stat else None
@@ -164,7 +164,7 @@ def _arrival(member: Member) -> tuple[int, int, Text]:
     return member.czxid, member.sequence or 0, member.node
 
 
-def is_unclear(change: Change, member: Member, deleted: set[Text]) -> bool:
+def is_unclear(change: LockChange, member: Member, deleted: set[Text]) -> bool:
     """Tell whether a waiter that left may have held the lock between the two looks."""
     line = _line_of(change.before, member)
     before = line.blocked_by(member) if line else ()
@@ -210,7 +210,7 @@ def is_direct(member: Member) -> bool:
     return member.node != "." and "/" not in member.node
 
 
-def foreign(change: Change) -> tuple[int, int]:
+def foreign(change: LockChange) -> tuple[int, int]:
     """Count the other children that came and went: the root's counters know them too."""
     before = change.before.foreign if change.before else ()
     after = change.after.foreign if change.after else ()

@@ -48,7 +48,7 @@ class Since(msgspec.Struct, frozen=True, gc=False):
 UNKNOWN_SINCE: Final = Since(None, "unknown")
 
 
-class Span(msgspec.Struct, frozen=True, gc=False):
+class Elapsed(msgspec.Struct, frozen=True, gc=False):
     """A length of time that is over."""
 
     ms: int
@@ -65,8 +65,8 @@ class Event(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=T
     node: Text | None = None
     session: Session | None = None
     owner: Text | None = None
-    waited: Span | None = None
-    held: Span | None = None
+    waited: Elapsed | None = None
+    held: Elapsed | None = None
     creates: int | None = None  # of `missed`: how many nobody saw
     deletes: int | None = None
     why: Text | None = None
@@ -82,8 +82,8 @@ class Departure(msgspec.Struct, frozen=True, gc=False):
     czxid: int
     gone_at: Millis
     ending: Ending
-    held: Span | None = None
-    waited: Span | None = None
+    held: Elapsed | None = None
+    waited: Elapsed | None = None
 
 
 GIVEN_UP: Final = 2 / 3  # of the timeout in silence: by then a client has left the connection
@@ -91,43 +91,45 @@ SEVERAL: Final = 2
 _SECOND_MS: Final = 1000
 
 
-class Ended(msgspec.Struct, frozen=True, gc=False):
+class ExpiryVerdict(msgspec.Struct, frozen=True, gc=False):
     """The verdict, and what speaks for it."""
 
     expired: bool
     why: Text | None = None
 
 
-def ended(member: Member, sight: Sight, now_ms: Millis, locks: int) -> Ended:
+def judge_expiry(member: Member, sight: Sight, now_ms: Millis, locks: int) -> ExpiryVerdict:
     """Decide between an expiry and the client itself, and say why."""
     session = member.owner
     if not session:
-        return Ended(expired=False)
+        return ExpiryVerdict(expired=False)
     presence = sight.presence(session)
     if presence is None:
         return _without_connection(member, sight, locks)
     timeout, silence = sight.timeout_ms(session), presence.silence(now_ms)
     if timeout is None or silence is None:
-        return Ended(expired=False, why=Text(f"{presence.server} listed its connection"))
+        return ExpiryVerdict(expired=False, why=Text(f"{presence.server} listed its connection"))
     if silence < timeout:
         contact = f"its session was heard of {silence / _SECOND_MS:.1f} s before"
         closed = ", and was closed" if locks >= SEVERAL else ""
-        return Ended(expired=False, why=Text(contact + closed))
+        return ExpiryVerdict(expired=False, why=Text(contact + closed))
     if (presence.quiet_ms or 0) >= timeout * GIVEN_UP:
         spans = f"{silence / _SECOND_MS:.0f} s of {timeout / _SECOND_MS:.0f} s"
-        return Ended(expired=True, why=Text(f"its session had been silent for {spans}"))
+        return ExpiryVerdict(expired=True, why=Text(f"its session had been silent for {spans}"))
     return _by_company(locks)
 
 
-def _without_connection(member: Member, sight: Sight, locks: int) -> Ended:
+def _without_connection(member: Member, sight: Sight, locks: int) -> ExpiryVerdict:
     if sight.connected(member.owner, member.czxid) is False:
-        return Ended(expired=True, why=Text("no server had a connection of its session"))
+        return ExpiryVerdict(expired=True, why=Text("no server had a connection of its session"))
     if sight.alive(member.owner, member.czxid) is False:
-        return Ended(expired=True, why=Text("its session had left the ensemble"))
+        return ExpiryVerdict(expired=True, why=Text("its session had left the ensemble"))
     return _by_company(locks)
 
 
-def _by_company(locks: int) -> Ended:
+def _by_company(locks: int) -> ExpiryVerdict:
     if locks >= SEVERAL:
-        return Ended(expired=True, why=Text(f"its nodes left {locks} locks in one transaction"))
-    return Ended(expired=False)
+        return ExpiryVerdict(
+            expired=True, why=Text(f"its nodes left {locks} locks in one transaction")
+        )
+    return ExpiryVerdict(expired=False)

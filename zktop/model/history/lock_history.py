@@ -39,7 +39,7 @@ class FirstLook(msgspec.Struct, frozen=True, gc=False):
     held_since: Millis
 
 
-class Origin(msgspec.Struct, frozen=True, gc=False):
+class RootHistory(msgspec.Struct, frozen=True, gc=False):
     """What is known of the root's earlier lives."""
 
     generation: int = 0
@@ -155,7 +155,7 @@ MOST: Final = 0xFFFF  # what a cell can hold
 _QUEUE, _ARRIVALS, _RELEASES, _BUSY = (row * SECONDS for row in range(ROWS))
 
 
-class Picture(msgspec.Struct, frozen=True, gc=False):
+class MinuteStats(msgspec.Struct, frozen=True, gc=False):
     """What the last minute looked like; None where the lock was not looked at yet."""
 
     queue: tuple[int | None, ...]  # the longest queue of each second, oldest first
@@ -164,7 +164,7 @@ class Picture(msgspec.Struct, frozen=True, gc=False):
     busy: float | None  # which part of the minute the lock was held
 
 
-class Minute:
+class MinuteRing:
     """A ring of columns that moves on with the time it is told."""
 
     __slots__ = ("_at", "_cells", "_from", "_held", "_waiting")
@@ -199,14 +199,14 @@ class Minute:
         self._add(_ARRIVALS, column, arrivals)
         self._add(_RELEASES, column, releases)
 
-    def picture(self, now_ms: Millis) -> Picture:
+    def picture(self, now_ms: Millis) -> MinuteStats:
         """Show the minute up to now; nothing here changes but the time."""
         self.advance(now_ms)
         last = self._at // SECOND_MS
         first = max(self._from // SECOND_MS, last - SECONDS + 1)
         unknown: tuple[None, ...] = (None,) * (SECONDS - (last - first + 1))
         window = min(self._at - self._from, self._at - first * SECOND_MS)
-        return Picture(
+        return MinuteStats(
             (*unknown, *self._row(_QUEUE, first, last)),
             self._rate(_ARRIVALS, first, last, window),
             self._rate(_RELEASES, first, last, window),

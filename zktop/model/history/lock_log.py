@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from zktop.model.facts import Millis
 from zktop.model.history.change import (
-    Change,
-    Look,
+    ChangeContext,
+    LockChange,
     ahead,
     blocked,
     deletion_zxid,
@@ -22,16 +22,24 @@ from zktop.model.history.change import (
     is_unclear,
     waiting,
 )
-from zktop.model.history.events import Departure, Ending, Event, EventKind, Since, Span, ended
+from zktop.model.history.events import (
+    Departure,
+    Elapsed,
+    Ending,
+    Event,
+    EventKind,
+    Since,
+    judge_expiry,
+)
 from zktop.model.history.lock_history import (
     MINUTE_MS,
     FirstLook,
     LockHistory,
-    Minute,
-    Origin,
+    MinuteRing,
+    RootHistory,
     Stay,
 )
-from zktop.model.history.statistics import Counters, Register, Stopwatch
+from zktop.model.history.statistics import AttemptLog, DurationSamples, RootCounters
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text
 from zktop.model.world.persistent_map import Shelf
@@ -40,7 +48,7 @@ DEPARTURES: Final = 32
 UNCLEAR: Final = Text("all before it left in the same look, so it may have held in between")
 
 
-class Diary:
+class LockLog:
     """Folds the changes of one lock; `history` is what it amounts to."""
 
     __slots__ = (
@@ -60,7 +68,7 @@ class Diary:
     )
 
     def __init__(
-        self, first: FirstLook, lock: Lock | None, now_ms: Millis, origin: Origin
+        self, first: FirstLook, lock: Lock | None, now_ms: Millis, origin: RootHistory
     ) -> None:
         """Begin with the lock as it was up to now."""
         self._first, self._origin = first, origin
@@ -68,15 +76,15 @@ class Diary:
         self._waiting = blocked(lock)
         self._blocked_ms = self._waiting * (now_ms - first.at)
         since = max(first.at, now_ms - MINUTE_MS)
-        self._minute = Minute(since, waiting=waiting(lock), held=is_held(lock))
-        self._counters = Counters(lock.stat, ahead(lock)) if lock else Counters(None)
-        self._holds, self._waits = Stopwatch(), Stopwatch()
-        self._register = Register()
+        self._minute = MinuteRing(since, waiting=waiting(lock), held=is_held(lock))
+        self._counters = RootCounters(lock.stat, ahead(lock)) if lock else RootCounters(None)
+        self._holds, self._waits = DurationSamples(), DurationSamples()
+        self._register = AttemptLog()
         self._departures: tuple[Departure, ...] = ()
         self._stays: Shelf[Text, Stay] = Shelf()
         self._told: LockHistory | None = None
 
-    def fold(self, change: Change, look: Look) -> list[Event]:
+    def fold(self, change: LockChange, look: ChangeContext) -> list[Event]:
         """Take note of one change, and tell what happened."""
         if look.now_ms < self._at:
             look = replace(look, now_ms=self._at)
@@ -135,7 +143,7 @@ class Diary:
         self._blocked_ms += self._waiting * (now_ms - self._at)
         self._at = now_ms
 
-    def _left(self, change: Change, look: Look, zxid: int | None) -> Iterator[Event]:
+    def _left(self, change: LockChange, look: ChangeContext, zxid: int | None) -> Iterator[Event]:
         held = {member.node for member in change.lost}
         deleted = {member.node for member in change.deleted}
         for member in change.deleted:
@@ -154,10 +162,10 @@ class Diary:
         )
 
     def _departure(
-        self, member: Member, look: Look, *, held: bool
+        self, member: Member, look: ChangeContext, *, held: bool
     ) -> tuple[Departure, Text | None]:
-        together = look.together.get(member.owner, 0)
-        verdict = ended(member, look.sight, look.now_ms, together)
+        together = look.joint_deletions.get(member.owner, 0)
+        verdict = judge_expiry(member, look.sight, look.now_ms, together)
         ending: Ending = "released" if held else "abandoned"
         if verdict.expired:
             ending = "expired"
@@ -182,7 +190,7 @@ class Diary:
         if gone.ending == "abandoned" and gone.waited and is_clear:
             self._register.gave_up(member, gone.waited.ms)
 
-    def _came(self, change: Change, look: Look) -> Iterator[Event]:
+    def _came(self, change: LockChange, look: ChangeContext) -> Iterator[Event]:
         since = _now(look)
         for member in change.created:
             self._register.queued(member)
@@ -191,7 +199,7 @@ class Diary:
             {member.node: Stay(since) for member in change.created}
         )
 
-    def _got(self, change: Change, look: Look, zxid: int | None) -> Iterator[Event]:
+    def _got(self, change: LockChange, look: ChangeContext, zxid: int | None) -> Iterator[Event]:
         stays: dict[Text, Stay | None] = {}
         fresh = {member.node for member in change.created}
         for member in change.granted:
@@ -204,7 +212,7 @@ class Diary:
             yield replace(_event("acquired", change, look, member, cause), waited=waited)
         self._stays = self._stays.with_changes(stays)
 
-    def _lost(self, change: Change, look: Look) -> Iterator[Event]:
+    def _lost(self, change: LockChange, look: ChangeContext) -> Iterator[Event]:
         stays: dict[Text, Stay | None] = {}
         for member in change.demoted:
             held = _span(self._since(member, holds=True), look)
@@ -212,7 +220,7 @@ class Diary:
             yield replace(_event("reordered", change, look, member, None), held=held)
         self._stays = self._stays.with_changes(stays)
 
-    def _missed(self, change: Change, look: Look) -> Iterator[Event]:
+    def _missed(self, change: LockChange, look: ChangeContext) -> Iterator[Event]:
         if change.after is None:
             return
         came, went = foreign(change)
@@ -235,7 +243,9 @@ class Diary:
         return known.since(member, holds=holds)
 
 
-def _event(kind: EventKind, change: Change, look: Look, member: Member, zxid: int | None) -> Event:
+def _event(
+    kind: EventKind, change: LockChange, look: ChangeContext, member: Member, zxid: int | None
+) -> Event:
     return Event(
         at=look.now_ms,
         event=kind,
@@ -247,12 +257,12 @@ def _event(kind: EventKind, change: Change, look: Look, member: Member, zxid: in
     )
 
 
-def _now(look: Look) -> Since:
+def _now(look: ChangeContext) -> Since:
     return Since(look.now_ms, "seen" if look.blind_since is None else "at-least")
 
 
-def _span(since: Since, look: Look) -> Span:
+def _span(since: Since, look: ChangeContext) -> Elapsed:
     """Measure what ends now; while we looked away it may have ended at once."""
     end = look.now_ms if look.blind_since is None else look.blind_since
     is_exact = since.how == "seen" and look.blind_since is None
-    return Span(max(0, end - (since.at or end)), "exact" if is_exact else "at-least")
+    return Elapsed(max(0, end - (since.at or end)), "exact" if is_exact else "at-least")

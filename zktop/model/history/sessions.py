@@ -18,7 +18,7 @@ LAG_MS: Final = 1_000  # between what happens and our hearing of it, at the wors
 SPARE: Final = 1_000  # records beyond the sessions of the day that are worth a clean-up
 
 
-class Step(msgspec.Struct, frozen=True, gc=False):
+class SessionActivity(msgspec.Struct, frozen=True, gc=False):
     """What a session did between the last two tables."""
 
     ms: int
@@ -50,10 +50,10 @@ class _Record:
         self.gap: int | None = row.quiet_ms
         self.gap_before: int | None = None
         self.moves: tuple[Millis, ...] = ()
-        self.step: Step | None = None
+        self.step: SessionActivity | None = None
 
 
-class Sessions:
+class SessionHistories:
     """A fold over connection tables; it answers for the newest one it was shown."""
 
     def __init__(self) -> None:
@@ -116,7 +116,7 @@ class Sessions:
             return None
         return known.at - max((since, *known.moves))
 
-    def step(self, session: Session) -> Step | None:
+    def step(self, session: Session) -> SessionActivity | None:
         """Give what it did between its last two tables; None after a move or a reset."""
         known = self._records.get(session)
         return known.step if known else None
@@ -175,7 +175,7 @@ def _continue(known: _Record, row: Connection, at: Millis) -> bool:
     before, elapsed = known.row, at - known.at
     if elapsed <= 0:
         return False
-    step = Step(
+    step = SessionActivity(
         elapsed,
         row.received - before.received,
         (row.last_cxid or 0) - (before.last_cxid or 0),

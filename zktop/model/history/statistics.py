@@ -76,7 +76,7 @@ class Durations(msgspec.Struct, frozen=True, eq=False, dict=True):
 NO_DURATIONS: Final = Durations()
 
 
-class Stopwatch:
+class DurationSamples:
     """A growing collection of durations; it changes, its `durations` do not."""
 
     __slots__ = ("_at_least", "_count", "_samples")
@@ -109,7 +109,7 @@ _WRAP: Final = 1 << 32
 _PLAUSIBLE: Final = 1 << 31
 
 
-class Counters:
+class RootCounters:
     """A running balance: told by the root, seen by us, missed."""
 
     __slots__ = ("_stat", "creates", "deletes", "missed_creates", "missed_deletes", "seen")
@@ -192,7 +192,7 @@ class Attempts(msgspec.Struct, frozen=True, gc=False):
         return median(self.waits_ms)
 
 
-class Register:
+class AttemptLog:
     """The attempts of everybody at one lock; it changes, the `Attempts` in it do not."""
 
     __slots__ = ("_known",)

@@ -22,7 +22,7 @@ import msgspec
 
 from zktop.model.actors import STRANDED, UNOWNED, Actors, session_of
 from zktop.model.facts import Millis, Session, session_text
-from zktop.model.history.change import Change, everybody
+from zktop.model.history.change import LockChange, everybody
 from zktop.model.locks.lock import Line, Lock, Member
 from zktop.model.locks.open_folder import folder_queues
 from zktop.model.locks.queue import Queue as Regular
@@ -115,7 +115,7 @@ class KnownQueues(msgspec.Struct, frozen=True, gc=False):
 
     queues: Mapping[str, WaitQueue]
     members: Mapping[str, tuple[Member, ...]]
-    change: Change | None = None
+    change: LockChange | None = None
 
     def apart(self, before: Sequence[Member], after: Sequence[Member]) -> Sequence[Split]:
         """Tell where two versions differ; who made the change may have walked along both."""

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from zktop.model.actors import Actors, session_of
 from zktop.model.client_names import ClientNames
 from zktop.model.facts import Millis, Session
-from zktop.model.history.all_locks import Chronicle
-from zktop.model.history.change import Change
+from zktop.model.history.all_locks import LockHistories
+from zktop.model.history.change import LockChange
 from zktop.model.history.statistics import identity_of
 from zktop.model.locks.lock import Lock, Member, Roll
 from zktop.model.locks.watch_check import Lookout
@@ -81,7 +81,7 @@ class DeadlockDetector:
         self._unranked_from: Millis | None = None
         self._is_ranking_due = False
 
-    def change(self, change: Change) -> None:
+    def change(self, change: LockChange) -> None:
         """Take note of one changed lock."""
         lock = change.after
         if change.before is None and lock is not None and self._meet(lock, change.roll):
@@ -115,7 +115,7 @@ class DeadlockDetector:
     def judge(
         self,
         sight: Sight,
-        chronicle: Chronicle,
+        chronicle: LockHistories,
         locks: Mapping[Text, Lock],
         now_ms: Millis,
         *,
@@ -315,7 +315,7 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
     graph: WaitGraph
     activity: ConcurrencyDetector
     sight: Sight
-    chronicle: Chronicle
+    chronicle: LockHistories
     locks: Mapping[Text, Lock]
     client_names: ClientNames
     now_ms: Millis

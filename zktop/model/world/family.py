@@ -27,7 +27,7 @@ from zktop.model.facts import (
     Gone,
     Millis,
     Node,
-    Siblings,
+    NodeBatch,
     Stat,
     ZnodeFact,
     split,
@@ -37,7 +37,7 @@ from zktop.model.text import Text
 NEVER: Final = -1
 ENDLESS: Final = 1 << 64
 
-FamilyFact = ZnodeFact | Siblings
+FamilyFact = ZnodeFact | NodeBatch
 
 
 class Znode(msgspec.Struct, frozen=True, gc=False):
@@ -94,7 +94,7 @@ class Family(msgspec.Struct, frozen=True):
         draft.told_at = max(self.told_at, *[fact.at for fact in facts])
         below = len(path) + (path != "/")
         for fact in facts:
-            if isinstance(fact, Siblings):
+            if isinstance(fact, NodeBatch):
                 for name, stat, data in zip(fact.names, fact.stats, fact.data, strict=True):
                     draft.read(name, stat, data, fact.zxid)
             elif isinstance(fact, Node):
@@ -305,7 +305,7 @@ def _read_at_last(before: Family, read: FamilyFact) -> Family | None:
     """Read all children of a family that were known by name alone."""
     known = before.members
     if (
-        not isinstance(read, Siblings)
+        not isinstance(read, NodeBatch)
         or len(read.names) != len(known)
         or before.absent
         or read.names != tuple(known)
@@ -332,14 +332,14 @@ def _members(
 ) -> dict[Text, Znode] | None:
     """Give them, where exactly these were read, in this order."""
     read = reads[0] if len(reads) == 1 else None
-    told = _of_siblings(read) if isinstance(read, Siblings) else _of_nodes(path, reads)
+    told = _of_siblings(read) if isinstance(read, NodeBatch) else _of_nodes(path, reads)
     if told is None or told[0] != names:
         return None
     members = dict(zip(names, told[1], strict=True))
     return members if len(members) == len(names) else None
 
 
-def _of_siblings(read: Siblings) -> _Read:
+def _of_siblings(read: NodeBatch) -> _Read:
     return read.names, map(Znode, read.names, read.stats, read.data, repeat(read.zxid))
 
 

@@ -27,10 +27,10 @@ from zktop.model.facts import (
     Link,
     Millis,
     Node,
+    NodeBatch,
     Server,
     ServerFact,
-    Siblings,
-    Told,
+    SourceFact,
     Watches,
     join,
     split,
@@ -79,7 +79,7 @@ class World(msgspec.Struct, frozen=True):
     at: Millis = 0  # when the newest fact arrived
     above: frozenset[str] = frozenset()  # what comes before the names of those with families
 
-    def after(self, *facts: Told) -> "World":
+    def after(self, *facts: SourceFact) -> "World":
         """Give the world with these facts learned; older facts change nothing."""
         if not facts:
             return self
@@ -153,17 +153,17 @@ class _SortedOut(msgspec.Struct, frozen=True, gc=False):
 
     families: Mapping[Text, list[FamilyFact]]  # a listing by its own path, others by its parent
     znodes: set[Text]  # that are told to be there, or gone
-    siblings: list[Siblings]
+    siblings: list[NodeBatch]
     servers: list[ServerFact]
     links: list[Link]
 
 
-def _sorted_out(facts: Iterable[Told]) -> _SortedOut:
+def _sorted_out(facts: Iterable[SourceFact]) -> _SortedOut:
     families: defaultdict[str, list[FamilyFact]] = defaultdict(list)
     found = _SortedOut(cast("Mapping[Text, list[FamilyFact]]", families), set(), [], [], [])
     note = found.znodes.add
     for fact in facts:
-        if isinstance(fact, Siblings):
+        if isinstance(fact, NodeBatch):
             families[fact.path].append(fact)
             found.siblings.append(fact)
         elif isinstance(fact, _OF_ONE):

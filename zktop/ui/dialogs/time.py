@@ -14,7 +14,7 @@ from textual.widgets import Input, Label
 
 from zktop.model.facts import Millis
 from zktop.model.format import count, several, spoken
-from zktop.model.report import Report, View
+from zktop.model.report import LockView, Report
 from zktop.ui.dialogs.base import Box, Dialog
 from zktop.ui.past.playback import moment_of
 from zktop.ui.screens.common.format import time_ms
@@ -110,7 +110,7 @@ def _locks(then: Report, now: Report, width: int) -> Iterator[Line]:
         yield line((f"and {count(shown - LISTED, 'more lock')}", "dim"))
 
 
-def stood(view: View | None) -> str:
+def stood(view: LockView | None) -> str:
     """Say how a lock stood."""
     if view is None:
         return "there is no such lock"

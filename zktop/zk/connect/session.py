@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from zktop.errors import NoConnectionError, UsageError
-from zktop.model.facts import Link, Millis, Session, Told, session_id
+from zktop.model.facts import Link, Millis, Session, SourceFact, session_id
 from zktop.model.text import clean
 from zktop.zk.connect.address import Access, Address
 from zktop.zk.connect.client import ReadOnlyClient
@@ -43,7 +43,7 @@ class Connection:
         access: Access,
         stream: Stream,
         clock: Clock,
-        emit: Callable[[Told], None],
+        emit: Callable[[SourceFact], None],
         log: logging.Logger,
         pace: Pace,
     ) -> None:

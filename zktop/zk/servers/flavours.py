@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.facts import Children, Flavour, Node, Siblings, Stat, Told
+from zktop.model.facts import Children, Flavour, Node, NodeBatch, SourceFact, Stat
 
 Version = tuple[int, int, int]
 
@@ -162,12 +162,12 @@ def is_plain(traits: Traits) -> bool:
     return traits.counts_creations and traits.dates_changes and traits.ctime_units == 1
 
 
-def trusted(fact: Told, traits: Traits) -> Told:
+def trusted(fact: SourceFact, traits: Traits) -> SourceFact:
     """Leave out of a fact what a Stat of this server does not prove: unknown, not wrong."""
     match fact:
         case Children() | Node() if fact.stat is not None:
             return msgspec.structs.replace(fact, stat=_trusted(fact.stat, traits))
-        case Siblings():
+        case NodeBatch():
             stats = tuple(_trusted(stat, traits) for stat in fact.stats)
             return msgspec.structs.replace(fact, stats=stats)
     return fact

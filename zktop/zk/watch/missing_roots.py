@@ -7,7 +7,7 @@ each connection: the root's own watch tells when it appears.
 from collections.abc import Callable, Iterable
 from typing import cast
 
-from zktop.model.facts import Children, Gone, Told, split
+from zktop.model.facts import Children, Gone, SourceFact, split
 from zktop.model.text import Text
 from zktop.zk.read.reader import Answer, Reader
 from zktop.zk.read.requests import NO_NODE, ListChildren, children
@@ -16,7 +16,9 @@ from zktop.zk.read.requests import NO_NODE, ListChildren, children
 class Missing:
     """The roots that a user has named, by the znodes where they begin."""
 
-    def __init__(self, reader: Reader, emit: Callable[[Told], None], bases: Iterable[str]) -> None:
+    def __init__(
+        self, reader: Reader, emit: Callable[[SourceFact], None], bases: Iterable[str]
+    ) -> None:
         self._reader, self._emit = reader, emit
         self._bases = frozenset(bases)
         self._looked_at: set[str] = set()

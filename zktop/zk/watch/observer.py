@@ -9,7 +9,7 @@ Never both on one path: servers before 3.9 then lose the persistent one.
 import time
 from collections.abc import Callable, Iterable
 
-from zktop.model.facts import Gone, Millis, Node, Told, split
+from zktop.model.facts import Gone, Millis, Node, SourceFact, split
 from zktop.model.text import Text
 from zktop.zk.read.reader import Answer, Reader
 from zktop.zk.read.requests import NO_AUTH, NO_NODE, AddWatch, Exists, RemoveWatches
@@ -31,7 +31,7 @@ class Observer:
     def __init__(
         self,
         reader: Reader,
-        emit: Callable[[Told], None],
+        emit: Callable[[SourceFact], None],
         *,
         watch_budget: int,
         flood_per_s: int,

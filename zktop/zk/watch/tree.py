@@ -13,7 +13,17 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
-from zktop.model.facts import Children, Denied, Gone, Node, Siblings, Stat, Told, join, split
+from zktop.model.facts import (
+    Children,
+    Denied,
+    Gone,
+    Node,
+    NodeBatch,
+    SourceFact,
+    Stat,
+    join,
+    split,
+)
 from zktop.model.text import Text
 from zktop.zk.read.batch import Kin, Reads, below, by_parent, gathered, granted
 from zktop.zk.read.reader import BATCH, Answer, Item, Reader, Result
@@ -83,7 +93,9 @@ def created_again(branch: Branch, known: set[str], found: Stat) -> set[str]:
 class Survey:
     """What is read of the ensemble, by the roots' scopes."""
 
-    def __init__(self, reader: Reader, emit: Callable[[Told], None], watch_budget: int) -> None:
+    def __init__(
+        self, reader: Reader, emit: Callable[[SourceFact], None], watch_budget: int
+    ) -> None:
         self._reader, self._emit, self._watch_budget = reader, emit, watch_budget
         self._clock = reader.clock
         self.branches: dict[str, Branch] = {}
@@ -295,7 +307,7 @@ class Survey:
     ) -> None:
         """Tell what these hold, one by one where one of them may have been gone before."""
         names: Any = kin.names  # which the fact itself makes clean
-        told = Siblings(
+        told = NodeBatch(
             zxid=answer.zxid,
             at=answer.at,
             path=Text(kin.parent),

@@ -21,7 +21,7 @@ from ui.fake_feed import frames
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Cost, Node
-from zktop.model.history.events import Event, Span
+from zktop.model.history.events import Elapsed, Event
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
@@ -196,9 +196,9 @@ def test_events_of_the_future_are_not_told() -> None:
         (Event(at=0, event="expired", lock=QUIET, node=Text("n"), owner=Text("ann")),
          "ann is gone: its session expired"),
         (Event(at=0, event="abandoned", lock=QUIET, node=Text("n"), session=0xA,
-               waited=Span(1500, "exact")), "0xa gave up waiting after 1.5s of waiting"),
+               waited=Elapsed(1500, "exact")), "0xa gave up waiting after 1.5s of waiting"),
         (Event(at=0, event="acquired", lock=QUIET, node=Text("n"), owner=Text("ann"),
-               waited=Span(0, "exact")), "ann got it at once"),
+               waited=Elapsed(0, "exact")), "ann got it at once"),
         (Event(at=0, event="queued", lock=QUIET, node=Text("lock-7")), "lock-7 queued"),
         (Event(at=0, event="lock-vanished", lock=LONG), "the lock is gone"),
     ],

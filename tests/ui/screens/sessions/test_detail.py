@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from ui.fake_feed import app_of, frames, settled
 
 from zktop.model.facts import AnyFact, Node, session_text
-from zktop.model.history.events import Event, Span
+from zktop.model.history.events import Elapsed, Event
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.screens.common.session_index import PacketRates, SessionDirectory, SessionRisks
@@ -84,7 +84,7 @@ def test_others_of_that_name_that_are_connected_are_only_counted() -> None:
     assert told(report, "worker-3") == [f"9 more sessions are {BESIDE}"]
 
 
-def ended(name: str, owner: str, **more: Span) -> Event:
+def ended(name: str, owner: str, **more: Elapsed) -> Event:
     """The end of a session that had a place in the lock."""
     return Event(
         at=NOW - 5_000,
@@ -99,12 +99,12 @@ def ended(name: str, owner: str, **more: Span) -> Event:
 @pytest.mark.parametrize(
     ("more", "what"),
     [
-        ({"held": Span(48_000, "exact")}, f"it had held {BILLING} for 48s"),
-        ({"held": Span(48_000, "at-least")}, f"it had held {BILLING} for at least 48s"),
-        ({"waited": Span(48_000, "exact")}, f"it had waited for {BILLING}"),
+        ({"held": Elapsed(48_000, "exact")}, f"it had held {BILLING} for 48s"),
+        ({"held": Elapsed(48_000, "at-least")}, f"it had held {BILLING} for at least 48s"),
+        ({"waited": Elapsed(48_000, "exact")}, f"it had waited for {BILLING}"),
     ],
 )
-def test_an_earlier_life_that_expired_is_remembered(more: dict[str, Span], what: str) -> None:
+def test_an_earlier_life_that_expired_is_remembered(more: dict[str, Elapsed], what: str) -> None:
     """When that was, and what became free with it."""
     report = frames((NOW, [own(), *named("report-3", lock(BILLING, "new"))]))[-1].report
 

@@ -89,7 +89,9 @@ class SessionDirectory:
 
     def name(self, session: Session) -> Text | None:
         """Call a session as its places call it, or as its client's address is called."""
-        return None if self.report is None else self.report.naming(session, self._label(session))
+        return (
+            None if self.report is None else self.report.owner_name(session, self._label(session))
+        )
 
     def called(self, session: Session) -> Text:
         """Call a session by a name that is no other's."""

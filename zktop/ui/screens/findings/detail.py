@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from zktop.model.actors import session_of
 from zktop.model.facts import session_text
 from zktop.model.findings.apply import RULES
-from zktop.model.findings.finding import Blind, Finding
+from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.format import clock, count, session_name, short
 from zktop.model.report import Report
 from zktop.model.text import Text
@@ -68,7 +68,7 @@ def write_reasons(pen: LineWriter, confidence: str, reasons: Iterable[Reason]) -
         pen.say("Nothing more is known about it.", "unknown")
 
 
-def write_blind(pen: LineWriter, rule: str, blind: Iterable[Blind]) -> None:
+def write_blind(pen: LineWriter, rule: str, blind: Iterable[BlindSpot]) -> None:
     """Write what this rule could not see; nothing where it saw all."""
     whys = dict.fromkeys(one.why for one in blind if one.rule == rule)
     if whys:
@@ -77,7 +77,7 @@ def write_blind(pen: LineWriter, rule: str, blind: Iterable[Blind]) -> None:
             pen.item(("  ? ", "unknown"), why)
 
 
-def write_all_blind(pen: LineWriter, blind: Iterable[Blind]) -> None:
+def write_all_blind(pen: LineWriter, blind: Iterable[BlindSpot]) -> None:
     """Write which checks could not look at all, why, and what that may hide."""
     by_why: dict[str, list[str]] = {}
     for one in blind:
@@ -173,7 +173,7 @@ def _write_behind(pen: LineWriter, dead: Deadlock, report: Report) -> None:
         own = {step.waits.node for step in dead.steps if step.waits.lock == path}
         others = [member for member in part.lock.waiters if member.node not in own]
         if others:
-            named = [report.naming(one.owner, one.label) for one in others[:LOOKED]]
+            named = [report.owner_name(one.owner, one.label) for one in others[:LOOKED]]
             told = _classes([name for name in named if name])
             drawn = line(("  ", "plain"), (path, "strong"), " ◀ ", (str(len(others)), "waits"),
                          (f"  {told}", "dim"))  # fmt: skip
@@ -264,7 +264,7 @@ def _write_where(pen: LineWriter, finding: Finding, report: Report) -> None:
         link = LineLink(f"node {node}", "lock", subject) if finding.lock else None
         pen.write(line(("  node     ", "dim"), short(node)), link)
     for session in finding.sessions[:NODES]:
-        name = report.naming(session, None)
+        name = report.owner_name(session, None)
         told = line(("  session  ", "dim"), session_name(session), (f"  {name or ''}", "dim"))
         link = LineLink(f"session {session_text(session)}", "sessions", Subject(session=session))
         pen.write(told, link)

@@ -8,7 +8,7 @@ from zktop.model.actors import session_of
 from zktop.model.facts import Millis
 from zktop.model.format import short
 from zktop.model.locks.lock import Member
-from zktop.model.report import Report, View
+from zktop.model.report import LockView, Report
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
 from zktop.ui.screens.common.writer import LineLink, LineWriter
 from zktop.ui.screens.findings.ring import letters
@@ -56,7 +56,7 @@ def moves(deadlock: Deadlock, report: Report) -> list[Move]:
     return sorted(found.values(), key=lambda move: (move.czxid, move.verb == "asked"))
 
 
-def _moves(deadlock: Deadlock, views: dict[str, View | None]) -> Iterator[Move]:
+def _moves(deadlock: Deadlock, views: dict[str, LockView | None]) -> Iterator[Move]:
     for step in deadlock.steps:
         for place in step.holds:
             view = views.get(place.lock)
@@ -66,7 +66,7 @@ def _moves(deadlock: Deadlock, views: dict[str, View | None]) -> Iterator[Move]:
         yield Move(step.czxid, step.since_ms, step, step.waits, "asked", proof)
 
 
-def _grant(view: View, member: Member) -> str:
+def _grant(view: LockView, member: Member) -> str:
     """Say how it is known that it holds."""
     granted, queued = view.history.granted(member.node), view.history.queued(member)
     if granted.how != "seen" or granted.at is None or queued.at is None:
@@ -76,7 +76,7 @@ def _grant(view: View, member: Member) -> str:
     return "became first when those before it went"
 
 
-def _watch(view: View | None, node: str) -> str:
+def _watch(view: LockView | None, node: str) -> str:
     member = view.lock.member(node) if view else None
     return "" if view is None or member is None else WATCHING[view.lookout.of(member).verdict]
 

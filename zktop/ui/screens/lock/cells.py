@@ -96,7 +96,7 @@ def who(one: Contender) -> Line:
 
 
 def _classes(row: QueueRow) -> Line:
-    naming = row.scene.report.naming
+    naming = row.scene.report.owner_name
     labels = (naming(one.owner, one.label) for one in islice(row.members, NAMED))
     named = [label for label in labels if label]
     classes = Counter(map(fold_name, named)).most_common(2)

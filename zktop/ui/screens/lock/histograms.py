@@ -146,7 +146,7 @@ class Crowd:
     def _class(self, scene: LockScene, member: Member) -> str:
         known = self._classes.get(member.node)
         if known is None:
-            name = scene.report.naming(member.owner, member.label)
+            name = scene.report.owner_name(member.owner, member.label)
             known = fold_name(name or session_text(member.owner))
         return known
 

@@ -5,7 +5,7 @@ The lock to look at where nobody has chosen one: what is worst, else what is wan
 
 from zktop.model.facts import Millis
 from zktop.model.format import clock, count, spoken
-from zktop.model.report import Part, Report
+from zktop.model.report import LockRecord, Report
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.empty import empty_state
@@ -15,7 +15,9 @@ from zktop.ui.styled_text import Line, line, wrapped
 WIDEST = 76
 
 
-def tombstone(path: str, last: tuple[Millis, Part] | None, now: Millis, width: int) -> list[Line]:
+def tombstone(
+    path: str, last: tuple[Millis, LockRecord] | None, now: Millis, width: int
+) -> list[Line]:
     """Say that a lock is not there any more, and what was last known of it."""
     room = min(width, WIDEST)
     lines: list[Line] = [(), line((f"  {path}", "title")), ()]
@@ -30,7 +32,7 @@ def tombstone(path: str, last: tuple[Millis, Part] | None, now: Millis, width: i
     return [*lines, *_hint()]
 
 
-def last_seen(path: str, tape: Tape, moment: Millis) -> tuple[Millis, Part] | None:
+def last_seen(path: str, tape: Tape, moment: Millis) -> tuple[Millis, LockRecord] | None:
     """Find a lock as it was when it was last there before this moment."""
     found = (
         (frame.at, part)
@@ -40,7 +42,7 @@ def last_seen(path: str, tape: Tape, moment: Millis) -> tuple[Millis, Part] | No
     return next(found, None)
 
 
-def _was(part: Part) -> str:
+def _was(part: LockRecord) -> str:
     lock = part.lock
     if not lock.size:
         return f"It was a {lock.kind} ({lock.layout}), free, and nobody waited."

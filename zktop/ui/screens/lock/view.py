@@ -18,7 +18,7 @@ from zktop.model.facts import Millis, Session
 from zktop.model.findings.finding import Finding
 from zktop.model.layouts.layout import Mode
 from zktop.model.locks.lock import Lock, Member
-from zktop.model.report import Contender, Report, View
+from zktop.model.report import Contender, LockView, Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.screens.common.format import elapsed, with_spaces
@@ -114,7 +114,7 @@ class Lineup(msgspec.Struct, frozen=True, eq=False, dict=True):
     crowd: tuple[Session, ...] = ()
 
     @classmethod
-    def of(cls, view: View) -> "Lineup":
+    def of(cls, view: LockView) -> "Lineup":
         """Line up the members of a lock."""
         holders, waiters = view.lock.holders, view.lock.waiters
         return cls(view.lock, (*holders, *waiters), len(holders), view.lookout.crowd)
@@ -143,7 +143,7 @@ class Lineup(msgspec.Struct, frozen=True, eq=False, dict=True):
         known = self.position
         return sorted(known[node] for node in nodes if node in known)
 
-    def contender(self, view: View, place: int) -> Contender:
+    def contender(self, view: LockView, place: int) -> Contender:
         """Give the contender at a position."""
         if place < len(self.members):
             return view.contender(self.members[place])
@@ -186,7 +186,7 @@ class LockScene(msgspec.Struct, frozen=True, eq=False, dict=True):
     """A lock in a report."""
 
     report: Report
-    view: View
+    view: LockView
     lineup: Lineup
     actors: Actors
     is_ascii: bool = False

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from zktop.model.client_names import ClientNames
 from zktop.model.facts import Millis
 from zktop.model.format import count, several, short, spoken
-from zktop.model.history.events import Event, EventKind, Span
+from zktop.model.history.events import Elapsed, Event, EventKind
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.tape import Case, Tape
@@ -107,7 +107,7 @@ def _more(event: Event) -> str:
     return ""
 
 
-def span(length: Span) -> str:
+def span(length: Elapsed) -> str:
     """Write how long something lasted, and how well that is known."""
     return ("" if length.measure == "exact" else "at least ") + spoken(length.ms / 1000)
 

@@ -15,7 +15,7 @@ from zktop.model.facts import Millis, session_text
 from zktop.model.history.events import UNKNOWN_SINCE, Since
 from zktop.model.history.lock_history import MINUTE_MS, SECOND_MS, SECONDS, LockHistory
 from zktop.model.locks.lock import Lock, Member
-from zktop.model.report import Naming
+from zktop.model.report import OwnerName
 from zktop.model.text import Text
 from zktop.ui.screens.common.status_codes import QUIET_RANK, LockStatus
 
@@ -105,7 +105,7 @@ class LockRow(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         is_all = len(told) < RUNS and len(waiters) <= MIXED_AT
         return ".".join(told) + ("" if is_all else "..")
 
-    def owners(self, naming: Naming) -> str:
+    def owners(self, naming: OwnerName) -> str:
         """Name all who have a place, for a filter; kept, because names hardly ever change."""
         known = self._names
         if not known:
@@ -170,7 +170,7 @@ def _end_of(past: LockHistory) -> Millis:
 class LockFields(Mapping[str, str]):
     """What a filter may look at in a row; each field is made when it is asked for."""
 
-    def __init__(self, row: LockRow, naming: Naming) -> None:
+    def __init__(self, row: LockRow, naming: OwnerName) -> None:
         """Look at this row."""
         self._row, self._naming = row, naming
 
@@ -187,7 +187,7 @@ class LockFields(Mapping[str, str]):
         return len(_FIELDS)
 
 
-_FIELDS: Final[dict[str, Callable[[LockRow, Naming], str]]] = {
+_FIELDS: Final[dict[str, Callable[[LockRow, OwnerName], str]]] = {
     "": lambda row, naming: f"{row.path} {row.owners(naming)}",
     "owner": lambda row, naming: row.owners(naming),
     "state": lambda row, _: row.states,

@@ -11,7 +11,7 @@ from typing import Final
 from zktop.model.facts import Millis
 from zktop.model.findings.finding import Finding
 from zktop.model.locks.lock import Lock
-from zktop.model.report import Part, Report
+from zktop.model.report import LockRecord, Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.world.persistent_map import Shelf
@@ -41,7 +41,7 @@ class LockRows:
         self.report: Report | None = None
         self.folds = LockGroups()
         self.kept: Text | None = None  # whose row stays for a while when its lock is gone
-        self._parts: Shelf[Text, Part] = Shelf()
+        self._parts: Shelf[Text, LockRecord] = Shelf()
         self._marks: dict[Text, LockStatus] = {}
         self._told: tuple[object, object] = ((), ())
         self._singles: set[Text] = set()
@@ -103,7 +103,7 @@ class LockRows:
     def _passes(self, row: LockRow) -> bool:
         known = self._tested.get(row.path)
         if known is None or known[0] is not row:
-            naming = self.report.naming if self.report else None
+            naming = self.report.owner_name if self.report else None
             passes = naming is not None and self._filter.passes(LockFields(row, naming))
             known = self._tested[row.path] = row, passes
         return known[1]

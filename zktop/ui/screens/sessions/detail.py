@@ -11,7 +11,7 @@ from zktop.model.facts import Millis, session_text
 from zktop.model.format import count, several, short
 from zktop.model.history.events import Event
 from zktop.model.locks.lock import Member
-from zktop.model.report import View
+from zktop.model.report import LockView
 from zktop.model.text import Text
 from zktop.ui.screens.common.format import age, time_ms, time_s
 from zktop.ui.screens.common.status_codes import ink_of
@@ -68,7 +68,7 @@ def _others(row: SessionRow) -> Iterator[tuple[Text, Member, Member]]:
         ):
             if not member.owner or member.owner in known:
                 continue
-            if report.naming(member.owner, member.label) == row.name:
+            if report.owner_name(member.owner, member.label) == row.name:
                 known.add(member.owner)
                 yield path, member, own
 
@@ -91,7 +91,7 @@ def _told(row: SessionRow, path: Text, member: Member, own: Member) -> Told | No
 
 def _expired(row: SessionRow, past: Iterable[Event]) -> Iterator[Told]:
     """Tell of the newest one that expired, and what it had had."""
-    naming = row.scene.report.naming
+    naming = row.scene.report.owner_name
     ends = [
         one
         for one in islice(past, GLIMPSE)
@@ -227,7 +227,7 @@ def _places(made: _Lines, row: SessionRow, *, is_ascii: bool) -> None:
             made.labelled(label, line(("-", "dim")))
 
 
-def _place(view: View, member: Member, now: Millis, *, is_ascii: bool) -> Line:
+def _place(view: LockView, member: Member, now: Millis, *, is_ascii: bool) -> Line:
     one = view.contender(member)
     since = age(one.since, one.since_is, now, is_ascii=is_ascii)
     said: list[Run] = [

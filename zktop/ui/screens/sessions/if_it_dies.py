@@ -9,7 +9,7 @@ from typing import Final
 from zktop.model.facts import Connection, Session
 from zktop.model.format import count, several
 from zktop.model.locks.lock import Member
-from zktop.model.report import Report, View
+from zktop.model.report import LockView, Report
 from zktop.model.text import Text
 from zktop.model.world.ensemble import Sight
 from zktop.model.world.server_tables import Presence
@@ -108,7 +108,7 @@ def if_it_wakes_late(row: SessionRow) -> Iterator[tuple[Text, str]]:
             yield path, _belief(view, member) + more
 
 
-def _belief(view: View, own: Member) -> str:
+def _belief(view: LockView, own: Member) -> str:
     heir = next((one for one in view.lock.waiters[:LOOKED_AT] if one.czxid > own.czxid), None)
     beside = f"although {_who(view, heir)} may" if heir else "whoever does by then"
     number = f"czxid {own.czxid:#x}" + (
@@ -121,7 +121,7 @@ def _belief(view: View, own: Member) -> str:
     )
 
 
-def _inheritance(view: View, session: Session) -> str:
+def _inheritance(view: LockView, session: Session) -> str:
     lock = view.lock
     kept = [one for one in lock.holders if one.owner != session]
     lasting = [one for one in lock.holders if one.owner == session and not one.releases]
@@ -141,12 +141,12 @@ def _inheritance(view: View, session: Session) -> str:
     return f"{lock.path} is free"
 
 
-def _is_freed(view: View, member: Member, session: Session) -> bool:
+def _is_freed(view: LockView, member: Member, session: Session) -> bool:
     before = view.lock.blocked_by(member)
     return bool(before) and all(one.owner == session for one in before)
 
 
-def _who(view: View, member: Member) -> str:
+def _who(view: LockView, member: Member) -> str:
     return view.client_names(member.owner, member.label)
 
 
