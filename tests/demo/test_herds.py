@@ -15,7 +15,7 @@ from zktop.output.snapshot import snapshot
 from zktop.output.text import lines
 from zktop.ui.screens.lock.heading import lock_text
 from zktop.ui.screens.lock.rows import QueueRow
-from zktop.ui.screens.lock.view import LockScene
+from zktop.ui.screens.lock.view import LockDetail
 from zktop.ui.screens.lock.wakeups import wake_map
 from zktop.ui.styled_text import text_of
 from zktop.zk import Access, Plan, parse_hosts
@@ -74,11 +74,11 @@ def test_a_herd_is_invisible_everywhere(rehearsal: Stage, recipe: str) -> None:
     rehearsal.queue_up(recipe, "a", *WAITERS, **mode)
     told = looked(rehearsal, len(WAITERS))
 
-    scene = LockScene.of(told[-1], rehearsal.path)
-    assert scene is not None
-    copied = lock_text(scene, QueueRow(scene, 1, 1, ""))
+    detail = LockDetail.of(told[-1], rehearsal.path)
+    assert detail is not None
+    copied = lock_text(detail, QueueRow(detail, 1, 1, ""))
     printed = "\n".join(lines(snapshot(told[-1])))
-    woken = "\n".join(map(text_of, wake_map(scene, None)))
+    woken = "\n".join(map(text_of, wake_map(detail, None)))
 
     assert set.union(*map(verdicts, told)) <= {"invisible", "unknown"}
     assert verdicts(told[-1]) == {"invisible"}

@@ -14,7 +14,7 @@ from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.ui.app import Zktop
 from zktop.ui.ports import Frame
-from zktop.ui.screens.lock.view import LockScene
+from zktop.ui.screens.lock.view import LockDetail
 from zktop.ui.state import Subject
 
 ORDERS, STOCK = "/locks/orders", "/locks/stock"
@@ -42,11 +42,11 @@ def lock_of(modes: str, *tables: AnyFact, path: str = ORDERS) -> Report:
     return looked([*facts(*queue(modes), path=path), *tables])[-1].report
 
 
-def scene_of(modes: str, *tables: AnyFact, is_ascii: bool = False) -> LockScene:
-    """Give the scene of a lock with this queue."""
-    scene = LockScene.of(lock_of(modes, *tables), ORDERS, is_ascii=is_ascii)
-    assert scene is not None
-    return scene
+def lock_detail(modes: str, *tables: AnyFact, is_ascii: bool = False) -> LockDetail:
+    """Give the detail of a lock with this queue."""
+    detail = LockDetail.of(lock_of(modes, *tables), ORDERS, is_ascii=is_ascii)
+    assert detail is not None
+    return detail
 
 
 def ring_of(*owners: str, behind: int = 0) -> list[AnyFact]:

@@ -16,7 +16,7 @@ from zktop.ui.inbox import Inbox
 from zktop.ui.keys import reading_only
 from zktop.ui.messages import Play, Seek, Tell
 from zktop.ui.navigation import Paged
-from zktop.ui.past.playback import Travel
+from zktop.ui.past.playback import Playback
 from zktop.ui.past.tape import REPLAY, Tape
 from zktop.ui.ports import Complaint, Exports, Feed, News, Stage, Status
 from zktop.ui.settings import Look
@@ -55,7 +55,7 @@ class Zktop(Paged):
         self.feed, self.stage, self.exports = feed, stage, exports
         self.refresh_rate: int = self.look.refresh
         self.tape = Tape(None if feed.is_live else REPLAY)
-        self.travel = Travel(is_live=feed.is_live, at=self.look.at)
+        self.playback = Playback(is_live=feed.is_live, at=self.look.at)
         self.status = Status("connecting", f"{TRIES[feed.is_live]} {feed.name} ...")
         self.tried: dict[str, tuple[Theme, int]] = {}  # themes that can be worn, by name
         self._crier: Crier | None = None  # comes with the first report
@@ -149,7 +149,7 @@ class Zktop(Paged):
         """Take one piece of news; count what happened in it."""
         if isinstance(news, Status):
             self.status = news
-            self.travel.is_all_read |= news.is_end
+            self.playback.is_all_read |= news.is_end
         elif isinstance(news, Complaint):
             self.tell(news.sentence, is_wrong=True)
             self.recording = "" if news.ends_recording else self.recording
@@ -169,20 +169,20 @@ class Zktop(Paged):
     @property
     def moment(self) -> Moment:
         """What is shown now."""
-        travel = self.travel
+        playback = self.playback
         return Moment(
-            frame=travel.frame(self.tape),
+            frame=playback.frame(self.tape),
             status=self.status,
             tape=self.tape,
             feed=self.feed,
             stage=self.stage,
             subject=self.subject,
             filter=parsed(self.filter_text),
-            index=travel.index(self.tape),
-            at=travel.moment(self.tape),
-            is_paused=travel.is_paused,
-            is_playing=travel.is_playing,
-            speed=travel.speed,
+            index=playback.index(self.tape),
+            at=playback.moment(self.tape),
+            is_paused=playback.is_paused,
+            is_playing=playback.is_playing,
+            speed=playback.speed,
             is_ascii=self.look.is_ascii,
         )
 
@@ -211,19 +211,19 @@ class Zktop(Paged):
     def seek(self, at: Millis | None) -> None:
         """Look at a moment; None: at the newest, as it comes."""
         if at is None:
-            self.travel.return_to_newest()
+            self.playback.return_to_newest()
         else:
-            self.travel.go(self.tape, at)
+            self.playback.go(self.tape, at)
         self.draw()
 
     def pause(self, *, on: bool) -> None:
         """Hold the picture, or let it go on; either way everything is collected."""
         if on:
-            self.travel.hold(self.tape)
+            self.playback.hold(self.tape)
         elif self.feed.is_live:
-            self.travel.return_to_newest()
+            self.playback.return_to_newest()
         else:
-            self.travel.play(self.tape)
+            self.playback.play(self.tape)
         self.run_clock()
 
     def run_clock(self) -> None:
@@ -231,7 +231,7 @@ class Zktop(Paged):
         if self._clock is None:
             self._clock = self.set_interval(TICK_S, self._tick, pause=True)
         self._ticked_at = perf_counter()
-        if self.travel.is_playing:
+        if self.playback.is_playing:
             self._clock.resume()
         else:
             self._clock.pause()
@@ -239,14 +239,14 @@ class Zktop(Paged):
 
     def _tick(self) -> None:
         before, self._ticked_at = self._ticked_at, perf_counter()
-        if self.travel.passed(self.tape, self._ticked_at - before):
+        if self.playback.passed(self.tape, self._ticked_at - before):
             self.draw()
-        if not self.travel.is_playing:
+        if not self.playback.is_playing:
             self.run_clock()
 
     def _play_at_once(self) -> None:
         """Begin to play a recording, where that was asked for."""
         if self.look.speed is not None and not self.feed.is_live:
-            self.travel.speed = self.look.speed
-            self.travel.play(self.tape)
+            self.playback.speed = self.look.speed
+            self.playback.play(self.tape)
             self.run_clock()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from zktop.model.history.events import Elapsed, Event
 from zktop.model.text import Text
-from zktop.ui.past.event_log import FRESH, TOGETHER, Annals
+from zktop.ui.past.event_log import FRESH, TOGETHER, EventLog
 
 
 def happened(number: int) -> Event:
@@ -28,7 +28,7 @@ def happened(number: int) -> Event:
 )
 def test_what_happened_is_found_newest_first(counts: list[int], most: int, moment: int) -> None:
     """Everything up to a moment, as far back as is remembered, as it was told."""
-    known, told = Annals(most), list[Event]()
+    known, told = EventLog(most), list[Event]()
     for count in counts:
         more = [happened(len(told) + number) for number in range(count)]
         known.extend(more)
@@ -42,7 +42,7 @@ def test_what_happened_is_found_newest_first(counts: list[int], most: int, momen
 
 def test_what_is_long_ago_takes_little_room() -> None:
     """Of a hundred thousand events nearly all are packed."""
-    known = Annals(100_000)
+    known = EventLog(100_000)
     known.extend(map(happened, range(100_000)))
 
     packed = sum(len(text) for _, text in known._old)

@@ -3,7 +3,7 @@
 import pytest
 from ui.example_past import BEGIN, past
 
-from zktop.ui.past.playback import SPEEDS, Travel, moment_of
+from zktop.ui.past.playback import SPEEDS, Playback, moment_of
 from zktop.ui.past.tape import Limits, Tape
 
 END = BEGIN + 21_000
@@ -19,19 +19,19 @@ def tape(limits: Limits | None = None) -> Tape:
 
 def test_live_is_at_the_newest_moment() -> None:
     """Whatever comes is shown as it comes."""
-    travel = Travel()
+    playback = Playback()
 
-    assert travel.is_newest
-    assert travel.frame(tape()) is not None
-    assert travel.moment(tape()) == END
+    assert playback.is_newest
+    assert playback.frame(tape()) is not None
+    assert playback.moment(tape()) == END
 
 
 def test_a_recording_begins_at_its_beginning() -> None:
     """And not at the end of what was read ahead."""
-    travel = Travel(is_live=False)
+    playback = Playback(is_live=False)
 
-    assert travel.moment(tape()) == BEGIN
-    assert not travel.is_newest
+    assert playback.moment(tape()) == BEGIN
+    assert not playback.is_newest
 
 
 @pytest.mark.parametrize(
@@ -39,74 +39,74 @@ def test_a_recording_begins_at_its_beginning() -> None:
 )
 def test_nobody_leaves_the_tape(wanted: int, got: int) -> None:
     """A moment before the beginning is the beginning, one beyond the end is the end."""
-    travel, known = Travel(), tape()
+    playback, known = Playback(), tape()
 
-    travel.go(known, wanted)
+    playback.go(known, wanted)
 
-    assert travel.moment(known) == got
+    assert playback.moment(known) == got
 
 
 def test_time_passes_at_the_speed_that_was_chosen() -> None:
     """Two seconds of the user's at speed 4 are eight of the tape's."""
-    travel, known = Travel(is_live=False), tape()
-    travel.speed = 4.0
-    travel.play(known)
+    playback, known = Playback(is_live=False), tape()
+    playback.speed = 4.0
+    playback.play(known)
 
-    travel.passed(known, 2.0)
+    playback.passed(known, 2.0)
 
-    assert travel.moment(known) == BEGIN + 8_000
-    assert travel.is_playing
+    assert playback.moment(known) == BEGIN + 8_000
+    assert playback.is_playing
 
 
 def test_at_the_end_a_recording_stays() -> None:
     """It neither wraps around nor says that it is live."""
-    travel, known = Travel(is_live=False), tape()
-    travel.is_all_read = True
-    travel.play(known)
+    playback, known = Playback(is_live=False), tape()
+    playback.is_all_read = True
+    playback.play(known)
 
-    travel.passed(known, 1_000.0)
+    playback.passed(known, 1_000.0)
 
-    assert (travel.moment(known), travel.is_playing, travel.is_newest) == (END, False, False)
+    assert (playback.moment(known), playback.is_playing, playback.is_newest) == (END, False, False)
 
 
 def test_playing_waits_for_what_is_not_read_yet() -> None:
     """Where the file is read more slowly than it is played, playing goes on when more comes."""
-    travel, known = Travel(is_live=False), tape()
-    travel.play(known)
+    playback, known = Playback(is_live=False), tape()
+    playback.play(known)
 
-    travel.passed(known, 1_000.0)
+    playback.passed(known, 1_000.0)
 
-    assert travel.is_playing
+    assert playback.is_playing
 
 
 def test_playing_the_past_ends_in_the_present() -> None:
     """Live, whoever plays up to now is at the newest moment again."""
-    travel, known = Travel(), tape()
-    travel.go(known, BEGIN)
-    travel.play(known)
+    playback, known = Playback(), tape()
+    playback.go(known, BEGIN)
+    playback.play(known)
 
-    travel.passed(known, 1_000.0)
+    playback.passed(known, 1_000.0)
 
-    assert travel.is_newest
+    assert playback.is_newest
 
 
 def test_a_pause_keeps_exactly_this_picture() -> None:
     """Also when the frame is one that the tape would not have kept."""
-    travel, known = Travel(), tape()
+    playback, known = Playback(), tape()
     shown = known.last
 
-    travel.hold(known)
+    playback.hold(known)
     known.add(past()[-1])
 
-    assert travel.frame(known) is shown
-    assert travel.is_paused
+    assert playback.frame(known) is shown
+    assert playback.is_paused
 
 
 def test_after_the_fastest_comes_the_slowest() -> None:
     """The speeds go around."""
-    travel = Travel()
+    playback = Playback()
 
-    told = [travel.next_speed() for _ in SPEEDS]
+    told = [playback.next_speed() for _ in SPEEDS]
 
     assert told == [2, 4, 8, 16, 32, 64, 0.25, 0.5, 1]
 

@@ -19,7 +19,7 @@ from zktop.ui.base_app import Mannered
 from zktop.ui.dialogs.base import Palette
 from zktop.ui.dialogs.new_contender import Menu
 from zktop.ui.palette_search import Finder
-from zktop.ui.screens.timeline.screen import Timeline
+from zktop.ui.screens.timeline.screen import TimelineScreen
 from zktop.ui.settings import Look
 from zktop.ui.textual_fixes import key_queue as haste
 from zktop.ui.widgets.filter_line import FilterLine
@@ -273,7 +273,7 @@ async def test_keys_after_a_turn_are_meant_for_the_new_page() -> None:
         await hasty(app, "5", "m")
         await settled(pilot)
 
-        assert isinstance(app.page, Timeline)
+        assert isinstance(app.page, TimelineScreen)
         assert app.page._mark is not None
 
 

@@ -14,19 +14,19 @@ NOTHING_YET = "Nothing was read yet."
 
 
 def _play(app: "Zktop") -> None:
-    if app.travel.is_newest:
+    if app.playback.is_newest:
         app.tell("This is live already: go back first, with [ or t; then space plays from there.")
-    elif app.travel.is_playing:
-        app.travel.rest()
+    elif app.playback.is_playing:
+        app.playback.rest()
         app.run_clock()
     else:
-        app.travel.play(app.tape)
+        app.playback.play(app.tape)
         app.run_clock()
 
 
 def _step(app: "Zktop") -> None:
-    here = app.travel.moment(app.tape)
-    if here is None or app.travel.is_newest:
+    here = app.playback.moment(app.tape)
+    if here is None or app.playback.is_newest:
         app.tell("This is the newest moment.")
         return
     following = app.tape.change_after(here)
@@ -39,7 +39,7 @@ def _step(app: "Zktop") -> None:
 
 
 def _step_back(app: "Zktop") -> None:
-    here = app.travel.moment(app.tape)
+    here = app.playback.moment(app.tape)
     before = app.tape.change_before(here) if here is not None else None
     if before is None:
         app.tell("Nothing is known of before this.")
@@ -48,7 +48,7 @@ def _step_back(app: "Zktop") -> None:
 
 
 def _seconds(by: Millis, app: "Zktop") -> None:
-    here, end = app.travel.moment(app.tape), app.tape.end
+    here, end = app.playback.moment(app.tape), app.tape.end
     if here is None or end is None:
         app.tell(NOTHING_YET)
     elif app.feed.is_live and here + by >= end:
@@ -58,13 +58,13 @@ def _seconds(by: Millis, app: "Zktop") -> None:
 
 
 def _speed(app: "Zktop") -> None:
-    app.tell(f"A second of yours is {app.travel.next_speed():g} s of the recorded time.")
+    app.tell(f"A second of yours is {app.playback.next_speed():g} s of the recorded time.")
     app.draw()
 
 
 def _next_alarm(app: "Zktop") -> None:
     """Go to when something began to be wrong; after the last time, to the first again."""
-    here = app.travel.moment(app.tape)
+    here = app.playback.moment(app.tape)
     if here is None:
         app.tell(NOTHING_YET)
         return
@@ -80,7 +80,7 @@ def _next_alarm(app: "Zktop") -> None:
 
 
 def _seek(app: "Zktop") -> None:
-    begin, end, here = app.tape.begin, app.tape.end, app.travel.moment(app.tape)
+    begin, end, here = app.tape.begin, app.tape.end, app.playback.moment(app.tape)
     if begin is None or end is None or here is None:
         app.tell(NOTHING_YET)
         return

@@ -35,7 +35,7 @@ def _live_case(app: "Zktop") -> Subject | None:
     if frame is None or page is None or page.NAME == "findings" or not frame.report.deadlocks:
         return None
     live = [one.id for one in worst_first(frame.report)]
-    is_over = pointed.case in app.tape.cases and pointed.case not in live
+    is_over = pointed.case in app.tape.deadlocks and pointed.case not in live
     return pointed._replace(case=live[0]) if is_over else None
 
 
@@ -43,15 +43,15 @@ def _back(app: "Zktop") -> None:
     """Undo the newest of: a filter, a pause, a way into something."""
     if app.filter_text:
         app.set_filter("")
-    elif app.feed.is_live and not app.travel.is_newest:
+    elif app.feed.is_live and not app.playback.is_newest:
         app.seek(None)
     else:
         app.turn_back()
 
 
 def _pause(app: "Zktop") -> None:
-    travel = app.travel
-    app.pause(on=travel.is_newest if app.feed.is_live else travel.is_playing)
+    playback = app.playback
+    app.pause(on=playback.is_newest if app.feed.is_live else playback.is_playing)
 
 
 def _next_alert(app: "Zktop") -> None:

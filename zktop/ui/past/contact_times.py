@@ -16,7 +16,7 @@ from zktop.ui.past.tape import Tape
 LATE_MS: Final = 60_000  # a table tells of contacts that are at most so old
 
 
-class Heard:
+class ServerContacts:
     """The tables of the tape, by the time at which they were read; each is looked at once.
 
     They may be large: none is kept here for longer than the tape keeps it.
@@ -69,7 +69,7 @@ def _at(told: tuple[Millis, Witness]) -> Millis:
 FRAMES_SEARCHED: Final = 400
 
 
-class Contacts:
+class ContactTimes:
     """When a session was heard of, by the tables of the last minutes."""
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ _pack: Final = msgspec.msgpack.Encoder().encode
 _unpack: Final = msgspec.msgpack.Decoder(list[Event]).decode
 
 
-class Annals:
+class EventLog:
     """Events, newest last."""
 
     def __init__(self, most: int) -> None:

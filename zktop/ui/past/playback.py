@@ -16,7 +16,7 @@ DAY_MS: Final = 86_400_000
 _UNITS: Final = {"": 1000, "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 
 
-class Travel:
+class Playback:
     """A moment on the tape; `at` is None at the newest one, whatever comes."""
 
     def __init__(self, *, is_live: bool = True, at: Millis | None = None) -> None:

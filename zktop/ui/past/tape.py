@@ -22,7 +22,7 @@ import msgspec
 
 from zktop.model.facts import Millis, Session
 from zktop.model.text import Text
-from zktop.ui.past.event_log import Annals
+from zktop.ui.past.event_log import EventLog
 from zktop.ui.ports import Frame
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ FINEST = 256  # of a stretch of time is the shortest step in it that is told apa
 COARSER = 0.75  # is the next step to try; half as fine would forget far more than has to go
 
 
-class Kept(NamedTuple):
+class StoredFrame(NamedTuple):
     """A frame, and what is different in it from the one before it."""
 
     number: int
@@ -51,12 +51,12 @@ class Kept(NamedTuple):
     has_news: bool = False  # of what is wrong, or of the connection
     room: int = 1
 
-    def after(self, before: "Kept | None") -> "Kept":
+    def after(self, before: "StoredFrame | None") -> "StoredFrame":
         """Give it with the room that it takes behind this one."""
         return self._replace(room=_room(self, before))
 
 
-def thinned(kept: Sequence[Kept], most: int) -> list[Kept]:
+def thinned(kept: Sequence[StoredFrame], most: int) -> list[StoredFrame]:
     """Leave frames out until the rest takes so little room: the longer ago, the more.
 
     The newest hour is not worth as much as the newest minute: of each stretch of time as many
@@ -76,12 +76,12 @@ def thinned(kept: Sequence[Kept], most: int) -> list[Kept]:
     return left[forgotten:]
 
 
-def halved(kept: Sequence[Kept]) -> list[Kept]:
+def halved(kept: Sequence[StoredFrame]) -> list[StoredFrame]:
     """Leave out every other frame."""
     return _without(kept, (one.number for one in kept[1::2]))
 
 
-def _by_age(kept: Sequence[Kept], fineness: int) -> Iterator[int]:
+def _by_age(kept: Sequence[StoredFrame], fineness: int) -> Iterator[int]:
     """Name the frames that follow too soon on the one before them, for how long ago they are."""
     newest, before = kept[-1].frame.at, kept[0].frame.at
     for one in kept[1:]:
@@ -91,11 +91,11 @@ def _by_age(kept: Sequence[Kept], fineness: int) -> Iterator[int]:
             before = one.frame.at
 
 
-def _without(kept: Sequence[Kept], numbers: Iterable[int]) -> list[Kept]:
+def _without(kept: Sequence[StoredFrame], numbers: Iterable[int]) -> list[StoredFrame]:
     """Leave these out, but no alarm and not the last; what happened is told by the one after."""
     unwanted = set(numbers)
-    left: list[Kept] = []
-    waiting: Kept | None = None
+    left: list[StoredFrame] = []
+    waiting: StoredFrame | None = None
     for one in kept:
         joined = _joined(waiting, one) if waiting else one
         if joined.number in unwanted and not joined.alarms and one is not kept[-1]:
@@ -106,16 +106,16 @@ def _without(kept: Sequence[Kept], numbers: Iterable[int]) -> list[Kept]:
     return left
 
 
-def _joined(before: Kept, now: Kept) -> Kept:
+def _joined(before: StoredFrame, now: StoredFrame) -> StoredFrame:
     changed, expired = before.changed | now.changed, before.expired | now.expired
     return now._replace(changed=changed, expired=expired, alarms=before.alarms + now.alarms)
 
 
-def _total(kept: Iterable[Kept]) -> int:
+def _total(kept: Iterable[StoredFrame]) -> int:
     return sum(one.room for one in kept)
 
 
-def _room(one: Kept, before: Kept | None) -> int:
+def _room(one: StoredFrame, before: StoredFrame | None) -> int:
     report = one.frame.report
     known = before.frame.report if before is not None else None
     members = sum(_members(report, path) for path in one.changed)
@@ -177,7 +177,7 @@ READ_LATE_MS = 10_000  # after an event, something may still be learned of it
 CASES_KEPT = 50
 
 
-class Case(msgspec.Struct, frozen=True):
+class DeadlockRecord(msgspec.Struct, frozen=True):
     """A deadlock from its confirmation on: the picture of then, the last one, and its end."""
 
     deadlock: "Deadlock"  # as it was confirmed
@@ -214,11 +214,11 @@ class Tape:
     def __init__(self, limits: Limits | None = None) -> None:
         """Begin with nothing."""
         self._limits = limits or Limits()
-        self.events = Annals(self._limits.events)
+        self.events = EventLog(self._limits.events)
         self.told = 0  # how many events there ever were
-        self.cases: dict[str, Case] = {}
+        self.deadlocks: dict[str, DeadlockRecord] = {}
         self.thinned = 0  # how often frames were left out
-        self._kept: list[Kept] = []
+        self._kept: list[StoredFrame] = []
         self._room = 0
         self._last: Frame | None = None
 
@@ -258,11 +258,11 @@ class Tape:
         """Give the kept frames from the one that was on at this moment, oldest first."""
         return (one.frame for one in self.kept(max(0, self.index_at(begin))))
 
-    def kept(self, first: int = 0) -> Iterator[Kept]:
+    def kept(self, first: int = 0) -> Iterator[StoredFrame]:
         """Give the kept frames from this one on, each with what changed in it."""
         return islice(self._kept, first, None)
 
-    def since(self, number: int) -> Iterator[Kept]:
+    def since(self, number: int) -> Iterator[StoredFrame]:
         """Give the kept frames that came after the one of this number."""
         return self.kept(bisect_right(self._kept, number, key=_number))
 
@@ -311,15 +311,15 @@ class Tape:
         if self._room > self._limits.room:
             self._thin()
 
-    def _compared(self, number: int, frame: Frame) -> Kept:
+    def _compared(self, number: int, frame: Frame) -> StoredFrame:
         """Tell what is different from the newest frame."""
         if self._last is None:
-            return Kept(number, frame, frozenset(), tuple(_bad(frame.report)))
+            return StoredFrame(number, frame, frozenset(), tuple(_bad(frame.report)))
         before, now = self._last.report, frame.report
         is_alike = _is_alike(before, now)
         bad = () if is_alike else set(_bad(before))
         expired = (one.session for one in frame.events if one.event == "expired" and one.session)
-        return Kept(
+        return StoredFrame(
             number,
             frame,
             changed=frozenset(now.parts.changed_since(before.parts)),
@@ -342,27 +342,27 @@ class Tape:
         """Keep the picture of each deadlock as it was when it was confirmed."""
         alive = {deadlock.id: deadlock for deadlock in frame.report.deadlocks}
         for name, deadlock in alive.items():
-            case = self.cases.get(name)
+            case = self.deadlocks.get(name)
             if (
                 case is None
                 or case.over_at is not None
                 or (deadlock.coexistence_proven > case.deadlock.coexistence_proven)
             ):
-                self.cases[name] = Case(deadlock, frame, frame)
+                self.deadlocks[name] = DeadlockRecord(deadlock, frame, frame)
             else:
-                self.cases[name] = msgspec.structs.replace(case, last=frame)
-        for name, case in self.cases.items():
+                self.deadlocks[name] = msgspec.structs.replace(case, last=frame)
+        for name, case in self.deadlocks.items():
             if name not in alive and case.over_at is None:
-                self.cases[name] = msgspec.structs.replace(case, over_at=frame.at)
-        for name in [name for name, case in self.cases.items() if case.over_at][:-CASES_KEPT]:
-            del self.cases[name]
+                self.deadlocks[name] = msgspec.structs.replace(case, over_at=frame.at)
+        for name in [name for name, case in self.deadlocks.items() if case.over_at][:-CASES_KEPT]:
+            del self.deadlocks[name]
 
 
-def _number(one: Kept) -> int:
+def _number(one: StoredFrame) -> int:
     return one.number
 
 
-def _at(one: Kept) -> Millis:
+def _at(one: StoredFrame) -> Millis:
     return one.frame.at
 
 

@@ -25,10 +25,10 @@ class Entry(NamedTuple):
 
 PAGES: Final = (
     Entry("locks", "Locks", "LocksScreen"),
-    Entry("lock", "Lock", "OneLock"),
-    Entry("findings", "Deadlocks", "Findings"),
+    Entry("lock", "Lock", "LockScreen"),
+    Entry("findings", "Deadlocks", "FindingsScreen"),
     Entry("sessions", "Sessions", "SessionsScreen"),
-    Entry("timeline", "Timeline", "Timeline"),
+    Entry("timeline", "Timeline", "TimelineScreen"),
     Entry("demo", "Demo", "Demo"),
 )
 

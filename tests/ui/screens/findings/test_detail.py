@@ -17,10 +17,10 @@ from zktop.ui.ports import Frame
 from zktop.ui.screens.common.session_index import SessionDirectory
 from zktop.ui.screens.common.writer import LineLink, LineWriter
 from zktop.ui.screens.findings.detail import write_all_blind, write_deadlock, write_finding
-from zktop.ui.screens.findings.list import FOREST, UNSEEN, entries
-from zktop.ui.screens.findings.ring import circle, in_circle, letters
-from zktop.ui.screens.findings.steps import moves
-from zktop.ui.screens.findings.tree import write_forest
+from zktop.ui.screens.findings.list import BLOCKING, NO_DATA, entries
+from zktop.ui.screens.findings.ring import draw_ring, letters, ring_order
+from zktop.ui.screens.findings.steps import step_rows
+from zktop.ui.screens.findings.tree import write_blocking_tree
 from zktop.ui.styled_text import Line, text_of, width_of
 
 
@@ -40,7 +40,7 @@ def taped(some: list[Frame]) -> tuple[Tape, Report]:
 def written(some: list[Frame], width: int = 100, times: int = 1) -> LineWriter:
     """The page of the only deadlock."""
     tape, report = taped(some)
-    (case,) = tape.cases.values()
+    (case,) = tape.deadlocks.values()
     pen = LineWriter(width)
     write_deadlock(pen, case, report, times)
     return pen
@@ -50,7 +50,7 @@ def forest(report: Report) -> str:
     """The blocking forest."""
     roster, pen = SessionDirectory(), LineWriter(100)
     roster.look(report)
-    write_forest(pen, report, roster)
+    write_blocking_tree(pen, report, roster)
     return text(pen.lines)
 
 
@@ -60,7 +60,7 @@ class TestCircle:
     def test_two_face_each_other_in_boxes(self) -> None:
         """With an arrow each way, and what they wait for on it."""
         (dead,) = looked(ring_of("ann", "bob"))[-1].report.deadlocks
-        told = text(circle(dead, 100))
+        told = text(draw_ring(dead, 100))
 
         assert told.count("┌") == 2
         assert "▶" in told
@@ -71,7 +71,7 @@ class TestCircle:
     def test_few_are_a_list_with_an_arrow_back(self, number: int) -> None:
         """In a narrow terminal that is what two are, too."""
         (dead,) = looked(ring_of(*(f"p{one}" for one in range(number))))[-1].report.deadlocks
-        told = text(circle(dead, 60))
+        told = text(draw_ring(dead, 60))
 
         assert told.count("waits for") == number
         assert told.endswith("└─── back to A")
@@ -80,7 +80,7 @@ class TestCircle:
     def test_the_middle_of_many_is_left_out(self) -> None:
         """First three, last two."""
         (dead,) = looked(ring_of(*(f"p{one}" for one in range(30))))[-1].report.deadlocks
-        told = text(circle(dead, 100))
+        told = text(draw_ring(dead, 100))
 
         assert "… 25 more …" in told
         assert told.count("waits for") == 5
@@ -88,7 +88,7 @@ class TestCircle:
     def test_goes_round_in_the_order_of_waiting(self) -> None:
         """Each one waits for the next."""
         (dead,) = looked(ring_of("a", "b", "c", "d"))[-1].report.deadlocks
-        ring = in_circle([dead.steps[at] for at in (2, 0, 3, 1)])
+        ring = ring_order([dead.steps[at] for at in (2, 0, 3, 1)])
 
         assert [one.blocker for one in ring] == [one.actor for one in [*ring[1:], ring[0]]]
         assert list(letters(dead).values()) == ["A", "B", "C", "D"]
@@ -100,7 +100,7 @@ class TestDeadlock:
     def test_moves_are_in_the_order_of_transactions(self) -> None:
         """First both got theirs, then both asked for the other's."""
         frame = looked(ring_of("ann", "bob"))[-1]
-        found = moves(frame.report.deadlocks[0], frame.report)
+        found = step_rows(frame.report.deadlocks[0], frame.report)
 
         assert [move.verb for move in found] == ["got", "got", "asked", "asked"]
         assert [move.czxid for move in found] == sorted(move.czxid for move in found)
@@ -207,7 +207,7 @@ class TestList:
         cases = [one.case for one in entries(report, tape, NO_FILTER) if one.case]
 
         assert cases[0] == report.deadlocks[0].id
-        assert cases[-2:] == [FOREST, UNSEEN]
+        assert cases[-2:] == [BLOCKING, NO_DATA]
         assert len(cases) == len(set(cases))
 
     def test_what_is_over_stays_in_the_list(self) -> None:

@@ -17,15 +17,15 @@ from zktop.ui.app import Zktop
 from zktop.ui.filters import NO_FILTER, Filter, parsed
 from zktop.ui.past.tape import Tape
 from zktop.ui.ports import Frame
-from zktop.ui.screens.findings.groups import Kind, kind_of
+from zktop.ui.screens.findings.groups import FindingKind, kind_of
 from zktop.ui.screens.findings.list import entries
-from zktop.ui.screens.lock.view import LockScene
+from zktop.ui.screens.lock.view import LockDetail
 from zktop.ui.screens.locks.alerts import alert_counts, alert_lines, alerts
 from zktop.ui.screens.locks.rows import statuses_of
 from zktop.ui.styled_text import text_of
 
 SERVICES = [f"svc-{number}" for number in range(4)]
-RADIUS = Kind("P5", "info", is_sure=True)
+RADIUS = FindingKind("P5", "info", is_sure=True)
 
 
 def many(number: int, **more: object) -> Report:
@@ -86,7 +86,7 @@ def test_the_list_of_screen_3_counts_them_too() -> None:
     report, tape = many(5), Tape()
     kind = kind_of(report.findings[0])
 
-    def listed(wanted: Filter = NO_FILTER, *opened: Kind) -> list[str]:
+    def listed(wanted: Filter = NO_FILTER, *opened: FindingKind) -> list[str]:
         made = entries(report, tape, wanted, opened)
         return [text_of(one.drawn) for one in made if one.severity]
 
@@ -106,7 +106,7 @@ def radius() -> list[Frame]:
 def test_news_mark_no_row() -> None:
     """They are told above the table; a row with a mark is one to look into."""
     report = radius()[-1].report
-    scene = LockScene.of(report, report.paths[0])
+    scene = LockDetail.of(report, report.paths[0])
 
     assert {one.severity for one in report.findings} == {"info"}
     assert not statuses_of(report.findings)

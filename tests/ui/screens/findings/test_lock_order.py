@@ -11,8 +11,8 @@ from zktop.model.waits.lock_order import LockOrderGraph
 from zktop.model.waits.lock_order_story import Inversion, inversions
 from zktop.ui.screens.common.writer import LineWriter
 from zktop.ui.screens.findings.detail import write_finding
-from zktop.ui.screens.findings.lock_order import write_story
-from zktop.ui.screens.findings.ring import circle
+from zktop.ui.screens.findings.lock_order import write_lock_order
+from zktop.ui.screens.findings.ring import draw_ring
 from zktop.ui.styled_text import text_of, width_of
 
 ORDERS, STOCK = "/orders", "/stock"
@@ -37,7 +37,7 @@ def test_turns_stand_beside_each_other() -> None:
     """Both get their first lock, and then both ask for the other one's."""
     told = inversion()
     pen = LineWriter(80)
-    write_story(pen, told)
+    write_lock_order(pen, told)
     turns = [line for line in text(pen) if ":orders" in line or ":stock" in line]
 
     assert [line.split() for line in turns] == [
@@ -54,7 +54,7 @@ def test_where_it_is_narrow_they_stand_below_each_other() -> None:
     """Each line says whose turn it is."""
     told = inversion()
     pen = LineWriter(40)
-    write_story(pen, told)
+    write_lock_order(pen, told)
 
     assert "  A got  X:stock" in text(pen)
     assert "  B asks X:stock" in text(pen)
@@ -65,7 +65,7 @@ def test_many_actors_stand_below_each_other() -> None:
     """Five columns could not be read."""
     told = inversion()
     pen = LineWriter(200)
-    write_story(pen, replace(told, actors=tuple("abcde")))
+    write_lock_order(pen, replace(told, actors=tuple("abcde")))
 
     assert "  E  e" in text(pen)
 
@@ -76,7 +76,7 @@ def test_says_how_close_it_came() -> None:
     heads = []
     for missed in (None, 0, 2_300):
         pen = LineWriter(80)
-        write_story(pen, replace(told, missed_by_ms=missed))
+        write_lock_order(pen, replace(told, missed_by_ms=missed))
         heads.append(text(pen)[0])
 
     assert "have not met so far" in heads[0]
@@ -105,9 +105,9 @@ def ring(edge: str) -> Deadlock:
 
 def test_an_edge_through_the_queue_is_dotted() -> None:
     """Beside the words that say so; the other edge is a line."""
-    boxes = [text_of(one) for one in circle(ring("soft"), 100)]
-    listed = [text_of(one) for one in circle(ring("soft"), 60)]
-    hard = "".join(text_of(one) for one in circle(ring("hard"), 100))
+    boxes = [text_of(one) for one in draw_ring(ring("soft"), 100)]
+    listed = [text_of(one) for one in draw_ring(ring("soft"), 60)]
+    hard = "".join(text_of(one) for one in draw_ring(ring("hard"), 100))
 
     assert sum("┄┄▶" in line for line in boxes) == 1
     assert sum("◀──" in line for line in boxes) == 1

@@ -5,20 +5,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model.builders import ZK1, no_watches
 from model.findings.cases import At, curator, facts, watching
-from ui.example_queues import all_connected, looked, queue, ring_of, scene_of, seen_watching
+from ui.example_queues import all_connected, lock_detail, looked, queue, ring_of, seen_watching
 
 from zktop.model.facts import AnyFact
 from zktop.ui.filters import parsed
 from zktop.ui.screens.common.status_codes import MEANINGS
 from zktop.ui.screens.lock import cells as places
-from zktop.ui.screens.lock.filter import Finder, found_line
+from zktop.ui.screens.lock.filter import QueueFilter, match_line
 from zktop.ui.screens.lock.heading import lock_head, lock_notes, lock_text
-from zktop.ui.screens.lock.histograms import Crowd, histogram
-from zktop.ui.screens.lock.matrix import matrix
+from zktop.ui.screens.lock.histograms import WaiterClasses, histogram
+from zktop.ui.screens.lock.matrix import compatibility_matrix
 from zktop.ui.screens.lock.missing import worst_path
-from zktop.ui.screens.lock.rows import QueueRow, QueueRows, folded, only, unfolded
-from zktop.ui.screens.lock.selected import chosen_lines, shown
-from zktop.ui.screens.lock.view import LockScene, density, mode_runs, run_line
+from zktop.ui.screens.lock.rows import (
+    QueueRow,
+    QueueRows,
+    fold_queue,
+    only_positions,
+    unfold_queue,
+)
+from zktop.ui.screens.lock.selected import selected_lines, shown
+from zktop.ui.screens.lock.view import LockDetail, density, mode_runs, run_line
 from zktop.ui.screens.lock.wakeups import wake_map
 from zktop.ui.styled_text import Line, text_of, width_of
 
@@ -30,14 +36,14 @@ def text(lines: list[Line]) -> str:
     return "\n".join(map(text_of, lines))
 
 
-def rows(scene: LockScene) -> QueueRows:
+def rows(detail: LockDetail) -> QueueRows:
     """The rows of a queue as it is folded at first."""
-    return QueueRows(scene, folded(scene.lineup))
+    return QueueRows(detail, fold_queue(detail.queue))
 
 
-def row(scene: LockScene, place: int) -> QueueRow:
+def row(detail: LockDetail, place: int) -> QueueRow:
     """The row of one position."""
-    return QueueRows(scene, unfolded(scene.lineup))[place]
+    return QueueRows(detail, unfold_queue(detail.queue))[place]
 
 
 def sketch(*without: int) -> tuple[list[At], AnyFact]:
@@ -55,13 +61,13 @@ def _nearest(at: int) -> int:
     return max(before for before in range(at) if SKETCH[before] == "W")
 
 
-def sketched(*without: int) -> LockScene:
-    """The scene of that queue."""
+def sketched(*without: int) -> LockDetail:
+    """The detail of that queue."""
     children, table = sketch(*without)
     report = looked([*facts(*children), table, all_connected(children)])[-1].report
-    scene = LockScene.of(report, "/locks/orders")
-    assert scene is not None
-    return scene
+    detail = LockDetail.of(report, "/locks/orders")
+    assert detail is not None
+    return detail
 
 
 class TestFolding:
@@ -69,9 +75,9 @@ class TestFolding:
 
     def test_folds_many_readers_and_keeps_the_last_two(self) -> None:
         """Five readers are rows, nineteen of twenty-one are one row."""
-        scene = scene_of(SKETCH)
+        detail = lock_detail(SKETCH)
 
-        assert [(one.place, one.size) for one in rows(scene)] == [
+        assert [(one.place, one.size) for one in rows(detail)] == [
             *((place, 1) for place in range(8)),
             (8, 19),
             (27, 1),
@@ -80,32 +86,32 @@ class TestFolding:
 
     def test_shows_a_short_exclusive_queue_whole(self) -> None:
         """Thirty places can be read one by one."""
-        assert len(rows(scene_of("X" * 30))) == 30
+        assert len(rows(lock_detail("X" * 30))) == 30
 
     def test_folds_the_middle_of_a_long_exclusive_queue(self) -> None:
         """Eight at the front, two at the end, one row for all others."""
-        folding = [(one.place, one.size) for one in rows(scene_of("X" * 150))]
+        folding = [(one.place, one.size) for one in rows(lock_detail("X" * 150))]
 
         assert folding[7:] == [(7, 1), (8, 140), (148, 1), (149, 1)]
 
     def test_keeps_a_place_with_something_wrong_as_a_row(self) -> None:
         """A folded waiter that nobody would find is of no use."""
-        scene = scene_of("X" * 150)
-        node = scene.lineup.members[70].node
-        folding = folded(scene.lineup, shown=[node])
+        detail = lock_detail("X" * 150)
+        node = detail.queue.members[70].node
+        folding = fold_queue(detail.queue, shown=[node])
 
         assert folding.at(folding.row_of(70) or 0) == (70, 1)
 
     def test_folds_alternating_modes_into_one_row(self) -> None:
         """Thousands of runs are as unreadable as thousands of places."""
-        assert len(rows(scene_of("RW" * 200))) < 20
+        assert len(rows(lock_detail("RW" * 200))) < 20
 
     @given(st.text("RWX", min_size=1, max_size=60), st.sets(st.integers(0, 59)))
     def test_every_position_has_exactly_one_row(self, modes: str, opened: set[int]) -> None:
         """Nobody is lost and nobody is shown twice, whatever is unfolded."""
-        scene = _bare(modes)
-        nodes = [m.node for at, m in enumerate(scene.lineup.members) if at in opened]
-        folding = folded(scene.lineup, opened=nodes)
+        detail = _bare(modes)
+        nodes = [m.node for at, m in enumerate(detail.queue.members) if at in opened]
+        folding = fold_queue(detail.queue, opened=nodes)
         spans = [folding.at(index) for index in range(len(folding))]
 
         assert [at for first, size in spans for at in range(first, first + size)] == [
@@ -119,19 +125,19 @@ class TestFolding:
 
     def test_shows_only_what_was_found(self) -> None:
         """A filter leaves the positions as they are."""
-        scene = scene_of("X" * 50)
-        some = QueueRows(scene, only([3, 40]))
+        detail = lock_detail("X" * 50)
+        some = QueueRows(detail, only_positions([3, 40]))
 
         assert [one.place for one in some] == [3, 40]
-        assert some.find(scene.lineup.members[5].node) is None
+        assert some.find(detail.queue.members[5].node) is None
 
 
-_KNOWN: dict[str, LockScene] = {}
+_KNOWN: dict[str, LockDetail] = {}
 
 
-def _bare(modes: str) -> LockScene:
+def _bare(modes: str) -> LockDetail:
     if modes not in _KNOWN:
-        _KNOWN[modes] = scene_of(modes)
+        _KNOWN[modes] = lock_detail(modes)
     return _KNOWN[modes]
 
 
@@ -140,7 +146,7 @@ class TestRuns:
 
     def test_cuts_the_middle_and_counts_it(self) -> None:
         """Both ends stay, and the number that is hidden is told."""
-        runs = mode_runs(scene_of("RW" * 40).lineup.members)
+        runs = mode_runs(lock_detail("RW" * 40).queue.members)
         told = run_line(runs, 40)
 
         assert told.startswith("R · W")
@@ -149,9 +155,9 @@ class TestRuns:
 
     def test_density_has_a_column_for_each_part(self) -> None:
         """A part of several modes is a star."""
-        scene = scene_of("X" * 50 + "R" * 50 + "XR" * 50)
+        detail = lock_detail("X" * 50 + "R" * 50 + "XR" * 50)
         letters, shades = density(
-            scene.lineup.members, mode_runs(scene.lineup.members), scene.report.now, 20
+            detail.queue.members, mode_runs(detail.queue.members), detail.report.now, 20
         )
 
         assert text_of(letters) == "WWWWWRRRRR**********"
@@ -163,16 +169,16 @@ class TestCells:
 
     def test_all_who_must_go_first_are_told_the_holder_in_front(self) -> None:
         """Position 1 waits for the holder; 7 for the holder, a writer and the readers behind."""
-        scene = scene_of(SKETCH)
+        detail = lock_detail(SKETCH)
 
-        assert text_of(places.blocked_by(row(scene, 1))).strip() == "0"
-        assert text_of(places.blocked_by(row(scene, 7))).strip() == "0 · ahead 1..6"
+        assert text_of(places.blocked_by(row(detail, 1))).strip() == "0"
+        assert text_of(places.blocked_by(row(detail, 7))).strip() == "0 · ahead 1..6"
 
     def test_of_very_many_ahead_only_the_number_is_told(self) -> None:
         """The holder is told nevertheless."""
-        scene = scene_of("W" * 150)
+        detail = lock_detail("W" * 150)
 
-        assert text_of(places.blocked_by(row(scene, 149))) == "0 · ahead 148 places"
+        assert text_of(places.blocked_by(row(detail, 149))) == "0 · ahead 148 places"
 
     @pytest.mark.parametrize(
         ("without", "place", "said"), [((), 1, "→ 0"), ((5,), 5, "NONE"), ((), 0, "-")]
@@ -185,30 +191,30 @@ class TestCells:
 
     def test_unseen_watches_are_a_question_mark(self) -> None:
         """Without a table nothing is known, and nothing is claimed."""
-        scene = scene_of("WW", no_watches(ZK1))
+        detail = lock_detail("WW", no_watches(ZK1))
 
-        assert text_of(places.watches(row(scene, 1))) == "?"
+        assert text_of(places.watches(row(detail, 1))) == "?"
 
     def test_a_watch_on_another_member_is_elsewhere(self) -> None:
         """It would wake for the wrong one."""
         children = queue("WWW")
         table = watching({children[2].owner: (children[0],)})
-        scene = scene_of("WWW", table, all_connected(children))
+        detail = lock_detail("WWW", table, all_connected(children))
 
-        assert "elsewhere" in text_of(places.watches(row(scene, 2)))
+        assert "elsewhere" in text_of(places.watches(row(detail, 2)))
 
     def test_ages_that_are_lower_bounds_say_so(self) -> None:
         """Who was there before us has waited at least as long as we looked."""
-        assert text_of(places.age_of(row(scene_of("WW"), 1))).startswith("≥")
-        assert text_of(places.age_of(row(scene_of("WW", is_ascii=True), 1))).startswith(">=")
+        assert text_of(places.age_of(row(lock_detail("WW"), 1))).startswith("≥")
+        assert text_of(places.age_of(row(lock_detail("WW", is_ascii=True), 1))).startswith(">=")
 
     def test_in_a_ring_and_behind_it(self) -> None:
         """The ring's own members are told from those who merely queue."""
         report = looked(ring_of("ann", "bob", behind=1))[-1].report
-        scene = LockScene.of(report, "/locks/l0")
+        detail = LockDetail.of(report, "/locks/l0")
 
-        assert scene is not None
-        assert [text_of(places.state(row(scene, at))) for at in range(3)] == [
+        assert detail is not None
+        assert [text_of(places.state(row(detail, at))) for at in range(3)] == [
             "HOLDS + waits  #1",
             "waits  #1",
             "waits  behind #1",
@@ -216,8 +222,8 @@ class TestCells:
 
     def test_the_gutter_marks_who_blocks_the_chosen_one(self) -> None:
         """And groups readers."""
-        scene = scene_of(SKETCH)
-        drawn = "".join(places.gutter(row(scene, at), {1}).text for at in range(8))
+        detail = lock_detail(SKETCH)
+        drawn = "".join(places.gutter(row(detail, at), {1}).text for at in range(8))
 
         assert drawn == "●▶┌│││└│"
 
@@ -227,8 +233,10 @@ class TestMatrix:
 
     def test_readers_share_and_writers_do_not(self) -> None:
         """Held and queued halves, with the row of the chosen member marked."""
-        scene = scene_of(SKETCH)
-        heads, writes, reads = map(text_of, matrix(scene.lineup, scene.lineup.members[2]))
+        detail = lock_detail(SKETCH)
+        heads, writes, reads = map(
+            text_of, compatibility_matrix(detail.queue, detail.queue.members[2])
+        )
 
         assert heads.split() == [
             "COMPATIBILITY", "held", "W", "1", "held", "R", "queued", "W", "2", "queued", "R", "26"
@@ -249,17 +257,17 @@ class TestMatrix:
 
     def test_what_keeps_the_chosen_one_waiting_is_marked_where_it_is_held_too(self) -> None:
         """A writer behind a queued writer waits for the reader that holds as well."""
-        scene = scene_of("RWRW")
-        _, writes, _ = map(text_of, matrix(scene.lineup, scene.lineup.members[3]))
+        detail = lock_detail("RWRW")
+        _, writes, _ = map(text_of, compatibility_matrix(detail.queue, detail.queue.members[3]))
 
         assert writes.split()[3:] == ["wait", *["wait", "◀"], *["soft", "wait", "◀"] * 2]
 
     def test_is_empty_for_a_free_lock(self) -> None:
         """There is nothing to be compatible with."""
-        scene = scene_of("X")
-        nobody = type(scene.lineup)(scene.lineup.lock, (), 0)
+        detail = lock_detail("X")
+        nobody = type(detail.queue)(detail.queue.lock, (), 0)
 
-        assert matrix(nobody, None) == []
+        assert compatibility_matrix(nobody, None) == []
 
 
 class TestWakes:
@@ -276,19 +284,19 @@ class TestWakes:
         """All watch the holder, and one can go on."""
         children = queue("X" * 8)
         table = seen_watching(children, dict.fromkeys(range(1, 8), 0))
-        scene = scene_of("X" * 8, table, all_connected(children))
+        detail = lock_detail("X" * 8, table, all_connected(children))
 
-        assert "0 ← 1..7  HERD of 7: one can go on" in text(wake_map(scene, None))
+        assert "0 ← 1..7  HERD of 7: one can go on" in text(wake_map(detail, None))
 
     def test_without_tables_it_is_only_expected(self) -> None:
         """What should be is not sold as what is."""
-        assert "expected: no watch table" in text(wake_map(scene_of("XX"), None))
+        assert "expected: no watch table" in text(wake_map(lock_detail("XX"), None))
 
     def test_says_of_a_long_queue_how_far_it_looked(self) -> None:
         """With tables at the first places and the chosen one; without them at who waits first."""
         modes = "X" * 402
         table = seen_watching(queue(modes), {1: 0})
-        guessed, looked_up = scene_of(modes), scene_of(modes, table)
+        guessed, looked_up = lock_detail(modes), lock_detail(modes, table)
 
         assert "asked for the first 6 and the chosen one" in text(wake_map(looked_up, None))
         assert "first 6" not in text(wake_map(guessed, None))
@@ -297,7 +305,7 @@ class TestWakes:
     @pytest.mark.parametrize("places", [400, 401])
     def test_says_nothing_of_it_where_all_were_looked_at(self, places: int) -> None:
         """One of them holds: four hundred who wait are all of 401 places."""
-        told = text(wake_map(scene_of("X" * places), None))
+        told = text(wake_map(lock_detail("X" * places), None))
 
         assert "alone" not in told
         assert "worked out" not in told
@@ -306,9 +314,9 @@ class TestWakes:
         """A stale watch wakes somebody who has left."""
         children = queue("XX")
         table = watching({"ghost": (children[0],), children[1].owner: (children[0],)})
-        scene = scene_of("XX", table, all_connected(children))
+        detail = lock_detail("XX", table, all_connected(children))
 
-        assert "(no place here)" in text(wake_map(scene, None))
+        assert "(no place here)" in text(wake_map(detail, None))
 
 
 class TestAround:
@@ -326,23 +334,23 @@ class TestAround:
     def test_head_of_a_deadlocked_lock_never_drains(self) -> None:
         """The queue will not get shorter by itself."""
         report = looked(ring_of("ann", "bob"))[-1].report
-        scene = LockScene.of(report, "/locks/l0")
+        detail = LockDetail.of(report, "/locks/l0")
 
-        assert scene is not None
-        assert "stuck: deadlock #1" in text(lock_head(scene, 120))
+        assert detail is not None
+        assert "stuck: deadlock #1" in text(lock_head(detail, 120))
 
     def test_notes_count_missing_numbers(self) -> None:
         """Numbers that nobody has are waits that were given up."""
         children = [*queue("XX"), *queue("XXXXXX")[5:]]
         report = looked(facts(*children))[-1].report
-        scene = LockScene.of(report, "/locks/orders")
+        detail = LockDetail.of(report, "/locks/orders")
 
-        assert scene is not None
-        assert "3 numbers are missing" in text(lock_notes(scene, 100))
+        assert detail is not None
+        assert "3 numbers are missing" in text(lock_notes(detail, 100))
 
     def test_the_chosen_place_is_told_in_full(self) -> None:
         """Whole node name, whole session, and what its watch means."""
-        told = text(chosen_lines(row(sketched(5), 5), 150, with_data=True))
+        told = text(selected_lines(row(sketched(5), 5), 150, with_data=True))
 
         assert "__rlock__0000000005" in told
         assert "nothing will wake it" in told
@@ -354,26 +362,26 @@ class TestAround:
 
     def test_no_history_is_no_bar(self) -> None:
         """Nothing seen is said, not drawn as zero."""
-        scene = scene_of("X")
-        told = text(histogram("HOLD", scene.view.history.holds, ("1s", 1000), 30))
+        detail = lock_detail("X")
+        told = text(histogram("HOLD", detail.view.history.holds, ("1s", 1000), 30))
 
         assert "none seen to end yet" in told
 
     def test_a_crowd_is_told_by_class(self) -> None:
         """So many of that name, the oldest so old."""
-        told = text(Crowd().lines(scene_of("X" * 100)))
+        told = text(WaiterClasses().lines(lock_detail("X" * 100)))
 
         assert "x*" in told
         assert "99  100 %" in told
 
     def test_a_filter_finds_a_position(self) -> None:
         """The number stays that of the queue."""
-        scene = scene_of("X" * 100)
+        detail = lock_detail("X" * 100)
         wanted = parsed("owner:x42")
-        found = Finder().places(scene, wanted)
+        found = QueueFilter().places(detail, wanted)
 
         assert found == [42]
-        assert "the first at position 42" in text_of(found_line(scene, found, wanted))
+        assert "the first at position 42" in text_of(match_line(detail, found, wanted))
 
     def test_the_worst_lock_is_looked_at_first(self) -> None:
         """A deadlock before a long queue."""
@@ -383,16 +391,16 @@ class TestAround:
 
     def test_text_for_others_has_every_row(self) -> None:
         """Without a terminal it is still readable."""
-        told = lock_text(scene_of("XXX"), None)
+        told = lock_text(lock_detail("XXX"), None)
 
         assert all(name in told for name in ("x0", "x1", "x2", "/locks/orders"))
 
 
-def of_children(*children: At) -> LockScene:
-    """The scene of a lock with these children."""
-    scene = LockScene.of(looked(facts(*children))[-1].report, "/locks/orders")
-    assert scene is not None
-    return scene
+def of_children(*children: At) -> LockDetail:
+    """The detail of a lock with these children."""
+    detail = LockDetail.of(looked(facts(*children))[-1].report, "/locks/orders")
+    assert detail is not None
+    return detail
 
 
 class TestForeignChildren:
@@ -400,21 +408,21 @@ class TestForeignChildren:
 
     def test_names_a_foreign_child_among_those_who_go_first(self) -> None:
         """It has no position in the queue: its name says what to delete."""
-        scene = of_children(At("00-config", "", czxid=50), curator("alice", 1), curator("bob", 2))
+        detail = of_children(At("00-config", "", czxid=50), curator("alice", 1), curator("bob", 2))
 
-        assert text_of(places.blocked_by(row(scene, 0))) == "00-config"
-        assert text_of(places.blocked_by(row(scene, 1))) == "ahead 0 · 00-config"
-        assert "nobody: 00-config is in the way, and no contender" in text(lock_head(scene, 100))
+        assert text_of(places.blocked_by(row(detail, 0))) == "00-config"
+        assert text_of(places.blocked_by(row(detail, 1))) == "ahead 0 · 00-config"
+        assert "nobody: 00-config is in the way, and no contender" in text(lock_head(detail, 100))
         assert "FOR" in MEANINGS
 
     def test_calls_a_stranded_node_so(self) -> None:
         """It waits for nothing, and nothing will wake it."""
         gopher = At(f"_c_{'a' * 32}-lock-0000000001", "gopher")
-        scene = of_children(At("config", "", czxid=50), gopher)
+        detail = of_children(At("config", "", czxid=50), gopher)
 
-        assert text_of(places.blocked_by(row(scene, 0))) == "stranded"
-        assert text_of(places.state(row(scene, 0))).startswith("stranded")
-        assert "nobody: failed clients left their nodes behind" in text(lock_head(scene, 100))
-        chosen = text(chosen_lines(row(scene, 0), 100, with_data=False))
+        assert text_of(places.blocked_by(row(detail, 0))) == "stranded"
+        assert text_of(places.state(row(detail, 0))).startswith("stranded")
+        assert "nobody: failed clients left their nodes behind" in text(lock_head(detail, 100))
+        chosen = text(selected_lines(row(detail, 0), 100, with_data=False))
         assert "stranded     its client failed" in chosen
         assert "watch" not in chosen.partition("broken")[0]

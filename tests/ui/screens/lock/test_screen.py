@@ -9,7 +9,7 @@ from ui.fake_feed import ToldFeed, frames, settled
 from zktop.model.facts import AnyFact, Gone, join
 from zktop.ui.app import Look, Zktop
 from zktop.ui.ports import Status
-from zktop.ui.screens.lock.screen import OneLock
+from zktop.ui.screens.lock.screen import LockScreen
 from zktop.ui.screens.lock.table import QueueTable
 from zktop.ui.state import Subject
 
@@ -144,7 +144,7 @@ async def test_y_gives_the_lock_as_text() -> None:
         await settled(pilot)
         page = app.page
 
-        assert isinstance(page, OneLock)
+        assert isinstance(page, LockScreen)
         assert "HOLDER  X" in page.copied()
         assert "0 · ahead 1" in page.copied()
 

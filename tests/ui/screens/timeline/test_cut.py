@@ -16,8 +16,8 @@ from zktop.app.run_ui import ReportExports
 from zktop.ui.actions.export import LEAD_MS
 from zktop.ui.app import Zktop
 from zktop.ui.ports import Frame
-from zktop.ui.screens.timeline.screen import Timeline
-from zktop.ui.screens.timeline.strips import Window, cursor
+from zktop.ui.screens.timeline.screen import TimelineScreen
+from zktop.ui.screens.timeline.strips import TimeWindow, cursor
 from zktop.ui.styled_text import text_of
 
 
@@ -82,7 +82,7 @@ async def test_between_the_mark_and_the_cursor(
         app.seek(END - 2 * STEP)
         await settled(pilot)
         screen = "\n".join(await settled(pilot))
-        assert isinstance(app.page, Timeline)
+        assert isinstance(app.page, TimelineScreen)
         stretch = app.page.stretch
         reports = list((await cut(app, pilot, tmp_path)).reports())
 
@@ -108,7 +108,7 @@ async def test_m_where_it_is_marked_takes_the_mark_away() -> None:
     async with shown(past()) as (app, pilot):
         await pilot.press("n", "m")
         await settled(pilot)
-        assert isinstance(app.page, Timeline)
+        assert isinstance(app.page, TimelineScreen)
         marked = app.page.stretch
         await pilot.press("m")
         await settled(pilot)
@@ -145,4 +145,4 @@ def test_draws_what_lies_between_the_mark_and_the_cursor(
     at: int, mark: int | None, drawn: str
 ) -> None:
     """The time is written where there is room beside it."""
-    assert text_of(cursor(Window(0, 10, 40, 1_000), at, mark)) == drawn
+    assert text_of(cursor(TimeWindow(0, 10, 40, 1_000), at, mark)) == drawn

@@ -9,9 +9,9 @@ from ui.past.test_playback import tape
 
 from zktop.model.findings.finding import Confidence
 from zktop.model.text import Text
-from zktop.ui.past.contact_times import Heard
+from zktop.ui.past.contact_times import ServerContacts
+from zktop.ui.past.state_changes import LockState, StateChanges
 from zktop.ui.past.tape import Limits, Tape
-from zktop.ui.past.tracks import Stand, Tracks
 from zktop.ui.screens.timeline import strips
 from zktop.ui.styled_text import text_of
 
@@ -19,30 +19,30 @@ END = BEGIN + 21_000
 LETTERS = {A: "A", B: "B"}
 
 
-@pytest.fixture(name="tracks")
-def of_the_past() -> Tracks:
+@pytest.fixture(name="changes")
+def of_the_past() -> StateChanges:
     """Read the tape of the past with the deadlock."""
-    made = Tracks()
+    made = StateChanges()
     made.look(tape())
     return made
 
 
-def seen(column_ms: int, columns: int = 40) -> strips.Window:
+def seen(column_ms: int, columns: int = 40) -> strips.TimeWindow:
     """Give a window on that past."""
     return strips.window(END, BEGIN, END, column_ms, columns)
 
 
-def test_a_lock_shows_its_holder_and_its_queue(tracks: Tracks) -> None:
+def test_a_lock_shows_its_holder_and_its_queue(changes: StateChanges) -> None:
     """A letter a column, and below it the longest queue."""
-    held, queue = strips.lock_strip(tracks, Text("/locks/y"), seen(1_000), LETTERS)
+    held, queue = strips.lock_strip(changes, Text("/locks/y"), seen(1_000), LETTERS)
 
     assert text_of(held) == "  BBBBBBBBBBBBBBBBBBAA"
     assert text_of(queue) == "  111111111111111111" + "10"
 
 
-def as_sure_as(confidence: Confidence) -> Tracks:
+def as_sure_as(confidence: Confidence) -> StateChanges:
     """The same past, where the deadlock is as sure as this."""
-    known, made = Tape(), Tracks()
+    known, made = Tape(), StateChanges()
     for frame in past():
         dead = tuple(replace(one, confidence=confidence) for one in frame.report.deadlocks)
         report = replace(frame.report, deadlocks=dead, findings=())
@@ -57,9 +57,9 @@ SURE_OR_NOT = [("C4", "!", "critical"), ("C3", "!", "critical"), ("C2", "?", "wa
 @pytest.mark.parametrize(("confidence", "sign", "ink"), SURE_OR_NOT)
 def test_an_actor_shows_where_the_deadlock_is(confidence: Confidence, sign: str, ink: str) -> None:
     """Holding, then stuck, or probably so, then gone or holding again; red is what is proven."""
-    tracks = as_sure_as(confidence)
-    drawn = strips.actor_strip(tracks, A, seen(1_000))
-    second = text_of(strips.actor_strip(tracks, B, seen(1_000)))
+    changes = as_sure_as(confidence)
+    drawn = strips.actor_strip(changes, A, seen(1_000))
+    second = text_of(strips.actor_strip(changes, B, seen(1_000)))
 
     assert text_of(drawn) == f"##{sign * 18}##"
     assert second[:20] == f"..{sign * 18}"
@@ -76,15 +76,16 @@ def test_alarms_stand_above(confidence: Confidence, sign: str, ink: str) -> None
     assert {run.ink for run in drawn if sign in run.text} == {ink}
 
 
-def test_a_column_that_hides_turns_says_so(tracks: Tracks) -> None:
+def test_a_column_that_hides_turns_says_so(changes: StateChanges) -> None:
     """A letter can tell of one turn; two turns in one column are a colon."""
     path = Text("/locks/busy")
-    tracks.locks[path] = [
-        Stand(BEGIN + 100, (A,)), Stand(BEGIN + 200, (B,), queue=12), Stand(BEGIN + 1_100, (A,)),
-        Stand(BEGIN + 1_200, (B,)), Stand(BEGIN + 1_300, (A,)),
+    changes.locks[path] = [
+        LockState(BEGIN + 100, (A,)), LockState(BEGIN + 200, (B,), queue=12),
+        LockState(BEGIN + 1_100, (A,)), LockState(BEGIN + 1_200, (B,)),
+        LockState(BEGIN + 1_300, (A,)),
     ]  # fmt: skip
 
-    held, queue = strips.lock_strip(tracks, path, seen(1_000), LETTERS)
+    held, queue = strips.lock_strip(changes, path, seen(1_000), LETTERS)
 
     assert text_of(held) == "B:" + "A" * 20
     assert text_of(queue) == "**" + "0" * 20
@@ -111,12 +112,12 @@ def test_the_cursor_is_always_in_sight(at: int, column_ms: int) -> None:
 def test_tracks_read_only_what_is_new() -> None:
     """Looking twice at the same tape counts nobody twice."""
     known = tape()
-    once, twice = Tracks(), Tracks()
+    once, twice = StateChanges(), StateChanges()
     once.look(known)
     for _ in range(2):
         twice.look(known)
 
-    assert (twice.locks, twice.actors, twice.alarms) == (once.locks, once.actors, once.alarms)
+    assert (twice.locks, twice.sessions, twice.alarms) == (once.locks, once.sessions, once.alarms)
 
 
 def test_contacts_are_marked_where_they_were() -> None:
@@ -125,7 +126,7 @@ def test_contacts_are_marked_where_they_were() -> None:
     for at, quiet in ((BEGIN, 500), (BEGIN + 5_000, 1_500), (BEGIN + 9_000, None)):
         (frame,) = frames((at, [own(at=at), connections(ZK1, row("A", quiet), at=at, zxid=at)]))
         known.add(frame)
-    heard = Heard()
+    heard = ServerContacts()
     for _ in range(2):
         heard.look(known)
     window = strips.window(BEGIN + 9_000, BEGIN - 1_000, BEGIN + 9_000, 1_000, 40)
@@ -139,7 +140,7 @@ def test_contacts_are_marked_where_they_were() -> None:
 
 def test_no_table_is_kept_for_longer_than_the_tape_keeps_it() -> None:
     """That of five thousand connections has a megabyte, and a new one comes every few seconds."""
-    known, heard = Tape(Limits(room=50)), Heard()
+    known, heard = Tape(Limits(room=50)), ServerContacts()
     times = [BEGIN + 1_000 * number for number in range(200)]
     for frame in frames(
         *((at, [own(at=at), connections(ZK1, row("A", 0), at=at, zxid=at)]) for at in times)
@@ -153,7 +154,7 @@ def test_no_table_is_kept_for_longer_than_the_tape_keeps_it() -> None:
 
 def test_contacts_of_another_tape_are_others() -> None:
     """A recording is opened after another one."""
-    known, heard = Tape(), Heard()
+    known, heard = Tape(), ServerContacts()
     (frame,) = frames((BEGIN, [own(at=BEGIN), connections(ZK1, row("A", 0), at=BEGIN)]))
     known.add(frame)
     heard.look(known)

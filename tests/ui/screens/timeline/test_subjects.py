@@ -10,10 +10,10 @@ from ui.fake_feed import Moment, app_of, frames, settled
 
 from zktop.model.facts import Gone
 from zktop.model.text import Text
+from zktop.ui.past.state_changes import SessionState, StateChanges
 from zktop.ui.past.tape import Tape
-from zktop.ui.past.tracks import Doing, Tracks
 from zktop.ui.screens.timeline import strips
-from zktop.ui.screens.timeline.subjects import MATTERS_MOST, Crew, crew_strip
+from zktop.ui.screens.timeline.subjects import MATTERS_MOST, WaiterGroup, group_strip
 from zktop.ui.styled_text import text_of
 
 BEGIN = NOW + 1_000_000
@@ -53,12 +53,14 @@ async def test_waiters_that_are_called_alike_are_one_strip() -> None:
     assert not any("api-2" in one for one in said)
 
 
-def crewed(doings: Sequence[Sequence[tuple[int, int, int]]]) -> tuple[Tracks, Crew]:
+def crewed(doings: Sequence[Sequence[tuple[int, int, int]]]) -> tuple[StateChanges, WaiterGroup]:
     """Give sessions that did this: when, what each holds, and what it waits for."""
-    tracks = Tracks()
+    changes = StateChanges()
     for number, past in enumerate(doings, start=1):
-        tracks.actors[number] = [Doing(BEGIN + at, holds, waits) for at, holds, waits in past]
-    return tracks, Crew("api-*", tuple(range(1, len(doings) + 1)))
+        changes.sessions[number] = [
+            SessionState(BEGIN + at, holds, waits) for at, holds, waits in past
+        ]
+    return changes, WaiterGroup("api-*", tuple(range(1, len(doings) + 1)))
 
 
 PASTS = st.lists(
@@ -73,28 +75,30 @@ def test_a_crew_shows_in_each_column_what_matters_most(
     doings: Sequence[Sequence[tuple[int, int, int]]],
 ) -> None:
     """As if the strips of all its members lay upon each other."""
-    tracks, crew = crewed(doings)
+    changes, crew = crewed(doings)
     seen = strips.window(END, BEGIN, END, 500, 40)
-    each = [text_of(strips.actor_strip(tracks, one, seen)) for one in crew.sessions]
+    each = [text_of(strips.actor_strip(changes, one, seen)) for one in crew.sessions]
     laid = [min(cells, key=MATTERS_MOST.index) for cells in zip(*each, strict=True)]
 
-    assert text_of(crew_strip(tracks, crew, seen)) == "".join(laid)
+    assert text_of(group_strip(changes, crew, seen)) == "".join(laid)
 
 
 def test_a_crew_of_a_large_lock_is_not_followed() -> None:
     """It says so, as the strip of one of them would: nothing is not the same as unknown."""
     seen = strips.window(END, BEGIN, END, 500, 40)
 
-    assert text_of(crew_strip(Tracks(), Crew("api-*", (1, 2, 3)), seen)).startswith("? not")
+    assert text_of(group_strip(StateChanges(), WaiterGroup("api-*", (1, 2, 3)), seen)).startswith(
+        "? not"
+    )
 
 
 def test_a_tape_gives_its_crew_a_past() -> None:
     """They came at the fourth second, and one of them has the lock from the eighth on."""
-    tape, tracks = Tape(), Tracks()
+    tape, changes = Tape(), StateChanges()
     for frame in frames(*moments()):
         tape.add(frame)
-    tracks.look(tape)
-    crew = Crew("api-*", tuple(session(f"api-{number}") for number in (1, 2, 3, 4)))
+    changes.look(tape)
+    crew = WaiterGroup("api-*", tuple(session(f"api-{number}") for number in (1, 2, 3, 4)))
 
     seen = strips.window(END, BEGIN, END, 1_000, 40)
-    assert text_of(crew_strip(tracks, crew, seen)) == "....----#####"
+    assert text_of(group_strip(changes, crew, seen)) == "....----#####"

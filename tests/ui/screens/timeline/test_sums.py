@@ -6,9 +6,9 @@ from ui.example_past import BEGIN, past
 from ui.fake_feed import app_of, frames, settled
 
 from zktop.model.text import Text
+from zktop.ui.past.state_changes import StateChanges
 from zktop.ui.past.tape import Tape
-from zktop.ui.past.tracks import Tracks
-from zktop.ui.screens.timeline.strips import Window, blocked_ms, sums
+from zktop.ui.screens.timeline.strips import TimeWindow, blocked_ms, wait_totals
 from zktop.ui.styled_text import text_of
 
 X, Y = Text("/locks/x"), Text("/locks/y")
@@ -23,9 +23,9 @@ def tape() -> Tape:
     return made
 
 
-def tracks(tape: Tape) -> Tracks:
+def changes(tape: Tape) -> StateChanges:
     """What is read off it."""
-    made = Tracks()
+    made = StateChanges()
     made.look(tape)
     return made
 
@@ -42,9 +42,9 @@ def tracks(tape: Tape) -> Tracks:
 )
 def test_adds_up_what_all_have_waited(begin: int, columns: int, expected: int) -> None:
     """The length of the queue, for as long as it was so long, within the time in sight."""
-    seen = Window(begin, 1_000, columns, END)
+    seen = TimeWindow(begin, 1_000, columns, END)
 
-    assert blocked_ms(tracks(tape()), X, seen) == expected
+    assert blocked_ms(changes(tape()), X, seen) == expected
 
 
 def said(*, at: int) -> str:
@@ -52,9 +52,10 @@ def said(*, at: int) -> str:
     known = tape()
     frame = known.frame_at(at)
     assert frame is not None
-    seen = Window(BEGIN, 1_000, 21, END)
+    seen = TimeWindow(BEGIN, 1_000, 21, END)
     return "".join(
-        text_of(one) for one in sums(tracks(known), [X, Y], seen, frame.report, is_ascii=False)
+        text_of(one)
+        for one in wait_totals(changes(known), [X, Y], seen, frame.report, is_ascii=False)
     )
 
 
@@ -88,10 +89,13 @@ def test_candidates_of_an_election_wait_for_nothing() -> None:
     last = known.last
     assert last is not None
     kinds = {part.lock.kind for part in last.report.parts.values()}
-    seen = Window(BEGIN, 1_000, 21, END)
+    seen = TimeWindow(BEGIN, 1_000, 21, END)
 
     assert kinds == {"election"}
-    assert sums(tracks(known), list(last.report.paths), seen, last.report, is_ascii=False) == []
+    assert (
+        wait_totals(changes(known), list(last.report.paths), seen, last.report, is_ascii=False)
+        == []
+    )
 
 
 async def test_it_is_on_the_timeline() -> None:

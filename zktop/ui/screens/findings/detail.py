@@ -16,15 +16,15 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order import fold_name
-from zktop.ui.past.tape import Case
+from zktop.ui.past.tape import DeadlockRecord
 from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.common.writer import LineLink, LineWriter
-from zktop.ui.screens.findings.groups import TIMES, Kind, kind_of
+from zktop.ui.screens.findings.groups import TIMES, FindingKind, kind_of
 from zktop.ui.screens.findings.list import deadlock_status
-from zktop.ui.screens.findings.lock_order import write_story
-from zktop.ui.screens.findings.ring import circle
-from zktop.ui.screens.findings.steps import write_moves
+from zktop.ui.screens.findings.lock_order import write_lock_order
+from zktop.ui.screens.findings.ring import draw_ring
+from zktop.ui.screens.findings.steps import write_steps
 from zktop.ui.state import Subject
 from zktop.ui.styled_text import Ink, Line, line
 
@@ -43,7 +43,7 @@ MARKS: Final[dict[bool | None, tuple[str, Ink]]] = {
 SHOWN: Final = 12
 
 
-class Reason(Protocol):
+class EvidenceLine(Protocol):
     """One line of evidence, of a deadlock or of another finding."""
 
     @property
@@ -55,7 +55,7 @@ class Reason(Protocol):
         """In words."""
 
 
-def write_reasons(pen: LineWriter, confidence: str, reasons: Iterable[Reason]) -> None:
+def write_reasons(pen: LineWriter, confidence: str, reasons: Iterable[EvidenceLine]) -> None:
     """Write how sure it is, and why: what supports it, what does not, what is assumed."""
     word, _ = SURENESS[confidence]
     pen.title("HOW SURE", f"{confidence}: {word}   + for   - against   ? assumed")
@@ -112,7 +112,7 @@ KINDS: Final = {
 }
 
 
-def write_deadlock(pen: LineWriter, case: Case, live: Report, times: int) -> None:
+def write_deadlock(pen: LineWriter, case: DeadlockRecord, live: Report, times: int) -> None:
     """Write a deadlock as it was when it was confirmed, and how it stands with it now.
 
     Of one that is over the last verdict counts that was given while it lived.
@@ -128,9 +128,9 @@ def write_deadlock(pen: LineWriter, case: Case, live: Report, times: int) -> Non
     pen.write()
     pen.say(judged.sentence, "strong")
     pen.write()
-    pen.all(circle(dead, pen.width - 1, ink))
+    pen.all(draw_ring(dead, pen.width - 1, ink))
     known = live if now else case.last.report  # a table that came later proves more
-    write_moves(pen, dead, known, ink)
+    write_steps(pen, dead, known, ink)
     write_reasons(pen, judged.confidence, judged.evidence)
     _write_behind(pen, judged, known)
     if now:
@@ -153,7 +153,7 @@ def _title(dead: Deadlock, ink: Ink, times: int) -> Line:
     )
 
 
-def _write_end(pen: LineWriter, case: Case, live: Report) -> None:
+def _write_end(pen: LineWriter, case: DeadlockRecord, live: Report) -> None:
     """Write who went; there is nothing left to do."""
     over = case.over(live)
     pen.title("HOW IT ENDED", "" if over is None else clock(over.at))
@@ -225,7 +225,7 @@ def write_finding(pen: LineWriter, finding: Finding, report: Report) -> None:
     pen.say(finding.sentence, "strong")
     told = next((one for one in report.inversions if one.id == finding.id), None)
     if told is not None:
-        write_story(pen, told)
+        write_lock_order(pen, told)
     if finding.advice:
         pen.title("WHAT TO DO")
         pen.say(finding.advice)
@@ -236,7 +236,7 @@ def write_finding(pen: LineWriter, finding: Finding, report: Report) -> None:
     write_blind(pen, finding.rule, report.blind)
 
 
-def write_batch(pen: LineWriter, kind: Kind, report: Report) -> None:
+def write_group(pen: LineWriter, kind: FindingKind, report: Report) -> None:
     """Write all findings of one kind, a sentence each."""
     alike = [one for one in report.findings if one.cause is None and kind_of(one) == kind]
     if not alike:

@@ -17,7 +17,7 @@ ALIKE: Final = 3  # findings; two are told one by one
 T = TypeVar("T")
 
 
-class Kind(NamedTuple):
+class FindingKind(NamedTuple):
     """What equal findings have in common; also the target of their line."""
 
     rule: str
@@ -25,10 +25,10 @@ class Kind(NamedTuple):
     is_sure: bool
 
 
-class Batch(NamedTuple, Generic[T]):
+class FindingGroup(NamedTuple, Generic[T]):
     """Findings of one kind, the worst first; they follow one by one where it is open."""
 
-    kind: Kind
+    kind: FindingKind
     those: list[T]
     is_open: bool
 
@@ -38,14 +38,14 @@ class Batch(NamedTuple, Generic[T]):
         return f"{TIMES}{len(self.those)} {'▾' if self.is_open else '▸'}"
 
 
-def kind_of(finding: Finding) -> Kind:
+def kind_of(finding: Finding) -> FindingKind:
     """Tell of which kind a finding is."""
-    return Kind(finding.rule, finding.severity, finding.confidence in SURE)
+    return FindingKind(finding.rule, finding.severity, finding.confidence in SURE)
 
 
-def gathered(
-    found: Iterable[T], kind: Callable[[T], Hashable | None], opened: Collection[Kind]
-) -> Iterator[T | Batch[T]]:
+def group_alike(
+    found: Iterable[T], kind: Callable[[T], Hashable | None], opened: Collection[FindingKind]
+) -> Iterator[T | FindingGroup[T]]:
     """Put what is alike where the first of it stands; what has no kind stays alone."""
     told = list(found)
     alike: defaultdict[Hashable, list[T]] = defaultdict(list)
@@ -54,9 +54,9 @@ def gathered(
     for one in told:
         name = kind(one)
         those = alike[name]
-        if not isinstance(name, Kind) or len(those) < ALIKE:
+        if not isinstance(name, FindingKind) or len(those) < ALIKE:
             yield one
         elif one is those[0]:
             is_open = name in opened
-            yield Batch(name, those, is_open)
+            yield FindingGroup(name, those, is_open)
             yield from those if is_open else ()

@@ -20,7 +20,7 @@ GAP: Final = 2
 SAYS: Final[dict[str, tuple[str, Ink]]] = {"got": ("got ", "holds"), "asks": ("asks", "waits")}
 
 
-def write_story(pen: LineWriter, told: Inversion) -> None:
+def write_lock_order(pen: LineWriter, told: Inversion) -> None:
     """Write what would happen if all of them came at the same time."""
     pen.title("IF THEY COME AT ONCE", _missed(told))
     names = brief_paths(list(dict.fromkeys(turn.lock for turn in told.turns)))

@@ -18,7 +18,7 @@ FIRST, LAST = 3, 2
 
 def letters(deadlock: Deadlock) -> dict[str, str]:
     """Call the actors A, B, C in the order of the ring."""
-    names = [step.actor for step in in_circle(deadlock.steps)]
+    names = [step.actor for step in ring_order(deadlock.steps)]
     return {actor: letter(at) for at, actor in enumerate(dict.fromkeys(names))}
 
 
@@ -32,7 +32,7 @@ def letter(at: int) -> str:
     return ascii_uppercase[place] + (str(again + 1) if again else "")
 
 
-def in_circle(steps: Sequence[DeadlockStep]) -> list[DeadlockStep]:
+def ring_order(steps: Sequence[DeadlockStep]) -> list[DeadlockStep]:
     """Order steps so that each one waits for the actor of the next."""
     waiting = {step.actor: step for step in steps}
     ring, at = [steps[0]], steps[0].blocker
@@ -42,11 +42,11 @@ def in_circle(steps: Sequence[DeadlockStep]) -> list[DeadlockStep]:
     return ring if len(ring) == len(waiting) else list(steps)
 
 
-def circle(deadlock: Deadlock, width: int, ink: Ink = "critical") -> list[Line]:
+def draw_ring(deadlock: Deadlock, width: int, ink: Ink = "critical") -> list[Line]:
     """Draw the ring in so many cells; the request that closes it in this ink."""
     if not deadlock.steps:
         return []
-    ring = in_circle(deadlock.steps)
+    ring = ring_order(deadlock.steps)
     if len(ring) == 2 and width >= BOXED:  # noqa: PLR2004  two stand face to face
         return _boxes(ring, letters(deadlock), width, ink)
     return _list(ring, letters(deadlock), ink)

@@ -9,20 +9,20 @@ from textual.message import Message
 from zktop.model.facts import Millis
 from zktop.model.report import Report
 from zktop.ui.messages import Show
-from zktop.ui.past.tape import Case
+from zktop.ui.past.tape import DeadlockRecord
 from zktop.ui.screens.common.empty import empty_state
 from zktop.ui.screens.common.session_index import SessionDirectory
 from zktop.ui.screens.common.writer import LineLink, LineWriter
 from zktop.ui.screens.findings.detail import (
     write_all_blind,
-    write_batch,
     write_deadlock,
     write_finding,
+    write_group,
 )
-from zktop.ui.screens.findings.groups import Kind, kind_of
+from zktop.ui.screens.findings.groups import FindingKind, kind_of
+from zktop.ui.screens.findings.list import BLOCKING, NO_DATA, FindingEntry, entries, passed
 from zktop.ui.screens.findings.list import FIELDS as CASE_FIELDS
-from zktop.ui.screens.findings.list import FOREST, UNSEEN, Entry, entries, passed
-from zktop.ui.screens.findings.tree import write_forest
+from zktop.ui.screens.findings.tree import write_blocking_tree
 from zktop.ui.screens.screen import Page
 from zktop.ui.state import Moment, Subject
 from zktop.ui.styled_text import text_of
@@ -46,7 +46,7 @@ class CaseList(Index):
         self.post_message(self.Picked())
 
 
-class Findings(Page):
+class FindingsScreen(Page):
     """All that is wrong, and why we think so."""
 
     NAME = "findings"
@@ -63,11 +63,11 @@ class Findings(Page):
         "as text."
     )
     DEFAULT_CSS = """
-    Findings > Horizontal { height: 1fr; layout: vertical; }
-    Findings > Horizontal.-beside { layout: horizontal; }
-    Findings #cases { height: auto; border-bottom: solid $panel; }
-    Findings #case { height: 1fr; width: 1fr; }
-    Findings .-beside #cases { border-bottom: none; border-right: solid $panel; }
+    FindingsScreen > Horizontal { height: 1fr; layout: vertical; }
+    FindingsScreen > Horizontal.-beside { layout: horizontal; }
+    FindingsScreen #cases { height: auto; border-bottom: solid $panel; }
+    FindingsScreen #case { height: 1fr; width: 1fr; }
+    FindingsScreen .-beside #cases { border-bottom: none; border-right: solid $panel; }
     """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
@@ -79,8 +79,8 @@ class Findings(Page):
         self._roster = SessionDirectory()
         self._forest: tuple[Millis, int, LineWriter] | None = None
         self._arranged = ("", "")
-        self._opened: set[Kind] = set()  # kinds of findings that are listed one by one
-        self._kinds: dict[str, Kind] = {}  # of the entries that stand for several
+        self._opened: set[FindingKind] = set()  # kinds of findings that are listed one by one
+        self._kinds: dict[str, FindingKind] = {}  # of the entries that stand for several
 
     def compose(self) -> ComposeResult:
         """Give the panes."""
@@ -122,13 +122,13 @@ class Findings(Page):
         cases.target = self._case
         cases.show([one.drawn for one in listed], [one.case for one in listed])
 
-    def _choose(self, listed: list[Entry]) -> None:
+    def _choose(self, listed: list[FindingEntry]) -> None:
         """Keep what is being read while it is there; else take the worst."""
         names = [one.case for one in listed if one.case is not None]
-        is_read = self._is_held or self._case not in (FOREST, UNSEEN)
+        is_read = self._is_held or self._case not in (BLOCKING, NO_DATA)
         if self._case not in names or not is_read:
             self._is_held = False
-            self._case = UNSEEN if names == [FOREST, UNSEEN] else names[0]
+            self._case = NO_DATA if names == [BLOCKING, NO_DATA] else names[0]
 
     def _arrange(self, cases: CaseList, number: int, *, is_beside: bool) -> None:
         self.query_one(Horizontal).set_class(is_beside, "-beside")
@@ -149,22 +149,22 @@ class Findings(Page):
     def _written(self, moment: Moment, report: Report, width: int) -> LineWriter:
         """Write about the chosen entry."""
         pen = LineWriter(width)
-        if self._case == FOREST:
+        if self._case == BLOCKING:
             return self._woods(report, width)
-        if self._case == UNSEEN:
+        if self._case == NO_DATA:
             if not (report.deadlocks or report.findings or report.is_lost):
                 pen.say("✓ No deadlock and no other finding in all that can be seen.", "good", " ")
             pen.title("WHAT CANNOT BE SEEN", "missing input never reads as: all is well")
             write_all_blind(pen, report.blind)
             return pen
         if self._kind is not None:
-            write_batch(pen, self._kind, report)
+            write_group(pen, self._kind, report)
             return pen
         case = self._frozen(moment, report)
         if case is not None:
             alike = [
                 c
-                for c in moment.tape.cases.values()
+                for c in moment.tape.deadlocks.values()
                 if c.deadlock.signature == case.deadlock.signature
             ]
             write_deadlock(pen, case, report, len(alike))
@@ -176,13 +176,13 @@ class Findings(Page):
             pen.say("It is not there any more.", "good")
         return pen
 
-    def _frozen(self, moment: Moment, report: Report) -> Case | None:
+    def _frozen(self, moment: Moment, report: Report) -> DeadlockRecord | None:
         """Give the chosen deadlock as it was confirmed."""
-        case = moment.tape.cases.get(self._case or "")
+        case = moment.tape.deadlocks.get(self._case or "")
         if case is not None and case.frame.at <= report.now:
             return case
         dead = next((one for one in report.deadlocks if one.id == self._case), None)
-        return Case(dead, moment.frame, moment.frame) if dead and moment.frame else None
+        return DeadlockRecord(dead, moment.frame, moment.frame) if dead and moment.frame else None
 
     def _woods(self, report: Report, width: int) -> LineWriter:
         """Write the forest, twice a second at most."""
@@ -191,7 +191,7 @@ class Findings(Page):
             return known[2]
         pen = LineWriter(width)
         self._roster.look(report)
-        write_forest(pen, report, self._roster)
+        write_blocking_tree(pen, report, self._roster)
         self._forest = report.now, width, pen
         return pen
 
@@ -215,7 +215,7 @@ class Findings(Page):
         """The case, and what the line under the cursor leads to."""
         link = self._sheet.target if self._sheet.has_focus else None
         subject = link.subject if isinstance(link, LineLink) else Subject()
-        is_case = self._case not in (None, FOREST, UNSEEN) and self._kind is None
+        is_case = self._case not in (None, BLOCKING, NO_DATA) and self._kind is None
         return subject._replace(case=self._case if is_case else None)
 
     def on_case_list_picked(self) -> None:
@@ -228,11 +228,11 @@ class Findings(Page):
             self._show_case()
 
     @property
-    def _kind(self) -> Kind | None:
+    def _kind(self) -> FindingKind | None:
         """What the chosen entry stands for, if for several findings."""
         return self._kinds.get(self._case or "")
 
-    def _turn(self, kind: Kind, *, opens: bool) -> None:
+    def _turn(self, kind: FindingKind, *, opens: bool) -> None:
         """List the findings of one kind one by one, or fold them again."""
         (self._opened.add if opens else self._opened.discard)(kind)
         if self._moment is not None:

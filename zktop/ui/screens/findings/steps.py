@@ -31,7 +31,7 @@ WATCHING: Final = {
 }
 
 
-class Move(NamedTuple):
+class StepRow(NamedTuple):
     """One actor got a lock, or asked for one."""
 
     czxid: int
@@ -42,28 +42,28 @@ class Move(NamedTuple):
     proof: str
 
 
-class Layout(NamedTuple):
+class StepColumns(NamedTuple):
     """How wide the table is, and its column of steps."""
 
     width: int
     step: int
 
 
-def moves(deadlock: Deadlock, report: Report) -> list[Move]:
+def step_rows(deadlock: Deadlock, report: Report) -> list[StepRow]:
     """Give all moves that made the deadlock, the oldest first."""
     views = {path: report.view(path) for path in deadlock.locks}
     found = {(move.place, move.step.actor, move.verb): move for move in _moves(deadlock, views)}
     return sorted(found.values(), key=lambda move: (move.czxid, move.verb == "asked"))
 
 
-def _moves(deadlock: Deadlock, views: dict[str, LockView | None]) -> Iterator[Move]:
+def _moves(deadlock: Deadlock, views: dict[str, LockView | None]) -> Iterator[StepRow]:
     for step in deadlock.steps:
         for place in step.holds:
             view = views.get(place.lock)
             if view is not None and (member := view.lock.member(place.node)) is not None:
-                yield Move(member.czxid, member.ctime, step, place, "got", _grant(view, member))
+                yield StepRow(member.czxid, member.ctime, step, place, "got", _grant(view, member))
         proof = _watch(views.get(step.waits.lock), step.waits.node)
-        yield Move(step.czxid, step.since_ms, step, step.waits, "asked", proof)
+        yield StepRow(step.czxid, step.since_ms, step, step.waits, "asked", proof)
 
 
 def _grant(view: LockView, member: Member) -> str:
@@ -81,13 +81,13 @@ def _watch(view: LockView | None, node: str) -> str:
     return "" if view is None or member is None else WATCHING[view.lookout.of(member).verdict]
 
 
-def write_moves(pen: LineWriter, deadlock: Deadlock, report: Report, ink: Ink) -> None:
+def write_steps(pen: LineWriter, deadlock: Deadlock, report: Report, ink: Ink) -> None:
     """Write them as a table; a line leads to the lock. The last one has this ink."""
-    names, found = letters(deadlock), moves(deadlock, report)
+    names, found = letters(deadlock), step_rows(deadlock, report)
     called = brief_paths(deadlock.locks)
     pen.title("STEPS", "in the order of their transactions")
     step_width = max(len(f"asked X:{name}") for name in called.values())
-    layout = Layout(pen.width, min(STEP, step_width))
+    layout = StepColumns(pen.width, min(STEP, step_width))
     pen.write(_row(("#", "WHEN", "ZXID", "WHO", "STEP", "NODE", "EDGE", "PROOF"), layout))
     for number, move in enumerate(found[:SHOWN], start=1):
         cells = (
@@ -106,7 +106,7 @@ def write_moves(pen: LineWriter, deadlock: Deadlock, report: Report, ink: Ink) -
         pen.say(f"… and {len(found) - SHOWN} more steps", "dim")
 
 
-def _row(cells: tuple[str, ...], layout: Layout, closing: Ink | None = None) -> Line:
+def _row(cells: tuple[str, ...], layout: StepColumns, closing: Ink | None = None) -> Line:
     """Draw a line of the table; narrow ones have fewer columns."""
     number, when, zxid, who, step, node, edge, proof = cells
     width = layout.width
@@ -151,7 +151,7 @@ def _clock(at: Millis | None, *, is_exact: bool) -> str:
     return f"{told}.{at % 1000:03d}" if is_exact else told
 
 
-def _door(move: Move) -> LineLink:
+def _door(move: StepRow) -> LineLink:
     place = move.place
     subject = Subject(path=place.lock, node=place.node, session=session_of(move.step.actor))
     return LineLink(f"{move.verb} {place.lock}/{place.node}", "lock", subject)

@@ -29,7 +29,7 @@ LINES: Final = 300
 HOLDERS: Final = 20  # of a lock that are compared with a name
 
 
-class Branch(NamedTuple):
+class BlockedLock(NamedTuple):
     """A lock that somebody holds, and those who wait for it."""
 
     path: Text
@@ -37,7 +37,7 @@ class Branch(NamedTuple):
     nested: tuple[Member, ...]  # who of them holds locks that others wait for
 
 
-def write_forest(pen: LineWriter, report: Report, roster: SessionDirectory) -> None:
+def write_blocking_tree(pen: LineWriter, report: Report, roster: SessionDirectory) -> None:
     """Write it; a line leads to the lock or to the session."""
     roots = report.blockers
     pen.title("WHO BLOCKS WHOM", "root blockers first; below each, who waits for its locks")
@@ -141,13 +141,13 @@ class _Tree:
             if any(named.of(lock, member) == actor for member in lock.holders[:HOLDERS]):
                 yield path
 
-    def _branch(self, path: str) -> Branch | None:
+    def _branch(self, path: str) -> BlockedLock | None:
         part = self.report.parts.get(Text(path))
         if part is None or not part.lock.waiters:
             return None
         waiters = part.lock.waiters
         nested = (one for one in waiters[:LOOKED] if self._is_nested(one.owner, part.lock.path))
-        return Branch(part.lock.path, waiters, tuple(nested))
+        return BlockedLock(part.lock.path, waiters, tuple(nested))
 
     def _is_nested(self, session: Session, path: Text) -> bool:
         holds = self.roster.places.get(session, NO_LOCKS).holds if session else {}
@@ -156,7 +156,7 @@ class _Tree:
             for held in holds
         )
 
-    def _write(self, branch: Branch, indent: str, depth: int) -> None:
+    def _write(self, branch: BlockedLock, indent: str, depth: int) -> None:
         link = LineLink(
             f"{indent}{branch.path} {len(self.pen.lines)}", "lock", Subject(path=branch.path)
         )
@@ -171,7 +171,7 @@ class _Tree:
             more = f"… {count(hidden, 'more waiter')} that block others themselves"
             self.pen.write(line((f"{indent}│   {more}", "dim")))
 
-    def _nested(self, member: Member, branch: Branch, indent: str, depth: int) -> None:
+    def _nested(self, member: Member, branch: BlockedLock, indent: str, depth: int) -> None:
         name = f"{MODE_LETTERS[member.mode]} {self._name(member.owner, member)}"
         subject = Subject(path=branch.path, node=member.node, session=member.owner)
         link = LineLink(f"{indent}{branch.path}/{member.node}", "lock", subject)

@@ -39,8 +39,8 @@ def gutter(row: QueueRow, barring: Collection[int]) -> Run:
     """Draw what belongs together, and who keeps the chosen one waiting."""
     if any(row.place <= place < row.place + row.size for place in barring):
         return Run("▶", "selected")
-    lineup = row.scene.lineup
-    if row.place < lineup.holding:
+    queue = row.detail.queue
+    if row.place < queue.holding:
         return Run("●", "holds")
     if row.is_group or row.member is None or row.member.mode != "read":
         return Run("│", "dim")
@@ -50,9 +50,9 @@ def gutter(row: QueueRow, barring: Collection[int]) -> Run:
 
 def _reads(row: QueueRow, place: int) -> bool:
     """Tell whether the place beside it waits to read as well."""
-    lineup = row.scene.lineup
-    is_there = lineup.holding <= place < len(lineup.members)
-    return is_there and lineup.members[place].mode == "read"
+    queue = row.detail.queue
+    is_there = queue.holding <= place < len(queue.members)
+    return is_there and queue.members[place].mode == "read"
 
 
 def position(row: QueueRow) -> Line:
@@ -61,7 +61,7 @@ def position(row: QueueRow) -> Line:
         return line((f"+{row.place}-{row.place + row.size - 1}", "key"))
     if row.member is None:
         return NOTHING
-    return line((str(row.place), "strong" if row.place < row.scene.lineup.holding else "plain"))
+    return line((str(row.place), "strong" if row.place < row.detail.queue.holding else "plain"))
 
 
 def sequence(row: QueueRow) -> Line:
@@ -96,7 +96,7 @@ def who(one: Contender) -> Line:
 
 
 def _classes(row: QueueRow) -> Line:
-    naming = row.scene.report.owner_name
+    naming = row.detail.report.owner_name
     labels = (naming(one.owner, one.label) for one in islice(row.members, NAMED))
     named = [label for label in labels if label]
     classes = Counter(map(fold_name, named)).most_common(2)
@@ -129,7 +129,7 @@ def client(row: QueueRow) -> Line:
     """Say where its client is, and on which server."""
     if row.is_group or row.session is None:
         return ()
-    presence = row.scene.report.sight.presence(row.session)
+    presence = row.detail.report.sight.presence(row.session)
     if presence is None:
         return UNKNOWN
     return line((f"{presence.client}@{host(presence.server)}", "dim"))
@@ -146,13 +146,13 @@ def host(server: str) -> str:
 
 def age_of(row: QueueRow) -> Line:
     """Say how long it has been so; of a group, the oldest."""
-    scene = row.scene
-    now = scene.report.now
+    detail = row.detail
+    now = detail.report.now
     if row.is_group:
         started = row.member.ctime if row.member else None
         return UNKNOWN if started is None else line(f"{elapsed(max(0, now - started))}")
     one = row.contender
-    told = age(one.since, one.since_is, now, is_ascii=scene.is_ascii)
+    told = age(one.since, one.since_is, now, is_ascii=detail.is_ascii)
     return UNKNOWN if told == "?" else line(told)
 
 
@@ -160,15 +160,15 @@ def blocked_by(row: QueueRow) -> Line:
     """Give the positions of who holds and of who is ahead in the queue; of many, their number."""
     if row.is_group and any(one.mode != "read" for one in row.members):
         return ()  # not even two of them wait for the same
-    one, lineup = row.contender, row.scene.lineup
+    one, queue = row.contender, row.detail.queue
     if one.stranded:
         return STRANDED
     if not one.blocked_by:
         return NOTHING
-    places = lineup.places_of(one.blocked_by)
-    holding = ranged(place for place in places if place < lineup.holding)
-    queued = [place for place in places if place >= lineup.holding]
-    foreign = [child.node for child in lineup.lock.obstacles if child.node in one.blocked_by]
+    places = queue.places_of(one.blocked_by)
+    holding = ranged(place for place in places if place < queue.holding)
+    queued = [place for place in places if place >= queue.holding]
+    foreign = [child.node for child in queue.lock.obstacles if child.node in one.blocked_by]
     outside = len(one.blocked_by) - len(places) - len(foreign)
     unnamed = one.ahead - len(one.blocked_by)
     ahead = f"{with_spaces(len(queued) + unnamed)} places" if unnamed else ranged(queued)
@@ -198,22 +198,22 @@ def watches(row: QueueRow) -> Line:
 
 def target(row: QueueRow, path: str) -> str:
     """Name a watched node by its position, or else by its name."""
-    member = row.scene.view.lookout.member_at(path)
-    if member is not None and (at := row.scene.lineup.position.get(member.node)) is not None:
+    member = row.detail.view.lookout.member_at(path)
+    if member is not None and (at := row.detail.queue.position.get(member.node)) is not None:
         return str(at)
-    return "the lock" if path == row.scene.path else short(split(path)[1])
+    return "the lock" if path == row.detail.path else short(split(path)[1])
 
 
 def state(row: QueueRow) -> Line:
     """Say how it stands: holds, waits, in or behind a deadlock, and what is wrong with it."""
     member = row.member
     if row.is_group:
-        dead = row.scene.ring_before(row.place)
+        dead = row.detail.ring_before(row.place)
         return _behind(dead) if dead else line(("enter unfolds", "dim"))
     word, ink = STATES[row.contender.state]
     if row.contender.stranded:
         word, ink = "stranded", "warning"
-    if row.scene.view.lock.kind == "election" and word == "HOLDS":
+    if row.detail.view.lock.kind == "election" and word == "HOLDS":
         word = "LEADS"
     if member is None:
         return line((word, ink), ("  only watches", "dim"))
@@ -222,14 +222,14 @@ def state(row: QueueRow) -> Line:
 
 def _trouble(row: QueueRow, word: str) -> Line:
     member = row.member
-    dead = row.scene.ring_of(member) if member else None
+    dead = row.detail.ring_of(member) if member else None
     if dead is not None:
         also = " + waits" if word in ("HOLDS", "LEADS") else ""
         return line((also, "waits"), (f"  {deadlock_name(dead)}", ink_of_deadlock(dead)))
-    finding = row.scene.marks.get(member.node) if member else None
+    finding = row.detail.marks.get(member.node) if member else None
     if finding is not None:
         return line((f"  {finding.name}", ink_of(finding)))
-    behind = row.scene.ring_before(row.place) if word == "waits" else None
+    behind = row.detail.ring_before(row.place) if word == "waits" else None
     return line("  ", *_behind(behind)) if behind else ()
 
 
@@ -242,8 +242,8 @@ def estimate(row: QueueRow) -> str:
 
     Only where one goes after the other: readers and leases go together.
     """
-    lock, usual = row.scene.view.lock, row.scene.view.history.usual_hold
-    if usual is None or lock.kind not in ("mutex", "other") or row.scene.rings:
+    lock, usual = row.detail.view.lock, row.detail.view.history.usual_hold
+    if usual is None or lock.kind not in ("mutex", "other") or row.detail.rings:
         return ""
     before = max(0, row.place)
     return f"about {spoken(before * usual[0] / 1000)} at the median hold" if before else ""

@@ -9,7 +9,7 @@ from zktop.ui.filters import Filter
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.lock.cells import estimate
 from zktop.ui.screens.lock.rows import QueueRow
-from zktop.ui.screens.lock.view import LockScene
+from zktop.ui.screens.lock.view import LockDetail
 from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.styled_text import Line, line
 
@@ -17,12 +17,12 @@ FIELDS: Final = ("owner", "state", "session", "client", "mode")
 WORDS = {"holds": "holds holding", "waits": "waits waiting"}
 
 
-class Fields(Mapping[str, str]):
+class MemberFields(Mapping[str, str]):
     """What a filter may look at in a place; each field is made when it is asked for."""
 
-    def __init__(self, scene: LockScene, member: Member, state: str) -> None:
+    def __init__(self, detail: LockDetail, member: Member, state: str) -> None:
         """Look at this place."""
-        self._scene, self._member, self._state = scene, member, state
+        self._detail, self._member, self._state = detail, member, state
 
     def __getitem__(self, name: str) -> str:
         """Give one field."""
@@ -31,12 +31,12 @@ class Fields(Mapping[str, str]):
             case "":
                 return f"{member.node} {self['owner']} {self['session']} {self['client']}"
             case "owner":
-                report, label = self._scene.report, member.label
+                report, label = self._detail.report, member.label
                 return f"{label or ''} {report.client_names(member.owner, label)}"
             case "session":
                 return session_text(member.owner) if member.owner else ""
             case "client":
-                presence = self._scene.report.sight.presence(member.owner)
+                presence = self._detail.report.sight.presence(member.owner)
                 return f"{presence.client}@{presence.server}" if presence else ""
             case "mode":
                 return f"{member.mode} {MODE_LETTERS[member.mode]}"
@@ -53,7 +53,7 @@ class Fields(Mapping[str, str]):
         return sum(1 for _ in self)
 
 
-class Finder:
+class QueueFilter:
     """Finds the places that pass."""
 
     def __init__(self) -> None:
@@ -61,19 +61,19 @@ class Finder:
         self._asked: tuple[str, str] = "", ""
         self._known: dict[tuple[str, str], bool] = {}
 
-    def places(self, scene: LockScene, wanted: Filter) -> list[int]:
+    def places(self, detail: LockDetail, wanted: Filter) -> list[int]:
         """Give their positions; who only watches is found by nothing but its session."""
-        if self._asked != (scene.path, wanted.text):
-            self._asked, self._known = (scene.path, wanted.text), {}
-        lineup, before = scene.lineup, self._known
+        if self._asked != (detail.path, wanted.text):
+            self._asked, self._known = (detail.path, wanted.text), {}
+        queue, before = detail.queue, self._known
         now: dict[tuple[str, str], bool] = {}
         found = []
-        for place, member in enumerate(lineup.members):
-            state = _state(scene, place, member)
+        for place, member in enumerate(queue.members):
+            state = _state(detail, place, member)
             key = member.node, state
             passes = before.get(key)
             if passes is None:
-                passes = wanted.passes(Fields(scene, member, state))
+                passes = wanted.passes(MemberFields(detail, member, state))
             now[key] = passes
             if passes:
                 found.append(place)
@@ -81,18 +81,18 @@ class Finder:
         return found
 
 
-def _state(scene: LockScene, place: int, member: Member) -> str:
-    word = "holds" if place < scene.lineup.holding else "waits"
-    finding = scene.marks.get(member.node) if scene.marks else None
+def _state(detail: LockDetail, place: int, member: Member) -> str:
+    word = "holds" if place < detail.queue.holding else "waits"
+    finding = detail.marks.get(member.node) if detail.marks else None
     return f"{WORDS[word]} {finding.name} {finding.rule}" if finding else WORDS[word]
 
 
-def found_line(scene: LockScene, places: list[int], wanted: Filter) -> Line:
+def match_line(detail: LockDetail, places: list[int], wanted: Filter) -> Line:
     """Say how many passed, where the first of them stands, and when its turn may come."""
-    total = with_spaces(len(scene.lineup.members))
+    total = with_spaces(len(detail.queue.members))
     if not places:
         return line((f" FILTER  {wanted.text}  ", "selected"), f"nobody of {total} passes it")
-    first = QueueRow(scene, places[0], 1, "")
+    first = QueueRow(detail, places[0], 1, "")
     guess = estimate(first)
     return line(
         (f" FILTER  {wanted.text}  ", "selected"),

@@ -27,8 +27,8 @@ from zktop.ui.screens.lock.cells import (
 )
 from zktop.ui.screens.lock.histograms import times_usual
 from zktop.ui.screens.lock.rows import QueueRow
-from zktop.ui.screens.lock.selected import chosen_lines
-from zktop.ui.screens.lock.view import LockScene, density, run_line
+from zktop.ui.screens.lock.selected import selected_lines
+from zktop.ui.screens.lock.view import LockDetail, density, run_line
 from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.styled_text import Ink, Line, Run, joined, line, text_of, width_of, wrapped
 
@@ -40,14 +40,14 @@ TITLE: Final = 8
 UNTIL_RUNS: Final = 46
 
 
-def lock_head(scene: LockScene, width: int) -> list[Line]:
+def lock_head(detail: LockDetail, width: int) -> list[Line]:
     """Draw it in so many cells."""
-    lock = scene.view.lock
+    lock = detail.view.lock
     lines = list(_title(lock, width))
     if lock.error is not None:
         lines += wrapped(f"zktop cannot see inside: {lock.error}", width - 1, "unknown", " ")
-    lines += _holders(scene, width - 1 - TITLE)
-    lines += _queue(scene, width)
+    lines += _holders(detail, width - 1 - TITLE)
+    lines += _queue(detail, width)
     return lines
 
 
@@ -71,20 +71,20 @@ def _leases(lock: Lock) -> str:
     return f"semaphore of {lock.leases}" + (" (inferred)" if lock.leases_are == "inferred" else "")
 
 
-def _holders(scene: LockScene, width: int) -> list[Line]:
-    lineup = scene.lineup
-    word = "LEADER" if lineup.lock.kind == "election" else "HOLDER"
-    if not lineup.holding:
-        if lineup.lock.error is not None:
+def _holders(detail: LockDetail, width: int) -> list[Line]:
+    queue = detail.queue
+    word = "LEADER" if queue.lock.kind == "election" else "HOLDER"
+    if not queue.holding:
+        if queue.lock.error is not None:
             return []
-        return [_titled(word, _nobody(lineup.lock))]
+        return [_titled(word, _nobody(queue.lock))]
     lines = [
         _titled(
-            word if not place else "", _holder(scene, lineup.contender(scene.view, place), width)
+            word if not place else "", _holder(detail, queue.contender(detail.view, place), width)
         )
-        for place in range(min(HOLDERS, lineup.holding))
+        for place in range(min(HOLDERS, queue.holding))
     ]
-    more = lineup.holding - HOLDERS
+    more = queue.holding - HOLDERS
     if more > 0:
         lines.append(_titled("", line((f"and {count(more, 'more holder')}", "holds"))))
     return lines
@@ -104,40 +104,40 @@ def _titled(title: str, told: Line) -> Line:
     return (Run(f" {title:<{TITLE}}", "title"), *told)
 
 
-def _holder(scene: LockScene, one: Contender, width: int) -> Line:
+def _holder(detail: LockDetail, one: Contender, width: int) -> Line:
     number = "" if one.sequence is None else f" {one.sequence:010d}"
     name = line((MODE_LETTERS[one.mode], "strong"), (number, "dim"), " ", *who(one))
-    where = line((_where(scene, one), "dim"))
-    held, silence = _held(scene, one), _silence(scene, one)
+    where = line((_where(detail, one), "dim"))
+    held, silence = _held(detail, one), _silence(detail, one)
     whole = joined([name, where, held, silence])
     is_short = silence and width_of(whole) > width  # its places are told below as well
     return joined([name, held, silence]) if is_short else whole
 
 
-def _where(scene: LockScene, one: Contender) -> str:
+def _where(detail: LockDetail, one: Contender) -> str:
     if one.session is None:
         return "no session: nothing frees it when its client is gone"
-    presence = scene.report.sight.presence(one.session)
+    presence = detail.report.sight.presence(one.session)
     place = f" {presence.client}@{host(presence.server)}" if presence else ""
     return f"{brief(one.session)}{place}"
 
 
-def _held(scene: LockScene, one: Contender) -> Line:
-    now = scene.report.now
-    told = age(one.since, one.since_is, now, is_ascii=scene.is_ascii)
+def _held(detail: LockDetail, one: Contender) -> Line:
+    now = detail.report.now
+    told = age(one.since, one.since_is, now, is_ascii=detail.is_ascii)
     if told == "?" or one.since is None:
         return line(("held since: not known", "unknown"))
-    times = times_usual(max(0, now - one.since), scene.view.history.holds)
+    times = times_usual(max(0, now - one.since), detail.view.history.holds)
     return line(
         "held ", (told, "strong"), (f" = {times}".replace("= =", "=") if times else "", "warning")
     )
 
 
-def _silence(scene: LockScene, one: Contender) -> Line:
+def _silence(detail: LockDetail, one: Contender) -> Line:
     """Say when its client has been silent for long, and when the lock would be freed."""
     if one.session is None:
         return ()
-    sight, now = scene.report.sight, scene.report.now
+    sight, now = detail.report.sight, detail.report.now
     presence, timeout = sight.presence(one.session), sight.timeout_ms(one.session)
     silent = presence.silence(now) if presence else None
     if silent is None or not timeout or silent < QUIET * timeout:
@@ -147,41 +147,41 @@ def _silence(scene: LockScene, one: Contender) -> Line:
     return line((f"silent {elapsed(silent)} of {elapsed(timeout)}{freed}", "warning"))
 
 
-def _queue(scene: LockScene, width: int) -> list[Line]:
-    lineup = scene.lineup
-    waiting = lineup.members[lineup.holding :]
-    word = "STANDBY" if lineup.lock.kind == "election" else "QUEUE"
-    if not waiting and not lineup.crowd:
-        return [_titled(word, line(("empty", "dim")))] if lineup.lock.error is None else []
+def _queue(detail: LockDetail, width: int) -> list[Line]:
+    queue = detail.queue
+    waiting = queue.members[queue.holding :]
+    word = "STANDBY" if queue.lock.kind == "election" else "QUEUE"
+    if not waiting and not queue.watchers:
+        return [_titled(word, line(("empty", "dim")))] if queue.lock.error is None else []
     pieces: list[Line] = []
-    runs = lineup.waiting_runs
+    runs = queue.waiting_runs
     if waiting:
-        size, ink = with_spaces(len(waiting)), _queue_ink(scene)
+        size, ink = with_spaces(len(waiting)), _queue_ink(detail)
         pieces.append(line((size, ink), " = ", run_line(runs, max(20, width - UNTIL_RUNS))))
-    if lineup.crowd:
-        pieces.append(line((f"{with_spaces(len(lineup.crowd))} watch it, in no order", "waits")))
-    pieces.append(_drains(scene))
+    if queue.watchers:
+        pieces.append(line((f"{with_spaces(len(queue.watchers))} watch it, in no order", "waits")))
+    pieces.append(_drains(detail))
     lines = [_titled(word, joined(pieces))]
     if len(waiting) > DENSE:
-        drawn = density(waiting, runs, scene.report.now, min(COLUMNS, width - TITLE - 24))
+        drawn = density(waiting, runs, detail.report.now, min(COLUMNS, width - TITLE - 24))
         lines += [_titled("", part) for part in drawn]
     return lines
 
 
-def _queue_ink(scene: LockScene) -> Ink:
-    return "standby" if scene.lineup.lock.kind == "election" else "waits"
+def _queue_ink(detail: LockDetail) -> Ink:
+    return "standby" if detail.queue.lock.kind == "election" else "waits"
 
 
-def _drains(scene: LockScene) -> Line:
+def _drains(detail: LockDetail) -> Line:
     """Say whether the queue can ever get shorter."""
-    if scene.rings:
-        dead = scene.rings[0].deadlock
+    if detail.rings:
+        dead = detail.rings[0].deadlock
         ink = ink_of_deadlock(dead)
         return line((f"stuck: deadlock {deadlock_name(dead)}", ink))
-    orphan = next((one for one in scene.findings if one.rule == "B1"), None)
+    orphan = next((one for one in detail.findings if one.rule == "B1"), None)
     if orphan is not None:
         return line(("drains: never ", "warning"), ("(B1: a node without an owner)", "warning"))
-    rate = scene.view.history.releases_per_s
+    rate = detail.view.history.releases_per_s
     return line((f"{rate:.1f} released a second", "dim")) if rate else ()
 
 
@@ -207,43 +207,43 @@ WARNINGS: Final = {
 }
 
 
-def lock_notes(scene: LockScene, width: int) -> list[Line]:
+def lock_notes(detail: LockDetail, width: int) -> list[Line]:
     """Draw it."""
-    told = [*_findings(scene, width), *_plain(scene, width)]
+    told = [*_findings(detail, width), *_plain(detail, width)]
     return [line(("NOTES", "title")), *told] if told else []
 
 
-def _findings(scene: LockScene, width: int) -> Iterator[Line]:
-    for dead in scene.rings[:FINDINGS]:
+def _findings(detail: LockDetail, width: int) -> Iterator[Line]:
+    for dead in detail.rings[:FINDINGS]:
         ink = ink_of_deadlock(dead.deadlock)
         first, *rest = wrapped(dead.deadlock.sentence, width - 9, ink, "")
         yield line((f"  {deadlock_name(dead.deadlock):<4} ", ink), *first)
         yield from (line("       ", *more) for more in rest)
-    for finding in scene.findings[:FINDINGS]:
+    for finding in detail.findings[:FINDINGS]:
         first, *rest = wrapped(finding.sentence, width - 9, indent="")
         yield line((f"  {finding.rule:<4} ", ink_of(finding)), *first)
         yield from (line("       ", *more) for more in rest)
-    hidden = len(scene.findings) - FINDINGS
+    hidden = len(detail.findings) - FINDINGS
     if hidden > 0:
         yield line((f"  and {count(hidden, 'more finding')}: screen 3 lists them", "dim"))
 
 
-def _plain(scene: LockScene, width: int) -> Iterator[Line]:
-    for told in (*_warnings(scene), *_missing(scene), *_order(scene), *_seen(scene)):
+def _plain(detail: LockDetail, width: int) -> Iterator[Line]:
+    for told in (*_warnings(detail), *_missing(detail), *_order(detail), *_seen(detail)):
         yield from wrapped(told, width - 2, "dim", "  ")
 
 
-def _warnings(scene: LockScene) -> Iterator[str]:
-    for word in scene.view.lock.warnings:
+def _warnings(detail: LockDetail) -> Iterator[str]:
+    for word in detail.view.lock.warnings:
         yield f"{word}: {WARNINGS[word]}" if word in WARNINGS else word
-    foreign = scene.view.lock.foreign
+    foreign = detail.view.lock.foreign
     if foreign:
         yield f"no places: {several(foreign)}"
 
 
-def _missing(scene: LockScene) -> Iterator[str]:
+def _missing(detail: LockDetail) -> Iterator[str]:
     """Count the numbers that nobody has any more: who had them gave up."""
-    members, lock = scene.lineup.members, scene.view.lock
+    members, lock = detail.queue.members, detail.view.lock
     if len(lock.lines) != 1 or lock.warnings or not members:
         return
     first, last = members[0].sequence, members[-1].sequence
@@ -255,19 +255,19 @@ def _missing(scene: LockScene) -> Iterator[str]:
         yield f"{missing} missing between the first and the last: waits that were given up"
 
 
-def _order(scene: LockScene) -> Iterator[str]:
-    lock = scene.view.lock
+def _order(detail: LockDetail) -> Iterator[str]:
+    lock = detail.view.lock
     if lock.kind == "read-write":
         yield "first come, first served: a writer cannot starve here, and readers wait behind it"
-    if lock.kind == "single" and scene.lineup.crowd:
+    if lock.kind == "single" and detail.queue.watchers:
         yield "no order: when it is freed, all who watch wake up and anybody may win"
     if lock.leases_are == "inferred":
         yield "the number of leases is inferred from who returned together; the config can tell it"
 
 
-def _seen(scene: LockScene) -> Iterator[str]:
+def _seen(detail: LockDetail) -> Iterator[str]:
     """Say how much of the past is known."""
-    history = scene.view.history
+    history = detail.view.history
     if history.coverage is not None and history.coverage < COVERED:
         missed = count(history.missed_creates, "contender")
         seen = f"{100 * history.coverage:.0f} % of the past was seen"
@@ -275,13 +275,13 @@ def _seen(scene: LockScene) -> Iterator[str]:
     first = history.first_look
     if first is not None and any(
         history.since(m, holds=True).how == "at-least"
-        for m in scene.lineup.members[: scene.lineup.holding][:3]
+        for m in detail.queue.members[: detail.queue.holding][:3]
     ):
-        sign = ">=" if scene.is_ascii else "≥"
+        sign = ">=" if detail.is_ascii else "≥"
         yield f"its holder was there before zktop looked: ages with {sign} are lower bounds"
-    if scene.report.sight.sees.watches == "none":
+    if detail.report.sight.sees.watches == "none":
         yield "watches: ? because no server gave its watch table"
-    elif scene.report.sight.sees.watches == "some":
+    elif detail.report.sight.sees.watches == "some":
         yield "watches: some are ? because not all servers gave their watch table"
 
 
@@ -289,18 +289,18 @@ WIDTH = 120
 PLACES = 50
 
 
-def lock_text(scene: LockScene, row: QueueRow | None) -> str:
+def lock_text(detail: LockDetail, row: QueueRow | None) -> str:
     """Write it."""
-    number = min(PLACES, len(scene.lineup))
-    rows = [QueueRow(scene, place, 1, "") for place in range(number)]
+    number = min(PLACES, len(detail.queue))
+    rows = [QueueRow(detail, place, 1, "") for place in range(number)]
     cells = (position, mode, identity, age_of, blocked_by, watches, state)
     lines = [
-        *lock_head(scene, WIDTH),
+        *lock_head(detail, WIDTH),
         *(joined(cell(one) for cell in cells) for one in rows),
-        *chosen_lines(row, WIDTH, with_data=False),
-        *lock_notes(scene, WIDTH),
+        *selected_lines(row, WIDTH, with_data=False),
+        *lock_notes(detail, WIDTH),
     ]
     told = [text_of(one).rstrip() for one in lines]
-    if len(scene.lineup) > number:
-        told.append(f"... {len(scene.lineup) - number} more places")
+    if len(detail.queue) > number:
+        told.append(f"... {len(detail.queue) - number} more places")
     return "\n".join(told)

@@ -15,7 +15,7 @@ from zktop.model.locks.lock import Member
 from zktop.model.text import Text
 from zktop.model.waits.lock_order import fold_name
 from zktop.ui.screens.common.format import SECOND_MS, age, elapsed, with_spaces
-from zktop.ui.screens.lock.view import LockScene
+from zktop.ui.screens.lock.view import LockDetail
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line, right
 
 LABELS: Final = ("<10ms", "<40ms", "<160ms", "<640ms", "<2.5s", "<10s", "<41s", "more")
@@ -24,11 +24,11 @@ BAR: Final = 12
 LONG: Final = 10  # times the 99th percentile: worth being coloured
 
 
-def histograms(scene: LockScene, width: int) -> list[Line]:
+def histograms(detail: LockDetail, width: int) -> list[Line]:
     """Draw the one of holds and the one of waits beside each other."""
-    history, half = scene.view.history, max(LABEL + 6, min(34, (width - 2) // 2))
-    holds = histogram("HOLD", history.holds, _now(scene, holds=True), half)
-    waits = histogram("WAIT", history.waits, _now(scene, holds=False), half)
+    history, half = detail.view.history, max(LABEL + 6, min(34, (width - 2) // 2))
+    holds = histogram("HOLD", history.holds, _now(detail, holds=True), half)
+    waits = histogram("WAIT", history.waits, _now(detail, holds=False), half)
     rows = max(len(holds), len(waits))
     pairs = zip(_filled(holds, rows), _filled(waits, rows), strict=True)
     return [(*fitted(one, half), Run("  "), *fitted(other, half)) for one, other in pairs]
@@ -83,15 +83,15 @@ def _quantiles(past: Durations) -> str:
     return f"p50 {spoken(h50 / 1000)}  p99 {spoken(h99 / 1000)}  last {seen}"
 
 
-def _now(scene: LockScene, *, holds: bool) -> tuple[str, int | None]:
+def _now(detail: LockDetail, *, holds: bool) -> tuple[str, int | None]:
     """Give the age of the oldest hold, or of the first wait, in words and milliseconds."""
-    lineup, now = scene.lineup, scene.report.now
-    some = lineup.members[: lineup.holding] if holds else lineup.members[lineup.holding :]
-    if not some and lineup.crowd and not holds:
-        return f"{with_spaces(len(lineup.crowd))} watch, since ?", None
+    queue, now = detail.queue, detail.report.now
+    some = queue.members[: queue.holding] if holds else queue.members[queue.holding :]
+    if not some and queue.watchers and not holds:
+        return f"{with_spaces(len(queue.watchers))} watch, since ?", None
     if not some:
         return ("free" if holds else "nobody waits"), None
-    return _oldest(scene.view.history, some[0], now, holds=holds, is_ascii=scene.is_ascii)
+    return _oldest(detail.view.history, some[0], now, holds=holds, is_ascii=detail.is_ascii)
 
 
 def _oldest(
@@ -112,7 +112,7 @@ SHOWN: Final = 8
 NAME: Final = 22
 
 
-class Crowd:
+class WaiterClasses:
     """Counts classes of names; remembers the class of each node, because names are read slowly."""
 
     def __init__(self) -> None:
@@ -122,37 +122,37 @@ class Crowd:
         self._lines: list[Line] = []
         self._at: Millis | None = None
 
-    def lines(self, scene: LockScene) -> list[Line]:
+    def lines(self, detail: LockDetail) -> list[Line]:
         """Draw the table, once a second; nothing for a queue that can be read one by one."""
-        lineup = scene.lineup
-        if len(lineup.members) - lineup.holding < LONG_QUEUE:
+        queue = detail.queue
+        if len(queue.members) - queue.holding < LONG_QUEUE:
             return []
-        if self._path != scene.path:
-            self._classes, self._path, self._at = {}, scene.path, None
-        if self._at is None or not 0 <= scene.report.now - self._at < SECOND_MS:
-            self._lines, self._at = self._counted(scene), scene.report.now
+        if self._path != detail.path:
+            self._classes, self._path, self._at = {}, detail.path, None
+        if self._at is None or not 0 <= detail.report.now - self._at < SECOND_MS:
+            self._lines, self._at = self._counted(detail), detail.report.now
         return self._lines
 
-    def _counted(self, scene: LockScene) -> list[Line]:
-        lineup = scene.lineup
-        waiting = lineup.members[lineup.holding :]
-        classes = {member.node: self._class(scene, member) for member in waiting}
+    def _counted(self, detail: LockDetail) -> list[Line]:
+        queue = detail.queue
+        waiting = queue.members[queue.holding :]
+        classes = {member.node: self._class(detail, member) for member in waiting}
         self._classes = classes
         oldest: dict[str, int | None] = {}
         for member in waiting:
             oldest.setdefault(classes[member.node], member.ctime)
-        return _table(scene, Counter(classes.values()), oldest)
+        return _table(detail, Counter(classes.values()), oldest)
 
-    def _class(self, scene: LockScene, member: Member) -> str:
+    def _class(self, detail: LockDetail, member: Member) -> str:
         known = self._classes.get(member.node)
         if known is None:
-            name = scene.report.owner_name(member.owner, member.label)
+            name = detail.report.owner_name(member.owner, member.label)
             known = fold_name(name or session_text(member.owner))
         return known
 
 
-def _table(scene: LockScene, counts: Counter[str], oldest: dict[str, int | None]) -> list[Line]:
-    total, now = counts.total(), scene.report.now
+def _table(detail: LockDetail, counts: Counter[str], oldest: dict[str, int | None]) -> list[Line]:
+    total, now = counts.total(), detail.report.now
     head = fitted(
         line((f"BY IDENTITY  {count(len(counts), 'class', 'classes')}", "title")), NAME + 2
     )

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from zktop.model.layouts.layout import Mode
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.queue import Queue
-from zktop.ui.screens.lock.view import Lineup
+from zktop.ui.screens.lock.view import LockQueue
 from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line
 
@@ -28,21 +28,21 @@ KILO: Final = 1000
 LOOKED: Final = 1000  # places before the chosen one
 
 
-class Half(NamedTuple):
+class MatrixColumn(NamedTuple):
     """A column: a mode that is held, or that is queued."""
 
     is_held: bool
     mode: Mode
 
 
-def matrix(lineup: Lineup, chosen: Member | None) -> list[Line]:
+def compatibility_matrix(queue: LockQueue, chosen: Member | None) -> list[Line]:
     """Draw it; the row of the chosen member stands out, and what it waits for is marked."""
-    lock, modes = lineup.lock, modes_of(lineup)
+    lock, modes = queue.lock, modes_of(queue)
     if not modes or lock.kind == "single":  # one node has no queue
         return []
-    halves = [Half(is_held, mode) for is_held in (True, False) for mode in modes]
-    counts = _counts(lineup)
-    barring = _barring(lineup, chosen)
+    halves = [MatrixColumn(is_held, mode) for is_held in (True, False) for mode in modes]
+    counts = _counts(queue)
+    barring = _barring(queue, chosen)
     lines = [_heads(halves, counts)]
     for mode in modes:
         is_chosen = chosen is not None and chosen.mode == mode
@@ -57,23 +57,23 @@ def matrix(lineup: Lineup, chosen: Member | None) -> list[Line]:
     return lines
 
 
-def modes_of(lineup: Lineup) -> Sequence[Mode]:
+def modes_of(queue: LockQueue) -> Sequence[Mode]:
     """Give the modes that matter in a lock: both of a read/write lock, and all that are there."""
-    there = {run.mode for run in (*lineup.held_runs, *lineup.waiting_runs)}
-    if lineup.lock.kind == "read-write":
+    there = {run.mode for run in (*queue.held_runs, *queue.waiting_runs)}
+    if queue.lock.kind == "read-write":
         there |= {"read"} if "exclusive" in there else {"read", "write"}
     return [mode for mode in ORDER if mode in there]
 
 
-def _counts(lineup: Lineup) -> Counter[Half]:
-    counts: Counter[Half] = Counter()
-    for is_held, runs in ((True, lineup.held_runs), (False, lineup.waiting_runs)):
+def _counts(queue: LockQueue) -> Counter[MatrixColumn]:
+    counts: Counter[MatrixColumn] = Counter()
+    for is_held, runs in ((True, queue.held_runs), (False, queue.waiting_runs)):
         for run in runs:
-            counts[Half(is_held, run.mode)] += run.size
+            counts[MatrixColumn(is_held, run.mode)] += run.size
     return counts
 
 
-def _heads(halves: Sequence[Half], counts: Counter[Half]) -> Line:
+def _heads(halves: Sequence[MatrixColumn], counts: Counter[MatrixColumn]) -> Line:
     cells = [fitted(line(("COMPATIBILITY", "title")), FIRST)]
     for half in halves:
         word = "held" if half.is_held else "queued"
@@ -92,12 +92,12 @@ def _brief(number: int) -> str:
     return str(number) if number < KILO else f"{number / KILO:.0f}k"
 
 
-def _cell(lock: Lock, mode: Mode, half: Half, *, is_marked: bool) -> Line:
+def _cell(lock: Lock, mode: Mode, half: MatrixColumn, *, is_marked: bool) -> Line:
     word, ink = verdict(lock, mode, half)
     return (Run(word, ink), Run(" ◀" if is_marked else "", "selected"))
 
 
-def verdict(lock: Lock, mode: Mode, half: Half) -> tuple[str, Ink]:
+def verdict(lock: Lock, mode: Mode, half: MatrixColumn) -> tuple[str, Ink]:
     """Tell whether this mode can be granted beside that."""
     if lock.kind == "semaphore":
         return _lease(lock) if half.is_held else ("soft wait", "waits")
@@ -131,13 +131,13 @@ def conflicts(lock: Lock, mine: Mode, theirs: Mode) -> bool:
     )
 
 
-def _barring(lineup: Lineup, chosen: Member | None) -> set[Half]:
+def _barring(queue: LockQueue, chosen: Member | None) -> set[MatrixColumn]:
     """Give the columns that keep the chosen one waiting; of a long queue, as far as looked."""
     if chosen is None:
         return set()
-    lock = lineup.lock
+    lock = queue.lock
     before = {
-        Half(lock.line(other).holds(other), other.mode)
+        MatrixColumn(lock.line(other).holds(other), other.mode)
         for other in (*lock.before(chosen)[:LOOKED], *lock.blocked_by(chosen))
     }
     return {half for half in before if conflicts(lock, chosen.mode, half.mode)}

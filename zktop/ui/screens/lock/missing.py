@@ -15,7 +15,7 @@ from zktop.ui.styled_text import Line, line, wrapped
 WIDEST = 76
 
 
-def tombstone(
+def deleted_lock(
     path: str, last: tuple[Millis, LockRecord] | None, now: Millis, width: int
 ) -> list[Line]:
     """Say that a lock is not there any more, and what was last known of it."""
@@ -60,7 +60,7 @@ def _hint() -> list[Line]:
     ]
 
 
-def unchosen(moment: Moment, width: int) -> list[Line]:
+def no_lock_chosen(moment: Moment, width: int) -> list[Line]:
     """Say how a lock is chosen, or why there is none to choose."""
     if moment.frame is not None and moment.frame.report.paths:
         return [

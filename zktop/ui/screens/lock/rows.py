@@ -17,7 +17,7 @@ from zktop.model.facts import Session
 from zktop.model.locks.lock import Member
 from zktop.model.report import Contender
 from zktop.model.text import Text
-from zktop.ui.screens.lock.view import Lineup, LockScene
+from zktop.ui.screens.lock.view import LockDetail, LockQueue
 
 HEAD: Final = 8  # positions at the front that are rows of their own ...
 TAIL: Final = 2  # ... and at the end
@@ -26,7 +26,7 @@ SHORT: Final = 30  # a queue that is shown whole, but for its readers
 MANY: Final = 80  # spans; where modes alternate so often, the middle is one group
 
 
-class Span(NamedTuple):
+class RowSpan(NamedTuple):
     """Positions from `first` on: as one row, or each as a row of its own."""
 
     first: int
@@ -37,7 +37,7 @@ class Span(NamedTuple):
 class Folding(msgspec.Struct, frozen=True, eq=False, dict=True):
     """The rows of a queue."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[RowSpan, ...]
 
     @cached_property
     def _ends(self) -> list[int]:
@@ -67,43 +67,45 @@ class Folding(msgspec.Struct, frozen=True, eq=False, dict=True):
         return before if span.is_folded else before + place - span.first
 
 
-def folded(lineup: Lineup, shown: Collection[Text] = (), opened: Collection[Text] = ()) -> Folding:
+def fold_queue(
+    queue: LockQueue, shown: Collection[Text] = (), opened: Collection[Text] = ()
+) -> Folding:
     """Fold a queue; `shown` are rows whatever happens, `opened` those whose group was unfolded."""
-    size = len(lineup.members)
+    size = len(queue.members)
     ends = {0, *range(max(0, size - TAIL), size)} if size else set()
-    odd = sorted(ends.union(lineup.places_of({*shown, *opened}) if shown or opened else ()))
-    spans = list(_spans(lineup, odd))
-    if lineup.crowd:
-        spans.append(Span(size, len(lineup.crowd), is_folded=False))
+    odd = sorted(ends.union(queue.places_of({*shown, *opened}) if shown or opened else ()))
+    spans = list(_spans(queue, odd))
+    if queue.watchers:
+        spans.append(RowSpan(size, len(queue.watchers), is_folded=False))
     return Folding(tuple(spans))
 
 
-def unfolded(lineup: Lineup) -> Folding:
+def unfold_queue(queue: LockQueue) -> Folding:
     """Give every position a row."""
-    return Folding((Span(0, len(lineup), is_folded=False),) if len(lineup) else ())
+    return Folding((RowSpan(0, len(queue), is_folded=False),) if len(queue) else ())
 
 
-def only(places: Sequence[int]) -> Folding:
+def only_positions(places: Sequence[int]) -> Folding:
     """Give rows to these positions alone."""
-    return Folding(tuple(Span(place, 1, is_folded=False) for place in places))
+    return Folding(tuple(RowSpan(place, 1, is_folded=False) for place in places))
 
 
-def _spans(lineup: Lineup, odd: Sequence[int]) -> Iterator[Span]:
+def _spans(queue: LockQueue, odd: Sequence[int]) -> Iterator[RowSpan]:
     """Go through the runs of places that are alike, with those apart that are rows anyway."""
-    is_short = len(lineup.members) <= SHORT
-    for first, end, mode in _alike(lineup):
+    is_short = len(queue.members) <= SHORT
+    for first, end, mode in _alike(queue):
         at = first
         for place in odd[bisect_left(odd, first) : bisect_left(odd, end)]:
             yield from _run(at, place - at, mode, is_short=is_short)
-            yield Span(place, 1, is_folded=False)
+            yield RowSpan(place, 1, is_folded=False)
             at = place + 1
         yield from _run(at, end - at, mode, is_short=is_short)
 
 
-def _alike(lineup: Lineup) -> Iterator[tuple[int, int, str]]:
+def _alike(queue: LockQueue) -> Iterator[tuple[int, int, str]]:
     """Give the runs; modes that alternate too often to be read count as alike."""
     at = 0
-    for runs in (lineup.held_runs, lineup.waiting_runs):
+    for runs in (queue.held_runs, queue.waiting_runs):
         if len(runs) > MANY:
             size = sum(run.size for run in runs)
             yield at, at + size, "mixed"
@@ -114,26 +116,26 @@ def _alike(lineup: Lineup) -> Iterator[tuple[int, int, str]]:
             at += run.size
 
 
-def _run(first: int, count: int, mode: str, *, is_short: bool) -> Iterator[Span]:
+def _run(first: int, count: int, mode: str, *, is_short: bool) -> Iterator[RowSpan]:
     """Fold a run: readers together wherever they stand, others behind the first few."""
     if not count:
         return
     if mode == "read":
-        yield Span(first, count, is_folded=count > READERS)
+        yield RowSpan(first, count, is_folded=count > READERS)
         return
     alone = count if is_short else min(count, max(0, HEAD - first))
     if count - alone <= 1:
         alone = count
     if alone:
-        yield Span(first, alone, is_folded=False)
+        yield RowSpan(first, alone, is_folded=False)
     if count > alone:
-        yield Span(first + alone, count - alone, is_folded=True)
+        yield RowSpan(first + alone, count - alone, is_folded=True)
 
 
 class QueueRow(msgspec.Struct, frozen=True, eq=False, dict=True):
     """One position, or a group of them."""
 
-    scene: LockScene
+    detail: LockDetail
     place: int
     size: int
     name: str
@@ -146,13 +148,13 @@ class QueueRow(msgspec.Struct, frozen=True, eq=False, dict=True):
     @property
     def member(self) -> Member | None:
         """The first member; None for somebody who only watches."""
-        members = self.scene.lineup.members
+        members = self.detail.queue.members
         return members[self.place] if self.place < len(members) else None
 
     @property
     def members(self) -> Sequence[Member]:
         """All members that it stands for."""
-        return self.scene.lineup.members[self.place : self.place + self.size]
+        return self.detail.queue.members[self.place : self.place + self.size]
 
     @property
     def session(self) -> Session | None:
@@ -160,21 +162,21 @@ class QueueRow(msgspec.Struct, frozen=True, eq=False, dict=True):
         if self.is_group:
             return None
         if self.member is None:
-            return self.scene.lineup.crowd[self.place - len(self.scene.lineup.members)]
+            return self.detail.queue.watchers[self.place - len(self.detail.queue.members)]
         return self.member.owner or None
 
     @cached_property
     def contender(self) -> Contender:
         """The first contender with all that is known of it."""
-        return self.scene.lineup.contender(self.scene.view, self.place)
+        return self.detail.queue.contender(self.detail.view, self.place)
 
 
 class QueueRows(Sequence[QueueRow]):
     """The rows of a queue, folded in some way."""
 
-    def __init__(self, scene: LockScene, folding: Folding) -> None:
+    def __init__(self, detail: LockDetail, folding: Folding) -> None:
         """Lay them out."""
-        self.scene, self.folding = scene, folding
+        self.detail, self.folding = detail, folding
 
     def __len__(self) -> int:
         """Count the rows."""
@@ -193,23 +195,23 @@ class QueueRows(Sequence[QueueRow]):
         if not 0 <= index < len(self):
             raise IndexError(index)
         place, count = self.folding.at(index)
-        return QueueRow(self.scene, place, count, self.scene.lineup.name(place))
+        return QueueRow(self.detail, place, count, self.detail.queue.name(place))
 
     def find(self, name: str) -> int | None:
         """Find the row of a position by its name, or of the group that it is in."""
         place = self._places_of_crowd.get(name)
         if place is None:
-            place = self.scene.lineup.position.get(name)  # type: ignore[call-overload]  # a name is text
+            place = self.detail.queue.position.get(name)  # type: ignore[call-overload]  # a name is text
         return None if place is None else self.folding.row_of(place)
 
     @cached_property
     def _places_of_crowd(self) -> dict[str, int]:
-        lineup = self.scene.lineup
-        first = len(lineup.members)
-        return {lineup.name(first + at): first + at for at in range(len(lineup.crowd))}
+        queue = self.detail.queue
+        first = len(queue.members)
+        return {queue.name(first + at): first + at for at in range(len(queue.watchers))}
 
 
 def names_of(row: QueueRow, at_most: int) -> list[str]:
     """Name some of those that a row stands for."""
-    client_names = row.scene.report.client_names
+    client_names = row.detail.report.client_names
     return [client_names(member.owner, member.label) for member in islice(row.members, at_most)]

@@ -11,15 +11,21 @@ from zktop.model.text import Text
 from zktop.ui.messages import Show
 from zktop.ui.screens.common.format import side_by_side, stacked
 from zktop.ui.screens.lock.filter import FIELDS as PLACE_FIELDS
-from zktop.ui.screens.lock.filter import Finder, found_line
+from zktop.ui.screens.lock.filter import QueueFilter, match_line
 from zktop.ui.screens.lock.heading import lock_head, lock_notes, lock_text
-from zktop.ui.screens.lock.histograms import Crowd, histograms
-from zktop.ui.screens.lock.matrix import matrix
-from zktop.ui.screens.lock.missing import last_seen, tombstone, unchosen, worst_path
-from zktop.ui.screens.lock.rows import QueueRow, QueueRows, folded, only, unfolded
-from zktop.ui.screens.lock.selected import chosen_lines
+from zktop.ui.screens.lock.histograms import WaiterClasses, histograms
+from zktop.ui.screens.lock.matrix import compatibility_matrix
+from zktop.ui.screens.lock.missing import deleted_lock, last_seen, no_lock_chosen, worst_path
+from zktop.ui.screens.lock.rows import (
+    QueueRow,
+    QueueRows,
+    fold_queue,
+    only_positions,
+    unfold_queue,
+)
+from zktop.ui.screens.lock.selected import selected_lines
 from zktop.ui.screens.lock.table import QueueTable
-from zktop.ui.screens.lock.view import LockScene
+from zktop.ui.screens.lock.view import LockDetail
 from zktop.ui.screens.lock.wakeups import wake_map
 from zktop.ui.screens.screen import Page
 from zktop.ui.state import Moment, Subject
@@ -41,7 +47,7 @@ class Heading(Sheet, can_focus=False):
     """What stays above the queue."""
 
 
-class OneLock(Page):
+class LockScreen(Page):
     """The lock that was chosen on another page; else the worst one."""
 
     NAME = "lock"
@@ -57,25 +63,25 @@ class OneLock(Page):
         " a filter finds a place in a long queue."
     )
     DEFAULT_CSS = """
-    OneLock > #lock-head { height: auto; }
-    OneLock > #lock-body { height: 1fr; }
-    OneLock #lock-queue { height: 1fr; }
-    OneLock #lock-side { border-top: solid $panel; }
-    OneLock #lock-body.-wide #lock-side { height: 1fr; width: 74; border: none; padding-left: 1; }
-    OneLock #lock-body { layout: vertical; }
-    OneLock #lock-body.-wide { layout: horizontal; }
+    LockScreen > #lock-head { height: auto; }
+    LockScreen > #lock-body { height: 1fr; }
+    LockScreen #lock-queue { height: 1fr; }
+    LockScreen #lock-side { border-top: solid $panel; }
+    LockScreen .-wide #lock-side { height: 1fr; width: 74; border: none; padding-left: 1; }
+    LockScreen #lock-body { layout: vertical; }
+    LockScreen #lock-body.-wide { layout: horizontal; }
     """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
         super().__init__(id=id)
-        self._scene: LockScene | None = None
+        self._detail: LockDetail | None = None
         self._moment: Moment | None = None
         self._subject: Subject | None = None  # that the cursor was put on
         self._path: str | None = None  # that we chose where nobody did
         self._opened: frozenset[Text] = frozenset()
         self._is_open = False
         self._with_data = False
-        self._finder, self._crowd = Finder(), Crowd()
+        self._finder, self._crowd = QueueFilter(), WaiterClasses()
         self._drawn_at, self._is_due = 0.0, False
 
     def compose(self) -> ComposeResult:
@@ -95,7 +101,7 @@ class OneLock(Page):
             moment.filter.text,
         )
         wait = self._drawn_at + HUGE_S - perf_counter()
-        if is_same and self._scene is not None and len(self._scene.lineup) > HUGE and wait > 0:
+        if is_same and self._detail is not None and len(self._detail.queue) > HUGE and wait > 0:
             if not self._is_due:
                 self._is_due = True
                 after(wait, self, self._again)
@@ -110,14 +116,14 @@ class OneLock(Page):
         self._is_due, self._drawn_at = False, perf_counter()
         report = moment.frame.report if moment.frame else None
         path = self._chosen_path(moment, report)
-        self._scene = None
+        self._detail = None
         if report is not None and path is not None:
-            self._scene = LockScene.of(report, path, is_ascii=moment.is_ascii)
-        if self._scene is None:
+            self._detail = LockDetail.of(report, path, is_ascii=moment.is_ascii)
+        if self._detail is None:
             self._show_nothing(moment, path)
             return
         self._follow(moment.subject)
-        self._show_queue(moment, self._scene)
+        self._show_queue(moment, self._detail)
 
     def _chosen_path(self, moment: Moment, report: Report | None) -> str | None:
         if moment.subject.path is not None:
@@ -129,9 +135,9 @@ class OneLock(Page):
     def _show_nothing(self, moment: Moment, path: str | None) -> None:
         width = self.size.width
         if path is None or moment.frame is None:
-            lines = unchosen(moment, width)
+            lines = no_lock_chosen(moment, width)
         else:
-            lines = tombstone(
+            lines = deleted_lock(
                 path, last_seen(path, moment.tape, moment.frame.at), moment.frame.at, width
             )
         self._show_head([])
@@ -144,30 +150,30 @@ class OneLock(Page):
             return
         is_other = self._subject is None or subject.path != self._subject.path
         self._subject = subject
-        scene = self._scene
+        detail = self._detail
         if is_other:
             self._opened, self._is_open, self._with_data = frozenset(), False, False
             self._queue.release()
         node = subject.node
-        if node is None and scene is not None and subject.session is not None:
-            mine = (m.node for m in scene.lineup.members if m.owner == subject.session)
+        if node is None and detail is not None and subject.session is not None:
+            mine = (m.node for m in detail.queue.members if m.owner == subject.session)
             node = next(mine, None)
         if node is not None:
             self._opened |= {Text(node)}
             self._queue.choose(node)
 
-    def _show_queue(self, moment: Moment, scene: LockScene) -> None:
-        head = lock_head(scene, self.size.width)
+    def _show_queue(self, moment: Moment, detail: LockDetail) -> None:
+        head = lock_head(detail, self.size.width)
         if moment.filter:
-            places = self._finder.places(scene, moment.filter)
-            head.append(found_line(scene, places, moment.filter))
-            folding = only(places)
+            places = self._finder.places(detail, moment.filter)
+            head.append(match_line(detail, places, moment.filter))
+            folding = only_positions(places)
         elif self._is_open:
-            folding = unfolded(scene.lineup)
+            folding = unfold_queue(detail.queue)
         else:
-            folding = folded(scene.lineup, sorted(scene.odd)[:ODD_SHOWN], self._opened)
+            folding = fold_queue(detail.queue, sorted(detail.odd)[:ODD_SHOWN], self._opened)
         self._show_head(head[: max(1, self.size.height - LEAST_QUEUE)])
-        self._queue.show(QueueRows(scene, folding), _empty(scene, moment))
+        self._queue.show(QueueRows(detail, folding), _empty(detail, moment))
         self._show_side()
 
     def _show_head(self, lines: list[Line]) -> None:
@@ -178,8 +184,8 @@ class OneLock(Page):
         head.show(lines)
 
     def _show_side(self) -> None:
-        side, scene = self._side, self._scene
-        if scene is None:
+        side, detail = self._side, self._detail
+        if detail is None:
             return
         is_wide = self.size.width >= WIDE
         self.query_one("#lock-body").set_class(is_wide, "-wide")
@@ -189,7 +195,7 @@ class OneLock(Page):
         else:
             self._share_height(side)
         width = SIDE - 3 if is_wide else self.size.width - 2
-        side.show(self._side_lines(scene, max(30, width)))
+        side.show(self._side_lines(detail, max(30, width)))
 
     def _share_height(self, side: Sheet) -> None:
         """Give the drawings what a short queue leaves, and less than half beside a long one."""
@@ -200,22 +206,22 @@ class OneLock(Page):
         if side.styles.height is None or side.styles.height.value != height:
             side.styles.height = height
 
-    def _side_lines(self, scene: LockScene, width: int) -> list[Line]:
+    def _side_lines(self, detail: LockDetail, width: int) -> list[Line]:
         """Put the drawings below each other; beside each other where there is room."""
         row = self._queue.row
         figures = [
-            matrix(scene.lineup, row.member if row else None),
-            wake_map(scene, row.place if row else None),
-            self._crowd.lines(scene),
+            compatibility_matrix(detail.queue, row.member if row else None),
+            wake_map(detail, row.place if row else None),
+            self._crowd.lines(detail),
         ]
         if width < TWO_COLUMNS:
-            chosen = chosen_lines(row, width, with_data=self._with_data)
-            past = histograms(scene, min(width, 70))
-            parts = [*figures, past, lock_notes(scene, width)]
+            chosen = selected_lines(row, width, with_data=self._with_data)
+            past = histograms(detail, min(width, 70))
+            parts = [*figures, past, lock_notes(detail, width)]
             return stacked([chosen, *parts] if self._with_data else [parts[0], chosen, *parts[1:]])
         room = max(width // 3, width - TO_THE_RIGHT)
-        told = [chosen_lines(row, room, with_data=self._with_data), lock_notes(scene, room)]
-        drawn = [*figures, histograms(scene, min(width - room - 4, 60))]
+        told = [selected_lines(row, room, with_data=self._with_data), lock_notes(detail, room)]
+        drawn = [*figures, histograms(detail, min(width - room - 4, 60))]
         return side_by_side(stacked(told), stacked(drawn), room)
 
     def on_resize(self) -> None:
@@ -234,17 +240,17 @@ class OneLock(Page):
 
     @property
     def _row(self) -> QueueRow | None:
-        return self._queue.row if self._scene else None
+        return self._queue.row if self._detail else None
 
     @property
     def subject(self) -> Subject:
         """The place under the cursor."""
-        row, scene = self._row, self._scene
-        if scene is None:
+        row, detail = self._row, self._detail
+        if detail is None:
             return Subject(path=self._path)
         if row is None or row.is_group or row.member is None:
-            return Subject(path=scene.path, session=row.session if row else None)
-        return Subject(path=scene.path, node=row.member.node, session=row.session)
+            return Subject(path=detail.path, session=row.session if row else None)
+        return Subject(path=detail.path, node=row.member.node, session=row.session)
 
     def on_table_cursor_moved(self) -> None:
         """Tell about the place that the cursor came to."""
@@ -276,13 +282,13 @@ class OneLock(Page):
 
     def copied(self) -> str:
         """Give the lock, and the place under the cursor, as text."""
-        return lock_text(self._scene, self._row) if self._scene else ""
+        return lock_text(self._detail, self._row) if self._detail else ""
 
 
-def _empty(scene: LockScene, moment: Moment) -> list[Line]:
+def _empty(detail: LockDetail, moment: Moment) -> list[Line]:
     """Say why there are no rows."""
-    if moment.filter and len(scene.lineup):
+    if moment.filter and len(detail.queue):
         return [(), line(("  Nobody passes the filter. Esc shows everybody again.", "dim"))]
-    if scene.view.lock.error is not None:
+    if detail.view.lock.error is not None:
         return [(), line(("  Who holds it and who waits cannot be seen from here.", "dim"))]
     return [(), line(("  Nobody holds this lock and nobody waits for it.", "dim"))]

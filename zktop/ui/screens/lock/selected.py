@@ -33,7 +33,7 @@ VERDICTS: Final[dict[str, tuple[str, Ink]]] = {
 }
 
 
-def chosen_lines(row: QueueRow | None, width: int, *, with_data: bool) -> list[Line]:
+def selected_lines(row: QueueRow | None, width: int, *, with_data: bool) -> list[Line]:
     """Tell all of one row."""
     if row is None:
         return []
@@ -63,7 +63,7 @@ def _head(row: QueueRow, one: Contender) -> Line:
 
 
 def _facts(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]:
-    path = row.scene.path
+    path = row.detail.path
     yield (
         "node",
         absolute(path, one.node) if one.node else "none: known by its watch alone",
@@ -85,7 +85,7 @@ def _facts(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]:
     if guess := estimate(row):
         yield "turn", guess, "dim"
     yield from _watch(one)
-    finding = row.scene.marks.get(row.member.node) if row.member else None
+    finding = row.detail.marks.get(row.member.node) if row.member else None
     if finding is not None:
         yield finding.rule, finding.sentence, "warning"
 
@@ -93,9 +93,9 @@ def _facts(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]:
 def _connection(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]:
     if one.session is None:
         return
-    presence = row.scene.report.sight.presence(one.session)
+    presence = row.detail.report.sight.presence(one.session)
     if presence is None:
-        connected = row.scene.report.sight.connected(one.session)
+        connected = row.detail.report.sight.connected(one.session)
         told = "no server has a connection of it" if connected is False else "not visible"
         yield "client", told, "warning" if connected is False else "unknown"
         return

@@ -48,7 +48,7 @@ class QueueTable(Table[QueueRow]):
             self._barring = frozenset()
         else:
             nodes = row.contender.blocked_by
-            self._barring = frozenset(row.scene.lineup.places_of(nodes))
+            self._barring = frozenset(row.detail.queue.places_of(nodes))
 
     def _gutter(self, row: QueueRow) -> Run:
         return places.gutter(row, self._barring)

@@ -105,23 +105,23 @@ def _shade(age: Millis, oldest: Millis) -> str:
     return SHADES[min(len(SHADES) - 1, age * len(SHADES) // max(1, oldest))]
 
 
-class Lineup(msgspec.Struct, frozen=True, eq=False, dict=True):
+class LockQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Positions of a lock; behind the members come those who only watch it, in no order."""
 
     lock: Lock
     members: Sequence[Member]
     holding: int  # so many of the first members hold
-    crowd: tuple[Session, ...] = ()
+    watchers: tuple[Session, ...] = ()
 
     @classmethod
-    def of(cls, view: LockView) -> "Lineup":
+    def of(cls, view: LockView) -> "LockQueue":
         """Line up the members of a lock."""
         holders, waiters = view.lock.holders, view.lock.waiters
         return cls(view.lock, (*holders, *waiters), len(holders), view.lookout.crowd)
 
     def __len__(self) -> int:
         """Count all of them."""
-        return len(self.members) + len(self.crowd)
+        return len(self.members) + len(self.watchers)
 
     @cached_property
     def position(self) -> dict[Text, int]:
@@ -147,13 +147,13 @@ class Lineup(msgspec.Struct, frozen=True, eq=False, dict=True):
         """Give the contender at a position."""
         if place < len(self.members):
             return view.contender(self.members[place])
-        return view.watcher(self.crowd[place - len(self.members)])
+        return view.watcher(self.watchers[place - len(self.members)])
 
     def name(self, place: int) -> str:
         """Name a position so that it can be found again when the queue has moved on."""
         if place < len(self.members):
             return self.members[place].node
-        return f"session {self.crowd[place - len(self.members)]}"
+        return f"session {self.watchers[place - len(self.members)]}"
 
 
 def ranged(places: Iterable[int]) -> str:
@@ -175,29 +175,29 @@ def _runs(places: Sequence[int]) -> Iterator[str]:
             yield from map(str, run)
 
 
-class Ring(NamedTuple):
+class LockDeadlock(NamedTuple):
     """A deadlock that goes through the lock, and the first position that belongs to it."""
 
     deadlock: Deadlock
     first: int
 
 
-class LockScene(msgspec.Struct, frozen=True, eq=False, dict=True):
+class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
     """A lock in a report."""
 
     report: Report
     view: LockView
-    lineup: Lineup
+    queue: LockQueue
     actors: Actors
     is_ascii: bool = False
 
     @classmethod
-    def of(cls, report: Report, path: str, *, is_ascii: bool = False) -> "LockScene | None":
+    def of(cls, report: Report, path: str, *, is_ascii: bool = False) -> "LockDetail | None":
         """Look at a lock of a report, if it is there."""
         view = report.view(path)
         if view is None:
             return None
-        return cls(report, view, Lineup.of(view), Actors(report.settings), is_ascii)
+        return cls(report, view, LockQueue.of(view), Actors(report.settings), is_ascii)
 
     @property
     def path(self) -> Text:
@@ -224,17 +224,17 @@ class LockScene(msgspec.Struct, frozen=True, eq=False, dict=True):
         return marks
 
     @cached_property
-    def rings(self) -> tuple[Ring, ...]:
+    def rings(self) -> tuple[LockDeadlock, ...]:
         """The deadlocks that go through the lock."""
         return tuple(self._rings())
 
-    def _rings(self) -> Iterator[Ring]:
-        position = self.lineup.position
+    def _rings(self) -> Iterator[LockDeadlock]:
+        position = self.queue.position
         for deadlock in self.report.deadlocks:
             nodes = [place.node for place in places_in(deadlock, self.path)]
             places = [position[Text(node)] for node in nodes if node in position]
             if places:
-                yield Ring(deadlock, min(places))
+                yield LockDeadlock(deadlock, min(places))
 
     @cached_property
     def ring_nodes(self) -> frozenset[Text]:
@@ -259,16 +259,16 @@ class LockScene(msgspec.Struct, frozen=True, eq=False, dict=True):
         return next((ring.deadlock for ring in self.rings if ring.first < place), None)
 
 
-class RingPlace(NamedTuple):
+class DeadlockPlace(NamedTuple):
     """A place of a deadlock in one lock."""
 
     node: str
     actor: str
 
 
-def places_in(deadlock: Deadlock, path: str) -> Iterable[RingPlace]:
+def places_in(deadlock: Deadlock, path: str) -> Iterable[DeadlockPlace]:
     """Give the places of a deadlock's actors in one lock."""
     for step in deadlock.steps:
         for place in (*step.holds, step.waits):
             if place.lock == path:
-                yield RingPlace(place.node, step.actor)
+                yield DeadlockPlace(place.node, step.actor)

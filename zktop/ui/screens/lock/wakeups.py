@@ -13,7 +13,7 @@ from zktop.model.locks.lock import Member, Target
 from zktop.model.locks.watch_check import absolute
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.lock.cells import brief
-from zktop.ui.screens.lock.view import LockScene, ranged
+from zktop.ui.screens.lock.view import LockDetail, ranged
 from zktop.ui.styled_text import Ink, Line, line
 
 SMALL: Final = 400  # places; of more than that only some are asked for
@@ -22,7 +22,7 @@ SHOWN: Final = 8
 HERD: Final = 5
 
 
-class Wake(NamedTuple):
+class WakeUp(NamedTuple):
     """A node at a position, and who is told when it vanishes."""
 
     place: int
@@ -31,47 +31,47 @@ class Wake(NamedTuple):
     number: int = 0
 
 
-def wake_map(scene: LockScene, chosen: int | None) -> list[Line]:
+def wake_map(detail: LockDetail, chosen: int | None) -> list[Line]:
     """Draw it."""
-    if scene.lineup.lock.kind == "single":
-        return _single(scene)
-    if not scene.lineup.members:
+    if detail.queue.lock.kind == "single":
+        return _single(detail)
+    if not detail.queue.members:
         return []
-    sees = scene.report.sight.sees.watches
+    sees = detail.report.sight.sees.watches
     if sees == "none":
-        found, source = list(_expected(scene)), "expected: no watch table could be read"
+        found, source = list(_expected(detail)), "expected: no watch table could be read"
     else:
-        found = list(_seen(scene, chosen))
+        found = list(_seen(detail, chosen))
         source = (
             "deleting ... wakes" if sees == "all" else "deleting ... wakes; some tables missing"
         )
     ink: Ink = "unknown" if sees == "none" else "dim"
     lines = [line(("WAKE MAP  ", "title"), (source, ink))]
-    lines += [_line(scene, wake) for wake in found[:SHOWN]]
-    unlisted = [] if sees == "none" else _unlisted(scene)
+    lines += [_line(detail, wake) for wake in found[:SHOWN]]
+    unlisted = [] if sees == "none" else _unlisted(detail)
     lines += unlisted
     if not found and not unlisted:
         lines.append(line(("  nobody watches a node of this lock", "dim")))
     if len(found) > SHOWN:
         lines.append(line((f"  … {len(found) - SHOWN} more", "dim")))
-    left_out = _left_out(scene, is_seen=sees != "none")
-    return [*lines, *([line((f"  {left_out}", "dim"))] if left_out else []), *_sleepers(scene)]
+    left_out = _left_out(detail, is_seen=sees != "none")
+    return [*lines, *([line((f"  {left_out}", "dim"))] if left_out else []), *_sleepers(detail)]
 
 
-def _left_out(scene: LockScene, *, is_seen: bool) -> str:
+def _left_out(detail: LockDetail, *, is_seen: bool) -> str:
     """Say of a long queue which of its places were looked at; nothing where all were."""
-    lineup = scene.lineup
-    waiting = len(lineup.members) - lineup.holding
-    if is_seen and len(lineup.members) > SMALL:
+    queue = detail.queue
+    waiting = len(queue.members) - queue.holding
+    if is_seen and len(queue.members) > SMALL:
         return f"asked for the first {FIRST} and the chosen one alone"
     if not is_seen and waiting > SMALL:
         return f"worked out for the first {SMALL} of {with_spaces(waiting)} who wait"
     return ""
 
 
-def _single(scene: LockScene) -> list[Line]:
+def _single(detail: LockDetail) -> list[Line]:
     """Say how many wake when the only node goes: all of them, and one can win."""
-    number = len(scene.lineup.crowd)
+    number = len(detail.queue.watchers)
     if not number:
         return []
     told = line("  the lock ← ", (count(number, "session"), "strong"))
@@ -80,7 +80,7 @@ def _single(scene: LockScene) -> list[Line]:
     return [line(("WAKE MAP  ", "title"), ("deleting ... wakes", "dim")), (*told, *drawn)]
 
 
-def _line(scene: LockScene, wake: Wake) -> Line:
+def _line(detail: LockDetail, wake: WakeUp) -> Line:
     number = wake.number or len(wake.waiters)
     who = ranged(wake.waiters) or (many(number, "session") if number else "")
     others = " ".join(map(brief, wake.others[:2]))
@@ -88,7 +88,7 @@ def _line(scene: LockScene, wake: Wake) -> Line:
     told = line((f"  {wake.place:>3}", "strong"), " ← ", who)
     if wake.others:
         told += line((f" {others}{more} (no place here)", "dim"))
-    return (*told, *_meaning(scene, wake, number))
+    return (*told, *_meaning(detail, wake, number))
 
 
 def many(number: int, noun: str) -> str:
@@ -100,27 +100,27 @@ def many(number: int, noun: str) -> str:
     return f"{with_spaces(number)} {noun}{'' if number == 1 else 's'}"
 
 
-def _meaning(scene: LockScene, wake: Wake, number: int) -> Line:
+def _meaning(detail: LockDetail, wake: WakeUp, number: int) -> Line:
     """Say whether so many may rightly wake at once."""
     if number < HERD:
         return ()
-    members = scene.lineup.members
+    members = detail.queue.members
     readers = all(members[at].mode == "read" for at in wake.waiters) and bool(wake.waiters)
     if readers:
         return line((f"  {number} readers share one target: normal", "dim"))
     return line((f"  HERD of {with_spaces(number)}: one can go on", "warning"))
 
 
-def _seen(scene: LockScene, chosen: int | None) -> Iterator[Wake]:
+def _seen(detail: LockDetail, chosen: int | None) -> Iterator[WakeUp]:
     """Give what the watch tables show."""
-    members, lookout = scene.lineup.members, scene.view.lookout
+    members, lookout = detail.queue.members, detail.view.lookout
     if len(members) > SMALL:
         wanted = {*range(FIRST), *([] if chosen is None else [chosen])}
         for place in sorted(wanted):
             if place < len(members) and (watching := lookout.watchers(members[place])):
-                yield Wake(place, (), number=len(watching))
+                yield WakeUp(place, (), number=len(watching))
         return
-    position = scene.lineup.position
+    position = detail.queue.position
     edges: dict[int, set[int]] = {}
     for watcher, watched in lookout.edges():
         if watched.node in position and watcher.node in position:
@@ -128,15 +128,15 @@ def _seen(scene: LockScene, chosen: int | None) -> Iterator[Wake]:
     for place, member in enumerate(members):
         waiters, others = edges.get(place, set()), lookout.bystanders(member)
         if waiters or others:
-            yield Wake(place, tuple(sorted(waiters)), tuple(sorted(others)))
+            yield WakeUp(place, tuple(sorted(waiters)), tuple(sorted(others)))
 
 
-def _unlisted(scene: LockScene) -> list[Line]:
+def _unlisted(detail: LockDetail) -> list[Line]:
     """Name the waiters that may watch the children: no table lists such a watch."""
-    lineup, lookout = scene.lineup, scene.view.lookout
-    if len(lineup.members) > SMALL:
+    queue, lookout = detail.queue, detail.view.lookout
+    if len(queue.members) > SMALL:
         return []
-    waiting = enumerate(lineup.members[lineup.holding :], start=lineup.holding)
+    waiting = enumerate(queue.members[queue.holding :], start=queue.holding)
     judged = ((place, lookout.of(member)) for place, member in waiting)
     places = [place for place, one in judged if one.verdict == "invisible" and one.expected]
     if not places:
@@ -145,30 +145,30 @@ def _unlisted(scene: LockScene) -> list[Line]:
     return [line(("  children", "strong"), " ← ", ranged(places), (told, "unknown"))]
 
 
-def _expected(scene: LockScene) -> Iterator[Wake]:
+def _expected(detail: LockDetail) -> Iterator[WakeUp]:
     """Give what each recipe should watch."""
-    lineup, lock = scene.lineup, scene.lineup.lock
-    waiting = lineup.members[lineup.holding :][:SMALL]
+    queue, lock = detail.queue, detail.queue.lock
+    waiting = queue.members[queue.holding :][:SMALL]
     targets: dict[int, list[int]] = {}
-    for place, member in enumerate(waiting, start=lineup.holding):
-        for watched in _watched(scene, lock.expected(member)):
+    for place, member in enumerate(waiting, start=queue.holding):
+        for watched in _watched(detail, lock.expected(member)):
             targets.setdefault(watched, []).append(place)
     for watched in sorted(targets):
-        yield Wake(watched, tuple(targets[watched]))
+        yield WakeUp(watched, tuple(targets[watched]))
 
 
-def _watched(scene: LockScene, expected: Iterable[Target]) -> Iterator[int]:
+def _watched(detail: LockDetail, expected: Iterable[Target]) -> Iterator[int]:
     for target in expected:
-        path = absolute(scene.path, target.path)
-        member: Member | None = scene.view.lookout.member_at(path)
-        if member is not None and member.node in scene.lineup.position:
-            yield scene.lineup.position[member.node]
+        path = absolute(detail.path, target.path)
+        member: Member | None = detail.view.lookout.member_at(path)
+        if member is not None and member.node in detail.queue.position:
+            yield detail.queue.position[member.node]
 
 
-def _sleepers(scene: LockScene) -> list[Line]:
+def _sleepers(detail: LockDetail) -> list[Line]:
     """Name those whom nothing will wake."""
-    nodes = [node for node, finding in scene.marks.items() if finding.rule in ("L1", "L3", "L5")]
-    places = scene.lineup.places_of(nodes)
+    nodes = [node for node, finding in detail.marks.items() if finding.rule in ("L1", "L3", "L5")]
+    places = detail.queue.places_of(nodes)
     if not places:
         return []
     told = f"  nothing will wake {count(len(places), 'waiter')}: {ranged(places[:20])}"

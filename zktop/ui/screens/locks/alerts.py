@@ -13,7 +13,7 @@ from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.status_codes import SURE, ink_of, ink_of_deadlock
-from zktop.ui.screens.findings.groups import Batch, Kind, gathered, kind_of
+from zktop.ui.screens.findings.groups import FindingGroup, FindingKind, group_alike, kind_of
 from zktop.ui.styled_text import Ink, Line, Run, joined, line, wrapped
 
 SHOWN: Final = 50
@@ -32,7 +32,7 @@ class Alert(NamedTuple):
     sentence: str
     more: str = ""
     is_sure: bool = True
-    kind: Kind | None = None  # of a finding that may be one of many
+    kind: FindingKind | None = None  # of a finding that may be one of many
 
 
 def alerts(report: Report) -> Iterator[Alert]:
@@ -100,26 +100,26 @@ def alert_lines(
     width: int,
     *,
     is_short: bool = False,
-    opened: Collection[Kind] = (),
-) -> tuple[list[Line], list[str | Kind | None]]:
+    opened: Collection[FindingKind] = (),
+) -> tuple[list[Line], list[str | FindingKind | None]]:
     """Draw one line for each, the worst with its sentence; and the case that a line opens.
 
     Many of one kind are one line, which opens them. Where there is no room for a head that counts
     them, the numbers say how many there are.
     """
     lines: list[Line] = []
-    cases: list[str | Kind | None] = []
-    told = list(gathered(found, lambda one: one.kind, opened))
+    cases: list[str | FindingKind | None] = []
+    told = list(group_alike(found, lambda one: one.kind, opened))
     of = f"/{len(told)}" if is_short else ""
     for number, one in enumerate(islice(told, SHOWN), start=1):
-        alert = one.those[0] if isinstance(one, Batch) else one
+        alert = one.those[0] if isinstance(one, FindingGroup) else one
         since = "" if alert.since is None else f"for {elapsed(max(0, now - alert.since))}"
         mark = f"{number:>2}{of}"
-        if isinstance(one, Batch):
+        if isinstance(one, FindingGroup):
             lines.append(_batch(mark, one, since))
         else:
             lines.append(_head(mark, one, since, is_told=number > 1))
-        cases.append(one.kind if isinstance(one, Batch) else one.case)
+        cases.append(one.kind if isinstance(one, FindingGroup) else one.case)
         if number == 1:
             sentence = _cut(wrapped(alert.sentence, width - 4, indent="   "))
             lines += sentence
@@ -130,7 +130,7 @@ def alert_lines(
     return lines, cases
 
 
-def _batch(number: str, batch: Batch[Alert], since: str) -> Line:
+def _batch(number: str, batch: FindingGroup[Alert], since: str) -> Line:
     """Count those that are alike, and name some of the places."""
     first = batch.those[0]
     sure = "" if first.is_sure else "probable "

@@ -13,7 +13,7 @@ from zktop.model.format import count, several, short, spoken
 from zktop.model.history.events import Elapsed, Event, EventKind
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.past.tape import Case, Tape
+from zktop.ui.past.tape import DeadlockRecord, Tape
 from zktop.ui.screens.common.format import time_ms
 from zktop.ui.screens.common.status_codes import ink_of_deadlock
 from zktop.ui.state import Subject
@@ -50,7 +50,7 @@ def event_lines(tape: Tape, report: Report, at_most: int, width: int = 0) -> lis
     now, path = report.now, WIDE_PATH if width >= WIDE else PATH
     known = _introduced(islice(tape.events_until(now), GLIMPSE), report)
     told = (_entry(one, report.client_names, path) for one in known if one.at <= now)
-    rings = sorted(_of_cases(tape.cases.values(), now), key=lambda one: one.at, reverse=True)
+    rings = sorted(_of_cases(tape.deadlocks.values(), now), key=lambda one: one.at, reverse=True)
     both = merge(told, rings, key=lambda one: one.at, reverse=True)
     return list(islice(both, at_most))
 
@@ -112,7 +112,7 @@ def span(length: Elapsed) -> str:
     return ("" if length.measure == "exact" else "at least ") + spoken(length.ms / 1000)
 
 
-def _of_cases(cases: Iterable[Case], now: Millis) -> Iterator[EventLine]:
+def _of_cases(cases: Iterable[DeadlockRecord], now: Millis) -> Iterator[EventLine]:
     """Tell of deadlocks: when they were seen for the first time, and when they were over."""
     for case in cases:
         where, subject = several(case.deadlock.locks), Subject(case=case.deadlock.id)

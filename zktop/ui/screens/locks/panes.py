@@ -15,7 +15,7 @@ from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
 from zktop.model.world.server_tables import Witness
 from zktop.ui.messages import Show
-from zktop.ui.screens.findings.groups import Kind
+from zktop.ui.screens.findings.groups import FindingKind
 from zktop.ui.screens.locks.alerts import Alert, alert_counts, alert_lines, alerts, no_problems
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.screens.locks.events import event_lines
@@ -66,7 +66,7 @@ class Pane(Sheet):
     def put(
         self,
         lines: Sequence[Line],
-        ways: Sequence[LineTarget | Kind | None],
+        ways: Sequence[LineTarget | FindingKind | None],
         heads: Sequence[Line],
         room: int,
     ) -> None:
@@ -83,7 +83,7 @@ class AlertsPane(Pane):
         super().__init__(id="alerts")
         self.found: list[Alert] = []
         self._of: tuple[object, object] = (None, None)
-        self._opened: set[Kind] = set()
+        self._opened: set[FindingKind] = set()
         self._tell: Callable[[], None] | None = None  # the same once more
 
     def tell(self, moment: Moment, report: Report, room: int, *, is_short: bool) -> None:
@@ -105,27 +105,27 @@ class AlertsPane(Pane):
 
     def do_open(self) -> bool:
         """Open what the line is about; of many of one kind, list them, or fold them again."""
-        if not isinstance(self.target, Kind):
+        if not isinstance(self.target, FindingKind):
             return super().do_open()
         self._turn(self.target, opens=self.target not in self._opened)
         return True
 
     def do_right(self) -> bool:
         """List those of one kind."""
-        return isinstance(self.target, Kind) and self._turn(self.target, opens=True)
+        return isinstance(self.target, FindingKind) and self._turn(self.target, opens=True)
 
     def do_left(self) -> bool:
         """Fold them again."""
-        return isinstance(self.target, Kind) and self._turn(self.target, opens=False)
+        return isinstance(self.target, FindingKind) and self._turn(self.target, opens=False)
 
-    def _turn(self, kind: Kind, *, opens: bool) -> bool:
+    def _turn(self, kind: FindingKind, *, opens: bool) -> bool:
         (self._opened.add if opens else self._opened.discard)(kind)
         if self._tell is not None:
             self._tell()
         return True
 
 
-def _way(case: str | Kind | None) -> LineTarget | Kind | None:
+def _way(case: str | FindingKind | None) -> LineTarget | FindingKind | None:
     return LineTarget("findings", Subject(case=case)) if isinstance(case, str) else case
 
 

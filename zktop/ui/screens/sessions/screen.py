@@ -13,7 +13,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.filters import Passed
 from zktop.ui.messages import Came, Choose, Show
-from zktop.ui.past.contact_times import Contacts
+from zktop.ui.past.contact_times import ContactTimes
 from zktop.ui.screens.common.empty import empty_state
 from zktop.ui.screens.common.session_index import PacketRates, SessionDirectory, SessionRisks
 from zktop.ui.screens.screen import Page
@@ -75,7 +75,11 @@ class SessionsScreen(Page):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
         super().__init__(id=id)
-        self._roster, self._rates, self._contacts = SessionDirectory(), PacketRates(), Contacts()
+        self._roster, self._rates, self._contacts = (
+            SessionDirectory(),
+            PacketRates(),
+            ContactTimes(),
+        )
         self._moment: Moment | None = None
         self._scene: SessionsSnapshot | None = None
         self._servers: list[servers.ServerRow] = []

@@ -11,17 +11,16 @@ from zktop.model.facts import Millis, Session, session_text
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.messages import Ask, Seek, Show
-from zktop.ui.past.contact_times import Heard
-from zktop.ui.past.tracks import Tracks
+from zktop.ui.past.contact_times import ServerContacts
+from zktop.ui.past.state_changes import StateChanges
 from zktop.ui.screens.common.empty import empty_state
 from zktop.ui.screens.common.format import time_ms
 from zktop.ui.screens.common.session_index import SessionDirectory
 from zktop.ui.screens.screen import Page
-from zktop.ui.screens.timeline import strips
-from zktop.ui.screens.timeline import subjects as cast
+from zktop.ui.screens.timeline import strips, subjects
 from zktop.ui.screens.timeline.instant import instant
-from zktop.ui.screens.timeline.strips import sums
-from zktop.ui.screens.timeline.subjects import Actor, Crew, crew_strip
+from zktop.ui.screens.timeline.strips import wait_totals
+from zktop.ui.screens.timeline.subjects import StripSubject, WaiterGroup, group_strip
 from zktop.ui.state import Moment, Stretch, Subject
 from zktop.ui.styled_text import Line, line, text_of
 from zktop.ui.widgets.text_view import Sheet
@@ -39,7 +38,7 @@ HEADS: Final = 4  # lines above the strips
 class Strips(Sheet):
     """The strips; a click on one goes to that moment."""
 
-    seen: strips.Window | None = None
+    seen: strips.TimeWindow | None = None
     label = NARROW
 
     def on_click(self, event: events.Click) -> None:
@@ -49,7 +48,7 @@ class Strips(Sheet):
             self.post_message(Seek(at=self.seen.time(column)))
 
 
-class Timeline(Page):
+class TimelineScreen(Page):
     """Locks and actors over time; every other screen shows the moment of the cursor."""
 
     NAME = "timeline"
@@ -71,19 +70,23 @@ class Timeline(Page):
     """
     SCOPED_CSS: ClassVar[bool] = False  # the screen says how short it is
     DEFAULT_CSS = """
-    Timeline #strips { height: 1fr; }
-    Timeline #instant { height: 30%; border-top: solid $panel; }
-    .-short Timeline #instant { height: 6; }
+    TimelineScreen #strips { height: 1fr; }
+    TimelineScreen #instant { height: 30%; border-top: solid $panel; }
+    .-short TimelineScreen #instant { height: 6; }
     """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
         super().__init__(id=id)
-        self._tracks, self._roster, self._heard = Tracks(), SessionDirectory(), Heard()
+        self._past, self._roster, self._heard = (
+            StateChanges(),
+            SessionDirectory(),
+            ServerContacts(),
+        )
         self._zoom = strips.ZOOMS.index(500)
         self._moment: Moment | None = None
         self._mark: Millis | None = None
         self._paths: list[Text] = []
-        self._actors: list[Actor] = []
+        self._actors: list[StripSubject] = []
         self._chosen_at, self._is_tall = 0.0, False
         self._chosen_for: object = None
 
@@ -102,7 +105,7 @@ class Timeline(Page):
         if moment.frame is None or moment.at is None or begin is None or end is None:
             sheet.show(empty_state(moment, sheet.room.width))
             return
-        self._tracks.look(moment.tape)
+        self._past.look(moment.tape)
         self._heard.look(moment.tape)
         self._roster.look(moment.frame.report)
         width = sheet.room.width
@@ -124,22 +127,22 @@ class Timeline(Page):
         if moment.index is None and frame is last and len(moment.tape):
             index = moment.tape.index_at(frame.at)
         below = self.query_one("#instant", Sheet)
-        added = sums(self._tracks, self._paths, seen, frame.report, is_ascii=moment.is_ascii)
+        added = wait_totals(self._past, self._paths, seen, frame.report, is_ascii=moment.is_ascii)
         below.show(instant(moment.tape, frame, index, max(20, below.room.width), added))
 
-    def _heads(self, moment: Moment, seen: strips.Window, label: int) -> list[Line]:
+    def _heads(self, moment: Moment, seen: strips.TimeWindow, label: int) -> list[Line]:
         times, marks = strips.ruler(seen)
         at = moment.at or seen.newest
         return [
             strips.title(moment, seen),
             strips.row("", times, label),
             strips.row(strips.scale(seen), marks, label, "dim"),
-            strips.row("alert", strips.alarms(self._tracks, seen), label, "title"),
+            strips.row("alert", strips.alarms(self._past, seen), label, "title"),
             strips.row("", strips.cursor(seen, at, self._mark), label),
         ]
 
     def _strips(
-        self, seen: strips.Window, label: int, moment: Moment
+        self, seen: strips.TimeWindow, label: int, moment: Moment
     ) -> Iterator[tuple[Line, object]]:
         letters = {
             session: strips.LETTERS[number]
@@ -147,7 +150,7 @@ class Timeline(Page):
         }
         yield self._legend("LOCKS", LOCK_SIGNS)
         for path in self._paths:
-            held, queue = strips.lock_strip(self._tracks, path, seen, letters)
+            held, queue = strips.lock_strip(self._past, path, seen, letters)
             yield strips.row(path, held, label, "strong"), path
             yield strips.row("  queue", queue, label, "dim"), None
         yield self._legend(
@@ -161,27 +164,27 @@ class Timeline(Page):
 
     def _actor(
         self,
-        actor: Actor,
-        seen: strips.Window,
+        actor: StripSubject,
+        seen: strips.TimeWindow,
         label: int,
         letters: dict[Session, str],
         ours: Collection[Session],
     ) -> tuple[Line, object]:
         """Give the strip of a session, or of many that are called alike."""
-        if isinstance(actor, Crew):
-            return strips.row(f"  {actor}", crew_strip(self._tracks, actor, seen), label), None
+        if isinstance(actor, WaiterGroup):
+            return strips.row(f"  {actor}", group_strip(self._past, actor, seen), label), None
         is_ours = actor in ours
         said = f"{letters.get(actor, ' ')} {self._called(actor)}{' (ours)' if is_ours else ''}"
-        lane = strips.actor_strip(self._tracks, actor, seen)
+        lane = strips.actor_strip(self._past, actor, seen)
         return strips.row(said, lane, label, "ours" if is_ours else "plain"), actor
 
     @property
     def _alone(self) -> list[Session]:
         """Those with a strip of their own."""
-        return [one for one in self._actors if not isinstance(one, Crew)]
+        return [one for one in self._actors if not isinstance(one, WaiterGroup)]
 
     def _contacts(
-        self, seen: strips.Window, label: int, letters: dict[Session, str]
+        self, seen: strips.TimeWindow, label: int, letters: dict[Session, str]
     ) -> Iterator[tuple[Line, object]]:
         """Give when the actors were heard of, where a server tells it."""
         heard = {
@@ -202,12 +205,12 @@ class Timeline(Page):
         return self._known_as(session) or session_text(session)
 
     def _known_as(self, session: Session) -> str | None:
-        return self._tracks.names.get(session) or self._roster.name(session)
+        return self._past.names.get(session) or self._roster.name(session)
 
     def _legend(self, title: str, says: str) -> tuple[Line, None]:
         return line((f"{title:<9}", "title"), (says, "dim")), None
 
-    def _choose(self, moment: Moment, seen: strips.Window, report: Report) -> None:
+    def _choose(self, moment: Moment, seen: strips.TimeWindow, report: Report) -> None:
         """Choose what is shown, not more often than somebody can follow."""
         asked = (moment.subject.path, moment.subject.session, seen.columns, moment.filter.text)
         is_early = monotonic() - self._chosen_at < CHOSEN_EVERY_S
@@ -217,9 +220,9 @@ class Timeline(Page):
         room = max(6, self.query_one(Strips).room.height - HEADS - 3)
         self._is_tall = room >= TALL
         locks, actors = (room // 5, room // 3) if self._is_tall else (room // 4, room // 2)
-        wanted = cast.locks(moment, seen, report, self._tracks)
+        wanted = subjects.strip_locks(moment, seen, report, self._past)
         self._paths = list(wanted)[: max(2, locks)]
-        wanted_too = cast.people(moment, report, self._paths, self._known_as)
+        wanted_too = subjects.strip_sessions(moment, report, self._paths, self._known_as)
         self._actors = wanted_too[: min(ACTORS, max(3, actors))]
 
     # What the user does

@@ -14,7 +14,7 @@ from zktop.model.facts import Millis, Session
 from zktop.model.format import spoken
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.past.tracks import Alarm, Doing, Stand, Tracks
+from zktop.ui.past.state_changes import AlarmState, LockState, SessionState, StateChanges
 from zktop.ui.screens.common.format import age, time_ms, time_s, with_spaces
 from zktop.ui.screens.findings.steps import brief_paths
 from zktop.ui.screens.locks.row import MAX_MEMBERS_DATED
@@ -35,7 +35,7 @@ UNFOLLOWED: Final = line(("? not followed: its lock has too many waiters", "unkn
 T = TypeVar("T")
 
 
-class Window(NamedTuple):
+class TimeWindow(NamedTuple):
     """The span of time in sight."""
 
     begin: Millis
@@ -57,16 +57,16 @@ class Window(NamedTuple):
         return min(self.begin + (column + 1) * self.column_ms - 1, self.newest)
 
 
-def window(at: Millis, begin: Millis, newest: Millis, column_ms: int, columns: int) -> Window:
+def window(at: Millis, begin: Millis, newest: Millis, column_ms: int, columns: int) -> TimeWindow:
     """Choose the span around a moment: its end is the newest moment where that is in reach."""
     span = column_ms * columns
     last = newest - newest % column_ms + column_ms
     start = min(last - span, at - at % column_ms - span // 2)
     start = max(start, begin - begin % column_ms)
-    return Window(start, column_ms, columns, newest)
+    return TimeWindow(start, column_ms, columns, newest)
 
 
-def title(moment: Moment, seen: Window) -> Line:
+def title(moment: Moment, seen: TimeWindow) -> Line:
     """Say which moment it is, and how much is kept around it."""
     begin = moment.tape.begin or seen.begin
     length = spoken(max(0, seen.newest - begin) / 1000)
@@ -84,7 +84,7 @@ def title(moment: Moment, seen: Window) -> Line:
     return (Run(" TIMELINE ", "title"), how, Run(f"{kept}{speed}{thin}", "dim"))
 
 
-def ruler(seen: Window) -> list[Line]:
+def ruler(seen: TimeWindow) -> list[Line]:
     """Draw the times above the columns."""
     named = [" "] * seen.columns
     marks = ["." for _ in range(seen.columns)]
@@ -96,7 +96,7 @@ def ruler(seen: Window) -> list[Line]:
     return [line(("".join(named), "dim")), line(("".join(marks), "dim"))]
 
 
-def cursor(seen: Window, at: Millis, mark: Millis | None = None) -> Line:
+def cursor(seen: TimeWindow, at: Millis, mark: Millis | None = None) -> Line:
     """Draw where in time we are, and what is between there and the mark."""
     column, said = seen.column(at), time_ms(at)
     if not 0 <= column < seen.columns:
@@ -114,21 +114,21 @@ def cursor(seen: Window, at: Millis, mark: Millis | None = None) -> Line:
     return line(("".join(cells).rstrip(), "selected"))
 
 
-def alarms(tracks: Tracks, seen: Window) -> Line:
+def alarms(past: StateChanges, seen: TimeWindow) -> Line:
     """Draw when something was badly wrong, or probably so."""
     known = range(min(seen.columns, seen.column(seen.newest) + 1))
-    return inked("".join(_alarm(tracks.alarm(seen.time(one))) for one in known))
+    return inked("".join(_alarm(past.alarm_at(seen.time(one))) for one in known))
 
 
-def _alarm(one: Alarm) -> str:
+def _alarm(one: AlarmState) -> str:
     return "." if not one.bad else "!" if one.is_sure else "?"
 
 
 def lock_strip(
-    tracks: Tracks, path: Text, seen: Window, letters: Mapping[Session, str]
+    past: StateChanges, path: Text, seen: TimeWindow, letters: Mapping[Session, str]
 ) -> tuple[Line, Line]:
     """Draw who held a lock, and how long its queue was."""
-    before, changes = tracks.stands(path, seen.begin, min(seen.end, seen.newest + 1))
+    before, changes = past.lock_states(path, seen.begin, min(seen.end, seen.newest + 1))
     others: dict[tuple[Session, ...], str] = {}
     held: list[str] = []
     queue: list[str] = []
@@ -142,7 +142,9 @@ def lock_strip(
     return inked("".join(held), letters), inked("".join(queue))
 
 
-def by_column(changes: Sequence[T], seen: Window, at: Callable[[T], Millis]) -> Iterator[list[T]]:
+def by_column(
+    changes: Sequence[T], seen: TimeWindow, at: Callable[[T], Millis]
+) -> Iterator[list[T]]:
     """Give what changed in each column that something is known of."""
     place = 0
     for column in range(min(seen.columns, seen.column(seen.newest) + 1)):
@@ -155,7 +157,7 @@ def by_column(changes: Sequence[T], seen: Window, at: Callable[[T], Millis]) -> 
 
 
 def _holder(
-    stand: Stand | None, letters: Mapping[Session, str], others: dict[tuple[Session, ...], str]
+    stand: LockState | None, letters: Mapping[Session, str], others: dict[tuple[Session, ...], str]
 ) -> str:
     if stand is None:
         return " "
@@ -173,21 +175,21 @@ def _digit(queue: int | None) -> str:
     return str(queue) if queue < MANY else "*"
 
 
-def actor_strip(tracks: Tracks, session: Session, seen: Window) -> Line:
+def actor_strip(past: StateChanges, session: Session, seen: TimeWindow) -> Line:
     """Draw what a session did."""
-    if session not in tracks.actors:  # it has a place in a lock too large to be followed
+    if session not in past.sessions:  # it has a place in a lock too large to be followed
         return UNFOLLOWED
-    doing, changes = tracks.doings(session, seen.begin, min(seen.end, seen.newest + 1))
+    doing, changes = past.session_states(session, seen.begin, min(seen.end, seen.newest + 1))
     cells: list[str] = []
     for column, inside in enumerate(by_column(changes, seen, _at)):
         doing = inside[-1] if inside else doing
-        alarm = tracks.alarm(seen.time(column))
+        alarm = past.alarm_at(seen.time(column))
         stuck = "!" if session in alarm.proven else "?" if session in alarm.suspected else ""
         cells.append(sign(doing, stuck))
     return inked("".join(cells))
 
 
-def contact_strip(contacts: Iterable[Millis], seen: Window) -> Line:
+def contact_strip(contacts: Iterable[Millis], seen: TimeWindow) -> Line:
     """Draw when a session was heard of."""
     cells = ["."] * min(seen.columns, seen.column(seen.newest) + 1)
     for at in contacts:
@@ -196,7 +198,7 @@ def contact_strip(contacts: Iterable[Millis], seen: Window) -> Line:
     return inked("".join(cells))
 
 
-def sign(doing: Doing | None, stuck: str = "") -> str:
+def sign(doing: SessionState | None, stuck: str = "") -> str:
     """Give the sign of what a session does; `stuck` stands for it while it is in a deadlock."""
     if doing is None:
         return "."
@@ -222,7 +224,7 @@ def inked(cells: str, letters: Mapping[Session, str] | None = None) -> Line:
     return tuple(runs)
 
 
-def _at(one: Stand | Doing) -> Millis:
+def _at(one: LockState | SessionState) -> Millis:
     return one.at
 
 
@@ -232,7 +234,7 @@ def row(label: str, drawn: Line, width: int, ink: Ink = "plain") -> Line:
     return (*fitted(line((text, ink)), width), *drawn)
 
 
-def scale(seen: Window) -> str:
+def scale(seen: TimeWindow) -> str:
     """Say what a column is.
 
     >>> scale(Window(0, 500, 60, 0))
@@ -244,7 +246,7 @@ def scale(seen: Window) -> str:
 SECOND_MS: Final = 1000
 
 
-class Wait(NamedTuple):
+class OngoingWait(NamedTuple):
     """Somebody who waits, and since when."""
 
     at: Millis
@@ -253,13 +255,13 @@ class Wait(NamedTuple):
     said: str
 
 
-def sums(
-    tracks: Tracks, paths: Sequence[Text], seen: Window, report: Report, *, is_ascii: bool
+def wait_totals(
+    past: StateChanges, paths: Sequence[Text], seen: TimeWindow, report: Report, *, is_ascii: bool
 ) -> list[Line]:
     """Add up the seconds that all have waited for these locks in the time in sight."""
     paths = [path for path in paths if not _is_election(report, path)]
     called = brief_paths(paths)
-    blocked = {path: blocked_ms(tracks, path, seen) // SECOND_MS for path in paths}
+    blocked = {path: blocked_ms(past, path, seen) // SECOND_MS for path in paths}
     told = [
         line(f"{called[path]} ", (with_spaces(seconds), "waits" if seconds else "dim"))
         for path, seconds in blocked.items()
@@ -284,10 +286,10 @@ def _is_election(report: Report, path: Text) -> bool:
     return part is not None and part.lock.kind == "election"
 
 
-def blocked_ms(tracks: Tracks, path: Text, seen: Window) -> Millis:
+def blocked_ms(past: StateChanges, path: Text, seen: TimeWindow) -> Millis:
     """Add up how long all together have waited for a lock in a span of time."""
     end = min(seen.end, seen.newest)
-    before, changes = tracks.stands(path, seen.begin, end)
+    before, changes = past.lock_states(path, seen.begin, end)
     stands = [*([before._replace(at=seen.begin)] if before else []), *changes]
     if not stands:
         return 0
@@ -295,7 +297,7 @@ def blocked_ms(tracks: Tracks, path: Text, seen: Window) -> Millis:
     return sum(one.queue * max(0, two.at - one.at) for one, two in steps)
 
 
-def _waits(paths: Sequence[Text], report: Report, *, is_ascii: bool) -> Iterator[Wait]:
+def _waits(paths: Sequence[Text], report: Report, *, is_ascii: bool) -> Iterator[OngoingWait]:
     for path in paths:
         part = report.parts.get(path)
         for member in part.lock.waiters[:MAX_MEMBERS_DATED] if part else ():
@@ -303,4 +305,4 @@ def _waits(paths: Sequence[Text], report: Report, *, is_ascii: bool) -> Iterator
             if since is not None and since.at is not None:
                 who = report.client_names(member.owner, member.label)
                 said = age(since.at, since.how, report.now, is_ascii=is_ascii)
-                yield Wait(since.at, path, who, said)
+                yield OngoingWait(since.at, path, who, said)

@@ -18,8 +18,8 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order import fold_name
 from zktop.ui.filters import Filter
-from zktop.ui.past.tracks import LARGE, Tracks
-from zktop.ui.screens.timeline.strips import UNFOLLOWED, Window, by_column, inked, sign
+from zktop.ui.past.state_changes import LARGE, StateChanges
+from zktop.ui.screens.timeline.strips import UNFOLLOWED, TimeWindow, by_column, inked, sign
 from zktop.ui.state import Moment
 from zktop.ui.styled_text import Line
 
@@ -28,7 +28,7 @@ MATTERS_MOST: Final = "=#-x."  # that first
 Called = Callable[[Session], str | None]
 
 
-class Crew(NamedTuple):
+class WaiterGroup(NamedTuple):
     """Waiters that are called alike but for their numbers."""
 
     name: str
@@ -40,10 +40,12 @@ class Crew(NamedTuple):
         return f"{self.name} ({count})" if count < LARGE else f"{self.name} ({LARGE}+)"
 
 
-Actor = Session | Crew
+StripSubject = Session | WaiterGroup
 
 
-def mustered(alone: Sequence[Session], waiters: Iterable[Session], called: Called) -> list[Actor]:
+def group_waiters(
+    alone: Sequence[Session], waiters: Iterable[Session], called: Called
+) -> list[StripSubject]:
     """Give those that are shown alone, then the waiters: a crew where the first of it was.
 
     >>> mustered([7], [1, 7, 2, 3, 4], {1: "api-1", 2: "pick-2", 3: "api-3", 4: "api-5"}.get)
@@ -56,21 +58,21 @@ def mustered(alone: Sequence[Session], waiters: Iterable[Session], called: Calle
     named = {session: fold_name(called(session) or "") for session in others}
     for session, name in named.items():
         families.setdefault(name, []).append(session)
-    found: dict[Actor, None] = dict.fromkeys(alone)
+    found: dict[StripSubject, None] = dict.fromkeys(alone)
     for session, name in named.items():
         alike = families[name]
-        found[Crew(name, tuple(alike)) if name and len(alike) >= ALIKE else session] = None
+        found[WaiterGroup(name, tuple(alike)) if name and len(alike) >= ALIKE else session] = None
     return list(found)
 
 
-def crew_strip(tracks: Tracks, crew: Crew, seen: Window) -> Line:
+def group_strip(past: StateChanges, crew: WaiterGroup, seen: TimeWindow) -> Line:
     """Draw what a crew did: in each column what matters most of all that they do."""
-    if tracks.actors.keys().isdisjoint(crew.sessions):
+    if past.sessions.keys().isdisjoint(crew.sessions):
         return UNFOLLOWED
     now: dict[Session, str] = {}
     turns: list[tuple[Millis, Session, str]] = []
     for session in crew.sessions:
-        before, changes = tracks.doings(session, seen.begin, min(seen.end, seen.newest + 1))
+        before, changes = past.session_states(session, seen.begin, min(seen.end, seen.newest + 1))
         now[session] = sign(before)
         turns += [(one.at, session, sign(one)) for one in changes]
     turns.sort(key=itemgetter(0))
@@ -88,25 +90,29 @@ def crew_strip(tracks: Tracks, crew: Crew, seen: Window) -> Line:
 HOLDERS: Final = 2  # of one lock
 
 
-def locks(moment: Moment, seen: Window, report: Report, tracks: Tracks) -> Iterator[Text]:
+def strip_locks(
+    moment: Moment, seen: TimeWindow, report: Report, past: StateChanges
+) -> Iterator[Text]:
     """Give the lock that was looked at, then those in deadlocks, then the busiest."""
     told: dict[Text, None] = {}
     if moment.subject.path:
         told[Text(moment.subject.path)] = None
     for case in _cases(moment, report):
         told.update((Text(path), None) for path in case.locks)
-    moved = [path for path, known in tracks.locks.items() if len(known) > 1]
-    told.update(dict.fromkeys(tracks.busiest(seen.begin, seen.end, moved)))
+    moved = [path for path, known in past.locks.items() if len(known) > 1]
+    told.update(dict.fromkeys(past.busiest(seen.begin, seen.end, moved)))
     told.update(dict.fromkeys(report.paths[: seen.columns]))
     wanted = moment.filter
-    return (path for path in told if path in tracks.locks and _passes(path, wanted))
+    return (path for path in told if path in past.locks and _passes(path, wanted))
 
 
 def _passes(path: Text, wanted: Filter) -> bool:
     return not wanted or wanted.passes({"": path, "path": path})
 
 
-def people(moment: Moment, report: Report, paths: Sequence[Text], called: Called) -> list[Actor]:
+def strip_sessions(
+    moment: Moment, report: Report, paths: Sequence[Text], called: Called
+) -> list[StripSubject]:
     """Give the session that was looked at, those in deadlocks, and those of these locks."""
     alone: dict[Session, None] = {}
     if moment.subject.session:
@@ -120,9 +126,9 @@ def people(moment: Moment, report: Report, paths: Sequence[Text], called: Called
         if part is not None:
             alone.update((one.owner, None) for one in part.lock.holders[:HOLDERS] if one.owner)
             queues += [one.owner for one in part.lock.waiters[:LARGE] if one.owner]
-    return mustered(list(alone), queues, called)
+    return group_waiters(list(alone), queues, called)
 
 
 def _cases(moment: Moment, report: Report) -> Iterator[Deadlock]:
     yield from report.deadlocks
-    yield from (one.deadlock for one in moment.tape.cases.values())
+    yield from (one.deadlock for one in moment.tape.deadlocks.values())

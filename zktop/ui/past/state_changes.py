@@ -15,7 +15,7 @@ from zktop.model.facts import Millis, Session
 from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.past.tape import Kept, Tape
+from zktop.ui.past.tape import StoredFrame, Tape
 from zktop.ui.screens.common.status_codes import SURE
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ UNDATED: Final = -1
 LARGE: Final = 500  # members; of larger locks only the holders are followed
 
 
-class Stand(NamedTuple):
+class LockState(NamedTuple):
     """Who has a lock from one moment on."""
 
     at: Millis
@@ -34,7 +34,7 @@ class Stand(NamedTuple):
     queue: int = 0
 
 
-class Doing(NamedTuple):
+class SessionState(NamedTuple):
     """What a session does from one moment on."""
 
     at: Millis
@@ -43,7 +43,7 @@ class Doing(NamedTuple):
     is_lost: bool = False
 
 
-class Alarm(NamedTuple):
+class AlarmState(NamedTuple):
     """What was badly wrong from one moment on."""
 
     at: Millis
@@ -53,7 +53,7 @@ class Alarm(NamedTuple):
     is_sure: bool = False  # of some of it
 
 
-class Tracks:
+class StateChanges:
     """The past of locks and sessions."""
 
     def __init__(self) -> None:
@@ -61,9 +61,9 @@ class Tracks:
         self._begin(None)
 
     def _begin(self, tape: Tape | None) -> None:
-        self.locks: dict[Text, list[Stand]] = {}
-        self.actors: dict[Session, list[Doing]] = {}
-        self.alarms: list[Alarm] = []
+        self.locks: dict[Text, list[LockState]] = {}
+        self.sessions: dict[Session, list[SessionState]] = {}
+        self.alarms: list[AlarmState] = []
         self._tape, self._read = tape, 0
         self._thinned = tape.thinned if tape else 0
         self.names: dict[Session, Text] = {}  # also of those who are long gone
@@ -77,7 +77,7 @@ class Tracks:
             self._read = one.number
             self._take(one, is_first=not self.alarms)
 
-    def _take(self, one: Kept, *, is_first: bool) -> None:
+    def _take(self, one: StoredFrame, *, is_first: bool) -> None:
         report, at = one.frame.report, one.frame.at
         self._take_alarms(report, at)
         touched: set[Session] = set()
@@ -96,7 +96,7 @@ class Tracks:
             for one in report.findings
             if one.severity == "critical" and not one.cause and one.id not in dead
         ]
-        now = Alarm(
+        now = AlarmState(
             at,
             _stuck(one for one in report.deadlocks if one.confidence in SURE),
             _stuck(one for one in report.deadlocks if one.confidence not in SURE),
@@ -109,12 +109,12 @@ class Tracks:
 
     def _take_lock(self, path: Text, lock: Lock | None, at: Millis) -> None:
         if lock is None:
-            stand = Stand(at)
+            stand = LockState(at)
         else:
             holders = lock.holders
             reads = len(holders) > 1 and all(one.mode == "read" for one in holders)
             sessions = tuple(one.owner for one in holders[:LARGE])
-            stand = Stand(at, sessions, reads, len(lock.waiters))
+            stand = LockState(at, sessions, reads, len(lock.waiters))
         self.locks.setdefault(path, []).append(stand)
 
     def _moved(self, path: Text, lock: Lock | None) -> set[Session]:
@@ -141,44 +141,46 @@ class Tracks:
 
     def _count(self, session: Session, was: bool | None, does: bool | None) -> None:  # noqa: FBT001  holds, waits, neither
         """Add up in how many locks a session holds or waits; it is dated afterwards."""
-        known = self.actors.setdefault(session, [])
-        last = known[-1] if known else Doing(UNDATED)
+        known = self.sessions.setdefault(session, [])
+        last = known[-1] if known else SessionState(UNDATED)
         holds = last.holds + (does is True) - (was is True)
         waits = last.waits + (does is False) - (was is False)
-        known.append(Doing(UNDATED, holds, waits))
+        known.append(SessionState(UNDATED, holds, waits))
 
     def _take_actor(self, session: Session, at: Millis, *, is_lost: bool) -> None:
         """Date what was counted; several changes in one frame are one."""
-        known = self.actors.setdefault(session, [])
-        last = known[-1] if known else Doing(at)
+        known = self.sessions.setdefault(session, [])
+        last = known[-1] if known else SessionState(at)
         while known and known[-1].at in (UNDATED, at):
             known.pop()
         known.append(last._replace(at=at, is_lost=is_lost and not last.holds and not last.waits))
 
     # Questions
 
-    def stands(self, path: Text, begin: Millis, end: Millis) -> tuple[Stand | None, list[Stand]]:
+    def lock_states(
+        self, path: Text, begin: Millis, end: Millis
+    ) -> tuple[LockState | None, list[LockState]]:
         """Give how a lock stood before a span of time, and all changes within it."""
         known = self.locks.get(path, [])
         first, last = _within(known, begin, end)
         return (known[first - 1] if first else None), known[first:last]
 
-    def doings(
+    def session_states(
         self, session: Session, begin: Millis, end: Millis
-    ) -> tuple[Doing | None, list[Doing]]:
+    ) -> tuple[SessionState | None, list[SessionState]]:
         """Give what a session did before a span of time, and all changes within it."""
-        known = self.actors.get(session, [])
+        known = self.sessions.get(session, [])
         first, last = _within(known, begin, end)
         return (known[first - 1] if first else None), known[first:last]
 
-    def alarm(self, at: Millis) -> Alarm:
+    def alarm_at(self, at: Millis) -> AlarmState:
         """Give what is badly wrong at a moment, and who is in a deadlock."""
         place = bisect_right(self.alarms, at, key=itemgetter(0))
-        return self.alarms[place - 1] if place else Alarm(at)
+        return self.alarms[place - 1] if place else AlarmState(at)
 
     def busiest(self, begin: Millis, end: Millis, paths: Iterable[Text]) -> list[Text]:
         """Give locks by how often they changed in a span of time, the busiest first."""
-        counts = {path: len(self.stands(path, begin, end)[1]) for path in paths}
+        counts = {path: len(self.lock_states(path, begin, end)[1]) for path in paths}
         return sorted(counts, key=lambda path: (-counts[path], path))
 
 
@@ -187,9 +189,11 @@ def _stuck(deadlocks: "Iterable[Deadlock]") -> frozenset[Session]:
     return frozenset(one for one in actors if one is not None)
 
 
-def _within(known: Sequence[Stand | Doing], begin: Millis, end: Millis) -> tuple[int, int]:
+def _within(
+    known: Sequence[LockState | SessionState], begin: Millis, end: Millis
+) -> tuple[int, int]:
     return bisect_left(known, begin, key=_at), bisect_left(known, end, key=_at)
 
 
-def _at(one: Stand | Doing) -> Millis:
+def _at(one: LockState | SessionState) -> Millis:
     return one.at
