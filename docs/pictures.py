@@ -23,7 +23,7 @@ from zktop.app.run_ui import wardrobe  # noqa: E402
 from zktop.ui.actions.export import plain  # noqa: E402
 from zktop.ui.app import Zktop  # noqa: E402
 from zktop.ui.ports import Frame, Status, Tell  # noqa: E402
-from zktop.ui.settings import Look  # noqa: E402
+from zktop.ui.settings import UiSettings  # noqa: E402
 
 DOCS: Final = Path(__file__).parent
 THEME: Final = "zktop-dark"
@@ -70,12 +70,12 @@ class Past:
 async def drawn(keys: Sequence[str], frames: Sequence[Frame], hosts: str) -> str:
     """Draw what is on the screen after these keys, when all has happened."""
     feed = Past(hosts)
-    app = Zktop(feed, Scenery(frames), look=Look(theme=theme()))
+    app = Zktop(feed, Scenery(frames), look=UiSettings(theme=theme()))
     async with app.run_test(size=SIZE) as pilot:
         await told(pilot, app, feed, frames)
         await still(pilot)
         await pilot.press(*keys)
-        while app.haste.is_busy:  # somebody still has to take the key
+        while app.key_queue.is_busy:  # somebody still has to take the key
             await pilot.pause()
         await app.workers.wait_for_complete()  # a page is made when it is first asked for
         await still(pilot)

@@ -20,8 +20,9 @@ from zk.observed import eventually
 from zktop.app.contenders import Troupe
 from zktop.app.run_ui import live_feed
 from zktop.config.types import Config
-from zktop.ui.app import Look, Zktop
+from zktop.ui.app import Zktop
 from zktop.ui.keys import KEYS
+from zktop.ui.settings import UiSettings
 
 KEYS_PRESSED = 300
 SEEDS = (1, 2, 3)
@@ -135,7 +136,7 @@ async def test_random_keys_write_nothing_however_quickly_each_is_followed(
     config = Config(hosts=server.address)
     troupe = Troupe(config)
     feed = live_feed(config, lambda: troupe.sessions)
-    app = Zktop(feed, troupe, look=Look())
+    app = Zktop(feed, troupe, look=UiSettings())
     try:
         async with app.run_test(size=(120, 36)) as pilot:
             await _live(pilot, app)

@@ -15,7 +15,7 @@ from zktop.model.settings import Settings
 from zktop.ui.app import Zktop
 from zktop.ui.ports import Frame
 from zktop.ui.screens.lock.view import LockDetail
-from zktop.ui.state import Subject
+from zktop.ui.state import Selection
 
 ORDERS, STOCK = "/locks/orders", "/locks/stock"
 LATER = 5_000
@@ -84,7 +84,7 @@ async def page_on(
     page: str,
     some: list[Frame],
     size: tuple[int, int] = (120, 36),
-    subject: Subject | None = None,
+    subject: Selection | None = None,
 ) -> AsyncIterator[tuple[Zktop, Pilot[int]]]:
     """Show a page on these frames, about this."""
     app = app_of(*some, page=page)

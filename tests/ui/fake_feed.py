@@ -12,8 +12,9 @@ from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Millis
 from zktop.model.settings import Settings
 from zktop.model.world.world import World
-from zktop.ui.app import Look, Zktop
+from zktop.ui.app import Zktop
 from zktop.ui.ports import Frame, News, Status, Tell
+from zktop.ui.settings import UiSettings
 
 CONSEQUENCES = 2  # a key leads to a question, and the question to what is to be seen
 Moment = tuple[Millis, Iterable[AnyFact]]
@@ -60,7 +61,7 @@ class ToldFeed:
 def app_of(*news: News, page: str = "locks", is_live: bool = True, **look: object) -> Zktop:
     """Give the UI on a feed that tells this; `look` is what the user has set."""
     stage = Asked() if is_live else None
-    return Zktop(ToldFeed(*news, is_live=is_live), stage, look=Look(page=page, **look))
+    return Zktop(ToldFeed(*news, is_live=is_live), stage, look=UiSettings(page=page, **look))
 
 
 async def pressed(pilot: Pilot[int], *keys: str) -> None:
@@ -81,7 +82,7 @@ async def pressed(pilot: Pilot[int], *keys: str) -> None:
 
 def is_busy(app: object) -> bool:
     """Tell whether keys wait for something, a page on its way maybe."""
-    return isinstance(app, Zktop) and app.is_running and app.haste.is_busy
+    return isinstance(app, Zktop) and app.is_running and app.key_queue.is_busy
 
 
 async def settled(pilot: Pilot[int]) -> list[str]:
@@ -91,7 +92,7 @@ async def settled(pilot: Pilot[int]) -> list[str]:
     await pilot.pause()
     while isinstance(app, Zktop) and (is_busy(app) or app._is_due or app._inbox._news):
         await pilot.pause()
-    if isinstance(app, Zktop) and app.mishaps.last is not None:
-        raise app.mishaps.last  # the UI goes on after an error; a test does not
+    if isinstance(app, Zktop) and app.error_log.last is not None:
+        raise app.error_log.last  # the UI goes on after an error; a test does not
     compositor = pilot.app.screen._compositor  # the only way to the text
     return [strip.text.rstrip() for strip in compositor.render_strips()]

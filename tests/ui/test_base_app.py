@@ -12,7 +12,7 @@ import pytest
 from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 from ui.pty_terminal import ALTERNATE, BACK, NOBODY, Terminal, family
 
-from zktop.ui.textual_fixes.terminal import Outlet
+from zktop.ui.textual_fixes.terminal import TerminalFile
 
 COLOUR = re.compile(rb"\x1b\[[0-9;:]*m")
 PROMPT = b"\x1b[?2004h$ "  # of bash
@@ -81,7 +81,7 @@ def test_output_goes_on_into_nothing_when_the_terminal_is_gone() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with contextlib.suppress(OSError), os.fdopen(writer, "w") as file:
-        output = WriterThread(cast("IO[str]", Outlet(file)))
+        output = WriterThread(cast("IO[str]", TerminalFile(file)))
         output.start()
         for _ in range(10 * MAX_QUEUED_WRITES):
             output.write("x" * 10_000)

@@ -10,7 +10,7 @@ from ui.fake_feed import app_of, frames, settled
 
 from zktop.model.facts import AnyFact, Connection
 from zktop.model.text import Text
-from zktop.ui.state import Subject
+from zktop.ui.state import Selection
 
 PATH = "/locks/orders"
 SIX = [f"one{number}" for number in range(6)]
@@ -37,7 +37,7 @@ async def test_six_rows_of_a_queue_differ(width: int) -> None:
     app = app_of(*frames((NOW, list(equals())), (NOW + 5_000, [])))
     async with app.run_test(size=(width, 36)) as pilot:
         await settled(pilot)
-        app.turn_to("lock", Subject(path=PATH))
+        app.turn_to("lock", Selection(path=PATH))
         lines = await settled(pilot)
 
     assert {who for who in SIX if any(f":{PORTS[who]}" in one for one in lines)} == set(SIX)

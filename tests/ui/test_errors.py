@@ -8,10 +8,10 @@ from textual.widgets import Input
 from ui.example_ensemble import trouble
 from ui.fake_feed import app_of, settled
 
-from zktop.ui.base_app import LARGEST, Mishaps
+from zktop.ui.base_app import MAX_LOG_BYTES, ErrorLog
 from zktop.ui.screens.locks.screen import LocksScreen
 from zktop.ui.styled_text import Line
-from zktop.ui.widgets.header import Head
+from zktop.ui.widgets.header import PageHeader
 from zktop.ui.widgets.table import Table
 
 
@@ -22,7 +22,7 @@ def failing(*_: object) -> Line:
 
 def head(app: object) -> str:
     """Give what the head says."""
-    lines = app.query_one(Head)._lines
+    lines = app.query_one(PageHeader)._lines
     return " ".join("".join(run.text for run in one) for one in lines)
 
 
@@ -103,9 +103,9 @@ def test_details_that_cannot_be_written_are_no_second_error(tmp_path: Path) -> N
     blocked = tmp_path / "file"
     blocked.touch()
     full = tmp_path / "ui.log"
-    full.write_text("x" * (LARGEST + 1))
+    full.write_text("x" * (MAX_LOG_BYTES + 1))
 
-    said = Mishaps(blocked / "ui.log").note("This", ValueError("no"))
+    said = ErrorLog(blocked / "ui.log").note("This", ValueError("no"))
     assert "could not be written" in said
-    assert "is full" in Mishaps(full).note("This", ValueError("no"))
-    assert Mishaps().note("This", ValueError("no")).endswith("everything else goes on.")
+    assert "is full" in ErrorLog(full).note("This", ValueError("no"))
+    assert ErrorLog().note("This", ValueError("no")).endswith("everything else goes on.")

@@ -5,9 +5,10 @@ from ui.example_ensemble import trouble
 from ui.fake_feed import ToldFeed, pressed, settled
 from ui.fake_stage import Asked
 
-from zktop.ui.app import Look, Zktop
+from zktop.ui.app import Zktop
 from zktop.ui.keys import KEYS
 from zktop.ui.screens import PAGES
+from zktop.ui.settings import UiSettings
 
 PRESSED = [name for key in KEYS if key.id != "quit" for name in key.names]
 
@@ -15,12 +16,12 @@ PRESSED = [name for key in KEYS if key.id != "quit" for name in key.names]
 @pytest.mark.parametrize("page", [entry.name for entry in PAGES])
 async def test_every_key_twice(page: str) -> None:
     """Whatever it opens is left by escape."""
-    app = Zktop(ToldFeed(*trouble()), Asked(), look=Look(page=page))
+    app = Zktop(ToldFeed(*trouble()), Asked(), look=UiSettings(page=page))
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
         for key in dict.fromkeys(PRESSED):
             await pressed(pilot, key, key)
-            assert app.mishaps.last is None, key
+            assert app.error_log.last is None, key
             await pressed(pilot, "escape", "escape")
             app.turn_to(page)
         lines = await settled(pilot)

@@ -6,8 +6,9 @@ from ui.example_ensemble import trouble
 from ui.fake_feed import ToldFeed, app_of, frames, settled
 from ui.fake_stage import Asked
 
-from zktop.ui.app import Look, Zktop
+from zktop.ui.app import Zktop
 from zktop.ui.ports import Hand
+from zktop.ui.settings import UiSettings
 
 PAGES = {"locks": "1", "lock": "2", "findings": "3", "sessions": "4", "timeline": "5", "demo": "6"}
 FIELDS = {
@@ -33,7 +34,7 @@ async def filtered(pilot: Pilot[int], text: str, *before: str) -> list[str]:
 
 def ours() -> Zktop:
     """Locks with trouble in them, and two contenders of zktop's own."""
-    return Zktop(ToldFeed(*trouble()), Asked(hands=[ANN, BOB]), look=Look())
+    return Zktop(ToldFeed(*trouble()), Asked(hands=[ANN, BOB]), look=UiSettings())
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -14,8 +14,9 @@ from rich.style import Style
 from ui.example_states import SITUATIONS, Situation
 from ui.fake_feed import ToldFeed, settled
 
-from zktop.ui.app import Look, Zktop
+from zktop.ui.app import Zktop
 from zktop.ui.screens import PAGES
+from zktop.ui.settings import UiSettings
 
 GOLDEN = Path(__file__).with_name("golden")
 ACCEPT = "ZKTOP_ACCEPT_SCREENS"
@@ -28,7 +29,7 @@ BAR = re.compile("⟦.⟧$")  # the same, where it is reversed
 def app_of(situation: Situation) -> Zktop:
     """The UI in this situation."""
     feed = ToldFeed(*situation.news, name="zk1:2181")
-    return Zktop(feed, situation.stage, look=Look(is_ascii=situation.is_ascii))
+    return Zktop(feed, situation.stage, look=UiSettings(is_ascii=situation.is_ascii))
 
 
 Read = Callable[[Zktop, list[str]], list[str]]

@@ -12,10 +12,11 @@ from ui.fake_stage import Asked as Stage
 from zktop.app.run_ui import ui_look
 from zktop.config.load import COMMAND_LINE, EffectiveConfig, Override, Overrides, effective_config
 from zktop.config.yaml_tree import ConfigError, ValueOrigin
-from zktop.ui.app import Look, Zktop
-from zktop.ui.keys import KEYS, clashes, known_on, mistakes, named, remapped, shown
+from zktop.ui.app import Zktop
+from zktop.ui.keys import KEYS, clashes, key_mistakes, known_on, named, remapped, shown
 from zktop.ui.screens import PAGES
-from zktop.ui.widgets.text_view import Sheet
+from zktop.ui.settings import UiSettings
+from zktop.ui.widgets.text_view import TextView
 
 
 def test_our_own_keys_do_not_clash() -> None:
@@ -101,13 +102,13 @@ WRONG = [
 @pytest.mark.parametrize("keys", RIGHT, ids=str)
 def test_what_is_possible_is_allowed(keys: dict[str, str]) -> None:
     """Two actions may share a key where they never meet."""
-    assert list(mistakes(keys)) == []
+    assert list(key_mistakes(keys)) == []
 
 
 @pytest.mark.parametrize("keys", WRONG, ids=str)
 def test_what_would_lose_a_key_is_refused(keys: dict[str, str]) -> None:
     """Textual drops one of two without a word, and takes any word for a key."""
-    assert len(list(mistakes(keys))) == 1
+    assert len(list(key_mistakes(keys))) == 1
 
 
 def test_names_of_keys_are_what_terminals_send() -> None:
@@ -164,7 +165,7 @@ async def test_swapped_keys_do_what_the_other_one_did() -> None:
 async def test_dialogs_are_moved_in_by_the_same_keys() -> None:
     """The old key does nothing there any more either; what can be typed is typed."""
     keys = {"down": "f5,w"}
-    look = Look(table=remapped(keys), changed_keys=frozenset(keys))
+    look = UiSettings(table=remapped(keys), changed_keys=frozenset(keys))
     app = Zktop(ToldFeed(*trouble()), Stage(), look=look)
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -187,7 +188,7 @@ async def test_letters_move_in_a_dialog_where_nothing_is_typed() -> None:
         await settled(pilot)
         await pilot.press("left", "left", "left", "c")
         await settled(pilot)
-        sheet = app.screen.query_one(Sheet)
+        sheet = app.screen.query_one(TextView)
         before = sheet.scroll_offset.y
         await pilot.press("j", "j")
         await settled(pilot)

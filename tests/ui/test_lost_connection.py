@@ -29,7 +29,7 @@ async def test_the_picture_is_dimmed(word: Word, *, is_dim: bool) -> None:
         dimmed = {one.id or type(one).__name__ for one in drawn if one.rich_style.dim}
 
         assert bool(dimmed) is is_dim
-        assert not dimmed & {"head", "Foot"}
+        assert not dimmed & {"head", "foot"}
 
 
 async def test_the_picture_is_clear_again_when_the_connection_is_back() -> None:

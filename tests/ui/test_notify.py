@@ -13,9 +13,17 @@ from zktop.app.run_ui import FindingCommand
 from zktop.model.findings.finding import Finding
 from zktop.model.report import Report
 from zktop.ui.app import Zktop
-from zktop.ui.notify import AT_ONCE, BEGINNING_MS, FORGOTTEN_MS, WITHIN_MS, Alarms, brief, summary
+from zktop.ui.notify import (
+    AT_ONCE,
+    BEGINNING_MS,
+    FORGOTTEN_MS,
+    WITHIN_MS,
+    AlertFilter,
+    brief,
+    summary,
+)
 from zktop.ui.ports import Frame
-from zktop.ui.settings import Look
+from zktop.ui.settings import UiSettings
 
 LATER = NOW + 10_000
 AB_BA = [*lock("/orders", "alice", "bob"), *lock("/stock", "bob", "alice")]
@@ -36,7 +44,7 @@ def report(at: int, *findings: Finding) -> Report:
 
 def told(*reports: Report) -> list[list[str]]:
     """Tell what is told of each report."""
-    alarms = Alarms()
+    alarms = AlertFilter()
     return [[one.id for one in alarms.look(made).findings] for made in reports]
 
 
@@ -68,7 +76,7 @@ def test_what_is_not_red_is_not_told() -> None:
 
 def test_what_was_there_before_us_is_summed_up() -> None:
     """Whoever opens the UI sees it anyway."""
-    alarms = Alarms()
+    alarms = AlertFilter()
     first = alarms.look(report(0, red("a"), red("b")))
 
     assert (first.findings, [one.id for one in first.was_there]) == ((), ["a", "b"])
@@ -87,7 +95,7 @@ def test_what_was_there_before_us_and_is_proven_a_little_later_is_not_told() -> 
 def test_a_crowd_is_counted() -> None:
     """Three sentences are as many as anybody reads; the rest is told when there is room."""
     crowd = [red(str(number)) for number in range(40)]
-    alarms = Alarms()
+    alarms = AlertFilter()
     alarms.look(report(0))
     alarms.look(report(5_000, *crowd))
     news = alarms.look(report(6_000, *crowd))
@@ -99,7 +107,7 @@ def test_a_crowd_is_counted() -> None:
 
 def test_what_there_was_no_room_for_is_counted_later() -> None:
     """Nothing is lost without a word."""
-    alarms = Alarms()
+    alarms = AlertFilter()
     alarms.look(report(0))
     first = [red(str(number)) for number in range(AT_ONCE)]
     alarms.look(report(5_000, *first))
@@ -113,7 +121,7 @@ def test_what_there_was_no_room_for_is_counted_later() -> None:
 
 def test_what_comes_back_soon_is_the_same() -> None:
     """A finding that flickers is one; one that comes back after a minute is news."""
-    alarms = Alarms()
+    alarms = AlertFilter()
     alarms.look(report(0))
     alarms.look(report(5_000, red("a")))
     assert alarms.look(report(6_000, red("a"))).findings
@@ -156,7 +164,7 @@ async def test_new_trouble_is_told_rung_and_handed_on() -> None:
     """In a corner, by the bell, and to the user's command, whose own trouble is told as well."""
     herald = Heard()
     made = [Frame(report(0)), *(Frame(report(at, red("a"))) for at in (5_000, 6_000, 7_000))]
-    app = Rung(ToldFeed(*made), look=Look(bell=True, herald=herald))
+    app = Rung(ToldFeed(*made), look=UiSettings(bell=True, herald=herald))
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await settled(pilot)
         messages = [one.message for one in app._notifications]
@@ -188,7 +196,7 @@ async def test_a_real_deadlock_is_told_when_it_is_proven() -> None:
         quiet,
         *((LATER + at, AB_BA if at == 5_000 else []) for at in (5_000, 10_000, 20_000, 40_000)),
     )
-    app = Rung(ToldFeed(*made), look=Look(herald=herald))
+    app = Rung(ToldFeed(*made), look=UiSettings(herald=herald))
     async with app.run_test() as pilot:
         await settled(pilot)
 

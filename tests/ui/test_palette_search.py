@@ -11,8 +11,8 @@ from ui.fake_feed import app_of, frames, settled
 from zktop.app.run_ui import wardrobe
 from zktop.model.facts import session_text
 from zktop.model.settings import Root, Settings
-from zktop.ui.palette_search import MOST, everything, found
-from zktop.ui.themes import Wardrobe
+from zktop.ui.palette_search import MAX_RESULTS, everything, found
+from zktop.ui.themes import ThemeList
 
 
 async def asked(pilot: Pilot[int], text: str) -> list[str]:
@@ -115,10 +115,10 @@ async def test_no_more_than_a_screenful_is_found_among_many() -> None:
     app = app_of(*frames((NOW, many), settings=Settings(roots=(Root("/locks/**"),))))
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
-        all_of_them = list(found(everything(app, Wardrobe()), "locks l0"))
-        one = [thing.name for thing in found(everything(app, Wardrobe()), "L0399")]
+        all_of_them = list(found(everything(app, ThemeList()), "locks l0"))
+        one = [thing.name for thing in found(everything(app, ThemeList()), "L0399")]
 
-    assert len(all_of_them) == MOST
+    assert len(all_of_them) == MAX_RESULTS
     assert one == ["/locks/l0399"]
 
 

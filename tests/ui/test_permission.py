@@ -6,12 +6,13 @@ from ui.example_ensemble import trouble
 from ui.fake_feed import ToldFeed, app_of, frames, settled
 from ui.fake_stage import AB_BA, QUEUE, Asked
 
-from zktop.ui.app import Look, Zktop
-from zktop.ui.dialogs.confirm import Confirm
+from zktop.ui.app import Zktop
+from zktop.ui.dialogs.confirm import ConfirmDialog
 from zktop.ui.keys import KEYS, known_on
 from zktop.ui.palette_search import everything
 from zktop.ui.ports import Hand, Showing
-from zktop.ui.themes import Wardrobe
+from zktop.ui.settings import UiSettings
+from zktop.ui.themes import ThemeList
 
 LOCK = "/zktop-demo/x/orders"
 ANN = Hand("ann", "poll", LOCK, "exclusive", "holds", 0xA, (LOCK,))
@@ -38,7 +39,7 @@ def stage_of(**known: object) -> Asked:
 
 def app_with(stage: Asked, page: str = "demo", **look: object) -> Zktop:
     """The UI with this stage."""
-    return Zktop(ToldFeed(*frames()), stage, look=Look(page=page, **look))
+    return Zktop(ToldFeed(*frames()), stage, look=UiSettings(page=page, **look))
 
 
 async def press(pilot: Pilot[int], *keys: str) -> str:
@@ -55,7 +56,7 @@ async def test_the_first_key_that_would_write_asks(way: str) -> None:
     page, *keys = WRITING[way]
     async with app_with(stage, page).run_test(size=(120, 36)) as pilot:
         text = await press(pilot, *keys)
-        is_asking = isinstance(pilot.app.screen, Confirm)
+        is_asking = isinstance(pilot.app.screen, ConfirmDialog)
 
     assert is_asking
     assert "zk1:2181,zk2:2181" in text
@@ -87,7 +88,7 @@ async def test_anything_but_the_word_leaves_the_question_open(
     page, *keys = WRITING[way]
     async with app_with(stage, page).run_test(size=(120, 36)) as pilot:
         text = await press(pilot, *keys, *typed)
-        is_asking = isinstance(pilot.app.screen, Confirm)
+        is_asking = isinstance(pilot.app.screen, ConfirmDialog)
 
     assert is_asking
     assert "Nothing was written." in text
@@ -104,7 +105,7 @@ async def test_escape_cancels_and_the_next_key_asks_again() -> None:
         assert len(app.screen_stack) == 1
 
         await press(pilot, "W")
-        assert isinstance(app.screen, Confirm)
+        assert isinstance(app.screen, ConfirmDialog)
 
     assert stage.asked == []
 
@@ -150,7 +151,7 @@ async def test_a_lock_outside_the_demo_root_is_asked_about_each_time() -> None:
     app = app_with(stage)
     async with app.run_test(size=(120, 36)) as pilot:
         text = await press(pilot, "X", "enter")
-        assert isinstance(app.screen, Confirm)
+        assert isinstance(app.screen, ConfirmDialog)
         assert LOCK in text
         assert "type orders" in text
 
@@ -159,7 +160,7 @@ async def test_a_lock_outside_the_demo_root_is_asked_about_each_time() -> None:
 
         await press(pilot, "escape", "X", *"orders", "enter")
         await press(pilot, "X")
-        assert isinstance(app.screen, Confirm)
+        assert isinstance(app.screen, ConfirmDialog)
 
     assert [(one[0], one[2]) for one in stage.asked] == [("spawn", "orders")]
 
@@ -200,7 +201,7 @@ async def test_other_keys_ask_nothing(keys: str) -> None:
         await pilot.press("tab", "tab", keys)
         await settled(pilot)
 
-        assert not isinstance(app.screen, Confirm)
+        assert not isinstance(app.screen, ConfirmDialog)
 
 
 async def test_a_scene_in_the_palette_asks_as_well() -> None:
@@ -213,7 +214,7 @@ async def test_a_scene_in_the_palette_asks_as_well() -> None:
         while not app.screen.query("CommandList Option, OptionList").first().option_count:
             await pilot.pause()
         await press(pilot, "enter")
-        while not isinstance(app.screen, Confirm):
+        while not isinstance(app.screen, ConfirmDialog):
             await pilot.pause()
         assert stage.asked == []
 
@@ -228,7 +229,7 @@ async def test_a_scene_that_is_to_be_played_at_once_asks_first() -> None:
     app = app_with(stage, scene="queue")
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
-        assert isinstance(app.screen, Confirm)
+        assert isinstance(app.screen, ConfirmDialog)
         assert stage.asked == []
 
         await press(pilot, *"demo", "enter")
@@ -247,7 +248,7 @@ async def test_with_permission_from_the_config_a_scene_plays_at_once() -> None:
 
 def reading(*, is_live: bool = True) -> Zktop:
     """The UI without contenders: started read-only, or on a recording."""
-    return Zktop(ToldFeed(*trouble(), is_live=is_live), look=Look())
+    return Zktop(ToldFeed(*trouble(), is_live=is_live), look=UiSettings())
 
 
 @pytest.mark.parametrize("is_live", [True, False])
@@ -284,7 +285,7 @@ async def test_without_contenders_the_palette_has_no_entry_that_writes(*, is_liv
     app = reading(is_live=is_live)
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
-        named = [thing.name.casefold() for thing in everything(app, Wardrobe())]
+        named = [thing.name.casefold() for thing in everything(app, ThemeList())]
 
     assert "to the next alert" in named
     assert not [name for name in named if name in PALETTE or "scene" in name or "screen 6" in name]

@@ -7,7 +7,7 @@ from textual import _time
 from ui.example_ensemble import trouble
 from ui.fake_feed import app_of, settled
 
-from zktop.ui.widgets.header import Head
+from zktop.ui.widgets.header import PageHeader
 
 
 async def test_a_new_size_is_taken_also_when_its_time_has_passed(
@@ -25,4 +25,4 @@ async def test_a_new_size_is_taken_also_when_its_time_has_passed(
 
         await settled(pilot)
 
-        assert app.query_one(Head).size.width == 100
+        assert app.query_one(PageHeader).size.width == 100

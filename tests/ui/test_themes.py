@@ -15,8 +15,8 @@ from zktop.app.run_ui import design_of, wardrobe
 from zktop.config.themes import all_themes, theme_named
 from zktop.config.yaml_tree import ConfigError
 from zktop.ui.styled_text import INKS
-from zktop.ui.themes import Design, Wardrobe, fault, wear
-from zktop.ui.widgets.line_cache import Palette
+from zktop.ui.themes import NamedTheme, ThemeList, apply_theme, theme_error
+from zktop.ui.widgets.line_cache import InkStyles
 
 NAMES = ("zktop-contrast", "zktop-dark", "zktop-light", "zktop-plain", "zktop-safe")
 LOOKS = (*INKS, "cursor")
@@ -39,7 +39,7 @@ def test_there_are_five() -> None:
 def test_every_ink_can_be_read_on_every_ground(theme: object, ink: str) -> None:
     """A contrast of 4.5 to 1, and 3 to 1 for what is less important."""
     variables = _variables(design_of(theme).theme)
-    palette = Palette(variables)
+    palette = InkStyles(variables)
     least = 3.0 if ink == "dim" else 4.5
     style = palette.style(ink)
     told = {ground: _contrast(style, Color.parse(variables[ground])) for ground in GROUNDS}
@@ -72,7 +72,7 @@ def _light(colour: Color) -> float:
 
 def test_the_plain_theme_has_the_terminals_own_colours_alone() -> None:
     """No RGB colour in any ink."""
-    palette = Palette(_variables(design_of(theme_named("zktop-plain", {}, LOOKS)).theme))
+    palette = InkStyles(_variables(design_of(theme_named("zktop-plain", {}, LOOKS)).theme))
 
     colours = [palette.style(ink).color for ink in INKS]
 
@@ -166,8 +166,8 @@ async def test_a_theme_that_cannot_be_worn_changes_nothing() -> None:
     async with app.run_test() as pilot:
         await settled(pilot)
 
-        assert "The theme broken cannot be used" in str(fault(app, broken))
-        assert wear(app, broken)
+        assert "The theme broken cannot be used" in str(theme_error(app, broken))
+        assert apply_theme(app, broken)
         assert app.theme == "zktop-dark"
 
 
@@ -179,7 +179,7 @@ async def test_every_theme_can_be_worn(name: str) -> None:
     async with app.run_test() as pilot:
         await settled(pilot)
 
-        assert wear(app, theme) is None
+        assert apply_theme(app, theme) is None
         await settled(pilot)
         assert app.theme == name
 
@@ -199,7 +199,7 @@ async def test_a_theme_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
         await settled(pilot)
         light = design_of(theme_named("zktop-light", {}, LOOKS)).theme
         for theme in (light, app.look.theme, light, replace(light, primary="#112233")):
-            wear(app, theme)
+            apply_theme(app, theme)
             await settled(pilot)
 
         tried = [sheet is not app.stylesheet for sheet in read]
@@ -208,7 +208,7 @@ async def test_a_theme_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_mistakes_in_files_are_told_when_a_theme_is_chosen() -> None:
     """Whoever writes one sees at once what is wrong."""
-    told = Wardrobe((), ("mine.yaml:3: primry: unknown key (did you mean primary?)",))
+    told = ThemeList((), ("mine.yaml:3: primry: unknown key (did you mean primary?)",))
     app = app_of(themes=lambda: told)
     async with app.run_test(notifications=True) as pilot:
         await settled(pilot)
@@ -221,5 +221,5 @@ async def test_mistakes_in_files_are_told_when_a_theme_is_chosen() -> None:
 def _dressed() -> object:
     designs = wardrobe({"XDG_CONFIG_HOME": "/nowhere"})
     dark = next(one for one in designs.designs if one.theme.name == "zktop-dark")
-    assert isinstance(dark, Design)
+    assert isinstance(dark, NamedTheme)
     return app_of(themes=lambda: designs, theme=dark.theme)

@@ -2,12 +2,12 @@
 
 from ui.fake_feed import app_of, settled
 
-from zktop.ui.base_app import Note
+from zktop.ui.base_app import CornerMessage
 
 
 def test_a_note_drawn_too_late_has_a_moment_left() -> None:
     """A timer set to less than nothing would never end, and nothing else would ever run."""
-    note = Note("late", timeout=-5.0)
+    note = CornerMessage("late", timeout=-5.0)
 
     assert note.has_expired
     assert note.time_left > 0
@@ -21,4 +21,4 @@ async def test_notes_are_ours_whoever_makes_them() -> None:
         screen = "\n".join(await settled(pilot))
 
         assert "a word" in screen
-        assert all(isinstance(one, Note) for one in app._notifications)
+        assert all(isinstance(one, CornerMessage) for one in app._notifications)

@@ -40,11 +40,11 @@ from zktop.model.settings import SECOND, Root
 from zktop.model.text import nearest
 from zktop.output.snapshot import finding_json
 from zktop.ui.app import Zktop
-from zktop.ui.keys import KEYS, mistakes, remapped
+from zktop.ui.keys import KEYS, key_mistakes, remapped
 from zktop.ui.ports import Feed, Herald, Stage
-from zktop.ui.settings import Look
+from zktop.ui.settings import UiSettings
 from zktop.ui.styled_text import INKS
-from zktop.ui.themes import PLAIN, Design, Wardrobe
+from zktop.ui.themes import PLAIN, NamedTheme, ThemeList
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -59,14 +59,14 @@ _LOOKS = (*INKS, "cursor")
 _FEW_COLOURS = "standard"  # as Rich calls the sixteen
 
 
-def ui_look(effective: EffectiveConfig, environment: Mapping[str, str]) -> Look:
+def ui_look(effective: EffectiveConfig, environment: Mapping[str, str]) -> UiSettings:
     """Tell how the UI looks, or say all that cannot be."""
     ui = effective.config.ui
     refuse(effective)
     name = ui.theme
     if effective.origin("ui.theme") == DEFAULT and _has_few_colours():
         name = PLAIN
-    return Look(
+    return UiSettings(
         theme=design_of(themes.theme_named(name, environment, _LOOKS)).theme,
         themes=partial(wardrobe, environment),
         refresh=ui.refresh,
@@ -101,13 +101,15 @@ def refuse(effective: EffectiveConfig) -> None:
         raise ConfigError(wrong)
 
 
-def wardrobe(environment: Mapping[str, str]) -> Wardrobe:
+def wardrobe(environment: Mapping[str, str]) -> ThemeList:
     """Read all themes, as their files are now."""
     found = themes.all_themes(environment, _LOOKS)
-    return Wardrobe(tuple(map(design_of, found.usable)), tuple(str(one) for one in found.mistakes))
+    return ThemeList(
+        tuple(map(design_of, found.usable)), tuple(str(one) for one in found.mistakes)
+    )
 
 
-def design_of(theme: themes.ThemeFile) -> Design:
+def design_of(theme: themes.ThemeFile) -> NamedTheme:
     """Give a theme as Textual wants it."""
     base = BUILTIN_THEMES["ansi-dark" if theme.dark else "ansi-light"].variables
     made = Theme(
@@ -120,7 +122,7 @@ def design_of(theme: themes.ThemeFile) -> Design:
         },
         **theme.colours,  # type: ignore[arg-type]  # colours only: the keys say so
     )
-    return Design(made, theme.about)
+    return NamedTheme(made, theme.about)
 
 
 def state_folder(environment: Mapping[str, str]) -> Path:
@@ -144,7 +146,7 @@ def _wrong(keys: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             hint = f"did you mean {meant}?" if meant else f"known: {', '.join(known)}"
             yield f"ui.keys.{action}", f"there is no such action ({hint})"
     good = {action: text for action, text in keys.items() if action in known}
-    yield from ((f"ui.keys.{action}", what) for action, what in mistakes(good))
+    yield from ((f"ui.keys.{action}", what) for action, what in key_mistakes(good))
 
 
 def _has_few_colours() -> bool:
@@ -306,7 +308,7 @@ def run_demo_ui(
     return _run_live(config, look, hosts)
 
 
-def _run_live(config: Config, look: Look, own_server: str | None = None) -> int:
+def _run_live(config: Config, look: UiSettings, own_server: str | None = None) -> int:
     """Show an ensemble; what reads it, and who contends in it, comes after the first frame."""
     can_write = own_server is not None or config.demo.allow != "never"
     stage = Lazy(lambda: _troupe(config, own_server)) if can_write else None
@@ -338,7 +340,7 @@ def live_feed(config: Config, ours: "Callable[[], Collection[Session]]") -> "Liv
     return LiveFeed(config.hosts, access_of(config), plan, config.settings(), ours)
 
 
-def run(feed: Feed, stage: Stage | None, config: Config, look: Look) -> int:
+def run(feed: Feed, stage: Stage | None, config: Config, look: UiSettings) -> int:
     """Run the UI; afterwards nothing of it is left."""
     hosts, slash, chroot = config.hosts.partition("/")
     app = Zktop(feed, stage, ReportExports(hosts, slash + chroot), look)

@@ -14,18 +14,18 @@ from zktop.model.facts import Millis
 from zktop.ui.filters import parsed
 from zktop.ui.inbox import Inbox
 from zktop.ui.keys import reading_only
-from zktop.ui.messages import Play, Seek, Tell
-from zktop.ui.navigation import Paged
+from zktop.ui.messages import PlayScene, SeekTo, ShowMessage
+from zktop.ui.navigation import PageApp
 from zktop.ui.past.playback import Playback
 from zktop.ui.past.tape import REPLAY, Tape
 from zktop.ui.ports import Complaint, Exports, Feed, News, Stage, Status
-from zktop.ui.settings import Look
-from zktop.ui.state import Moment
-from zktop.ui.textual_fixes.key_queue import after
+from zktop.ui.settings import UiSettings
+from zktop.ui.state import ViewState
+from zktop.ui.textual_fixes.key_queue import call_after
 from zktop.ui.textual_fixes.memory import be_thrifty, lean
 
 if TYPE_CHECKING:
-    from zktop.ui.notify import Crier
+    from zktop.ui.notify import Notifier
 
 QUICK_S = 0.016  # between two pictures while little happens
 TICK_S = 0.05  # between two moments of the past while it is played
@@ -35,7 +35,7 @@ NO_CONNECTION = 3
 TRIES = {True: "Connecting to", False: "Opening"}  # until a feed that is live, or not, says more
 
 
-class Zktop(Paged):
+class Zktop(PageApp):
     """Shows what a feed tells, one page at a time."""
 
     class Woken(Message):
@@ -46,11 +46,11 @@ class Zktop(Paged):
         feed: Feed,
         stage: Stage | None = None,
         exports: Exports | None = None,
-        look: Look | None = None,
+        look: UiSettings | None = None,
     ) -> None:
         lean()
         be_thrifty()
-        look = look or Look()
+        look = look or UiSettings()
         super().__init__(look if stage else replace(look, table=reading_only(look.table)))
         self.feed, self.stage, self.exports = feed, stage, exports
         self.refresh_rate: int = self.look.refresh
@@ -58,7 +58,7 @@ class Zktop(Paged):
         self.playback = Playback(is_live=feed.is_live, at=self.look.at)
         self.status = Status("connecting", f"{TRIES[feed.is_live]} {feed.name} ...")
         self.tried: dict[str, tuple[Theme, int]] = {}  # themes that can be worn, by name
-        self._crier: Crier | None = None  # comes with the first report
+        self._crier: Notifier | None = None  # comes with the first report
         self._inbox = Inbox(self._wake, waits=not feed.is_live)
         self._clock: Timer | None = None  # goes while the past is played
         self._ticked_at = 0.0
@@ -76,12 +76,12 @@ class Zktop(Paged):
         self.call_after_refresh(self._begin)
 
     async def _begin(self) -> None:
-        self.bring_rest()
-        await self.bring(self.look.page)
+        self.mount_filter_line()
+        await self.show_page(self.look.page)
         if self.stage is not None:
-            self.stage.listen(self._inbox.nudge, self._inbox.complain)
+            self.stage.listen(self._inbox.wake, self._inbox.complain)
         if self.look.scene is not None:
-            self.post_message(Play(self.look.scene))
+            self.post_message(PlayScene(self.look.scene))
         self.feed.start(self._inbox.put)
         if self.look.leave_after_s is not None:
             self.set_timer(self.look.leave_after_s, self.leave)
@@ -106,7 +106,7 @@ class Zktop(Paged):
         if what in ACTIONS:
             ACTIONS[what](self)
 
-    def on_play(self, message: Play) -> None:
+    def on_play_scene(self, message: PlayScene) -> None:
         """Play a scene, once the user has allowed it."""
         from zktop.ui.actions.contenders import play  # noqa: PLC0415  as above
 
@@ -129,7 +129,7 @@ class Zktop(Paged):
             self._pump()
         elif not self._is_due:
             self._is_due = True
-            after(wait, self, self._pump)
+            call_after(wait, self, self._pump)
 
     def _pump(self) -> None:
         self._is_due = False
@@ -159,18 +159,18 @@ class Zktop(Paged):
             return len(news.events)
         return 0
 
-    def _crying(self) -> "Crier":
+    def _crying(self) -> "Notifier":
         if self._crier is None:
-            from zktop.ui.notify import Crier  # noqa: PLC0415  comes with the first report
+            from zktop.ui.notify import Notifier  # noqa: PLC0415  comes with the first report
 
-            self._crier = Crier(self)
+            self._crier = Notifier(self)
         return self._crier
 
     @property
-    def moment(self) -> Moment:
+    def moment(self) -> ViewState:
         """What is shown now."""
         playback = self.playback
-        return Moment(
+        return ViewState(
             frame=playback.frame(self.tape),
             status=self.status,
             tape=self.tape,
@@ -191,7 +191,7 @@ class Zktop(Paged):
         self.refresh_rate = min(max(rate, LEAST_REFRESH), MOST_REFRESH)
         self.tell(f"At most {self.refresh_rate} pictures a second.")
 
-    def on_tell(self, message: Tell) -> None:
+    def on_show_message(self, message: ShowMessage) -> None:
         """Say something to the user."""
         self.tell(message.sentence, is_wrong=message.is_wrong)
 
@@ -201,7 +201,7 @@ class Zktop(Paged):
 
     # Time
 
-    def on_seek(self, message: Seek) -> None:
+    def on_seek_to(self, message: SeekTo) -> None:
         """Look at another moment."""
         at = message.at
         if at is None and message.index is not None and len(self.tape):

@@ -39,15 +39,15 @@ from textual.theme import Theme
 from textual.timer import Timer, TimerCallback
 
 from zktop.model.text import clean
-from zktop.ui.settings import Look
-from zktop.ui.textual_fixes.key_queue import Followed, Haste
-from zktop.ui.textual_fixes.terminal import Ascii, LastingDriver
+from zktop.ui.settings import UiSettings
+from zktop.ui.textual_fixes.key_queue import KeyHandled, KeyQueue
+from zktop.ui.textual_fixes.terminal import AsciiFilter, TerminalDriver
 
-LONGEST_SAID: Final = 60  # characters of an error's own words
-LARGEST: Final = 1_000_000  # bytes of details that are worth keeping
+MAX_ERROR_CHARS: Final = 60  # characters of an error's own words
+MAX_LOG_BYTES: Final = 1_000_000  # bytes of details that are worth keeping
 
 
-class Mishaps:
+class ErrorLog:
     """Notes errors; says each in one sentence."""
 
     def __init__(self, file: Path | None = None) -> None:
@@ -62,7 +62,7 @@ class Mishaps:
         where = traceback.extract_tb(error.__traceback__)[-1:]
         name = f"{what} {type(error).__name__} {[(one.filename, one.lineno) for one in where]}"
         if name not in self._known:
-            short = clean(f"{type(error).__name__}: {error}")[:LONGEST_SAID]
+            short = clean(f"{type(error).__name__}: {error}")[:MAX_ERROR_CHARS]
             said = f"{what} failed ({short}); everything else goes on."
             self._known[name] = f"{said} {self._written(what, error)}".rstrip()
         return self._known[name]
@@ -73,7 +73,7 @@ class Mishaps:
         told = "".join(traceback.format_exception(error))
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
-            if self.file.exists() and self.file.stat().st_size > LARGEST:
+            if self.file.exists() and self.file.stat().st_size > MAX_LOG_BYTES:
                 return f"Details are not written: {self.file} is full."
             with self.file.open("a", encoding="utf-8", errors="backslashreplace") as out:
                 out.write(f"{datetime.now(UTC).isoformat()} {what} failed\n{told}\n")
@@ -82,12 +82,12 @@ class Mishaps:
         return f"Details are in {self.file}"
 
 
-SIGNALLED: Final = 128  # and the signal's number: the exit code of who was ended by one
-LEAST_S: Final = 0.01  # that a timer is set to
-TROUBLE_S: Final = 10.0  # how long the newest error is named in the head
+SIGNAL_EXIT_BASE: Final = 128  # and the signal's number: the exit code of who was ended by one
+MIN_TIMER_S: Final = 0.01  # that a timer is set to
+ERROR_SHOWN_S: Final = 10.0  # how long the newest error is named in the head
 
 
-class Colourless(LineFilter):
+class NoColorFilter(LineFilter):
     """Takes all colours off: even the codes for "as usual" are codes for colours."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
@@ -100,7 +100,7 @@ class Colourless(LineFilter):
         ]
 
 
-class Note(Notification):
+class CornerMessage(Notification):
     """A sentence in the corner whose time to go is never below nothing.
 
     Textual sets a timer to what is left when it draws one, and a timer set to less than nothing
@@ -110,7 +110,7 @@ class Note(Notification):
     @property
     def time_left(self) -> float:
         """Give the seconds that it is still to be seen."""
-        return max(LEAST_S, super().time_left)
+        return max(MIN_TIMER_S, super().time_left)
 
     @property
     def has_expired(self) -> bool:
@@ -123,11 +123,11 @@ def _without_colours(style: Style) -> Style:
     return style.without_color
 
 
-def _first_theme(app: "Mannered") -> str:
+def _first_theme(app: "BaseApp") -> str:
     return app.look.theme.name if app.look.theme is not None else DEFAULT_THEME
 
 
-class Mannered(App[int]):
+class BaseApp(App[int]):
     """An app that a terminal survives, and that survives its own drawings."""
 
     # Textual's own would be replaced before the first frame: all styles would be made twice.
@@ -139,15 +139,15 @@ class Mannered(App[int]):
         Binding("ctrl+z", "suspend_process", "Suspend", show=False, priority=True),
     ]
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: UiSettings) -> None:
         self.has_colours = "NO_COLOR" not in os.environ
         self.look = look
         super().__init__(ansi_color=None if self.has_colours else True)
-        self.mishaps = Mishaps(look.log)
-        self._ascii = Ascii(enabled=look.is_ascii)
-        self._colourless = Colourless(enabled=not self.has_colours)
+        self.error_log = ErrorLog(look.log)
+        self._ascii = AsciiFilter(enabled=look.is_ascii)
+        self._colourless = NoColorFilter(enabled=not self.has_colours)
         self._trouble, self._trouble_until = "", 0.0
-        self.haste = Haste(self, self._deliver)
+        self.key_queue = KeyQueue(self, self._deliver)
 
     @property
     def available_themes(self) -> dict[str, Theme]:
@@ -166,7 +166,7 @@ class Mannered(App[int]):
         textuals = super().get_driver_class()
         if textuals is not LinuxDriver:
             return textuals
-        return LastingDriver
+        return TerminalDriver
 
     def set_timer(
         self,
@@ -190,7 +190,7 @@ class Mannered(App[int]):
         loop = asyncio.get_running_loop()
         for one in (signal.SIGTERM, signal.SIGHUP):
             try:
-                loop.add_signal_handler(one, self.exit, None, SIGNALLED + one)
+                loop.add_signal_handler(one, self.exit, None, SIGNAL_EXIT_BASE + one)
             except (NotImplementedError, RuntimeError, ValueError):
                 return  # not the main thread: a test
 
@@ -211,7 +211,7 @@ class Mannered(App[int]):
     ) -> None:
         """Show a sentence in the corner for a while."""
         lasts = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
-        self.post_message(Notify(Note(message, title, severity, lasts, markup=markup)))
+        self.post_message(Notify(CornerMessage(message, title, severity, lasts, markup=markup)))
 
     # Keys
 
@@ -220,18 +220,18 @@ class Mannered(App[int]):
         self.screen_change_signal.subscribe(self, self._follow, immediate=True)
 
     def _follow(self, screen: Screen[object]) -> None:
-        self.haste.follow(screen, 1)
+        self.key_queue.follow(screen, 1)
 
     async def on_event(self, event: events.Event) -> None:
         """Take a key when nobody is busy with the one before."""
         if not isinstance(event, events.Key) or event.is_forwarded:
             await super().on_event(event)
-        elif not self.haste.holds(event):
+        elif not self.key_queue.holds(event):
             await self._deliver(event)
 
-    async def on_followed(self, message: Followed) -> None:
+    async def on_key_handled(self, message: KeyHandled) -> None:
         """Take the next key."""
-        key = self.haste.next_after(message)
+        key = self.key_queue.next_after(message)
         if key is not None:
             await self._deliver(key)
 
@@ -239,7 +239,7 @@ class Mannered(App[int]):
         if self.screen_stack:  # without a screen it is the end
             to = self.focused or self.screen
             await super().on_event(key)
-            self.haste.follow(to)
+            self.key_queue.follow(to)
 
     # Errors
 
@@ -270,12 +270,12 @@ class Mannered(App[int]):
 
     def failed(self, what: str, error: Exception) -> None:
         """Have the head name an error for a while."""
-        self._trouble = self.mishaps.note(what, error)
-        self._trouble_until = perf_counter() + TROUBLE_S
+        self._trouble = self.error_log.note(what, error)
+        self._trouble_until = perf_counter() + ERROR_SHOWN_S
 
     def _handle_exception(self, error: Exception) -> None:
         """End with one sentence where nothing can go on; a test gets the error itself."""
         super()._handle_exception(error)
         if not self.is_headless:
-            said = self.mishaps.note("zktop", error).replace("; everything else goes on", "")
+            said = self.error_log.note("zktop", error).replace("; everything else goes on", "")
             self._exit_renderables[:] = [said]

@@ -11,7 +11,7 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.model.world.persistent_map import Shelf
 from zktop.output import text
 from zktop.output.snapshot import snapshot
-from zktop.ui.state import Subject
+from zktop.ui.state import Selection
 
 
 def excerpt(report: Report, paths: Collection[str]) -> Report:
@@ -31,7 +31,7 @@ def as_text(report: Report, paths: Collection[str], hosts: str | None = None) ->
     return "\n".join(text.lines(snapshot(excerpt(report, paths), hosts)))
 
 
-def concerned(report: Report, subject: Subject) -> frozenset[str]:
+def concerned(report: Report, subject: Selection) -> frozenset[str]:
     """Name the locks that something is about."""
     if subject.case is None:
         return frozenset() if subject.path is None else frozenset((subject.path,))

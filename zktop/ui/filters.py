@@ -14,7 +14,7 @@ Fields = Mapping[str, str]  # "": what a plain word is looked for in
 Test = Callable[[Fields], bool]
 
 
-class Passed(NamedTuple):
+class FilterCount(NamedTuple):
     """How many rows pass a filter, of how many."""
 
     shown: int

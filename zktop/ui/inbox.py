@@ -54,7 +54,7 @@ class Inbox:
             self._waits = False
             self._emptied.notify_all()
 
-    def nudge(self) -> None:
+    def wake(self) -> None:
         """Have the UI look around, although there is no news; called on any thread."""
         with self._guard:
             wakes, self._awake = not self._awake, True

@@ -36,7 +36,7 @@ MAIN: Final[tuple[Group, ...]] = ("time", "contenders")  # what a page is about 
 FIXED: Final = {"ctrl+c": "quits", "ctrl+q": "quits", "ctrl+z": "suspends"}  # whatever else holds
 
 
-class Key(NamedTuple):
+class Action(NamedTuple):
     """One action, its keys, and what it does in a few words."""
 
     id: str
@@ -71,88 +71,89 @@ class Key(NamedTuple):
 
 
 KEYS: Final = (
-    Key("open", "enter", "open what is under the cursor", "move", short="Open"),
-    Key("back", "escape", "go back; leave a filter or a pause", "move", short="Back"),
-    Key("page_1", "1", "screen 1: all locks", "move"),
-    Key("page_2", "2", "screen 2: one lock", "move"),
-    Key("page_3", "3", "screen 3: deadlocks and findings", "move"),
-    Key("page_4", "4", "screen 4: sessions and servers", "move"),
-    Key("page_5", "5", "screen 5: the timeline", "move"),
-    Key("page_6", "6", "screen 6: demo contenders and scenes", "move"),
-    Key("next_pane", "tab", "go to the next pane", "move"),
-    Key("previous_pane", "shift+tab", "go to the pane before", "move"),
-    Key("up", "up,k", "one line up", "move"),
-    Key("down", "down,j", "one line down", "move"),
-    Key("left", "left,h", "to the left", "move"),
-    Key("right", "right,l", "to the right", "move"),
-    Key("page_up", "pageup,ctrl+b", "one page up", "move"),
-    Key("page_down", "pagedown,ctrl+f", "one page down", "move"),
-    Key("first", "g,home", "to the first line", "move"),
-    Key("last", "G,end", "to the last line", "move"),
-    Key("next_alert", "n", "to the next alert", "find", short="Alert"),
-    Key("filter", "slash", "filter: text, !text, /pattern/, state:waiting, owner:name", "find",
+    Action("open", "enter", "open what is under the cursor", "move", short="Open"),
+    Action("back", "escape", "go back; leave a filter or a pause", "move", short="Back"),
+    Action("page_1", "1", "screen 1: all locks", "move"),
+    Action("page_2", "2", "screen 2: one lock", "move"),
+    Action("page_3", "3", "screen 3: deadlocks and findings", "move"),
+    Action("page_4", "4", "screen 4: sessions and servers", "move"),
+    Action("page_5", "5", "screen 5: the timeline", "move"),
+    Action("page_6", "6", "screen 6: demo contenders and scenes", "move"),
+    Action("next_pane", "tab", "go to the next pane", "move"),
+    Action("previous_pane", "shift+tab", "go to the pane before", "move"),
+    Action("up", "up,k", "one line up", "move"),
+    Action("down", "down,j", "one line down", "move"),
+    Action("left", "left,h", "to the left", "move"),
+    Action("right", "right,l", "to the right", "move"),
+    Action("page_up", "pageup,ctrl+b", "one page up", "move"),
+    Action("page_down", "pagedown,ctrl+f", "one page down", "move"),
+    Action("first", "g,home", "to the first line", "move"),
+    Action("last", "G,end", "to the last line", "move"),
+    Action("next_alert", "n", "to the next alert", "find", short="Alert"),
+    Action("filter", "slash", "filter: text, !text, /pattern/, state:waiting, owner:name", "find",
         short="Filter"),
-    Key("sort", "o", "sort by the next column", "look", pages=(LOCKS, SESSIONS), short="Sort"),
-    Key("reverse", "O", "reverse the order", "look", pages=(LOCKS, SESSIONS)),
-    Key("pause", "p", "hold the picture; collecting goes on", "look", short="Pause"),
-    Key("tag", "space", "tag the lock under the cursor", "look", pages=(LOCKS,)),
-    Key("faster", "plus", "refresh more often", "look"),
-    Key("slower", "minus", "refresh less often", "look"),
-    Key("play", "space", "play or pause", "time", pages=(TIMELINE,), short="Play"),
-    Key("step_back", "left_square_bracket,left,h", "to the change before", "time",
+    Action("sort", "o", "sort by the next column", "look", pages=(LOCKS, SESSIONS), short="Sort"),
+    Action("reverse", "O", "reverse the order", "look", pages=(LOCKS, SESSIONS)),
+    Action("pause", "p", "hold the picture; collecting goes on", "look", short="Pause"),
+    Action("tag", "space", "tag the lock under the cursor", "look", pages=(LOCKS,)),
+    Action("faster", "plus", "refresh more often", "look"),
+    Action("slower", "minus", "refresh less often", "look"),
+    Action("play", "space", "play or pause", "time", pages=(TIMELINE,), short="Play"),
+    Action("step_back", "left_square_bracket,left,h", "to the change before", "time",
         pages=(TIMELINE,), short="<"),
-    Key("step", "right_square_bracket,right,l", "to the next change", "time", pages=(TIMELINE,),
+    Action("step", "right_square_bracket,right,l", "to the next change", "time", pages=(TIMELINE,),
         short=">"),
-    Key("second_back", "shift+left,H", "one second back", "time", pages=(TIMELINE,)),
-    Key("second_on", "shift+right,L", "one second on", "time", pages=(TIMELINE,)),
-    Key("zoom_in", "plus", "more detail", "time", pages=(TIMELINE,)),
-    Key("zoom_out", "minus", "a longer time", "time", pages=(TIMELINE,)),
-    Key("speed", "s", "play faster, up to 64 times; then slowly again", "time", pages=(TIMELINE,)),
-    Key("seek", "t", "go to a time", "time", pages=(TIMELINE,), short="Go to"),
-    Key("mark", "m", "mark this moment: x cuts out what is from there to the cursor", "time",
+    Action("second_back", "shift+left,H", "one second back", "time", pages=(TIMELINE,)),
+    Action("second_on", "shift+right,L", "one second on", "time", pages=(TIMELINE,)),
+    Action("zoom_in", "plus", "more detail", "time", pages=(TIMELINE,)),
+    Action("zoom_out", "minus", "a longer time", "time", pages=(TIMELINE,)),
+    Action("speed", "s", "play faster, up to 64 times; then slowly again", "time",
         pages=(TIMELINE,)),
-    Key("compare", "c", "compare this moment with the newest", "time", pages=(TIMELINE,),
+    Action("seek", "t", "go to a time", "time", pages=(TIMELINE,), short="Go to"),
+    Action("mark", "m", "mark this moment: x cuts out what is from there to the cursor", "time",
+        pages=(TIMELINE,)),
+    Action("compare", "c", "compare this moment with the newest", "time", pages=(TIMELINE,),
         short="Compare"),
-    Key("new", "N", "start a contender", "contenders", short="New", writes=True),
-    Key("new_reader", "R", "one more reader in this lock", "contenders", pages=CONTENDING,
+    Action("new", "N", "start a contender", "contenders", short="New", writes=True),
+    Action("new_reader", "R", "one more reader in this lock", "contenders", pages=CONTENDING,
         writes=True),
-    Key("new_writer", "W", "one more writer in this lock", "contenders", pages=CONTENDING,
+    Action("new_writer", "W", "one more writer in this lock", "contenders", pages=CONTENDING,
         writes=True),
-    Key("new_exclusive", "X", "one more contender in this lock", "contenders", pages=CONTENDING,
+    Action("new_exclusive", "X", "one more contender in this lock", "contenders", pages=CONTENDING,
         writes=True),
-    Key("release", "U", "have a contender of ours release its lock", "contenders",
+    Action("release", "U", "have a contender of ours release its lock", "contenders",
         pages=CONTENDING, writes=True),
-    Key("cancel", "C", "have a contender of ours give up", "contenders", pages=CONTENDING,
+    Action("cancel", "C", "have a contender of ours give up", "contenders", pages=CONTENDING,
         writes=True),
-    Key("kill", "K", "kill a contender of ours, as a crash would", "contenders",
+    Action("kill", "K", "kill a contender of ours, as a crash would", "contenders",
         pages=CONTENDING, writes=True),
-    Key("freeze", "Z", "freeze a contender of ours, or thaw it", "contenders", pages=CONTENDING,
+    Action("freeze", "Z", "freeze a contender of ours, or thaw it", "contenders", pages=CONTENDING,
         writes=True),
-    Key("scene_play", "space", "play the scene, or pause it", "contenders", pages=(DEMO,),
+    Action("scene_play", "space", "play the scene, or pause it", "contenders", pages=(DEMO,),
         short="Play", writes=True),
-    Key("scene_step", "right_square_bracket", "play one move of the scene", "contenders",
+    Action("scene_step", "right_square_bracket", "play one move of the scene", "contenders",
         pages=(DEMO,), short="Step", writes=True),
-    Key("scene_stop", "E", "end the scene and clean up after it", "contenders", pages=(DEMO,),
+    Action("scene_stop", "E", "end the scene and clean up after it", "contenders", pages=(DEMO,),
         short="End", writes=True),
-    Key("scene", "S", "play a scene", "contenders", short="Scene", writes=True),
-    Key("copy", "y", "copy what is under the cursor as text", "keep", short="Copy"),
-    Key("export", "x", "write a file: JSON, text, DOT, Mermaid, a picture; on screen 5 a clip",
+    Action("scene", "S", "play a scene", "contenders", short="Scene", writes=True),
+    Action("copy", "y", "copy what is under the cursor as text", "keep", short="Copy"),
+    Action("export", "x", "write a file: JSON, text, DOT, Mermaid, a picture; on screen 5 a clip",
         "keep", short="Export"),
-    Key("record", "r", "start or end a recording", "keep", short="Record"),
-    Key("show_data", "d", "read the data of the znode under the cursor", "look", pages=(LOCK,),
+    Action("record", "r", "start or end a recording", "keep", short="Record"),
+    Action("show_data", "d", "read the data of the znode under the cursor", "look", pages=(LOCK,),
         short="Data"),
-    Key("fold", "f", "fold or unfold groups", "look", pages=(LOCKS, LOCK, FINDINGS, SESSIONS),
+    Action("fold", "f", "fold or unfold groups", "look", pages=(LOCKS, LOCK, FINDINGS, SESSIONS),
         short="Fold"),
-    Key("theme", "T", "choose a theme", "zktop"),
-    Key("palette", "colon,ctrl+p", "everything by name: screens, locks, sessions, actions",
+    Action("theme", "T", "choose a theme", "zktop"),
+    Action("palette", "colon,ctrl+p", "everything by name: screens, locks, sessions, actions",
         "zktop"),
-    Key("help", "question_mark,f1", "these keys, and what this screen shows", "zktop",
+    Action("help", "question_mark,f1", "these keys, and what this screen shows", "zktop",
         short="Help"),
-    Key("quit", "q,ctrl+c,ctrl+q", "quit", "zktop", short="Quit"),
+    Action("quit", "q,ctrl+c,ctrl+q", "quit", "zktop", short="Quit"),
 )  # fmt: skip
 
 
-def reading_only(table: Sequence[Key]) -> tuple[Key, ...]:
+def reading_only(table: Sequence[Action]) -> tuple[Action, ...]:
     """Give the keys of a session that starts no contenders: it has no screen 6 either.
 
     >>> {key.id for key in KEYS} - {key.id for key in reading_only(KEYS)} >= {"new", "page_6"}
@@ -168,7 +169,7 @@ def bindings(page: str | None = None) -> Iterator[Binding]:
             yield key.binding()
 
 
-def known_on(page: str, table: Sequence[Key] = KEYS) -> Iterable[Key]:
+def known_on(page: str, table: Sequence[Action] = KEYS) -> Iterable[Action]:
     """Give the keys that do something on a page, each key name once; what it is about first."""
     own = [key for key in table if page in key.pages]
     taken = {name for key in own for name in key.names}
@@ -186,7 +187,7 @@ _NAMES: Final = {
 }
 
 
-def remapped(settings: Mapping[str, str]) -> tuple[Key, ...]:
+def remapped(settings: Mapping[str, str]) -> tuple[Action, ...]:
     """Give the table of keys with these keys in it; the settings have to be right."""
     return tuple(
         key._replace(keys=",".join(map(named, _parts(settings[key.id]))))
@@ -196,7 +197,7 @@ def remapped(settings: Mapping[str, str]) -> tuple[Key, ...]:
     )
 
 
-def mistakes(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def key_mistakes(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Say all that is wrong with the keys of known actions: whose, and what."""
     good: dict[str, str] = {}
     for action, text in settings.items():
@@ -209,7 +210,7 @@ def mistakes(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     yield from clashes(remapped(good), frozenset(good))
 
 
-def clashes(table: Sequence[Key], changed: frozenset[str]) -> Iterator[tuple[str, str]]:
+def clashes(table: Sequence[Action], changed: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Find keys that mean two things at one place; told of the one that was changed."""
     names = {key.id: frozenset(key.names) for key in table}
     for first, second in combinations(table, 2):
@@ -273,7 +274,7 @@ def _is_key(base: str) -> bool:
         return False
 
 
-def _meet(first: Key, second: Key) -> bool:
+def _meet(first: Action, second: Action) -> bool:
     """Tell whether both are asked at the same place, so that one would hide the other."""
     if not first.pages or not second.pages:
         return not first.pages and not second.pages

@@ -3,10 +3,10 @@
 from textual.message import Message
 
 from zktop.model.facts import Millis
-from zktop.ui.state import Subject
+from zktop.ui.state import Selection
 
 
-class Ask(Message):
+class PressKey(Message):
     """Do what this key of the table does."""
 
     def __init__(self, what: str) -> None:
@@ -14,15 +14,15 @@ class Ask(Message):
         super().__init__()
 
 
-class Show(Message):
+class ShowPage(Message):
     """Show this page, about this; the way back is kept."""
 
-    def __init__(self, page: str, subject: Subject | None = None) -> None:
+    def __init__(self, page: str, subject: Selection | None = None) -> None:
         self.page, self.subject = page, subject
         super().__init__()
 
 
-class Play(Message):
+class PlayScene(Message):
     """Play a scene; `steps`: one move of it."""
 
     def __init__(self, scene: str, *, steps: bool = False) -> None:
@@ -30,19 +30,19 @@ class Play(Message):
         super().__init__()
 
 
-class Came(Message):
+class PageReady(Message):
     """Draw the page: its panes are there."""
 
 
-class Choose(Message):
+class SelectionChanged(Message):
     """Remember that the user looks at this; no page is changed for it."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: Selection) -> None:
         self.subject = subject
         super().__init__()
 
 
-class Tell(Message):
+class ShowMessage(Message):
     """Say a sentence to the user, in a corner, for some seconds."""
 
     def __init__(self, sentence: str, *, is_wrong: bool = False) -> None:
@@ -50,7 +50,7 @@ class Tell(Message):
         super().__init__()
 
 
-class Seek(Message):
+class SeekTo(Message):
     """Look at a moment, or at the frame of the tape at this index; None: at the newest again."""
 
     def __init__(self, index: int | None = None, at: Millis | None = None) -> None:
@@ -58,7 +58,7 @@ class Seek(Message):
         super().__init__()
 
 
-class Failed(Message):
+class DrawingFailed(Message):
     """Say that a drawing went wrong, and go on."""
 
     def __init__(self, what: str, error: Exception) -> None:

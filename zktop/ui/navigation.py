@@ -9,37 +9,37 @@ from textual.command import Provider
 from textual.screen import Screen
 from textual.widgets import ContentSwitcher
 
-from zktop.ui.base_app import Mannered
-from zktop.ui.keys import Key, bindings
-from zktop.ui.messages import Ask, Came, Choose, Failed, Show
+from zktop.ui.base_app import BaseApp
+from zktop.ui.keys import Action, bindings
+from zktop.ui.messages import DrawingFailed, PageReady, PressKey, SelectionChanged, ShowPage
 from zktop.ui.screens import page_named
 from zktop.ui.screens.screen import Page
-from zktop.ui.settings import Look
-from zktop.ui.state import Moment, Subject
+from zktop.ui.settings import UiSettings
+from zktop.ui.state import Selection, ViewState
 from zktop.ui.widgets.canvas import Backdrop
 from zktop.ui.widgets.filter_line import FilterLine
-from zktop.ui.widgets.footer import Foot
-from zktop.ui.widgets.header import NOT_SIFTED, Head, Sifted
+from zktop.ui.widgets.footer import PageFooter
+from zktop.ui.widgets.header import NO_FILTER_RESULT, FilterResult, PageHeader
 
-STEPS_BACK = 50
+MAX_HISTORY = 50
 
 
 def _finder() -> type[Provider]:
     """Give what the palette finds with; it is imported when it is first asked for."""
-    from zktop.ui.palette_search import Finder  # noqa: PLC0415  the first frame needs none
+    from zktop.ui.palette_search import PaletteProvider  # noqa: PLC0415  the first frame needs none
 
-    return Finder
+    return PaletteProvider
 
 
-class Ground(Backdrop, Screen[None]):
+class PageScreen(Backdrop, Screen[None]):
     """The screen that the pages are on."""
 
 
-class Switcher(Backdrop, ContentSwitcher):
+class PageSwitcher(Backdrop, ContentSwitcher):
     """Has one page in sight."""
 
 
-class Paged(Mannered):
+class PageApp(BaseApp):
     """An app of pages between one head and one foot; a page comes when it is first asked for."""
 
     ENABLE_COMMAND_PALETTE = False  # Textual's own key for it would overtake those before it
@@ -48,7 +48,7 @@ class Paged(Mannered):
     CSS = """
     ContentSwitcher { height: 1fr; }
     Page { height: 1fr; }
-    Switcher.-past Canvas { text-style: dim; }
+    PageSwitcher.-past Canvas { text-style: dim; }
     """
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012  Textual declares it so
         (0, "-narrow"),
@@ -60,19 +60,19 @@ class Paged(Mannered):
         (30, "-tall"),
     ]
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: UiSettings) -> None:
         super().__init__(look)
-        self.subject = Subject()
+        self.subject = Selection()
         self.filter_text = ""
         self.recording = ""
-        self._head, self._foot = Head(), Foot()
-        self._switcher = Switcher(id="pages")
-        self._trail: list[tuple[str, Subject]] = []  # the way back
+        self._head, self._foot = PageHeader(), PageFooter()
+        self._switcher = PageSwitcher(id="pages")
+        self._trail: list[tuple[str, Selection]] = []  # the way back
         self._early: list[str] = []  # keys pressed before the first page was there
 
     def get_default_screen(self) -> Screen[None]:
         """Give the screen that the pages are on."""
-        return Ground(id="_default")  # as Textual calls its own
+        return PageScreen(id="_default")  # as Textual calls its own
 
     def compose(self) -> ComposeResult:
         """Give the frame around the pages."""
@@ -80,7 +80,7 @@ class Paged(Mannered):
         yield self._switcher
         yield self._foot
 
-    def bring_rest(self) -> None:
+    def mount_filter_line(self) -> None:
         """Add what is out of sight at first: the first frame need not wait for it.
 
         Nor does the first page: who is ended meanwhile would have nothing to put it into.
@@ -89,11 +89,11 @@ class Paged(Mannered):
 
     @property
     @abstractmethod
-    def moment(self) -> Moment:
+    def moment(self) -> ViewState:
         """What is shown now."""
 
     @property
-    def table(self) -> tuple[Key, ...]:
+    def table(self) -> tuple[Action, ...]:
         """The table of keys as the user has them."""
         return self.look.table
 
@@ -109,20 +109,20 @@ class Paged(Mannered):
         self._switcher.set_class(moment.is_stale, "-past")
         self._draw_head(moment, name)
 
-    def _draw_head(self, moment: Moment, page: str) -> None:
+    def _draw_head(self, moment: ViewState, page: str) -> None:
         try:
             self._head.show(moment, page, self.recording, self.trouble, self._sifted(moment))
         except Exception as error:  # noqa: BLE001  the head is where an error would be told
-            self.mishaps.note("Drawing the head", error)
+            self.error_log.note("Drawing the head", error)
 
-    def _sifted(self, moment: Moment) -> Sifted:
+    def _sifted(self, moment: ViewState) -> FilterResult:
         """Give what the page in sight makes of the filter."""
         page = self.page
         if page is None or not moment.filter:
-            return NOT_SIFTED
-        return Sifted(page.passed, moment.filter.mistake(page.FIELDS))
+            return NO_FILTER_RESULT
+        return FilterResult(page.passed, moment.filter.mistake(page.FIELDS))
 
-    def on_failed(self, message: Failed) -> None:
+    def on_drawing_failed(self, message: DrawingFailed) -> None:
         """Take note of what could not be drawn."""
         self.failed(message.what, message.error)
 
@@ -142,17 +142,17 @@ class Paged(Mannered):
         return current if isinstance(current, Page) else None
 
     @property
-    def pointed(self) -> Subject:
+    def pointed(self) -> Selection:
         """What is under the cursor, or else what the user looked at last."""
         page = self.page
         return _joined(self.subject, page.subject) if page else self.subject
 
-    def turn_to(self, name: str, subject: Subject | None = None) -> None:
+    def turn_to(self, name: str, subject: Selection | None = None) -> None:
         """Go to a page, and keep the way back."""
         page = self.page
         if page is not None and (name != page.NAME or subject):
             self._trail.append((page.NAME, self.subject))
-            del self._trail[:-STEPS_BACK]
+            del self._trail[:-MAX_HISTORY]
         if page is not None and subject is None:
             subject = _joined(self.subject, page.subject)
         self.subject = subject or self.subject
@@ -166,11 +166,11 @@ class Paged(Mannered):
 
     def _soon(self, name: str) -> None:
         """Bring a page, unless another is asked for before; no coroutine is left unawaited."""
-        self.haste.wait()
-        bring = partial(self.bring, name)
+        self.key_queue.wait()
+        bring = partial(self.show_page, name)
         self.run_worker(bring, exclusive=True, group="pages")  # type: ignore[arg-type]  # Textual's own type knows no coroutine that ends in nothing
 
-    async def bring(self, name: str) -> None:
+    async def show_page(self, name: str) -> None:
         """Put a page in sight; make it when it is asked for the first time."""
         entry = page_named(name)
         switcher = self._switcher
@@ -186,7 +186,7 @@ class Paged(Mannered):
     def _came(self) -> None:
         """Draw the page that has come, and do what was asked before it had."""
         self.draw()
-        self.haste.follow(self.screen, 1)
+        self.key_queue.follow(self.screen, 1)
         early, self._early = self._early, []
         for what in early:
             self.action_ask(what)
@@ -196,15 +196,15 @@ class Paged(Mannered):
         if first is not None:
             self.screen.set_focus(first, scroll_visible=False)
 
-    def on_show(self, message: Show) -> None:
+    def on_show_page(self, message: ShowPage) -> None:
         """Go where a page leads."""
         self.turn_to(message.page, message.subject)
 
-    def on_came(self, _message: Came) -> None:
+    def on_page_ready(self, _message: PageReady) -> None:
         """Draw a page that has got its panes only now: the way to it was crossed by another."""
         self.draw()
 
-    def on_choose(self, message: Choose) -> None:
+    def on_selection_changed(self, message: SelectionChanged) -> None:
         """Remember what the user looks at."""
         self.subject = message.subject
 
@@ -217,7 +217,7 @@ class Paged(Mannered):
         else:
             self.guarded("That", partial(self._do, what))
 
-    def on_ask(self, message: Ask) -> None:
+    def on_press_key(self, message: PressKey) -> None:
         """Do what a widget asks for."""
         self.action_ask(message.what)
 
@@ -258,7 +258,7 @@ class Paged(Mannered):
             self._focus_first(self.page)
 
 
-def _joined(before: Subject, now: Subject) -> Subject:
+def _joined(before: Selection, now: Selection) -> Selection:
     """Keep what was looked at, as far as the page says nothing newer."""
     known = {field: value for field, value in now._asdict().items() if value is not None}
     return before._replace(**known)

@@ -25,7 +25,7 @@ BEGINNING_MS: Final = 3_000  # what is older than the first picture is found out
 FORGOTTEN_MS: Final = 60_000  # what was gone for so long is news when it comes back
 
 
-class News(NamedTuple):
+class NewAlerts(NamedTuple):
     """What to tell: new findings, and how many more there are that nobody could read."""
 
     findings: tuple[Finding, ...] = ()
@@ -33,7 +33,7 @@ class News(NamedTuple):
     was_there: tuple[Finding, ...] = ()  # at the first picture
 
 
-class Alarms:
+class AlertFilter:
     """Told of every report, in order."""
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Alarms:
         self._told: deque[Millis] = deque(maxlen=AT_ONCE)
         self._more = 0
 
-    def look(self, report: Report) -> News:
+    def look(self, report: Report) -> NewAlerts:
         """Tell what is new in this report."""
         now = report.now
         red = {one.id: one for one in red_ones(report)}
@@ -57,7 +57,7 @@ class Alarms:
         if self._first is None:
             self._first = now
             self._known = dict.fromkeys(red, now)
-            return News(was_there=tuple(red.values()))
+            return NewAlerts(was_there=tuple(red.values()))
         fresh = [
             one
             for name, one in red.items()
@@ -71,7 +71,7 @@ class Alarms:
         first = self._first or 0
         return now < first + BEGINNING_MS and (finding.since is None or finding.since <= first)
 
-    def _rationed(self, fresh: list[Finding], now: Millis) -> News:
+    def _rationed(self, fresh: list[Finding], now: Millis) -> NewAlerts:
         while self._told and now - self._told[0] >= WITHIN_MS:
             self._told.popleft()
         room = AT_ONCE - len(self._told)
@@ -79,7 +79,7 @@ class Alarms:
         self._more += len(fresh[room:])
         more = self._more if room else 0
         self._more -= more
-        return News(tuple(fresh[:room]), more)
+        return NewAlerts(tuple(fresh[:room]), more)
 
 
 def red_ones(report: Report) -> Iterator[Finding]:
@@ -106,19 +106,19 @@ def summary(findings: tuple[Finding, ...]) -> str:
 WIDE, TALL = 100, 30  # cells; in a smaller window whole sentences hide what they are about
 
 
-class Crier:
+class Notifier:
     """Looks at each report of a live ensemble once."""
 
     def __init__(self, app: "Zktop") -> None:
         self._app = app
-        self._alarms = Alarms()
+        self._alarms = AlertFilter()
 
     def look(self, report: Report) -> None:
         """Tell what is new in it; of a recording nobody has to be told."""
         if self._app.feed.is_live:
             self._cry(self._alarms.look(report))
 
-    def _cry(self, news: News) -> None:
+    def _cry(self, news: NewAlerts) -> None:
         app, herald = self._app, self._app.look.herald
         if news.was_there:
             app.tell(summary(news.was_there), is_wrong=True)

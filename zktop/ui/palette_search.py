@@ -16,17 +16,17 @@ from textual.markup import escape
 
 from zktop.model.facts import session_text
 from zktop.ui.keys import known_on, shown
-from zktop.ui.messages import Play
-from zktop.ui.state import Subject
-from zktop.ui.themes import Wardrobe, wear
+from zktop.ui.messages import PlayScene
+from zktop.ui.state import Selection
+from zktop.ui.themes import ThemeList, apply_theme
 
 if TYPE_CHECKING:
     from zktop.ui.app import Zktop
 
-MOST: Final = 50
+MAX_RESULTS: Final = 50
 
 
-class Thing(NamedTuple):
+class PaletteItem(NamedTuple):
     """Something that has a name, and what choosing it does."""
 
     name: str
@@ -34,7 +34,7 @@ class Thing(NamedTuple):
     do: Callable[[], object]
 
 
-class Finder(Provider):
+class PaletteProvider(Provider):
     """Finds whatever has a name: actions and screens first, then locks, sessions and the rest."""
 
     async def startup(self) -> None:
@@ -59,7 +59,7 @@ class Finder(Provider):
         return self.app  # type: ignore[return-value]  # there is no other app
 
 
-def found(things: Iterable[Thing], query: str) -> Iterator[Thing]:
+def found(things: Iterable[PaletteItem], query: str) -> Iterator[PaletteItem]:
     """Sift by name, without regard to case; no more than a screenful."""
     words = query.casefold().split()
     fitting = (
@@ -67,7 +67,7 @@ def found(things: Iterable[Thing], query: str) -> Iterator[Thing]:
         for thing in things
         if all(word in f"{thing.name} {thing.about}".casefold() for word in words)
     )
-    return islice(fitting, MOST)
+    return islice(fitting, MAX_RESULTS)
 
 
 def score(name: str, words: Sequence[str]) -> float:
@@ -94,7 +94,7 @@ def _marked(name: str, words: Sequence[str]) -> Content:
     return content
 
 
-def everything(app: "Zktop", wardrobe: Wardrobe) -> Iterator[Thing]:
+def everything(app: "Zktop", wardrobe: ThemeList) -> Iterator[PaletteItem]:
     """Name all there is, in the order in which it is most likely meant."""
     yield from actions(app)
     yield from _locks(app)
@@ -103,7 +103,7 @@ def everything(app: "Zktop", wardrobe: Wardrobe) -> Iterator[Thing]:
     yield from _scenes(app)
 
 
-def actions(app: "Zktop") -> Iterator[Thing]:
+def actions(app: "Zktop") -> Iterator[PaletteItem]:
     """Name what keys do here, screens among it."""
     page = app.page
     for key in known_on(page.NAME if page else "", app.table):
@@ -111,31 +111,33 @@ def actions(app: "Zktop") -> Iterator[Thing]:
             continue
         names = ", ".join(map(shown, key.names)) or "no key"
         name = f"{key.help[:1].upper()}{key.help[1:]}"
-        yield Thing(name, f"key {names}", partial(app.action_ask, key.id))
+        yield PaletteItem(name, f"key {names}", partial(app.action_ask, key.id))
 
 
-def _locks(app: "Zktop") -> Iterator[Thing]:
+def _locks(app: "Zktop") -> Iterator[PaletteItem]:
     frame = app.moment.frame
     for path in frame.report.paths if frame else ():
-        yield Thing(path, "lock", partial(app.turn_to, "lock", Subject(path=path)))
+        yield PaletteItem(path, "lock", partial(app.turn_to, "lock", Selection(path=path)))
 
 
-def _sessions(app: "Zktop") -> Iterator[Thing]:
+def _sessions(app: "Zktop") -> Iterator[PaletteItem]:
     frame = app.moment.frame
     for session, view in frame.report.sessions.items() if frame else ():
         name = session_text(session)
         about = f"session of {view.name}" if view.name != name else "session"
-        subject = Subject(session=session)
-        yield Thing(name, about, partial(app.turn_to, "sessions", subject))
+        subject = Selection(session=session)
+        yield PaletteItem(name, about, partial(app.turn_to, "sessions", subject))
 
 
-def _themes(app: "Zktop", wardrobe: Wardrobe) -> Iterator[Thing]:
+def _themes(app: "Zktop", wardrobe: ThemeList) -> Iterator[PaletteItem]:
     for one in wardrobe.designs:
-        yield Thing(one.theme.name, f"theme: {one.about}", partial(wear, app, one.theme))
+        yield PaletteItem(
+            one.theme.name, f"theme: {one.about}", partial(apply_theme, app, one.theme)
+        )
 
 
-def _scenes(app: "Zktop") -> Iterator[Thing]:
+def _scenes(app: "Zktop") -> Iterator[PaletteItem]:
     stage = app.stage
     for scene in stage.scenes if stage else ():
         about = f"scene: {scene.title}"
-        yield Thing(scene.name, about, partial(app.post_message, Play(scene.name)))
+        yield PaletteItem(scene.name, about, partial(app.post_message, PlayScene(scene.name)))

@@ -6,18 +6,18 @@ import msgspec
 from textual.theme import Theme
 
 from zktop.model.facts import Millis
-from zktop.ui.keys import KEYS, Key
+from zktop.ui.keys import KEYS, Action
 from zktop.ui.ports import Herald
-from zktop.ui.themes import Open, Wardrobe
+from zktop.ui.themes import LoadThemes, ThemeList
 
 
-class Look(msgspec.Struct, frozen=True, kw_only=True):
+class UiSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What the user has set."""
 
     theme: Theme | None = None  # None: whatever Textual looks like
-    themes: Open = Wardrobe
+    themes: LoadThemes = ThemeList
     refresh: int = 20
-    table: tuple[Key, ...] = KEYS
+    table: tuple[Action, ...] = KEYS
     changed_keys: frozenset[str] = frozenset()  # ids of the actions that the user gave other keys
     bell: bool = False
     herald: Herald | None = None  # told of new trouble

@@ -10,14 +10,14 @@ from zktop.ui.past.tape import Tape
 from zktop.ui.ports import Feed, Frame, Stage, Status
 
 
-class Stretch(NamedTuple):
+class TimeRange(NamedTuple):
     """Some time, from its first moment to its last."""
 
     begin: Millis
     end: Millis
 
 
-class Subject(NamedTuple):
+class Selection(NamedTuple):
     """What the user is looking at; the pages hand it to each other."""
 
     path: str | None = None  # of a lock
@@ -27,7 +27,7 @@ class Subject(NamedTuple):
     hand: str | None = None  # the name of a contender of ours
 
 
-class Moment(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+class ViewState(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """What is shown now: a frame of the tape, and what surrounds it."""
 
     frame: Frame | None
@@ -35,7 +35,7 @@ class Moment(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     tape: Tape
     feed: Feed
     stage: Stage | None = None
-    subject: Subject = Subject()
+    subject: Selection = Selection()
     filter: Filter = NO_FILTER
     index: int | None = None  # of the frame on the tape, where it is not the newest
     at: Millis | None = None  # the moment itself; the frame may be a little older

@@ -13,24 +13,24 @@ if TYPE_CHECKING:
 PLAIN = "zktop-plain"  # what terminals with few colours get
 
 
-class Design(NamedTuple):
+class NamedTheme(NamedTuple):
     """A theme, and a line about it."""
 
     theme: Theme
     about: str = ""
 
 
-class Wardrobe(NamedTuple):
+class ThemeList(NamedTuple):
     """All themes that there are now, and what is wrong with the files of others."""
 
-    designs: Sequence[Design] = ()
+    designs: Sequence[NamedTheme] = ()
     mistakes: Sequence[str] = ()
 
 
-Open = Callable[[], Wardrobe]  # reads the files anew
+LoadThemes = Callable[[], ThemeList]  # reads the files anew
 
 
-def fault(app: "Zktop", theme: Theme) -> str | None:
+def theme_error(app: "Zktop", theme: Theme) -> str | None:
     """Say why a theme cannot be worn; the app keeps what it wears meanwhile.
 
     To read a copy of all styles takes as long as to wear them, and leaves thousands of pieces
@@ -55,9 +55,9 @@ def fault(app: "Zktop", theme: Theme) -> str | None:
     return None
 
 
-def wear(app: "Zktop", theme: Theme) -> str | None:
+def apply_theme(app: "Zktop", theme: Theme) -> str | None:
     """Switch to a theme, or say why not."""
-    wrong = fault(app, theme)
+    wrong = theme_error(app, theme)
     if wrong is None:
         app.register_theme(theme)
         if app.theme == theme.name:

@@ -13,7 +13,7 @@ from ui.fake_feed import app_of, settled
 from zktop.app.run_ui import ReportExports
 from zktop.ui.actions.export import keep
 from zktop.ui.app import Zktop
-from zktop.ui.dialogs.export import SHAPES, refused
+from zktop.ui.dialogs.export import FORMATS, refused
 
 BEGINS = {
     "json": "{",
@@ -51,7 +51,7 @@ def _files(folder: Path) -> list[Path]:
     return list(folder.iterdir())
 
 
-@pytest.mark.parametrize(("number", "form"), list(enumerate(f for f in SHAPES if f != "clip")))
+@pytest.mark.parametrize(("number", "form"), list(enumerate(f for f in FORMATS if f != "clip")))
 async def test_every_form_can_be_written(
     number: int, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -59,7 +59,7 @@ async def test_every_form_can_be_written(
     monkeypatch.chdir(tmp_path)
     app = full()
     files = await written(app, *["down"] * number, folder=tmp_path)
-    ending = SHAPES[form][0]
+    ending = FORMATS[form][0]
     text = files[0].read_text(encoding="utf-8")
 
     assert [one.suffix for one in files] == [f".{ending}"]

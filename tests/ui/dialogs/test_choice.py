@@ -5,11 +5,12 @@ from ui.example_ensemble import trouble
 from ui.fake_feed import ToldFeed, settled
 from ui.fake_stage import Asked
 
-from zktop.ui.app import Look, Zktop
-from zktop.ui.dialogs.choice import Listed
+from zktop.ui.app import Zktop
+from zktop.ui.dialogs.choice import DialogList
 from zktop.ui.ports import SceneCard, Showing
 from zktop.ui.screens.demo.screen import Programme
-from zktop.ui.widgets.text_view import Index
+from zktop.ui.settings import UiSettings
+from zktop.ui.widgets.text_view import TextList
 
 SCENES = tuple(
     SceneCard(f"scene-{at}", f"The {at}. scene", "It teaches. " * 20, "The end of it.", ("one",))
@@ -20,10 +21,10 @@ SCENES = tuple(
 def app_with(scene: SceneCard) -> Zktop:
     """An app in which this scene is on."""
     stage = Asked(scenes=SCENES, showing=Showing("playing", scene, "/zktop-demo/x"))
-    return Zktop(ToldFeed(*trouble()), stage, look=Look(page="demo"))
+    return Zktop(ToldFeed(*trouble()), stage, look=UiSettings(page="demo"))
 
 
-def is_in_sight(index: Index) -> bool:
+def is_in_sight(index: TextList) -> bool:
     """Tell whether its cursor can be seen."""
     top = int(index.scroll_offset.y)
     assert index.cursor is not None
@@ -38,7 +39,7 @@ async def test_what_is_chosen_already_is_in_sight(size: tuple[int, int]) -> None
         await settled(pilot)
         await pilot.press("S")
         lines = await settled(pilot)
-        listed = app.screen.query_one(Listed)
+        listed = app.screen.query_one(DialogList)
 
         assert listed.target == "scene-25"
         assert is_in_sight(listed)
@@ -55,7 +56,7 @@ async def test_a_smaller_window_leaves_it_in_sight() -> None:
         await settled(pilot)
         await pilot.resize_terminal(80, 20)
         lines = await settled(pilot)
-        listed = app.screen.query_one(Listed)
+        listed = app.screen.query_one(DialogList)
 
         assert listed.target == "scene-13"
         assert is_in_sight(listed)

@@ -4,13 +4,13 @@ import pytest
 from ui.example_ensemble import trouble
 from ui.fake_feed import app_of, settled
 
-from zktop.ui.dialogs.help import GROUPS, INKS, Help, help_lines
+from zktop.ui.dialogs.help import GROUPS, INKS, HelpDialog, help_lines
 from zktop.ui.keys import KEYS, known_on, remapped
 from zktop.ui.screens import PAGES
 from zktop.ui.styled_text import INKS as ALL_INKS
 from zktop.ui.styled_text import text_of, width_of
 from zktop.ui.widgets.footer import drawn
-from zktop.ui.widgets.text_view import Sheet
+from zktop.ui.widgets.text_view import TextView
 
 UNTOLD = {"plain", "dim", "strong", "title", "key", "selected"}  # they say nothing of a state
 
@@ -24,7 +24,7 @@ async def test_it_tells_of_the_screen_in_sight(entry: object, key: str) -> None:
         await settled(pilot)
         await pilot.press(key)
         lines = await settled(pilot)
-        opened = isinstance(app.screen, Help)
+        opened = isinstance(app.screen, HelpDialog)
         await pilot.press("escape")
         await settled(pilot)
 
@@ -60,7 +60,7 @@ async def test_it_scrolls() -> None:
         later = await settled(pilot)
 
         assert first != later
-        assert app.screen.query_one(Sheet).scroll_offset.y > 20
+        assert app.screen.query_one(TextView).scroll_offset.y > 20
 
 
 @pytest.mark.parametrize("width", [40, 76, 96])
@@ -117,7 +117,7 @@ async def test_a_click_on_the_foot_does_what_the_key_does() -> None:
         await pilot.click("#foot", offset=(lines[-1].index("Help"), 0))
         await settled(pilot)
 
-        assert isinstance(app.screen, Help)
+        assert isinstance(app.screen, HelpDialog)
 
 
 async def test_a_key_press_in_a_dialog_does_not_reach_the_page() -> None:

@@ -11,7 +11,7 @@ from ui.example_ensemble import trouble
 from ui.fake_feed import app_of, settled
 
 from zktop.ui.screens import PAGES
-from zktop.ui.textual_fixes.terminal import plain
+from zktop.ui.textual_fixes.terminal import to_ascii
 
 ZKTOP = Path(__file__).parents[3] / "zktop"
 DRAWN = sorted(
@@ -28,7 +28,7 @@ DRAWN = sorted(
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs"])))
 def test_as_many_cells_as_before(text: str) -> None:
     """Columns stay where they are."""
-    made = plain(text)
+    made = to_ascii(text)
 
     assert made.isascii()
     assert len(made) == cell_len(text)
@@ -37,7 +37,7 @@ def test_as_many_cells_as_before(text: str) -> None:
 @pytest.mark.parametrize("character", DRAWN)
 def test_whatever_we_draw_looks_like_something(character: str) -> None:
     """A question mark would say "unknown", which is a state of its own."""
-    assert plain(character) != "?"
+    assert to_ascii(character) != "?"
 
 
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)

@@ -3,7 +3,7 @@
 import pytest
 from ui.fake_feed import app_of, frames, settled
 
-from zktop.ui.textual_fixes.key_queue import after
+from zktop.ui.textual_fixes.key_queue import call_after
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1e-9, 0.001])
@@ -13,7 +13,7 @@ async def test_what_is_long_due_is_done(seconds: float) -> None:
     app = app_of(*frames((1_000, ())))
     async with app.run_test() as pilot:
         await settled(pilot)
-        after(seconds, app, lambda: done.append("done"))
+        call_after(seconds, app, lambda: done.append("done"))
         while not done:
             await pilot.pause()
 

@@ -15,13 +15,13 @@ from ui.fake_stage import Asked
 
 from zktop.app.run_ui import wardrobe
 from zktop.ui.app import Zktop
-from zktop.ui.base_app import Mannered
-from zktop.ui.dialogs.base import Palette
+from zktop.ui.base_app import BaseApp
+from zktop.ui.dialogs.base import PaletteDialog
 from zktop.ui.dialogs.new_contender import Menu
-from zktop.ui.palette_search import Finder
+from zktop.ui.palette_search import PaletteProvider
 from zktop.ui.screens.timeline.screen import TimelineScreen
-from zktop.ui.settings import Look
-from zktop.ui.textual_fixes import key_queue as haste
+from zktop.ui.settings import UiSettings
+from zktop.ui.textual_fixes import key_queue
 from zktop.ui.widgets.filter_line import FilterLine
 
 
@@ -37,7 +37,7 @@ DIALOGS = ["question_mark", "x", "colon", "N", "S", "T", "t"]
 
 def equipped(page: str) -> Zktop:
     """An app that has all its dialogs."""
-    look = Look(page=page, themes=partial(wardrobe, {"XDG_CONFIG_HOME": "/nowhere"}))
+    look = UiSettings(page=page, themes=partial(wardrobe, {"XDG_CONFIG_HOME": "/nowhere"}))
     return Zktop(ToldFeed(*trouble()), Asked(), look=look)
 
 
@@ -70,7 +70,7 @@ async def test_every_way_to_the_palette_opens_ours() -> None:
             await pilot.press(key)
             await settled(pilot)
 
-            assert isinstance(app.screen, Palette)
+            assert isinstance(app.screen, PaletteDialog)
 
             await pilot.press("escape")
             await settled(pilot)
@@ -78,7 +78,7 @@ async def test_every_way_to_the_palette_opens_ours() -> None:
 
 async def test_a_page_key_may_come_before_the_menu_is_drawn() -> None:
     """A menu that has the keys and no lines yet stays where it is; Textual's would end the app."""
-    app = Zktop(ToldFeed(*trouble()), idle_stage(), look=Look(page="demo"))
+    app = Zktop(ToldFeed(*trouble()), idle_stage(), look=UiSettings(page="demo"))
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
         await pilot.press("N")
@@ -107,20 +107,20 @@ async def test_a_page_key_may_come_before_the_palette_is_drawn() -> None:
         await pilot.press("pageup", "pagedown")
 
         assert found.highlighted == 0
-        assert app.mishaps.last is None
+        assert app.error_log.last is None
 
 
 @pytest.fixture
 def is_found(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     """Have the palette look for something until this is set."""
-    event, search = asyncio.Event(), Finder.search
+    event, search = asyncio.Event(), PaletteProvider.search
 
-    async def slow(finder: Finder, query: str) -> Hits:
+    async def slow(finder: PaletteProvider, query: str) -> Hits:
         await event.wait()
         async for hit in search(finder, query):
             yield hit
 
-    monkeypatch.setattr(Finder, "search", slow)
+    monkeypatch.setattr(PaletteProvider, "search", slow)
     return event
 
 
@@ -149,11 +149,11 @@ async def test_who_typed_on_after_enter_has_asked_for_nothing(is_found: asyncio.
         await settled(pilot)
         await pilot.press("colon", *"dead", "enter", "l", "backspace")
         is_found.set()
-        while isinstance(app.screen, Palette) and app.screen._found != "dead":
+        while isinstance(app.screen, PaletteDialog) and app.screen._found != "dead":
             await pilot.pause()
         await settled(pilot)
 
-        assert isinstance(app.screen, Palette)
+        assert isinstance(app.screen, PaletteDialog)
 
 
 @pytest.mark.parametrize("turns", [(), ("2",), ("5",)])
@@ -293,11 +293,11 @@ async def test_who_waits_for_somebody_that_is_gone_goes_on_after_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A keyboard that is dead for good would be worse than a key that comes too early."""
-    monkeypatch.setattr(haste, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(key_queue, "MAX_HOLD_S", 0.01)
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
-        app.haste.wait()  # for nobody
+        app.key_queue.wait()  # for nobody
         await hasty(app, "3", "tab")
         async with asyncio.timeout(20):
             while named(app) != "findings":
@@ -307,11 +307,11 @@ async def test_who_waits_for_somebody_that_is_gone_goes_on_after_a_while(
 async def test_no_key_waits_for_long_however_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys that come out one by one, seconds apart, would be a machine that plays by itself."""
 
-    async def deaf(_app: Mannered, _message: haste.Followed) -> None:
+    async def deaf(_app: BaseApp, _message: key_queue.KeyHandled) -> None:
         """Nobody is ever told to be done."""
 
-    monkeypatch.setattr(haste, "PATIENCE_S", 1.0)
-    monkeypatch.setattr(Mannered, "on_followed", deaf)
+    monkeypatch.setattr(key_queue, "MAX_HOLD_S", 1.0)
+    monkeypatch.setattr(BaseApp, "on_key_handled", deaf)
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await hasty(app, *("down", "up") * 20, "3")
@@ -325,7 +325,7 @@ async def test_who_wants_to_leave_need_not_wait() -> None:
     app = app_of(*trouble())
     async with app.run_test() as pilot:
         await settled(pilot)
-        app.haste.wait()
+        app.key_queue.wait()
         await hasty(app, "ctrl+c")
         await settled(pilot)
 
@@ -345,4 +345,4 @@ async def test_keys_that_wait_when_the_end_comes_are_nobodys() -> None:
         await hasty(app, "2", "5", "q", *"123456")
         await pilot.pause()
 
-    assert app.mishaps.last is None
+    assert app.error_log.last is None

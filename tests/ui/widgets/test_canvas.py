@@ -16,15 +16,15 @@ from ui.fake_stage import Asked
 
 from zktop.ui.app import Zktop
 from zktop.ui.screens import PAGES
-from zktop.ui.widgets.canvas import Backdrop, Canvas, Framed
-from zktop.ui.widgets.line_cache import Parted
+from zktop.ui.widgets.canvas import Backdrop, BoxBackdrop, Canvas
+from zktop.ui.widgets.line_cache import ScrollbarStrip
 
 LINES = 20  # so many at least are looked at
 
 
 def in_sight(app: Zktop) -> Iterator[tuple[Widget, Region]]:
     """All views on the screen and all that is behind or around them, with all their cells."""
-    behind = [one for one in app.screen.query("*") if isinstance(one, Backdrop | Framed)]
+    behind = [one for one in app.screen.query("*") if isinstance(one, Backdrop | BoxBackdrop)]
     for view in (*app.screen.query(Canvas), *behind, app.screen):
         if view.region and view.display:
             yield view, view.region.size.region
@@ -69,7 +69,7 @@ async def test_every_dialog(key: str, size: tuple[int, int]) -> None:
         lines = await seen_alike(pilot)
 
         assert lines >= LINES
-        assert any(isinstance(one, Framed) for one, _ in in_sight(app))
+        assert any(isinstance(one, BoxBackdrop) for one, _ in in_sight(app))
 
 
 @pytest.mark.parametrize("theme", ["textual-light", "ansi-dark", "ansi-light"])
@@ -109,7 +109,7 @@ def test_a_line_beside_a_scroll_bar_is_divided_as_any_other(cuts: list[int]) -> 
     """Wherever other widgets, and the edge of the screen, want it to be divided."""
     line, rest = Strip([Segment("ab"), Segment("cdefghij")], 10), Strip([Segment("  ")], 2)
     whole = Strip([Segment("ab"), Segment("cdefghij"), Segment("  ")], 12)
-    parts, of_whole = Parted(line, rest).divide(cuts), whole.divide(cuts)
+    parts, of_whole = ScrollbarStrip(line, rest).divide(cuts), whole.divide(cuts)
 
     assert [one.text for one in parts] == [one.text for one in of_whole]
     assert [one.cell_length for one in parts] == [one.cell_length for one in of_whole]
@@ -119,5 +119,5 @@ def test_a_line_beside_a_scroll_bar_gives_the_parts_it_was_made_of() -> None:
     """That is what it is for."""
     line, rest = Strip([Segment("abc")], 3), Strip([Segment(" ")], 1)
 
-    assert list(Parted(line, rest).divide([3, 4])) == [line, rest]
-    assert Parted(line, rest).divide([3, 4])[0] is line
+    assert list(ScrollbarStrip(line, rest).divide([3, 4])) == [line, rest]
+    assert ScrollbarStrip(line, rest).divide([3, 4])[0] is line

@@ -43,9 +43,9 @@ class Shelf(App[None]):
         """Give the table."""
         yield self.table
 
-    def on_ask(self, message: object) -> None:
+    def on_press_key(self, message: object) -> None:
         """Take note of what the table asks for."""
-        self.asked.append(message.what)  # type: ignore[attr-defined]  # an Ask
+        self.asked.append(message.what)  # type: ignore[attr-defined]  # a PressKey
 
 
 def new_table() -> Table[Item]:

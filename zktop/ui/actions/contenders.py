@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from zktop.ui.dialogs.choice import Choice, Option
-from zktop.ui.dialogs.confirm import Confirm
+from zktop.ui.dialogs.choice import ChoiceDialog, Choosable
+from zktop.ui.dialogs.confirm import ConfirmDialog
 from zktop.ui.dialogs.new_contender import NewContender
 from zktop.ui.keys import DEMO
 from zktop.ui.ports import Act, Hand, SceneCard, Stage, Wish
-from zktop.ui.state import Subject
+from zktop.ui.state import Selection
 
 if TYPE_CHECKING:
     from zktop.ui.app import Zktop
@@ -60,7 +60,7 @@ def allowed(app: "Zktop", stage: Stage, deed: Callable[[], None]) -> None:
         f"on {stage.hosts}, below {stage.root}. You are asked this once; "
         f"a lock outside {stage.root} is asked about each time."
     )
-    app.push_screen(Confirm(f"Write to {stage.hosts}?", question, permission.word), answered)
+    app.push_screen(ConfirmDialog(f"Write to {stage.hosts}?", question, permission.word), answered)
 
 
 def play(app: "Zktop", scene: str, *, steps: bool = False) -> None:
@@ -138,7 +138,7 @@ def _spawn(app: "Zktop", stage: Stage, wish: Wish) -> None:
         f"{wish.path} on {stage.hosts} is not below {stage.root}: real programs may use this "
         f"lock. Starting {many} there creates znodes in it and may keep others waiting."
     )
-    app.push_screen(Confirm(f"Outside {stage.root}", question, word), answered)
+    app.push_screen(ConfirmDialog(f"Outside {stage.root}", question, word), answered)
 
 
 def _act(act: Act, app: "Zktop", stage: Stage) -> None:
@@ -152,7 +152,7 @@ def _act(act: Act, app: "Zktop", stage: Stage) -> None:
         stage.act(act, hand.name)
 
 
-def chosen(hands: Sequence[Hand], subject: Subject, act: Act) -> Hand | None:
+def chosen(hands: Sequence[Hand], subject: Selection, act: Act) -> Hand | None:
     """Find the contender of ours that is meant."""
     living = [hand for hand in hands if not hand.is_gone]
     if subject.hand:
@@ -165,7 +165,7 @@ def chosen(hands: Sequence[Hand], subject: Subject, act: Act) -> Hand | None:
 
 
 def _scene(app: "Zktop", stage: Stage) -> None:
-    options = [Option(one.name, one.title, _about(one)) for one in stage.scenes]
+    options = [Choosable(one.name, one.title, _about(one)) for one in stage.scenes]
     on = stage.showing.scene
 
     def chosen_one(name: str | None) -> None:
@@ -173,7 +173,7 @@ def _scene(app: "Zktop", stage: Stage) -> None:
             play(app, name)
 
     def choose() -> None:
-        app.push_screen(Choice("Play a scene", options, on.name if on else None), chosen_one)
+        app.push_screen(ChoiceDialog("Play a scene", options, on.name if on else None), chosen_one)
 
     allowed(app, stage, choose)
 

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from zktop.ui.app import Zktop
-    from zktop.ui.dialogs.export import Order
+    from zktop.ui.dialogs.export import ExportRequest
     from zktop.ui.past.tape import Tape
     from zktop.ui.ports import Frame
-    from zktop.ui.state import Stretch
+    from zktop.ui.state import TimeRange
 
 BLANK: Final = "&#160;"
 CELL: Final = 12.2  # the width of a letter in a picture
@@ -70,21 +70,21 @@ def _copy(app: "Zktop") -> None:
 
 
 def _export(app: "Zktop") -> None:
-    from zktop.ui.dialogs.export import Export  # noqa: PLC0415  the first frame needs no dialog
+    from zktop.ui.dialogs.export import ExportDialog  # noqa: PLC0415  the first frame needs no dialog
 
     frame, exports = app.moment.frame, app.exports
     stretch = app.page.stretch if app.page is not None and exports is not None else None
     forms = [*(exports.forms if exports is not None and frame else ()), "svg"]
     stem = f"zktop-{datetime.now(UTC):%Y%m%d-%H%M%S}"
 
-    def chosen(order: "Order | None") -> None:
+    def chosen(order: "ExportRequest | None") -> None:
         if order is not None:
             app.call_after_refresh(partial(_begin, app, order, stretch))
 
-    app.push_screen(Export(forms, stem, stretch), chosen)
+    app.push_screen(ExportDialog(forms, stem, stretch), chosen)
 
 
-def _begin(app: "Zktop", order: "Order", stretch: "Stretch | None") -> None:
+def _begin(app: "Zktop", order: "ExportRequest", stretch: "TimeRange | None") -> None:
     """Take what is on the screen now, and have it written while the screen goes on."""
     frame, exports = app.moment.frame, app.exports
     if order.form == "svg":
@@ -100,7 +100,7 @@ def _begin(app: "Zktop", order: "Order", stretch: "Stretch | None") -> None:
         app.run_worker(_write(app, order.file, lambda: text().encode()))
 
 
-def _frames(tape: "Tape", stretch: "Stretch") -> "list[Frame]":
+def _frames(tape: "Tape", stretch: "TimeRange") -> "list[Frame]":
     """Take what is kept of a stretch of time, and of the minute that its verdicts rest on."""
     begin, end = stretch
     frames = [one for one in tape.frames(begin - LEAD_MS) if one.at <= end]

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from zktop.model.facts import Millis
-from zktop.ui.dialogs.time import Compare, SeekTime
+from zktop.ui.dialogs.time import CompareDialog, SeekDialog
 
 if TYPE_CHECKING:
     from zktop.ui.app import Zktop
@@ -89,7 +89,7 @@ def _seek(app: "Zktop") -> None:
         if at is not None:
             app.seek(at)
 
-    app.push_screen(SeekTime(begin, end, here), go)
+    app.push_screen(SeekDialog(begin, end, here), go)
 
 
 def _compare(app: "Zktop") -> None:
@@ -99,7 +99,7 @@ def _compare(app: "Zktop") -> None:
     elif frame is newest:
         app.tell("This is the newest moment: go back in time to compare with it.")
     else:
-        app.push_screen(Compare(frame.report, newest.report))
+        app.push_screen(CompareDialog(frame.report, newest.report))
 
 
 ACTIONS: "Final[dict[str, Callable[[Zktop], None]]]" = {

@@ -15,7 +15,7 @@ from zktop.ui.actions.contenders import why_none
 from zktop.ui.keys import DEMO, known_on
 from zktop.ui.screens import PAGES
 from zktop.ui.screens.findings.list import worst_first
-from zktop.ui.state import Subject
+from zktop.ui.state import Selection
 
 if TYPE_CHECKING:
     from zktop.ui.app import Zktop
@@ -29,7 +29,7 @@ def _page(number: int, app: "Zktop") -> None:
         app.turn_to(name, _live_case(app) if name == "findings" else None)
 
 
-def _live_case(app: "Zktop") -> Subject | None:
+def _live_case(app: "Zktop") -> Selection | None:
     """Choose the worst deadlock where the one that was looked at last is over."""
     frame, page, pointed = app.moment.frame, app.page, app.pointed
     if frame is None or page is None or page.NAME == "findings" or not frame.report.deadlocks:
@@ -71,13 +71,13 @@ def _next_alert(app: "Zktop") -> None:
         return
     case = app.subject.case
     following = told[(told.index(case) + 1) % len(told)] if case in told else told[0]
-    app.turn_to("findings", Subject(case=following))
+    app.turn_to("findings", Selection(case=following))
 
 
 def _palette(app: "Zktop") -> None:
-    from zktop.ui.dialogs.base import Palette  # noqa: PLC0415  the first frame needs none
+    from zktop.ui.dialogs.base import PaletteDialog  # noqa: PLC0415  the first frame needs none
 
-    app.push_screen(Palette(id="--command-palette"))
+    app.push_screen(PaletteDialog(id="--command-palette"))
 
 
 VIEW_ACTIONS: "Final[dict[str, Callable[[Zktop], None]]]" = {
@@ -96,15 +96,17 @@ VIEW_ACTIONS: "Final[dict[str, Callable[[Zktop], None]]]" = {
 
 
 def _help(app: "Zktop") -> None:
-    from zktop.ui.dialogs.help import Help  # noqa: PLC0415  the first frame needs no dialog
+    from zktop.ui.dialogs.help import HelpDialog  # noqa: PLC0415  the first frame needs no dialog
 
     page = app.page
     if page is not None:
-        app.push_screen(Help(page.TITLE, page.HELP or "", tuple(known_on(page.NAME, app.table))))
+        app.push_screen(
+            HelpDialog(page.TITLE, page.HELP or "", tuple(known_on(page.NAME, app.table)))
+        )
 
 
 def _theme(app: "Zktop") -> None:
-    from zktop.ui.dialogs.choice import ChooseTheme  # noqa: PLC0415  as above
+    from zktop.ui.dialogs.choice import ThemeDialog  # noqa: PLC0415  as above
 
     wardrobe = app.look.themes()
     for wrong in wardrobe.mistakes:
@@ -117,7 +119,7 @@ def _theme(app: "Zktop") -> None:
         if name is not None:
             app.tell(f"The theme is {name} now.")
 
-    app.push_screen(ChooseTheme(wardrobe, app.theme), chosen)
+    app.push_screen(ThemeDialog(wardrobe, app.theme), chosen)
 
 
 HELP_ACTIONS: "Final[dict[str, Callable[[Zktop], None]]]" = {"help": _help, "theme": _theme}

@@ -20,12 +20,12 @@ from textual.widgets import Input
 
 from zktop.ui.keys import KEYS
 from zktop.ui.textual_fixes.memory import sweep_if_due, sweep_soon
-from zktop.ui.widgets.canvas import Framed
+from zktop.ui.widgets.canvas import BoxBackdrop
 
 T = TypeVar("T")
 
 
-class Once(Screen[T], Generic[T]):
+class ClosesOnce(Screen[T], Generic[T]):
     """A screen that closes itself alone, and of which nothing stays."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -43,7 +43,7 @@ class Once(Screen[T], Generic[T]):
         return super().dismiss(result) if self.is_current else AwaitComplete()
 
 
-class Palette(CommandPalette, Once[None]):
+class PaletteDialog(CommandPalette, ClosesOnce[None]):
     """Everything by name."""
 
     _found: str | None = None  # what the list is of
@@ -82,11 +82,11 @@ class Palette(CommandPalette, Once[None]):
 MOVES = ("up", "down", "page_up", "page_down", "first", "last")
 
 
-class Box(Framed, Vertical):
+class Box(BoxBackdrop, Vertical):
     """The visible part of a dialog."""
 
 
-class Dialog(ModalScreen[T | None], Once[T | None], Generic[T]):
+class Dialog(ModalScreen[T | None], ClosesOnce[T | None], Generic[T]):
     """Gives None when it was left, and what was chosen when it was accepted.
 
     The cursor is moved by the keys of the table, as everywhere; where something can be typed,

@@ -12,8 +12,8 @@ from textual.widgets import Input
 from zktop.ui.dialogs.base import Box, Dialog
 from zktop.ui.filters import parsed
 from zktop.ui.styled_text import Line, Run, fitted, wrapped
-from zktop.ui.themes import Wardrobe, wear
-from zktop.ui.widgets.text_view import Index, Sheet
+from zktop.ui.themes import ThemeList, apply_theme
+from zktop.ui.widgets.text_view import TextList, TextView
 
 if TYPE_CHECKING:
     from zktop.ui.app import Zktop
@@ -26,7 +26,7 @@ LEAST_LISTED, MOST_LISTED = 4, 16  # lines
 MOST_TOLD = 9
 
 
-class Option(NamedTuple):
+class Choosable(NamedTuple):
     """What can be chosen: its name, its title, and what there is to say of it."""
 
     name: str
@@ -34,23 +34,25 @@ class Option(NamedTuple):
     about: tuple[str, ...] = ()
 
 
-class Lists:
+class ListDialog:
     """A dialog with a list in it."""
 
     def rests(self) -> None:
         """Take note of the line that the cursor rests on."""
 
 
-class Choice(Lists, Dialog[str]):
+class ChoiceDialog(ListDialog, Dialog[str]):
     """Gives the name of the chosen one."""
 
     DEFAULT_CSS = """
-    Choice Sheet { height: auto; max-height: 16; background: $surface; }
-    Choice #about { max-height: 10; border-top: solid $panel; }
-    Choice Input { border: none; height: 1; padding: 0; background: $surface; }
+    ChoiceDialog TextView { height: auto; max-height: 16; background: $surface; }
+    ChoiceDialog #about { max-height: 10; border-top: solid $panel; }
+    ChoiceDialog Input { border: none; height: 1; padding: 0; background: $surface; }
     """
 
-    def __init__(self, title: str, options: Sequence[Option], chosen: str | None = None) -> None:
+    def __init__(
+        self, title: str, options: Sequence[Choosable], chosen: str | None = None
+    ) -> None:
         super().__init__()
         self._title, self._options, self._first = title, options, chosen
         self._typed = ""
@@ -61,12 +63,12 @@ class Choice(Lists, Dialog[str]):
         box.border_title, box.border_subtitle = self._title, "enter choose   esc leave"
         with box:
             yield Input(placeholder="type to narrow the list", compact=True)
-            yield Listed(id="options")
-            yield Sheet(id="about")
+            yield DialogList(id="options")
+            yield TextView(id="about")
 
     def on_mount(self) -> None:
         """Begin with all of them."""
-        sheet = self.query_one("#options", Listed)
+        sheet = self.query_one("#options", DialogList)
         sheet.target = self._first
         self._narrow("")
 
@@ -76,19 +78,19 @@ class Choice(Lists, Dialog[str]):
 
     def do_up(self) -> None:
         """Go one up."""
-        self.query_one("#options", Listed).move(-1)
+        self.query_one("#options", DialogList).move(-1)
 
     def do_down(self) -> None:
         """Go one down."""
-        self.query_one("#options", Listed).move(1)
+        self.query_one("#options", DialogList).move(1)
 
     def do_page_up(self) -> None:
         """Go up a page."""
-        self.query_one("#options", Listed).do_page_up()
+        self.query_one("#options", DialogList).do_page_up()
 
     def do_page_down(self) -> None:
         """Go down a page."""
-        self.query_one("#options", Listed).do_page_down()
+        self.query_one("#options", DialogList).do_page_down()
 
     def action_accept(self) -> None:
         """Choose the line under the cursor."""
@@ -105,7 +107,7 @@ class Choice(Lists, Dialog[str]):
     @property
     def chosen(self) -> str | None:
         """The name of the line under the cursor."""
-        target = self.query_one("#options", Listed).target
+        target = self.query_one("#options", DialogList).target
         return target if isinstance(target, str) else None
 
     def _narrow(self, text: str) -> None:
@@ -113,7 +115,7 @@ class Choice(Lists, Dialog[str]):
         kept = [one for one in self._options if wanted.passes({"": f"{one.name} {one.title}"})]
         kept.sort(key=lambda one: (one.name != text, not one.name.startswith(text)))
         lines = [drawn(one) for one in kept]
-        sheet = self.query_one("#options", Listed)
+        sheet = self.query_one("#options", DialogList)
         sheet.styles.height = max(1, min(self._room, len(lines)))
         if text and kept and text != self._typed:
             sheet.target = kept[0].name  # who types a name means the first that fits
@@ -134,38 +136,38 @@ class Choice(Lists, Dialog[str]):
 
     def _tell(self) -> None:
         option = next((one for one in self._options if one.name == self.chosen), None)
-        sheet = self.query_one("#about", Sheet)
+        sheet = self.query_one("#about", TextView)
         lines = self._told(option)
         sheet.styles.height = max(1, len(lines)) + 1
         sheet.show(lines)
 
-    def _told(self, option: Option | None) -> list[Line]:
+    def _told(self, option: Choosable | None) -> list[Line]:
         width = max(20, min(WIDEST, self.app.size.width * 9 // 10 - 5))
         about = option.about if option else ("Nothing is called so.",)
         return [line for text in about for line in wrapped(text, width)]
 
 
-class Listed(Index):
+class DialogList(TextList):
     """A list whose cursor tells where it rests."""
 
     def moved(self) -> None:
         """Pass it on."""
         super().moved()
-        if isinstance(self.screen, Lists):
+        if isinstance(self.screen, ListDialog):
             self.screen.rests()
 
 
-def drawn(option: Option, width: int = NAME_WIDTH) -> Line:
+def drawn(option: Choosable, width: int = NAME_WIDTH) -> Line:
     """Draw one line of the list; its names take so many cells."""
     return (*fitted((Run(option.name, "strong"),), width), Run(f" {option.title}"))
 
 
-class ChooseTheme(Choice):
+class ThemeDialog(ChoiceDialog):
     """Gives the name of the theme that is worn from now on."""
 
-    def __init__(self, wardrobe: Wardrobe, worn: str) -> None:
+    def __init__(self, wardrobe: ThemeList, worn: str) -> None:
         options = [
-            Option(one.theme.name, one.about, _about(one.about)) for one in wardrobe.designs
+            Choosable(one.theme.name, one.about, _about(one.about)) for one in wardrobe.designs
         ]
         super().__init__("Theme", options, worn)
         self._themes = {one.theme.name: one.theme for one in wardrobe.designs}
@@ -186,7 +188,7 @@ class ChooseTheme(Choice):
         theme = self._themes.get(name or "")
         if theme is None or app.theme == theme.name:
             return
-        wrong = wear(app, theme)
+        wrong = apply_theme(app, theme)
         if wrong is not None:
             app.tell(wrong, is_wrong=True)
 

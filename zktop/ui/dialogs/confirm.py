@@ -7,13 +7,13 @@ from textual.widgets import Input, Label
 from zktop.ui.dialogs.base import Box, Dialog
 
 
-class Confirm(Dialog[str]):
+class ConfirmDialog(Dialog[str]):
     """Asks before something is written to ZooKeeper; gives the word, or None."""
 
     DEFAULT_CSS = """
-    Confirm Label { width: 1fr; height: auto; }
-    Confirm Input { border: none; height: 1; padding: 0; background: $surface; }
-    Confirm #wrong { color: $error; text-style: bold; }
+    ConfirmDialog Label { width: 1fr; height: auto; }
+    ConfirmDialog Input { border: none; height: 1; padding: 0; background: $surface; }
+    ConfirmDialog #wrong { color: $error; text-style: bold; }
     """
 
     def __init__(self, title: str, question: str, word: str) -> None:

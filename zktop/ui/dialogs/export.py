@@ -9,11 +9,11 @@ from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
 from zktop.ui.dialogs.base import Box, Dialog
-from zktop.ui.dialogs.choice import Listed, Lists, Option, drawn
+from zktop.ui.dialogs.choice import Choosable, DialogList, ListDialog, drawn
 from zktop.ui.screens.common.format import time_s
-from zktop.ui.state import Stretch
+from zktop.ui.state import TimeRange
 
-SHAPES: Final = {  # form: ending of the file, what it is, for whom
+FORMATS: Final = {  # form: ending of the file, what it is, for whom
     "json": ("json", "JSON", "everything, as `zktop snapshot` prints it: for programs"),
     "text": ("txt", "text", "deadlocks, findings and queues in words: for a ticket"),
     "dot": ("dot", "DOT", "who waits for whom, as a graph for Graphviz"),
@@ -24,25 +24,25 @@ SHAPES: Final = {  # form: ending of the file, what it is, for whom
 NAMES: Final = 10  # cells for what a form is called
 
 
-class Order(NamedTuple):
+class ExportRequest(NamedTuple):
     """A form, and the file to write it into."""
 
     form: str
     file: Path
 
 
-class Export(Lists, Dialog[Order]):
+class ExportDialog(ListDialog, Dialog[ExportRequest]):
     """Gives an order; the name follows the form until somebody changes it."""
 
     DEFAULT_CSS = """
-    Export Listed { height: auto; background: $surface; }
-    Export Horizontal { height: 1; margin-top: 1; }
-    Export Label { width: 7; }
-    Export Input { border: none; height: 1; padding: 0 1; width: 1fr; }
-    Export #wrong { width: 1fr; height: auto; color: $error; text-style: bold; }
+    ExportDialog DialogList { height: auto; background: $surface; }
+    ExportDialog Horizontal { height: 1; margin-top: 1; }
+    ExportDialog Label { width: 7; }
+    ExportDialog Input { border: none; height: 1; padding: 0 1; width: 1fr; }
+    ExportDialog #wrong { width: 1fr; height: auto; color: $error; text-style: bold; }
     """
 
-    def __init__(self, forms: Sequence[str], stem: str, stretch: Stretch | None = None) -> None:
+    def __init__(self, forms: Sequence[str], stem: str, stretch: TimeRange | None = None) -> None:
         """Offer these forms; where there is a stretch of time, first of all to cut that out."""
         super().__init__()
         self._forms = ["clip", *forms] if stretch else forms
@@ -54,7 +54,7 @@ class Export(Lists, Dialog[Order]):
         box.border_title = "Write a file"
         box.border_subtitle = "up, down choose   enter write   esc leave"
         with box:
-            yield Listed(id="forms")
+            yield DialogList(id="forms")
             field = Input(self._called(self._forms[0]), compact=True, id="file")
             field.cursor_blink = False
             yield Horizontal(Label("file"), field)
@@ -64,13 +64,13 @@ class Export(Lists, Dialog[Order]):
         """Begin with the first form; what is typed goes into the name."""
         times = [f"{time_s(at)}Z" for at in self._stretch or ()]
         options = [
-            Option(form, SHAPES[form][1], (SHAPES[form][2].format(*times),))
+            Choosable(form, FORMATS[form][1], (FORMATS[form][2].format(*times),))
             for form in self._forms
         ]
-        sheet = self.query_one(Listed)
+        sheet = self.query_one(DialogList)
         sheet.styles.height = len(options)
         sheet.show(
-            [drawn(Option(one.title, one.about[0]), NAMES) for one in options],
+            [drawn(Choosable(one.title, one.about[0]), NAMES) for one in options],
             [one.name for one in options],
         )
         self.query_one(Input).focus()
@@ -83,11 +83,11 @@ class Export(Lists, Dialog[Order]):
 
     def do_up(self) -> None:
         """Go one up."""
-        self.query_one(Listed).move(-1)
+        self.query_one(DialogList).move(-1)
 
     def do_down(self) -> None:
         """Go one down."""
-        self.query_one(Listed).move(1)
+        self.query_one(DialogList).move(1)
 
     def on_input_submitted(self) -> None:
         """Write."""
@@ -100,15 +100,15 @@ class Export(Lists, Dialog[Order]):
         if wrong:
             self.query_one("#wrong", Label).update(wrong)
         else:
-            self.dismiss(Order(self._form, Path(name).expanduser().absolute()))
+            self.dismiss(ExportRequest(self._form, Path(name).expanduser().absolute()))
 
     @property
     def _form(self) -> str:
-        target = self.query_one(Listed).target
+        target = self.query_one(DialogList).target
         return target if isinstance(target, str) else self._forms[0]
 
     def _called(self, form: str) -> str:
-        return f"{self._stem}.{SHAPES[form][0]}"
+        return f"{self._stem}.{FORMATS[form][0]}"
 
 
 def refused(name: str) -> str:

@@ -12,10 +12,10 @@ from textual.app import ComposeResult
 from textual.widgets import Input
 
 from zktop.ui.dialogs.base import Box, Dialog
-from zktop.ui.keys import Group, Key, shown
+from zktop.ui.keys import Action, Group, shown
 from zktop.ui.screens.common.status_codes import legend
 from zktop.ui.styled_text import NOTHING, Ink, Line, Run, line, text_of, wrapped
-from zktop.ui.widgets.text_view import Sheet
+from zktop.ui.widgets.text_view import TextView
 
 GROUPS: Final[dict[Group, str]] = {
     "move": "Moving",
@@ -51,7 +51,7 @@ SIGNS: Final = (
 
 
 def help_lines(
-    title: str, about: str, keys: Sequence[Key], width: int, wanted: str = ""
+    title: str, about: str, keys: Sequence[Action], width: int, wanted: str = ""
 ) -> list[Line]:
     """Draw the help; with a text that is wanted only the lines that have it."""
     lines: list[Line] = []
@@ -64,7 +64,7 @@ def help_lines(
 
 
 def _sections(
-    title: str, about: str, keys: Sequence[Key], width: int
+    title: str, about: str, keys: Sequence[Action], width: int
 ) -> Iterator[tuple[str, Iterable[Line]]]:
     yield f"Screen {title}", _paragraphs(about, width)
     for group, heading in GROUPS.items():
@@ -82,7 +82,7 @@ def _paragraphs(about: str, width: int) -> list[Line]:
     return [one for text in told for one in wrapped(text, width, indent="  ")]
 
 
-def _key(key: Key, width: int) -> Iterator[Line]:
+def _key(key: Action, width: int) -> Iterator[Line]:
     names = "  ".join(map(shown, key.names))
     says = f"{key.help} (writes)" if key.writes else key.help
     first, *rest = wrapped(says, max(20, width - KEY_WIDTH - 3)) or [NOTHING]
@@ -94,16 +94,16 @@ def _row(first: Run, says: str) -> Line:
     return line("  ", first, " " * max(1, KEY_WIDTH + 1 - len(first.text)), says)
 
 
-class Help(Dialog[str]):
+class HelpDialog(Dialog[str]):
     """Scrolls, and narrows to what is typed."""
 
     DEFAULT_CSS = """
-    Help Box { height: 90%; }
-    Help Sheet { height: 1fr; background: $surface; }
-    Help Input { border: none; height: 1; padding: 0; background: $surface; }
+    HelpDialog Box { height: 90%; }
+    HelpDialog TextView { height: 1fr; background: $surface; }
+    HelpDialog Input { border: none; height: 1; padding: 0; background: $surface; }
     """
 
-    def __init__(self, title: str, about: str, keys: Sequence[Key]) -> None:
+    def __init__(self, title: str, about: str, keys: Sequence[Action]) -> None:
         super().__init__()
         self._title, self._about, self._keys = title, about, keys
 
@@ -115,7 +115,7 @@ class Help(Dialog[str]):
             field = Input(placeholder="type to find a key or a word", compact=True)
             field.cursor_blink = False
             yield field
-            yield Sheet(id="text")
+            yield TextView(id="text")
 
     def on_mount(self) -> None:
         """Show all of it."""
@@ -131,19 +131,19 @@ class Help(Dialog[str]):
 
     def do_up(self) -> None:
         """Scroll up."""
-        self.query_one(Sheet).do_up()
+        self.query_one(TextView).do_up()
 
     def do_down(self) -> None:
         """Scroll down."""
-        self.query_one(Sheet).do_down()
+        self.query_one(TextView).do_down()
 
     def do_page_up(self) -> None:
         """Scroll up a page."""
-        self.query_one(Sheet).do_page_up()
+        self.query_one(TextView).do_page_up()
 
     def do_page_down(self) -> None:
         """Scroll down a page."""
-        self.query_one(Sheet).do_page_down()
+        self.query_one(TextView).do_page_down()
 
     def action_accept(self) -> None:
         """Close it: there is nothing to choose."""
@@ -154,6 +154,6 @@ class Help(Dialog[str]):
         self.action_accept()
 
     def _draw(self) -> None:
-        sheet = self.query_one(Sheet)
+        sheet = self.query_one(TextView)
         wanted = self.query_one(Input).value.strip()
         sheet.show(help_lines(self._title, self._about, self._keys, sheet.room.width, wanted))

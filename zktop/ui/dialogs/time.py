@@ -19,15 +19,15 @@ from zktop.ui.dialogs.base import Box, Dialog
 from zktop.ui.past.playback import moment_of
 from zktop.ui.screens.common.format import time_ms
 from zktop.ui.styled_text import Ink, Line, line, wrapped
-from zktop.ui.widgets.text_view import Sheet
+from zktop.ui.widgets.text_view import TextView
 
 
-class SeekTime(Dialog[Millis]):
+class SeekDialog(Dialog[Millis]):
     """Gives the time that was typed."""
 
     DEFAULT_CSS = """
-    SeekTime Input { border: none; height: 1; padding: 0; background: $surface; }
-    SeekTime #wrong { color: $error; height: auto; }
+    SeekDialog Input { border: none; height: 1; padding: 0; background: $surface; }
+    SeekDialog #wrong { color: $error; height: auto; }
     """
 
     def __init__(self, begin: Millis, end: Millis, here: Millis) -> None:
@@ -120,12 +120,12 @@ def stood(view: LockView | None) -> str:
     return f"{held}; waiting: {several(waiters)}" if waiters else f"{held}; nobody waits"
 
 
-class Compare(Dialog[None]):
+class CompareDialog(Dialog[None]):
     """A list to read; it does not change while it is open."""
 
     DEFAULT_CSS = """
-    Compare Box { height: 90%; }
-    Compare Sheet { background: $surface; }
+    CompareDialog Box { height: 90%; }
+    CompareDialog TextView { background: $surface; }
     """
 
     def __init__(self, then: Report, now: Report) -> None:
@@ -138,7 +138,7 @@ class Compare(Dialog[None]):
         box.border_title = f"{time_ms(self._then.now)}Z, and the newest: {time_ms(self._now.now)}Z"
         box.border_subtitle = "esc leave"
         with box:
-            yield Sheet()
+            yield TextView()
 
     def on_mount(self) -> None:
         """Draw it when its width is known."""
@@ -154,12 +154,12 @@ class Compare(Dialog[None]):
 
     def do_up(self) -> None:
         """Go up."""
-        self.query_one(Sheet).do_up()
+        self.query_one(TextView).do_up()
 
     def do_down(self) -> None:
         """Go down."""
-        self.query_one(Sheet).do_down()
+        self.query_one(TextView).do_down()
 
     def _draw(self) -> None:
-        sheet = self.query_one(Sheet)
+        sheet = self.query_one(TextView)
         sheet.show(compared(self._then, self._now, max(20, sheet.room.width)))

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from zktop.ui.screens.screen import Page
 
 
-class Entry(NamedTuple):
+class PageEntry(NamedTuple):
     """A page, and where to find it."""
 
     name: str
@@ -24,15 +24,15 @@ class Entry(NamedTuple):
 
 
 PAGES: Final = (
-    Entry("locks", "Locks", "LocksScreen"),
-    Entry("lock", "Lock", "LockScreen"),
-    Entry("findings", "Deadlocks", "FindingsScreen"),
-    Entry("sessions", "Sessions", "SessionsScreen"),
-    Entry("timeline", "Timeline", "TimelineScreen"),
-    Entry("demo", "Demo", "Demo"),
+    PageEntry("locks", "Locks", "LocksScreen"),
+    PageEntry("lock", "Lock", "LockScreen"),
+    PageEntry("findings", "Deadlocks", "FindingsScreen"),
+    PageEntry("sessions", "Sessions", "SessionsScreen"),
+    PageEntry("timeline", "Timeline", "TimelineScreen"),
+    PageEntry("demo", "Demo", "Demo"),
 )
 
 
-def page_named(name: str) -> Entry:
+def page_named(name: str) -> PageEntry:
     """Give the entry of a page."""
     return next(page for page in PAGES if page.name == name)

@@ -5,10 +5,10 @@ from typing import ClassVar
 from textual import events
 from textual.containers import Vertical
 
-from zktop.ui.filters import Passed
+from zktop.ui.filters import FilterCount
 from zktop.ui.keys import bindings
-from zktop.ui.messages import Came, Tell
-from zktop.ui.state import Moment, Stretch, Subject
+from zktop.ui.messages import PageReady, ShowMessage
+from zktop.ui.state import Selection, TimeRange, ViewState
 from zktop.ui.widgets.canvas import Backdrop
 
 
@@ -20,7 +20,7 @@ class Page(Backdrop, Vertical):
     HELP: ClassVar[str | None] = ""  # what it shows, for the help
     FIELDS: ClassVar[tuple[str, ...]] = ()  # what a filter may look at, as in owner:ann
 
-    passed: Passed | None = None  # how many rows pass the filter, where the page counts them
+    passed: FilterCount | None = None  # how many rows pass the filter, where the page counts them
 
     def __init_subclass__(cls, **options: object) -> None:
         """Give each page the keys that the table has for it."""
@@ -28,9 +28,9 @@ class Page(Backdrop, Vertical):
         super().__init_subclass__(**options)  # type: ignore[arg-type]  # Textual's own options
 
     def _on_mount(self, _event: events.Mount) -> None:
-        self.post_message(Came())
+        self.post_message(PageReady())
 
-    def show(self, moment: Moment) -> None:
+    def show(self, moment: ViewState) -> None:
         """Draw this moment; called when something changed while the page is in sight."""
         raise NotImplementedError
 
@@ -40,14 +40,14 @@ class Page(Backdrop, Vertical):
         return None
 
     @property
-    def stretch(self) -> Stretch | None:
+    def stretch(self) -> TimeRange | None:
         """The time that is to be cut out, where the page is about time."""
         return None
 
     @property
-    def subject(self) -> Subject:
+    def subject(self) -> Selection:
         """Give what is under the cursor, for everything that acts on it."""
-        return Subject()
+        return Selection()
 
     def copied(self) -> str:
         """Give what is under the cursor as text for somebody else."""
@@ -55,4 +55,4 @@ class Page(Backdrop, Vertical):
 
     def say(self, sentence: str, *, is_wrong: bool = False) -> None:
         """Tell the user something."""
-        self.post_message(Tell(sentence, is_wrong=is_wrong))
+        self.post_message(ShowMessage(sentence, is_wrong=is_wrong))

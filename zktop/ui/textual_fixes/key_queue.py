@@ -25,16 +25,16 @@ from textual.message_pump import MessagePump
 from zktop.ui.keys import FIXED
 
 
-def after(seconds: float, pump: MessagePump, do: Callable[[], object]) -> None:
+def call_after(seconds: float, pump: MessagePump, do: Callable[[], object]) -> None:
     """Have somebody do this between two messages, so many seconds from now."""
     asyncio.get_running_loop().call_later(seconds, pump.call_later, do)
 
 
 ROUNDS: Final = 2  # a key asks a widget for something, and the widget asks others
-PATIENCE_S: Final = 2.0  # whatever may have gone wrong, the keys go on after this
+MAX_HOLD_S: Final = 2.0  # whatever may have gone wrong, the keys go on after this
 
 
-class Followed(Message):
+class KeyHandled(Message):
     """Goes the way that a key went, behind it: where it comes up, the key is done with."""
 
     def __init__(self, first: MessagePump, rounds: int) -> None:
@@ -42,14 +42,14 @@ class Followed(Message):
         super().__init__()
 
 
-class Haste:
+class KeyQueue:
     """Holds keys back while another one is on its way."""
 
     def __init__(self, app: App[int], deliver: Callable[[Key], Awaitable[None]]) -> None:
         self._app, self._deliver = app, deliver
         self._held: deque[Key] = deque()
         self._came = 0  # how many were ever held
-        self._behind: Followed | None = None  # what the keys wait for
+        self._behind: KeyHandled | None = None  # what the keys wait for
 
     @property
     def is_busy(self) -> bool:
@@ -62,20 +62,20 @@ class Haste:
             return False
         self._held.append(key)
         self._came += 1
-        after(PATIENCE_S, self._app, partial(self._lose_patience, self._came))
+        call_after(MAX_HOLD_S, self._app, partial(self._lose_patience, self._came))
         return True
 
     def follow(self, to: MessagePump, rounds: int = ROUNDS) -> None:
         """Hold keys from now on, until all is done that waits for this one or above it."""
-        self._behind = Followed(to, rounds)
+        self._behind = KeyHandled(to, rounds)
         if not to.post_message(self._behind):  # it is closing: nothing comes from there any more
             self._app.post_message(self._behind)
 
     def wait(self) -> None:
         """Hold keys until somebody is to be followed."""
-        self._behind = Followed(self._app, 0)
+        self._behind = KeyHandled(self._app, 0)
 
-    def next_after(self, message: Followed) -> Key | None:
+    def next_after(self, message: KeyHandled) -> Key | None:
         """Give the key that has waited longest, if this was what it waited for."""
         if message is not self._behind:
             return None

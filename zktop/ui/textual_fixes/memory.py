@@ -33,7 +33,7 @@ from textual.cache import FIFOCache
 from textual.message_pump import MessagePump
 from textual.strip import Strip
 
-from zktop.ui.textual_fixes.key_queue import after
+from zktop.ui.textual_fixes.key_queue import call_after
 
 GIVEN: Final = {"_segments": [Segment("?")], "_cell_length": 1}  # all that a strip is made of
 
@@ -92,7 +92,7 @@ def sweep_soon(pump: MessagePump) -> None:
     """Sweep when what was closed is gone from the screen, once for all that goes until then."""
     if pump not in _due:
         _due.add(pump)
-        after(SOON_S, pump, sweep_if_due)
+        call_after(SOON_S, pump, sweep_if_due)
 
 
 def sweep_if_due() -> None:

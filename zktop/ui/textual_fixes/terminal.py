@@ -19,7 +19,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
 
 
-class Outlet:
+class TerminalFile:
     """A file that can be written to also when nobody is at the other end any more."""
 
     def __init__(self, file: IO[str] | None) -> None:
@@ -43,12 +43,12 @@ class Outlet:
                 self._file = None
 
 
-class LastingDriver(LinuxDriver):
+class TerminalDriver(LinuxDriver):
     """Textual's driver, for terminals that come and go."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._file = cast("Any", Outlet(self._file))
+        self._file = cast("Any", TerminalFile(self._file))
 
     def _sigcont_application(self, *said: object) -> None:
         """Take the terminal again if it was given back; otherwise draw what may be gone."""
@@ -101,10 +101,10 @@ LOOKALIKES: Final = str.maketrans(
 _BOX_FIRST, _BOX_LAST = "\u2500", "\u257f"
 
 
-def plain(text: str) -> str:
+def to_ascii(text: str) -> str:
     """Write a text in ASCII, in as many cells as before.
 
-    >>> plain("é→… ╭─╮ 漢 ⣿")
+    >>> to_ascii("é→… ╭─╮ 漢 ⣿")
     'e>~ +-+ ?? ?'
     """
     if text.isascii():
@@ -122,7 +122,7 @@ def _plain(character: str) -> str:
     return base if base and len(base) == cells else "?" * cells
 
 
-class Ascii(LineFilter):
+class AsciiFilter(LineFilter):
     """Takes everything but ASCII off the screen."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
@@ -130,6 +130,6 @@ class Ascii(LineFilter):
         return [
             segment
             if segment.control or segment.text.isascii()
-            else Segment(plain(segment.text), segment.style)
+            else Segment(to_ascii(segment.text), segment.style)
             for segment in segments
         ]

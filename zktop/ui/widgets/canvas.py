@@ -20,9 +20,9 @@ from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from zktop.ui.messages import Ask, Failed
+from zktop.ui.messages import DrawingFailed, PressKey
 from zktop.ui.styled_text import NOTHING, Line, Run, fitted, merged
-from zktop.ui.widgets.line_cache import Brush, Look
+from zktop.ui.widgets.line_cache import LineCache, LineKey
 
 
 class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
@@ -44,7 +44,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         self._shown: list[tuple[Line, bool]] = []
         self._top = -1
         self._line_cells = 0  # of each line shown
-        self._brush: Brush | None = None  # None: our style may have changed
+        self._line_cache: LineCache | None = None  # None: our style may have changed
         self.cursor: int | None = None  # the line under the cursor, if this view has one
 
     # What a view is
@@ -116,25 +116,25 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         try:
             return self.drawn(index, width)
         except Exception as error:  # noqa: BLE001  whatever it is, the other lines are of use
-            self.post_message(Failed("Drawing a line", error))
+            self.post_message(DrawingFailed("Drawing a line", error))
             return fitted((Run("? this line could not be drawn", "unknown"),), width)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Give lines of the screen to Textual, those that have not changed as they were."""
-        brush = self._brushed()
-        if self.highlight_link_id or not brush.can_finish:
+        cache = self._cached()
+        if self.highlight_link_id or not cache.can_finish:
             return super().render_lines(crop)
         look, width = self._as_shown(), self.size.width
-        strips = [brush.finished(y, look(y)) for y in crop.line_range]
+        strips = [cache.finished(y, look(y)) for y in crop.line_range]
         if crop.column_span == (0, width):
             return strips
         return [strip.crop(*crop.column_span) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
         """Give one line to Textual, which will put something around it."""
-        return self._brushed().strip(self._as_shown()(y))
+        return self._cached().strip(self._as_shown()(y))
 
-    def _as_shown(self) -> Callable[[int], Look]:
+    def _as_shown(self) -> Callable[[int], LineKey]:
         """Give what tells how a line looks: to ask Textual once a line takes long."""
         if not self._shown or self._top != int(self.scroll_offset.y):
             self._shown = self._window(self.room)
@@ -145,18 +145,18 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
             self.shows_cursor,
         )
 
-        def look(y: int) -> Look:
+        def look(y: int) -> LineKey:
             if y >= len(shown):
-                return Look(NOTHING, is_lit=False, cells=0, width=width)
+                return LineKey(NOTHING, is_lit=False, cells=0, width=width)
             drawn, is_under_cursor = shown[y]
-            return Look(drawn, is_under_cursor and is_cursor_shown, cells, width)
+            return LineKey(drawn, is_under_cursor and is_cursor_shown, cells, width)
 
         return look
 
-    def _brushed(self) -> Brush:
-        if self._brush is None:
-            self._brush = Brush(self)
-        return self._brush
+    def _cached(self) -> LineCache:
+        if self._line_cache is None:
+            self._line_cache = LineCache(self)
+        return self._line_cache
 
     @property
     def shows_cursor(self) -> bool:
@@ -168,7 +168,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
     def notify_style_update(self) -> None:
         """Forget the colours: the theme or the focus has changed."""
         super().notify_style_update()
-        self._brush = None
+        self._line_cache = None
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Draw the part that came into sight."""
@@ -251,7 +251,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
             is_second = (index == self.cursor and self.is_cursor_placed) or event.chain > 1
             self.go_to(index)
             if is_second:
-                self.post_message(Ask("open"))
+                self.post_message(PressKey("open"))
 
     @property
     def is_cursor_placed(self) -> bool:
@@ -281,7 +281,7 @@ class Backdrop(Base):
         return first * crop.height
 
 
-class Framed(Base):
+class BoxBackdrop(Base):
     """What makes a widget one that shows its border and its background alone."""
 
     def render_lines(self, crop: Region) -> list[Strip]:

@@ -2,26 +2,26 @@
 
 from collections.abc import Iterable, Sequence
 
-from zktop.ui.keys import Key, known_on, shown
+from zktop.ui.keys import Action, known_on, shown
 from zktop.ui.styled_text import NOTHING, Line, Run, joined, line, width_of
 from zktop.ui.widgets.canvas import Canvas
 
 ALWAYS = ("help", "quit")  # there is room for these on any terminal
 
 
-class Foot(Canvas, can_focus=False):
+class PageFooter(Canvas, can_focus=False):
     """One line, drawn from the table of keys; a click does what the key does."""
 
     DEFAULT_CSS = """
-    Foot { height: 1; background: $panel; overflow: hidden; }
+    PageFooter { height: 1; background: $panel; overflow: hidden; }
     """
 
     def __init__(self) -> None:
         super().__init__(id="foot")
-        self._of: tuple[str, Sequence[Key]] = ("", ())
-        self._keys: Iterable[Key] = ()
+        self._of: tuple[str, Sequence[Action]] = ("", ())
+        self._keys: Iterable[Action] = ()
 
-    def show(self, page: str, table: Sequence[Key]) -> None:
+    def show(self, page: str, table: Sequence[Action]) -> None:
         """Show the keys of this page."""
         if self._of != (page, table):
             self._of, self._keys = (page, table), known_on(page, table)
@@ -37,7 +37,7 @@ class Foot(Canvas, can_focus=False):
         return drawn(self._keys, width)
 
 
-def drawn(keys: Iterable[Key], width: int) -> Line:
+def drawn(keys: Iterable[Action], width: int) -> Line:
     """Draw keys, those of the page first; what has no room is left to the help."""
     told = [key for key in keys if key.short and key.names]
     last = [_one(key) for key in told if key.id in ALWAYS]
@@ -51,6 +51,6 @@ def drawn(keys: Iterable[Key], width: int) -> Line:
     return (*line(" "), *joined([*kept, *last]))
 
 
-def _one(key: Key) -> Line:
+def _one(key: Action) -> Line:
     link = f"app.ask('{key.id}')"
     return (Run(shown(key.names[0]), "key", link), Run(f" {key.short}", "plain", link))

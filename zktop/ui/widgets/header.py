@@ -18,12 +18,12 @@ from zktop.model.facts import Millis, Server, ServerState
 from zktop.model.format import count, spoken
 from zktop.model.report import Report
 from zktop.model.world.ensemble import Sight
-from zktop.ui.filters import Passed
+from zktop.ui.filters import FilterCount
 from zktop.ui.keys import DEMO
 from zktop.ui.screens import PAGES
 from zktop.ui.screens.common.format import elapsed, with_spaces
 from zktop.ui.screens.common.status_codes import SURE
-from zktop.ui.state import Moment
+from zktop.ui.state import ViewState
 from zktop.ui.styled_text import Ink, Line, Run, fitted, joined, line, width_of, wrapped
 from zktop.ui.widgets.canvas import Canvas
 
@@ -46,7 +46,7 @@ def ensemble(name: str, report: "Report | None", width: int) -> Line:
     return fitted(joined([begin, named, *kept]), width) if width > 0 else ()
 
 
-def _standing(report: "Report") -> Sequence["Piece"]:
+def _standing(report: "Report") -> Sequence["HeaderPiece"]:
 
     return tuple(pieces(report))
 
@@ -63,11 +63,11 @@ def _short(name: str, room: int) -> str:
     return f"{name[: room - 1 - end]}…{name[len(name) - end :]}"
 
 
-def _width(pieces: Iterable["Piece"]) -> int:
+def _width(pieces: Iterable["HeaderPiece"]) -> int:
     return sum(width_of(one.drawn) + GAP for one in pieces)
 
 
-def _fitting(pieces: Sequence["Piece"], room: int) -> list[Line]:
+def _fitting(pieces: Sequence["HeaderPiece"], room: int) -> list[Line]:
     """Choose what matters most, in the order in which it is told."""
     kept = set()
     for one in sorted(pieces, key=lambda one: one.rank):
@@ -78,7 +78,7 @@ def _fitting(pieces: Sequence["Piece"], room: int) -> list[Line]:
     return [one.drawn for one in pieces if one in kept]
 
 
-WORDS: dict[str, tuple[str, Ink]] = {
+STATUS_WORDS: dict[str, tuple[str, Ink]] = {
     "connecting": ("CONNECTING", "warning"),
     "reading": ("READING", "warning"),
     "live": ("LIVE", "good"),
@@ -92,21 +92,21 @@ MOST_SAID = 2  # lines about the connection
 MOST_TROUBLE = 2  # lines of what went wrong in here
 
 
-class Sifted(NamedTuple):
+class FilterResult(NamedTuple):
     """What the page in sight makes of the filter."""
 
-    passed: Passed | None
+    passed: FilterCount | None
     mistake: str
 
 
-NOT_SIFTED = Sifted(None, "")
+NO_FILTER_RESULT = FilterResult(None, "")
 
 
-class Head(Canvas, can_focus=False):
+class PageHeader(Canvas, can_focus=False):
     """Two lines, and more where there is something to say about the connection."""
 
     DEFAULT_CSS = """
-    Head { height: auto; max-height: 8; background: $panel; overflow: hidden; }
+    PageHeader { height: auto; max-height: 8; background: $panel; overflow: hidden; }
     """
 
     def __init__(self) -> None:
@@ -115,11 +115,11 @@ class Head(Canvas, can_focus=False):
 
     def show(
         self,
-        moment: Moment,
+        moment: ViewState,
         page: str,
         recording: str = "",
         trouble: str = "",
-        sifted: Sifted = NOT_SIFTED,
+        sifted: FilterResult = NO_FILTER_RESULT,
     ) -> None:
         """Show where we are."""
         width = self.app.size.width
@@ -159,7 +159,7 @@ def clock(at: int) -> str:
     return f"{datetime.fromtimestamp(at / 1000, UTC):%H:%M:%S}"
 
 
-def _first(moment: Moment, at_right: Line, width: int) -> Line:
+def _first(moment: ViewState, at_right: Line, width: int) -> Line:
     room = max(0, width - width_of(at_right) - 1)
     report = moment.frame.report if moment.frame is not None else None
     return (*ensemble(moment.feed.name, report, room), Run(" "), *at_right)
@@ -172,8 +172,8 @@ def _between(left: Line, at_right: Line, width: int) -> Line:
     )
 
 
-def _when(moment: Moment, recording: str) -> Line:
-    word, ink = WORDS[moment.status.word]
+def _when(moment: ViewState, recording: str) -> Line:
+    word, ink = STATUS_WORDS[moment.status.word]
     pieces: list[Line] = []
     if moment.feed.is_live and moment.stage is None:
         pieces.append(line(("RO", "strong")))  # nothing here can write
@@ -200,7 +200,7 @@ def _when(moment: Moment, recording: str) -> Line:
     return joined(pieces)
 
 
-def _unanswered(moment: Moment) -> Iterator[Line]:
+def _unanswered(moment: ViewState) -> Iterator[Line]:
     """Say that the server which zktop reads from does not answer: the client notices it later."""
     frame = moment.frame
     if frame is None or moment.status.word != "live":
@@ -225,7 +225,7 @@ def _tabs(page: str, width: int, has_demo: bool) -> Line:  # noqa: FBT001  a par
     return tuple(runs)
 
 
-def _filter(moment: Moment, sifted: Sifted) -> Line:
+def _filter(moment: ViewState, sifted: FilterResult) -> Line:
     if not moment.filter:
         return ()
     passed = sifted.passed
@@ -233,7 +233,7 @@ def _filter(moment: Moment, sifted: Sifted) -> Line:
     return line((f"/{moment.filter.text} ", "selected"), (counted, "dim"))
 
 
-def _said(moment: Moment) -> str:
+def _said(moment: ViewState) -> str:
     if moment.status.says:
         return moment.status.says
     return "; ".join(moment.feed.notes) if moment.status.word == "live" else ""
@@ -247,22 +247,22 @@ OUTAGES: Final[dict[ServerState | None, tuple[str, Ink]]] = {
 EPOCH: Final = 32  # bits of a zxid that count within the term of one leader
 
 
-class Piece(NamedTuple):
+class HeaderPiece(NamedTuple):
     """Something to say; the smaller the rank, the more it matters."""
 
     rank: int
     drawn: Line
 
 
-def pieces(report: Report) -> Iterator[Piece]:
+def pieces(report: Report) -> Iterator[HeaderPiece]:
     """Say all of it."""
     sight = report.sight
-    yield Piece(1, line(count(len(report.paths), "lock")))
+    yield HeaderPiece(1, line(count(len(report.paths), "lock")))
     yield from _servers(sight)
     yield from _roles(sight)
     yield from _wrong(report)
     if any(one.need not in ("history", "leases") for one in report.blind):
-        yield Piece(0, line(("BLIND SPOTS", "unknown")))
+        yield HeaderPiece(0, line(("BLIND SPOTS", "unknown")))
 
 
 def lag(zxid: int | None, newest: int) -> int | None:
@@ -280,39 +280,39 @@ def newest_of(servers: Iterable[Server]) -> int:
     return max((one.server_zxid or 0 for one in servers), default=0)
 
 
-def _servers(sight: Sight) -> Iterator[Piece]:
+def _servers(sight: Sight) -> Iterator[HeaderPiece]:
     """Count the servers that answer; those that do not are never left out."""
     servers, sees = sight.servers, sight.sees
     if not servers:
-        yield Piece(2, line("servers not asked"))
+        yield HeaderPiece(2, line("servers not asked"))
         return
     told = f"{sum(one.is_up for one in servers)}/{len(servers)} servers"
     if any(one.state in OUTAGES for one in servers):
-        yield Piece(0, line((told, "warning")))
+        yield HeaderPiece(0, line((told, "warning")))
     elif sees.sessions == sees.watches == sees.expiry == "none":
-        yield Piece(2, line(f"{told}, ", ("0 tables", "unknown")))
+        yield HeaderPiece(2, line(f"{told}, ", ("0 tables", "unknown")))
     else:
-        yield Piece(2, line(told))
+        yield HeaderPiece(2, line(told))
 
 
-def _roles(sight: Sight) -> Iterator[Piece]:
+def _roles(sight: Sight) -> Iterator[HeaderPiece]:
     """Say who leads, who is connected, and whether the others keep up with the leader."""
     servers = sight.servers
     leader = next((one for one in servers if one.mode == "leader"), None)
     if leader is not None:
-        yield Piece(4, line(f"leader {_host(leader.server, servers)}"))
+        yield HeaderPiece(4, line(f"leader {_host(leader.server, servers)}"))
     if sight.sees.sessions != "none":
         there = sum(len(one.connections or ()) for one in sight.witnesses)
         at_least = "≥" if sight.sees.sessions == "some" else ""
         ours = any(sight.own in (one.connections or ()) for one in sight.witnesses)
-        yield Piece(3, line(f"{at_least}{count(there - ours, 'session')}"))
+        yield HeaderPiece(3, line(f"{at_least}{count(there - ours, 'session')}"))
     newest = newest_of(servers)
     if newest:
-        yield Piece(
+        yield HeaderPiece(
             6, line(("zxid ", "dim"), f"{newest >> EPOCH:x}:{newest & (1 << EPOCH) - 1:x}")
         )
     if len(servers) > 1 and newest:
-        yield Piece(5, line(("lag ", "dim"), _behind(servers, newest)))
+        yield HeaderPiece(5, line(("lag ", "dim"), _behind(servers, newest)))
 
 
 def _behind(servers: Sequence[Server], newest: int) -> tuple[str, Ink]:
@@ -323,16 +323,18 @@ def _behind(servers: Sequence[Server], newest: int) -> tuple[str, Ink]:
     return f"{at_least}{max(told)}", "plain" if not at_least else "unknown"
 
 
-def _wrong(report: Report) -> Iterator[Piece]:
+def _wrong(report: Report) -> Iterator[HeaderPiece]:
     """Count what is wrong; red is for what is proven."""
     if report.deadlocks:
         is_sure = any(one.confidence in SURE for one in report.deadlocks)
-        yield Piece(0, _alarm(count(len(report.deadlocks), "deadlock").upper(), is_sure=is_sure))
+        yield HeaderPiece(
+            0, _alarm(count(len(report.deadlocks), "deadlock").upper(), is_sure=is_sure)
+        )
         return
     bad = [one for one in report.findings if one.severity == "critical" and not one.cause]
     if bad:
         is_sure = any(one.confidence in SURE for one in bad)
-        yield Piece(0, _alarm(f"{len(bad)} CRITICAL", is_sure=is_sure))
+        yield HeaderPiece(0, _alarm(f"{len(bad)} CRITICAL", is_sure=is_sure))
 
 
 def _alarm(said: str, *, is_sure: bool) -> Line:

@@ -2,7 +2,7 @@
 
 Textual asks a widget for its borders, its opacity and much more whenever anything near it has
 changed. A view of lines has none of these as a rule, and what it asks for here stays the same
-until its style changes: then its brush is thrown away, and the next line is made with a new one.
+until its style changes: then its cache is thrown away, and the next line is made with a new one.
 
 From inks to colours: the only place where a meaning becomes a look.
 
@@ -21,9 +21,9 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from zktop.ui.styled_text import Ink, Line
-from zktop.ui.textual_fixes.terminal import Ascii
+from zktop.ui.textual_fixes.terminal import AsciiFilter
 
-LOOKS: Final[dict[Ink, str]] = {
+INK_STYLES: Final[dict[Ink, str]] = {
     "plain": "$foreground",
     "dim": "dim $foreground",
     "strong": "bold $foreground",
@@ -44,7 +44,7 @@ LOOKS: Final[dict[Ink, str]] = {
 CURSOR: Final = "on $surface-lighten-2"
 
 
-class Palette:
+class InkStyles:
     """The styles of all inks in one theme."""
 
     def __init__(self, variables: Mapping[str, str], *, colours: bool = True) -> None:
@@ -59,7 +59,7 @@ class Palette:
         """Give the style of an ink."""
         known = self._styles.get(ink)
         if known is None:  # a view uses few of them, and the first picture is waited for
-            look = self._variables.get(f"ink-{ink}", LOOKS[ink])
+            look = self._variables.get(f"ink-{ink}", INK_STYLES[ink])
             known = self._styles[ink] = self._style(look)
         return known
 
@@ -98,11 +98,11 @@ class Palette:
             return None
 
 
-STYLES = 500
-Meant = tuple[Ink, str | None, bool]  # ink, link, and whether it is under the cursor
+MAX_STYLES = 500
+StyleKey = tuple[Ink, str | None, bool]  # ink, link, and whether it is under the cursor
 
 
-class Look(NamedTuple):
+class LineKey(NamedTuple):
     """All that the look of a line depends on."""
 
     drawn: Line
@@ -111,7 +111,7 @@ class Look(NamedTuple):
     width: int  # of the widget; a scroll bar covers what the line leaves free
 
 
-class Parted(Strip):
+class ScrollbarStrip(Strip):
     """A line beside a scroll bar: Textual takes it apart there whenever it draws it."""
 
     def __init__(self, line: Strip, rest: Strip) -> None:
@@ -126,41 +126,41 @@ class Parted(Strip):
         return self._parts if is_there else super().divide(cuts)
 
 
-class Styles(dict[Meant, Style]):
+class StyleCache(dict[StyleKey, Style]):
     """Styles by what they mean; each is made once, because to add styles takes long."""
 
-    def __init__(self, make: Callable[[Meant], Style]) -> None:
+    def __init__(self, make: Callable[[StyleKey], Style]) -> None:
         """Make them so."""
         super().__init__()
         self._make = make
 
-    def __missing__(self, meant: Meant) -> Style:
+    def __missing__(self, meant: StyleKey) -> Style:
         """Make one; links may be many, so that all are forgotten now and then."""
         style = self._make(meant)
-        if len(self) > STYLES:
+        if len(self) > MAX_STYLES:
             self.clear()
         self[meant] = style
         return style
 
 
-class Brush:
+class LineCache:
     """What gives the lines of one widget their colours."""
 
     def __init__(self, widget: Widget) -> None:
         """Take what the widget looks like now."""
         self.can_finish = widget.styles.gutter == Spacing() and widget.opacity == 1.0
-        self._palette = Palette(widget.app.theme_variables, colours=not widget.app.no_color)
+        self._palette = InkStyles(widget.app.theme_variables, colours=not widget.app.no_color)
         self._base = widget.rich_style
         self._background = widget.background_colors[1]
         filters = widget.get_line_filters()
-        self._of_letters = [one for one in filters if isinstance(one, Ascii)]
-        self._of_styles = [one for one in filters if not isinstance(one, Ascii)]
-        self._styles = Styles(self._style)
-        self._finished_styles = Styles(self._finished_style)
-        self._finished: dict[int, tuple[Look, Strip]] = {}
+        self._of_letters = [one for one in filters if isinstance(one, AsciiFilter)]
+        self._of_styles = [one for one in filters if not isinstance(one, AsciiFilter)]
+        self._styles = StyleCache(self._style)
+        self._finished_styles = StyleCache(self._finished_style)
+        self._finished: dict[int, tuple[LineKey, Strip]] = {}
         self._free: Strip | None = None
 
-    def finished(self, y: int, look: Look) -> Strip:
+    def finished(self, y: int, look: LineKey) -> Strip:
         """Give a line as the terminal gets it; the one that was here before, if it looks so."""
         known = self._finished.get(y)
         if known is None or known[0] != look:
@@ -171,7 +171,11 @@ class Brush:
                 segments = one.apply(segments, self._background)
             line = Strip(segments, cells)
             if cells < width:
-                line = Parted(line, self._blank(width - cells)) if cells else self._blank(width)
+                line = (
+                    ScrollbarStrip(line, self._blank(width - cells))
+                    if cells
+                    else self._blank(width)
+                )
             known = self._finished[y] = look, line
         return known[1]
 
@@ -182,21 +186,21 @@ class Brush:
             self._free = Strip([Segment(" " * cells, blank)], cells)
         return self._free
 
-    def strip(self, look: Look) -> Strip:
+    def strip(self, look: LineKey) -> Strip:
         """Give a line its styles alone, for somebody who will do the rest."""
         drawn, is_lit, _, width = look
         styles = self._styles
         segments = [Segment(text, styles[ink, link, is_lit]) for text, ink, link in drawn]
         return Strip(segments).adjust_cell_length(width, styles["plain", None, False])
 
-    def _finished_style(self, meant: Meant) -> Style:
+    def _finished_style(self, meant: StyleKey) -> Style:
         """Give the style of a run as the terminal gets it: that is the same for any text."""
         segments = [Segment("x", self._styles[meant])]
         for one in self._of_styles:
             segments = one.apply(segments, self._background)
         return segments[0].style or Style()
 
-    def _style(self, meant: Meant) -> Style:
+    def _style(self, meant: StyleKey) -> Style:
         """Give the style of a run."""
         ink, link, is_lit = meant
         style = self._base + self._palette.style(ink)

@@ -57,7 +57,7 @@ def draw_cell(column: Column[R], row: R, cells: int) -> Cell:
 def shortened(drawn: Line, cells: int) -> Line:
     """Cut the longest piece of a line in its middle, so that the whole fits.
 
-    >>> text_of(narrowed((Run("X "), Run("127.0.0.1:59112"), Run(" +2")), 16))
+    >>> text_of(shortened((Run("X "), Run("127.0.0.1:59112"), Run(" +2")), 16))
     'X 127.…:59112 +2'
     """
     longest = max(range(len(drawn)), key=lambda at: len(drawn[at].text))
@@ -67,7 +67,7 @@ def shortened(drawn: Line, cells: int) -> Line:
     return (*drawn[:longest], cut, *drawn[longest + 1 :])
 
 
-class Still(Generic[R]):
+class CellCache(Generic[R]):
     """The cells that do not age, of rows that were drawn lately.
 
     A row is drawn again and again because times in it pass; nothing else in it is another then.
@@ -136,7 +136,7 @@ class Table(Canvas, Generic[R]):
         self._widths: tuple[int, list[tuple[Column[R], int]]] = (0, [])
         self._named: tuple[Hashable, Line] = (None, ())
         self._drawn: dict[Hashable, tuple[R, Hashable, Line]] = {}
-        self._still = Still[R]()
+        self._still = CellCache[R]()
 
     # Rows
 
@@ -342,7 +342,7 @@ class Table(Canvas, Generic[R]):
 def first_in_sight(index: int, line: int, count: int, room: int) -> int:
     """Give the first row in sight that leaves the row at `index` on this line of the screen.
 
-    >>> followed(40, 3, 100, 20), followed(1, 3, 100, 20), followed(99, 3, 100, 20)
-    (37, 0, 80)
+    >>> first_in_sight(40, 3, 100, 20), first_in_sight(99, 3, 100, 20)
+    (37, 80)
     """
     return max(0, min(index - line, count - room))

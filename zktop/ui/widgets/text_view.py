@@ -11,7 +11,7 @@ from zktop.ui.styled_text import Line
 from zktop.ui.widgets.canvas import Canvas
 
 
-class Sheet(Canvas):
+class TextView(Canvas):
     """Shows lines that somebody else has drawn; some of them may be opened.
 
     `targets` gives what each line stands for, where it stands for something. With targets the
@@ -91,7 +91,7 @@ class Sheet(Canvas):
         return None
 
 
-class Index(Sheet):
+class TextList(TextView):
     """A sheet to choose from: the line that is chosen is in sight, whoever has chosen it."""
 
     def show(
@@ -123,7 +123,7 @@ class Index(Sheet):
             self.repaint()
 
 
-class Tail(Sheet):
+class LogView(TextView):
     """Follows its newest line."""
 
     follows = True

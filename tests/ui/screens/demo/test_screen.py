@@ -7,9 +7,10 @@ from ui.fake_feed import ToldFeed, frames, settled
 from ui.fake_stage import AB_BA, Asked
 
 from zktop.ui.actions.contenders import chosen
-from zktop.ui.app import Look, Zktop
+from zktop.ui.app import Zktop
 from zktop.ui.ports import Hand, Said, SceneCard, Showing, Wish
-from zktop.ui.state import Subject
+from zktop.ui.settings import UiSettings
+from zktop.ui.state import Selection
 
 ANN = Hand(
     "ann", "poll", "/zktop-demo/x/orders", "exclusive", "holds", 0xA, ("/zktop-demo/x/orders",)
@@ -23,7 +24,7 @@ PLAYING = Showing("playing", AB_BA, "/zktop-demo/ab-ba", played=1, is_moving=Tru
 
 def app_with(stage: Asked, *, page: str = "demo") -> Zktop:
     """The UI with this stage, and one lock of somebody."""
-    return Zktop(ToldFeed(*frames()), stage, look=Look(page=page))
+    return Zktop(ToldFeed(*frames()), stage, look=UiSettings(page=page))
 
 
 async def asked_after(stage: Asked, *keys: str) -> list[tuple[object, ...]]:
@@ -128,17 +129,17 @@ async def test_a_frozen_contender_is_thawed_by_the_same_key() -> None:
 @pytest.mark.parametrize(
     ("subject", "act", "name"),
     [
-        (Subject(hand="bob"), "kill", "bob"),
-        (Subject(session=0xB), "kill", "bob"),
-        (Subject(session=0xEE), "kill", None),
-        (Subject(hand="dan"), "kill", None),
-        (Subject(path="/zktop-demo/x/orders"), "release", "ann"),
-        (Subject(path="/zktop-demo/x/orders"), "cancel", "bob"),
-        (Subject(path="/zktop-demo/x/stock"), "freeze", "cid"),
-        (Subject(path="/locks/of/others"), "kill", None),
+        (Selection(hand="bob"), "kill", "bob"),
+        (Selection(session=0xB), "kill", "bob"),
+        (Selection(session=0xEE), "kill", None),
+        (Selection(hand="dan"), "kill", None),
+        (Selection(path="/zktop-demo/x/orders"), "release", "ann"),
+        (Selection(path="/zktop-demo/x/orders"), "cancel", "bob"),
+        (Selection(path="/zktop-demo/x/stock"), "freeze", "cid"),
+        (Selection(path="/locks/of/others"), "kill", None),
     ],
 )
-def test_finds_the_contender_that_is_meant(subject: Subject, act: str, name: str | None) -> None:
+def test_finds_the_contender_that_is_meant(subject: Selection, act: str, name: str | None) -> None:
     """By name, by session, or the one in the lock whom it makes most sense for."""
     found = chosen([ANN, BOB, CID, DEAD], subject, act)  # type: ignore[arg-type]  # a table of words
 
@@ -209,8 +210,8 @@ async def test_one_more_contender_joins_the_lock(key: str, mode: str) -> None:
 
 async def test_says_so_when_no_recipe_fits() -> None:
     """A mutex has no readers; and a lock that is gone has none either."""
-    gone = Zktop(ToldFeed(), Asked(hands=[ANN]), look=Look(page="demo"))
-    there = Zktop(ToldFeed(*trouble()), Asked(), look=Look(page="locks"))
+    gone = Zktop(ToldFeed(), Asked(hands=[ANN]), look=UiSettings(page="demo"))
+    there = Zktop(ToldFeed(*trouble()), Asked(), look=UiSettings(page="locks"))
     told = []
     for app in (gone, there):
         async with app.run_test(size=(120, 36), notifications=True) as pilot:

@@ -10,7 +10,7 @@ from ui.fake_feed import frames
 
 from zktop.model.facts import Gone
 from zktop.model.text import Text
-from zktop.ui.state import Subject
+from zktop.ui.state import Selection
 
 PAGE = "findings"
 
@@ -64,7 +64,7 @@ async def test_a_deadlock_that_is_over_stays_under_the_eyes_of_who_looks_at_it()
     async with page_on(PAGE, some) as (app, pilot):
         await shown(pilot, "enter")
         app.query_one("#cases").moved()  # type: ignore[attr-defined]
-        app.subject = Subject(case=some[-1].report.deadlocks[0].id)
+        app.subject = Selection(case=some[-1].report.deadlocks[0].id)
         app.feed.tell(frames((NOW + 60_000, facts(path="/locks/l0")))[-1])  # type: ignore[attr-defined]
         told = await shown(pilot)
 
@@ -93,7 +93,7 @@ async def test_3_opens_the_worst_live_deadlock_and_not_one_that_is_over() -> Non
 
         assert (over, app.pointed.case) == (first.id, second.id)
         assert "DEADLOCK #2" in told
-        app.turn_to(PAGE, Subject(case=first.id))
+        app.turn_to(PAGE, Selection(case=first.id))
         assert "HOW IT ENDED" in await shown(pilot)
 
 

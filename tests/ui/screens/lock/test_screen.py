@@ -7,11 +7,12 @@ from ui.example_queues import ORDERS, looked, page_on, queue, ring_of, shown
 from ui.fake_feed import ToldFeed, frames, settled
 
 from zktop.model.facts import AnyFact, Gone, join
-from zktop.ui.app import Look, Zktop
+from zktop.ui.app import Zktop
 from zktop.ui.ports import Status
 from zktop.ui.screens.lock.screen import LockScreen
 from zktop.ui.screens.lock.table import QueueTable
-from zktop.ui.state import Subject
+from zktop.ui.settings import UiSettings
+from zktop.ui.state import Selection
 
 PAGE = "lock"
 LONG = "X" * 150
@@ -100,7 +101,7 @@ async def test_another_page_may_point_to_a_place_in_a_group() -> None:
     """It gets a row of its own, with the cursor on it."""
     some = looked(facts(*queue(LONG)))
     node = some[-1].report.parts[ORDERS].lock.waiters[90].node
-    async with page_on(PAGE, some, subject=Subject(path=ORDERS, node=node)) as (app, pilot):
+    async with page_on(PAGE, some, subject=Selection(path=ORDERS, node=node)) as (app, pilot):
         await shown(pilot)
 
         assert app.pointed.node == node
@@ -111,7 +112,7 @@ async def test_a_lock_that_has_vanished_leaves_a_tombstone() -> None:
     some = looked(facts(*queue("XX")))
     away: list[AnyFact] = [Gone(path=ORDERS, zxid=3_000_000, at=NOW + 60_000)]
     late = frames((NOW, facts(*queue("XX"))), (NOW + 60_000, away))[-1]
-    async with page_on(PAGE, [*some, late], subject=Subject(path=ORDERS)) as (_, pilot):
+    async with page_on(PAGE, [*some, late], subject=Selection(path=ORDERS)) as (_, pilot):
         told = await shown(pilot)
 
     assert "This lock is gone" in told
@@ -120,7 +121,7 @@ async def test_a_lock_that_has_vanished_leaves_a_tombstone() -> None:
 
 async def test_a_path_that_never_was_a_lock_says_so() -> None:
     """It is not called gone."""
-    async with page_on(PAGE, looked(facts(*queue("X"))), subject=Subject(path="/locks/no")) as (
+    async with page_on(PAGE, looked(facts(*queue("X"))), subject=Selection(path="/locks/no")) as (
         _,
         pilot,
     ):
@@ -129,7 +130,7 @@ async def test_a_path_that_never_was_a_lock_says_so() -> None:
 
 async def test_before_the_first_picture_it_says_what_is_tried() -> None:
     """An empty table would be a lie."""
-    app = Zktop(ToldFeed(), look=Look(page="lock"))
+    app = Zktop(ToldFeed(), look=UiSettings(page="lock"))
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
         app.feed.tell(Status("connecting", "Trying zk1:2181 ..."))  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ from zktop.ui.filters import parsed
 from zktop.ui.past.tape import Tape
 from zktop.ui.ports import Frame, Status, Word
 from zktop.ui.screens.common.empty import empty_state
-from zktop.ui.state import Moment
+from zktop.ui.state import ViewState
 from zktop.ui.styled_text import width_of
 
 
@@ -24,10 +24,10 @@ def report() -> Report:
     return trouble()[-1].report
 
 
-def moment_of(report: Report | None, status: Status, text: str = "", **more: object) -> Moment:
+def moment_of(report: Report | None, status: Status, text: str = "", **more: object) -> ViewState:
     """A moment without surroundings."""
     frame = None if report is None else Frame(report)
-    return Moment(
+    return ViewState(
         frame=frame,
         status=status,
         tape=Tape(),

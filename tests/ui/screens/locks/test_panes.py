@@ -29,7 +29,7 @@ from zktop.ui.screens.locks.alerts import alert_counts, alert_lines, alerts, no_
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.screens.locks.events import event_lines
 from zktop.ui.screens.locks.panes import about, health
-from zktop.ui.state import Subject
+from zktop.ui.state import Selection
 from zktop.ui.styled_text import text_of
 
 
@@ -113,7 +113,7 @@ def test_root_blockers_are_who_not_which_lock(report: Report) -> None:
         "ann + bob",
         "probable deadlock",
         "findings",
-        Subject(case=report.deadlocks[0].id),
+        Selection(case=report.deadlocks[0].id),
     )
     assert nobody.who == "zed"
     assert nobody.why.startswith("orphan: 89e3…__lock__0000000000 in /locks/import has no owner")

@@ -8,8 +8,9 @@ from ui.screens.locks.locks_app import SMALL, WIDE, chosen, page_of, screen
 
 from zktop.model.facts import Gone, join
 from zktop.model.text import Text
-from zktop.ui.app import Look, Zktop
+from zktop.ui.app import Zktop
 from zktop.ui.ports import Frame, Status
+from zktop.ui.settings import UiSettings
 
 FILM = trouble()
 MANY = frames(
@@ -150,7 +151,7 @@ async def test_a_lost_connection_leaves_the_picture_and_says_that_it_is_of_the_p
 
 async def test_an_ascii_terminal_sees_blocks_as_signs() -> None:
     """The sparkline and bounds have an ASCII form."""
-    app = Zktop(ToldFeed(*FILM), look=Look(page="locks", is_ascii=True))
+    app = Zktop(ToldFeed(*FILM), look=UiSettings(page="locks", is_ascii=True))
     async with app.run_test(size=WIDE) as pilot:
         lines = await settled(pilot)
         row = next(one for one in lines if "DED? /locks/orders" in one)

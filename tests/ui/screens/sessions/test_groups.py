@@ -11,7 +11,7 @@ from zktop.ui.app import Zktop
 from zktop.ui.ports import Frame
 from zktop.ui.screens.sessions.groups import MANY, SessionGroup, SessionSummary, gathered
 from zktop.ui.screens.sessions.table import SessionTable
-from zktop.ui.state import Subject
+from zktop.ui.state import Selection
 
 FLEET = tuple(f"web-{number}" for number in range(30))
 NOBODY: frozenset[int] = frozenset()
@@ -135,7 +135,7 @@ async def test_who_is_led_to_a_session_finds_it_outside_its_fleet() -> None:
     ui = app()
     async with ui.run_test(size=(120, 36)) as pilot:
         await opened(pilot)
-        ui.turn_to("sessions", Subject(session=session("web-12")))
+        ui.turn_to("sessions", Selection(session=session("web-12")))
         text = "\n".join(await opened(pilot))
         row_there = ui.screen.query_one(SessionTable).session_row
 

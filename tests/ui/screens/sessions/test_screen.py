@@ -32,7 +32,7 @@ from zktop.ui.screens.sessions import order as ordering
 from zktop.ui.screens.sessions.contact_bar import bar, strip
 from zktop.ui.screens.sessions.if_it_dies import behind_it, of_host
 from zktop.ui.screens.sessions.screen import SessionsScreen
-from zktop.ui.state import Subject
+from zktop.ui.state import Selection
 from zktop.ui.styled_text import text_of
 
 AT = NOW + 1_000_000
@@ -223,7 +223,7 @@ async def test_every_way_to_it_leads_to_the_session() -> None:
     async with shown(seen()) as (app, pilot):
         told = []
         for name in ("C", "B"):
-            app.turn_to("sessions", Subject(session=session(name)))
+            app.turn_to("sessions", Selection(session=session(name)))
             await settled(pilot)
             told.append(app.page.copied().split()[2])
         await pilot.press("down")

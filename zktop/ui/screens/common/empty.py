@@ -3,7 +3,7 @@
 from zktop.model.format import count, several
 from zktop.model.report import Report
 from zktop.model.world.roots import named_roots
-from zktop.ui.state import Moment
+from zktop.ui.state import ViewState
 from zktop.ui.styled_text import Ink, Line, line, wrapped
 
 WIDEST = 76
@@ -16,7 +16,7 @@ TITLES: dict[str, tuple[str, Ink]] = {
 }
 
 
-def empty_state(moment: Moment, width: int) -> list[Line]:
+def empty_state(moment: ViewState, width: int) -> list[Line]:
     """Say why the table is empty."""
     if moment.frame is None:
         return _before(moment, width)
@@ -26,7 +26,7 @@ def empty_state(moment: Moment, width: int) -> list[Line]:
     return _without_locks(moment, report, width)
 
 
-def _before(moment: Moment, width: int) -> list[Line]:
+def _before(moment: ViewState, width: int) -> list[Line]:
     title, ink = TITLES.get(moment.status.word, ("Waiting for the first picture", "title"))
     said = moment.status.says or "Nothing was read yet."
     lines = [(), line(("  " + title, ink)), (), *_told(said, width)]
@@ -37,7 +37,7 @@ def _before(moment: Moment, width: int) -> list[Line]:
     return lines
 
 
-def _filtered(moment: Moment, report: Report, width: int) -> list[Line]:
+def _filtered(moment: ViewState, report: Report, width: int) -> list[Line]:
     said = f"None of {count(len(report.paths), 'lock')} passes the filter: {moment.filter.text}"
     return [
         (),
@@ -55,7 +55,7 @@ def _filtered(moment: Moment, report: Report, width: int) -> list[Line]:
     ]
 
 
-def _without_locks(moment: Moment, report: Report, width: int) -> list[Line]:
+def _without_locks(moment: ViewState, report: Report, width: int) -> list[Line]:
     roots = [root.path for root in named_roots(report.settings) or report.settings.roots]
     where = f"below {several(roots)}" if roots else "everywhere below /, as far as zktop may look"
     whys = [one.sentence for one in report.findings if one.rule in UNSEEN_ROOTS]

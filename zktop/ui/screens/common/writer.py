@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from zktop.ui.state import Subject
+from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, line, wrapped
 
 
@@ -12,7 +12,7 @@ class LineLink(NamedTuple):
 
     name: str
     page: str
-    subject: Subject
+    subject: Selection
 
 
 class LineWriter:

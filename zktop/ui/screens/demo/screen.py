@@ -6,17 +6,17 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
-from zktop.ui.filters import Filter, Passed
-from zktop.ui.messages import Ask, Play, Show
+from zktop.ui.filters import Filter, FilterCount
+from zktop.ui.messages import PlayScene, PressKey, ShowPage
 from zktop.ui.ports import Hand, RecipeCard, Said, SceneCard, Stage
 from zktop.ui.screens.common.status_codes import ink_of_deadlock
 from zktop.ui.screens.demo.scene import recipe_lines, scene_lines, showing_lines
 from zktop.ui.screens.screen import Page
-from zktop.ui.state import Moment, Subject
+from zktop.ui.state import Selection, ViewState
 from zktop.ui.styled_text import Ink, Line, Run, line, wrapped
 from zktop.ui.widgets.header import clock
 from zktop.ui.widgets.table import Column, Table
-from zktop.ui.widgets.text_view import Index, Sheet, Tail
+from zktop.ui.widgets.text_view import LogView, TextList, TextView
 
 STATES: dict[str, Ink] = {
     "holds": "holds",
@@ -30,7 +30,7 @@ NOBODY = (line((" nobody yet; N starts one, S plays a scene", "dim")),)
 NONE_PASSES = (line((" none of them passes the filter; esc takes it away", "warning")),)
 
 
-class Programme(Index):
+class Programme(TextList):
     """The scenes and recipes there are."""
 
 
@@ -66,20 +66,20 @@ class Demo(Page):
         with Horizontal():
             yield Programme(id="programme")
             with Vertical():
-                yield Sheet(id="play")
+                yield TextView(id="play")
                 yield Table(COLUMNS, lambda hand: hand.name, id="hands")
-                yield Tail(id="said")
+                yield LogView(id="said")
 
-    def show(self, moment: Moment) -> None:
+    def show(self, moment: ViewState) -> None:
         """Draw this moment."""
         self._stage = stage = moment.stage
-        said = self.query_one("#said", Tail)
+        said = self.query_one("#said", LogView)
         if stage is None:  # then nothing leads here
             return
         self._show_programme(stage)
         self._show_play(stage, moment)
         hands = [hand for hand in stage.hands if _passes(hand, moment)]
-        self.passed = Passed(len(hands), len(stage.hands)) if moment.filter else None
+        self.passed = FilterCount(len(hands), len(stage.hands)) if moment.filter else None
         self._show_hands(hands, stage)
         self._show_said(said, stage, moment.filter)
 
@@ -101,8 +101,8 @@ class Demo(Page):
             programme.target = next((one for one in stage.scenes if one.name == on), None)
         programme.show(lines, targets)
 
-    def _show_play(self, stage: Stage, moment: Moment) -> None:
-        pane = self.query_one("#play", Sheet)
+    def _show_play(self, stage: Stage, moment: ViewState) -> None:
+        pane = self.query_one("#play", TextView)
         width = max(20, pane.size.width - 1)
         target = self.query_one(Programme).target
         showing = stage.showing
@@ -118,7 +118,7 @@ class Demo(Page):
         pane.styles.height = len(lines)
         pane.show(lines)
 
-    def _show_said(self, pane: Tail, stage: Stage, wanted: Filter) -> None:
+    def _show_said(self, pane: LogView, stage: Stage, wanted: Filter) -> None:
         """Show what was told: by all, or by the contender that the user has chosen."""
         hand = self.query_one("#hands", Table).row
         who = hand.name if isinstance(hand, Hand) and self.focused_pane == "hands" else None
@@ -144,13 +144,13 @@ class Demo(Page):
             return
         if self.focused_pane == "hands":
             if self.subject.path:
-                self.post_message(Show("lock", self.subject))
+                self.post_message(ShowPage("lock", self.subject))
             return
         target = self.query_one(Programme).target
         if isinstance(target, SceneCard):
-            self.post_message(Play(target.name))
+            self.post_message(PlayScene(target.name))
         elif isinstance(target, RecipeCard):
-            self.post_message(Ask("new"))
+            self.post_message(PressKey("new"))
 
     def do_scene_play(self) -> None:
         """Play on, or pause."""
@@ -166,7 +166,7 @@ class Demo(Page):
         if self._stage.showing.scene is not None:
             self._stage.steer("step")
         elif isinstance(target, SceneCard):
-            self.post_message(Play(target.name, steps=True))
+            self.post_message(PlayScene(target.name, steps=True))
 
     def do_scene_stop(self) -> None:
         """Take the scene down."""
@@ -181,12 +181,12 @@ class Demo(Page):
         return target.name if is_meant and isinstance(target, RecipeCard) else None
 
     @property
-    def subject(self) -> Subject:
+    def subject(self) -> Selection:
         """The contender under the cursor."""
         hand = self.query_one("#hands", Table).row
         if not isinstance(hand, Hand):
-            return Subject()
-        return Subject(path=hand.path, session=hand.session, hand=hand.name)
+            return Selection()
+        return Selection(path=hand.path, session=hand.session, hand=hand.name)
 
     def copied(self) -> str:
         """Give what was told."""
@@ -197,7 +197,7 @@ class Demo(Page):
         )
 
 
-def _verdict(moment: Moment, width: int) -> list[Line]:
+def _verdict(moment: ViewState, width: int) -> list[Line]:
     """Say what the observer makes of it, beside what the contenders believe."""
     report = moment.frame.report if moment.frame else None
     if report is None:
@@ -212,7 +212,7 @@ def _verdict(moment: Moment, width: int) -> list[Line]:
     return []
 
 
-def _passes(hand: Hand, moment: Moment) -> bool:
+def _passes(hand: Hand, moment: ViewState) -> bool:
     words = f"{hand.name} {hand.state} {hand.path} {hand.recipe} {hand.mode} {hand.says}"
     state = {"holds": "holding", "waits": "waiting"}.get(hand.state, hand.state)
     return moment.filter.passes({"": words, "state": state, "owner": hand.name})

@@ -25,7 +25,7 @@ from zktop.ui.screens.findings.list import deadlock_status
 from zktop.ui.screens.findings.lock_order import write_lock_order
 from zktop.ui.screens.findings.ring import draw_ring
 from zktop.ui.screens.findings.steps import write_steps
-from zktop.ui.state import Subject
+from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, line
 
 MEANS: Final = {rule.id: rule for rule in RULES}
@@ -177,7 +177,7 @@ def _write_behind(pen: LineWriter, dead: Deadlock, report: Report) -> None:
             told = _classes([name for name in named if name])
             drawn = line(("  ", "plain"), (path, "strong"), " ◀ ", (str(len(others)), "waits"),
                          (f"  {told}", "dim"))  # fmt: skip
-            pen.write(drawn, LineLink(f"behind {path}", "lock", Subject(path=path)))
+            pen.write(drawn, LineLink(f"behind {path}", "lock", Selection(path=path)))
 
 
 def _classes(names: Sequence[str]) -> str:
@@ -198,7 +198,9 @@ def _write_ways(pen: LineWriter, dead: Deadlock, report: Report) -> None:
         told = f"stop the process of {way.process}, which {way.why}: {freed} can go on"
         session = session_of(way.actor)
         link = (
-            LineLink(f"way {way.actor}", "sessions", Subject(session=session)) if session else None
+            LineLink(f"way {way.actor}", "sessions", Selection(session=session))
+            if session
+            else None
         )
         pen.item((f"  {number}. ", "key"), told, link=link)
     told = next((one.advice for one in report.findings if one.id == dead.id), "")
@@ -247,7 +249,7 @@ def write_group(pen: LineWriter, kind: FindingKind, report: Report) -> None:
     pen.write(line((f" {MEANS[first.rule].means}", "dim")) if first.rule in MEANS else ())
     pen.title("ALL OF THEM", "enter goes there")
     for one in alike[:SENTENCES]:
-        link = LineLink(f"case {one.id}", "findings", Subject(case=one.id))
+        link = LineLink(f"case {one.id}", "findings", Selection(case=one.id))
         pen.item(("  •  ", "dim"), one.sentence, link=link)
     if len(alike) > SENTENCES:
         pen.say(f"… and {len(alike) - SENTENCES} more", "dim")
@@ -257,16 +259,16 @@ def _write_where(pen: LineWriter, finding: Finding, report: Report) -> None:
     pen.title("WHERE", "enter goes there")
     for path in dict.fromkeys([*([finding.lock] if finding.lock else []), *finding.locks]):
         pen.write(
-            line("  ", (path, "strong")), LineLink(f"lock {path}", "lock", Subject(path=path))
+            line("  ", (path, "strong")), LineLink(f"lock {path}", "lock", Selection(path=path))
         )
     for node in finding.nodes[:NODES]:
-        subject = Subject(path=finding.lock, node=node)
+        subject = Selection(path=finding.lock, node=node)
         link = LineLink(f"node {node}", "lock", subject) if finding.lock else None
         pen.write(line(("  node     ", "dim"), short(node)), link)
     for session in finding.sessions[:NODES]:
         name = report.owner_name(session, None)
         told = line(("  session  ", "dim"), session_name(session), (f"  {name or ''}", "dim"))
-        link = LineLink(f"session {session_text(session)}", "sessions", Subject(session=session))
+        link = LineLink(f"session {session_text(session)}", "sessions", Selection(session=session))
         pen.write(told, link)
     hidden = max(0, len(finding.nodes) - NODES) + max(0, len(finding.sessions) - NODES)
     if hidden:
@@ -278,7 +280,7 @@ def _write_followers(pen: LineWriter, finding: Finding, report: Report) -> None:
     pen.title(f"FOLLOWS FROM IT ({finding.folded})")
     followers = [one for one in report.findings if one.cause == finding.id]
     for one in followers[:NODES]:
-        subject = Subject(case=one.id)
+        subject = Selection(case=one.id)
         pen.item((f"  {one.rule:<4} ", "dim"), one.sentence, "dim",
                  LineLink(f"case {one.id}", "findings", subject))  # fmt: skip
     if len(followers) > NODES:

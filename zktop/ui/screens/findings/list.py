@@ -11,7 +11,7 @@ from zktop.model.findings.finding import Finding
 from zktop.model.format import clock, count, several
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
-from zktop.ui.filters import NO_FILTER, Filter, Passed
+from zktop.ui.filters import NO_FILTER, Filter, FilterCount
 from zktop.ui.past.tape import DeadlockRecord, Tape
 from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.status_codes import SURE, deadlock_name, ink_of, ink_of_deadlock
@@ -60,14 +60,14 @@ def entries(
     return [*made, FindingEntry(None, line((" OVERVIEW", "title"))), *_overview(report)]
 
 
-def passed(report: Report, tape: Tape, wanted: Filter) -> Passed:
+def passed(report: Report, tape: Tape, wanted: Filter) -> FilterCount:
     """Count what passes the filter; the overview always does."""
     aside = (None, BLOCKING, NO_DATA)
     shown, total = (
         sum(one.case not in aside for one in entries(report, tape, each, is_folded=False))
         for each in (wanted, NO_FILTER)
     )
-    return Passed(shown, total)
+    return FilterCount(shown, total)
 
 
 def _calm(wanted: Filter, report: Report) -> Line:

@@ -11,7 +11,7 @@ from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.writer import LineLink, LineWriter
 from zktop.ui.screens.findings.ring import letter
 from zktop.ui.screens.findings.steps import brief_paths
-from zktop.ui.state import Subject
+from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line
 
 LEAST: Final = 22  # cells of a column; with less of them, one stands below the other
@@ -85,5 +85,5 @@ def _said(turn: StoryLine, names: dict[str, str]) -> Line:
 
 
 def _door(turn: StoryLine) -> LineLink:
-    subject = Subject(path=turn.lock, node=turn.node)
+    subject = Selection(path=turn.lock, node=turn.node)
     return LineLink(f"{turn.verb} {turn.column} {turn.lock}", "lock", subject)

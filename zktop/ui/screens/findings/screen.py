@@ -8,7 +8,7 @@ from textual.message import Message
 
 from zktop.model.facts import Millis
 from zktop.model.report import Report
-from zktop.ui.messages import Show
+from zktop.ui.messages import ShowPage
 from zktop.ui.past.tape import DeadlockRecord
 from zktop.ui.screens.common.empty import empty_state
 from zktop.ui.screens.common.session_index import SessionDirectory
@@ -24,9 +24,9 @@ from zktop.ui.screens.findings.list import BLOCKING, NO_DATA, FindingEntry, entr
 from zktop.ui.screens.findings.list import FIELDS as CASE_FIELDS
 from zktop.ui.screens.findings.tree import write_blocking_tree
 from zktop.ui.screens.screen import Page
-from zktop.ui.state import Moment, Subject
+from zktop.ui.state import Selection, ViewState
 from zktop.ui.styled_text import text_of
-from zktop.ui.widgets.text_view import Index, Sheet
+from zktop.ui.widgets.text_view import TextList, TextView
 
 WIDE: Final = 120  # columns; from here on the list stands at the left
 LISTED: Final = 9  # lines of the list where it stands above
@@ -34,7 +34,7 @@ LEFT: Final = 34
 FOREST_MS: Final = 500  # the forest is drawn anew so often at most
 
 
-class CaseList(Index):
+class CaseList(TextList):
     """The list; it tells when the cursor comes to another entry."""
 
     class Picked(Message):
@@ -72,8 +72,8 @@ class FindingsScreen(Page):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
         super().__init__(id=id)
-        self._moment: Moment | None = None
-        self._subject: Subject | None = None
+        self._moment: ViewState | None = None
+        self._subject: Selection | None = None
         self._case: str | None = None
         self._is_held = False  # the user has chosen: do not jump to what is worse
         self._roster = SessionDirectory()
@@ -86,11 +86,11 @@ class FindingsScreen(Page):
         """Give the panes."""
         with Horizontal():
             yield CaseList(id="cases")
-            yield Sheet(id="case")
+            yield TextView(id="case")
 
     # What it shows
 
-    def show(self, moment: Moment) -> None:
+    def show(self, moment: ViewState) -> None:
         """Draw this moment."""
         self._moment = moment
         if moment.subject != self._subject:
@@ -107,12 +107,12 @@ class FindingsScreen(Page):
         self._show_list(moment, report)
         self._show_case()
 
-    def _open_around(self, moment: Moment) -> None:
+    def _open_around(self, moment: ViewState) -> None:
         """List one by one what is like the finding that is looked at."""
         findings = moment.frame.report.findings if moment.frame else ()
         self._opened.update(kind_of(one) for one in findings if one.id == self._case)
 
-    def _show_list(self, moment: Moment, report: Report) -> None:
+    def _show_list(self, moment: ViewState, report: Report) -> None:
         is_beside = self.size.width >= WIDE
         cases = self._list
         listed = entries(report, moment.tape, moment.filter, self._opened)
@@ -146,7 +146,7 @@ class FindingsScreen(Page):
         pen = self._written(moment, moment.frame.report, width)
         sheet.show(pen.lines, pen.links)
 
-    def _written(self, moment: Moment, report: Report, width: int) -> LineWriter:
+    def _written(self, moment: ViewState, report: Report, width: int) -> LineWriter:
         """Write about the chosen entry."""
         pen = LineWriter(width)
         if self._case == BLOCKING:
@@ -176,7 +176,7 @@ class FindingsScreen(Page):
             pen.say("It is not there any more.", "good")
         return pen
 
-    def _frozen(self, moment: Moment, report: Report) -> DeadlockRecord | None:
+    def _frozen(self, moment: ViewState, report: Report) -> DeadlockRecord | None:
         """Give the chosen deadlock as it was confirmed."""
         case = moment.tape.deadlocks.get(self._case or "")
         if case is not None and case.frame.at <= report.now:
@@ -207,14 +207,14 @@ class FindingsScreen(Page):
         return self.query_one(CaseList)
 
     @property
-    def _sheet(self) -> Sheet:
-        return self.query_one("#case", Sheet)
+    def _sheet(self) -> TextView:
+        return self.query_one("#case", TextView)
 
     @property
-    def subject(self) -> Subject:
+    def subject(self) -> Selection:
         """The case, and what the line under the cursor leads to."""
         link = self._sheet.target if self._sheet.has_focus else None
-        subject = link.subject if isinstance(link, LineLink) else Subject()
+        subject = link.subject if isinstance(link, LineLink) else Selection()
         is_case = self._case not in (None, BLOCKING, NO_DATA) and self._kind is None
         return subject._replace(case=self._case if is_case else None)
 
@@ -260,7 +260,7 @@ class FindingsScreen(Page):
         elif self._list.has_focus:
             self._sheet.focus()
         elif isinstance(link, LineLink):
-            self.post_message(Show(link.page, link.subject))
+            self.post_message(ShowPage(link.page, link.subject))
 
     def copied(self) -> str:
         """Give the whole case as text."""

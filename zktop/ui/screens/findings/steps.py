@@ -13,7 +13,7 @@ from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
 from zktop.ui.screens.common.writer import LineLink, LineWriter
 from zktop.ui.screens.findings.ring import letters
 from zktop.ui.screens.locks.row import MODE_LETTERS
-from zktop.ui.state import Subject
+from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line, right
 
 SHOWN: Final = 24
@@ -153,5 +153,5 @@ def _clock(at: Millis | None, *, is_exact: bool) -> str:
 
 def _door(move: StepRow) -> LineLink:
     place = move.place
-    subject = Subject(path=place.lock, node=place.node, session=session_of(move.step.actor))
+    subject = Selection(path=place.lock, node=place.node, session=session_of(move.step.actor))
     return LineLink(f"{move.verb} {place.lock}/{place.node}", "lock", subject)

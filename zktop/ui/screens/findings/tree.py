@@ -18,7 +18,7 @@ from zktop.ui.screens.common.session_index import NO_LOCKS, SessionDirectory
 from zktop.ui.screens.common.status_codes import deadlock_name, ink_of_deadlock
 from zktop.ui.screens.common.writer import LineLink, LineWriter
 from zktop.ui.screens.locks.row import MODE_LETTERS
-from zktop.ui.state import Subject
+from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, Run, line
 
 ROOTS: Final = 20
@@ -105,14 +105,14 @@ class _Tree:
 
     def _door(self, root: RootBlocker, dead: Deadlock | None) -> LineLink | None:
         if dead is not None:
-            return LineLink(f"root {dead.id}", "lock", Subject(path=dead.locks[0]))
+            return LineLink(f"root {dead.id}", "lock", Selection(path=dead.locks[0]))
         actor = root.actors[0]
         session = session_of(actor)
         if session is not None:
-            return LineLink(f"root {actor}", "sessions", Subject(session=session))
+            return LineLink(f"root {actor}", "sessions", Selection(session=session))
         if actor.startswith((UNOWNED, STRANDED, UNKNOWN)):
             path, node = split(actor.partition(":")[2])
-            return LineLink(f"root {actor}", "lock", Subject(path=path, node=node))
+            return LineLink(f"root {actor}", "lock", Selection(path=path, node=node))
         return None
 
     def _below(self, session: Session, indent: str, depth: int) -> None:
@@ -158,7 +158,7 @@ class _Tree:
 
     def _write(self, branch: BlockedLock, indent: str, depth: int) -> None:
         link = LineLink(
-            f"{indent}{branch.path} {len(self.pen.lines)}", "lock", Subject(path=branch.path)
+            f"{indent}{branch.path} {len(self.pen.lines)}", "lock", Selection(path=branch.path)
         )
         told = line(
             (f"{indent}├ ", "dim"), (branch.path, "strong"), " ◀ ", *_crowd(branch.waiters)
@@ -173,7 +173,7 @@ class _Tree:
 
     def _nested(self, member: Member, branch: BlockedLock, indent: str, depth: int) -> None:
         name = f"{MODE_LETTERS[member.mode]} {self._name(member.owner, member)}"
-        subject = Subject(path=branch.path, node=member.node, session=member.owner)
+        subject = Selection(path=branch.path, node=member.node, session=member.owner)
         link = LineLink(f"{indent}{branch.path}/{member.node}", "lock", subject)
         if member.owner in self.seen:
             told = line(

@@ -9,7 +9,7 @@ from zktop.model.report import LockRecord, Report
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.empty import empty_state
-from zktop.ui.state import Moment
+from zktop.ui.state import ViewState
 from zktop.ui.styled_text import Line, line, wrapped
 
 WIDEST = 76
@@ -60,7 +60,7 @@ def _hint() -> list[Line]:
     ]
 
 
-def no_lock_chosen(moment: Moment, width: int) -> list[Line]:
+def no_lock_chosen(moment: ViewState, width: int) -> list[Line]:
     """Say how a lock is chosen, or why there is none to choose."""
     if moment.frame is not None and moment.frame.report.paths:
         return [

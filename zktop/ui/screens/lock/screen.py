@@ -8,7 +8,7 @@ from textual.containers import Horizontal
 
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.messages import Show
+from zktop.ui.messages import ShowPage
 from zktop.ui.screens.common.format import side_by_side, stacked
 from zktop.ui.screens.lock.filter import FIELDS as PLACE_FIELDS
 from zktop.ui.screens.lock.filter import QueueFilter, match_line
@@ -28,10 +28,10 @@ from zktop.ui.screens.lock.table import QueueTable
 from zktop.ui.screens.lock.view import LockDetail
 from zktop.ui.screens.lock.wakeups import wake_map
 from zktop.ui.screens.screen import Page
-from zktop.ui.state import Moment, Subject
+from zktop.ui.state import Selection, ViewState
 from zktop.ui.styled_text import Line, line
-from zktop.ui.textual_fixes.key_queue import after
-from zktop.ui.widgets.text_view import Sheet
+from zktop.ui.textual_fixes.key_queue import call_after
+from zktop.ui.widgets.text_view import TextView
 
 TWO_COLUMNS: Final = 110
 TO_THE_RIGHT: Final = 70
@@ -43,7 +43,7 @@ HUGE_S: Final = 0.25  # ... so long between two drawings
 ODD_SHOWN: Final = 40  # places with something wrong that get rows of their own
 
 
-class Heading(Sheet, can_focus=False):
+class Heading(TextView, can_focus=False):
     """What stays above the queue."""
 
 
@@ -75,8 +75,8 @@ class LockScreen(Page):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
         super().__init__(id=id)
         self._detail: LockDetail | None = None
-        self._moment: Moment | None = None
-        self._subject: Subject | None = None  # that the cursor was put on
+        self._moment: ViewState | None = None
+        self._subject: Selection | None = None  # that the cursor was put on
         self._path: str | None = None  # that we chose where nobody did
         self._opened: frozenset[Text] = frozenset()
         self._is_open = False
@@ -89,11 +89,11 @@ class LockScreen(Page):
         yield Heading(id="lock-head")
         with Horizontal(id="lock-body"):
             yield QueueTable(id="lock-queue")
-            yield Sheet(id="lock-side")
+            yield TextView(id="lock-side")
 
     # What it shows
 
-    def show(self, moment: Moment) -> None:
+    def show(self, moment: ViewState) -> None:
         """Draw this moment; a queue of thousands not more often than can be read."""
         before, self._moment = self._moment, moment
         is_same = before is not None and (before.subject, before.filter.text) == (
@@ -104,7 +104,7 @@ class LockScreen(Page):
         if is_same and self._detail is not None and len(self._detail.queue) > HUGE and wait > 0:
             if not self._is_due:
                 self._is_due = True
-                after(wait, self, self._again)
+                call_after(wait, self, self._again)
             return
         self._again()
 
@@ -125,14 +125,14 @@ class LockScreen(Page):
         self._follow(moment.subject)
         self._show_queue(moment, self._detail)
 
-    def _chosen_path(self, moment: Moment, report: Report | None) -> str | None:
+    def _chosen_path(self, moment: ViewState, report: Report | None) -> str | None:
         if moment.subject.path is not None:
             return moment.subject.path
         if self._path is None and report is not None:
             self._path = worst_path(report)
         return self._path
 
-    def _show_nothing(self, moment: Moment, path: str | None) -> None:
+    def _show_nothing(self, moment: ViewState, path: str | None) -> None:
         width = self.size.width
         if path is None or moment.frame is None:
             lines = no_lock_chosen(moment, width)
@@ -144,7 +144,7 @@ class LockScreen(Page):
         self._queue.show((), lines)
         self._side.display = False
 
-    def _follow(self, subject: Subject) -> None:
+    def _follow(self, subject: Selection) -> None:
         """Put the cursor where another page has pointed to."""
         if subject == self._subject:
             return
@@ -162,7 +162,7 @@ class LockScreen(Page):
             self._opened |= {Text(node)}
             self._queue.choose(node)
 
-    def _show_queue(self, moment: Moment, detail: LockDetail) -> None:
+    def _show_queue(self, moment: ViewState, detail: LockDetail) -> None:
         head = lock_head(detail, self.size.width)
         if moment.filter:
             places = self._finder.places(detail, moment.filter)
@@ -197,7 +197,7 @@ class LockScreen(Page):
         width = SIDE - 3 if is_wide else self.size.width - 2
         side.show(self._side_lines(detail, max(30, width)))
 
-    def _share_height(self, side: Sheet) -> None:
+    def _share_height(self, side: TextView) -> None:
         """Give the drawings what a short queue leaves, and less than half beside a long one."""
         head = self.query_one(Heading)
         room = self.size.height - (head.count if head.display else 0)
@@ -235,22 +235,22 @@ class LockScreen(Page):
         return self.query_one(QueueTable)
 
     @property
-    def _side(self) -> Sheet:
-        return self.query_one("#lock-side", Sheet)
+    def _side(self) -> TextView:
+        return self.query_one("#lock-side", TextView)
 
     @property
     def _row(self) -> QueueRow | None:
         return self._queue.row if self._detail else None
 
     @property
-    def subject(self) -> Subject:
+    def subject(self) -> Selection:
         """The place under the cursor."""
         row, detail = self._row, self._detail
         if detail is None:
-            return Subject(path=self._path)
+            return Selection(path=self._path)
         if row is None or row.is_group or row.member is None:
-            return Subject(path=detail.path, session=row.session if row else None)
-        return Subject(path=detail.path, node=row.member.node, session=row.session)
+            return Selection(path=detail.path, session=row.session if row else None)
+        return Selection(path=detail.path, node=row.member.node, session=row.session)
 
     def on_table_cursor_moved(self) -> None:
         """Tell about the place that the cursor came to."""
@@ -267,7 +267,7 @@ class LockScreen(Page):
         elif row.session is None:
             self.say("No session owns this place: it stays when its client is gone.")
         else:
-            self.post_message(Show("sessions", self.subject))
+            self.post_message(ShowPage("sessions", self.subject))
 
     def do_fold(self) -> None:
         """Unfold everything, or fold it again."""
@@ -285,7 +285,7 @@ class LockScreen(Page):
         return lock_text(self._detail, self._row) if self._detail else ""
 
 
-def _empty(detail: LockDetail, moment: Moment) -> list[Line]:
+def _empty(detail: LockDetail, moment: ViewState) -> list[Line]:
     """Say why there are no rows."""
     if moment.filter and len(detail.queue):
         return [(), line(("  Nobody passes the filter. Esc shows everybody again.", "dim"))]

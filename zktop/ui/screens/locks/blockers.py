@@ -15,7 +15,7 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.root_blockers import RootBlocker
 from zktop.ui.screens.common.format import BLOCKED_CELLS, blocked_seconds
 from zktop.ui.screens.common.status_codes import SURE, ink_of, ink_of_deadlock
-from zktop.ui.state import Subject
+from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, fitted, joined, line, right
 
 WHO: Final = 30
@@ -71,7 +71,7 @@ class Blocker(NamedTuple):
     blocked_ms: int
     is_lower_bound: bool
     page: str
-    subject: Subject
+    subject: Selection
 
 
 def blockers(report: Report, locks: Iterable[Lock], at_most: int) -> Iterator[Blocker]:
@@ -87,14 +87,14 @@ def _blocker(root: RootBlocker, report: Report, held: Holders) -> Blocker:
         is_sure = dead.confidence in SURE
         said = "deadlock" if is_sure else "probable deadlock"
         ink = ink_of_deadlock(dead)
-        return _made(root, _ring(dead), said, ink, "findings", Subject(case=dead.id))
+        return _made(root, _ring(dead), said, ink, "findings", Selection(case=dead.id))
     actor = root.actors[0]
     session = session_of(actor)
     if session is not None:
         return _of_session(root, session, report, held.get(session))
     if root.core is not None:
         return _made(root, ", ".join(root.actors), "wait for each other", "warning", "findings",
-                     Subject())  # fmt: skip
+                     Selection())  # fmt: skip
     return _without_session(root, actor, report, held)
 
 
@@ -110,7 +110,7 @@ def _of_session(
     name = report.client_names(session, held.label if held else None)
     bad = (one for one in report.findings if one.severity != "info")
     said, ink = _why(one for one in bad if session in one.sessions) or _holding(held)
-    return _made(root, name, said, ink, "sessions", Subject(session=session))
+    return _made(root, name, said, ink, "sessions", Selection(session=session))
 
 
 def _without_session(root: RootBlocker, actor: str, report: Report, held: Holders) -> Blocker:
@@ -125,10 +125,10 @@ def _without_session(root: RootBlocker, actor: str, report: Report, held: Holder
     elif (known := held.get(rest)) is not None:
         one, who = known, rest
     else:
-        return _made(root, rest, "holds", "plain", "locks", Subject())
+        return _made(root, rest, "holds", "plain", "locks", Selection())
     about = (f for f in report.findings if one.path in f.locks and one.node in f.nodes)
     said, ink = _why(about) or _WITHOUT_SESSION.get(prefix) or _holding(one)
-    return _made(root, who, said, ink, "lock", Subject(path=one.path, node=one.node))
+    return _made(root, who, said, ink, "lock", Selection(path=one.path, node=one.node))
 
 
 _WITHOUT_SESSION: Final[dict[str, tuple[str, Ink]]] = {
@@ -150,7 +150,9 @@ def _why(findings: Iterable[Finding]) -> tuple[str, Ink] | None:
     return f"{finding.name.replace('-', ' ')}: {finding.sentence}", ink_of(finding)
 
 
-def _made(root: RootBlocker, who: str, why: str, ink: Ink, page: str, subject: Subject) -> Blocker:
+def _made(
+    root: RootBlocker, who: str, why: str, ink: Ink, page: str, subject: Selection
+) -> Blocker:
     return Blocker(who, why, ink, root.blocked, root.blocked_ms, bool(root.undated), page, subject)
 
 

@@ -16,7 +16,7 @@ from zktop.model.text import Text
 from zktop.ui.past.tape import DeadlockRecord, Tape
 from zktop.ui.screens.common.format import time_ms
 from zktop.ui.screens.common.status_codes import ink_of_deadlock
-from zktop.ui.state import Subject
+from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, line
 
 SIGNS: Final[dict[EventKind, tuple[str, str, Ink]]] = {
@@ -42,7 +42,7 @@ class EventLine(NamedTuple):
     at: Millis
     drawn: Line
     page: str
-    subject: Subject
+    subject: Selection
 
 
 def event_lines(tape: Tape, report: Report, at_most: int, width: int = 0) -> list[EventLine]:
@@ -83,7 +83,7 @@ def _entry(event: Event, client_names: ClientNames, width: int) -> EventLine:
         (what, ink),
         _more(event),
     )
-    return EventLine(event.at, drawn, "lock", Subject(path=event.lock, node=event.node))
+    return EventLine(event.at, drawn, "lock", Selection(path=event.lock, node=event.node))
 
 
 def _who(event: Event, client_names: ClientNames) -> str:
@@ -115,7 +115,7 @@ def span(length: Elapsed) -> str:
 def _of_cases(cases: Iterable[DeadlockRecord], now: Millis) -> Iterator[EventLine]:
     """Tell of deadlocks: when they were seen for the first time, and when they were over."""
     for case in cases:
-        where, subject = several(case.deadlock.locks), Subject(case=case.deadlock.id)
+        where, subject = several(case.deadlock.locks), Selection(case=case.deadlock.id)
         told: tuple[tuple[Millis | None, str, str, Ink], ...] = (
             (case.frame.at, "!!", "DEADLOCK seen: ", ink_of_deadlock(case.deadlock)),
             (case.over_at, "ok", "deadlock is over: ", "good"),

@@ -14,25 +14,25 @@ from zktop.model.findings.finding import Finding
 from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
 from zktop.model.world.server_tables import Witness
-from zktop.ui.messages import Show
+from zktop.ui.messages import ShowPage
 from zktop.ui.screens.findings.groups import FindingKind
 from zktop.ui.screens.locks.alerts import Alert, alert_counts, alert_lines, alerts, no_problems
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.screens.locks.events import event_lines
 from zktop.ui.screens.locks.row import LockRow
-from zktop.ui.state import Moment, Subject
+from zktop.ui.state import Selection, ViewState
 from zktop.ui.styled_text import Line, joined, line
-from zktop.ui.widgets.text_view import Sheet
+from zktop.ui.widgets.text_view import TextView
 
 
 class LineTarget(NamedTuple):
     """Where a line leads."""
 
     page: str
-    subject: Subject
+    subject: Selection
 
 
-class Pane(Sheet):
+class Pane(TextView):
     """A sheet that is as high as what it has to say, up to its room; enter opens a line of it."""
 
     DEFAULT_CSS = """
@@ -52,15 +52,15 @@ class Pane(Sheet):
         return self.held
 
     @property
-    def subject(self) -> Subject:
+    def subject(self) -> Selection:
         """What the line under the cursor is about."""
-        return self.target.subject if isinstance(self.target, LineTarget) else Subject()
+        return self.target.subject if isinstance(self.target, LineTarget) else Selection()
 
     def do_open(self) -> bool:
         """Open what the line under the cursor is about."""
         if not isinstance(self.target, LineTarget):
             return False
-        self.post_message(Show(self.target.page, self.target.subject))
+        self.post_message(ShowPage(self.target.page, self.target.subject))
         return True
 
     def put(
@@ -86,7 +86,7 @@ class AlertsPane(Pane):
         self._opened: set[FindingKind] = set()
         self._tell: Callable[[], None] | None = None  # the same once more
 
-    def tell(self, moment: Moment, report: Report, room: int, *, is_short: bool) -> None:
+    def tell(self, moment: ViewState, report: Report, room: int, *, is_short: bool) -> None:
         """Say what is wrong in this report."""
         self._tell = partial(self.tell, moment, report, room, is_short=is_short)
         known = tuple((one.id, one.confidence, one.behind) for one in report.deadlocks)
@@ -126,7 +126,7 @@ class AlertsPane(Pane):
 
 
 def _way(case: str | FindingKind | None) -> LineTarget | FindingKind | None:
-    return LineTarget("findings", Subject(case=case)) if isinstance(case, str) else case
+    return LineTarget("findings", Selection(case=case)) if isinstance(case, str) else case
 
 
 class BlockersPane(Pane):
@@ -139,7 +139,7 @@ class BlockersPane(Pane):
 
     def tell(
         self,
-        moment: Moment,
+        moment: ViewState,
         report: Report,
         locks: Callable[[], Iterable[Lock]],
         room: int,
@@ -171,7 +171,7 @@ class EventsPane(Pane):
     def __init__(self) -> None:
         super().__init__(id="events")
 
-    def tell(self, moment: Moment, report: Report, room: int) -> None:
+    def tell(self, moment: ViewState, report: Report, room: int) -> None:
         """Say what had happened by the moment of this report."""
         told = event_lines(moment.tape, report, max(0, room - 1), self.app.size.width)
         heads = (line((" EVENTS", "title"), ("  newest first, UTC", "dim")),) if told else ()

@@ -9,8 +9,8 @@ from textual.app import ComposeResult
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.export_text import as_text, concerned
-from zktop.ui.filters import Passed
-from zktop.ui.messages import Choose, Show
+from zktop.ui.filters import FilterCount
+from zktop.ui.messages import SelectionChanged, ShowPage
 from zktop.ui.screens.common.empty import empty_state
 from zktop.ui.screens.common.status_codes import MEANINGS
 from zktop.ui.screens.locks import cells as group
@@ -30,10 +30,10 @@ from zktop.ui.screens.locks.row import LockRow
 from zktop.ui.screens.locks.rows import LockRows, worst_first
 from zktop.ui.screens.locks.table import LockTable
 from zktop.ui.screens.screen import Page
-from zktop.ui.state import Moment, Subject
+from zktop.ui.state import Selection, ViewState
 from zktop.ui.styled_text import text_of
-from zktop.ui.textual_fixes.key_queue import after
-from zktop.ui.widgets.text_view import Sheet
+from zktop.ui.textual_fixes.key_queue import call_after
+from zktop.ui.widgets.text_view import TextView
 
 
 class PaneHeights(NamedTuple):
@@ -84,7 +84,7 @@ class LocksScreen(Page):
         super().__init__(id=id)
         self._board = LockRows()
         self._pace = Pace()
-        self._moment: Moment | None = None
+        self._moment: ViewState | None = None
         self._filtered = ""
         self._followed: str | None = None  # the path that was looked at elsewhere
         self._is_due = False
@@ -99,7 +99,7 @@ class LocksScreen(Page):
 
     # What it shows
 
-    def show(self, moment: Moment) -> None:
+    def show(self, moment: ViewState) -> None:
         """Draw this moment."""
         self._moment = moment
         if moment.frame is None:
@@ -132,7 +132,7 @@ class LocksScreen(Page):
             return
         if wait is not None and not self._is_due:
             self._is_due = True
-            after(wait, self, self._order_late)
+            call_after(wait, self, self._order_late)
         self.table.repaint()
 
     def _order_late(self) -> None:
@@ -147,10 +147,10 @@ class LocksScreen(Page):
         rows = self._rows(moment)
         self._filtered = moment.filter.text
         self._pace.ordered(perf_counter())
-        self.passed = Passed(len(rows), len(self._board.rows)) if moment.filter else None
+        self.passed = FilterCount(len(rows), len(self._board.rows)) if moment.filter else None
         table.show(rows, () if rows else empty_state(moment, self.size.width))
 
-    def _rows(self, moment: Moment) -> Sequence[Entry]:
+    def _rows(self, moment: ViewState) -> Sequence[Entry]:
         """Fold quiet locks, but not while the user looks for some, or compares them."""
         table, board = self.table, self._board
         if table.has_order:
@@ -172,7 +172,7 @@ class LocksScreen(Page):
         spare = height - sum(rooms) - self.table.count - 1
         return rooms._replace(events=rooms.events + max(0, spare // STEP * STEP))
 
-    def _surround(self, moment: Moment, report: Report, rooms: PaneHeights) -> None:
+    def _surround(self, moment: ViewState, report: Report, rooms: PaneHeights) -> None:
         """Fill the panes around the table, as far as there is room for them."""
         self._blockers.tell(moment, report, self._board.locks, rooms.blockers, self.table.age)
         is_short = rooms.alerts == SHORT.alerts
@@ -194,7 +194,7 @@ class LocksScreen(Page):
         row = self.table.lock_row
         return row.path if row is not None and self.table.held else None
 
-    def _follow(self, subject: Subject) -> None:
+    def _follow(self, subject: Selection) -> None:
         """Put the cursor on the lock that was looked at on another page."""
         if subject.path is not None and subject.path != self._followed:
             self._followed = subject.path
@@ -203,15 +203,15 @@ class LocksScreen(Page):
                 self._order()  # it is folded, or new
 
     @property
-    def subject(self) -> Subject:
+    def subject(self) -> Selection:
         """The lock under the cursor."""
         row = self.table.lock_row
-        return Subject(path=row.path if row else None)
+        return Selection(path=row.path if row else None)
 
     def on_table_cursor_moved(self) -> None:
         """Remember the lock for the other pages, and describe it."""
         self._followed = self.subject.path
-        self.post_message(Choose(self.subject))
+        self.post_message(SelectionChanged(self.subject))
         self._describe(self._about.size.height)
 
     def on_table_sort_changed(self) -> None:
@@ -234,7 +234,7 @@ class LocksScreen(Page):
             return True
         if self.subject.path is None:
             return False
-        self.post_message(Show("lock", self.subject))
+        self.post_message(ShowPage("lock", self.subject))
         return True
 
     def do_back(self) -> bool:
@@ -290,8 +290,8 @@ class LocksScreen(Page):
         return as_text(report, paths, self._moment.feed.name) if paths else ""
 
 
-def _still(name: str) -> Sheet:
+def _still(name: str) -> TextView:
     """Make a line that is only read."""
-    sheet = Sheet(id=name)
+    sheet = TextView(id=name)
     sheet.can_focus = False
     return sheet

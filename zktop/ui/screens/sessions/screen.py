@@ -11,8 +11,8 @@ from textual.containers import Vertical
 from zktop.model.facts import Session
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.filters import Passed
-from zktop.ui.messages import Came, Choose, Show
+from zktop.ui.filters import FilterCount
+from zktop.ui.messages import PageReady, SelectionChanged, ShowPage
 from zktop.ui.past.contact_times import ContactTimes
 from zktop.ui.screens.common.empty import empty_state
 from zktop.ui.screens.common.session_index import PacketRates, SessionDirectory, SessionRisks
@@ -31,16 +31,16 @@ from zktop.ui.screens.sessions.order import (
 from zktop.ui.screens.sessions.rows import COLUMNS, SessionRow, SessionsSnapshot, summary
 from zktop.ui.screens.sessions.rows import FIELDS as SESSION_FIELDS
 from zktop.ui.screens.sessions.table import ServerTable, SessionTable
-from zktop.ui.state import Moment, Subject
+from zktop.ui.state import Selection, ViewState
 from zktop.ui.styled_text import NOTHING, Line, line, text_of
-from zktop.ui.textual_fixes.key_queue import after
-from zktop.ui.widgets.text_view import Sheet
+from zktop.ui.textual_fixes.key_queue import call_after
+from zktop.ui.widgets.text_view import TextView
 
 SERVERS_SHOWN = 6
 COPIED = 100  # cells of a line that is copied
 
 
-class StaticLines(Sheet, can_focus=False):
+class StaticLines(TextView, can_focus=False):
     """A line or two that nothing can be done with."""
 
 
@@ -80,7 +80,7 @@ class SessionsScreen(Page):
             PacketRates(),
             ContactTimes(),
         )
-        self._moment: Moment | None = None
+        self._moment: ViewState | None = None
         self._scene: SessionsSnapshot | None = None
         self._servers: list[servers.ServerRow] = []
         self._made_of: object = None
@@ -95,7 +95,7 @@ class SessionsScreen(Page):
     def compose(self) -> ComposeResult:
         """Give the panes; the sessions are first, so that they have the keys."""
         yield SessionTable(self.picked)
-        yield Sheet(id="detail")
+        yield TextView(id="detail")
         with Vertical(id="above"):
             yield StaticLines(id="blind")
             yield ServerTable()
@@ -103,7 +103,7 @@ class SessionsScreen(Page):
 
     # What is shown
 
-    def show(self, moment: Moment) -> None:
+    def show(self, moment: ViewState) -> None:
         """Draw this moment."""
         self._moment = moment
         if moment.frame is None:
@@ -112,12 +112,12 @@ class SessionsScreen(Page):
         self._take(moment, moment.frame.report)
         self.redraw()
 
-    def _show_nothing(self, moment: Moment) -> None:
+    def _show_nothing(self, moment: ViewState) -> None:
         self._drawn_for = None
-        detail = self.query_one("#detail", Sheet)
+        detail = self.query_one("#detail", TextView)
         detail.show(empty_state(moment, detail.room.width))
 
-    def _take(self, moment: Moment, report: Report) -> None:
+    def _take(self, moment: ViewState, report: Report) -> None:
         """Work out what changed; who goes to another moment need not wait for it."""
         is_other = moment.index != self._made_of
         if self._scene is None or is_other or self._rest.is_over:
@@ -126,7 +126,7 @@ class SessionsScreen(Page):
             self._ordering.look(self._scene, self._asked(moment), at_once=is_other)
             self._go_on_later()
 
-    def _renew(self, moment: Moment, report: Report) -> None:
+    def _renew(self, moment: ViewState, report: Report) -> None:
         """Look at this report from now on."""
         self._rest.begin()
         began, self._made_of = perf_counter(), moment.index
@@ -137,7 +137,7 @@ class SessionsScreen(Page):
         self._servers = servers.server_rows(report, self._rates)
         self._rest.spend(perf_counter() - began)
 
-    def _asked(self, moment: Moment) -> SessionQuery:
+    def _asked(self, moment: ViewState) -> SessionQuery:
         """Tell which sessions are wanted, and in which order."""
         table = self.query_one(SessionTable)
         column = next((one for one in COLUMNS if one.name == table.sorted_by), None)
@@ -149,7 +149,7 @@ class SessionsScreen(Page):
         """Have a very long order gone on with, once that is done which came in the meantime."""
         if self._ordering.is_working and not self._is_waiting:
             self._is_waiting = True
-            after(BREATH_S, self, self._go_on)
+            call_after(BREATH_S, self, self._go_on)
 
     def _go_on(self) -> None:
         self._is_waiting = False
@@ -157,7 +157,7 @@ class SessionsScreen(Page):
         self._go_on_later()
         if not self._ordering.is_working:
             self.redraw()
-            self.post_message(Came())  # the head counts them
+            self.post_message(PageReady())  # the head counts them
 
     def redraw(self) -> None:
         """Draw everything again from what is known."""
@@ -175,11 +175,11 @@ class SessionsScreen(Page):
             self._follow(table, self._ordering.listing, moment)
         self._show_detail(moment)
 
-    def _passed(self, scene: SessionsSnapshot, moment: Moment) -> Passed | None:
+    def _passed(self, scene: SessionsSnapshot, moment: ViewState) -> FilterCount | None:
         listing = self._ordering.listing
         if listing is None or not moment.filter:
             return None
-        return Passed(len(listing), len(sessions_of(scene, is_folded=self._folded)))
+        return FilterCount(len(listing), len(sessions_of(scene, is_folded=self._folded)))
 
     def _show_servers(self) -> None:
         table = self.query_one(ServerTable)
@@ -192,13 +192,13 @@ class SessionsScreen(Page):
         words.styles.height = len(lines)
         words.show(lines)
 
-    def _summary(self, scene: SessionsSnapshot, moment: Moment) -> Line:
+    def _summary(self, scene: SessionsSnapshot, moment: ViewState) -> Line:
         known = self._ordering.listing
         shown = len(known) if known is not None and moment.filter else 1
         said = summary(scene, folded=self._folded, shown=shown)
         return (*line((" SESSIONS ", "title")), *said)
 
-    def _follow(self, table: SessionTable, listing: Listing, moment: Moment) -> None:
+    def _follow(self, table: SessionTable, listing: Listing, moment: ViewState) -> None:
         """Go to the session that another page has led here."""
         wanted = moment.subject.session
         if wanted is None or wanted == self._followed:
@@ -222,11 +222,11 @@ class SessionsScreen(Page):
             self._followed = row.session
             subject = self._moment.subject._replace(session=row.session)
             self._moment = replace(self._moment, subject=subject)
-            self.post_message(Choose(subject))
+            self.post_message(SelectionChanged(subject))
         self.redraw()
 
-    def _show_detail(self, moment: Moment) -> None:
-        sheet, table = self.query_one("#detail", Sheet), self.query_one(SessionTable)
+    def _show_detail(self, moment: ViewState) -> None:
+        sheet, table = self.query_one("#detail", TextView), self.query_one(SessionTable)
         row, width = table.session_row, sheet.room.width
         if table.fleet is not None and self._scene is not None:
             self._drawn_for = None
@@ -242,7 +242,7 @@ class SessionsScreen(Page):
             self._drawn_for = drawn_for
             sheet.show(*self._details(row, moment, width))
 
-    def _details(self, row: SessionRow, moment: Moment, width: int) -> Described:
+    def _details(self, row: SessionRow, moment: ViewState, width: int) -> Described:
         report = row.scene.report
         contacts = self._contacts.of(row.session, report, moment.tape)
         past = moment.tape.events_until(report.now)
@@ -252,7 +252,7 @@ class SessionsScreen(Page):
 
     def do_open(self) -> None:
         """Show the lock under the cursor, or the first one of the session under it."""
-        sheet, table = self.query_one("#detail", Sheet), self.query_one(SessionTable)
+        sheet, table = self.query_one("#detail", TextView), self.query_one(SessionTable)
         row, path = table.session_row, sheet.target if sheet.has_focus else None
         if table.fleet is not None:
             self._opened ^= {table.fleet.name}
@@ -267,7 +267,9 @@ class SessionsScreen(Page):
             places, path = row.places, Text(path)
             member = places.waits.get(path) or places.holds.get(path)
             node = member.node if member else None
-            self.post_message(Show("lock", Subject(path=path, node=node, session=row.session)))
+            self.post_message(
+                ShowPage("lock", Selection(path=path, node=node, session=row.session))
+            )
 
     def do_sort(self) -> None:
         """Sort by the next column."""
@@ -292,10 +294,10 @@ class SessionsScreen(Page):
         self._ask_again()
 
     @property
-    def subject(self) -> Subject:
+    def subject(self) -> Selection:
         """The session under the cursor."""
         row = self.query_one(SessionTable).session_row
-        return Subject(session=row.session if row else None)
+        return Selection(session=row.session if row else None)
 
     def copied(self) -> str:
         """Give what is told of the session or the fleet under the cursor."""

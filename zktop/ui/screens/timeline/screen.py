@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from zktop.model.facts import Millis, Session, session_text
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.messages import Ask, Seek, Show
+from zktop.ui.messages import PressKey, SeekTo, ShowPage
 from zktop.ui.past.contact_times import ServerContacts
 from zktop.ui.past.state_changes import StateChanges
 from zktop.ui.screens.common.empty import empty_state
@@ -21,9 +21,9 @@ from zktop.ui.screens.timeline import strips, subjects
 from zktop.ui.screens.timeline.instant import instant
 from zktop.ui.screens.timeline.strips import wait_totals
 from zktop.ui.screens.timeline.subjects import StripSubject, WaiterGroup, group_strip
-from zktop.ui.state import Moment, Stretch, Subject
+from zktop.ui.state import Selection, TimeRange, ViewState
 from zktop.ui.styled_text import Line, line, text_of
-from zktop.ui.widgets.text_view import Sheet
+from zktop.ui.widgets.text_view import TextView
 
 CHOSEN_EVERY_S: Final = 1.0
 NARROW, WIDE = 18, 30  # cells for what a strip is of
@@ -35,7 +35,7 @@ HEARD: Final = 4  # actors whose contacts are shown
 HEADS: Final = 4  # lines above the strips
 
 
-class Strips(Sheet):
+class Strips(TextView):
     """The strips; a click on one goes to that moment."""
 
     seen: strips.TimeWindow | None = None
@@ -45,7 +45,7 @@ class Strips(Sheet):
         """Go to the moment under the mouse."""
         column = event.x - self.label
         if self.seen is not None and 0 <= column < self.seen.columns:
-            self.post_message(Seek(at=self.seen.time(column)))
+            self.post_message(SeekTo(at=self.seen.time(column)))
 
 
 class TimelineScreen(Page):
@@ -83,7 +83,7 @@ class TimelineScreen(Page):
             ServerContacts(),
         )
         self._zoom = strips.ZOOMS.index(500)
-        self._moment: Moment | None = None
+        self._moment: ViewState | None = None
         self._mark: Millis | None = None
         self._paths: list[Text] = []
         self._actors: list[StripSubject] = []
@@ -93,11 +93,11 @@ class TimelineScreen(Page):
     def compose(self) -> ComposeResult:
         """Give the panes."""
         yield Strips(id="strips")
-        yield Sheet(id="instant")
+        yield TextView(id="instant")
 
     # What is shown
 
-    def show(self, moment: Moment) -> None:
+    def show(self, moment: ViewState) -> None:
         """Draw this moment."""
         self._moment = moment
         sheet = self.query_one(Strips)
@@ -126,11 +126,11 @@ class TimelineScreen(Page):
         frame, last = moment.frame, moment.tape.last
         if moment.index is None and frame is last and len(moment.tape):
             index = moment.tape.index_at(frame.at)
-        below = self.query_one("#instant", Sheet)
+        below = self.query_one("#instant", TextView)
         added = wait_totals(self._past, self._paths, seen, frame.report, is_ascii=moment.is_ascii)
         below.show(instant(moment.tape, frame, index, max(20, below.room.width), added))
 
-    def _heads(self, moment: Moment, seen: strips.TimeWindow, label: int) -> list[Line]:
+    def _heads(self, moment: ViewState, seen: strips.TimeWindow, label: int) -> list[Line]:
         times, marks = strips.ruler(seen)
         at = moment.at or seen.newest
         return [
@@ -142,7 +142,7 @@ class TimelineScreen(Page):
         ]
 
     def _strips(
-        self, seen: strips.TimeWindow, label: int, moment: Moment
+        self, seen: strips.TimeWindow, label: int, moment: ViewState
     ) -> Iterator[tuple[Line, object]]:
         letters = {
             session: strips.LETTERS[number]
@@ -210,7 +210,7 @@ class TimelineScreen(Page):
     def _legend(self, title: str, says: str) -> tuple[Line, None]:
         return line((f"{title:<9}", "title"), (says, "dim")), None
 
-    def _choose(self, moment: Moment, seen: strips.TimeWindow, report: Report) -> None:
+    def _choose(self, moment: ViewState, seen: strips.TimeWindow, report: Report) -> None:
         """Choose what is shown, not more often than somebody can follow."""
         asked = (moment.subject.path, moment.subject.session, seen.columns, moment.filter.text)
         is_early = monotonic() - self._chosen_at < CHOSEN_EVERY_S
@@ -255,34 +255,34 @@ class TimelineScreen(Page):
             self.show(self._moment)
 
     @property
-    def stretch(self) -> Stretch | None:
+    def stretch(self) -> TimeRange | None:
         """What is between the mark and the cursor; without a mark, what is in sight."""
         seen = self.query_one(Strips).seen
         if self._moment is None or self._moment.at is None or seen is None:
             return None
         if self._mark is None:
-            return Stretch(seen.begin, min(seen.end, seen.newest))
-        return Stretch(*sorted((self._mark, self._moment.at)))
+            return TimeRange(seen.begin, min(seen.end, seen.newest))
+        return TimeRange(*sorted((self._mark, self._moment.at)))
 
     def do_next_alert(self) -> None:
         """Go to when the next trouble began."""
-        self.post_message(Ask("next_alarm"))
+        self.post_message(PressKey("next_alarm"))
 
     def do_open(self) -> None:
         """Show the lock or the session whose strip is under the cursor."""
         target = self.query_one(Strips).target
         if isinstance(target, str):
-            self.post_message(Show("lock", Subject(path=target)))
+            self.post_message(ShowPage("lock", Selection(path=target)))
         elif isinstance(target, int):
-            self.post_message(Show("sessions", Subject(session=target)))
+            self.post_message(ShowPage("sessions", Selection(session=target)))
 
     @property
-    def subject(self) -> Subject:
+    def subject(self) -> Selection:
         """The lock or the session whose strip is under the cursor."""
         target = self.query_one(Strips).target
         if isinstance(target, str):
-            return Subject(path=target)
-        return Subject(session=target) if isinstance(target, int) else Subject()
+            return Selection(path=target)
+        return Selection(session=target) if isinstance(target, int) else Selection()
 
     def copied(self) -> str:
         """Give the strips, and what happened at the cursor."""

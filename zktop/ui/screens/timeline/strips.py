@@ -18,7 +18,7 @@ from zktop.ui.past.state_changes import AlarmState, LockState, SessionState, Sta
 from zktop.ui.screens.common.format import age, time_ms, time_s, with_spaces
 from zktop.ui.screens.findings.steps import brief_paths
 from zktop.ui.screens.locks.row import MAX_MEMBERS_DATED
-from zktop.ui.state import Moment
+from zktop.ui.state import ViewState
 from zktop.ui.styled_text import Ink, Line, Run, fitted, joined, line
 
 ZOOMS: Final = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000)
@@ -66,7 +66,7 @@ def window(at: Millis, begin: Millis, newest: Millis, column_ms: int, columns: i
     return TimeWindow(start, column_ms, columns, newest)
 
 
-def title(moment: Moment, seen: TimeWindow) -> Line:
+def title(moment: ViewState, seen: TimeWindow) -> Line:
     """Say which moment it is, and how much is kept around it."""
     begin = moment.tape.begin or seen.begin
     length = spoken(max(0, seen.newest - begin) / 1000)

@@ -20,7 +20,7 @@ from zktop.model.waits.lock_order import fold_name
 from zktop.ui.filters import Filter
 from zktop.ui.past.state_changes import LARGE, StateChanges
 from zktop.ui.screens.timeline.strips import UNFOLLOWED, TimeWindow, by_column, inked, sign
-from zktop.ui.state import Moment
+from zktop.ui.state import ViewState
 from zktop.ui.styled_text import Line
 
 ALIKE: Final = 3  # of fewer, each has a strip
@@ -91,7 +91,7 @@ HOLDERS: Final = 2  # of one lock
 
 
 def strip_locks(
-    moment: Moment, seen: TimeWindow, report: Report, past: StateChanges
+    moment: ViewState, seen: TimeWindow, report: Report, past: StateChanges
 ) -> Iterator[Text]:
     """Give the lock that was looked at, then those in deadlocks, then the busiest."""
     told: dict[Text, None] = {}
@@ -111,7 +111,7 @@ def _passes(path: Text, wanted: Filter) -> bool:
 
 
 def strip_sessions(
-    moment: Moment, report: Report, paths: Sequence[Text], called: Called
+    moment: ViewState, report: Report, paths: Sequence[Text], called: Called
 ) -> list[StripSubject]:
     """Give the session that was looked at, those in deadlocks, and those of these locks."""
     alone: dict[Session, None] = {}
@@ -129,6 +129,6 @@ def strip_sessions(
     return group_waiters(list(alone), queues, called)
 
 
-def _cases(moment: Moment, report: Report) -> Iterator[Deadlock]:
+def _cases(moment: ViewState, report: Report) -> Iterator[Deadlock]:
     yield from report.deadlocks
     yield from (one.deadlock for one in moment.tape.deadlocks.values())
