@@ -19,7 +19,7 @@ from zktop.model.facts import Gone, Link, Node, Stat, join
 from zktop.model.text import Text
 from zktop.model.world.world import World
 from zktop.ui.app import Zktop
-from zktop.ui.ports import Frame, Status, Tell
+from zktop.ui.ports import Frame, OnNews, Status
 
 SECONDS = size(10.0, 1.0)
 SETTLES_S = size(3.0, 0.5)
@@ -41,7 +41,7 @@ class Painted:
         self.reported: dict[int, float] = {}
         self._thread = threading.Thread(target=self._run, daemon=True)
 
-    def start(self, tell: Tell) -> None:
+    def start(self, tell: OnNews) -> None:
         """Begin."""
         self._tell = tell
         self._thread.start()

@@ -22,7 +22,7 @@ from zktop.app.replay import Replay  # noqa: E402
 from zktop.app.run_ui import wardrobe  # noqa: E402
 from zktop.ui.actions.export import plain  # noqa: E402
 from zktop.ui.app import Zktop  # noqa: E402
-from zktop.ui.ports import Frame, Status, Tell  # noqa: E402
+from zktop.ui.ports import Frame, OnNews, Status  # noqa: E402
 from zktop.ui.settings import UiSettings  # noqa: E402
 
 DOCS: Final = Path(__file__).parent
@@ -53,9 +53,9 @@ class Past:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.tell: Tell | None = None  # until somebody listens
+        self.tell: OnNews | None = None  # until somebody listens
 
-    def start(self, tell: Tell) -> None:
+    def start(self, tell: OnNews) -> None:
         """Begin to tell."""
         self.tell = tell
         tell(Status("live"))

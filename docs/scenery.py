@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from zktop.app.contenders import Troupe
+from zktop.app.contenders import Contenders
 from zktop.config.types import Config
 from zktop.model.report import Contender, Report
-from zktop.ui.ports import Act, Frame, Hand, Said, Showing, Steer, Wish
+from zktop.ui.ports import ContenderAction, Frame, Hand, LogLine, SceneAction, Showing, Wish
 
 SCENE: Final = "traffic"
 FOLDER: Final = f"/locks/{SCENE}"
@@ -42,16 +42,16 @@ class Scenery:
 
     def __init__(self, frames: Sequence[Frame]) -> None:
         """Put those on stage who were there in the last of these frames."""
-        troupe = Troupe(Config())
+        troupe = Contenders(Config())
         self.scenes, self.recipes = troupe.scenes, troupe.recipes
         self.hosts, self.permission = troupe.hosts, troupe.permission
         scene = next(one for one in self.scenes if one.name == SCENE)
         self.showing = Showing("playing", scene, FOLDER, played=len(scene.moves))
         self.hands = tuple(hands(frames[-1].report))
         begin = frames[0].at
-        self._said = [Said(begin + round(1000 * at), who, says) for at, who, says in TOLD]
+        self._said = [LogLine(begin + round(1000 * at), who, says) for at, who, says in TOLD]
 
-    def said(self, count: int, who: str | None = None) -> Sequence[Said]:
+    def said(self, count: int, who: str | None = None) -> Sequence[LogLine]:
         """Give the newest of what was told."""
         return [one for one in self._said if who in (None, one.who)][-count:]
 
@@ -64,13 +64,13 @@ class Scenery:
     def spawn(self, wish: Wish, typed: str | None = None) -> None:
         """Nobody comes."""
 
-    def act(self, act: Act, name: str) -> None:
+    def act(self, act: ContenderAction, name: str) -> None:
         """Nothing is done."""
 
     def put_on(self, scene: str, *, paused: bool = False) -> None:
         """Nothing is played."""
 
-    def steer(self, steer: Steer) -> None:
+    def steer(self, steer: SceneAction) -> None:
         """Nothing is steered."""
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from servers import RunningServer, sandbox_server
 
-from zktop.app.contenders import Troupe
+from zktop.app.contenders import Contenders
 from zktop.config.types import Config, DemoSection
 from zktop.errors import UsageError
 from zktop.ui.ports import Hand, Wish
@@ -24,13 +24,13 @@ def server() -> Iterator[RunningServer]:
 class Audience:
     """Hears the troupe, and waits for what it shall come to."""
 
-    def __init__(self, troupe: Troupe) -> None:
+    def __init__(self, troupe: Contenders) -> None:
         self.troupe = troupe
         self.complaints: list[str] = []
         self._news = threading.Condition()
         troupe.listen(self._heard, self._complained)
 
-    def until(self, condition: Callable[[Troupe], bool]) -> None:
+    def until(self, condition: Callable[[Contenders], bool]) -> None:
         """Wait for a condition on the troupe."""
         with self._news:
             held = self._news.wait_for(lambda: condition(self.troupe), PATIENCE_S)
@@ -49,17 +49,17 @@ class Audience:
 @pytest.fixture
 def audience(server: RunningServer) -> Iterator[Audience]:
     """A troupe with somebody who listens."""
-    troupe = Troupe(Config(), server.address)
+    troupe = Contenders(Config(), server.address)
     yield Audience(troupe)
     troupe.close()
 
 
-def states(troupe: Troupe) -> list[str]:
+def states(troupe: Contenders) -> list[str]:
     """How everybody stands."""
     return [hand.state for hand in troupe.hands]
 
 
-def hand(troupe: Troupe, state: str) -> Hand:
+def hand(troupe: Contenders, state: str) -> Hand:
     """The first contender in this state."""
     return next(one for one in troupe.hands if one.state == state)
 
@@ -113,12 +113,12 @@ def test_asks_nothing_on_a_server_of_its_own(audience: Audience) -> None:
 @pytest.fixture
 def guest(server: RunningServer) -> Iterator[Audience]:
     """A troupe on an ensemble that was named, where nobody has allowed anything."""
-    troupe = Troupe(Config(hosts=server.address))
+    troupe = Contenders(Config(hosts=server.address))
     yield Audience(troupe)
     troupe.close()
 
 
-WRITES: dict[str, Callable[[Troupe], None]] = {
+WRITES: dict[str, Callable[[Contenders], None]] = {
     "spawn": lambda troupe: troupe.spawn(Wish("poll", "/zktop-demo/lock")),
     "put on": lambda troupe: troupe.put_on("ab-ba"),
     "put on, paused": lambda troupe: troupe.put_on("ab-ba", paused=True),
@@ -172,7 +172,7 @@ def test_a_lock_elsewhere_needs_its_own_word(guest: Audience, typed: str | None)
 
 def test_where_the_config_says_never_no_word_helps(server: RunningServer) -> None:
     """Not even the right one."""
-    troupe = Troupe(Config(hosts=server.address, demo=DemoSection(allow="never")))
+    troupe = Contenders(Config(hosts=server.address, demo=DemoSection(allow="never")))
 
     assert not troupe.permission.give("demo")
     with pytest.raises(UsageError):
@@ -183,7 +183,7 @@ def test_where_the_config_says_always_only_locks_elsewhere_need_a_word(
     server: RunningServer,
 ) -> None:
     """It is permission for the demo root alone."""
-    troupe = Troupe(Config(hosts=server.address, demo=DemoSection(allow="always")))
+    troupe = Contenders(Config(hosts=server.address, demo=DemoSection(allow="always")))
 
     assert troupe.permission.is_given
     assert troupe.permission.word_for("/zktop-demo/lock") is None

@@ -9,8 +9,8 @@ from each_server import EITHER, server_of
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
-from zktop.demo.log import Chronicle
-from zktop.demo.processes import Crew
+from zktop.demo.log import ContenderLog
+from zktop.demo.processes import ProcessPool
 
 TICK_MS = 200  # sessions of half a second and more, expired to the tick
 
@@ -35,8 +35,8 @@ def zookeeper(hosts: str) -> Iterator[KazooClient]:
 @pytest.fixture
 def stage(hosts: str, zookeeper: KazooClient) -> Iterator[Stage]:
     """A stage for processes, empty again afterwards."""
-    chronicle = Chronicle()
-    with Crew(chronicle.hear) as crew:
+    chronicle = ContenderLog()
+    with ProcessPool(chronicle.hear) as crew:
         yield Stage(hosts, crew, chronicle, zookeeper)
         crew.kill_all()
     sweep(zookeeper)
@@ -45,7 +45,7 @@ def stage(hosts: str, zookeeper: KazooClient) -> Iterator[Stage]:
 @pytest.fixture
 def rehearsal(hosts: str, zookeeper: KazooClient) -> Iterator[Stage]:
     """A stage for contenders that are threads of this process: quick, and cannot be killed."""
-    chronicle = Chronicle()
+    chronicle = ContenderLog()
     with Troupe(chronicle.hear) as troupe:
         yield Stage(hosts, troupe, chronicle, zookeeper)
     sweep(zookeeper)

@@ -8,10 +8,16 @@ from typing import Self
 
 from kazoo.client import KazooClient
 
-from zktop.demo.contender import Contender
-from zktop.demo.log import Chronicle
-from zktop.demo.messages import Claim, Connection, Order
-from zktop.demo.processes import Crew, Ended, Event, Hired, Told
+from zktop.demo.contender import DemoContender
+from zktop.demo.log import ContenderLog
+from zktop.demo.messages import ClientSettings, ContenderOrder, LockClaim
+from zktop.demo.processes import (
+    ContenderEnded,
+    ContenderStarted,
+    PoolEvent,
+    ProcessPool,
+    StepReported,
+)
 from zktop.model.text import Text
 
 PATIENCE_S = 30.0
@@ -21,9 +27,9 @@ _numbers = count()
 class Troupe:
     """As much of a crew as can be had without processes: each contender is a thread."""
 
-    def __init__(self, tell: Callable[[Event], None]) -> None:
+    def __init__(self, tell: Callable[[PoolEvent], None]) -> None:
         self._tell = tell
-        self._playing: dict[str, tuple[Contender, threading.Thread]] = {}
+        self._playing: dict[str, tuple[DemoContender, threading.Thread]] = {}
 
     def __enter__(self) -> Self:
         """Play for the length of a block."""
@@ -37,12 +43,12 @@ class Troupe:
             contender.hang_up()
             thread.join()
 
-    def hire(self, order: Order) -> None:
+    def hire(self, order: ContenderOrder) -> None:
         """Start a contender."""
-        contender = Contender(order, lambda step: self._tell(Told(order.name, step)))
+        contender = DemoContender(order, lambda step: self._tell(StepReported(order.name, step)))
         thread = threading.Thread(target=self._play, args=(contender,))
         self._playing[order.name] = contender, thread
-        self._tell(Hired(order.name, 0, order))
+        self._tell(ContenderStarted(order.name, 0, order))
         thread.start()
 
     def release(self, name: str) -> None:
@@ -61,9 +67,9 @@ class Troupe:
         """Cut its line."""
         self._playing[name][0].cut(seconds)
 
-    def _play(self, contender: Contender) -> None:
+    def _play(self, contender: DemoContender) -> None:
         code = contender.run()
-        self._tell(Ended(contender.order.name, 0, code, Text("")))
+        self._tell(ContenderEnded(contender.order.name, 0, code, Text("")))
 
 
 @dataclass
@@ -71,17 +77,19 @@ class Stage:
     """A crew, what it told, and a folder of its own on the server."""
 
     hosts: str
-    crew: Crew | Troupe
-    chronicle: Chronicle
+    crew: ProcessPool | Troupe
+    chronicle: ContenderLog
     zookeeper: KazooClient
     path: str = field(default_factory=lambda: f"/zktop-demo/stage{next(_numbers)}")
 
-    def order(self, name: str, recipe: str = "predecessor", **wanted: object) -> Order:
+    def order(self, name: str, recipe: str = "predecessor", **wanted: object) -> ContenderOrder:
         """An order for one lock; options of the claim and of the order in one go."""
-        claim = {key: wanted.pop(key) for key in tuple(wanted) if key in Claim.__struct_fields__}
-        claims = wanted.pop("claims", (Claim(recipe, claim.pop("path", self.path), **claim),))
-        connection = Connection(self.hosts, wanted.pop("session_timeout_s", 2.0))
-        return Order(name, claims, connection, **wanted)
+        claim = {
+            key: wanted.pop(key) for key in tuple(wanted) if key in LockClaim.__struct_fields__
+        }
+        claims = wanted.pop("claims", (LockClaim(recipe, claim.pop("path", self.path), **claim),))
+        connection = ClientSettings(self.hosts, wanted.pop("session_timeout_s", 2.0))
+        return ContenderOrder(name, claims, connection, **wanted)
 
     def hire(self, name: str, recipe: str = "predecessor", **wanted: object) -> None:
         """Start one contender."""

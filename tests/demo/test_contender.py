@@ -13,7 +13,7 @@ from demo.contenders import PATIENCE_S, Stage
 from servers import sandbox_server
 
 from zktop.demo.__main__ import EXIT_AFTER_S
-from zktop.demo.messages import Connection, Order
+from zktop.demo.messages import ClientSettings, ContenderOrder
 
 # What processes do does not depend on the kind of server.
 pytestmark = pytest.mark.parametrize("hosts", ["sandbox"], indirect=True, scope="session")
@@ -22,7 +22,7 @@ SESSION_S = 20.0  # much longer than anybody waits for here
 
 
 @contextmanager
-def contender(order: Order | str, *options: str):
+def contender(order: ContenderOrder | str, *options: str):
     """A contender that was started by hand, in a terminal as it were."""
     text = order if isinstance(order, str) else msgspec.json.encode(order).decode()
     process = subprocess.Popen(
@@ -72,7 +72,7 @@ def test_ctrl_c_leaves_the_queue(stage: Stage, recipe: str):
 def test_it_ends_though_the_server_does_not_answer(stage: Stage):
     """Two seconds after ctrl-c it is gone, released or not; a busy machine may add some."""
     with sandbox_server() as server:
-        connection = Connection(server.address, session_timeout_s=SESSION_S)
+        connection = ClientSettings(server.address, session_timeout_s=SESSION_S)
         order = msgspec.structs.replace(stage.order("a"), connection=connection)
         with contender(order) as process:
             wait_for(process, "works until told")

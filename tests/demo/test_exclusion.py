@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kazoo.client import KazooClient
 
-from zktop.demo.log import Chronicle
-from zktop.demo.processes import Crew
+from zktop.demo.log import ContenderLog
+from zktop.demo.processes import ProcessPool
 from zktop.errors import UsageError
 
 CORRECT = (
@@ -82,8 +82,8 @@ def test_no_trouble_makes_two_holders(
     hosts: str, zookeeper: KazooClient, recipe: str, troubles: list[tuple[str, str]]
 ):
     """Whoever dies, sleeps or loses its line: within live sessions nobody meets another inside."""
-    chronicle = Chronicle()
-    with Crew(chronicle.hear) as crew:
+    chronicle = ContenderLog()
+    with ProcessPool(chronicle.hear) as crew:
         stage = Stage(hosts, crew, chronicle, zookeeper)
         for name in NAMES:
             enter(stage, name, recipe)

@@ -4,8 +4,8 @@ import pytest
 from demo.contenders import Stage
 from servers import real_zookeeper, started_again
 
-from zktop.demo.log import Chronicle
-from zktop.demo.processes import Crew
+from zktop.demo.log import ContenderLog
+from zktop.demo.processes import ProcessPool
 
 CUT_S = 1.0  # many polls, and far from the end of a session
 MANY = 100  # requests; a patient waiter needs five
@@ -54,8 +54,8 @@ def test_a_failed_poll_is_no_answer(rehearsal: Stage):
 @pytest.mark.zookeeper
 def test_a_restart_of_the_server_is_enough_for_two_holders():
     """Sessions outlive the restart, so the first still holds when the flawed one walks in."""
-    chronicle = Chronicle()
-    with real_zookeeper(tickTime=2000) as server, Crew(chronicle.hear) as crew:
+    chronicle = ContenderLog()
+    with real_zookeeper(tickTime=2000) as server, ProcessPool(chronicle.hear) as crew:
         stage = Stage(server.address, crew, chronicle, None)
         stage.queue_up("poll", "a", session_timeout_s=20.0)
         stage.hire("b", "poll", flaw="failed-poll-holds", poll_s=0.1, session_timeout_s=20.0)

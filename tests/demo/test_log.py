@@ -6,25 +6,33 @@ from functools import partial
 import pytest
 from demo.contenders import PATIENCE_S, Stage
 
-from zktop.demo.log import REMEMBERED_NAMES, REMEMBERED_SESSIONS, Chronicle, Standing
-from zktop.demo.messages import Claim, Order, Step, What
-from zktop.demo.processes import Ended, Event, Froze, Hired, Told
+from zktop.demo.log import MAX_ENDED, MAX_ENDED_SESSIONS, ContenderLog, ContenderState
+from zktop.demo.messages import ContenderOrder, ContenderStep, LockClaim, StepKind
+from zktop.demo.processes import (
+    ContenderEnded,
+    ContenderFroze,
+    ContenderStarted,
+    PoolEvent,
+    StepReported,
+)
 from zktop.errors import UsageError
 from zktop.model.text import Text
 
 X, Y = "/zktop-demo/x", "/zktop-demo/y"
-ORDER = Order("ann", (Claim("poll", X), Claim("rw", Y, "write", gate=True)))
+ORDER = ContenderOrder("ann", (LockClaim("poll", X), LockClaim("rw", Y, "write", gate=True)))
 
 
-def told(what: What, lock: str | None = None, session: str | None = None) -> Told:
+def told(what: StepKind, lock: str | None = None, session: str | None = None) -> StepReported:
     """One step of ann's."""
-    return Told("ann", Step("ann", what, f"says {what}", "", lock=lock, session=session))
+    return StepReported(
+        "ann", ContenderStep("ann", what, f"says {what}", "", lock=lock, session=session)
+    )
 
 
-def standing(*events: Event) -> Standing:
+def standing(*events: PoolEvent) -> ContenderState:
     """How ann stands after that."""
-    chronicle = Chronicle()
-    for event in (Hired("ann", 7, ORDER), *events):
+    chronicle = ContenderLog()
+    for event in (ContenderStarted("ann", 7, ORDER), *events):
         chronicle.hear(event)
     return chronicle.standings()[0]
 
@@ -50,13 +58,16 @@ HAS_X = (CONNECTED, told("created", X), told("decided", X), told("acquired", X))
         ((*HAS_X, told("releasing", X)), "releases"),
         ((*HAS_X, told("releasing", X), told("released", X)), "ready"),
         ((*HAS_X, told("gave-up", Y)), "ready"),
-        ((*HAS_X, Froze("ann", frozen=True)), "frozen"),
-        ((*HAS_X, Froze("ann", frozen=True), Froze("ann", frozen=False)), "holds"),
+        ((*HAS_X, ContenderFroze("ann", frozen=True)), "frozen"),
+        (
+            (*HAS_X, ContenderFroze("ann", frozen=True), ContenderFroze("ann", frozen=False)),
+            "holds",
+        ),
         ((*HAS_X, told("ended")), "leaves"),
     ],
     ids=str,
 )
-def test_the_state_in_one_word(events: tuple[Event, ...], state: str):
+def test_the_state_in_one_word(events: tuple[PoolEvent, ...], state: str):
     """What it told last, unless something graver is the matter."""
     assert standing(*events).state == state
 
@@ -77,7 +88,7 @@ def test_the_session_is_the_one_of_the_reports():
     ],
     ids=str,
 )
-def test_what_it_believes_to_hold(events: tuple[Event, ...], holds: tuple[str, ...]):
+def test_what_it_believes_to_hold(events: tuple[PoolEvent, ...], holds: tuple[str, ...]):
     """The same lock may be held twice, to read and to write."""
     assert standing(*events).holds == holds
 
@@ -94,15 +105,15 @@ def test_its_last_words():
     assert [standing().says, standing(*HAS_X).says] == ["starting", "says acquired"]
 
 
-def ended(name: str) -> Ended:
+def ended(name: str) -> ContenderEnded:
     """Somebody is gone."""
-    return Ended(name, 7, 0, Text(""))
+    return ContenderEnded(name, 7, 0, Text(""))
 
 
 def test_who_has_ended_stands_nowhere_but_the_session_is_known():
     """It may live on until it expires, and a report still shows it."""
-    chronicle = Chronicle()
-    for event in (Hired("ann", 7, ORDER), *HAS_X, ended("ann")):
+    chronicle = ContenderLog()
+    for event in (ContenderStarted("ann", 7, ORDER), *HAS_X, ended("ann")):
         chronicle.hear(event)
 
     assert chronicle.standings() == ()
@@ -110,28 +121,28 @@ def test_who_has_ended_stands_nowhere_but_the_session_is_known():
     assert chronicle.believers(X) == set()
 
 
-@pytest.mark.parametrize("names", [REMEMBERED_NAMES, 5])
+@pytest.mark.parametrize("names", [MAX_ENDED, 5])
 def test_what_is_remembered_of_the_dead_is_bounded(names):
     """A UI may run for weeks."""
-    chronicle = Chronicle(names=names)
-    for number in range(REMEMBERED_NAMES + 10):
+    chronicle = ContenderLog(names=names)
+    for number in range(MAX_ENDED + 10):
         name = f"n{number}"
-        step = Step(name, "connected", "", "", session=hex(number + 1))
-        for event in (Hired(name, 7, ORDER), Told(name, step), ended(name)):
+        step = ContenderStep(name, "connected", "", "", session=hex(number + 1))
+        for event in (ContenderStarted(name, 7, ORDER), StepReported(name, step), ended(name)):
             chronicle.hear(event)
 
     assert len(chronicle.ended) == len(chronicle.told) == names
-    assert len(chronicle.sessions()) == 1 + REMEMBERED_SESSIONS  # one lived when it connected
+    assert len(chronicle.sessions()) == 1 + MAX_ENDED_SESSIONS  # one lived when it connected
     assert chronicle.ended.keys() == chronicle.latest.keys()
 
 
 def test_a_living_contender_is_ours_however_many_came_after_it():
     """Its session is the one that must not be taken for a stranger's."""
-    chronicle = Chronicle()
-    for number in range(2 * REMEMBERED_SESSIONS):
+    chronicle = ContenderLog()
+    for number in range(2 * MAX_ENDED_SESSIONS):
         name = f"n{number}"
-        step = Step(name, "connected", "", "", session=hex(number + 1))
-        events = [Hired(name, 7, ORDER), Told(name, step), ended(name)]
+        step = ContenderStep(name, "connected", "", "", session=hex(number + 1))
+        events = [ContenderStarted(name, 7, ORDER), StepReported(name, step), ended(name)]
         for event in events if number else events[:2]:
             chronicle.hear(event)
 
@@ -141,8 +152,8 @@ def test_a_living_contender_is_ours_however_many_came_after_it():
 
 def test_who_is_ours_is_the_same_object_until_somebody_connects():
     """Every report of a long run keeps it; a set each would be most of the memory."""
-    chronicle = Chronicle()
-    for event in (Hired("ann", 7, ORDER), *HAS_X):
+    chronicle = ContenderLog()
+    for event in (ContenderStarted("ann", 7, ORDER), *HAS_X):
         chronicle.hear(event)
     known = chronicle.ours
     chronicle.hear(ended("ann"))
@@ -152,8 +163,8 @@ def test_who_is_ours_is_the_same_object_until_somebody_connects():
 
 def test_the_newest_steps():
     """In the order in which they were told."""
-    chronicle = Chronicle()
-    for event in (Hired("ann", 7, ORDER), *HAS_X):
+    chronicle = ContenderLog()
+    for event in (ContenderStarted("ann", 7, ORDER), *HAS_X):
         chronicle.hear(event)
 
     assert [step.what for step in chronicle.last(2)] == ["decided", "acquired"]

@@ -6,8 +6,8 @@ import sys
 import msgspec
 import pytest
 
-from zktop.demo.contender import check
-from zktop.demo.messages import Claim, Connection, Order, read_order
+from zktop.demo.contender import check_order
+from zktop.demo.messages import ClientSettings, ContenderOrder, LockClaim, read_order
 from zktop.demo.recipes import RECIPES
 from zktop.errors import UsageError
 
@@ -15,38 +15,41 @@ from zktop.errors import UsageError
 @pytest.mark.parametrize(
     ("claim", "sentence"),
     [
-        (Claim("poll", "/app/lock"), "contenders write only below /zktop-demo, and /app/lock"),
-        (Claim("poll", "/zktop-demo"), "contenders write only below /zktop-demo, and"),
-        (Claim("poll", "/zktop-demonstration/x"), "contenders write only below /zktop-demo, and"),
-        (Claim("poll", "/zktop-demo/../app"), "'/zktop-demo/../app' is no path of a lock"),
-        (Claim("poll", "/zktop-demo/x/"), "'/zktop-demo/x/' is no path of a lock"),
-        (Claim("poll", "x"), "'x' is no path of a lock"),
-        (Claim("pole", "/zktop-demo/x"), "there is no recipe 'pole'; there are: poll, "),
+        (LockClaim("poll", "/app/lock"), "contenders write only below /zktop-demo, and /app/lock"),
+        (LockClaim("poll", "/zktop-demo"), "contenders write only below /zktop-demo, and"),
         (
-            Claim("rw", "/zktop-demo/x", mode="lease"),
+            LockClaim("poll", "/zktop-demonstration/x"),
+            "contenders write only below /zktop-demo, and",
+        ),
+        (LockClaim("poll", "/zktop-demo/../app"), "'/zktop-demo/../app' is no path of a lock"),
+        (LockClaim("poll", "/zktop-demo/x/"), "'/zktop-demo/x/' is no path of a lock"),
+        (LockClaim("poll", "x"), "'x' is no path of a lock"),
+        (LockClaim("pole", "/zktop-demo/x"), "there is no recipe 'pole'; there are: poll, "),
+        (
+            LockClaim("rw", "/zktop-demo/x", mode="lease"),
             "recipe rw has no mode 'lease'; it has: read",
         ),
         (
-            Claim("poll", "/zktop-demo/x", flaw="y"),
+            LockClaim("poll", "/zktop-demo/x", flaw="y"),
             "recipe poll has no flaw 'y'; it knows: failed",
         ),
         (
-            Claim("get-watch", "/zktop-demo/x", flaw="y"),
+            LockClaim("get-watch", "/zktop-demo/x", flaw="y"),
             "recipe get-watch has no flaw 'y'; it kno",
         ),
     ],
 )
-def test_what_cannot_be_is_refused_in_a_sentence(claim: Claim, sentence: str):
+def test_what_cannot_be_is_refused_in_a_sentence(claim: LockClaim, sentence: str):
     """Before anything is connected."""
     with pytest.raises(UsageError) as refusal:
-        check(Order("a", (claim,)))
+        check_order(ContenderOrder("a", (claim,)))
 
     assert str(refusal.value).startswith(sentence)
 
 
 def test_a_refused_order_is_exit_code_2():
     """One line on stderr, nothing on stdout, no traceback."""
-    order = msgspec.json.encode(Order("a", (Claim("poll", "/app/lock"),))).decode()
+    order = msgspec.json.encode(ContenderOrder("a", (LockClaim("poll", "/app/lock"),))).decode()
     done = subprocess.run(
         [sys.executable, "-m", "zktop.demo", order], capture_output=True, text=True, check=False
     )
@@ -64,10 +67,15 @@ def test_no_order_is_refused_in_a_sentence():
 
 def test_an_order_travels_as_json():
     """Everything that was ordered arrives."""
-    order = Order(
+    order = ContenderOrder(
         "a",
-        (Claim("rw", "/zktop-demo/x", "write", timeout_s=1.5), Claim("poll", "/zktop-demo/y")),
-        Connection("zk1:2181/app", auth=(("digest", "me:sesame"),), sasl={"mechanism": "GSSAPI"}),
+        (
+            LockClaim("rw", "/zktop-demo/x", "write", timeout_s=1.5),
+            LockClaim("poll", "/zktop-demo/y"),
+        ),
+        ClientSettings(
+            "zk1:2181/app", auth=(("digest", "me:sesame"),), sasl={"mechanism": "GSSAPI"}
+        ),
         work="oversleep",
         rounds=0,
     )

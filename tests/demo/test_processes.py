@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from demo.contenders import PATIENCE_S, Stage
 
-from zktop.demo.processes import Crew, Told
+from zktop.demo.processes import ProcessPool, StepReported
 from zktop.errors import UsageError
 
 # What processes do does not depend on the kind of server.
@@ -114,7 +114,7 @@ def test_a_crew_that_has_gone_home_hires_nobody(stage: Stage):
 
 def test_the_crew_is_capped(stage: Stage):
     """One more than the cap is refused in a sentence, and nothing is started."""
-    with Crew(lambda _: None, cap=1) as crew:
+    with ProcessPool(lambda _: None, cap=1) as crew:
         crew.hire(stage.order("a"))
 
         with pytest.raises(UsageError, match="the crew is full: it has 1 hands"):
@@ -187,11 +187,11 @@ def test_a_callback_may_use_the_crew(stage: Stage):
     seen, heard = [], threading.Event()
 
     def tell(event: object) -> None:
-        if isinstance(event, Told) and not heard.is_set():
+        if isinstance(event, StepReported) and not heard.is_set():
             seen.extend(crew.hands())
             heard.set()
 
-    with Crew(tell) as crew:
+    with ProcessPool(tell) as crew:
         crew.hire(stage.order("a"))
 
         assert heard.wait(PATIENCE_S)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 import pytest
 from demo.contenders import PATIENCE_S, Stage
 
-from zktop.demo.messages import Connection
-from zktop.demo.scene_player import Showing
-from zktop.demo.scene_player import Stage as Theatre
-from zktop.demo.scenes import End, Scene, scene_named
-from zktop.demo.scenes.scene import Heard, Move, Tell, contends, first
+from zktop.demo.messages import ClientSettings
+from zktop.demo.scene_player import ScenePlayer as Theatre
+from zktop.demo.scene_player import SceneProgress
+from zktop.demo.scenes import Scene, SceneEnd, scene_named
+from zktop.demo.scenes.scene import CommandContender, ExpectedStep, SceneMove, contends, first
 
 # What a stage does does not depend on the kind of server.
 pytestmark = pytest.mark.parametrize("hosts", ["sandbox"], indirect=True, scope="session")
@@ -22,29 +22,43 @@ TRIO = Scene(
     (
         first(contends("ann", "predecessor", "x")),
         first(contends("bob", "predecessor", "y")),
-        Move("ann goes", (Tell("ann", "release"),), (Heard("ann", "released"),), ("ann",)),
+        SceneMove(
+            "ann goes",
+            (CommandContender("ann", "release"),),
+            (ExpectedStep("ann", "released"),),
+            ("ann",),
+        ),
     ),
     "nothing",
-    End(),
+    SceneEnd(),
 )
-ENDLESS = Scene("endless", "", "", (Move("waits", (), (Heard("nobody", "lost"),)),), "", End())
-NOBODY = Scene("odd", "", "", (Move("kills", (Tell("nobody", "kill"),), (), ("x",)),), "", End())
+ENDLESS = Scene(
+    "endless", "", "", (SceneMove("waits", (), (ExpectedStep("nobody", "lost"),)),), "", SceneEnd()
+)
+NOBODY = Scene(
+    "odd",
+    "",
+    "",
+    (SceneMove("kills", (CommandContender("nobody", "kill"),), (), ("x",)),),
+    "",
+    SceneEnd(),
+)
 
 
 class Audience:
     """Hears what is shown, and waits for it."""
 
     def __init__(self) -> None:
-        self.seen: list[Showing] = []
+        self.seen: list[SceneProgress] = []
         self._news = threading.Condition()
 
-    def hear(self, showing: Showing) -> None:
+    def hear(self, showing: SceneProgress) -> None:
         """Take in one change."""
         with self._news:
             self.seen.append(showing)
             self._news.notify_all()
 
-    def until(self, condition: Callable[[Showing], bool]) -> Showing:
+    def until(self, condition: Callable[[SceneProgress], bool]) -> SceneProgress:
         """Wait for a showing; fails with the last one instead."""
         with self._news:
             now = lambda: self.seen and condition(self.seen[-1])  # noqa: E731
@@ -53,7 +67,7 @@ class Audience:
         assert happened, self.seen[-1:]
         return self.seen[-1]
 
-    def sees(self, phase: str, played: int | None = None) -> Showing:
+    def sees(self, phase: str, played: int | None = None) -> SceneProgress:
         """Wait until the stage is in this phase, after so many moves."""
         return self.until(lambda one: one.phase == phase and played in (None, one.played))
 
@@ -67,7 +81,7 @@ def audience() -> Audience:
 @pytest.fixture
 def theatre(stage: Stage, audience: Audience) -> Iterator[Theatre]:
     """A stage with a crew."""
-    connection = Connection(stage.hosts, session_timeout_s=2.0)
+    connection = ClientSettings(stage.hosts, session_timeout_s=2.0)
     with Theatre(stage.crew, stage.chronicle, connection, audience.hear) as theatre:
         yield theatre
 
@@ -197,6 +211,6 @@ def test_without_a_scene_nothing_happens(theatre: Theatre, audience: Audience):
     theatre.seek(3)
     theatre.play()
     theatre.stop()
-    audience.until(lambda one: one == Showing())
+    audience.until(lambda one: one == SceneProgress())
 
     assert {one.phase for one in audience.seen} == {"empty"}

@@ -5,10 +5,10 @@ import threading
 import pytest
 from demo.contenders import PATIENCE_S, Stage
 
-from zktop.demo.messages import Connection, Step
-from zktop.demo.scene_player import Line, Player, SceneFailedError
-from zktop.demo.scenes import SCENES, End, Scene
-from zktop.demo.scenes.scene import Heard, Move, Tell, contends, first
+from zktop.demo.messages import ClientSettings, ContenderStep
+from zktop.demo.scene_player import SceneFailedError, SceneLine, SceneRun
+from zktop.demo.scenes import SCENES, Scene, SceneEnd
+from zktop.demo.scenes.scene import CommandContender, ExpectedStep, SceneMove, contends, first
 
 DUO = Scene(
     "duo",
@@ -16,18 +16,23 @@ DUO = Scene(
     "How to wait.",
     (
         first(contends("ann", "predecessor", "x")),
-        Move("ann goes", (Tell("ann", "release"),), (Heard("ann", "released"),), ("ann",)),
+        SceneMove(
+            "ann goes",
+            (CommandContender("ann", "release"),),
+            (ExpectedStep("ann", "released"),),
+            ("ann",),
+        ),
     ),
     "nothing",
-    End(),
+    SceneEnd(),
 )
 
 
-def player(stage: Stage, scene: Scene = DUO, lines: list[Line] | None = None) -> Player:
+def player(stage: Stage, scene: Scene = DUO, lines: list[SceneLine] | None = None) -> SceneRun:
     """A player on this stage."""
     lines = [] if lines is None else lines
-    connection = Connection(stage.hosts, session_timeout_s=2.0)
-    return Player(scene, stage.crew, stage.chronicle, connection, lines.append)
+    connection = ClientSettings(stage.hosts, session_timeout_s=2.0)
+    return SceneRun(scene, stage.crew, stage.chronicle, connection, lines.append)
 
 
 def test_a_step_is_one_move(stage: Stage):
@@ -47,7 +52,7 @@ def test_a_step_is_one_move(stage: Stage):
 
 def test_a_pause_comes_after_the_move_and_play_goes_on(stage: Stage):
     """Paused in the middle of the first move, then played to the end."""
-    lines: list[Line] = []
+    lines: list[SceneLine] = []
     duo = player(stage, lines=lines)
     duo._tell = lambda line: (lines.append(line), duo.pause() if line.number == 1 else None)
 
@@ -72,7 +77,14 @@ def test_the_pace_is_a_wait_that_a_stop_ends(stage: Stage):
 
 def test_a_stop_ends_a_move_that_waits(stage: Stage):
     """However long it would have waited."""
-    endless = Scene("endless", "", "", (Move("waits", (), (Heard("nobody", "lost"),)),), "", End())
+    endless = Scene(
+        "endless",
+        "",
+        "",
+        (SceneMove("waits", (), (ExpectedStep("nobody", "lost"),)),),
+        "",
+        SceneEnd(),
+    )
     waiting = player(stage, endless)
     playing = threading.Thread(target=waiting.play)
     playing.start()
@@ -108,8 +120,15 @@ def test_other_contenders_are_left_alone(stage: Stage):
 
 def test_a_move_that_fails_is_told_in_a_sentence(stage: Stage, monkeypatch: pytest.MonkeyPatch):
     """Which scene, which move, and what did not happen."""
-    monkeypatch.setattr("zktop.demo.scene_player.MOVE_WITHIN_S", -5.9)
-    odd = Scene("odd", "", "", (Move("waits", (), (Heard("ann", "acquired"),)),), "", End())
+    monkeypatch.setattr("zktop.demo.scene_player.MOVE_TIMEOUT_S", -5.9)
+    odd = Scene(
+        "odd",
+        "",
+        "",
+        (SceneMove("waits", (), (ExpectedStep("ann", "acquired"),)),),
+        "",
+        SceneEnd(),
+    )
 
     with pytest.raises(SceneFailedError, match=r"scene odd, move 1: not within .*: ann acquired"):
         player(stage, odd).play()
@@ -128,6 +147,6 @@ def test_scenes_have_names_of_their_own():
 
 def test_a_step_is_one_line_for_people():
     """The time, who, and what."""
-    step = Step("ann", "acquired", "acquired /x", "2026-01-31T12:00:00.123Z")
+    step = ContenderStep("ann", "acquired", "acquired /x", "2026-01-31T12:00:00.123Z")
 
     assert step.line() == "12:00:00.123 ann: acquired /x"

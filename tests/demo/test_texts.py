@@ -7,7 +7,7 @@ from zktop.cli.contend import command as contend
 from zktop.cli.scene import command as scene_command
 from zktop.demo.recipes import RECIPES, Recipe
 from zktop.demo.scenes import SCENES, Scene
-from zktop.demo.scenes.scene import Hire
+from zktop.demo.scenes.scene import StartContender
 
 LINE = 79
 
@@ -67,7 +67,9 @@ def test_a_scene_says_what_to_learn_and_what_to_look_at(scene: Scene):
 def test_every_recipe_is_in_a_scene():
     """Or in one that differs only in how nodes are named."""
     acts = (act for scene in SCENES for move in scene.moves for act in move.acts)
-    played = {claim.recipe for act in acts if isinstance(act, Hire) for claim in act.claims}
+    played = {
+        claim.recipe for act in acts if isinstance(act, StartContender) for claim in act.claims
+    }
 
     assert {recipe.name for recipe in RECIPES} - played == {"kazoo-rw", "rw-herd", "rw-host"}
 
@@ -75,6 +77,8 @@ def test_every_recipe_is_in_a_scene():
 def test_every_flaw_is_in_a_scene():
     """Each mistake can be watched."""
     acts = (act for scene in SCENES for move in scene.moves for act in move.acts)
-    played = {claim.flaw for act in acts if isinstance(act, Hire) for claim in act.claims}
+    played = {
+        claim.flaw for act in acts if isinstance(act, StartContender) for claim in act.claims
+    }
 
     assert {flaw.name for recipe in RECIPES for flaw in recipe.flaws} <= played

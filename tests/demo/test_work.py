@@ -5,7 +5,7 @@ import signal
 import pytest
 from demo.contenders import Stage
 
-from zktop.demo.messages import Claim
+from zktop.demo.messages import LockClaim
 
 
 def test_held_for_as_long_as_ordered(rehearsal: Stage):
@@ -75,7 +75,7 @@ def test_one_that_forgets_holds_for_ever(rehearsal: Stage):
 def test_locks_are_taken_in_the_given_order_and_released_in_reverse(rehearsal: Stage):
     """One after the other."""
     locks = [f"{rehearsal.path}/{name}" for name in "xyz"]
-    rehearsal.hire("a", claims=tuple(Claim("predecessor", lock) for lock in locks), hold_s=0)
+    rehearsal.hire("a", claims=tuple(LockClaim("predecessor", lock) for lock in locks), hold_s=0)
     rehearsal.ended("a")
     steps = [s for s in rehearsal.chronicle.steps if s.what in {"acquired", "released"}]
 
@@ -85,7 +85,7 @@ def test_locks_are_taken_in_the_given_order_and_released_in_reverse(rehearsal: S
 def test_a_gate_holds_until_the_word_comes(rehearsal: Stage):
     """The second lock is asked for when told, so that scenes can be set up step by step."""
     x, y = f"{rehearsal.path}/x", f"{rehearsal.path}/y"
-    rehearsal.hire("a", claims=(Claim("rw", x), Claim("rw", y, gate=True)))
+    rehearsal.hire("a", claims=(LockClaim("rw", x), LockClaim("rw", y, gate=True)))
     rehearsal.told("a", "waiting")
 
     assert rehearsal.nodes(y) == []

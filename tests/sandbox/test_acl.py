@@ -4,7 +4,7 @@ import pytest
 
 from zktop.sandbox import acl
 from zktop.sandbox.acl import Identity, allows, expand, masked
-from zktop.sandbox.protocol import Acl, Code, Perm, Refused
+from zktop.sandbox.protocol import Acl, ErrorCode, Perm, Refused
 
 HOST = Identity("ip", "10.1.2.3")
 ANN = Identity("digest", "ann:hash")
@@ -68,7 +68,7 @@ def test_refused_lists(lines):
     with pytest.raises(Refused) as refusal:
         expand(lines, [HOST])
 
-    assert refusal.value.code is Code.INVALID_ACL
+    assert refusal.value.code is ErrorCode.INVALID_ACL
 
 
 def test_doubles():

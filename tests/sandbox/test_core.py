@@ -5,8 +5,8 @@ import struct
 import pytest
 from sandbox.raw_client import PASSWORD, buf, i32, i64, new, txt
 
-from zktop.sandbox.connection import Client
-from zktop.sandbox.core import Clock, Keeper
+from zktop.sandbox.connection import ClientConnection
+from zktop.sandbox.core import ServerClock, ServerCore
 from zktop.sandbox.protocol import Malformed
 
 
@@ -35,11 +35,11 @@ class Bench:
 
     def __init__(self):
         self.now = 1_000_000
-        self.keeper = Keeper(Clock(lambda: self.now, lambda: self.now), tick_ms=2000)
+        self.keeper = ServerCore(ServerClock(lambda: self.now, lambda: self.now), tick_ms=2000)
 
     def connect(self, timeout=4000, session=0, password=PASSWORD):
         """A client with a session."""
-        client = Client(Line(), "127.0.0.1", 1)
+        client = ClientConnection(Line(), "127.0.0.1", 1)
         self.keeper.welcome(client)
         request = i32(0) + i64(0) + i32(timeout) + i64(session) + buf(password) + b"\0"
         self.keeper.receive(client, request, self.now)
@@ -120,7 +120,7 @@ def test_one_connection_a_session(bench):
 
 def test_who_never_connects(bench):
     """A connection that asks for no session is cut after ten to twenty seconds."""
-    client = Client(Line(), "127.0.0.1", 1)
+    client = ClientConnection(Line(), "127.0.0.1", 1)
     bench.keeper.welcome(client)
     bench.wait(20_000)
 
@@ -158,7 +158,7 @@ def test_reaping(bench):
 
 def test_a_client_from_the_future(bench):
     """A client that has seen later zxids is refused: this server has lost what it knew."""
-    client = Client(Line(), "127.0.0.1", 1)
+    client = ClientConnection(Line(), "127.0.0.1", 1)
     with pytest.raises(Malformed):
         bench.keeper.receive(client, i32(0) + i64(99) + i32(1) + i64(0) + buf(b""), 0)
 
@@ -166,7 +166,7 @@ def test_a_client_from_the_future(bench):
 def test_old_clients(bench):
     """A request without the read-only flag gets an answer without it."""
     for flag, length in ((b"", 36), (b"\0", 37)):
-        client = Client(Line(), "127.0.0.1", 1)
+        client = ClientConnection(Line(), "127.0.0.1", 1)
         request = i32(0) + i64(0) + i32(1) + i64(0) + buf(PASSWORD) + flag
         bench.keeper.receive(client, request, bench.now)
 

@@ -8,32 +8,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zktop.sandbox import protocol as wire
-from zktop.sandbox.protocol import Acl, Malformed, Reader, Stat
+from zktop.sandbox.protocol import Acl, FrameReader, Malformed, NodeStat
 
 int32s = st.integers(-(2**31), 2**31 - 1)
 int64s = st.integers(-(2**63), 2**63 - 1)
 texts = st.none() | st.text(st.characters(exclude_categories=["Cs"]))
 acls = st.builds(Acl, int32s, texts, texts)
-stats = st.builds(Stat, *[int64s] * 4, *[int32s] * 3, int64s, int32s, int32s, int64s)
+stats = st.builds(NodeStat, *[int64s] * 4, *[int32s] * 3, int64s, int32s, int32s, int64s)
 
 
 @given(texts)
 def test_text_round_trip(value):
     """Any text comes back, empty and absent ones apart."""
-    assert Reader(wire.pack_string(value)).string() == value
+    assert FrameReader(wire.pack_string(value)).string() == value
 
 
 @given(st.none() | st.binary())
 def test_bytes_round_trip(value):
     """Any bytes come back, empty and absent ones apart."""
-    assert Reader(wire.pack_buffer(value)).buffer() == value
+    assert FrameReader(wire.pack_buffer(value)).buffer() == value
 
 
 @given(int32s, st.lists(acls))
 def test_list_round_trip(number, lines):
     """A list comes back whole and what stands after it is found."""
     packed = wire.pack_vector([wire.pack_acl(line) for line in lines]) + wire.pack_int(number)
-    reader = Reader(packed)
+    reader = FrameReader(packed)
 
     assert reader.vector(reader.acl) == lines
     assert reader.int32() == number
@@ -59,11 +59,11 @@ def test_reply(xid, zxid, err, body):
 def test_no_bytes_can_crash_a_reader(raw):
     """Whatever comes, reading it ends in a value or in Malformed."""
     for read in ("int32", "int64", "flag", "buffer", "string", "acl"):
-        reader = Reader(raw)
+        reader = FrameReader(raw)
         with contextlib.suppress(Malformed):
             while reader.rest:
                 getattr(reader, read)()
-    reader = Reader(raw)
+    reader = FrameReader(raw)
     with contextlib.suppress(Malformed):
         reader.vector(reader.string)
 
@@ -74,9 +74,9 @@ def test_lengths_are_checked(length):
     raw = struct.pack(">i", length) + b"1234"
 
     with pytest.raises(Malformed):
-        Reader(raw).buffer()
+        FrameReader(raw).buffer()
 
 
 def test_what_is_no_utf8():
     """Bytes that are no text become U+FFFD, which no path may hold."""
-    assert Reader(wire.pack_buffer(b"/a\xff")).string() == "/a�"
+    assert FrameReader(wire.pack_buffer(b"/a\xff")).string() == "/a�"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zktop.sandbox.sessions import Deadlines, Sessions
+from zktop.sandbox.sessions import Deadlines, ServerSessions
 
 TICK = 2000
 
@@ -14,23 +14,23 @@ TICK = 2000
 )
 def test_timeouts_have_bounds(asked, given_ms):
     """A client gets what it asks for, between two and twenty ticks."""
-    assert Sessions(0, TICK).open(asked, now_ms=0).timeout_ms == given_ms
+    assert ServerSessions(0, TICK).open(asked, now_ms=0).timeout_ms == given_ms
 
 
 def test_ids():
     """Ids count up, carry the server in the top byte and differ after a restart."""
-    first = Sessions(1_795_219_104_533, TICK)
+    first = ServerSessions(1_795_219_104_533, TICK)
     ids = [first.open(0, 0).id for _ in range(2)]
 
     assert ids[1] - ids[0] == 1
     assert ids[0] >> 56 == 1
-    assert ids[0] < Sessions(1_795_219_104_534, TICK).open(0, 0).id
+    assert ids[0] < ServerSessions(1_795_219_104_534, TICK).open(0, 0).id
 
 
 @given(st.integers(0, 10**7), st.integers(4000, 40_000))
 def test_never_early_nor_a_tick_late(now, timeout):
     """A session ends after its timeout, at most one tick later."""
-    sessions = Sessions(0, TICK)
+    sessions = ServerSessions(0, TICK)
     session = sessions.open(timeout, now)
 
     assert sessions.deadlines.take_due(now + timeout) == []
@@ -40,7 +40,7 @@ def test_never_early_nor_a_tick_late(now, timeout):
 
 def test_a_sign_of_life():
     """Who is heard of lives on."""
-    sessions = Sessions(0, TICK)
+    sessions = ServerSessions(0, TICK)
     session = sessions.open(4000, 0)
     sessions.touch(session, 3000)
 
@@ -50,7 +50,7 @@ def test_a_sign_of_life():
 
 def test_coming_back():
     """With its password a client gets its session again, with the timeout it asks for now."""
-    sessions = Sessions(0, TICK)
+    sessions = ServerSessions(0, TICK)
     session = sessions.open(4000, 0)
 
     assert sessions.reattach(session.id, session.password, 9000, 100) is session
@@ -60,7 +60,7 @@ def test_coming_back():
 
 def test_not_coming_back():
     """A wrong password, none, or the id of a closed session give nothing."""
-    sessions = Sessions(0, TICK)
+    sessions = ServerSessions(0, TICK)
     session, other = sessions.open(4000, 0), sessions.open(4000, 0)
     wrong = [(session.id, other.password), (session.id, None), (7, session.password)]
     refused = [sessions.reattach(one, password, 4000, 0) for one, password in wrong]
@@ -73,7 +73,7 @@ def test_not_coming_back():
 
 def test_touching_the_dead():
     """A session that is over is not revived by a late packet."""
-    sessions = Sessions(0, TICK)
+    sessions = ServerSessions(0, TICK)
     session = sessions.open(4000, 0)
     sessions.close(session.id)
     sessions.touch(session, 0)

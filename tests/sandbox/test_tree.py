@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from zktop.sandbox import protocol as paths
 from zktop.sandbox.acl import OPEN
-from zktop.sandbox.plan_write import Creation, Draft
-from zktop.sandbox.protocol import Code, Refused
-from zktop.sandbox.tree import SPECIAL, Lifetime, Moment, Tree, int32
+from zktop.sandbox.plan_write import PlannedCreate, WritePlan
+from zktop.sandbox.protocol import ErrorCode, Refused
+from zktop.sandbox.tree import SPECIAL, Lifetime, Transaction, ZnodeTree, int32
 from zktop.sandbox.writes import Store
 
 NAMES = ["/a", "/a/b", "/a/b/c", "/a/d", "/e"]
@@ -24,24 +24,24 @@ def store():
 
 def creation(path, *, owner=0, sequential=False, data=b"x", container=False, ttl_ms=0):
     """A wish to create."""
-    return Creation(path, data, OPEN, Lifetime(owner, container, ttl_ms), sequential)
+    return PlannedCreate(path, data, OPEN, Lifetime(owner, container, ttl_ms), sequential)
 
 
 def create(kept, path, **wishes):
     """Create one znode in a transaction of its own; the path it got."""
     moment = kept.begin()
-    return kept.apply(Draft(kept.tree, ()).create(creation(path, **wishes)), moment).path
+    return kept.apply(WritePlan(kept.tree, ()).create(creation(path, **wishes)), moment).path
 
 
 def delete(kept, path):
     """Delete one znode in a transaction of its own."""
     moment = kept.begin()
-    kept.apply(Draft(kept.tree, ()).delete(path, -1), moment)
+    kept.apply(WritePlan(kept.tree, ()).delete(path, -1), moment)
 
 
 def test_a_new_server():
     """Every server has the same few znodes; those that cannot be deleted are among them."""
-    tree = Tree()
+    tree = ZnodeTree()
 
     assert all(path in tree for path in SPECIAL)
     assert (len(tree), tree.count_below("/"), tree.bytes) == (5, 3, 44)
@@ -71,7 +71,7 @@ def test_numbers_stick_at_the_last():
     delete(kept, last)
 
     assert last == "/q/n-2147483647"
-    assert refusal.value.code is Code.NODE_EXISTS
+    assert refusal.value.code is ErrorCode.NODE_EXISTS
     assert create(kept, "/q/n-", sequential=True) == last
 
 
@@ -80,7 +80,7 @@ def test_numbers_run_over_within_a_multi():
     kept = store()
     create(kept, "/q")
     kept.tree.node("/q").cversion = LAST
-    draft = Draft(kept.tree, ())
+    draft = WritePlan(kept.tree, ())
     changes = [draft.create(creation("/q/n-", sequential=True)) for _ in range(2)]
 
     assert [change.path for change in changes] == ["/q/n-2147483647", "/q/n--2147483648"]
@@ -89,13 +89,13 @@ def test_numbers_run_over_within_a_multi():
 def test_a_draft_changes_nothing():
     """What is decided on a draft is seen by the next decision and by nobody else."""
     kept = store()
-    draft = Draft(kept.tree, ())
+    draft = WritePlan(kept.tree, ())
     draft.create(creation("/a"))
     draft.create(creation("/a/b"))
     with pytest.raises(Refused) as refusal:
         draft.delete("/a", -1)
 
-    assert refusal.value.code is Code.NOT_EMPTY
+    assert refusal.value.code is ErrorCode.NOT_EMPTY
     assert "/a" not in kept.tree
 
 
@@ -150,7 +150,7 @@ def test_stat_keeps_its_word(taken):
     for name, path, *rest in taken:
         moment = kept.begin()
         try:
-            change = decide(Draft(kept.tree, ()), name, path, *rest)
+            change = decide(WritePlan(kept.tree, ()), name, path, *rest)
         except Refused:
             continue
         kept.apply(change, moment)
@@ -208,7 +208,7 @@ def test_a_refused_multi_leaves_no_trace(names):
     for path in NAMES[:3]:
         create(kept, path)
     before = {path: kept.tree.node(path).stat() for path in NAMES[:3]}
-    draft = Draft(kept.tree, ())
+    draft = WritePlan(kept.tree, ())
     for path in names:
         for name, value in (("number", None), ("delete", None), ("write", b"")):
             with contextlib.suppress(Refused):
@@ -230,9 +230,9 @@ def test_versions_run_over():
     """The version after the largest is the smallest, as in Java."""
     kept = store()
     create(kept, "/a")
-    kept.tree.write("/a", b"", LAST, Moment(9, 9))
+    kept.tree.write("/a", b"", LAST, Transaction(9, 9))
 
-    assert Draft(kept.tree, ()).write("/a", b"", LAST).version == -(2**31)
+    assert WritePlan(kept.tree, ()).write("/a", b"", LAST).version == -(2**31)
 
 
 @given(st.text(max_size=5))

@@ -17,7 +17,7 @@ from tmux import ZKTOP, terminal
 from ui.fake_feed import pressed, settled
 from zk.observed import eventually
 
-from zktop.app.contenders import Troupe
+from zktop.app.contenders import Contenders
 from zktop.app.run_ui import live_feed
 from zktop.config.types import Config
 from zktop.ui.app import Zktop
@@ -134,7 +134,7 @@ async def test_random_keys_write_nothing_however_quickly_each_is_followed(
     monkeypatch.chdir(tmp_path)
     before = znodes(client)
     config = Config(hosts=server.address)
-    troupe = Troupe(config)
+    troupe = Contenders(config)
     feed = live_feed(config, lambda: troupe.sessions)
     app = Zktop(feed, troupe, look=UiSettings())
     try:

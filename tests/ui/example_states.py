@@ -32,7 +32,7 @@ from ui.fake_stage import AB_BA, Asked
 
 from zktop.model.facts import AnyFact, Gone, Millis, Server, join
 from zktop.model.text import Text
-from zktop.ui.ports import Frame, Hand, News, RecipeCard, Said, Showing, Status
+from zktop.ui.ports import Frame, Hand, LogLine, News, RecipeCard, Showing, Status
 
 END = NOW + 60_000
 STEP = 5_000
@@ -164,11 +164,11 @@ HANDS = (
          is_gone=True),
 )  # fmt: skip
 SAID = (
-    Said(NOW, "", "[1/2] ann takes orders."),
-    Said(NOW + 200, "ann", "creates /zktop-demo/ab-ba/orders/lock-0000000000"),
-    Said(NOW + 300, "ann", "is the first in line: holds it"),
-    Said(NOW + 2_000, "", "[2/2] bob asks for orders."),
-    Said(NOW + 2_200, "bob", "watches lock-0000000000 and waits"),
+    LogLine(NOW, "", "[1/2] ann takes orders."),
+    LogLine(NOW + 200, "ann", "creates /zktop-demo/ab-ba/orders/lock-0000000000"),
+    LogLine(NOW + 300, "ann", "is the first in line: holds it"),
+    LogLine(NOW + 2_000, "", "[2/2] bob asks for orders."),
+    LogLine(NOW + 2_200, "bob", "watches lock-0000000000 and waits"),
 )
 
 

@@ -13,7 +13,7 @@ from zktop.model.facts import AnyFact, Millis
 from zktop.model.settings import Settings
 from zktop.model.world.world import World
 from zktop.ui.app import Zktop
-from zktop.ui.ports import Frame, News, Status, Tell
+from zktop.ui.ports import Frame, News, OnNews, Status
 from zktop.ui.settings import UiSettings
 
 CONSEQUENCES = 2  # a key leads to a question, and the question to what is to be seen
@@ -41,9 +41,9 @@ class ToldFeed:
         self.notes: Sequence[str] = ()
         self.news = list(news)
         self.recorded: list[Path | None] = []
-        self.tell: Tell = self.news.append
+        self.tell: OnNews = self.news.append
 
-    def start(self, tell: Tell) -> None:
+    def start(self, tell: OnNews) -> None:
         """Tell all that there is."""
         self.tell = tell
         tell(Status("live" if self.is_live else "replay"))

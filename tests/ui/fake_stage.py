@@ -4,7 +4,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from zktop.demo.permission import Allow, Permission
-from zktop.ui.ports import Act, Hand, RecipeCard, Said, SceneCard, Showing, Steer, Wish
+from zktop.ui.ports import (
+    ContenderAction,
+    Hand,
+    LogLine,
+    RecipeCard,
+    SceneAction,
+    SceneCard,
+    Showing,
+    Wish,
+)
 
 AB_BA = SceneCard(
     "ab-ba", "Two locks in two orders", "Both wait for ever.", "The circle.", ("first", "second")
@@ -20,7 +29,7 @@ class Asked:
 
     hands: Sequence[Hand] = ()
     showing: Showing = field(default_factory=Showing)
-    lines: Sequence[Said] = ()
+    lines: Sequence[LogLine] = ()
     joins: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     asked: list[tuple[object, ...]] = field(default_factory=list)
     allow: Allow = "always"
@@ -36,7 +45,7 @@ class Asked:
         """Ask for permission as the real one does."""
         self.permission = Permission(self.root, self.allow)
 
-    def said(self, count: int, who: str | None = None) -> Sequence[Said]:
+    def said(self, count: int, who: str | None = None) -> Sequence[LogLine]:
         """What was told."""
         return [one for one in self.lines if who in (None, one.who)][-count:]
 
@@ -52,7 +61,7 @@ class Asked:
         """Remember it."""
         self.asked.append(("spawn", wish, typed))
 
-    def act(self, act: Act, name: str) -> None:
+    def act(self, act: ContenderAction, name: str) -> None:
         """Remember it."""
         self.asked.append((act, name))
 
@@ -60,7 +69,7 @@ class Asked:
         """Remember it."""
         self.asked.append(("put on", scene, paused))
 
-    def steer(self, steer: Steer) -> None:
+    def steer(self, steer: SceneAction) -> None:
         """Remember it."""
         self.asked.append(("steer", steer))
 

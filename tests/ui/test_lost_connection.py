@@ -5,7 +5,7 @@ from model.builders import NOW, lock, own
 from msgspec.structs import replace
 from ui.fake_feed import app_of, frames, settled
 
-from zktop.ui.ports import Frame, Status, Word
+from zktop.ui.ports import FeedState, Frame, Status
 from zktop.ui.screens import PAGES
 from zktop.ui.widgets.canvas import Canvas
 
@@ -20,7 +20,7 @@ def lost() -> list[Frame]:
 @pytest.mark.parametrize(
     ("word", "is_dim"), [("lost", True), ("failed", True), ("live", False), ("read-only", False)]
 )
-async def test_the_picture_is_dimmed(word: Word, *, is_dim: bool) -> None:
+async def test_the_picture_is_dimmed(word: FeedState, *, is_dim: bool) -> None:
     """All of the page, not the head, which says why."""
     app = app_of(*lost(), Status(word, "Why that is."))
     async with app.run_test(size=(100, 30)) as pilot:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from kazoo.client import KazooClient
 from whole.independent_reader import look, watching
 
-from zktop.demo.log import Chronicle
-from zktop.demo.scene_player import Line, Player
-from zktop.demo.scenes import LockEnd, Scene
+from zktop.demo.log import ContenderLog
+from zktop.demo.scene_player import SceneLine, SceneRun
+from zktop.demo.scenes import ExpectedQueue, Scene
 from zktop.errors import ZktopError
 from zktop.model.report import Contender, Report
 
@@ -19,7 +19,7 @@ BUSY = 200  # requests; a patient waiter needs five
 class Seen:
     """What a report says about one scene."""
 
-    locks: dict[str, LockEnd]
+    locks: dict[str, ExpectedQueue]
     deadlocks: list[str]
     findings: set[str]
     alarms: set[str]  # the critical ones of them
@@ -30,7 +30,7 @@ class Seen:
 class Told:
     """What the contenders believed and did, and what the nodes on the server say."""
 
-    nodes: dict[str, LockEnd]
+    nodes: dict[str, ExpectedQueue]
     believe: dict[str, frozenset[str]]
     believed: dict[str, frozenset[str]]
     busy: set[str]
@@ -39,9 +39,11 @@ class Told:
 class Show:
     """One scene with a crew of its own."""
 
-    def __init__(self, scene: Scene, player_for: Callable[[Callable[[Line], None]], Player]):
+    def __init__(
+        self, scene: Scene, player_for: Callable[[Callable[[SceneLine], None]], SceneRun]
+    ):
         self.scene = scene
-        self.lines: list[Line] = []
+        self.lines: list[SceneLine] = []
         self.player = player_for(self.lines.append)
         self.woken: frozenset[str] = frozenset()
         self.problem: str | None = None
@@ -51,7 +53,7 @@ class Show:
         self.left_behind: list[str] | None = None
 
     @property
-    def chronicle(self) -> Chronicle:
+    def chronicle(self) -> ContenderLog:
         """What its contenders tell."""
         return self.player._chronicle
 
@@ -107,17 +109,19 @@ class Show:
         """Who somebody is: by the session, or by the label where the session is gone."""
         return self.chronicle.sessions().get(contender.session or 0, str(contender.owner))
 
-    def _end(self, report: Report, path: str) -> LockEnd:
+    def _end(self, report: Report, path: str) -> ExpectedQueue:
         view = report.view(path)
         if view is None:
-            return LockEnd()
-        return LockEnd(tuple(map(self._name, view.holders)), tuple(map(self._name, view.waiters)))
+            return ExpectedQueue()
+        return ExpectedQueue(
+            tuple(map(self._name, view.holders)), tuple(map(self._name, view.waiters))
+        )
 
-    def _nodes(self, zookeeper: KazooClient, port: int, path: str) -> LockEnd:
+    def _nodes(self, zookeeper: KazooClient, port: int, path: str) -> ExpectedQueue:
         """The state of a lock by its nodes; where waiters have none, by the server's watches."""
         holders, waiters = look(zookeeper, path)
         names = {hex(session): name for session, name in self.chronicle.sessions().items()}
-        return LockEnd(tuple(holders), tuple(waiters or watching(port, path, names)))
+        return ExpectedQueue(tuple(holders), tuple(waiters or watching(port, path, names)))
 
     def _asks_much(self, name: str) -> bool:
         """Whether a contender comes to ask the server for more than it should."""

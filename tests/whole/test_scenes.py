@@ -15,12 +15,12 @@ from kazoo.client import KazooClient
 from whole.played_scene import Show
 
 from zktop.app.live_run import LiveRun
-from zktop.demo.log import Chronicle
-from zktop.demo.messages import DEMO_ROOT, Connection
-from zktop.demo.processes import Crew
-from zktop.demo.scene_player import Line, Player
+from zktop.demo.log import ContenderLog
+from zktop.demo.messages import DEMO_ROOT, ClientSettings
+from zktop.demo.processes import ProcessPool
+from zktop.demo.scene_player import SceneLine, SceneRun
 from zktop.demo.scenes import SCENES, Scene
-from zktop.demo.scenes.scene import Hire
+from zktop.demo.scenes.scene import StartContender
 from zktop.model.settings import SECOND, Root, Settings, Thresholds
 from zktop.zk import Access, Plan, parse_hosts
 
@@ -68,12 +68,12 @@ def shows(hosts: str) -> Shows:
 
 def on_stage(scene: Scene, hosts: str, stack: ExitStack) -> Show:
     """Prepare a scene with a crew of its own, because the same names play in all of them."""
-    chronicle = Chronicle()
-    crew = stack.enter_context(Crew(chronicle.hear))
-    connection = Connection(hosts, session_timeout_s=SESSION_S)
+    chronicle = ContenderLog()
+    crew = stack.enter_context(ProcessPool(chronicle.hear))
+    connection = ClientSettings(hosts, session_timeout_s=SESSION_S)
 
-    def player(tell: Callable[[Line], None]) -> Player:
-        return Player(scene, crew, chronicle, connection, tell)
+    def player(tell: Callable[[SceneLine], None]) -> SceneRun:
+        return SceneRun(scene, crew, chronicle, connection, tell)
 
     return Show(scene, player)
 
@@ -114,7 +114,9 @@ class TestEveryScene:
 
     def test_its_locks_and_no_others(self, scene: Scene, show: Show):
         """Every lock that somebody asked for is listed, once."""
-        hired = (act for move in scene.moves for act in move.acts if isinstance(act, Hire))
+        hired = (
+            act for move in scene.moves for act in move.acts if isinstance(act, StartContender)
+        )
 
         assert show.seen.paths == {claim.path for hire in hired for claim in hire.claims}
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from zktop.config.types import Config, IntrospectSection
-from zktop.demo.messages import Connection
+from zktop.demo.messages import ClientSettings
 from zktop.model.layouts.layout import Layout, read
 from zktop.model.settings import SECOND
 from zktop.zk import Access, Plan, parse_hosts
@@ -84,13 +84,13 @@ def _tls(config: Config) -> Tls | None:
 SHORTEST_SESSION_S = 5.0  # just above what the usual tick grants: expiry is part of the show
 
 
-def demo_connection(config: Config, hosts: str | None = None) -> Connection:
+def demo_connection(config: Config, hosts: str | None = None) -> ClientSettings:
     """Give the connection of a contender; `hosts` when it is not that of the settings."""
     if hosts is not None:  # a sandbox: it asks nobody who he is
-        return Connection(hosts=hosts, session_timeout_s=SHORTEST_SESSION_S)
+        return ClientSettings(hosts=hosts, session_timeout_s=SHORTEST_SESSION_S)
     tls, sasl = config.tls, config.sasl
     logins = (text.partition(":") for text in config.auth)
-    return Connection(
+    return ClientSettings(
         hosts=config.hosts,
         session_timeout_s=config.session_timeout / SECOND,
         connect_timeout_s=config.connect_timeout / SECOND,

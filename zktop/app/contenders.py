@@ -10,19 +10,28 @@ from msgspec.structs import replace
 
 from zktop.app.connect import demo_connection
 from zktop.config.types import Config
-from zktop.demo.log import Chronicle, Standing
-from zktop.demo.messages import Claim, Order, Step
+from zktop.demo.log import ContenderLog, ContenderState
+from zktop.demo.messages import ContenderOrder, ContenderStep, LockClaim
 from zktop.demo.permission import Permission
-from zktop.demo.processes import Crew, Ended, Event
+from zktop.demo.processes import ContenderEnded, PoolEvent, ProcessPool
 from zktop.demo.recipes import RECIPES
 from zktop.demo.recipes.base import Recipe
-from zktop.demo.scene_player import Showing as Shown
-from zktop.demo.scene_player import Stage
+from zktop.demo.scene_player import ScenePlayer
+from zktop.demo.scene_player import SceneProgress as Shown
 from zktop.demo.scenes import SCENES, Scene, scene_named
 from zktop.errors import ZktopError
 from zktop.model.facts import Session
 from zktop.model.format import millis
-from zktop.ui.ports import Act, Hand, RecipeCard, Said, SceneCard, Showing, Steer, Wish
+from zktop.ui.ports import (
+    ContenderAction,
+    Hand,
+    LogLine,
+    RecipeCard,
+    SceneAction,
+    SceneCard,
+    Showing,
+    Wish,
+)
 
 STEPS_KEPT, LINES_KEPT = 500, 500
 NAMES_KEPT = 100  # of contenders that have ended; a scene has far fewer
@@ -39,7 +48,7 @@ STRICTEST = ("exclusive", "write", "lease", "candidate")  # what comes nearest t
 COMPLAINT = "{} could not be done: {}"
 
 
-class Troupe:
+class Contenders:
     """Contenders as processes, and scenes, for as long as the UI is on."""
 
     def __init__(self, config: Config, hosts: str | None = None) -> None:
@@ -49,8 +58,8 @@ class Troupe:
         self.hosts = self._connection.hosts
         self.permission = Permission(self.root, config.demo.allow, is_own_server=hosts is not None)
         self._cap = config.demo.max_contenders
-        self._chronicle = Chronicle(STEPS_KEPT, NAMES_KEPT)
-        self._lines: deque[Said] = deque(maxlen=LINES_KEPT)
+        self._chronicle = ContenderLog(STEPS_KEPT, NAMES_KEPT)
+        self._lines: deque[LogLine] = deque(maxlen=LINES_KEPT)
         self._gone: deque[Hand] = deque(maxlen=GONE_KEPT)
         self._heard: Callable[[], None] = lambda: None
         self._complain: Callable[[str], None] = lambda _sentence: None
@@ -94,7 +103,7 @@ class Troupe:
             problem=shown.problem,
         )
 
-    def said(self, count: int, who: str | None = None) -> Sequence[Said]:
+    def said(self, count: int, who: str | None = None) -> Sequence[LogLine]:
         """Give the newest of what was told."""
         lines = tuple(self._lines)
         return [one for one in lines if who is None or one.who == who][-count:]
@@ -119,7 +128,7 @@ class Troupe:
             order = self._order(wish)
             self._soon(f"Starting {order.name}", partial(self._crew.hire, order))
 
-    def act(self, act: Act, name: str) -> None:
+    def act(self, act: ContenderAction, name: str) -> None:
         """Have something done to one contender."""
         deed: Callable[[str], None] = getattr(self._crew, act)
         self._soon(f"{act.capitalize()} {name}", partial(deed, name))
@@ -131,7 +140,7 @@ class Troupe:
         else:
             self._stage.play(scene_named(scene))
 
-    def steer(self, steer: Steer) -> None:
+    def steer(self, steer: SceneAction) -> None:
         """Steer the scene that is on."""
         deeds = {
             "play": self._stage.play,
@@ -151,17 +160,19 @@ class Troupe:
     # The crew and the stage come with the first contender.
 
     @cached_property
-    def _crew(self) -> Crew:
+    def _crew(self) -> ProcessPool:
         self.permission.require()  # scenes need a crew, too: nothing is written without one
-        return Crew(self._hear, self._cap)
+        return ProcessPool(self._hear, self._cap)
 
     @cached_property
-    def _stage(self) -> Stage:
-        return Stage(self._crew, self._chronicle, self._connection, self._show, root=self.root)
+    def _stage(self) -> ScenePlayer:
+        return ScenePlayer(
+            self._crew, self._chronicle, self._connection, self._show, root=self.root
+        )
 
-    def _order(self, wish: Wish) -> Order:
+    def _order(self, wish: Wish) -> ContenderOrder:
         self._named[wish.recipe] += 1
-        claim = Claim(
+        claim = LockClaim(
             wish.recipe,
             wish.path,
             wish.mode,  # type: ignore[arg-type]  # who knows it not says so in a sentence
@@ -169,7 +180,7 @@ class Troupe:
             timeout_s=wish.timeout_s,
         )
         name = f"{wish.recipe}-{self._named[wish.recipe]}"
-        return Order(
+        return ContenderOrder(
             name,
             (claim,),
             self._connection,
@@ -190,14 +201,14 @@ class Troupe:
 
     # What follows runs in the threads of the crew and of the stage.
 
-    def _hear(self, event: Event) -> None:
-        if isinstance(event, Ended):
+    def _hear(self, event: PoolEvent) -> None:
+        if isinstance(event, ContenderEnded):
             standings = self._chronicle.standings()
             self._gone.extend(_gone(one, event) for one in standings if one.name == event.name)
         self._chronicle.hear(event)
         step = getattr(event, "step", None)
-        if isinstance(step, Step):
-            self._lines.append(Said(millis(step.at), step.who, step.says))
+        if isinstance(step, ContenderStep):
+            self._lines.append(LogLine(millis(step.at), step.who, step.says))
         self._heard()
 
     def _show(self, shown: Shown) -> None:
@@ -207,7 +218,7 @@ class Troupe:
         at = time.time_ns() // 1_000_000
         for line in shown.lines[told if told <= len(shown.lines) else 0 :]:
             number = f"[{line.number}/{line.of}] " if line.number else ""
-            self._lines.append(Said(at, "", f"{number}{line.says}"))
+            self._lines.append(LogLine(at, "", f"{number}{line.says}"))
         self._heard()
 
 
@@ -221,7 +232,7 @@ def _scene_card(scene: Scene) -> SceneCard:
     return SceneCard(scene.name, scene.title, scene.teaches, scene.look_at, moves)
 
 
-def _hand(standing: Standing) -> Hand:
+def _hand(standing: ContenderState) -> Hand:
     claim = standing.claim
     return Hand(
         name=standing.name,
@@ -235,7 +246,7 @@ def _hand(standing: Standing) -> Hand:
     )
 
 
-def _gone(standing: Standing, event: Ended) -> Hand:
+def _gone(standing: ContenderState, event: ContenderEnded) -> Hand:
     how = f"killed by signal {-event.code}" if event.code and event.code < 0 else "ended"
     words = event.last_words or standing.says
     hand = _hand(standing)

@@ -21,7 +21,7 @@ from zktop.model.format import clock, several, spoken
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.world.world import state
-from zktop.ui.ports import Complaint, Frame, Status, Tell
+from zktop.ui.ports import Complaint, Frame, OnNews, Status
 from zktop.ui.screens.common.format import time_s
 from zktop.zk import Access, Plan
 from zktop.zk.connect.preflight import REFUSED, Probe, preflight
@@ -57,10 +57,10 @@ class LiveFeed:
         self._status: Status | None = None
         self._served_since: float | None = None  # while we are not connected
         self._probes: Sequence[Probe] = ()  # what the hosts said since the connection was lost
-        self._tell: Tell = lambda _news: None
+        self._tell: OnNews = lambda _news: None
         self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
 
-    def start(self, tell: Tell) -> None:
+    def start(self, tell: OnNews) -> None:
         """Begin to connect."""
         self._tell = tell
         self._thread.start()
@@ -225,10 +225,10 @@ class ReplayFeed:
         self._replay = replay
         replay.narrates = False
         self._over = threading.Event()
-        self._tell: Tell = lambda _news: None
+        self._tell: OnNews = lambda _news: None
         self._thread = threading.Thread(target=self._run, name="replay", daemon=True)
 
-    def start(self, tell: Tell) -> None:
+    def start(self, tell: OnNews) -> None:
         """Begin to read."""
         self._tell = tell
         self._thread.start()

@@ -41,7 +41,7 @@ from zktop.model.text import nearest
 from zktop.output.snapshot import finding_json
 from zktop.ui.app import Zktop
 from zktop.ui.keys import KEYS, key_mistakes, remapped
-from zktop.ui.ports import Feed, Herald, Stage
+from zktop.ui.ports import ContendersPort, Feed, FindingHook
 from zktop.ui.settings import UiSettings
 from zktop.ui.styled_text import INKS
 from zktop.ui.themes import PLAIN, NamedTheme, ThemeList
@@ -49,7 +49,7 @@ from zktop.ui.themes import PLAIN, NamedTheme, ThemeList
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from zktop.app.contenders import Troupe
+    from zktop.app.contenders import Contenders
     from zktop.app.feeds import LiveFeed
     from zktop.model.facts import Session
     from zktop.model.report import Report
@@ -79,7 +79,7 @@ def ui_look(effective: EffectiveConfig, environment: Mapping[str, str]) -> UiSet
     )
 
 
-def _herald(command: str) -> Herald:
+def _herald(command: str) -> FindingHook:
 
     return FindingCommand(command)
 
@@ -313,17 +313,17 @@ def _run_live(config: Config, look: UiSettings, own_server: str | None = None) -
     can_write = own_server is not None or config.demo.allow != "never"
     stage = Lazy(lambda: _troupe(config, own_server)) if can_write else None
     feed = Lazy(
-        lambda: live_feed(config, lambda: cast("Troupe", stage).sessions if stage else ()),
+        lambda: live_feed(config, lambda: cast("Contenders", stage).sessions if stage else ()),
         name=config.hosts,
         is_live=True,
     )
-    return run(cast("Feed", feed), cast("Stage | None", stage), config, look)
+    return run(cast("Feed", feed), cast("ContendersPort | None", stage), config, look)
 
 
-def _troupe(config: Config, own_server: str | None) -> "Troupe":
-    from zktop.app.contenders import Troupe  # noqa: PLC0415  after the first frame
+def _troupe(config: Config, own_server: str | None) -> "Contenders":
+    from zktop.app.contenders import Contenders  # noqa: PLC0415  after the first frame
 
-    return Troupe(config, own_server)
+    return Contenders(config, own_server)
 
 
 def live_feed(config: Config, ours: "Callable[[], Collection[Session]]") -> "LiveFeed":
@@ -340,7 +340,7 @@ def live_feed(config: Config, ours: "Callable[[], Collection[Session]]") -> "Liv
     return LiveFeed(config.hosts, access_of(config), plan, config.settings(), ours)
 
 
-def run(feed: Feed, stage: Stage | None, config: Config, look: UiSettings) -> int:
+def run(feed: Feed, stage: ContendersPort | None, config: Config, look: UiSettings) -> int:
     """Run the UI; afterwards nothing of it is left."""
     hosts, slash, chroot = config.hosts.partition("/")
     app = Zktop(feed, stage, ReportExports(hosts, slash + chroot), look)

@@ -12,10 +12,10 @@ from zktop.app.connect import demo_connection
 from zktop.cli.options import DURATION, Wanted, connection_options
 from zktop.cli.output import put
 from zktop.config.types import Config
-from zktop.demo.__main__ import contend
-from zktop.demo.log import Chronicle
-from zktop.demo.messages import Claim, Mode, Order, Say, Step, Style
-from zktop.demo.processes import Crew, Event, Told
+from zktop.demo.__main__ import run_contender
+from zktop.demo.log import ContenderLog
+from zktop.demo.messages import ContenderOrder, ContenderStep, LockClaim, Mode, OnStep, WorkStyle
+from zktop.demo.processes import PoolEvent, ProcessPool, StepReported
 from zktop.demo.recipes import RECIPES, Recipe
 from zktop.errors import ExitCode
 from zktop.model.facts import Millis
@@ -77,7 +77,7 @@ def _told(recipe: type[Recipe]) -> list[str]:
 @click.option("--flaw", metavar="NAME", help="A mistake that was made in real life.")
 @click.option(
     "--work",
-    type=click.Choice(get_args(Style)),
+    type=click.Choice(get_args(WorkStyle)),
     default="hold",
     help="What it does with the lock; raise, die, never: when --hold is over.",
 )
@@ -99,13 +99,13 @@ def command(wanted: Wanted, name: str | None, count: int, *, as_json: bool, **as
     say = _say_json if as_json else _say
     if count > 1:
         return _contend_together(orders, say, config.demo.max_contenders)
-    code = contend(orders[0], say)
+    code = run_contender(orders[0], say)
     sys.stdout.flush()
     os._exit(code)  # kazoo's threads may still be trying to reach a server
 
 
-def _order(name: str, config: Config, asked: Mapping[str, Any]) -> Order:
-    claim = Claim(
+def _order(name: str, config: Config, asked: Mapping[str, Any]) -> ContenderOrder:
+    claim = LockClaim(
         asked["recipe"],
         asked["path"],
         asked["mode"],
@@ -114,7 +114,7 @@ def _order(name: str, config: Config, asked: Mapping[str, Any]) -> Order:
         leases=asked["leases"],
     )
     connection = demo_connection(config)
-    return Order(
+    return ContenderOrder(
         name,
         (claim,),
         connection,
@@ -127,16 +127,16 @@ def _order(name: str, config: Config, asked: Mapping[str, Any]) -> Order:
     )
 
 
-def _contend_together(orders: Sequence[Order], say: Say, cap: int) -> int:
+def _contend_together(orders: Sequence[ContenderOrder], say: OnStep, cap: int) -> int:
     """Let a crew do it; 0 when every contender had the lock."""
-    chronicle = Chronicle()
+    chronicle = ContenderLog()
 
-    def hear(event: Event) -> None:
+    def hear(event: PoolEvent) -> None:
         chronicle.hear(event)
-        if isinstance(event, Told):
+        if isinstance(event, StepReported):
             say(event.step)
 
-    with Crew(hear, cap) as crew:
+    with ProcessPool(hear, cap) as crew:
         for order in orders:
             crew.hire(order)
         names = {order.name for order in orders}
@@ -150,11 +150,11 @@ def _seconds(time: Millis | None) -> float | None:
     return None if time is None else time / SECOND
 
 
-def _say(step: Step) -> None:
+def _say(step: ContenderStep) -> None:
     put(step.line())
     sys.stdout.flush()
 
 
-def _say_json(step: Step) -> None:
+def _say_json(step: ContenderStep) -> None:
     put(step.json())
     sys.stdout.flush()

@@ -23,9 +23,9 @@ from zktop.cli.process import sandbox
 from zktop.config.load import EffectiveConfig
 from zktop.config.types import Config
 from zktop.config.yaml_tree import DEFAULT
-from zktop.demo.log import Chronicle
-from zktop.demo.processes import Crew
-from zktop.demo.scene_player import Line, Player
+from zktop.demo.log import ContenderLog
+from zktop.demo.processes import ProcessPool
+from zktop.demo.scene_player import SceneLine, SceneRun
 from zktop.demo.scenes import scene_named
 from zktop.errors import UsageError, ZktopError
 from zktop.model.facts import Millis
@@ -117,9 +117,9 @@ class _Stage:
         self.said: deque[str] = deque(maxlen=6)
         self._name, self._root = name, config.demo.root
         self._connection = demo_connection(config, hosts)
-        self._chronicle = Chronicle()
-        self._crew = Crew(self._chronicle.hear, config.demo.max_contenders)
-        self._player: Player | None = None
+        self._chronicle = ContenderLog()
+        self._crew = ProcessPool(self._chronicle.hear, config.demo.max_contenders)
+        self._player: SceneRun | None = None
         self._over = threading.Event()
         self._failed: ZktopError | None = None
         self._thread = threading.Thread(target=self._run, name="stage", daemon=True)
@@ -149,7 +149,7 @@ class _Stage:
 
     def _play(self) -> None:
         scene = scene_named(self._name)
-        player = Player(
+        player = SceneRun(
             scene, self._crew, self._chronicle, self._connection, self._hear, root=self._root
         )
         self._player = player
@@ -159,7 +159,7 @@ class _Stage:
         finally:
             player.clean_up()
 
-    def _hear(self, line: Line) -> None:
+    def _hear(self, line: SceneLine) -> None:
         if not line.number:
             self.said.clear()
         self.said.append(f"[{line.number}/{line.of}] {line.says}" if line.number else line.says)

@@ -39,7 +39,7 @@ def command(port: int, host: str, flavour: str) -> int:
     """
     from zktop.sandbox import flavours  # noqa: PLC0415  looked up without need for them
     from zktop.sandbox.__main__ import serve  # noqa: PLC0415
-    from zktop.sandbox.core import Keeper  # noqa: PLC0415
+    from zktop.sandbox.core import ServerCore  # noqa: PLC0415
 
-    keeper = Keeper(flavour=flavours.FLAVOURS[flavour])
+    keeper = ServerCore(flavour=flavours.FLAVOURS[flavour])
     return serve(host, port, keeper=keeper) or ExitCode.INTERRUPTED  # nothing else ends it

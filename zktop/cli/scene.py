@@ -9,9 +9,9 @@ from zktop.app.connect import demo_connection
 from zktop.cli.main import scenes
 from zktop.cli.options import DURATION, Wanted, connection_options
 from zktop.cli.output import narrate, put
-from zktop.demo.log import Chronicle
-from zktop.demo.processes import Crew, Event, Told
-from zktop.demo.scene_player import Line, Player
+from zktop.demo.log import ContenderLog
+from zktop.demo.processes import PoolEvent, ProcessPool, StepReported
+from zktop.demo.scene_player import SceneLine, SceneRun
 from zktop.demo.scenes import SCENES, scene_named
 from zktop.errors import UsageError
 from zktop.model.facts import Millis
@@ -42,9 +42,9 @@ def command(
     if name is None:
         raise UsageError("Which scene? `zktop scene --list` lists them.")
     config = wanted.effective().config
-    chronicle = Chronicle()
-    with Crew(_hearing(chronicle), config.demo.max_contenders) as crew:
-        player = Player(
+    chronicle = ContenderLog()
+    with ProcessPool(_hearing(chronicle), config.demo.max_contenders) as crew:
+        player = SceneRun(
             scene_named(name),
             crew,
             chronicle,
@@ -60,16 +60,16 @@ def command(
             player.clean_up()
 
 
-def say_line(line: Line) -> None:
+def say_line(line: SceneLine) -> None:
     """Print a line of a scene's narration."""
     put(f"[{line.number}/{line.of}] {line.says}" if line.number else line.says)
     sys.stdout.flush()
 
 
-def _hearing(chronicle: Chronicle) -> Callable[[Event], None]:
-    def hear(event: Event) -> None:
+def _hearing(chronicle: ContenderLog) -> Callable[[PoolEvent], None]:
+    def hear(event: PoolEvent) -> None:
         chronicle.hear(event)
-        if isinstance(event, Told):
+        if isinstance(event, StepReported):
             narrate(f"    {event.step.line()}")
 
     return hear

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from zktop.demo.contender import Contender
-from zktop.demo.messages import Order, Say, Step, read_order
+from zktop.demo.contender import DemoContender
+from zktop.demo.messages import ContenderOrder, ContenderStep, OnStep, read_order
 from zktop.errors import ExitCode, ZktopError
 
 STOPPING = frozenset({signal.SIGINT, signal.SIGTERM})
@@ -28,12 +28,12 @@ EXIT_AFTER_S = 1.5  # and then the process ends, whatever it is doing
 PR_SET_PDEATHSIG = 1
 
 
-def contend(order: Order, say: Say, commands: TextIO | None = None) -> int:
+def run_contender(order: ContenderOrder, say: OnStep, commands: TextIO | None = None) -> int:
     """Contend as ordered until done or told to stop; gives the exit code. For a main thread.
 
     `commands` are lines (`go`, `release`, `stop`, `cut SECONDS`); their end means stop.
     """
-    contender = Contender(order, say)
+    contender = DemoContender(order, say)
     with _stopped_by_signals(contender):
         if commands is not None:
             threading.Thread(target=_obey, args=(contender, commands), daemon=True).start()
@@ -53,7 +53,7 @@ def die_with_parent(parent: int) -> None:
 
 
 @contextmanager
-def _stopped_by_signals(contender: Contender) -> Iterator[None]:
+def _stopped_by_signals(contender: DemoContender) -> Iterator[None]:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
     over = threading.Event()
     listener = threading.Thread(target=_listen, args=(contender, over), daemon=True)
@@ -68,14 +68,14 @@ def _stopped_by_signals(contender: Contender) -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _listen(contender: Contender, over: threading.Event) -> None:
+def _listen(contender: DemoContender, over: threading.Event) -> None:
     while not over.is_set():
         signal.sigwait(STOPPING)
         if not over.is_set():
             _stop(contender)
 
 
-def _obey(contender: Contender, commands: TextIO) -> None:
+def _obey(contender: DemoContender, commands: TextIO) -> None:
     for line in commands:
         word, _, argument = line.strip().partition(" ")
         match word:
@@ -90,7 +90,7 @@ def _obey(contender: Contender, commands: TextIO) -> None:
     _stop(contender)
 
 
-def _stop(contender: Contender) -> None:
+def _stop(contender: DemoContender) -> None:
     """Ask nicely, then hang up, then leave: a server that does not answer cannot hold us."""
     contender.stop()
     for seconds, act in (
@@ -107,17 +107,17 @@ def main(order: str, *, json: bool = False, until_stdin_closes: bool = False) ->
     try:
         text = sys.stdin.readline() if order == "-" else order
         commands = sys.stdin if until_stdin_closes else None
-        return contend(read_order(text), _tell_json if json else _tell, commands)
+        return run_contender(read_order(text), _tell_json if json else _tell, commands)
     except ZktopError as problem:
         sys.stderr.write(f"{problem}\n")
         return int(problem.exit_code)
 
 
-def _tell(step: Step) -> None:
+def _tell(step: ContenderStep) -> None:
     _write(step.line())
 
 
-def _tell_json(step: Step) -> None:
+def _tell_json(step: ContenderStep) -> None:
     _write(step.json())
 
 

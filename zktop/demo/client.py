@@ -17,7 +17,7 @@ from kazoo.client import KazooClient
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.states import EventType, KazooState, WatchedEvent, ZnodeStat
 
-from zktop.demo.messages import Connection, Narrator
+from zktop.demo.messages import ClientSettings, StepReporter
 from zktop.errors import NoConnectionError, UsageError
 from zktop.model.facts import session_id, session_text
 
@@ -26,7 +26,7 @@ class StoppedError(Exception):
     """The contender was told to stop: release what it holds and go."""
 
 
-class Patience:
+class Timeout:
     """How long somebody is ready to wait; None is for ever."""
 
     def __init__(self, seconds: float | None) -> None:
@@ -44,7 +44,7 @@ class Patience:
         return self.left == 0.0
 
 
-class Bell:
+class StoppableEvent:
     """Rung by watches, by changes of the connection and by commands; one thread waits for it."""
 
     def __init__(self) -> None:
@@ -78,9 +78,9 @@ class Bell:
         return rung
 
 
-NOBODY_LISTENS = [("127.0.0.1", 1)]
-ONGOING = {"max_tries": -1, "delay": 0.05, "max_delay": 0.3, "ignore_expire": False}
-HAPPENED = {
+UNREACHABLE_HOSTS = [("127.0.0.1", 1)]
+RETRY_FOREVER = {"max_tries": -1, "delay": 0.05, "max_delay": 0.3, "ignore_expire": False}
+EVENT_TEXTS = {
     EventType.CREATED: "{} was created",
     EventType.DELETED: "{} is gone",
     EventType.CHANGED: "the data of {} changed",
@@ -92,20 +92,22 @@ _quiet = logging.getLogger("zktop.demo.kazoo")
 _quiet.disabled = True  # it would write into a terminal that others draw on
 
 
-class Client(KazooClient):  # type: ignore[misc]  # kazoo has no types
+class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
     """A session of one contender; one thread uses it for locks."""
 
     hosts: list[tuple[str, int]]
 
-    def __init__(self, connection: Connection, narrator: Narrator, bell: Bell) -> None:
+    def __init__(
+        self, connection: ClientSettings, narrator: StepReporter, bell: StoppableEvent
+    ) -> None:
         """Prepare a connection; `open` makes it."""
         super().__init__(
             hosts=connection.hosts,
             timeout=connection.session_timeout_s,
             auth_data=list(connection.auth) or None,
             sasl_options=connection.sasl or None,
-            connection_retry=ONGOING | {"ignore_expire": True},
-            command_retry=ONGOING,
+            connection_retry=RETRY_FOREVER | {"ignore_expire": True},
+            command_retry=RETRY_FOREVER,
             logger=_quiet,
             use_ssl=connection.tls,
             ca=connection.tls_ca,
@@ -143,7 +145,7 @@ class Client(KazooClient):  # type: ignore[misc]  # kazoo has no types
 
     def cut(self, seconds: float) -> None:
         """Cut the line to the server and stay away for a while, as a broken switch would."""
-        reachable, self.hosts = list(self.hosts), NOBODY_LISTENS
+        reachable, self.hosts = list(self.hosts), UNREACHABLE_HOSTS
         self.drop()
         threading.Timer(seconds, setattr, (self, "hosts", reachable)).start()
 
@@ -198,8 +200,8 @@ class Client(KazooClient):  # type: ignore[misc]  # kazoo has no types
         """Make the watch tell what it was notified of, unless only the connection changed."""
 
         def notified(event: WatchedEvent) -> None:
-            if event.type in HAPPENED:
-                says = HAPPENED[event.type].format(event.path)
+            if event.type in EVENT_TEXTS:
+                says = EVENT_TEXTS[event.type].format(event.path)
                 self.narrator.tell("notified", f"notified: {says}", node=event.path)
             watch(event)
 
@@ -220,10 +222,12 @@ class Client(KazooClient):  # type: ignore[misc]  # kazoo has no types
         self.bell.ring()
 
 
-def connect(connection: Connection, narrator: Narrator, bell: Bell) -> Client:
+def connect(
+    connection: ClientSettings, narrator: StepReporter, bell: StoppableEvent
+) -> LockClient:
     """Give a connected client."""
     try:
-        client = Client(connection, narrator, bell)
+        client = LockClient(connection, narrator, bell)
     except ValueError as problem:
         raise UsageError(f"hosts {connection.hosts!r}: {problem}") from None
     try:

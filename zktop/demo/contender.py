@@ -26,9 +26,16 @@ from kazoo.exceptions import (
     SessionExpiredError,
 )
 
-from zktop.demo.client import Bell, Client, Patience, StoppedError, connect
-from zktop.demo.messages import Claim, Narrator, Order, Say, Style, check_path
-from zktop.demo.recipes import PlaceLostError, Recipe, contending, recipe_for
+from zktop.demo.client import LockClient, StoppableEvent, StoppedError, Timeout, connect
+from zktop.demo.messages import (
+    ContenderOrder,
+    LockClaim,
+    OnStep,
+    StepReporter,
+    WorkStyle,
+    check_path,
+)
+from zktop.demo.recipes import PlaceLostError, Recipe, make_recipe, recipe_of
 from zktop.errors import ExitCode, UsageError
 
 MICROSECONDS = 1_000_000
@@ -38,10 +45,10 @@ class WorkFailedError(Exception):
     """The work raised, as work does."""
 
 
-class Work:
+class LockedWork:
     """The critical section of one contender."""
 
-    def __init__(self, order: Order, client: Client, held: list[Recipe]) -> None:
+    def __init__(self, order: ContenderOrder, client: LockClient, held: list[Recipe]) -> None:
         """Be about to work, under the locks that are held."""
         self.order = order
         self.client = client
@@ -50,7 +57,7 @@ class Work:
 
     def run(self) -> None:
         """Work as ordered, until done, released, stopped, or without a lock any more."""
-        STYLES[self.order.work](self)
+        WORK_STYLES[self.order.work](self)
 
     def end(self) -> None:
         """Tell the worker to release; called from another thread."""
@@ -63,9 +70,9 @@ class Work:
 
     def hold(self) -> None:
         """Hold for as long as ordered; who lost the session has lost the locks, and stops."""
-        patience = Patience(self.order.hold_s)
+        patience = Timeout(self.order.hold_s)
         while not (patience.over or self._released.is_set() or self.lost):
-            bell: Bell = self.client.bell
+            bell: StoppableEvent = self.client.bell
             bell.silence()
             if not (self._released.is_set() or self.lost):
                 bell.wait(patience.left)
@@ -78,13 +85,13 @@ class Work:
         return any(recipe.lost for recipe in self._held)
 
 
-def _hold(work: Work) -> None:
+def _hold(work: LockedWork) -> None:
     until = "until told" if work.order.hold_s is None else f"for {work.order.hold_s:g} s"
     work.tell(f"works {until}")
     work.hold()
 
 
-def _oversleep(work: Work) -> None:
+def _oversleep(work: LockedWork) -> None:
     """Stand still as in a long pause of the runtime: not even heartbeats are sent meanwhile.
 
     A C function that is called without letting go of the interpreter's lock stops every thread.
@@ -95,18 +102,18 @@ def _oversleep(work: Work) -> None:
     work.hold()
 
 
-def _raise(work: Work) -> None:
+def _raise(work: LockedWork) -> None:
     _hold(work)
     raise WorkFailedError("the work raised an exception")
 
 
-def _die(work: Work) -> None:
+def _die(work: LockedWork) -> None:
     _hold(work)
     work.tell("dies, without a word to the server")
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _never(work: Work) -> None:
+def _never(work: LockedWork) -> None:
     _hold(work)
     work.tell("is done, and forgets to release")
     while not work.lost:
@@ -114,7 +121,7 @@ def _never(work: Work) -> None:
         work.client.bell.wait()
 
 
-STYLES: Mapping[Style, Callable[[Work], None]] = {
+WORK_STYLES: Mapping[WorkStyle, Callable[[LockedWork], None]] = {
     "hold": _hold,
     "oversleep": _oversleep,
     "raise": _raise,
@@ -123,10 +130,10 @@ STYLES: Mapping[Style, Callable[[Work], None]] = {
 }
 
 
-class Witness:
+class ExclusionCheck:
     """One contender's mark in the critical section, and its look around."""
 
-    def __init__(self, client: Client, path: str, name: str, *, shares: bool) -> None:
+    def __init__(self, client: LockClient, path: str, name: str, *, shares: bool) -> None:
         """Be about to enter; readers share."""
         self._client = client
         self._path = path
@@ -149,23 +156,23 @@ class Witness:
             self._client.retry(lambda: self._client.delete_async(self._mark).get())
 
 
-BREATH_S = 0.1  # after a round in vain, lest a contender hammers a server that refuses
-NOT_DONE = 1  # as `flock` and `timeout` say it: a lock was never had, or the work failed
+RETRY_PAUSE_S = 0.1  # after a round in vain, lest a contender hammers a server that refuses
+EXIT_NOT_DONE = 1  # as `flock` and `timeout` say it: a lock was never had, or the work failed
 
 
-class Contender:
+class DemoContender:
     """One contender; `run` belongs to one thread, the other methods to any."""
 
-    def __init__(self, order: Order, say: Say) -> None:
+    def __init__(self, order: ContenderOrder, say: OnStep) -> None:
         """Prepare; a wrong order is refused here, before anything is connected."""
-        check(order)
+        check_order(order)
         self.order = order
-        self.bell = Bell()
-        self.narrator = Narrator(order.name, say)
+        self.bell = StoppableEvent()
+        self.narrator = StepReporter(order.name, say)
         self._go = threading.Semaphore(0)
-        self._client: Client | None = None
+        self._client: LockClient | None = None
         self._waiting: Recipe | None = None
-        self._work: Work | None = None
+        self._work: LockedWork | None = None
         self._done = 0
         self._breath_s = 0.0
 
@@ -181,7 +188,7 @@ class Contender:
             if self._client is not None:
                 self._client.end()
         self.narrator.tell("ended", "done" if self._done else "ended without the lock")
-        return ExitCode.FINE if self._done else NOT_DONE
+        return ExitCode.FINE if self._done else EXIT_NOT_DONE
 
     def go(self) -> None:
         """Open the next gate."""
@@ -216,10 +223,10 @@ class Contender:
                 self._pause()
             done = self._round()
             self._done += done
-            self._breath_s = 0.0 if done else BREATH_S
+            self._breath_s = 0.0 if done else RETRY_PAUSE_S
 
     def _pause(self) -> None:
-        patience = Patience(max(self.order.pause_s, self._breath_s))
+        patience = Timeout(max(self.order.pause_s, self._breath_s))
         while not patience.over:
             self.bell.silence()
             self.bell.wait(patience.left)
@@ -228,7 +235,7 @@ class Contender:
         """Take every lock, work, release in reverse order; False if a lock was not to be had."""
         assert self._client is not None  # noqa: S101  `run` connected it
         held: list[Recipe] = []
-        self._work = Work(self.order, self._client, held)
+        self._work = LockedWork(self.order, self._client, held)
         try:
             with self._releasing(held):
                 if not all(self._took(claim, held) for claim in self.order.claims):
@@ -249,11 +256,11 @@ class Contender:
             return False
         return True
 
-    def _took(self, claim: Claim, held: list[Recipe]) -> bool:
+    def _took(self, claim: LockClaim, held: list[Recipe]) -> bool:
         assert self._client is not None  # noqa: S101  `run` connected it
         if claim.gate:
             self._wait_at_gate(claim, held)
-        recipe = contending(self._client, claim, self.order.name)
+        recipe = make_recipe(self._client, claim, self.order.name)
         held.append(recipe)
         self._waiting = recipe
         self.bell.check()
@@ -262,7 +269,7 @@ class Contender:
         finally:
             self._waiting = None
 
-    def _wait_at_gate(self, claim: Claim, held: list[Recipe]) -> None:
+    def _wait_at_gate(self, claim: LockClaim, held: list[Recipe]) -> None:
         says = f"waits for the word before it asks for {claim.path}"
         self.narrator.tell("waiting", says, lock=claim.path)
         self.bell.silence()
@@ -287,7 +294,7 @@ class Contender:
             yield
             return
         shares = held[-1].mode == "read"
-        witness = Witness(self._client, self.order.witness, self.order.name, shares=shares)
+        witness = ExclusionCheck(self._client, self.order.witness, self.order.name, shares=shares)
         try:
             others = witness.enter()
         except KazooException:
@@ -302,12 +309,12 @@ class Contender:
             witness.leave()
 
 
-def check(order: Order) -> None:
+def check_order(order: ContenderOrder) -> None:
     """Refuse an order that no contender could carry out, in one sentence."""
     if not order.name.strip():
         raise UsageError("a contender needs a name")
     for claim in order.claims:
-        recipe_for(claim)
+        recipe_of(claim)
         check_path(claim.path, order)
     if order.witness is not None:
         check_path(order.witness, order)

@@ -11,11 +11,17 @@ from typing import Literal, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zktop.demo.messages import Claim, Order, Step, What
-from zktop.demo.processes import Ended, Event, Froze, Hired, Told
+from zktop.demo.messages import ContenderOrder, ContenderStep, LockClaim, StepKind
+from zktop.demo.processes import (
+    ContenderEnded,
+    ContenderFroze,
+    ContenderStarted,
+    PoolEvent,
+    StepReported,
+)
 from zktop.model.facts import Session
 
-Doing = Literal[
+ContenderActivity = Literal[
     "starting",  # its process runs, and is not connected yet
     "ready",  # connected, between two locks or two rounds
     "waits",  # for a lock
@@ -24,10 +30,10 @@ Doing = Literal[
     "releases",
     "leaves",
 ]
-Cut = Literal["suspended", "lost"]
-State = Literal[Doing, Cut, "frozen"]
+LostConnection = Literal["suspended", "lost"]
+StateWord = Literal[ContenderActivity, LostConnection, "frozen"]
 
-DOES: dict[What, Doing] = {
+ACTIVITY_AFTER: dict[StepKind, ContenderActivity] = {
     "waiting": "at-gate",
     "created": "waits",
     "decided": "waits",
@@ -43,26 +49,26 @@ DOES: dict[What, Doing] = {
 }
 
 
-class Standing(Struct, frozen=True):
+class ContenderState(Struct, frozen=True):
     """One living contender, as far as it has told."""
 
     name: str
     pid: int
-    order: Order
-    doing: Doing = "starting"
-    cut: Cut | None = None  # what it knows of a connection that is gone
+    order: ContenderOrder
+    doing: ContenderActivity = "starting"
+    cut: LostConnection | None = None  # what it knows of a connection that is gone
     frozen: bool = False
     session: Session | None = None
     holds: tuple[str, ...] = ()  # the paths of the locks that it believes to hold
-    last: Step | None = None  # what it said last
+    last: ContenderStep | None = None  # what it said last
 
     @property
-    def state(self) -> State:
+    def state(self) -> StateWord:
         """Give what matters most about it in one word."""
         return "frozen" if self.frozen else self.cut or self.doing
 
     @property
-    def claim(self) -> Claim:
+    def claim(self) -> LockClaim:
         """What it asks for now, or was given last."""
         return self.order.claims[min(len(self.holds), len(self.order.claims) - 1)]
 
@@ -71,9 +77,9 @@ class Standing(Struct, frozen=True):
         """Its last words."""
         return self.last.says if self.last else "starting"
 
-    def after(self, step: Step) -> Self:
+    def after(self, step: ContenderStep) -> Self:
         """Give how it stands once it has told this."""
-        doing = DOES.get(step.what, self.doing)
+        doing = ACTIVITY_AFTER.get(step.what, self.doing)
         if step.what == "connected":
             doing = "ready" if self.doing == "starting" else self.doing
             session = int(step.session, 16) if step.session else None
@@ -81,7 +87,7 @@ class Standing(Struct, frozen=True):
         cut = step.what if step.what in ("suspended", "lost") else self.cut
         return replace(self, doing=doing, cut=cut, holds=self._holds_after(step), last=step)
 
-    def _holds_after(self, step: Step) -> tuple[str, ...]:
+    def _holds_after(self, step: ContenderStep) -> tuple[str, ...]:
         match step.what:
             case "acquired" if step.lock:
                 return (*self.holds, step.lock)
@@ -93,48 +99,48 @@ class Standing(Struct, frozen=True):
         return self.holds
 
 
-REMEMBERED = 10_000  # steps
-REMEMBERED_NAMES = 1_000  # of contenders that have ended
-REMEMBERED_SESSIONS = 64  # of theirs, as many as live at a time: what outlives them expires soon
+MAX_STEPS = 10_000  # steps
+MAX_ENDED = 1_000  # of contenders that have ended
+MAX_ENDED_SESSIONS = 64  # of theirs, as many as live at a time: what outlives them expires soon
 
 
-class Chronicle:
+class ContenderLog:
     """Fed by a crew, read by anybody from any thread; only `until` waits.
 
     A belief is not a fact of ZooKeeper's: it is what a contender said, between `acquired` and
     whatever ended it. Two believers of one exclusive lock are what the flawed recipes are about.
     """
 
-    def __init__(self, remembered: int = REMEMBERED, names: int = REMEMBERED_NAMES) -> None:
+    def __init__(self, remembered: int = MAX_STEPS, names: int = MAX_ENDED) -> None:
         """Know nothing yet."""
         self._names = names
         self._news = threading.Condition()
-        self.steps: deque[Step] = deque(maxlen=remembered)
-        self.latest: dict[str, Step] = {}
-        self.told: dict[str, Counter[What]] = defaultdict(Counter)
+        self.steps: deque[ContenderStep] = deque(maxlen=remembered)
+        self.latest: dict[str, ContenderStep] = {}
+        self.told: dict[str, Counter[StepKind]] = defaultdict(Counter)
         self.requests: dict[str, int] = {}
-        self.ended: dict[str, Ended] = {}
+        self.ended: dict[str, ContenderEnded] = {}
         self.ours: tuple[Session, ...] = ()  # the same object until there is a new one
-        self._standings: dict[str, Standing] = {}
+        self._standings: dict[str, ContenderState] = {}
         self._sessions: dict[Session, str] = {}
         self._believing: dict[str, frozenset[str]] = {}
         self._most: dict[str, frozenset[str]] = {}
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: PoolEvent) -> None:
         """Take in what a crew tells."""
         with self._news:
             match event:
-                case Hired():
+                case ContenderStarted():
                     self._forget(event.name)
-                    standing = Standing(event.name, event.pid, event.order)
+                    standing = ContenderState(event.name, event.pid, event.order)
                     self._standings[event.name] = standing
-                case Told():
+                case StepReported():
                     self._heard(event.step)
                     self._stands(event)
-                case Froze():
+                case ContenderFroze():
                     standing = self._standings[event.name]
                     self._standings[event.name] = replace(standing, frozen=event.frozen)
-                case Ended():
+                case ContenderEnded():
                     self._bury(event)
             self._news.notify_all()
 
@@ -143,7 +149,7 @@ class Chronicle:
         with self._news:
             return self._news.wait_for(condition, within_s)
 
-    def standings(self) -> tuple[Standing, ...]:
+    def standings(self) -> tuple[ContenderState, ...]:
         """Give how everybody stands who lives, in the order of hiring."""
         with self._news:
             return tuple(self._standings.values())
@@ -153,12 +159,12 @@ class Chronicle:
         with self._news:
             return dict(self._sessions)
 
-    def last(self, count: int) -> tuple[Step, ...]:
+    def last(self, count: int) -> tuple[ContenderStep, ...]:
         """Give the newest steps of all, the oldest of them first."""
         with self._news:
             return tuple(self.steps)[-count:] if count else ()
 
-    def tally(self) -> dict[str, Counter[What]]:
+    def tally(self) -> dict[str, Counter[StepKind]]:
         """Give what everybody has told so far, and how often."""
         with self._news:
             return {name: Counter(told) for name, told in self.told.items()}
@@ -176,7 +182,7 @@ class Chronicle:
         """Give the largest set of contenders who thought so at the same time."""
         return self._most.get(lock, frozenset())
 
-    def count(self, name: str, what: What) -> int:
+    def count(self, name: str, what: StepKind) -> int:
         """How often a contender told this since it was hired."""
         with self._news:
             return self.told[name][what] if name in self.told else 0
@@ -186,20 +192,20 @@ class Chronicle:
         for known in (self.ended, self.told, self.latest, self.requests):
             known.pop(name, None)
 
-    def _bury(self, event: Ended) -> None:
+    def _bury(self, event: ContenderEnded) -> None:
         self._standings.pop(event.name, None)
         self._disbelieve(event.name)
         self.ended[event.name] = event
         if len(self.ended) > self._names:
             self._forget(next(iter(self.ended)))
 
-    def _stands(self, event: Told) -> None:
+    def _stands(self, event: StepReported) -> None:
         if (before := self._standings.get(event.name)) is None:
             return
         self._standings[event.name] = standing = before.after(event.step)
         if event.step.what == "connected" and standing.session:
             self._sessions[standing.session] = event.name
-            if len(self._sessions) > len(self._standings) + REMEMBERED_SESSIONS:
+            if len(self._sessions) > len(self._standings) + MAX_ENDED_SESSIONS:
                 del self._sessions[next(filter(self._is_over, self._sessions))]
             self.ours = tuple(self._sessions)  # in many reports: a set takes ten times the room
 
@@ -207,7 +213,7 @@ class Chronicle:
         standing = self._standings.get(self._sessions[session])
         return standing is None or standing.session != session
 
-    def _heard(self, step: Step) -> None:
+    def _heard(self, step: ContenderStep) -> None:
         self.steps.append(step)
         self.latest[step.who] = step
         self.told[step.who][step.what] += 1

@@ -17,13 +17,13 @@ from zktop.model.text import Text, clean
 
 DEMO_ROOT = "/zktop-demo"
 Mode = Literal["exclusive", "read", "write", "lease", "candidate"]
-Style = Literal["hold", "oversleep", "raise", "die", "never"]
+WorkStyle = Literal["hold", "oversleep", "raise", "die", "never"]
 Seconds = Annotated[float, Meta(ge=0)]
 
 _PATH = re.compile(r"(/(?!\.{1,2}(/|$))[^/\x00-\x1f\x7f-\x9f]+)+")
 
 
-class Connection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class ClientSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Where the ensemble is and how to be let in. Never on a command line: it may hold secrets."""
 
     hosts: str = "127.0.0.1:2181"
@@ -38,7 +38,7 @@ class Connection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     tls_verify: bool = True
 
 
-class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class LockClaim(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One lock that a contender wants, and how."""
 
     recipe: str
@@ -51,13 +51,13 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     gate: bool = False  # ask for it only when told to go on
 
 
-class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class ContenderOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Everything about one contender: its name, the locks in the order it takes them, its work."""
 
     name: str
-    claims: Annotated[tuple[Claim, ...], Meta(min_length=1)]
-    connection: Connection = Connection()
-    work: Style = "hold"
+    claims: Annotated[tuple[LockClaim, ...], Meta(min_length=1)]
+    connection: ClientSettings = ClientSettings()
+    work: WorkStyle = "hold"
     hold_s: Seconds | None = None  # None: until told to release
     sleep_s: Seconds = 0.0  # how long an oversleeper stands still
     rounds: Annotated[int, Meta(ge=0)] = 1  # 0: for ever
@@ -67,7 +67,7 @@ class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     witness: str | None = None  # a path where the critical section is proven to be exclusive
 
 
-def read_order(text: str | bytes) -> Order:
+def read_order(text: str | bytes) -> ContenderOrder:
     """Read an order from JSON.
 
     >>> read_order('{"name": "a", "claims": [{"recipe": "poll", "path": "/zktop-demo/x"}]}').work
@@ -77,15 +77,15 @@ def read_order(text: str | bytes) -> Order:
     zktop.errors.UsageError: this is no order: Object missing required field `claims`
     """
     try:
-        return msgspec.json.decode(text, type=Order)
+        return msgspec.json.decode(text, type=ContenderOrder)
     except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
         raise UsageError(f"this is no order: {problem}") from None
 
 
-def check_path(path: str, order: Order) -> None:
+def check_path(path: str, order: ContenderOrder) -> None:
     """Refuse what is no path, and what is not below the demo root.
 
-    >>> check_path("/app/lock", Order("a", ()))
+    >>> check_path("/app/lock", ContenderOrder("a", ()))
     Traceback (most recent call last):
     zktop.errors.UsageError: contenders write only below /zktop-demo, and /app/lock is not ...
     """
@@ -98,7 +98,7 @@ def check_path(path: str, order: Order) -> None:
         )
 
 
-What = Literal[
+StepKind = Literal[
     "connected",
     "suspended",  # the connection is gone, the session may live
     "lost",  # the session is gone, and with it every node and every lock
@@ -122,11 +122,11 @@ REPEATABLE = frozenset({"listed", "decided", "watching"})
 REPEATED_AFTER_S = 1.0
 
 
-class Step(msgspec.Struct, frozen=True, omit_defaults=True):
+class ContenderStep(msgspec.Struct, frozen=True, omit_defaults=True):
     """One thing that one contender did or saw."""
 
     who: Text
-    what: What
+    what: StepKind
     says: Text
     at: str
     lock: Text | None = None
@@ -143,17 +143,17 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
         return msgspec.json.encode(self).decode()
 
 
-Say = Callable[[Step], None]
+OnStep = Callable[[ContenderStep], None]
 
 
-class Narrator:
+class StepReporter:
     """Stamps the steps of one contender and hands them on.
 
     A contender that spins would drown everybody in its steps: what was said less than a second
     ago is not said again, unless something has happened since.
     """
 
-    def __init__(self, who: str, say: Say) -> None:
+    def __init__(self, who: str, say: OnStep) -> None:
         """Speak for one contender."""
         self._who = clean(who)
         self._say = say
@@ -162,7 +162,7 @@ class Narrator:
 
     def tell(
         self,
-        what: What,
+        what: StepKind,
         says: str,
         *,
         lock: str | None = None,
@@ -175,7 +175,7 @@ class Narrator:
         elif self._just_said(what, says):
             return
         at = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-        step = Step(self._who, what, clean(says), at, requests=self.requests)
+        step = ContenderStep(self._who, what, clean(says), at, requests=self.requests)
         given = {"lock": lock, "node": node, "session": session}
         names = {name: clean(raw) for name, raw in given.items() if raw}
         self._say(msgspec.structs.replace(step, **names))

@@ -1,4 +1,4 @@
-"""Whether contenders may write to an ensemble, and where. `Troupe` starts nothing without it."""
+"""Permission for contenders to write to an ensemble; `Contenders` starts nothing without it."""
 
 from typing import Final, Literal
 

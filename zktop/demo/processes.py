@@ -23,48 +23,48 @@ from typing import IO, Self, TypeVar
 
 import msgspec
 
-from zktop.demo.contender import check
-from zktop.demo.messages import Order, Step
+from zktop.demo.contender import check_order
+from zktop.demo.messages import ContenderOrder, ContenderStep
 from zktop.errors import UsageError
 from zktop.model.text import Text, decode
 
-CHUNK = 65536
-LONGEST_LAST_WORDS = 4096
-BURIED_WITHIN_S = 1.0
+READ_BYTES = 65536
+MAX_STDERR_BYTES = 4096
+EXIT_TIMEOUT_S = 1.0
 
 
-class Hand(msgspec.Struct, frozen=True):
+class LiveContender(msgspec.Struct, frozen=True):
     """One living contender."""
 
     name: str
     pid: int
-    order: Order
+    order: ContenderOrder
     frozen: bool = False
 
 
-class Hired(msgspec.Struct, frozen=True):
+class ContenderStarted(msgspec.Struct, frozen=True):
     """A contender's process was started."""
 
     name: str
     pid: int
-    order: Order
+    order: ContenderOrder
 
 
-class Told(msgspec.Struct, frozen=True):
+class StepReported(msgspec.Struct, frozen=True):
     """A contender told a step."""
 
     name: str
-    step: Step
+    step: ContenderStep
 
 
-class Froze(msgspec.Struct, frozen=True):
+class ContenderFroze(msgspec.Struct, frozen=True):
     """A contender's process was stopped in the middle of what it did, or goes on."""
 
     name: str
     frozen: bool
 
 
-class Ended(msgspec.Struct, frozen=True):
+class ContenderEnded(msgspec.Struct, frozen=True):
     """A contender's process is gone; a negative code is the signal that it died of."""
 
     name: str
@@ -73,27 +73,27 @@ class Ended(msgspec.Struct, frozen=True):
     last_words: Text  # the last line of its stderr
 
 
-Event = Hired | Told | Froze | Ended
+PoolEvent = ContenderStarted | StepReported | ContenderFroze | ContenderEnded
 
 
-class Process:
+class ContenderProcess:
     """The process of one hand, used by the crew's thread alone."""
 
-    def __init__(self, order: Order, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, order: ContenderOrder, process: subprocess.Popen[bytes]) -> None:
         """Listen to a process that was started."""
         assert process.stdout  # noqa: S101  it was started with pipes
         assert process.stderr  # noqa: S101  it was started with pipes
-        self.hand = Hand(order.name, process.pid, order)
+        self.hand = LiveContender(order.name, process.pid, order)
         self.pipes: list[IO[bytes]] = [process.stdout, process.stderr]
         self._out, self._process = process.stdout, process
         self._heard = b""
         self._complaints = b""
-        self._steps: deque[Step] = deque()
+        self._steps: deque[ContenderStep] = deque()
         for pipe in self.pipes:
             os.set_blocking(pipe.fileno(), False)
 
     @classmethod
-    def start(cls, order: Order) -> Self:
+    def start(cls, order: ContenderOrder) -> Self:
         """Start a contender in a process group of its own, which ctrl-c in a terminal spares."""
         command = [sys.executable, "-m", "zktop.demo", "--json", "--until-stdin-closes"]
         process = subprocess.Popen(  # noqa: S603  our own module
@@ -133,15 +133,15 @@ class Process:
         self.pipes = [pipe for pipe in self.pipes if pipe not in ended]
         return ended
 
-    def take_steps(self) -> list[Step]:
+    def take_steps(self) -> list[ContenderStep]:
         """Give the steps that have come in since the last time."""
         *lines, self._heard = self._heard.split(b"\n")
-        return [msgspec.json.decode(line, type=Step) for line in lines]
+        return [msgspec.json.decode(line, type=ContenderStep) for line in lines]
 
     def bury(self) -> int:
         """Wait for the process whose pipes have ended; gives its exit code."""
         try:
-            self._process.wait(BURIED_WITHIN_S)
+            self._process.wait(EXIT_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -157,33 +157,33 @@ class Process:
     def _read(self, pipe: IO[bytes]) -> bool:
         """Read until there is nothing, or nothing more will ever come: then True."""
         with contextlib.suppress(BlockingIOError):
-            while piece := os.read(pipe.fileno(), CHUNK):
+            while piece := os.read(pipe.fileno(), READ_BYTES):
                 if pipe is self._out:
                     self._heard += piece
                 else:
-                    self._complaints = (self._complaints + piece)[-LONGEST_LAST_WORDS:]
+                    self._complaints = (self._complaints + piece)[-MAX_STDERR_BYTES:]
             return True
         return False
 
 
-MOST_HANDS = 64
-FAREWELL_S = 2.0  # what hands have for releasing their locks when the crew goes home
+MAX_CONTENDERS = 64
+CLOSE_TIMEOUT_S = 2.0  # what hands have for releasing their locks when the crew goes home
 
 Result = TypeVar("Result")
 
 
-class Crew:
+class ProcessPool:
     """Contenders that run as processes; every method may be called from any thread.
 
     Most methods wait for the crew's thread. Who must not wait asks for the same with `soon`.
     """
 
-    def __init__(self, tell: Callable[[Event], None], cap: int = MOST_HANDS) -> None:
+    def __init__(self, tell: Callable[[PoolEvent], None], cap: int = MAX_CONTENDERS) -> None:
         """Start with nobody. `tell` is called in the crew's own thread and must not raise."""
         self._tell = tell
         self._cap = cap
-        self._processes: dict[str, Process] = {}
-        self._hands: tuple[Hand, ...] = ()
+        self._processes: dict[str, ContenderProcess] = {}
+        self._hands: tuple[LiveContender, ...] = ()
         self._tasks: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._selector = selectors.DefaultSelector()
         self._waker, self._wakened = socket.socketpair()
@@ -208,7 +208,7 @@ class Crew:
         """Send everybody home."""
         self.close()
 
-    def hands(self) -> tuple[Hand, ...]:
+    def hands(self) -> tuple[LiveContender, ...]:
         """Everybody who is alive, in the order of hiring; never waits."""
         return self._hands
 
@@ -224,9 +224,9 @@ class Crew:
             answer.set_exception(refusal)
         return answer
 
-    def hire(self, order: Order) -> Hand:
+    def hire(self, order: ContenderOrder) -> LiveContender:
         """Start a contender; refuses what cannot be, in a sentence."""
-        check(order)
+        check_order(order)
         return self._in_thread(lambda: self._hire(order))
 
     def go(self, name: str) -> None:
@@ -266,7 +266,7 @@ class Crew:
         """Send everybody home: they release and end, and who does not is killed."""
         with contextlib.suppress(UsageError):
             self._submit(self._farewell)
-            self._thread.join(FAREWELL_S)
+            self._thread.join(CLOSE_TIMEOUT_S)
             self._submit(self._kill_all)
         self._thread.join()
 
@@ -313,25 +313,25 @@ class Crew:
         while not self._tasks.empty():
             self._tasks.get()()
 
-    def _one(self, name: str) -> Process:
+    def _one(self, name: str) -> ContenderProcess:
         try:
             return self._processes[name]
         except KeyError:
             raise UsageError(f"nobody in the crew is called {name!r}") from None
 
-    def _hire(self, order: Order) -> Hand:
+    def _hire(self, order: ContenderOrder) -> LiveContender:
         if self._closing:
             raise UsageError("the crew is going home")
         if order.name in self._processes:
             raise UsageError(f"somebody in the crew is called {order.name!r} already")
         if len(self._processes) >= self._cap:
             raise UsageError(f"the crew is full: it has {self._cap} hands")
-        process = Process.start(order)
+        process = ContenderProcess.start(order)
         self._processes[order.name] = process
         for pipe in process.pipes:
             self._selector.register(pipe, selectors.EVENT_READ, process)
         self._count_hands()
-        self._tell(Hired(order.name, process.hand.pid, order))
+        self._tell(ContenderStarted(order.name, process.hand.pid, order))
         return process.hand
 
     def _signalled(self, name: str, number: signal.Signals) -> None:
@@ -340,30 +340,30 @@ class Crew:
         process.signal(number)
         if process.hand != before:
             self._count_hands()
-            self._tell(Froze(name, process.hand.frozen))
+            self._tell(ContenderFroze(name, process.hand.frozen))
 
     def _count_hands(self) -> None:
         self._hands = tuple(process.hand for process in self._processes.values())
 
-    def _hear(self, speaking: list[Process]) -> None:
+    def _hear(self, speaking: list[ContenderProcess]) -> None:
         """Pass on what several have told, in the order in which it happened."""
-        told: list[Told] = []
+        told: list[StepReported] = []
         for process in speaking:
             for pipe in process.drain():
                 self._selector.unregister(pipe)
                 pipe.close()
-            told += [Told(process.hand.name, step) for step in process.take_steps()]
+            told += [StepReported(process.hand.name, step) for step in process.take_steps()]
         for event in sorted(told, key=lambda one: one.step.at):
             self._tell(event)
         for process in speaking:
             if not process.pipes:
                 self._bury(process)
 
-    def _bury(self, process: Process) -> None:
+    def _bury(self, process: ContenderProcess) -> None:
         del self._processes[process.hand.name]
         code = process.bury()
         self._count_hands()
-        self._tell(Ended(process.hand.name, process.hand.pid, code, process.last_words))
+        self._tell(ContenderEnded(process.hand.name, process.hand.pid, code, process.last_words))
 
     def _farewell(self) -> None:
         self._closing = True

@@ -17,14 +17,20 @@ from kazoo.exceptions import KazooException, NoNodeError, NotEmptyError
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zktop.demo.client import Bell, connect
-from zktop.demo.log import Chronicle
-from zktop.demo.messages import DEMO_ROOT, Connection, Narrator, What
-from zktop.demo.processes import FAREWELL_S, Crew, Hand
-from zktop.demo.scenes.scene import Heard, Hire, Move, Scene, Tell
+from zktop.demo.client import StoppableEvent, connect
+from zktop.demo.log import ContenderLog
+from zktop.demo.messages import DEMO_ROOT, ClientSettings, StepKind, StepReporter
+from zktop.demo.processes import CLOSE_TIMEOUT_S, LiveContender, ProcessPool
+from zktop.demo.scenes.scene import (
+    CommandContender,
+    ExpectedStep,
+    Scene,
+    SceneMove,
+    StartContender,
+)
 from zktop.errors import ExitCode, UsageError, ZktopError
 
-MOVE_WITHIN_S = 20.0  # and the time that sessions need to expire
+MOVE_TIMEOUT_S = 20.0  # and the time that sessions need to expire
 
 
 class SceneFailedError(ZktopError):
@@ -33,7 +39,7 @@ class SceneFailedError(ZktopError):
     exit_code = ExitCode.FINDINGS
 
 
-class Line(Struct, frozen=True):
+class SceneLine(Struct, frozen=True):
     """One line of a scene's narration."""
 
     scene: str
@@ -42,7 +48,7 @@ class Line(Struct, frozen=True):
     says: str
 
 
-class Player:
+class SceneRun:
     """Plays one scene with a crew whose events a chronicle hears.
 
     `play` and `step` belong to one thread at a time; `pause` and `stop` to any.
@@ -51,10 +57,10 @@ class Player:
     def __init__(
         self,
         scene: Scene,
-        crew: Crew,
-        chronicle: Chronicle,
-        connection: Connection,
-        tell: Callable[[Line], None],
+        crew: ProcessPool,
+        chronicle: ContenderLog,
+        connection: ClientSettings,
+        tell: Callable[[SceneLine], None],
         *,
         root: str = DEMO_ROOT,
     ) -> None:
@@ -66,7 +72,7 @@ class Player:
         self._connection, self._tell, self._root = connection, tell, root
         self._halt = threading.Event()
         self._stopped = False
-        self._before: dict[str, Counter[What]] = {}  # what was told when the last move began
+        self._before: dict[str, Counter[StepKind]] = {}  # what was told when the last move began
 
     @property
     def over(self) -> bool:
@@ -110,12 +116,14 @@ class Player:
     def woken(self) -> frozenset[str]:
         """Give who was notified during the last move, and is still there."""
         names = self._chronicle.tally().keys() - self._chronicle.ended.keys()
-        return frozenset(name for name in names if self._since(Heard(name, "notified")))
+        return frozenset(name for name in names if self._since(ExpectedStep(name, "notified")))
 
     def clean_up(self) -> None:
         """Send the scene's contenders home and delete its folder, and the root if it is empty."""
         self._dismiss({hand.name for hand in self._crew.hands() if self._plays(hand)})
-        client = connect(self._connection, Narrator("clean-up", lambda _step: None), Bell())
+        client = connect(
+            self._connection, StepReporter("clean-up", lambda _step: None), StoppableEvent()
+        )
         try:
             with contextlib.suppress(NoNodeError):
                 client.retry(client.delete, self.folder, recursive=True)
@@ -124,12 +132,12 @@ class Player:
         finally:
             client.end()
 
-    def _perform(self, move: Move) -> None:
+    def _perform(self, move: SceneMove) -> None:
         """Do what the move says; contenders come one by one, unless their order is no matter."""
         self._before = self._chronicle.tally()
         awaited = list(move.until)
         for act in move.acts:
-            if isinstance(act, Hire):
+            if isinstance(act, StartContender):
                 self._before.pop(act.name, None)
                 self._crew.hire(act.order(self.folder, self._root, self._connection))
                 own = [one for one in awaited if one.name == act.name and not move.together]
@@ -139,30 +147,30 @@ class Player:
                 self._command(act)
         self._await(awaited, move.ended)
 
-    def _command(self, act: Tell) -> None:
+    def _command(self, act: CommandContender) -> None:
         if act.command == "cut":
             self._crew.cut(act.name, act.seconds)
         else:
             getattr(self._crew, act.command)(act.name)
 
-    def _await(self, heard: Sequence[Heard], ended: Sequence[str]) -> None:
+    def _await(self, heard: Sequence[ExpectedStep], ended: Sequence[str]) -> None:
         def missing() -> list[str]:
             told = [f"{one.name} {one.what}" for one in heard if self._since(one) < one.times]
             return told + [f"{name} ended" for name in ended if name not in self._chronicle.ended]
 
-        within_s = MOVE_WITHIN_S + 3 * self._connection.session_timeout_s
+        within_s = MOVE_TIMEOUT_S + 3 * self._connection.session_timeout_s
         if not self._chronicle.until(lambda: self._stopped or not missing(), within_s):
             raise SceneFailedError(
                 f"scene {self.scene.name}, move {self.played + 1}: not within {within_s:g} s: "
                 + ", ".join(missing())
             )
 
-    def _since(self, heard: Heard) -> int:
+    def _since(self, heard: ExpectedStep) -> int:
         """How often this was told since the move began."""
         before = Counter() if heard.ever else self._before.get(heard.name, Counter())
         return self._chronicle.count(heard.name, heard.what) - before[heard.what]
 
-    def _plays(self, hand: Hand) -> bool:
+    def _plays(self, hand: LiveContender) -> bool:
         return any(claim.path.startswith(f"{self.folder}/") for claim in hand.order.claims)
 
     def _dismiss(self, names: set[str]) -> None:
@@ -172,17 +180,19 @@ class Player:
                 with contextlib.suppress(UsageError):  # gone meanwhile
                     command(name)
             if command != self._crew.thaw:
-                self._chronicle.until(lambda: names <= self._chronicle.ended.keys(), FAREWELL_S)
+                self._chronicle.until(
+                    lambda: names <= self._chronicle.ended.keys(), CLOSE_TIMEOUT_S
+                )
 
     def _say(self, number: int, says: str) -> None:
-        self._tell(Line(self.scene.name, number, len(self.scene.moves), says))
+        self._tell(SceneLine(self.scene.name, number, len(self.scene.moves), says))
 
 
 PACE_S = 2.0
 Phase = Literal["empty", "paused", "playing", "over", "failed", "cleaning"]
 
 
-class Showing(Struct, frozen=True):
+class SceneProgress(Struct, frozen=True):
     """What is on the stage, at one moment."""
 
     scene: Scene | None = None
@@ -191,7 +201,7 @@ class Showing(Struct, frozen=True):
     goal: int = 0  # how many moves are to be played before it pauses by itself
     moving: bool = False  # in the middle of a move, waiting for what it is for
     cleaning: bool = False
-    lines: tuple[Line, ...] = ()  # of this performance
+    lines: tuple[SceneLine, ...] = ()  # of this performance
     problem: str | None = None  # why it cannot go on
 
     @property
@@ -208,23 +218,23 @@ class Showing(Struct, frozen=True):
         return "playing" if self.moving or self.played < self.goal else "paused"
 
 
-class Stage:
+class ScenePlayer:
     """Where scenes are put on, played, paused, stepped, sought in, and taken down."""
 
     def __init__(
         self,
-        crew: Crew,
-        chronicle: Chronicle,
-        connection: Connection,
-        tell: Callable[[Showing], None],
+        crew: ProcessPool,
+        chronicle: ContenderLog,
+        connection: ClientSettings,
+        tell: Callable[[SceneProgress], None],
         *,
         root: str = DEMO_ROOT,
     ) -> None:
         """Be empty. `tell` hears of every change, in the stage's thread, and must not raise."""
-        self.showing = Showing()
+        self.showing = SceneProgress()
         self._crew, self._chronicle = crew, chronicle
         self._connection, self._tell, self._root = connection, tell, root
-        self._player: Player | None = None
+        self._player: SceneRun | None = None
         self._asked: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._pace_s = self._rest_s = 0.0
         self._thread = threading.Thread(target=self._run, name="stage", daemon=True)
@@ -299,7 +309,7 @@ class Stage:
 
     def _load(self, scene: Scene) -> None:
         self._clear()
-        self._player = Player(
+        self._player = SceneRun(
             scene, self._crew, self._chronicle, self._connection, self._hear, root=self._root
         )
         self._show(scene=scene, folder=self._player.folder)
@@ -331,10 +341,10 @@ class Stage:
         if (player := self._player) is not None:
             self._show(cleaning=True, problem=None)
             player.clean_up()
-        self._player, self.showing = None, Showing()
+        self._player, self.showing = None, SceneProgress()
         self._tell(self.showing)
 
-    def _hear(self, line: Line) -> None:
+    def _hear(self, line: SceneLine) -> None:
         self._show(lines=(*self.showing.lines, line))
 
     def _show(self, **changes: object) -> None:

@@ -9,9 +9,9 @@ import os
 import signal
 import sys
 
-from zktop.sandbox.core import Keeper
+from zktop.sandbox.core import ServerCore
 from zktop.sandbox.flavours import FLAVOURS
-from zktop.sandbox.server import Server
+from zktop.sandbox.server import SandboxServer
 from zktop.sandbox.sessions import TICK_MS
 
 
@@ -20,10 +20,10 @@ def serve(
     port: int = 2181,
     *,
     until_stdin_closes: bool = False,
-    keeper: Keeper | None = None,
+    keeper: ServerCore | None = None,
 ) -> int:
     """Serve until told to end; print one line with the address once clients may come."""
-    keeper = keeper or Keeper()
+    keeper = keeper or ServerCore()
     try:
         asyncio.run(_serve(host, port, keeper, until_stdin_closes=until_stdin_closes))
     except OSError as problem:
@@ -34,11 +34,11 @@ def serve(
     return 0
 
 
-async def _serve(host: str, port: int, keeper: Keeper, *, until_stdin_closes: bool) -> None:
+async def _serve(host: str, port: int, keeper: ServerCore, *, until_stdin_closes: bool) -> None:
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, ended.set)
-    server = await Server.start(host, port, keeper)
+    server = await SandboxServer.start(host, port, keeper)
     shown, taken = server.address
     sys.stdout.write(f"{f'[{shown}]' if ':' in shown else shown}:{taken}\n")
     sys.stdout.flush()
@@ -84,7 +84,7 @@ def _arguments() -> argparse.Namespace:
 if __name__ == "__main__":
     given = _arguments()
     words = given.words.split(",") if given.words is not None else None
-    keeper = Keeper(tick_ms=given.tick_ms, flavour=FLAVOURS[given.flavour], allowed=words)
+    keeper = ServerCore(tick_ms=given.tick_ms, flavour=FLAVOURS[given.flavour], allowed=words)
     sys.exit(
         serve(given.host, given.port, until_stdin_closes=given.until_stdin_closes, keeper=keeper)
     )

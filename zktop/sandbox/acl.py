@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from ipaddress import AddressValueError, IPv4Address, IPv4Network
 from typing import NamedTuple
 
-from zktop.sandbox.protocol import Acl, Code, Perm, Refused
+from zktop.sandbox.protocol import Acl, ErrorCode, Perm, Refused
 
 ANYONE = Acl(31, "world", "anyone")
 OPEN = (ANYONE,)
@@ -39,7 +39,7 @@ def authenticate(scheme: str | None, credentials: bytes, address: str) -> Identi
 def check(acl: Sequence[Acl], perm: Perm, who: Iterable[Identity]) -> None:
     """Refuse with NO_AUTH unless one line of the list allows it."""
     if not allows(acl, perm, who):
-        raise Refused(Code.NO_AUTH)
+        raise Refused(ErrorCode.NO_AUTH)
 
 
 def allows(acl: Sequence[Acl], perm: Perm, who: Iterable[Identity]) -> bool:
@@ -56,7 +56,7 @@ def expand(acl: Iterable[Acl], who: Sequence[Identity]) -> tuple[Acl, ...]:
     for line in dict.fromkeys(acl):
         lines.extend(_expand_line(line, who))
     if not lines:
-        raise Refused(Code.INVALID_ACL)
+        raise Refused(ErrorCode.INVALID_ACL)
     return tuple(lines)
 
 
@@ -68,7 +68,7 @@ def _expand_line(line: Acl, who: Sequence[Identity]) -> list[Acl]:
     else:
         lines = [line] if _is_valid(line) else []
     if not lines:
-        raise Refused(Code.INVALID_ACL)
+        raise Refused(ErrorCode.INVALID_ACL)
     return lines
 
 

@@ -5,11 +5,11 @@ from typing import Protocol
 
 from zktop.sandbox import protocol as wire
 from zktop.sandbox.acl import Identity
-from zktop.sandbox.protocol import Code, Event
-from zktop.sandbox.sessions import Session
+from zktop.sandbox.protocol import ErrorCode, EventType
+from zktop.sandbox.sessions import ServerSession
 
 
-class Line(Protocol):
+class FrameTransport(Protocol):
     """The way back to a client."""
 
     def send(self, frame: bytes) -> None:
@@ -47,7 +47,7 @@ class Latency:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LastRequest:
     """A request that was answered, as servers remember it that do not count pings."""
 
     op: int
@@ -57,14 +57,14 @@ class Asked:
 
 
 @dataclass(slots=True, eq=False)
-class Client:
+class ClientConnection:
     """One connection; it is what sets watches, so they end with it."""
 
-    line: Line
+    line: FrameTransport
     host: str
     port: int
     established_ms: int = 0
-    session: Session | None = None
+    session: ServerSession | None = None
     identities: list[Identity] = field(default_factory=list)
     received: int = 0
     sent: int = 0
@@ -72,7 +72,7 @@ class Client:
     last_xid: int = 0
     last_zxid: int = 0
     last_reply_ms: int = 0
-    last_asked: "Asked | None" = None  # the last request but pings
+    last_asked: "LastRequest | None" = None  # the last request but pings
     latency: Latency = field(default_factory=Latency)
 
     def __post_init__(self) -> None:
@@ -89,10 +89,10 @@ class Client:
         self.sent += 1
         self.line.send(frame)
 
-    def notify(self, event: Event, path: str) -> None:
+    def notify(self, event: EventType, path: str) -> None:
         """Tell of a fired watch."""
         self.send(wire.notification(event, path))
 
-    def reply(self, xid: int, zxid: int, code: Code, body: bytes = b"") -> None:
+    def reply(self, xid: int, zxid: int, code: ErrorCode, body: bytes = b"") -> None:
         """Answer a request; a refusal has no body."""
-        self.send(wire.reply(xid, zxid, code, body if code is Code.OK else b""))
+        self.send(wire.reply(xid, zxid, code, body if code is ErrorCode.OK else b""))

@@ -5,12 +5,20 @@ from dataclasses import dataclass
 from time import monotonic_ns, time_ns
 
 from zktop.sandbox.acl import authenticate
-from zktop.sandbox.connection import Asked, Client, Latency
+from zktop.sandbox.connection import ClientConnection, LastRequest, Latency
 from zktop.sandbox.flavours import ZOOKEEPER, Flavour
 from zktop.sandbox.plan_write import Deleted
-from zktop.sandbox.protocol import NO_ZXID, Code, ConnectRequest, Malformed, Op, Reader, Refused
+from zktop.sandbox.protocol import (
+    NO_ZXID,
+    ConnectRequest,
+    ErrorCode,
+    FrameReader,
+    Malformed,
+    Op,
+    Refused,
+)
 from zktop.sandbox.reads import REQUESTS
-from zktop.sandbox.sessions import PASSWORD_BYTES, TICK_MS, Deadlines, Sessions
+from zktop.sandbox.sessions import PASSWORD_BYTES, TICK_MS, Deadlines, ServerSessions
 from zktop.sandbox.writes import Store
 
 CONNECT_WITHIN_MS = 10_000
@@ -19,46 +27,46 @@ _KNOWN = frozenset({*REQUESTS, Op.PING, Op.CLOSE_SESSION})
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class ServerClock:
     """Where the time comes from, in milliseconds."""
 
     monotonic_ms: Callable[[], int] = lambda: monotonic_ns() // 1_000_000
     wall_ms: Callable[[], int] = lambda: time_ns() // 1_000_000
 
 
-class Keeper:
+class ServerCore:
     """One standalone server."""
 
     def __init__(
         self,
-        clock: Clock | None = None,
+        clock: ServerClock | None = None,
         tick_ms: int = TICK_MS,
         flavour: Flavour = ZOOKEEPER,
         allowed: Collection[str] | None = None,
     ) -> None:
         """Start with an empty tree and no sessions; all words are allowed, or only these."""
         self.flavour, self.allowed = flavour, allowed
-        self.clock = clock or Clock()
+        self.clock = clock or ServerClock()
         self.tick_ms = tick_ms
         self.address = ("", 0)
         self.store = Store(self.clock.wall_ms, flavour)
         self.started_ms = self.clock.monotonic_ms()
-        self.sessions = Sessions(self.clock.wall_ms(), tick_ms, flavour)
-        self.clients: dict[Client, None] = {}
-        self.idle: Deadlines[Client] = Deadlines(CONNECT_WITHIN_MS)
+        self.sessions = ServerSessions(self.clock.wall_ms(), tick_ms, flavour)
+        self.clients: dict[ClientConnection, None] = {}
+        self.idle: Deadlines[ClientConnection] = Deadlines(CONNECT_WITHIN_MS)
         self.received = 0
         self._sent_by_gone = 0
         self.latency = Latency()
-        self._attached: dict[int, Client] = {}
+        self._attached: dict[int, ClientConnection] = {}
         self._next_reap = self.started_ms + REAP_EVERY_MS
 
-    def welcome(self, client: Client) -> None:
+    def welcome(self, client: ClientConnection) -> None:
         """Take in a connection; it has ten seconds to say what it wants."""
         client.established_ms = self.clock.wall_ms()
         self.clients[client] = None
         self.idle.put(client, 0, self.clock.monotonic_ms())
 
-    def farewell(self, client: Client) -> None:
+    def farewell(self, client: ClientConnection) -> None:
         """Forget a connection with its watches; its session lives on for a while."""
         self._detach(client)
         self.idle.drop(client)
@@ -66,22 +74,22 @@ class Keeper:
             del self.clients[client]
             self._sent_by_gone += client.sent
 
-    def receive(self, client: Client, body: bytes, arrived_ms: int) -> None:
+    def receive(self, client: ClientConnection, body: bytes, arrived_ms: int) -> None:
         """Take one frame; Malformed means that there is no talking with this client."""
         self.count_received(client)
         if client.session is None:
-            self._connect(client, Reader(body))
+            self._connect(client, FrameReader(body))
         else:
             self.sessions.touch(client.session, arrived_ms)
             self.idle.put(client, client.session.timeout_ms, arrived_ms)
-            self._request(client, Reader(body), arrived_ms)
+            self._request(client, FrameReader(body), arrived_ms)
 
     @property
     def sent(self) -> int:
         """How many frames have gone out, notifications too."""
         return self._sent_by_gone + sum(client.sent for client in self.clients)
 
-    def count_received(self, client: Client) -> None:
+    def count_received(self, client: ClientConnection) -> None:
         """Count one packet that came, be it a frame or a word."""
         client.received += 1
         self.received += 1
@@ -105,7 +113,7 @@ class Keeper:
         for path in self.store.tree.outlived(self.clock.wall_ms()):
             self.store.apply(Deleted(path), self.store.begin())
 
-    def _connect(self, client: Client, reader: Reader) -> None:
+    def _connect(self, client: ClientConnection, reader: FrameReader) -> None:
         request = ConnectRequest.read(reader)
         if self.flavour.wants_to_be_ahead and request.last_zxid > self.store.zxid:
             raise Malformed("a client that has seen a later state than this server's")
@@ -144,12 +152,12 @@ class Keeper:
             self._detach(former)
             former.line.close()
 
-    def _detach(self, client: Client) -> None:
+    def _detach(self, client: ClientConnection) -> None:
         self.store.watches.forget(client)
         if self._attached.get(client.session_id) is client:
             del self._attached[client.session_id]
 
-    def _request(self, client: Client, reader: Reader, arrived_ms: int) -> None:
+    def _request(self, client: ClientConnection, reader: FrameReader, arrived_ms: int) -> None:
         xid, number = reader.int32(), reader.int32()
         if number == Op.AUTH:
             self._authenticate(client, xid, reader)
@@ -157,27 +165,27 @@ class Keeper:
         if number not in _KNOWN or number not in self.flavour.requests:
             self._unknown(client, xid)
             return
-        code, body, goes_on = Code.OK, b"", number != Op.CLOSE_SESSION
+        code, body, goes_on = ErrorCode.OK, b"", number != Op.CLOSE_SESSION
         try:
             body = self._answer(client, number, reader)
         except Refused as refusal:
             code = refusal.code
         except Malformed:
-            code, goes_on = Code.MARSHALLING_ERROR, False
+            code, goes_on = ErrorCode.MARSHALLING_ERROR, False
         self._note(client, number, xid, arrived_ms)
         if goes_on or number != Op.CLOSE_SESSION or self.flavour.answers_close:
             client.reply(xid, self.store.zxid, code, body)
         if not goes_on:
             client.line.close()
 
-    def _unknown(self, client: Client, xid: int) -> None:
+    def _unknown(self, client: ClientConnection, xid: int) -> None:
         if self.flavour.unknown == "ignored":
             return
         if self.flavour.unknown == "refused":
-            client.reply(xid, NO_ZXID, Code.UNIMPLEMENTED)
+            client.reply(xid, NO_ZXID, ErrorCode.UNIMPLEMENTED)
         client.line.close()
 
-    def _answer(self, client: Client, number: int, reader: Reader) -> bytes:
+    def _answer(self, client: ClientConnection, number: int, reader: FrameReader) -> bytes:
         if number == Op.PING:
             client.last_op = "PING"
         elif number == Op.CLOSE_SESSION:
@@ -188,10 +196,10 @@ class Keeper:
             return run(self.store, client, reader)
         return b""
 
-    def _authenticate(self, client: Client, xid: int, reader: Reader) -> None:
+    def _authenticate(self, client: ClientConnection, xid: int, reader: FrameReader) -> None:
         _kind, scheme, credentials = reader.int32(), reader.string(), reader.buffer()
         identity = authenticate(scheme, credentials or b"", client.host)
-        code = Code.OK if identity else Code.AUTH_FAILED
+        code = ErrorCode.OK if identity else ErrorCode.AUTH_FAILED
         if identity and identity not in client.identities:
             client.identities.append(identity)
         client.reply(xid, 0, code)
@@ -205,9 +213,9 @@ class Keeper:
             self.store.apply(Deleted(path, by_request=False), moment)
         self.sessions.close(session_id)
 
-    def _note(self, client: Client, number: int, xid: int, arrived_ms: int) -> None:
+    def _note(self, client: ClientConnection, number: int, xid: int, arrived_ms: int) -> None:
         if number != Op.PING:
-            client.last_asked = Asked(number, xid, self.store.zxid, self.clock.wall_ms())
+            client.last_asked = LastRequest(number, xid, self.store.zxid, self.clock.wall_ms())
         now = self.clock.monotonic_ms()
         client.last_xid = xid if xid >= 0 else client.last_xid
         client.last_zxid, client.last_reply_ms = self.store.zxid, now

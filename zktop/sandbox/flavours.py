@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from zktop.sandbox.protocol import Op, Stat
-from zktop.sandbox.tree import Znode, int32
+from zktop.sandbox.protocol import NodeStat, Op
+from zktop.sandbox.tree import StoredNode, int32
 
 _SINCE_EVER: Final = frozenset(
     {
@@ -32,7 +32,7 @@ class Flavour:
     name: str = "zookeeper"
     requests: frozenset[int] = frozenset({*Op})
     unknown: Literal["refused", "hung up", "ignored"] = "refused"  # requests, when they come
-    stat: Callable[[Znode], Stat] = Znode.stat
+    stat: Callable[[StoredNode], NodeStat] = StoredNode.stat
     root_is_there: bool = True  # to be looked at; its children can be listed all the same
     system: tuple[str, ...] = ("/zookeeper", "/zookeeper/quota", "/zookeeper/config")
     short_ids: bool = False  # sessions are numbered from 1, and have no password
@@ -45,7 +45,7 @@ class Flavour:
     names_watched: bool = False  # recursive events name the watched node, not the changed one
 
 
-def _of_keeper(node: Znode) -> Stat:
+def _of_keeper(node: StoredNode) -> NodeStat:
     """Count writes to children as changes, and date creations alone; show who owns containers."""
     stat = node.stat()
     owner = _CONTAINER_OWNER if node.lifetime.container else stat.ephemeral_owner
@@ -56,12 +56,12 @@ def _of_keeper(node: Znode) -> Stat:
     )
 
 
-def _of_raftkeeper(node: Znode) -> Stat:
+def _of_raftkeeper(node: StoredNode) -> NodeStat:
     """Leave the date of the last change when a session ends, though its nodes go."""
     return node.stat()._replace(pzxid=node.asked_zxid or node.czxid)
 
 
-def _of_zetcd(node: Znode) -> Stat:
+def _of_zetcd(node: StoredNode) -> NodeStat:
     """Tell times in microseconds, and the creation of the first child by name."""
     stat = node.stat()
     pzxid = node.children[min(node.children)] if node.children else node.czxid

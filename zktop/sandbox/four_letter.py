@@ -6,30 +6,30 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 from zktop.sandbox import BUILT, VERSION
-from zktop.sandbox.connection import Client
-from zktop.sandbox.core import Keeper
+from zktop.sandbox.connection import ClientConnection
+from zktop.sandbox.core import ServerCore
 
 FULL_VERSION = f"{VERSION}, {BUILT}"
 
 
-def _ruok(_keeper: Keeper) -> str:
+def _ruok(_keeper: ServerCore) -> str:
     return "imok"
 
 
-def _isro(_keeper: Keeper) -> str:
+def _isro(_keeper: ServerCore) -> str:
     return "rw"
 
 
-def _srvr(keeper: Keeper) -> str:
+def _srvr(keeper: ServerCore) -> str:
     return f"Zookeeper version: {FULL_VERSION}\n" + _summary(keeper)
 
 
-def _stat(keeper: Keeper) -> str:
+def _stat(keeper: ServerCore) -> str:
     clients = "".join(f"{_brief(client)})\n" for client in keeper.clients)
     return f"Zookeeper version: {FULL_VERSION}\nClients:\n{clients}\n" + _summary(keeper)
 
 
-def _summary(keeper: Keeper) -> str:
+def _summary(keeper: ServerCore) -> str:
     latency = keeper.latency
     return (
         f"Latency min/avg/max: {latency.least or 0}/{latency.mean}/{latency.most}\n"
@@ -43,23 +43,23 @@ def _summary(keeper: Keeper) -> str:
     )
 
 
-def _address(client: Client) -> str:
+def _address(client: ClientConnection) -> str:
     host = f"[{client.host}]" if ":" in client.host else client.host
     return f"/{host}:{client.port}"
 
 
-def _brief(client: Client) -> str:
+def _brief(client: ClientConnection) -> str:
     """Show a connection without its closing bracket; [1] is one that may still ask."""
     awaited = int(client.session is not None)
     counts = f"queued=0,recved={client.received},sent={client.sent}"
     return f" {_address(client)}[{awaited}]({counts}"
 
 
-def _cons(keeper: Keeper) -> str:
+def _cons(keeper: ServerCore) -> str:
     return "".join(f"{_brief(client)}{_details(client)})\n" for client in keeper.clients) + "\n"
 
 
-def _details(client: Client) -> str:
+def _details(client: ClientConnection) -> str:
     if client.session is None:
         return ""
     latency = client.latency
@@ -75,7 +75,7 @@ def _hex(session: int) -> str:
     return f"{session & 0xFFFF_FFFF_FFFF_FFFF:#x}"
 
 
-def _mntr(keeper: Keeper) -> str:
+def _mntr(keeper: ServerCore) -> str:
     facts = {
         "version": FULL_VERSION,
         "server_state": "standalone",
@@ -97,7 +97,7 @@ def _mntr(keeper: Keeper) -> str:
     return "".join(f"zk_{name}\t{value}\n" for name, value in facts.items())
 
 
-def _wchs(keeper: Keeper) -> str:
+def _wchs(keeper: ServerCore) -> str:
     table = keeper.store.watches.data
     return (
         f"{len(table.by_watcher)} connections watching {len(table.by_path)} paths\n"
@@ -105,12 +105,12 @@ def _wchs(keeper: Keeper) -> str:
     )
 
 
-def _wchc(keeper: Keeper) -> str:
+def _wchc(keeper: ServerCore) -> str:
     table = keeper.store.watches.data.by_watcher
     return _groups((_hex(client.session_id), paths) for client, paths in table.items())
 
 
-def _wchp(keeper: Keeper) -> str:
+def _wchp(keeper: ServerCore) -> str:
     table = keeper.store.watches.data.by_path
     return _groups(
         (path, [_hex(client.session_id) for client in clients]) for path, clients in table.items()
@@ -122,7 +122,7 @@ def _groups(groups: Iterator[tuple[str, dict[str, None] | list[str]]]) -> str:
     return "".join(f"{line}\n" for line in lines) + "\n"
 
 
-def _dump(keeper: Keeper) -> str:
+def _dump(keeper: ServerCore) -> str:
     sessions, idle = keeper.sessions.deadlines, keeper.idle
     session_sets = [(due, [f"\t{_hex(one)}" for one in ids]) for due, ids in sessions.buckets()]
     connections = [
@@ -145,7 +145,7 @@ def _dump(keeper: Keeper) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _expiring(keeper: Keeper, sets: list[tuple[int, list[str]]]) -> Iterator[str]:
+def _expiring(keeper: ServerCore, sets: list[tuple[int, list[str]]]) -> Iterator[str]:
     ahead = keeper.clock.wall_ms() - keeper.clock.monotonic_ms()
     for due, members in sets:
         when = datetime.fromtimestamp((due + ahead) / 1000, UTC)
@@ -153,7 +153,7 @@ def _expiring(keeper: Keeper, sets: list[tuple[int, list[str]]]) -> Iterator[str
         yield from members
 
 
-def _conf(keeper: Keeper) -> str:
+def _conf(keeper: ServerCore) -> str:
     facts = {
         "clientPort": keeper.address[1],
         "secureClientPort": -1,
@@ -168,7 +168,7 @@ def _conf(keeper: Keeper) -> str:
     return "".join(f"{name}={value}\n" for name, value in facts.items())
 
 
-def _envi(_keeper: Keeper) -> str:
+def _envi(_keeper: ServerCore) -> str:
     facts = {
         "zookeeper.version": FULL_VERSION,
         "host.name": socket.gethostname(),
@@ -180,7 +180,7 @@ def _envi(_keeper: Keeper) -> str:
     return "Environment:\n" + "".join(f"{name}={value}\n" for name, value in facts.items())
 
 
-WORDS: dict[bytes, Callable[[Keeper], str]] = {
+WORDS: dict[bytes, Callable[[ServerCore], str]] = {
     b"ruok": _ruok,
     b"srvr": _srvr,
     b"stat": _stat,

@@ -6,13 +6,13 @@ Those that act write a line to stderr instead, so that it does not stay unseen w
 import sys
 from collections.abc import Callable, Iterable, Iterator
 
-from zktop.sandbox.connection import Client
-from zktop.sandbox.core import Keeper
+from zktop.sandbox.connection import ClientConnection
+from zktop.sandbox.core import ServerCore
 from zktop.sandbox.four_letter import WORDS
 from zktop.sandbox.protocol import Op
-from zktop.sandbox.watches import Mode
+from zktop.sandbox.watches import WatchMode
 
-Word = Callable[[Keeper], str]
+Word = Callable[[ServerCore], str]
 
 KEEPER_VERSION = "v26.3.9.8-0a1b2c3d4e5f60718293a4b5c6d7e8f901234567"
 RAFTKEEPER_VERSION = "RaftKeeper v2.3.0"
@@ -46,7 +46,7 @@ def _short(number: int) -> str:
     return f"{number & 0xFFFF_FFFF_FFFF_FFFF:#x}"
 
 
-def _summary(keeper: Keeper, first: str, zxid: str) -> str:
+def _summary(keeper: ServerCore, first: str, zxid: str) -> str:
     latency = keeper.latency
     return (
         f"{first}\n"
@@ -61,26 +61,26 @@ def _summary(keeper: Keeper, first: str, zxid: str) -> str:
     )
 
 
-def _keeper_srvr(keeper: Keeper) -> str:
+def _keeper_srvr(keeper: ServerCore) -> str:
     first = f"ClickHouse Keeper version: {KEEPER_VERSION}"
     return _summary(keeper, first, _short(keeper.store.zxid))
 
 
-def _raftkeeper_srvr(keeper: Keeper) -> str:
+def _raftkeeper_srvr(keeper: ServerCore) -> str:
     first = f"RaftKeeper version: {RAFTKEEPER_VERSION}"
     return _summary(keeper, first, str(keeper.store.zxid))
 
 
-def _keeper_mntr(keeper: Keeper) -> str:
+def _keeper_mntr(keeper: ServerCore) -> str:
     return _mntr(keeper, {"version": KEEPER_VERSION})
 
 
-def _raftkeeper_mntr(keeper: Keeper) -> str:
+def _raftkeeper_mntr(keeper: ServerCore) -> str:
     version = f"{RAFTKEEPER_VERSION}-0a1b2c3d, built on 2025-08-01 00:00:00 CST"
     return _mntr(keeper, {"version": version, "compatible_mode": "zookeeper"})
 
 
-def _mntr(keeper: Keeper, first: dict[str, str]) -> str:
+def _mntr(keeper: ServerCore, first: dict[str, str]) -> str:
     facts: dict[str, object] = first | {
         "avg_latency": int(keeper.latency.mean),
         "max_latency": keeper.latency.most,
@@ -98,27 +98,27 @@ def _mntr(keeper: Keeper, first: dict[str, str]) -> str:
     return "".join(f"zk_{name}\t{value}\n" for name, value in facts.items())
 
 
-def _keeper_cons(keeper: Keeper) -> str:
+def _keeper_cons(keeper: ServerCore) -> str:
     return _cons(keeper, _padded)
 
 
-def _raftkeeper_cons(keeper: Keeper) -> str:
+def _raftkeeper_cons(keeper: ServerCore) -> str:
     return _cons(keeper, _short)
 
 
-def _cons(keeper: Keeper, hexed: Callable[[int], str]) -> str:
+def _cons(keeper: ServerCore, hexed: Callable[[int], str]) -> str:
     return "".join(
         f" {_address(one)}(recved={one.received},sent={one.sent}{_details(one, hexed)})\n"
         for one in keeper.clients
     )
 
 
-def _address(client: Client) -> str:
+def _address(client: ClientConnection) -> str:
     host = f"[{client.host}]" if ":" in client.host else client.host
     return f"{host}:{client.port}"
 
 
-def _details(client: Client, hexed: Callable[[int], str]) -> str:
+def _details(client: ClientConnection, hexed: Callable[[int], str]) -> str:
     """Tell of the last request that was no ping; a clock time, unlike in ZooKeeper."""
     if client.session is None:
         return "" if hexed is _padded else f",sid={hexed(-1)},lop=NA,est=0,to=30000"
@@ -134,7 +134,7 @@ def _details(client: Client, hexed: Callable[[int], str]) -> str:
     )
 
 
-def _watches(keeper: Keeper) -> list[tuple[int, str]]:
+def _watches(keeper: ServerCore) -> list[tuple[int, str]]:
     """List the watches of all kinds by session: who watches data and children is there twice."""
     data, child = keeper.store.watches.data, keeper.store.watches.child
     return [
@@ -142,11 +142,11 @@ def _watches(keeper: Keeper) -> list[tuple[int, str]]:
         for table in (data, child)
         for path, watchers in table.by_path.items()
         for client, mode in watchers.items()
-        if table is data or mode is not Mode.RECURSIVE  # which stands in both tables here
+        if table is data or mode is not WatchMode.RECURSIVE  # which stands in both tables here
     ]
 
 
-def _wchs(keeper: Keeper) -> str:
+def _wchs(keeper: ServerCore) -> str:
     listed = _watches(keeper)
     sessions, paths = {one for one, _ in listed}, {path for _, path in listed}
     return (
@@ -154,20 +154,20 @@ def _wchs(keeper: Keeper) -> str:
     )
 
 
-def _keeper_wchc(keeper: Keeper) -> str:
+def _keeper_wchc(keeper: ServerCore) -> str:
     return _grouped((_padded(one), path) for one, path in _watches(keeper))
 
 
-def _keeper_wchp(keeper: Keeper) -> str:
+def _keeper_wchp(keeper: ServerCore) -> str:
     return _grouped((path, _padded(one)) for one, path in _watches(keeper))
 
 
-def _raftkeeper_wchc(keeper: Keeper) -> str:
+def _raftkeeper_wchc(keeper: ServerCore) -> str:
     """List each path of a session once, whatever it watches there."""
     return _grouped((_short(one), path) for one, path in dict.fromkeys(_watches(keeper)))
 
 
-def _raftkeeper_wchp(keeper: Keeper) -> str:
+def _raftkeeper_wchp(keeper: ServerCore) -> str:
     return _grouped((path, _short(one)) for one, path in _watches(keeper))
 
 
@@ -184,15 +184,15 @@ def _group(groups: dict[str, list[str]]) -> Iterator[str]:
         yield from (f"\t{member}\n" for member in members)
 
 
-def _keeper_dump(keeper: Keeper) -> str:
+def _keeper_dump(keeper: ServerCore) -> str:
     return _dump(keeper, _padded)
 
 
-def _raftkeeper_dump(keeper: Keeper) -> str:
+def _raftkeeper_dump(keeper: ServerCore) -> str:
     return _dump(keeper, _short)
 
 
-def _dump(keeper: Keeper, hexed: Callable[[int], str]) -> str:
+def _dump(keeper: ServerCore, hexed: Callable[[int], str]) -> str:
     sessions = [one for _, ids in keeper.sessions.deadlines.buckets() for one in ids]
     owners = dict(keeper.store.tree.owners())
     return (
@@ -203,12 +203,12 @@ def _dump(keeper: Keeper, hexed: Callable[[int], str]) -> str:
     )
 
 
-def _conf(keeper: Keeper) -> str:
+def _conf(keeper: ServerCore) -> str:
     return f"server_id=1\ntcp_port={keeper.address[1]}\nfour_letter_word_white_list=*\n"
 
 
 def _acts(word: str) -> Word:
-    def act(_keeper: Keeper) -> str:
+    def act(_keeper: ServerCore) -> str:
         sys.stderr.write(f"zktop sandbox: {word} was sent, which acts on a real server\n")
         sys.stderr.flush()
         return "ok"

@@ -11,14 +11,14 @@ from typing import NamedTuple
 from zktop.sandbox import acl
 from zktop.sandbox import protocol as paths
 from zktop.sandbox.acl import Identity
-from zktop.sandbox.protocol import Acl, Code, Perm, Refused
-from zktop.sandbox.tree import SPECIAL, Lifetime, Tree, Znode, int32
+from zktop.sandbox.protocol import Acl, ErrorCode, Perm, Refused
+from zktop.sandbox.tree import SPECIAL, Lifetime, StoredNode, ZnodeTree, int32
 
 LONGEST_TTL_MS = 0xFF_FFFF_FFFF
 
 
 @dataclass(frozen=True, slots=True)
-class Sketch:
+class NodeSummary:
     """What later decisions need to know of a znode."""
 
     acl: tuple[Acl, ...]
@@ -29,7 +29,7 @@ class Sketch:
     children: int
 
     @classmethod
-    def of(cls, node: Znode) -> "Sketch":
+    def of(cls, node: StoredNode) -> "NodeSummary":
         """Sketch a znode as it is stored."""
         owner, children = node.lifetime.owner, len(node.children)
         return cls(node.acl, owner, node.version, node.cversion, node.aversion, children)
@@ -77,7 +77,7 @@ class Checked(NamedTuple):
 Change = Created | Deleted | Written | Secured | Checked
 
 
-class Creation(NamedTuple):
+class PlannedCreate(NamedTuple):
     """A create as asked for, before the sequence number is known."""
 
     path: str
@@ -87,16 +87,16 @@ class Creation(NamedTuple):
     sequential: bool
 
 
-class Draft:
+class WritePlan:
     """The tree as it will be after the changes decided so far, seen by one client."""
 
-    def __init__(self, tree: Tree, who: Sequence[Identity]) -> None:
+    def __init__(self, tree: ZnodeTree, who: Sequence[Identity]) -> None:
         """Start with the tree as it is."""
         self._tree = tree
         self._who = who
-        self._sketches: dict[str, Sketch | None] = {}
+        self._sketches: dict[str, NodeSummary | None] = {}
 
-    def create(self, wanted: Creation) -> Created:
+    def create(self, wanted: PlannedCreate) -> Created:
         """Add a znode; a sequential name ends in the parent's number of creates."""
         parent_path, _ = paths.split(wanted.path)
         lines = acl.expand(wanted.acl, self._who)
@@ -105,27 +105,27 @@ class Draft:
         path = f"{wanted.path}{parent.cversion:010d}" if wanted.sequential else wanted.path
         paths.validate(path)
         if self._exists(path):
-            raise Refused(Code.NODE_EXISTS)
+            raise Refused(ErrorCode.NODE_EXISTS)
         if parent.owner:
-            raise Refused(Code.NO_CHILDREN_FOR_EPHEMERALS)
+            raise Refused(ErrorCode.NO_CHILDREN_FOR_EPHEMERALS)
         cversion = int32(parent.cversion + 1)
         self._sketches[parent_path] = replace(
             parent, cversion=cversion, children=parent.children + 1
         )
-        self._sketches[path] = Sketch(lines, wanted.lifetime.owner, 0, 0, 0, 0)
+        self._sketches[path] = NodeSummary(lines, wanted.lifetime.owner, 0, 0, 0, 0)
         return Created(path, wanted.data, lines, wanted.lifetime, cversion)
 
     def delete(self, path: str, version: int) -> Deleted:
         """Remove a znode, if it is the expected version and has no children."""
         parent_path, _ = paths.split(path)
         if path in SPECIAL:
-            raise Refused(Code.BAD_ARGUMENTS)
+            raise Refused(ErrorCode.BAD_ARGUMENTS)
         parent = self._sketch(parent_path)
         acl.check(parent.acl, Perm.DELETE, self._who)
         node = self._sketch(path)
         _next(node.version, version)
         if node.children:
-            raise Refused(Code.NOT_EMPTY)
+            raise Refused(ErrorCode.NOT_EMPTY)
         self._sketches[parent_path] = replace(parent, children=parent.children - 1)
         self._sketches[path] = None
         return Deleted(path)
@@ -153,7 +153,7 @@ class Draft:
         _next(self._allowed(path, Perm.READ).version, version)
         return Checked(path)
 
-    def _allowed(self, path: str, perm: Perm) -> Sketch:
+    def _allowed(self, path: str, perm: Perm) -> NodeSummary:
         sketch = self._sketch(path)
         acl.check(sketch.acl, perm, self._who)
         return sketch
@@ -163,17 +163,17 @@ class Draft:
             return self._sketches[path] is not None
         return path in self._tree
 
-    def _sketch(self, path: str) -> Sketch:
+    def _sketch(self, path: str) -> NodeSummary:
         if path not in self._sketches:
-            return Sketch.of(self._tree.node(path))
+            return NodeSummary.of(self._tree.node(path))
         sketch = self._sketches[path]
         if sketch is None:
-            raise Refused(Code.NO_NODE)
+            raise Refused(ErrorCode.NO_NODE)
         return sketch
 
 
 def _next(current: int, expected: int) -> int:
     """Give the version after this one, if it was the expected one; -1 expects any."""
     if expected not in (-1, current):
-        raise Refused(Code.BAD_VERSION)
+        raise Refused(ErrorCode.BAD_VERSION)
     return int32(current + 1)

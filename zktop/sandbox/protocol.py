@@ -40,7 +40,7 @@ class Acl(NamedTuple):
     id: str | None
 
 
-class Stat(NamedTuple):
+class NodeStat(NamedTuple):
     """What clients are told about a znode, in the order of the wire."""
 
     czxid: int
@@ -56,10 +56,10 @@ class Stat(NamedTuple):
     pzxid: int
 
 
-class Reader:
+class FrameReader:
     """Takes values off the front of a received frame.
 
-    >>> reader = Reader(pack_string("/a") + pack_int(7))
+    >>> reader = FrameReader(pack_string("/a") + pack_int(7))
     >>> reader.string(), reader.int32(), reader.rest
     ('/a', 7, 0)
     """
@@ -146,7 +146,7 @@ def pack_acl(acl: Acl) -> bytes:
     return _INT.pack(acl.perms) + pack_string(acl.scheme) + pack_string(acl.id)
 
 
-def pack_stat(stat: Stat) -> bytes:
+def pack_stat(stat: NodeStat) -> bytes:
     """Pack a Stat."""
     return _STAT.pack(*stat)
 
@@ -183,7 +183,7 @@ class ConnectRequest(NamedTuple):
     read_only: bool | None
 
     @classmethod
-    def read(cls, reader: Reader) -> "ConnectRequest":
+    def read(cls, reader: FrameReader) -> "ConnectRequest":
         """Take the request off a frame."""
         protocol, zxid, timeout, session = (
             reader.int32(),
@@ -242,7 +242,7 @@ class Op(IntEnum):
     ERROR = -1
 
 
-class Code(IntEnum):
+class ErrorCode(IntEnum):
     """Why a request was refused."""
 
     OK = 0
@@ -262,7 +262,7 @@ class Code(IntEnum):
     RECONFIG_DISABLED = -123
 
 
-class Event(IntEnum):
+class EventType(IntEnum):
     """What a watch tells."""
 
     CREATED = 1
@@ -284,7 +284,7 @@ class Perm(IntFlag):
 class Refused(Exception):  # noqa: N818 - the protocol's word for it is no error of ours
     """A request that gets an error code for an answer; nothing else has happened."""
 
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: ErrorCode) -> None:
         """Refuse with this code."""
         super().__init__(code.name)
         self.code = code
@@ -306,7 +306,7 @@ def is_valid(path: str) -> bool:
 def validate(path: str) -> None:
     """Refuse a path that no znode may have."""
     if not is_valid(path):
-        raise Refused(Code.BAD_ARGUMENTS)
+        raise Refused(ErrorCode.BAD_ARGUMENTS)
 
 
 def split(path: str) -> tuple[str, str]:
@@ -317,5 +317,5 @@ def split(path: str) -> tuple[str, str]:
     """
     parent, slash, name = path.rpartition("/")
     if not slash or "\0" in path:
-        raise Refused(Code.BAD_ARGUMENTS)
+        raise Refused(ErrorCode.BAD_ARGUMENTS)
     return parent, name

@@ -4,8 +4,8 @@ import asyncio
 from contextlib import suppress
 from typing import cast
 
-from zktop.sandbox.connection import Client
-from zktop.sandbox.core import Keeper
+from zktop.sandbox.connection import ClientConnection
+from zktop.sandbox.core import ServerCore
 from zktop.sandbox.four_letter_flavours import WORDS_OF
 from zktop.sandbox.protocol import LARGEST_ANSWER, LARGEST_FRAME, Malformed
 
@@ -16,14 +16,14 @@ MOST_UNREAD = LARGEST_ANSWER + PAUSE_AT
 TICK_SECONDS = 0.1
 
 
-class Connection(asyncio.Protocol):
+class SocketProtocol(asyncio.Protocol):
     """One client's socket.
 
     While much of what was sent is unread, no further request is taken. What others cause, watch
     notifications, cannot be held back: beyond a limit the connection is cut.
     """
 
-    def __init__(self, keeper: Keeper) -> None:
+    def __init__(self, keeper: ServerCore) -> None:
         """Belong to this keeper."""
         self._keeper = keeper
         self._loop = asyncio.get_running_loop()
@@ -37,7 +37,7 @@ class Connection(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
         self._transport.set_write_buffer_limits(high=PAUSE_AT)
         host, port, *_ = transport.get_extra_info("peername") or ("", 0)  # gone already
-        self.client = Client(self, host, port)
+        self.client = ClientConnection(self, host, port)
         self._keeper.welcome(self.client)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -134,21 +134,25 @@ class Connection(asyncio.Protocol):
         return True
 
 
-class Server:
+class SandboxServer:
     """A keeper that listens."""
 
-    def __init__(self, keeper: Keeper, server: asyncio.Server) -> None:
+    def __init__(self, keeper: ServerCore, server: asyncio.Server) -> None:
         """Let the keeper's time run."""
         self._keeper = keeper
         self._server = server
         self._ticking = asyncio.create_task(self._tick())
 
     @classmethod
-    async def start(cls, host: str, port: int, keeper: Keeper | None = None) -> "Server":
+    async def start(
+        cls, host: str, port: int, keeper: ServerCore | None = None
+    ) -> "SandboxServer":
         """Listen on the address; port 0 takes a free one."""
-        keeper = keeper or Keeper()
+        keeper = keeper or ServerCore()
         loop = asyncio.get_running_loop()
-        listening = await loop.create_server(lambda: Connection(keeper), host, port, backlog=512)
+        listening = await loop.create_server(
+            lambda: SocketProtocol(keeper), host, port, backlog=512
+        )
         keeper.address = listening.sockets[0].getsockname()[:2]
         return cls(keeper, listening)
 

@@ -59,7 +59,7 @@ class Deadlines(Generic[Key]):
 
 
 @dataclass(slots=True, eq=False)
-class Session:
+class ServerSession:
     """One client's life, over any number of connections."""
 
     id: int
@@ -67,7 +67,7 @@ class Session:
     password: bytes = field(default_factory=lambda: secrets.token_bytes(PASSWORD_BYTES))
 
 
-class Sessions:
+class ServerSessions:
     """All sessions that are alive."""
 
     def __init__(self, now_ms: int, tick_ms: int = TICK_MS, flavour: Flavour = ZOOKEEPER) -> None:
@@ -75,7 +75,7 @@ class Sessions:
         self._flavour = flavour
         self.shortest_ms, self.longest_ms = 2 * tick_ms, 20 * tick_ms
         self.deadlines: Deadlines[int] = Deadlines(tick_ms)
-        self._alive: dict[int, Session] = {}
+        self._alive: dict[int, ServerSession] = {}
         # The form of real ids: the server in the top byte, then the time of its start.
         self._next = SERVER_ID << 56 | (now_ms << 24 & 0xFFFF_FFFF_FFFF_FFFF) >> 8
         if flavour.short_ids:
@@ -91,9 +91,9 @@ class Sessions:
             return asked_ms
         return min(max(asked_ms, self.shortest_ms), self.longest_ms)
 
-    def open(self, asked_ms: int, now_ms: int) -> Session:
+    def open(self, asked_ms: int, now_ms: int) -> ServerSession:
         """Begin a session."""
-        session = Session(self._next, self.negotiate(asked_ms))
+        session = ServerSession(self._next, self.negotiate(asked_ms))
         if self._flavour.short_ids:
             session.password = bytes(PASSWORD_BYTES)
         self._next += 1
@@ -103,7 +103,7 @@ class Sessions:
 
     def reattach(
         self, session_id: int, password: bytes | None, asked_ms: int, now_ms: int
-    ) -> Session | None:
+    ) -> ServerSession | None:
         """Give the session that a client comes back to, None if it is over or not its own."""
         session = self._alive.get(session_id)
         if session is None or not secrets.compare_digest(session.password, password or b""):
@@ -112,7 +112,7 @@ class Sessions:
         self.touch(session, now_ms)
         return session
 
-    def touch(self, session: Session, now_ms: int) -> None:
+    def touch(self, session: ServerSession, now_ms: int) -> None:
         """Put off the end: the client was heard of."""
         if session.id in self._alive:
             self.deadlines.put(session.id, session.timeout_ms, now_ms)

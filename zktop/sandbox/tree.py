@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from zktop.sandbox.acl import OPEN, READ_ONLY
-from zktop.sandbox.protocol import Acl, Code, Refused, Stat
+from zktop.sandbox.protocol import Acl, ErrorCode, NodeStat, Refused
 
 CONFIG = "/zookeeper/config"
 SYSTEM = ("/zookeeper", "/zookeeper/quota", CONFIG)
@@ -33,7 +33,7 @@ class Lifetime:
 
 
 @dataclass(slots=True)
-class Znode:
+class StoredNode:
     """One znode; `cversion` counts creates only, clients see it mixed with the deletes."""
 
     data: bytes | None
@@ -52,9 +52,9 @@ class Znode:
     asked_zxid: int = 0
     children: dict[str, int] = field(default_factory=dict)  # with the zxid of their creation
 
-    def stat(self) -> Stat:
+    def stat(self) -> NodeStat:
         """Tell what clients may know."""
-        return Stat(
+        return NodeStat(
             self.czxid,
             self.mzxid,
             self.ctime,
@@ -70,26 +70,26 @@ class Znode:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class Transaction:
     """The transaction that a change belongs to, and its wall-clock time."""
 
     zxid: int
     ms: int
 
 
-class Tree:
+class ZnodeTree:
     """All znodes by path, and which of them live only as long as something else."""
 
     def __init__(self, system: Sequence[str] = SYSTEM) -> None:
         """Start with the root, and the znodes that a server has for itself."""
-        root = Znode(b"", OPEN)
+        root = StoredNode(b"", OPEN)
         # As in the real server the root has two names, so that `parent + "/" + name` is a path.
         self._nodes = {"": root, "/": root}
         self._ephemerals: dict[int, dict[str, None]] = {}
         self._passing: dict[str, None] = {}
         self._bytes = 1
         for path in system:
-            self.create(path, Znode(b"", READ_ONLY if path == CONFIG else OPEN), 0)
+            self.create(path, StoredNode(b"", READ_ONLY if path == CONFIG else OPEN), 0)
         if CONFIG in self._nodes:
             self._nodes[CONFIG].aversion = -1
 
@@ -101,14 +101,14 @@ class Tree:
         """Count the znodes as the real server does: the root twice."""
         return len(self._nodes)
 
-    def node(self, path: str) -> Znode:
+    def node(self, path: str) -> StoredNode:
         """Give the znode at this path, or refuse."""
         node = self._nodes.get(path)
         if node is None:
-            raise Refused(Code.NO_NODE)
+            raise Refused(ErrorCode.NO_NODE)
         return node
 
-    def create(self, path: str, node: Znode, cversion: int) -> None:
+    def create(self, path: str, node: StoredNode, cversion: int) -> None:
         """Add the znode; its parent then counts `cversion` creates.
 
         A counter that has run over is ignored: the numbers of sequential names stick at the top.
@@ -125,7 +125,7 @@ class Tree:
         elif node.lifetime != Lifetime():
             self._passing[path] = None
 
-    def delete(self, path: str, zxid: int, *, by_request: bool = True) -> Znode:
+    def delete(self, path: str, zxid: int, *, by_request: bool = True) -> StoredNode:
         """Take the znode away and answer it."""
         parent, name = self._parent(path)
         node = self._nodes.pop(path)
@@ -141,7 +141,9 @@ class Tree:
         self._passing.pop(path, None)
         return node
 
-    def write(self, path: str, data: bytes | None, version: int, moment: Moment) -> Znode:
+    def write(
+        self, path: str, data: bytes | None, version: int, moment: Transaction
+    ) -> StoredNode:
         """Replace the data."""
         node = self._nodes[path]
         self._parent(path)[0].child_writes += 1
@@ -150,7 +152,7 @@ class Tree:
         node.mzxid, node.mtime = moment.zxid, moment.ms
         return node
 
-    def secure(self, path: str, acl: tuple[Acl, ...], aversion: int) -> Znode:
+    def secure(self, path: str, acl: tuple[Acl, ...], aversion: int) -> StoredNode:
         """Replace the access list."""
         node = self._nodes[path]
         node.acl, node.aversion = acl, aversion
@@ -184,12 +186,12 @@ class Tree:
         """The length of all paths and data, as `mntr` reports it."""
         return self._bytes
 
-    def _parent(self, path: str) -> tuple[Znode, str]:
+    def _parent(self, path: str) -> tuple[StoredNode, str]:
         parent, _, name = path.rpartition("/")
         return self._nodes[parent], name
 
 
-def _is_outlived(node: Znode, now_ms: int) -> bool:
+def _is_outlived(node: StoredNode, now_ms: int) -> bool:
     if node.children:
         return False
     if node.lifetime.container:

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import Generic, TypeVar
 
-from zktop.sandbox.protocol import Event
+from zktop.sandbox.protocol import EventType
 
 Watcher = TypeVar("Watcher")
 Heard = dict[Watcher, str]  # who is told, and of which path
-News = tuple[Event, Heard[Watcher]]
+News = tuple[EventType, Heard[Watcher]]
 
 
-class Mode(IntEnum):
+class WatchMode(IntEnum):
     """How long a watch stays and how far it sees; the numbers of addWatch, and one of our own."""
 
     ONCE = -1
@@ -23,13 +23,13 @@ class Mode(IntEnum):
     RECURSIVE = 1
 
 
-class WatchTable(Generic[Watcher]):
+class WatchesByPath(Generic[Watcher]):
     """Watches of one kind, by path and by watcher."""
 
     def __init__(self, *, names_watched: bool = False) -> None:
         """Start empty."""
         self._names_watched = names_watched
-        self.by_path: dict[str, dict[Watcher, Mode]] = {}
+        self.by_path: dict[str, dict[Watcher, WatchMode]] = {}
         self.by_watcher: dict[Watcher, dict[str, None]] = {}
         self._recursive = 0
 
@@ -37,10 +37,12 @@ class WatchTable(Generic[Watcher]):
         """Count the watches."""
         return sum(map(len, self.by_path.values()))
 
-    def add(self, path: str, watcher: Watcher, mode: Mode = Mode.ONCE) -> None:
+    def add(self, path: str, watcher: Watcher, mode: WatchMode = WatchMode.ONCE) -> None:
         """Watch the path; a watch that this watcher has there already is replaced."""
         watchers = self.by_path.setdefault(path, {})
-        self._recursive += (mode is Mode.RECURSIVE) - (watchers.get(watcher) is Mode.RECURSIVE)
+        self._recursive += (mode is WatchMode.RECURSIVE) - (
+            watchers.get(watcher) is WatchMode.RECURSIVE
+        )
         watchers[watcher] = mode
         self.by_watcher.setdefault(watcher, {})[path] = None
 
@@ -61,43 +63,43 @@ class WatchTable(Generic[Watcher]):
         for path in self.by_watcher.pop(watcher, {}):
             self._drop(path, watcher)
 
-    def fire(self, path: str, event: Event) -> Heard[Watcher]:
+    def fire(self, path: str, event: EventType) -> Heard[Watcher]:
         """Tell who is to hear it; watches for one event are used up by it."""
         told = dict.fromkeys(self._fire_here(path, event), path)
-        if self._recursive and event is not Event.CHILDREN:
+        if self._recursive and event is not EventType.CHILDREN:
             for above in _above(path):
                 for watcher, mode in self.by_path.get(above, {}).items():
-                    if mode is Mode.RECURSIVE:
+                    if mode is WatchMode.RECURSIVE:
                         told[watcher] = above if self._names_watched else path
         return told
 
-    def _fire_here(self, path: str, event: Event) -> Iterator[Watcher]:
+    def _fire_here(self, path: str, event: EventType) -> Iterator[Watcher]:
         for watcher, mode in list(self.by_path.get(path, {}).items()):
-            if mode is Mode.ONCE:
+            if mode is WatchMode.ONCE:
                 self.remove(path, watcher)
-            if mode is not Mode.RECURSIVE or event is not Event.CHILDREN:
+            if mode is not WatchMode.RECURSIVE or event is not EventType.CHILDREN:
                 yield watcher
 
     def _drop(self, path: str, watcher: Watcher) -> None:
         watchers = self.by_path[path]
-        self._recursive -= watchers.pop(watcher) is Mode.RECURSIVE
+        self._recursive -= watchers.pop(watcher) is WatchMode.RECURSIVE
         if not watchers:
             del self.by_path[path]
 
 
-class Watches(Generic[Watcher]):
+class ServerWatches(Generic[Watcher]):
     """Both tables, and which of them a change of the tree fires."""
 
     def __init__(self, *, names_watched: bool = False) -> None:
         """Start empty; recursive watches tell of the changed path, or of the watched one."""
-        self.data: WatchTable[Watcher] = WatchTable(names_watched=names_watched)
-        self.child: WatchTable[Watcher] = WatchTable(names_watched=names_watched)
+        self.data: WatchesByPath[Watcher] = WatchesByPath(names_watched=names_watched)
+        self.child: WatchesByPath[Watcher] = WatchesByPath(names_watched=names_watched)
 
     def __len__(self) -> int:
         """Count the watches; a persistent one counts in both tables."""
         return len(self.data) + len(self.child)
 
-    def add(self, path: str, watcher: Watcher, mode: Mode) -> None:
+    def add(self, path: str, watcher: Watcher, mode: WatchMode) -> None:
         """Watch on and on, for both kinds of news."""
         self.data.add(path, watcher, mode)
         self.child.add(path, watcher, mode)
@@ -109,24 +111,24 @@ class Watches(Generic[Watcher]):
 
     def created(self, path: str) -> Iterator[News[Watcher]]:
         """Fire what a create fires."""
-        yield Event.CREATED, self.data.fire(path, Event.CREATED)
+        yield EventType.CREATED, self.data.fire(path, EventType.CREATED)
         yield self._children_changed(path)
 
     def deleted(self, path: str) -> Iterator[News[Watcher]]:
         """Fire what a delete fires: who watched data and children hears of it once."""
-        told = self.data.fire(path, Event.DELETED)
-        yield Event.DELETED, told
-        also = self.child.fire(path, Event.DELETED)
-        yield Event.DELETED, {one: also[one] for one in also if one not in told}
+        told = self.data.fire(path, EventType.DELETED)
+        yield EventType.DELETED, told
+        also = self.child.fire(path, EventType.DELETED)
+        yield EventType.DELETED, {one: also[one] for one in also if one not in told}
         yield self._children_changed(path)
 
     def changed(self, path: str) -> Iterator[News[Watcher]]:
         """Fire what other data fires."""
-        yield Event.CHANGED, self.data.fire(path, Event.CHANGED)
+        yield EventType.CHANGED, self.data.fire(path, EventType.CHANGED)
 
     def _children_changed(self, path: str) -> News[Watcher]:
         parent = path.rpartition("/")[0] or "/"
-        return Event.CHILDREN, self.child.fire(parent, Event.CHILDREN)
+        return EventType.CHILDREN, self.child.fire(parent, EventType.CHILDREN)
 
 
 def _above(path: str) -> Iterator[str]:

@@ -7,42 +7,42 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from zktop.sandbox import acl
-from zktop.sandbox.connection import Client
+from zktop.sandbox.connection import ClientConnection
 from zktop.sandbox.flavours import ZOOKEEPER, Flavour
 from zktop.sandbox.plan_write import (
     LONGEST_TTL_MS,
     Change,
     Checked,
     Created,
-    Creation,
     Deleted,
-    Draft,
+    PlannedCreate,
     Secured,
+    WritePlan,
     Written,
 )
 from zktop.sandbox.protocol import (
     Acl,
-    Code,
-    Event,
+    ErrorCode,
+    EventType,
+    FrameReader,
+    NodeStat,
     Op,
     Perm,
-    Reader,
     Refused,
-    Stat,
     pack_int,
     pack_multi_header,
     pack_stat,
     pack_string,
 )
-from zktop.sandbox.tree import Lifetime, Moment, Tree, Znode
-from zktop.sandbox.watches import News, Watches
+from zktop.sandbox.tree import Lifetime, StoredNode, Transaction, ZnodeTree
+from zktop.sandbox.watches import News, ServerWatches
 
 
 class Outcome(NamedTuple):
     """What an applied change left behind."""
 
     path: str
-    stat: Stat | None
+    stat: NodeStat | None
 
 
 class Store:
@@ -51,21 +51,23 @@ class Store:
     def __init__(self, wall_ms: Callable[[], int], flavour: Flavour = ZOOKEEPER) -> None:
         """Start with an empty tree; the clock stamps what is written."""
         self.flavour = flavour
-        self.tree = Tree(flavour.system)
-        self.watches: Watches[Client] = Watches(names_watched=flavour.names_watched)
+        self.tree = ZnodeTree(flavour.system)
+        self.watches: ServerWatches[ClientConnection] = ServerWatches(
+            names_watched=flavour.names_watched
+        )
         self.zxid = 0
         self._wall_ms = wall_ms
 
-    def stat(self, node: Znode) -> Stat:
+    def stat(self, node: StoredNode) -> NodeStat:
         """Give what this server tells of a znode."""
         return self.flavour.stat(node)
 
-    def begin(self) -> Moment:
+    def begin(self) -> Transaction:
         """Begin a transaction; one that is refused later has used up its number, too."""
         self.zxid += 1
-        return Moment(self.zxid, self._wall_ms())
+        return Transaction(self.zxid, self._wall_ms())
 
-    def apply(self, change: Change, moment: Moment) -> Outcome:
+    def apply(self, change: Change, moment: Transaction) -> Outcome:
         """Make the change, and send news of it before anything else is sent."""
         path = change.path
         match change:
@@ -84,8 +86,8 @@ class Store:
             case Checked():
                 return Outcome(path, None)
 
-    def _create(self, change: Created, moment: Moment) -> Outcome:
-        node = Znode(
+    def _create(self, change: Created, moment: Transaction) -> Outcome:
+        node = StoredNode(
             change.data,
             change.acl,
             change.lifetime,
@@ -102,7 +104,7 @@ class Store:
 
     def _tell(
         self,
-        news: Iterator[News[Client]],
+        news: Iterator[News[ClientConnection]],
         node_acl: tuple[Acl, ...],
         parent_acl: tuple[Acl, ...] = (),
     ) -> None:
@@ -111,23 +113,23 @@ class Store:
         Servers before 3.8.4 told everybody, which gave names away.
         """
         for event, watchers in news:
-            readers = parent_acl if event is Event.CHILDREN else node_acl
+            readers = parent_acl if event is EventType.CHILDREN else node_acl
             for client, path in watchers.items():
                 if acl.allows(readers, Perm.READ, client.identities):
                     client.notify(event, path)
 
 
-class Write(NamedTuple):
+class PendingWrite(NamedTuple):
     """One operation, read but not yet decided."""
 
     op: Op
-    decide: Callable[[Draft], Change]
+    decide: Callable[[WritePlan], Change]
 
 
-Parse = Callable[[Op, int, Reader], Write]
+Parse = Callable[[Op, int, FrameReader], PendingWrite]
 
 
-class Asked(NamedTuple):
+class CreateRequest(NamedTuple):
     """A create as it came."""
 
     path: str
@@ -137,7 +139,7 @@ class Asked(NamedTuple):
     ttl_ms: int
 
 
-class Flag(NamedTuple):
+class CreateFlags(NamedTuple):
     """What the number in a create asks for."""
 
     ephemeral: bool = False
@@ -146,32 +148,32 @@ class Flag(NamedTuple):
 
 
 FLAGS = (
-    Flag(),
-    Flag(ephemeral=True),
-    Flag(sequential=True),
-    Flag(ephemeral=True, sequential=True),
-    Flag(),  # a container: the opcode makes it one
-    Flag(ttl=True),
-    Flag(sequential=True, ttl=True),
+    CreateFlags(),
+    CreateFlags(ephemeral=True),
+    CreateFlags(sequential=True),
+    CreateFlags(ephemeral=True, sequential=True),
+    CreateFlags(),  # a container: the opcode makes it one
+    CreateFlags(ttl=True),
+    CreateFlags(sequential=True, ttl=True),
 )
 
 
 CONTAINER_FLAG = 4
 
 
-def text(reader: Reader) -> str:
+def text(reader: FrameReader) -> str:
     """Take a string that must be there."""
     value = reader.string()
     if value is None:
-        raise Refused(Code.MARSHALLING_ERROR)
+        raise Refused(ErrorCode.MARSHALLING_ERROR)
     return value
 
 
-def _create(op: Op, session: int, reader: Reader) -> Write:
+def _create(op: Op, session: int, reader: FrameReader) -> PendingWrite:
     return _creation(op, _read_create(op, reader), session)
 
 
-def _create_in_multi(op: Op, session: int, reader: Reader) -> Write:
+def _create_in_multi(op: Op, session: int, reader: FrameReader) -> PendingWrite:
     """Read a create as multis do: flags make a container, create2 is a plain create."""
     asked = _read_create(op, reader)
     if op is not Op.CREATE_TTL:
@@ -179,49 +181,51 @@ def _create_in_multi(op: Op, session: int, reader: Reader) -> Write:
     return _creation(op, asked, session)
 
 
-def _read_create(op: Op, reader: Reader) -> Asked:
+def _read_create(op: Op, reader: FrameReader) -> CreateRequest:
     path, data, lines = text(reader), reader.buffer(), reader.vector(reader.acl)
-    return Asked(path, data, lines, reader.int32(), reader.int64() if op is Op.CREATE_TTL else 0)
+    return CreateRequest(
+        path, data, lines, reader.int32(), reader.int64() if op is Op.CREATE_TTL else 0
+    )
 
 
-def _creation(op: Op, asked: Asked, session: int) -> Write:
-    def decide(draft: Draft) -> Change:
+def _creation(op: Op, asked: CreateRequest, session: int) -> PendingWrite:
+    def decide(draft: WritePlan) -> Change:
         if not 0 <= asked.flags < len(FLAGS):
-            raise Refused(Code.BAD_ARGUMENTS)
+            raise Refused(ErrorCode.BAD_ARGUMENTS)
         flag = FLAGS[asked.flags]
         lifetime = _lifetime(op, flag, asked.ttl_ms, session)
-        wanted = Creation(asked.path, asked.data, asked.acl, lifetime, flag.sequential)
+        wanted = PlannedCreate(asked.path, asked.data, asked.acl, lifetime, flag.sequential)
         return draft.create(wanted)
 
-    return Write(op, decide)
+    return PendingWrite(op, decide)
 
 
-def _lifetime(op: Op, flag: Flag, ttl_ms: int, session: int) -> Lifetime:
+def _lifetime(op: Op, flag: CreateFlags, ttl_ms: int, session: int) -> Lifetime:
     if flag.ttl != (op is Op.CREATE_TTL) or (flag.ttl and not 0 < ttl_ms <= LONGEST_TTL_MS):
-        raise Refused(Code.BAD_ARGUMENTS)
+        raise Refused(ErrorCode.BAD_ARGUMENTS)
     if op is Op.CREATE_CONTAINER:
         return Lifetime(container=True)
     return Lifetime(owner=session if flag.ephemeral else 0, ttl_ms=ttl_ms)
 
 
-def _delete(op: Op, _session: int, reader: Reader) -> Write:
+def _delete(op: Op, _session: int, reader: FrameReader) -> PendingWrite:
     path, version = text(reader), reader.int32()
-    return Write(op, lambda draft: draft.delete(path, version))
+    return PendingWrite(op, lambda draft: draft.delete(path, version))
 
 
-def _set_data(op: Op, _session: int, reader: Reader) -> Write:
+def _set_data(op: Op, _session: int, reader: FrameReader) -> PendingWrite:
     path, data, version = reader.string() or "", reader.buffer(), reader.int32()
-    return Write(op, lambda draft: draft.write(path, data, version))
+    return PendingWrite(op, lambda draft: draft.write(path, data, version))
 
 
-def _set_acl(op: Op, _session: int, reader: Reader) -> Write:
+def _set_acl(op: Op, _session: int, reader: FrameReader) -> PendingWrite:
     path, lines, version = reader.string() or "", reader.vector(reader.acl), reader.int32()
-    return Write(op, lambda draft: draft.secure(path, lines, version))
+    return PendingWrite(op, lambda draft: draft.secure(path, lines, version))
 
 
-def _check(op: Op, _session: int, reader: Reader) -> Write:
+def _check(op: Op, _session: int, reader: FrameReader) -> PendingWrite:
     path, version = reader.string() or "", reader.int32()
-    return Write(op, lambda draft: draft.check(path, version))
+    return PendingWrite(op, lambda draft: draft.check(path, version))
 
 
 IN_MULTI: dict[int, Parse] = {
@@ -246,23 +250,23 @@ ALONE: dict[int, Parse] = {
 END_OF_MULTI = pack_multi_header(-1, done=True)
 
 
-def write(op: Op) -> Callable[[Store, Client, Reader], bytes]:
+def write(op: Op) -> Callable[[Store, ClientConnection, FrameReader], bytes]:
     """Make the request that makes one change."""
 
-    def run(store: Store, client: Client, reader: Reader) -> bytes:
+    def run(store: Store, client: ClientConnection, reader: FrameReader) -> bytes:
         moment = store.begin()
         wanted = ALONE[op](op, client.session_id, reader)
-        change = wanted.decide(Draft(store.tree, client.identities))
+        change = wanted.decide(WritePlan(store.tree, client.identities))
         return _answer(op, store.apply(change, moment))
 
     return run
 
 
-def multi(store: Store, client: Client, reader: Reader) -> bytes:
+def multi(store: Store, client: ClientConnection, reader: FrameReader) -> bytes:
     """Make several changes in one transaction, or none of them and say what stood against it."""
     moment = store.begin()
     writes = list(_read_multi(reader, client.session_id))
-    draft = Draft(store.tree, client.identities)
+    draft = WritePlan(store.tree, client.identities)
     changes: list[Change] = []
     for wanted in writes:
         try:
@@ -274,24 +278,24 @@ def multi(store: Store, client: Client, reader: Reader) -> bytes:
     return b"".join(answers) + END_OF_MULTI
 
 
-def _read_multi(reader: Reader, session: int) -> Iterator[Write]:
+def _read_multi(reader: FrameReader, session: int) -> Iterator[PendingWrite]:
     while True:
         number, done, _ = reader.int32(), reader.flag(), reader.int32()
         if done:
             return
         if number not in IN_MULTI:
-            raise Refused(Code.MARSHALLING_ERROR)
+            raise Refused(ErrorCode.MARSHALLING_ERROR)
         yield IN_MULTI[number](Op(number), session, reader)
 
 
-def refused(code: Code) -> bytes:
+def refused(code: ErrorCode) -> bytes:
     """Say that one operation of a multi was not done, and why."""
     return pack_multi_header(Op.ERROR, err=code) + pack_int(code)
 
 
-def _all_refused(before: int, code: Code, count: int) -> bytes:
+def _all_refused(before: int, code: ErrorCode, count: int) -> bytes:
     after = count - before - 1
-    codes = [Code.OK] * before + [code] + [Code.RUNTIME_INCONSISTENCY] * after
+    codes = [ErrorCode.OK] * before + [code] + [ErrorCode.RUNTIME_INCONSISTENCY] * after
     return b"".join(map(refused, codes)) + END_OF_MULTI
 
 

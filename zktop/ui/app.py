@@ -18,7 +18,7 @@ from zktop.ui.messages import PlayScene, SeekTo, ShowMessage
 from zktop.ui.navigation import PageApp
 from zktop.ui.past.playback import Playback
 from zktop.ui.past.tape import REPLAY, Tape
-from zktop.ui.ports import Complaint, Exports, Feed, News, Stage, Status
+from zktop.ui.ports import Complaint, ContendersPort, Exports, Feed, News, Status
 from zktop.ui.settings import UiSettings
 from zktop.ui.state import ViewState
 from zktop.ui.textual_fixes.key_queue import call_after
@@ -44,7 +44,7 @@ class Zktop(PageApp):
     def __init__(
         self,
         feed: Feed,
-        stage: Stage | None = None,
+        stage: ContendersPort | None = None,
         exports: Exports | None = None,
         look: UiSettings | None = None,
     ) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from zktop.model.history.events import Event
     from zktop.model.report import Report
 
-Word = Literal[
+FeedState = Literal[
     "connecting",  # nothing was read yet
     "reading",  # connected; the first reading is under way
     "live",
@@ -31,7 +31,7 @@ Word = Literal[
 class Status(msgspec.Struct, frozen=True):
     """How the feed is doing, in one word and one sentence."""
 
-    word: Word
+    word: FeedState
     says: str = ""
     is_end: bool = False  # nothing more will come: a recording was read to its end
 
@@ -56,7 +56,7 @@ class Complaint(msgspec.Struct, frozen=True):
 
 
 News = Frame | Status | Complaint
-Tell = Callable[[News], None]
+OnNews = Callable[[News], None]
 
 
 class Feed(Protocol):
@@ -74,7 +74,7 @@ class Feed(Protocol):
     def notes(self) -> Sequence[str]:
         """Say what is followed less closely than it should be."""
 
-    def start(self, tell: Tell) -> None:
+    def start(self, tell: OnNews) -> None:
         """Begin to tell, on another thread."""
 
     def stop(self) -> None:
@@ -110,7 +110,7 @@ class Hand(msgspec.Struct, frozen=True):
     is_gone: bool = False
 
 
-class Said(msgspec.Struct, frozen=True):
+class LogLine(msgspec.Struct, frozen=True):
     """One thing that a contender, or the scene, has told."""
 
     at: Millis
@@ -153,8 +153,8 @@ class Showing(msgspec.Struct, frozen=True):
     problem: str | None = None
 
 
-Act = Literal["release", "cancel", "kill", "freeze", "thaw"]
-Steer = Literal["play", "pause", "step", "stop"]
+ContenderAction = Literal["release", "cancel", "kill", "freeze", "thaw"]
+SceneAction = Literal["play", "pause", "step", "stop"]
 
 
 class WritePermission(Protocol):
@@ -175,7 +175,7 @@ class WritePermission(Protocol):
         """Give the word to type before a contender goes into this lock; None: no question."""
 
 
-class Stage(Protocol):
+class ContendersPort(Protocol):
     """The contenders and scenes of ours; every call but `close` returns at once."""
 
     @property
@@ -206,7 +206,7 @@ class Stage(Protocol):
     def showing(self) -> Showing:
         """The scene that is on."""
 
-    def said(self, count: int, who: str | None = None) -> Sequence[Said]:
+    def said(self, count: int, who: str | None = None) -> Sequence[LogLine]:
         """Give the newest of what was told, by all or by one, oldest first."""
 
     def recipe_for(self, layout: str, mode: str) -> tuple[str, str] | None:
@@ -218,13 +218,13 @@ class Stage(Protocol):
     def spawn(self, wish: Wish, typed: str | None = None) -> None:
         """Start contenders; a lock outside the root needs the word that the user typed for it."""
 
-    def act(self, act: Act, name: str) -> None:
+    def act(self, act: ContenderAction, name: str) -> None:
         """Have something done to one contender."""
 
     def put_on(self, scene: str, *, paused: bool = False) -> None:
         """Play a scene from its beginning; one that is on is taken down first."""
 
-    def steer(self, steer: Steer) -> None:
+    def steer(self, steer: SceneAction) -> None:
         """Steer the scene that is on; `stop` takes it down and cleans up."""
 
     def close(self) -> None:
@@ -245,7 +245,7 @@ class Exports(Protocol):
         """Write these frames as a recording."""
 
 
-class Herald(Protocol):
+class FindingHook(Protocol):
     """Somebody outside who wants to know of new trouble."""
 
     def call(self, finding: "Finding", complain: Callable[[str], None]) -> None:

@@ -7,7 +7,7 @@ from textual.theme import Theme
 
 from zktop.model.facts import Millis
 from zktop.ui.keys import KEYS, Action
-from zktop.ui.ports import Herald
+from zktop.ui.ports import FindingHook
 from zktop.ui.themes import LoadThemes, ThemeList
 
 
@@ -20,7 +20,7 @@ class UiSettings(msgspec.Struct, frozen=True, kw_only=True):
     table: tuple[Action, ...] = KEYS
     changed_keys: frozenset[str] = frozenset()  # ids of the actions that the user gave other keys
     bell: bool = False
-    herald: Herald | None = None  # told of new trouble
+    herald: FindingHook | None = None  # told of new trouble
     is_ascii: bool = False
     log: Path | None = None  # for the details of what went wrong in the UI
     page: str = "locks"

@@ -7,7 +7,7 @@ import msgspec
 from zktop.model.facts import Millis, Session
 from zktop.ui.filters import NO_FILTER, Filter
 from zktop.ui.past.tape import Tape
-from zktop.ui.ports import Feed, Frame, Stage, Status
+from zktop.ui.ports import ContendersPort, Feed, Frame, Status
 
 
 class TimeRange(NamedTuple):
@@ -34,7 +34,7 @@ class ViewState(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     status: Status
     tape: Tape
     feed: Feed
-    stage: Stage | None = None
+    stage: ContendersPort | None = None
     subject: Selection = Selection()
     filter: Filter = NO_FILTER
     index: int | None = None  # of the frame on the tape, where it is not the newest

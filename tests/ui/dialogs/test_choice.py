@@ -8,7 +8,7 @@ from ui.fake_stage import Asked
 from zktop.ui.app import Zktop
 from zktop.ui.dialogs.choice import DialogList
 from zktop.ui.ports import SceneCard, Showing
-from zktop.ui.screens.demo.screen import Programme
+from zktop.ui.screens.demo.screen import DemoIndex
 from zktop.ui.settings import UiSettings
 from zktop.ui.widgets.text_view import TextList
 
@@ -69,7 +69,7 @@ async def test_the_scene_that_is_on_is_in_sight_on_its_page() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
 
-        assert is_in_sight(app.screen.query_one(Programme))
+        assert is_in_sight(app.screen.query_one(DemoIndex))
 
 
 async def test_what_is_written_is_told_whole_on_a_small_terminal() -> None:

@@ -22,7 +22,7 @@ from zktop.model.facts import AnyFact, Server, ServerState
 from zktop.model.findings.finding import Confidence
 from zktop.model.report import Report
 from zktop.ui.app import Zktop
-from zktop.ui.ports import Tell
+from zktop.ui.ports import OnNews
 from zktop.ui.styled_text import Line, text_of, width_of
 from zktop.ui.widgets.header import ensemble
 
@@ -172,7 +172,7 @@ async def test_the_time_is_said_on_any_terminal(size: tuple[int, int]) -> None:
 class Silent(ToldFeed):
     """A feed that has not said anything yet."""
 
-    def start(self, tell: Tell) -> None:
+    def start(self, tell: OnNews) -> None:
         """Keep it."""
         self.tell = tell
 

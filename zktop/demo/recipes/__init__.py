@@ -1,7 +1,7 @@
 """The recipes, in the order in which they are best looked at."""
 
-from zktop.demo.client import Client
-from zktop.demo.messages import Claim
+from zktop.demo.client import LockClient
+from zktop.demo.messages import LockClaim
 from zktop.demo.recipes.base import Flaw, PlaceLostError, Recipe, flaw_of
 from zktop.demo.recipes.kazoo import KazooElection, KazooLock, KazooReadWrite, KazooSemaphore
 from zktop.demo.recipes.read_write import (
@@ -39,12 +39,12 @@ RECIPES: tuple[type[Recipe], ...] = (
 _BY_NAME = {recipe.name: recipe for recipe in RECIPES}
 
 
-def recipe_for(claim: Claim) -> type[Recipe]:
+def recipe_of(claim: LockClaim) -> type[Recipe]:
     """Find what a claim asks for, or say in a sentence why it cannot be.
 
-    >>> recipe_for(Claim("poll", "/zktop-demo/x")).__name__
+    >>> recipe_of(LockClaim("poll", "/zktop-demo/x")).__name__
     'Poll'
-    >>> recipe_for(Claim("pole", "/zktop-demo/x"))
+    >>> recipe_of(LockClaim("pole", "/zktop-demo/x"))
     Traceback (most recent call last):
     zktop.errors.UsageError: there is no recipe 'pole'; there are: poll, parent-watch, ...
     """
@@ -59,9 +59,9 @@ def recipe_for(claim: Claim) -> type[Recipe]:
     return recipe
 
 
-def contending(client: Client, claim: Claim, owner: str) -> Recipe:
+def make_recipe(client: LockClient, claim: LockClaim, owner: str) -> Recipe:
     """Give the recipe that will contend as the claim says."""
-    return recipe_for(claim)(client, claim, owner)
+    return recipe_of(claim)(client, claim, owner)
 
 
-__all__ = ["RECIPES", "Flaw", "PlaceLostError", "Recipe", "contending", "recipe_for"]
+__all__ = ["RECIPES", "Flaw", "PlaceLostError", "Recipe", "make_recipe", "recipe_of"]

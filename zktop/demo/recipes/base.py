@@ -8,11 +8,11 @@ from typing import ClassVar
 from kazoo.exceptions import ConnectionLoss, NoNodeError, SessionExpiredError
 from msgspec import Struct
 
-from zktop.demo.client import Client, Patience
-from zktop.demo.messages import Claim, Mode
+from zktop.demo.client import LockClient, Timeout
+from zktop.demo.messages import LockClaim, Mode
 from zktop.errors import UsageError
 
-SEQUENCE = r"(-?\d{9,10})$"
+SEQUENCE_NUMBER = r"(-?\d{9,10})$"
 
 
 class PlaceLostError(Exception):
@@ -49,7 +49,7 @@ class Recipe:
                 f"Decides: {cls.decides}. Watches {cls.watches}."
             )
 
-    def __init__(self, client: Client, claim: Claim, owner: str) -> None:
+    def __init__(self, client: LockClient, claim: LockClaim, owner: str) -> None:
         """Prepare to contend; nothing is written yet."""
         self.client = client
         self.claim = claim
@@ -106,7 +106,7 @@ class Recipe:
         self.client.narrator.tell("gave-up", f"gave up on {self.path}", lock=self.path, node=node)
         return False
 
-    def _wait(self, patience: Patience) -> bool:
+    def _wait(self, patience: Timeout) -> bool:
         """Wait for the bell; False when the patience is over."""
         return self.client.bell.wait(patience.left)
 
@@ -178,7 +178,7 @@ class QueueRecipe(Recipe):
         return listed
 
     def _number(self, name: str) -> re.Match[str] | None:
-        return re.match(f"(?:{self.pattern}){SEQUENCE}", name)
+        return re.match(f"(?:{self.pattern}){SEQUENCE_NUMBER}", name)
 
     def _place(self, me: str, queue: list[str]) -> int:
         """Where we stand; 0 is first."""

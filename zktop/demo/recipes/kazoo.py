@@ -12,8 +12,8 @@ from kazoo.exceptions import (
     SessionExpiredError,
 )
 
-from zktop.demo.client import Client, Patience, StoppedError
-from zktop.demo.messages import Claim
+from zktop.demo.client import LockClient, StoppedError, Timeout
+from zktop.demo.messages import LockClaim
 from zktop.demo.recipes.base import Flaw, PlaceLostError, Recipe
 from zktop.demo.recipes.sequential import PERSISTENT
 
@@ -30,7 +30,7 @@ class KazooLock(Recipe):
     watches = "the nearest lock node before its own, by reading it (get)"
     flaws: ClassVar[tuple[Flaw, ...]] = (PERSISTENT,)
 
-    def __init__(self, client: Client, claim: Claim, owner: str) -> None:
+    def __init__(self, client: LockClient, claim: LockClaim, owner: str) -> None:
         """Make kazoo's object."""
         super().__init__(client, claim, owner)
         self._kazoo = self._made()
@@ -124,7 +124,7 @@ class KazooElection(KazooLock):
     modes = ("candidate",)
     flaws: ClassVar[tuple[Flaw, ...]] = ()
 
-    def __init__(self, client: Client, claim: Claim, owner: str) -> None:
+    def __init__(self, client: LockClient, claim: LockClaim, owner: str) -> None:
         """Stand for election on a thread of its own."""
         super().__init__(client, claim, owner)
         self._done = threading.Event()
@@ -133,7 +133,7 @@ class KazooElection(KazooLock):
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Wait to be elected."""
-        patience = Patience(timeout)
+        patience = Timeout(timeout)
         self._campaign.start()
         while not self._elected():
             if patience.over or not self._campaign.is_alive():

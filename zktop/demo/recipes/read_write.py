@@ -3,7 +3,7 @@
 The Python article's sample, which sorts whole names, so that `read-` comes before `write-`.
 """
 
-from zktop.demo.client import Patience
+from zktop.demo.client import Timeout
 from zktop.demo.recipes.base import Flaw, PlaceLostError, QueueRecipe
 
 HOST_NAMES = r".+-[RW]-"
@@ -25,7 +25,7 @@ class ReadWrite(QueueRecipe):
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Wait for the last node before us that excludes us."""
-        patience = Patience(timeout)
+        patience = Timeout(timeout)
         me = self._join(self._prefix())
         while ahead := self._ahead(me, self._queue()):
             self._decide(f"{ahead[-1]} is before {me} and excludes it")
@@ -72,7 +72,7 @@ class ReadWriteHerd(ReadWrite):
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Look again whenever anything under the lock changes."""
-        patience = Patience(timeout)
+        patience = Timeout(timeout)
         me = self._join(self._prefix())
         while ahead := self._ahead(me, self._queue_watched()):
             self._decide(f"{ahead[-1]} is before {me} and excludes it: wait for any change")
@@ -125,7 +125,7 @@ class NaiveReadWrite(QueueRecipe):
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Wait until the names say that it is our turn."""
-        patience = Patience(timeout)
+        patience = Timeout(timeout)
         me = self._join(f"{self.mode}-")
         while (first := self._sorted(me)[0]) != me and self._excluded_by(first):
             self._decide(f"{first} sorts before {me}")
@@ -143,7 +143,7 @@ class NaiveReadWrite(QueueRecipe):
     def _excluded_by(self, first: str) -> bool:
         return self.mode == "write" or first.startswith("write-")
 
-    def _came_back(self, first: str, patience: Patience) -> bool:
+    def _came_back(self, first: str, patience: Timeout) -> bool:
         if self._has_flaw(SPIN):
             self.client.bell.check()
             return not patience.over

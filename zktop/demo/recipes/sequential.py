@@ -5,7 +5,7 @@ The Java and the PHP article: everybody watches the one before, and only one wak
 
 from kazoo.exceptions import ConnectionLoss, NoNodeError
 
-from zktop.demo.client import Patience
+from zktop.demo.client import Timeout
 from zktop.demo.recipes.base import Flaw, PlaceLostError, QueueRecipe
 
 FAILED_POLL_HOLDS = Flaw(
@@ -30,7 +30,7 @@ class Poll(QueueRecipe):
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Ask until our name is the smallest."""
-        patience = Patience(timeout)
+        patience = Timeout(timeout)
         me = self._join("lock-")
         while not patience.over:
             if self._is_smallest(me):
@@ -80,7 +80,7 @@ class WatchParent(QueueRecipe):
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Look again whenever anything under the lock changes."""
-        patience = Patience(timeout)
+        patience = Timeout(timeout)
         me = self._join("lock-")
         while True:
             if self._place(me, queue := self._queue_watched()) == 0:
@@ -141,7 +141,7 @@ class WatchPredecessor(QueueRecipe):
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Queue up, and once more if the session was lost meanwhile."""
-        patience = Patience(timeout)
+        patience = Timeout(timeout)
         for attempt in range(RETRIES):
             try:
                 return self._wait_in_line(patience)
@@ -149,7 +149,7 @@ class WatchPredecessor(QueueRecipe):
                 self._decide(f"our node is gone: attempt {attempt + 2}")
         raise PlaceLostError
 
-    def _wait_in_line(self, patience: Patience) -> bool:
+    def _wait_in_line(self, patience: Timeout) -> bool:
         me = self._join("lock-")
         while (place := self._place(me, queue := self._queue())) > 0:
             previous = queue[place - 1]
@@ -167,7 +167,7 @@ class WatchPredecessor(QueueRecipe):
         self._watch_if_there(previous)
         return True
 
-    def _notified(self, patience: Patience) -> bool:
+    def _notified(self, patience: Timeout) -> bool:
         """Wait for the watch; False when the time is over."""
         if self._has_flaw(MICROSECONDS) and patience.left is not None:
             self.client.bell.wait(patience.left / 1000)
@@ -178,7 +178,7 @@ class WatchPredecessor(QueueRecipe):
             return self._look_once(patience)
         return True
 
-    def _look_once(self, patience: Patience) -> bool:
+    def _look_once(self, patience: Timeout) -> bool:
         assert self.node  # noqa: S101  we stand in the queue
         if self._place(self.node.rpartition("/")[2], self._queue()) > 0:
             self._decide("not ours yet: goes on waiting, without a watch")
@@ -220,7 +220,7 @@ class WatchPredecessorByGet(QueueRecipe):
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Wait for the one before us, whoever that is at the time."""
-        patience = Patience(timeout)
+        patience = Timeout(timeout)
         me = self._join("lock_")
         while place := self._place(me, queue := self._queue()):
             previous = queue[place - 1]

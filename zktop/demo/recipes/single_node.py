@@ -4,7 +4,7 @@ import contextlib
 
 from kazoo.exceptions import ConnectionLoss, NodeExistsError, SessionExpiredError
 
-from zktop.demo.client import Patience
+from zktop.demo.client import Timeout
 from zktop.demo.recipes.base import PlaceLostError, Recipe
 
 
@@ -21,7 +21,7 @@ class SingleNode(Recipe):
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Try to create the node whenever it is gone."""
-        patience = Patience(timeout)
+        patience = Timeout(timeout)
         self._begin()
         while not self._created():
             self._decide(f"{self.path} is there already: wait until it goes")

@@ -30,7 +30,7 @@ from zktop.demo.scenes.queues import (
     THREE_WINDOWS,
     TIME_OUT,
 )
-from zktop.demo.scenes.scene import End, LockEnd, Scene
+from zktop.demo.scenes.scene import ExpectedQueue, Scene, SceneEnd
 from zktop.errors import UsageError
 
 SCENES: tuple[Scene, ...] = (
@@ -82,4 +82,4 @@ def scene_named(name: str) -> Scene:
     raise UsageError(f"there is no scene {name!r}; there are: {known}")
 
 
-__all__ = ["SCENES", "End", "LockEnd", "Scene", "scene_named"]
+__all__ = ["SCENES", "ExpectedQueue", "Scene", "SceneEnd", "scene_named"]

@@ -3,29 +3,39 @@
 A scene that moves: traffic on some locks, and a deadlock that forms in the middle of it.
 """
 
-from zktop.demo.messages import Claim, Mode
-from zktop.demo.scenes.scene import End, Heard, Hire, LockEnd, Move, Scene, Tell, behind, contends
+from zktop.demo.messages import LockClaim, Mode
+from zktop.demo.scenes.scene import (
+    CommandContender,
+    ExpectedQueue,
+    ExpectedStep,
+    Scene,
+    SceneEnd,
+    SceneMove,
+    StartContender,
+    behind,
+    contends,
+)
 
 
-def _takes_two(name: str, had: Claim, wanted: Claim) -> Hire:
+def _takes_two(name: str, had: LockClaim, wanted: LockClaim) -> StartContender:
     """Somebody who has one lock and asks for another when told."""
-    gated = Claim(wanted.recipe, wanted.path, wanted.mode, leases=wanted.leases, gate=True)
-    return Hire(name, (had, gated))
+    gated = LockClaim(wanted.recipe, wanted.path, wanted.mode, leases=wanted.leases, gate=True)
+    return StartContender(name, (had, gated))
 
 
-def _has_first(says: str, *hires: Hire) -> Move:
+def _has_first(says: str, *hires: StartContender) -> SceneMove:
     """Everybody gets the first lock; who has one of its own need not wait for the others."""
     locks = {hire.claims[0].path for hire in hires}
-    until = tuple(Heard(hire.name, "waiting") for hire in hires)
-    return Move(says, hires, until, together=len(locks) == len(hires))
+    until = tuple(ExpectedStep(hire.name, "waiting") for hire in hires)
+    return SceneMove(says, hires, until, together=len(locks) == len(hires))
 
 
-def _asks(name: str, says: str) -> Move:
-    return Move(says, (Tell(name, "go"),), (Heard(name, "watching"),))
+def _asks(name: str, says: str) -> SceneMove:
+    return SceneMove(says, (CommandContender(name, "go"),), (ExpectedStep(name, "watching"),))
 
 
-def _lock(path: str) -> Claim:
-    return Claim("predecessor", path)
+def _lock(path: str) -> LockClaim:
+    return LockClaim("predecessor", path)
 
 
 AB_BA = Scene(
@@ -45,10 +55,10 @@ AB_BA = Scene(
         ),
     ),
     "The circle ann, stock, bob, orders; cid is not part of it, only behind it.",
-    End(
+    SceneEnd(
         {
-            "orders": LockEnd(("ann",), ("bob",)),
-            "stock": LockEnd(("bob",), ("ann", "cid")),
+            "orders": ExpectedQueue(("ann",), ("bob",)),
+            "stock": ExpectedQueue(("bob",), ("ann", "cid")),
         },
         deadlocks=("cycle",),
         findings=("D1",),
@@ -58,9 +68,11 @@ AB_BA = Scene(
 _TABLE = ("plato", "hypatia", "kant", "arendt", "hume")
 
 
-def _philosopher(seat: int) -> Hire:
+def _philosopher(seat: int) -> StartContender:
     left, right = f"fork{seat}", f"fork{(seat + 1) % len(_TABLE)}"
-    return Hire(_TABLE[seat], (Claim("kazoo-lock", left), Claim("kazoo-lock", right, gate=True)))
+    return StartContender(
+        _TABLE[seat], (LockClaim("kazoo-lock", left), LockClaim("kazoo-lock", right, gate=True))
+    )
 
 
 PHILOSOPHERS = Scene(
@@ -72,9 +84,9 @@ PHILOSOPHERS = Scene(
         *(_asks(name, f"{name} reaches for the right fork") for name in _TABLE),
     ),
     "Break it anywhere: one who puts its fork down lets four eat.",
-    End(
+    SceneEnd(
         {
-            f"fork{seat}": LockEnd((_TABLE[seat],), (_TABLE[seat - 1],))
+            f"fork{seat}": ExpectedQueue((_TABLE[seat],), (_TABLE[seat - 1],))
             for seat in range(len(_TABLE))
         },
         deadlocks=("cycle",),
@@ -83,8 +95,10 @@ PHILOSOPHERS = Scene(
 )
 
 
-def _upgrader(name: str) -> Hire:
-    return _takes_two(name, Claim("rw", "catalogue", "read"), Claim("rw", "catalogue", "write"))
+def _upgrader(name: str) -> StartContender:
+    return _takes_two(
+        name, LockClaim("rw", "catalogue", "read"), LockClaim("rw", "catalogue", "write")
+    )
 
 
 UPGRADE = Scene(
@@ -97,19 +111,19 @@ UPGRADE = Scene(
         _asks("bob", "bob wants to write as well"),
     ),
     "Both hold and wait in one lock. A read lock cannot be upgraded: give it back first.",
-    End(
-        {"catalogue": LockEnd(("ann", "bob"), ("ann", "bob"))},
+    SceneEnd(
+        {"catalogue": ExpectedQueue(("ann", "bob"), ("ann", "bob"))},
         deadlocks=("upgraders",),
         findings=("D5",),
     ),
 )
 
 
-def _reader_of_two(name: str, had: str, wanted: str) -> Hire:
-    return _takes_two(name, Claim("rw", had, "read"), Claim("rw", wanted, "read"))
+def _reader_of_two(name: str, had: str, wanted: str) -> StartContender:
+    return _takes_two(name, LockClaim("rw", had, "read"), LockClaim("rw", wanted, "read"))
 
 
-def _writer(name: str, lock: str, mode: Mode = "write") -> Move:
+def _writer(name: str, lock: str, mode: Mode = "write") -> SceneMove:
     return behind(contends(name, "rw", lock, mode), f"{name} wants to write {lock}, and queues up")
 
 
@@ -129,10 +143,10 @@ FAIRNESS = Scene(
         _asks("bob", "bob wants to read orders, but wim came first"),
     ),
     "Take away either writer, who holds nothing, and everybody goes on.",
-    End(
+    SceneEnd(
         {
-            "orders": LockEnd(("ann",), ("wim", "bob")),
-            "stock": LockEnd(("bob",), ("wes", "ann")),
+            "orders": ExpectedQueue(("ann",), ("wim", "bob")),
+            "stock": ExpectedQueue(("bob",), ("wes", "ann")),
         },
         deadlocks=("fairness",),
         findings=("D2",),
@@ -140,8 +154,8 @@ FAIRNESS = Scene(
 )
 
 
-def _lease(pool: str) -> Claim:
-    return Claim("kazoo-semaphore", pool, leases=2)
+def _lease(pool: str) -> LockClaim:
+    return LockClaim("kazoo-semaphore", pool, leases=2)
 
 
 KNOT = Scene(
@@ -162,10 +176,10 @@ KNOT = Scene(
         _asks("dot", "dot asks for gpu, and now nobody is left who could return anything"),
     ),
     "No single circle explains it: there are several ways out, and every one of them leads back.",
-    End(
+    SceneEnd(
         {
-            "gpu": LockEnd(("ann", "bob"), ("cid", "dot")),
-            "disk": LockEnd(("cid", "dot"), ("ann", "bob")),
+            "gpu": ExpectedQueue(("ann", "bob"), ("cid", "dot")),
+            "disk": ExpectedQueue(("cid", "dot"), ("ann", "bob")),
         },
         deadlocks=("knot",),
         findings=("D3",),
@@ -177,11 +191,11 @@ _WORKERS = tuple(f"job{number}" for number in range(1, 5))
 _READERS = ("r1", "r2", "r3")
 
 
-def _worker(name: str) -> Hire:
+def _worker(name: str) -> StartContender:
     return contends(name, "kazoo-lock", "jobs", hold_s=0.7, rounds=0, pause_s=0.2)
 
 
-def _reader(name: str) -> Hire:
+def _reader(name: str) -> StartContender:
     return contends(name, "rw", "catalogue", "read", hold_s=0.5, rounds=0, pause_s=0.4)
 
 
@@ -190,23 +204,23 @@ TRAFFIC = Scene(
     "A deadlock in the middle of traffic",
     "Most locks change hands all the time; two stand still, and everybody behind them.",
     (
-        Move(
+        SceneMove(
             "four workers take turns at jobs",
             tuple(map(_worker, _WORKERS)),
-            tuple(Heard(name, "acquired") for name in _WORKERS),
+            tuple(ExpectedStep(name, "acquired") for name in _WORKERS),
             together=True,
         ),
-        Move(
+        SceneMove(
             "three readers share the catalogue, and a writer comes in between",
             (
                 *map(_reader, _READERS),
                 contends("w", "rw", "catalogue", "write", hold_s=0.3, rounds=0, pause_s=0.6),
             ),
-            tuple(Heard(name, "acquired") for name in (*_READERS, "w")),
+            tuple(ExpectedStep(name, "acquired") for name in (*_READERS, "w")),
             together=True,
         ),
         *AB_BA.moves,
     ),
     "jobs and catalogue move; orders and stock do not.",
-    End(AB_BA.end.locks, deadlocks=AB_BA.end.deadlocks, findings=AB_BA.end.findings),
+    SceneEnd(AB_BA.end.locks, deadlocks=AB_BA.end.deadlocks, findings=AB_BA.end.findings),
 )

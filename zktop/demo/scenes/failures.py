@@ -1,6 +1,16 @@
 """Scenes in which something fails: processes, sessions, connections, answers."""
 
-from zktop.demo.scenes.scene import End, Heard, LockEnd, Move, Scene, Tell, behind, contends, first
+from zktop.demo.scenes.scene import (
+    CommandContender,
+    ExpectedQueue,
+    ExpectedStep,
+    Scene,
+    SceneEnd,
+    SceneMove,
+    behind,
+    contends,
+    first,
+)
 
 CRASH = Scene(
     "crash",
@@ -9,13 +19,20 @@ CRASH = Scene(
     (
         first(contends("ann", "predecessor", "Mutex")),
         behind(contends("bob", "predecessor", "Mutex")),
-        Move("ann is killed; ZooKeeper does not know yet", (Tell("ann", "kill"),), (), ("ann",)),
-        Move(
-            "the session expires, and bob has the lock", (), (Heard("bob", "acquired", ever=True),)
+        SceneMove(
+            "ann is killed; ZooKeeper does not know yet",
+            (CommandContender("ann", "kill"),),
+            (),
+            ("ann",),
+        ),
+        SceneMove(
+            "the session expires, and bob has the lock",
+            (),
+            (ExpectedStep("bob", "acquired", ever=True),),
         ),
     ),
     "The countdown to the end of ann's session.",
-    End({"Mutex": LockEnd(("bob",))}, woken={"Mutex": 1}),
+    SceneEnd({"Mutex": ExpectedQueue(("bob",))}, woken={"Mutex": 1}),
 )
 
 OVERSLEEP = Scene(
@@ -23,25 +40,25 @@ OVERSLEEP = Scene(
     "The holder oversleeps its session",
     "After a pause longer than its session, the holder still believes in a lock it has lost.",
     (
-        Move(
+        SceneMove(
             "ann has the lock, and then everything in it stands still, heartbeats and all",
             (contends("ann", "predecessor", "Mutex", work="oversleep", sleep_sessions=3.0),),
-            (Heard("ann", "working"),),
+            (ExpectedStep("ann", "working"),),
         ),
-        Move(
+        SceneMove(
             "bob asks, and has the lock as soon as ann's session has expired",
             (contends("bob", "predecessor", "Mutex"),),
-            (Heard("bob", "acquired"),),
+            (ExpectedStep("bob", "acquired"),),
         ),
-        Move(
+        SceneMove(
             "ann wakes up, works on, and then finds out",
             (),
-            (Heard("ann", "lost", ever=True),),
+            (ExpectedStep("ann", "lost", ever=True),),
             ("ann",),
         ),
     ),
     "For a while both believed. What they write to should check a fencing number (the czxid).",
-    End({"Mutex": LockEnd(("bob",))}, believed={"Mutex": ("ann", "bob")}),
+    SceneEnd({"Mutex": ExpectedQueue(("bob",))}, believed={"Mutex": ("ann", "bob")}),
 )
 
 WORK_FAILS = Scene(
@@ -51,15 +68,15 @@ WORK_FAILS = Scene(
     (
         first(contends("one", "get-watch", "lockKey_7", work="raise")),
         behind(contends("two", "get-watch", "lockKey_7")),
-        Move(
+        SceneMove(
             "the work of the first raises; its lock is released all the same",
-            (Tell("one", "release"),),
-            (Heard("one", "failed"), Heard("two", "acquired")),
+            (CommandContender("one", "release"),),
+            (ExpectedStep("one", "failed"), ExpectedStep("two", "acquired")),
             ("one",),
         ),
     ),
     "two has the lock at once: nothing had to expire, as it does when a holder dies.",
-    End({"lockKey_7": LockEnd(("two",))}, woken={"lockKey_7": 1}),
+    SceneEnd({"lockKey_7": ExpectedQueue(("two",))}, woken={"lockKey_7": 1}),
 )
 
 ORPHAN = Scene(
@@ -68,11 +85,17 @@ ORPHAN = Scene(
     "A node that is not ephemeral stays when its client dies, and everybody waits for nobody.",
     (
         first(contends("ann", "kazoo-lock", "import", flaw="persistent")),
-        Move("ann is killed, and her node stays", (Tell("ann", "kill"),), (), ("ann",)),
+        SceneMove(
+            "ann is killed, and her node stays", (CommandContender("ann", "kill"),), (), ("ann",)
+        ),
         behind(contends("bob", "kazoo-lock", "import")),
     ),
     "The holder has no session, so nothing will expire. After a minute it is called an orphan.",
-    End({"import": LockEnd(("ann",), ("bob",))}, findings=("B1",), believed={"import": ("ann",)}),
+    SceneEnd(
+        {"import": ExpectedQueue(("ann",), ("bob",))},
+        findings=("B1",),
+        believed={"import": ("ann",)},
+    ),
 )
 
 GHOST = Scene(
@@ -87,7 +110,11 @@ GHOST = Scene(
         behind(contends("bob", "predecessor", "Mutex")),
     ),
     "Two nodes of one session; the second one watches the first.",
-    End({"Mutex": LockEnd(("ann",), ("ann", "bob"))}, findings=("B3",), believed={"Mutex": ()}),
+    SceneEnd(
+        {"Mutex": ExpectedQueue(("ann",), ("ann", "bob"))},
+        findings=("B3",),
+        believed={"Mutex": ()},
+    ),
 )
 
 LOST_WAKE_UP = Scene(
@@ -98,20 +125,20 @@ LOST_WAKE_UP = Scene(
     (
         first(contends("ann", "predecessor", "Mutex")),
         behind(contends("bob", "predecessor", "Mutex")),
-        Move(
+        SceneMove(
             "cid has listed the queue and has seen bob, but dawdles before it sets its watch",
             (contends("cid", "predecessor", "Mutex", flaw="void-watch"),),
-            (Heard("cid", "decided"),),
+            (ExpectedStep("cid", "decided"),),
         ),
-        Move(
+        SceneMove(
             "bob gives up just now: cid watches a node that will never come back",
-            (Tell("bob", "cancel"),),
-            (Heard("cid", "watching"),),
+            (CommandContender("bob", "cancel"),),
+            (ExpectedStep("cid", "watching"),),
             ("bob",),
         ),
     ),
     "cid is next in line, but nobody will wake it when ann releases. Release ann, and see.",
-    End({"Mutex": LockEnd(("ann",), ("cid",))}, findings=("L3",)),
+    SceneEnd({"Mutex": ExpectedQueue(("ann",), ("cid",))}, findings=("L3",)),
 )
 
 ELECTION = Scene(
@@ -122,9 +149,11 @@ ELECTION = Scene(
         first(contends("ann", "kazoo-election", "leader")),
         behind(contends("bob", "kazoo-election", "leader"), "bob stands by"),
         behind(contends("cid", "kazoo-election", "leader"), "cid stands by"),
-        Move("the leader is killed", (Tell("ann", "kill"),), (), ("ann",)),
-        Move("its session expires, and bob leads", (), (Heard("bob", "acquired", ever=True),)),
+        SceneMove("the leader is killed", (CommandContender("ann", "kill"),), (), ("ann",)),
+        SceneMove(
+            "its session expires, and bob leads", (), (ExpectedStep("bob", "acquired", ever=True),)
+        ),
     ),
     "Nobody leads while ann's session runs out.",
-    End({"leader": LockEnd(("bob",), ("cid",))}, woken={"leader": 1}),
+    SceneEnd({"leader": ExpectedQueue(("bob",), ("cid",))}, woken={"leader": 1}),
 )

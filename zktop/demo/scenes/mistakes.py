@@ -1,6 +1,16 @@
 """Scenes that show what is wrong with some recipes."""
 
-from zktop.demo.scenes.scene import End, Heard, LockEnd, Move, Scene, Tell, behind, contends, first
+from zktop.demo.scenes.scene import (
+    CommandContender,
+    ExpectedQueue,
+    ExpectedStep,
+    Scene,
+    SceneEnd,
+    SceneMove,
+    behind,
+    contends,
+    first,
+)
 
 NAIVE_SORT = Scene(
     "naive-sort",
@@ -8,15 +18,15 @@ NAIVE_SORT = Scene(
     "`read-` sorts before `write-`: a reader walks in while a writer holds the lock.",
     (
         first(contends("w", "rw-naive", "catalogue", "write")),
-        Move(
+        SceneMove(
             "r asks to read; by its name it is first, and so it goes in",
             (contends("r", "rw-naive", "catalogue", "read"),),
-            (Heard("r", "acquired"),),
+            (ExpectedStep("r", "acquired"),),
         ),
     ),
     "By its number r has to wait, but r thinks that it holds. A report can only hint at that.",
-    End(
-        {"catalogue": LockEnd(("w",), ("r",))},
+    SceneEnd(
+        {"catalogue": ExpectedQueue(("w",), ("r",))},
         findings=("S1",),
         believed={"catalogue": ("r", "w")},
     ),
@@ -28,8 +38,8 @@ MIXED = Scene(
     "Each looks only at names of its own kind: they meet in one lock, and do not exclude.",
     (first(contends("ann", "kazoo-lock", "jobs"), contends("bob", "get-watch", "jobs")),),
     "Two kinds of names below one lock, and two holders at once.",
-    End(
-        {"jobs": LockEnd(("ann", "bob"))},
+    SceneEnd(
+        {"jobs": ExpectedQueue(("ann", "bob"))},
         findings=("S2",),
         believed={"jobs": ("ann", "bob")},
     ),
@@ -42,14 +52,14 @@ FAILED_POLL = Scene(
     (
         first(contends("ann", "poll", "Lock", poll_s=0.3)),
         behind(contends("bob", "poll", "Lock", poll_s=0.3, flaw="failed-poll-holds")),
-        Move(
+        SceneMove(
             "bob's connection breaks for a moment, and bob thinks that nobody is before it",
-            (Tell("bob", "cut", 0.5),),
-            (Heard("bob", "acquired"), Heard("bob", "connected")),
+            (CommandContender("bob", "cut", 0.5),),
+            (ExpectedStep("bob", "acquired"), ExpectedStep("bob", "connected")),
         ),
     ),
     "ann holds, and bob thinks so too. ZooKeeper shows nothing wrong: the error is in bob.",
-    End({"Lock": LockEnd(("ann",), ("bob",))}, believed={"Lock": ("ann", "bob")}),
+    SceneEnd({"Lock": ExpectedQueue(("ann",), ("bob",))}, believed={"Lock": ("ann", "bob")}),
 )
 
 BUSY_TIME_OUT = Scene(
@@ -63,7 +73,7 @@ BUSY_TIME_OUT = Scene(
         ),
     ),
     "Hundreds of requests a second from one waiter, where two would do in all.",
-    End({"Mutex": LockEnd(("ann",), ("bob",))}, busy=("bob",)),
+    SceneEnd({"Mutex": ExpectedQueue(("ann",), ("bob",))}, busy=("bob",)),
 )
 
 SPIN = Scene(
@@ -72,14 +82,14 @@ SPIN = Scene(
     "It asks again without waiting for anything, as fast as the server answers.",
     (
         first(contends("r", "rw-naive", "catalogue", "read")),
-        Move(
+        SceneMove(
             "w wants to write, and asks, and asks",
             (contends("w", "rw-naive", "catalogue", "write", flaw="spin"),),
-            (Heard("w", "decided"),),
+            (ExpectedStep("w", "decided"),),
         ),
     ),
     "The server's load, and a waiter without any watch.",
-    End({"catalogue": LockEnd(("r",), ("w",))}, findings=("L6",), busy=("w",)),
+    SceneEnd({"catalogue": ExpectedQueue(("r",), ("w",))}, findings=("L6",), busy=("w",)),
 )
 
 NO_RECHECK = Scene(
@@ -90,20 +100,20 @@ NO_RECHECK = Scene(
         first(contends("one", "predecessor", "Mutex")),
         behind(contends("two", "predecessor", "Mutex")),
         behind(contends("three", "predecessor", "Mutex", flaw="no-recheck")),
-        Move(
+        SceneMove(
             "the second is closed; the third is notified, and watches nothing any more",
-            (Tell("two", "cancel"),),
-            (Heard("three", "notified"), Heard("three", "decided")),
+            (CommandContender("two", "cancel"),),
+            (ExpectedStep("three", "notified"), ExpectedStep("three", "decided")),
             ("two",),
         ),
-        Move(
+        SceneMove(
             "the first releases after a while, and nobody hears it",
-            (Tell("one", "release"),),
+            (CommandContender("one", "release"),),
             (),
             ("one",),
             rest_s=4.0,
         ),
     ),
     "three is alone in the queue and could have the lock, but does not know it.",
-    End({"Mutex": LockEnd(("three",))}, findings=("L2",), believed={"Mutex": ("one",)}),
+    SceneEnd({"Mutex": ExpectedQueue(("three",))}, findings=("L2",), believed={"Mutex": ("one",)}),
 )

@@ -3,13 +3,13 @@
 from msgspec import structs
 
 from zktop.demo.scenes.scene import (
-    End,
-    Heard,
-    Hire,
-    LockEnd,
-    Move,
+    CommandContender,
+    ExpectedQueue,
+    ExpectedStep,
     Scene,
-    Tell,
+    SceneEnd,
+    SceneMove,
+    StartContender,
     behind,
     contends,
     first,
@@ -24,24 +24,24 @@ QUEUE = Scene(
         behind(contends("bob", "predecessor", "Mutex")),
         behind(contends("cid", "predecessor", "Mutex")),
         behind(contends("dot", "predecessor", "Mutex")),
-        Move(
+        SceneMove(
             "ann releases: only bob is notified",
-            (Tell("ann", "release"),),
-            (Heard("bob", "acquired"),),
+            (CommandContender("ann", "release"),),
+            (ExpectedStep("bob", "acquired"),),
             ("ann",),
         ),
     ),
     "Each waiter watches the node of the row above it, and nothing else.",
-    End({"Mutex": LockEnd(("bob",), ("cid", "dot"))}, woken={"Mutex": 1}),
+    SceneEnd({"Mutex": ExpectedQueue(("bob",), ("cid", "dot"))}, woken={"Mutex": 1}),
 )
 
 _FLOCK = ("bob", "cid", "dot", "eve", "fay")
 
 
-def _joins_the_herd(number: int) -> Move:
+def _joins_the_herd(number: int) -> SceneMove:
     """One more comes, which wakes all who are there; wait until they sleep again."""
     move = behind(contends(_FLOCK[number], "parent-watch", "Lock"))
-    again = tuple(Heard(name, "watching") for name in _FLOCK[:number])
+    again = tuple(ExpectedStep(name, "watching") for name in _FLOCK[:number])
     return structs.replace(move, until=move.until + again)
 
 
@@ -52,15 +52,18 @@ HERD = Scene(
     (
         first(contends("ann", "parent-watch", "Lock")),
         *(_joins_the_herd(number) for number in range(len(_FLOCK))),
-        Move(
+        SceneMove(
             "ann releases: all five wake and list the children, four of them in vain",
-            (Tell("ann", "release"),),
-            (*(Heard(name, "notified") for name in _FLOCK), Heard("bob", "acquired")),
+            (CommandContender("ann", "release"),),
+            (
+                *(ExpectedStep(name, "notified") for name in _FLOCK),
+                ExpectedStep("bob", "acquired"),
+            ),
             ("ann",),
         ),
     ),
     "No watch is shown, as servers do not list watches on children: count who is notified.",
-    End({"Lock": LockEnd(("bob",), _FLOCK[1:])}, woken={"Lock": 5}),
+    SceneEnd({"Lock": ExpectedQueue(("bob",), _FLOCK[1:])}, woken={"Lock": 5}),
 )
 
 NO_HERD = Scene(
@@ -70,15 +73,15 @@ NO_HERD = Scene(
     (
         first(contends("ann", "predecessor", "Lock")),
         *(behind(contends(name, "predecessor", "Lock")) for name in _FLOCK),
-        Move(
+        SceneMove(
             "ann releases: bob alone wakes",
-            (Tell("ann", "release"),),
-            (Heard("bob", "notified"), Heard("bob", "acquired")),
+            (CommandContender("ann", "release"),),
+            (ExpectedStep("bob", "notified"), ExpectedStep("bob", "acquired")),
             ("ann",),
         ),
     ),
     "Compare the notifications with those of the scene `herd`.",
-    End({"Lock": LockEnd(("bob",), _FLOCK[1:])}, woken={"Lock": 1}),
+    SceneEnd({"Lock": ExpectedQueue(("bob",), _FLOCK[1:])}, woken={"Lock": 1}),
 )
 
 SINGLE_HERD = Scene(
@@ -90,7 +93,7 @@ SINGLE_HERD = Scene(
         *(behind(contends(name, "single-node", "exclusive_lock")) for name in _FLOCK[:3]),
     ),
     "Three sessions watch one node, and have no node of their own.",
-    End({"exclusive_lock": LockEnd(("ann",), _FLOCK[:3])}),
+    SceneEnd({"exclusive_lock": ExpectedQueue(("ann",), _FLOCK[:3])}),
 )
 
 READERS_AND_WRITERS = Scene(
@@ -108,7 +111,7 @@ READERS_AND_WRITERS = Scene(
         behind(contends("w2", "rw", "catalogue", "write"), "w2 waits for its direct predecessor"),
     ),
     "r3 watches w1, and w2 watches r3, though w2 has to wait for everybody.",
-    End({"catalogue": LockEnd(("r1", "r2"), ("w1", "r3", "w2"))}),
+    SceneEnd({"catalogue": ExpectedQueue(("r1", "r2"), ("w1", "r3", "w2"))}),
 )
 
 THREE_WINDOWS = Scene(
@@ -119,15 +122,15 @@ THREE_WINDOWS = Scene(
         first(contends("one", "get-watch", "lockKey_7")),
         behind(contends("two", "get-watch", "lockKey_7")),
         behind(contends("three", "get-watch", "lockKey_7")),
-        Move(
+        SceneMove(
             "ctrl-c in the second window: the third is notified, and links up with the first",
-            (Tell("two", "cancel"),),
-            (Heard("three", "notified"), Heard("three", "watching")),
+            (CommandContender("two", "cancel"),),
+            (ExpectedStep("three", "notified"), ExpectedStep("three", "watching")),
             ("two",),
         ),
     ),
     "The watch of `three` moves from two's node to one's.",
-    End({"lockKey_7": LockEnd(("one",), ("three",))}, woken={"lockKey_7": 1}),
+    SceneEnd({"lockKey_7": ExpectedQueue(("one",), ("three",))}, woken={"lockKey_7": 1}),
 )
 
 TIME_OUT = Scene(
@@ -138,15 +141,15 @@ TIME_OUT = Scene(
         first(contends("ann", "predecessor", "Mutex")),
         behind(contends("bob", "predecessor", "Mutex", timeout_s=1.5)),
         behind(contends("cid", "predecessor", "Mutex")),
-        Move(
+        SceneMove(
             "bob's time is over: it leaves, and cid moves up",
             (),
-            (Heard("bob", "gave-up", ever=True),),
+            (ExpectedStep("bob", "gave-up", ever=True),),
             ("bob",),
         ),
     ),
     "bob's node goes, and cid's watch moves on to ann's.",
-    End({"Mutex": LockEnd(("ann",), ("cid",))}),
+    SceneEnd({"Mutex": ExpectedQueue(("ann",), ("cid",))}),
 )
 
 POLLING = Scene(
@@ -157,27 +160,27 @@ POLLING = Scene(
         first(contends("ann", "poll", "Lock", poll_s=0.5)),
         behind(contends("bob", "poll", "Lock", poll_s=0.5)),
         behind(contends("cid", "poll", "Lock", poll_s=0.5)),
-        Move(
+        SceneMove(
             "ann releases, and nobody is told: bob finds out when it asks",
-            (Tell("ann", "release"),),
-            (Heard("bob", "acquired"),),
+            (CommandContender("ann", "release"),),
+            (ExpectedStep("bob", "acquired"),),
             ("ann",),
         ),
     ),
     "cid watches nothing, and keeps asking for as long as it waits.",
-    End({"Lock": LockEnd(("bob",), ("cid",))}, findings=("L6",)),
+    SceneEnd({"Lock": ExpectedQueue(("bob",), ("cid",))}, findings=("L6",)),
 )
 
 _HOSTS = ("host3", "host4", "host5")
 
 
-def _host(name: str, mode: str) -> Hire:
+def _host(name: str, mode: str) -> StartContender:
     return contends(name, "rw-herd-host", "catalogue", mode)
 
 
-def _joins_the_hosts(number: int, mode: str) -> Move:
+def _joins_the_hosts(number: int, mode: str) -> SceneMove:
     move = behind(_host(_HOSTS[number], mode))
-    again = tuple(Heard(name, "watching") for name in _HOSTS[:number])
+    again = tuple(ExpectedStep(name, "watching") for name in _HOSTS[:number])
     return structs.replace(move, until=move.until + again)
 
 
@@ -190,15 +193,17 @@ READ_WRITE_HERD = Scene(
         _joins_the_hosts(0, "write"),
         _joins_the_hosts(1, "read"),
         _joins_the_hosts(2, "write"),
-        Move(
+        SceneMove(
             "host1 stops reading: the three who wait are woken, and none of them can go on",
-            (Tell("host1", "release"),),
-            tuple(Heard(name, what) for name in _HOSTS for what in ("notified", "watching")),
+            (CommandContender("host1", "release"),),
+            tuple(
+                ExpectedStep(name, what) for name in _HOSTS for what in ("notified", "watching")
+            ),
             ("host1",),
         ),
     ),
     "host1-R-, host3-W-: each name says who wants what. Compare with `readers-and-writers`.",
-    End({"catalogue": LockEnd(("host2",), _HOSTS)}, woken={"catalogue": 3}),
+    SceneEnd({"catalogue": ExpectedQueue(("host2",), _HOSTS)}, woken={"catalogue": 3}),
 )
 
 _VISIT_S = 0.5  # long enough to be seen, and read, by who looks on from a busy machine
@@ -212,15 +217,15 @@ STARVATION = Scene(
         first(contends("r0", "rw-naive", "catalogue", "read")),
         behind(contends("w", "rw-naive", "catalogue", "write"), "w wants to write, and waits"),
         *(
-            Move(
+            SceneMove(
                 f"{name} comes later than w, reads at once, and goes",
                 (contends(name, "rw-naive", "catalogue", "read", hold_s=_VISIT_S),),
-                (Heard(name, "acquired"),),
+                (ExpectedStep(name, "acquired"),),
                 (name,),
             )
             for name in _GUESTS
         ),
     ),
     "Twelve readers came after w and were served, and w still waits.",
-    End({"catalogue": LockEnd(("r0",), ("w",))}, findings=("P8",)),
+    SceneEnd({"catalogue": ExpectedQueue(("r0",), ("w",))}, findings=("P8",)),
 )

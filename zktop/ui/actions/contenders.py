@@ -13,7 +13,7 @@ from zktop.ui.dialogs.choice import ChoiceDialog, Choosable
 from zktop.ui.dialogs.confirm import ConfirmDialog
 from zktop.ui.dialogs.new_contender import NewContender
 from zktop.ui.keys import DEMO
-from zktop.ui.ports import Act, Hand, SceneCard, Stage, Wish
+from zktop.ui.ports import ContenderAction, ContendersPort, Hand, SceneCard, Wish
 from zktop.ui.state import Selection
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ RECORDING: Final = "Contenders need a live ensemble: this is a recording."
 READ_ONLY: Final = "This is read-only: zktop starts no contenders (--read-only, or demo.allow)."
 NOBODY = "No contender of ours is here. N starts one."
 SAYS: Final = {"read": "read", "write": "write", "exclusive": "own"}
-FIRST: Final[dict[Act, tuple[str, ...]]] = {  # in which state it is most likely meant
+FIRST: Final[dict[ContenderAction, tuple[str, ...]]] = {  # in which state it is most likely meant
     "release": ("holds",),
     "cancel": ("waits",),
     "kill": ("holds", "waits"),
@@ -32,7 +32,7 @@ FIRST: Final[dict[Act, tuple[str, ...]]] = {  # in which state it is most likely
 }
 
 
-def _with_stage(deed: "Callable[[Zktop, Stage], None]", app: "Zktop") -> None:
+def _with_stage(deed: "Callable[[Zktop, ContendersPort], None]", app: "Zktop") -> None:
     if app.stage is None:
         app.tell(why_none(app))
     else:
@@ -44,7 +44,7 @@ def why_none(app: "Zktop") -> str:
     return READ_ONLY if app.feed.is_live else RECORDING
 
 
-def allowed(app: "Zktop", stage: Stage, deed: Callable[[], None]) -> None:
+def allowed(app: "Zktop", stage: ContendersPort, deed: Callable[[], None]) -> None:
     """Do what writes below the demo root; the first one in a session only after a question."""
     permission = stage.permission
     if permission.is_given:
@@ -79,11 +79,11 @@ def play(app: "Zktop", scene: str, *, steps: bool = False) -> None:
     allowed(app, stage, deed)
 
 
-def _new(app: "Zktop", stage: Stage) -> None:
+def _new(app: "Zktop", stage: ContendersPort) -> None:
     allowed(app, stage, lambda: _order(app, stage))
 
 
-def _order(app: "Zktop", stage: Stage) -> None:
+def _order(app: "Zktop", stage: ContendersPort) -> None:
     """Have the user fill in what contender it shall be."""
     path = app.pointed.path
     first = Wish(stage.recipes[0].name, path or f"{stage.root}/lock")
@@ -101,7 +101,7 @@ def _order(app: "Zktop", stage: Stage) -> None:
     app.push_screen(NewContender(stage.recipes, first), filled_in)
 
 
-def _more(mode: str, app: "Zktop", stage: Stage) -> None:
+def _more(mode: str, app: "Zktop", stage: ContendersPort) -> None:
     """Send one more into the lock under the cursor, by a recipe that fits in."""
     path = app.pointed.path
     if path is None:
@@ -118,7 +118,7 @@ def _more(mode: str, app: "Zktop", stage: Stage) -> None:
     allowed(app, stage, lambda: _spawn(app, stage, wish))
 
 
-def _spawn(app: "Zktop", stage: Stage, wish: Wish) -> None:
+def _spawn(app: "Zktop", stage: ContendersPort, wish: Wish) -> None:
     """Start contenders; a lock outside the demo root is asked about each time."""
     word = stage.permission.word_for(wish.path)
     many = f"{wish.count} contenders" if wish.count > 1 else "a contender"
@@ -141,7 +141,7 @@ def _spawn(app: "Zktop", stage: Stage, wish: Wish) -> None:
     app.push_screen(ConfirmDialog(f"Outside {stage.root}", question, word), answered)
 
 
-def _act(act: Act, app: "Zktop", stage: Stage) -> None:
+def _act(act: ContenderAction, app: "Zktop", stage: ContendersPort) -> None:
     hand = chosen(stage.hands, app.pointed, act)
     if hand is None:
         name = app.pointed.hand
@@ -152,7 +152,7 @@ def _act(act: Act, app: "Zktop", stage: Stage) -> None:
         stage.act(act, hand.name)
 
 
-def chosen(hands: Sequence[Hand], subject: Selection, act: Act) -> Hand | None:
+def chosen(hands: Sequence[Hand], subject: Selection, act: ContenderAction) -> Hand | None:
     """Find the contender of ours that is meant."""
     living = [hand for hand in hands if not hand.is_gone]
     if subject.hand:
@@ -164,7 +164,7 @@ def chosen(hands: Sequence[Hand], subject: Selection, act: Act) -> Hand | None:
     return min(here, key=lambda hand: states.index(hand.state), default=None)
 
 
-def _scene(app: "Zktop", stage: Stage) -> None:
+def _scene(app: "Zktop", stage: ContendersPort) -> None:
     options = [Choosable(one.name, one.title, _about(one)) for one in stage.scenes]
     on = stage.showing.scene
 

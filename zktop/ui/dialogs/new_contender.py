@@ -24,10 +24,10 @@ class Menu(Select[str]):
     def compose(self) -> ComposeResult:
         """Give the chosen word, and the list that opens below it."""
         yield SelectCurrent(self.prompt)
-        yield Unrolled(type_to_search=self._type_to_search).data_bind(compact=Select.compact)
+        yield OpenMenu(type_to_search=self._type_to_search).data_bind(compact=Select.compact)
 
 
-class Unrolled(SelectOverlay):
+class OpenMenu(SelectOverlay):
     """The open list of a menu.
 
     Textual asks it for the line of the chosen word as soon as it has the keys, and it has lines

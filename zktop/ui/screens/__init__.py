@@ -29,7 +29,7 @@ PAGES: Final = (
     PageEntry("findings", "Deadlocks", "FindingsScreen"),
     PageEntry("sessions", "Sessions", "SessionsScreen"),
     PageEntry("timeline", "Timeline", "TimelineScreen"),
-    PageEntry("demo", "Demo", "Demo"),
+    PageEntry("demo", "Demo", "DemoScreen"),
 )
 
 

@@ -8,7 +8,7 @@ from ui.fake_stage import AB_BA, Asked
 
 from zktop.ui.actions.contenders import chosen
 from zktop.ui.app import Zktop
-from zktop.ui.ports import Hand, Said, SceneCard, Showing, Wish
+from zktop.ui.ports import Hand, LogLine, SceneCard, Showing, Wish
 from zktop.ui.settings import UiSettings
 from zktop.ui.state import Selection
 
@@ -63,7 +63,7 @@ async def test_shows_the_moves_of_the_scene_that_is_on() -> None:
 
 async def test_shows_contenders_and_their_words() -> None:
     """Who is there, in which state, and what was told last."""
-    text = await shown(Asked(hands=[ANN, DEAD], lines=[Said(1000, "ann", "acquired it")]))
+    text = await shown(Asked(hands=[ANN, DEAD], lines=[LogLine(1000, "ann", "acquired it")]))
 
     assert "ann" in text
     assert "holds" in text
@@ -73,7 +73,7 @@ async def test_shows_contenders_and_their_words() -> None:
 
 async def test_follows_what_is_told() -> None:
     """The newest line is in sight, however many there are."""
-    lines = [Said(1000, "ann", f"line {number}") for number in range(200)]
+    lines = [LogLine(1000, "ann", f"line {number}") for number in range(200)]
 
     assert "line 199" in await shown(Asked(lines=lines))
 
@@ -248,7 +248,7 @@ async def test_tells_what_went_wrong() -> None:
 
 async def test_a_filter_sifts_the_contenders_and_what_they_say() -> None:
     """By any word of theirs, and by state and owner as everywhere else."""
-    lines = (Said(0, "ann", "I hold it."), Said(0, "bob", "I wait for it."))
+    lines = (LogLine(0, "ann", "I hold it."), LogLine(0, "bob", "I wait for it."))
     stage = Asked(hands=(ANN, BOB, CID), lines=lines)
     app = app_with(stage)
     async with app.run_test(size=(120, 36)) as pilot:
@@ -265,7 +265,7 @@ async def test_a_filter_sifts_the_contenders_and_what_they_say() -> None:
 
 async def test_a_filter_of_an_owner_leaves_what_that_one_said() -> None:
     """Of a long narration, the part of one contender."""
-    lines = (Said(0, "ann", "I hold it."), Said(0, "bob", "I wait for it."))
+    lines = (LogLine(0, "ann", "I hold it."), LogLine(0, "bob", "I wait for it."))
     app = app_with(Asked(hands=(ANN, BOB), lines=lines))
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)

@@ -12,7 +12,7 @@ from zktop.model.text import Text
 from zktop.ui.export_text import as_text
 from zktop.ui.filters import parsed
 from zktop.ui.past.tape import Tape
-from zktop.ui.ports import Frame, Status, Word
+from zktop.ui.ports import FeedState, Frame, Status
 from zktop.ui.screens.common.empty import empty_state
 from zktop.ui.state import ViewState
 from zktop.ui.styled_text import width_of
@@ -46,7 +46,7 @@ def moment_of(report: Report | None, status: Status, text: str = "", **more: obj
         ("replay", "", ["Nothing was read yet."]),
     ],
 )
-def test_says_what_it_waits_for(word: Word, says: str, words: list[str]) -> None:
+def test_says_what_it_waits_for(word: FeedState, says: str, words: list[str]) -> None:
     """Before the first picture: what is tried, and what can be done."""
     text = " ".join(texts(empty_state(moment_of(None, Status(word, says)), 80)))
 

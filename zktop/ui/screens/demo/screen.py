@@ -8,7 +8,7 @@ from textual.containers import Horizontal, Vertical
 
 from zktop.ui.filters import Filter, FilterCount
 from zktop.ui.messages import PlayScene, PressKey, ShowPage
-from zktop.ui.ports import Hand, RecipeCard, Said, SceneCard, Stage
+from zktop.ui.ports import ContendersPort, Hand, LogLine, RecipeCard, SceneCard
 from zktop.ui.screens.common.status_codes import ink_of_deadlock
 from zktop.ui.screens.demo.scene import recipe_lines, scene_lines, showing_lines
 from zktop.ui.screens.screen import Page
@@ -30,11 +30,11 @@ NOBODY = (line((" nobody yet; N starts one, S plays a scene", "dim")),)
 NONE_PASSES = (line((" none of them passes the filter; esc takes it away", "warning")),)
 
 
-class Programme(TextList):
+class DemoIndex(TextList):
     """The scenes and recipes there are."""
 
 
-class Demo(Page):
+class DemoScreen(Page):
     """Three panes above each other, and the programme beside them where there is room."""
 
     NAME = "demo"
@@ -49,22 +49,22 @@ class Demo(Page):
     )
     SCOPED_CSS: ClassVar[bool] = False  # the screen says how narrow it is
     DEFAULT_CSS = """
-    Demo #programme { width: 30; border-right: solid $panel; }
-    .-narrow Demo #programme { width: 22; }
-    Demo #play { height: auto; max-height: 50%; }
-    Demo #hands { height: auto; min-height: 3; max-height: 30%; border-top: solid $panel; }
-    Demo #said { height: 1fr; border-top: solid $panel; }
+    DemoScreen #programme { width: 30; border-right: solid $panel; }
+    .-narrow DemoScreen #programme { width: 22; }
+    DemoScreen #play { height: auto; max-height: 50%; }
+    DemoScreen #hands { height: auto; min-height: 3; max-height: 30%; border-top: solid $panel; }
+    DemoScreen #said { height: 1fr; border-top: solid $panel; }
     """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
         super().__init__(id=id)
-        self._stage: Stage | None = None
+        self._stage: ContendersPort | None = None
         self._on: str | None = None  # the scene that was on when this was drawn last
 
     def compose(self) -> ComposeResult:
         """Give the panes."""
         with Horizontal():
-            yield Programme(id="programme")
+            yield DemoIndex(id="programme")
             with Vertical():
                 yield TextView(id="play")
                 yield Table(COLUMNS, lambda hand: hand.name, id="hands")
@@ -83,13 +83,13 @@ class Demo(Page):
         self._show_hands(hands, stage)
         self._show_said(said, stage, moment.filter)
 
-    def _show_hands(self, shown: list[Hand], stage: Stage) -> None:
+    def _show_hands(self, shown: list[Hand], stage: ContendersPort) -> None:
         hands = self.query_one("#hands", Table)
         hands.styles.height = 2 + max(1, len(shown))
         hands.show(shown, NONE_PASSES if stage.hands else NOBODY)
 
-    def _show_programme(self, stage: Stage) -> None:
-        programme = self.query_one(Programme)
+    def _show_programme(self, stage: ContendersPort) -> None:
+        programme = self.query_one(DemoIndex)
         on = stage.showing.scene.name if stage.showing.scene else None
         lines: list[Line] = [line(("SCENES", "title"))]
         lines += [_entry(one.name, is_on=one.name == on) for one in stage.scenes]
@@ -101,10 +101,10 @@ class Demo(Page):
             programme.target = next((one for one in stage.scenes if one.name == on), None)
         programme.show(lines, targets)
 
-    def _show_play(self, stage: Stage, moment: ViewState) -> None:
+    def _show_play(self, stage: ContendersPort, moment: ViewState) -> None:
         pane = self.query_one("#play", TextView)
         width = max(20, pane.size.width - 1)
-        target = self.query_one(Programme).target
+        target = self.query_one(DemoIndex).target
         showing = stage.showing
         is_other = isinstance(target, SceneCard) and (
             showing.scene is None or showing.scene.name != target.name
@@ -118,7 +118,7 @@ class Demo(Page):
         pane.styles.height = len(lines)
         pane.show(lines)
 
-    def _show_said(self, pane: LogView, stage: Stage, wanted: Filter) -> None:
+    def _show_said(self, pane: LogView, stage: ContendersPort, wanted: Filter) -> None:
         """Show what was told: by all, or by the contender that the user has chosen."""
         hand = self.query_one("#hands", Table).row
         who = hand.name if isinstance(hand, Hand) and self.focused_pane == "hands" else None
@@ -146,7 +146,7 @@ class Demo(Page):
             if self.subject.path:
                 self.post_message(ShowPage("lock", self.subject))
             return
-        target = self.query_one(Programme).target
+        target = self.query_one(DemoIndex).target
         if isinstance(target, SceneCard):
             self.post_message(PlayScene(target.name))
         elif isinstance(target, RecipeCard):
@@ -162,7 +162,7 @@ class Demo(Page):
         """Play one move; of the scene under the cursor when none is on."""
         if self._stage is None:
             return
-        target = self.query_one(Programme).target
+        target = self.query_one(DemoIndex).target
         if self._stage.showing.scene is not None:
             self._stage.steer("step")
         elif isinstance(target, SceneCard):
@@ -176,7 +176,7 @@ class Demo(Page):
     @property
     def recipe(self) -> str | None:
         """The recipe under the cursor."""
-        target = self.query_one(Programme).target
+        target = self.query_one(DemoIndex).target
         is_meant = self.focused_pane == "programme" and isinstance(target, RecipeCard)
         return target.name if is_meant and isinstance(target, RecipeCard) else None
 
@@ -245,7 +245,7 @@ def _entry(name: str, *, is_on: bool = False, is_broken: bool = False) -> Line:
     return (mark, Run(f" {name}", "selected" if is_on else "plain"))
 
 
-def _told(said: Sequence[Said], width: int) -> list[Line]:
+def _told(said: Sequence[LogLine], width: int) -> list[Line]:
     lines: list[Line] = []
     for one in said:
         head = Run(f"{clock(one.at)} ", "dim")
