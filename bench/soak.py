@@ -22,7 +22,7 @@ from zktop.app.live_run import LiveRun
 from zktop.model.facts import session_text
 from zktop.model.settings import Root, Settings
 from zktop.zk import Access, Plan, parse_hosts
-from zktop.zk.connect.address import Admin
+from zktop.zk.connect.address import AdminAccess
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from servers import RunningServer, ask, has_real_zookeeper, real_zookeeper
@@ -168,7 +168,9 @@ def soaked() -> Iterator[Soak | None]:
     with ExitStack() as stack:
         server = stack.enter_context(real_zookeeper(admin=True, memory_mb=256))
         access = Access(parse_hosts(server.address))
-        plan = Plan(roots=("/soak/*",), sample_every=1.0, admin=Admin(server.admin_port or 0))
+        plan = Plan(
+            roots=("/soak/*",), sample_every=1.0, admin=AdminAccess(server.admin_port or 0)
+        )
         stack.enter_context(churn(server.address, "/soak"))
         watch = stack.enter_context(LiveRun(access, plan, Settings(roots=(Root("/soak/*"),))))
         watch.read()

@@ -12,7 +12,7 @@ from kazoo.security import make_digest_acl
 from servers import RunningServer, free_port, real_zookeeper
 
 from zktop.model.report import Report
-from zktop.zk.connect.address import Admin
+from zktop.zk.connect.address import AdminAccess
 
 pytestmark = pytest.mark.zookeeper
 
@@ -26,7 +26,7 @@ def locked_down() -> Iterator[RunningServer]:
 
 def test_a_server_that_shows_no_tables(locked_down: RunningServer) -> None:
     """Locks and deadlocks are there all the same; sessions and watches are named blind spots."""
-    place = Place(locked_down.address, "/l/*", plan={"admin": Admin(free_port())})
+    place = Place(locked_down.address, "/l/*", plan={"admin": AdminAccess(free_port())})
     with crowd(locked_down.address, "/l") as workers, witness(place) as looker:
         workers.work()
         workers.goes_on()

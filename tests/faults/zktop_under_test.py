@@ -16,7 +16,7 @@ from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.output.snapshot import snapshot
 from zktop.zk import Access, Plan, parse_hosts
-from zktop.zk.connect.address import Address, Admin
+from zktop.zk.connect.address import Address, AdminAccess
 
 PATIENCE_S = 40.0
 SOON_S = 2.0
@@ -47,7 +47,10 @@ class Place(NamedTuple):
     def watch(self) -> LiveRun:
         """Make one that is not connected yet."""
         access = Access(parse_hosts(self.hosts), session_timeout=self.session_timeout)
-        given = {"sample_every": SAMPLE_EVERY_S, "admin": Admin(ports=self.admin)} | self.plan
+        given = {
+            "sample_every": SAMPLE_EVERY_S,
+            "admin": AdminAccess(ports=self.admin),
+        } | self.plan
         plan = Plan(roots=(self.root,), **given)
         return LiveRun(access, plan, Settings(roots=(Root(self.root),)))
 

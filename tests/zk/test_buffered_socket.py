@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zktop.zk.connect.client import ring_log
-from zktop.zk.event_loop import PIECE, Handler, Pieces
+from zktop.zk.event_loop import READ_BYTES, BufferedSocket, KazooHandler
 
 EVENT = struct.pack("!i", -1)
 
 
 @pytest.fixture(name="ends")
-def _ends() -> Iterator[tuple[Pieces, socket.socket]]:
+def _ends() -> Iterator[tuple[BufferedSocket, socket.socket]]:
     here, there = socket.socketpair()
     here.settimeout(0.0)
     with here, there:
-        yield Pieces(here), there
+        yield BufferedSocket(here), there
 
 
 def message(xid: int, body: bytes) -> bytes:
@@ -28,8 +28,8 @@ def message(xid: int, body: bytes) -> bytes:
 
 
 @given(
-    st.lists(st.integers(1, 3 * PIECE), max_size=5),
-    st.lists(st.integers(1, 2 * PIECE), min_size=1),
+    st.lists(st.integers(1, 3 * READ_BYTES), max_size=5),
+    st.lists(st.integers(1, 2 * READ_BYTES), min_size=1),
 )
 def test_nothing_is_lost_or_moved(sent: list[int], asked: list[int]) -> None:
     """However it comes, and in whichever parts it is asked for."""
@@ -38,30 +38,30 @@ def test_nothing_is_lost_or_moved(sent: list[int], asked: list[int]) -> None:
     said = bytes(number % 251 for number in range(sum(sent)))
     with here, there:
         there.settimeout(0.0)
-        pieces, heard, left = Pieces(here), b"", said
+        pieces, heard, left = BufferedSocket(here), b"", said
         for size in [*sent, *sent]:
             left = left[there.send(left[:size]) :] if left else left
             for wanted in asked:
                 heard += _taken(pieces, wanted)
         while left or len(heard) < len(said):
-            left = left[there.send(left[:PIECE]) :] if left else left
+            left = left[there.send(left[:READ_BYTES]) :] if left else left
             heard += _taken(pieces, asked[0])
 
         assert heard == said
         assert not pieces.pending()
 
 
-def _taken(pieces: Pieces, size: int) -> bytes:
+def _taken(pieces: BufferedSocket, size: int) -> bytes:
     try:
         return pieces.recv(size)
     except BlockingIOError:
         return b""
 
 
-def test_what_was_read_is_not_waited_for(ends: tuple[Pieces, socket.socket]) -> None:
+def test_what_was_read_is_not_waited_for(ends: tuple[BufferedSocket, socket.socket]) -> None:
     """The system has nothing more to tell of it; that it has been read is enough."""
     pieces, there = ends
-    handler = Handler(ring_log()[0])
+    handler = KazooHandler(ring_log()[0])
     there.send(b"abcdef")
     first = pieces.recv(2)
 
@@ -71,7 +71,7 @@ def test_what_was_read_is_not_waited_for(ends: tuple[Pieces, socket.socket]) -> 
     assert handler.select([pieces], [], [], 0.0) == ([], [], [])
 
 
-def test_the_end_is_told_after_all_else(ends: tuple[Pieces, socket.socket]) -> None:
+def test_the_end_is_told_after_all_else(ends: tuple[BufferedSocket, socket.socket]) -> None:
     """Nothing is what a closed connection gives."""
     pieces, there = ends
     there.send(b"abc")
@@ -80,7 +80,9 @@ def test_the_end_is_told_after_all_else(ends: tuple[Pieces, socket.socket]) -> N
     assert [pieces.recv(2), pieces.recv(2), pieces.recv(2)] == [b"ab", b"c", b""]
 
 
-def test_events_behind_an_event_can_be_taken_at_once(ends: tuple[Pieces, socket.socket]) -> None:
+def test_events_behind_an_event_can_be_taken_at_once(
+    ends: tuple[BufferedSocket, socket.socket],
+) -> None:
     """Up to the first answer, for which somebody else waits."""
     pieces, there = ends
     one = message(-1, b"one")
@@ -90,10 +92,10 @@ def test_events_behind_an_event_can_be_taken_at_once(ends: tuple[Pieces, socket.
     assert pieces.message(EVENT) == EVENT + b"two"
     assert pieces.message(EVENT) == EVENT + b"three"
     assert pieces.message(EVENT) is None
-    assert pieces.recv(PIECE) == message(7, b"!")
+    assert pieces.recv(READ_BYTES) == message(7, b"!")
 
 
-def test_half_an_event_is_left_alone(ends: tuple[Pieces, socket.socket]) -> None:
+def test_half_an_event_is_left_alone(ends: tuple[BufferedSocket, socket.socket]) -> None:
     """However much of it is there: whoever wants it waits for the rest."""
     pieces, there = ends
     one, two = message(-1, b"one"), message(-1, b"two")
@@ -106,6 +108,6 @@ def test_half_an_event_is_left_alone(ends: tuple[Pieces, socket.socket]) -> None
         assert b"".join(_all(pieces)) == two
 
 
-def _all(pieces: Pieces) -> Iterator[bytes]:
-    while taken := _taken(pieces, PIECE):
+def _all(pieces: BufferedSocket) -> Iterator[bytes]:
+    while taken := _taken(pieces, READ_BYTES):
         yield taken

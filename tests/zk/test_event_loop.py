@@ -6,8 +6,8 @@ import socket
 import pytest
 
 from zktop.zk.connect import client
-from zktop.zk.connect.client import CALM_PER_WINDOW, WINDOW_S, Storm, ring_log
-from zktop.zk.event_loop import SMALL, Handler
+from zktop.zk.connect.client import BURST_WINDOW_S, CALM_EVENTS, BurstPause, ring_log
+from zktop.zk.event_loop import SELECTABLE_FILES, KazooHandler
 
 
 class Hands:
@@ -34,7 +34,7 @@ def test_only_in_a_storm_events_are_let_gather(
     """A calm event is never kept waiting; in a storm those that have come are read together."""
     clock = Hands()
     monkeypatch.setattr(client, "time", clock)
-    storm, end, told = Storm(), clock.now + 1.0, clock.now
+    storm, end, told = BurstPause(), clock.now + 1.0, clock.now
     while clock.now < end:
         clock.now = max(clock.now, told + 1 / per_s)
         while told + 1 / per_s <= clock.now:
@@ -49,24 +49,24 @@ def test_a_storm_is_over_when_nothing_came_for_a_while(monkeypatch: pytest.Monke
     """The first event after it is told at once."""
     clock = Hands()
     monkeypatch.setattr(client, "time", clock)
-    storm = Storm()
-    for _ in range(CALM_PER_WINDOW + 1):
+    storm = BurstPause()
+    for _ in range(CALM_EVENTS + 1):
         storm.event()
     storm.rest()
     in_storm = clock.slept
-    clock.now += 2.5 * WINDOW_S
+    clock.now += 2.5 * BURST_WINDOW_S
     storm.event()
     storm.rest()
 
     assert (in_storm, clock.slept) == (1, 1)
 
 
-@pytest.mark.parametrize("least", [0, SMALL])
+@pytest.mark.parametrize("least", [0, SELECTABLE_FILES])
 def test_kazoo_waits_for_files_of_any_number(least: int) -> None:
     """Also where a process has so many open that not every system call can wait for them."""
     here, there = socket.socketpair()
     with here, there, socket.socket(fileno=fcntl.fcntl(there, fcntl.F_DUPFD, least)) as far:
-        handler = Handler(ring_log()[0])
+        handler = KazooHandler(ring_log()[0])
         before = handler.select([far], [], [], 0.0)[0]
         here.send(b"x")
 

@@ -12,7 +12,7 @@ from zktop.demo.messages import ClientSettings
 from zktop.model.layouts.layout import Layout, read
 from zktop.model.settings import SECOND
 from zktop.zk import Access, Plan, parse_hosts
-from zktop.zk.connect.address import Admin, Tls
+from zktop.zk.connect.address import AdminAccess, TlsAccess
 from zktop.zk.watch.discovery import might_be_a_lock
 
 
@@ -38,7 +38,7 @@ def plan_of(config: Config, sample_every: float | None = None) -> Plan:
         introspect=config.introspect != "off",
         large_tables=isinstance(config.introspect, IntrospectSection)
         and config.introspect.large_tables,
-        admin=Admin(config.admin.port, (_tls(config) or Tls()) if is_secure else None),
+        admin=AdminAccess(config.admin.port, (_tls(config) or TlsAccess()) if is_secure else None),
         watch_budget=config.budget.watches,
         requests_per_second=config.budget.requests_per_second,
     )
@@ -76,9 +76,9 @@ def _sasl(config: Config) -> dict[str, str] | None:
     return {name: text for name, text in given.items() if text is not None}
 
 
-def _tls(config: Config) -> Tls | None:
+def _tls(config: Config) -> TlsAccess | None:
     tls = config.tls
-    return Tls(tls.ca, tls.cert, tls.key, verify=tls.verify) if tls else None
+    return TlsAccess(tls.ca, tls.cert, tls.key, verify=tls.verify) if tls else None
 
 
 SHORTEST_SESSION_S = 5.0  # just above what the usual tick grants: expiry is part of the show

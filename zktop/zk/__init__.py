@@ -1,6 +1,16 @@
-"""The only place that reads ZooKeeper: it turns a live ensemble into facts and cannot write."""
+"""Reads ZooKeeper: turns a live ensemble into facts, and cannot write."""
 
-from zktop.zk.connect.address import Access, Address, Admin, Hosts, Tls, parse_hosts
-from zktop.zk.source import Cost, Plan, Source
+from zktop.zk.connect.address import Access, Address, AdminAccess, Hosts, TlsAccess, parse_hosts
+from zktop.zk.source import Plan, Source, WatchingCost
 
-__all__ = ["Access", "Address", "Admin", "Cost", "Hosts", "Plan", "Source", "Tls", "parse_hosts"]
+__all__ = [
+    "Access",
+    "Address",
+    "AdminAccess",
+    "Hosts",
+    "Plan",
+    "Source",
+    "TlsAccess",
+    "WatchingCost",
+    "parse_hosts",
+]

@@ -1,14 +1,8 @@
-"""One thread of ours on which everything happens that concerns the observed ensemble.
+"""The observer's event loop: one thread handles watch events, answers, timers and tables in order.
 
 kazoo delivers watch events and answers through two queues with a thread each, so that an answer
-can overtake the event that it follows. Here both go into one queue, in the order they were read
-from the socket, and so does everything else: changes of the connection, timers, tables.
-
-A connected socket that is read in large pieces, whatever small ones are asked for.
-
-Kazoo reads each message in two parts, and waits for each of them. Events come in crowds: to ask
-the system four times for each, and to let go of the interpreter as often, would cost several times
-what it takes to understand them. Large answers are read as they come.
+can overtake the event that it follows. Here both go through one queue, in the order in which they
+were read from the socket.
 """
 
 import heapq
@@ -26,13 +20,17 @@ from typing import Any, Final
 
 from kazoo.handlers.threading import SequentialThreadingHandler
 
-PIECE: Final = 1 << 14
+READ_BYTES: Final = 1 << 14
 LENGTH: Final = struct.Struct("!i")
 NOTHING_YET: Final = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
-class Pieces:
-    """Has whatever of a piece was not asked for yet."""
+class BufferedSocket:
+    """A socket that reads 16 kB at a time, however little kazoo asks for.
+
+    kazoo reads each message in two parts and waits for each of them. Events arrive in bursts, and
+    four system calls for each would cost several times what it takes to decode it.
+    """
 
     def __init__(self, line: socket.socket) -> None:
         self._line = line
@@ -42,19 +40,19 @@ class Pieces:
         self.setblocking, self.getpeername = line.setblocking, line.getpeername
 
     def pending(self) -> int:
-        """Count what can be taken without waiting for more to come."""
+        """The number of buffered bytes."""
         return len(self._piece) - self._at
 
     @property
     def is_drained(self) -> bool:
-        """Tell whether everything was taken that had come when we last looked."""
-        return self._at == len(self._piece) < PIECE
+        """True when the last read emptied the socket and all of it has been consumed."""
+        return self._at == len(self._piece) < READ_BYTES
 
     def recv(self, size: int) -> bytes:
-        """Take as much, or what there is of it."""
+        """Return up to `size` bytes, from the buffer if it has any."""
         at = self._at
         if at == len(self._piece):
-            if size >= PIECE:
+            if size >= READ_BYTES:
                 return self._line.recv(size)
             self._piece, at = self._read(), 0
         taken = self._piece[at : at + size]
@@ -62,7 +60,7 @@ class Pieces:
         return taken
 
     def message(self, beginning: bytes) -> bytes | None:
-        """Take the next message, if it begins like this and all of it was read already."""
+        """Return the next message if it has this prefix and is buffered whole."""
         piece, at = self._piece, self._at + LENGTH.size
         if not piece.startswith(beginning, at):
             return None
@@ -73,25 +71,25 @@ class Pieces:
         return piece[at:end]
 
     def _read(self) -> bytes:
-        """Read what is there: encrypted, it comes in records, of which each may be one event."""
-        piece = more = self._line.recv(PIECE)
-        while more and len(piece) < PIECE:
+        """Read all available bytes. With TLS, each record may hold a single event."""
+        piece = more = self._line.recv(READ_BYTES)
+        while more and len(piece) < READ_BYTES:
             try:
-                more = self._line.recv(PIECE - len(piece))
+                more = self._line.recv(READ_BYTES - len(piece))
             except NOTHING_YET:
                 break
             piece += more
         return piece
 
 
-SMALL = 1024  # numbers of files that every system can select
-LONGEST_BATCH_S = 0.005  # then what was learned goes out, even if more is waiting
+SELECTABLE_FILES = 1024  # FD_SETSIZE
+LONGEST_BATCH_S = 0.005  # then facts are passed on, even if more jobs wait
 
 Job = tuple[Callable[..., object], tuple[Any, ...]]
 
 
-class Stream:
-    """Runs jobs one after another, in the order they were posted."""
+class EventLoop:
+    """Runs jobs one after another, in the order in which they were posted."""
 
     def __init__(self, after_batch: Callable[[], None], log: logging.Logger) -> None:
         self._after_batch = after_batch
@@ -103,21 +101,20 @@ class Stream:
         self._ended = False
 
     def start(self) -> None:
-        """Start the thread."""
         self._thread.start()
 
     def stop(self, seconds: float = 2.0) -> None:
-        """End after the jobs that were posted before, and wait for that."""
+        """Finish the jobs posted so far and end the thread."""
         self._jobs.put(None)
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join(seconds)
 
     def post(self, job: Callable[..., object], *arguments: Any) -> None:
-        """Have this called on our thread; any thread may ask for it."""
+        """Queue a call. Thread-safe."""
         self._jobs.put((job, arguments))
 
     def after(self, seconds: float, job: Callable[..., object], *arguments: Any) -> None:
-        """Have this called in a while; only our own thread may ask for it."""
+        """Call this after a delay. Only from the loop's own thread."""
         due = time.monotonic() + seconds
         heapq.heappush(self._timers, (due, next(self._order), (job, arguments)))
 
@@ -133,7 +130,7 @@ class Stream:
             self._call((self._after_batch, ()))
 
     def _next(self) -> Job | None:
-        """Wait for a job or a timer; None when it is only time to go round."""
+        """Wait for a job or a timer; None after a timeout."""
         try:
             job = self._jobs.get(timeout=self._patience())
         except queue.Empty:
@@ -162,16 +159,16 @@ class Stream:
     def _call(self, job: Job) -> None:
         try:
             job[0](*job[1])
-        except Exception:  # noqa: BLE001  the next job must run whatever this one did
+        except Exception:  # noqa: BLE001  the next job must run
             self._log.exception("a job of the observer failed")
 
 
-class Handler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has no types
-    """Lets kazoo spawn its connection thread and nothing else: answers do not go through it.
+class KazooHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has no types
+    """Gives kazoo its connection thread and nothing else: answers bypass kazoo's own queues.
 
-    Kazoo waits three times for each message, and makes a new epoll for each of the three. That is
-    most of what it costs to receive an event; the system call that needs no preparation serves
-    as long as the numbers of the files are small. For what was read already there is no wait.
+    kazoo waits three times for each message and creates a new epoll each time, which is most of
+    the cost of receiving an event. `select` needs no setup and works for low file numbers;
+    buffered bytes need no wait at all.
     """
 
     def __init__(self, log: logging.Logger) -> None:
@@ -179,39 +176,38 @@ class Handler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has no
         self._log = log
 
     def start(self) -> None:
-        """Start no workers: there is no callback that they could run."""
+        """Start no worker threads: nothing uses kazoo's callbacks."""
         self._running = True
 
     def stop(self) -> None:
-        """Forget that it was started."""
         self._running = False
 
-    def create_connection(self, *args: Any, **kwargs: Any) -> Pieces:
-        """Connect; what comes is read in large pieces."""
-        return Pieces(super().create_connection(*args, **kwargs))
+    def create_connection(self, *args: Any, **kwargs: Any) -> BufferedSocket:
+        """Connect with a buffered socket."""
+        return BufferedSocket(super().create_connection(*args, **kwargs))
 
     def select(
         self,
-        reading: Sequence[socket.socket | Pieces],
-        writing: Sequence[socket.socket | Pieces],
+        reading: Sequence[socket.socket | BufferedSocket],
+        writing: Sequence[socket.socket | BufferedSocket],
         failing: Sequence[socket.socket],
         timeout: float | None = None,
     ) -> Any:
-        """Wait until one of these has something to read, or room to write."""
-        read = [one for one in reading if isinstance(one, Pieces) and one.pending()]
+        """Wait until a socket is readable or writable; buffered bytes count as readable."""
+        read = [one for one in reading if isinstance(one, BufferedSocket) and one.pending()]
         if read:
             return read, [], []
-        if all(0 <= one.fileno() < SMALL for one in (*reading, *writing)):
+        if all(0 <= one.fileno() < SELECTABLE_FILES for one in (*reading, *writing)):
             return select.select(reading, writing, failing, timeout)
         return super().select(reading, writing, failing, timeout)
 
     def spawn(self, func: Callable[..., object], *args: Any, **kwargs: Any) -> threading.Thread:
-        """Start a thread whose death goes to our log instead of the user's terminal."""
+        """Start a thread that logs an exception instead of printing it on the user's terminal."""
 
         def logged() -> None:
             try:
                 func(*args, **kwargs)
-            except Exception:  # noqa: BLE001  it would print on the user's terminal
+            except Exception:  # noqa: BLE001  threading would print it
                 self._log.exception("kazoo's connection thread died")
 
         thread = threading.Thread(target=logged, name="zktop-connection", daemon=True)

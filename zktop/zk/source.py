@@ -1,4 +1,4 @@
-"""One live ensemble as a stream of facts: the door to everything in this package."""
+"""The source of facts about one live ensemble: joins connecting, reading and watching."""
 
 import threading
 import time
@@ -8,52 +8,50 @@ import msgspec
 
 from zktop.errors import NoConnectionError
 from zktop.model.facts import Link, Server, ServerFact, SourceFact
-from zktop.zk.connect.address import Access, Address, Admin
+from zktop.zk.connect.address import Access, Address, AdminAccess
 from zktop.zk.connect.client import ring_log
 from zktop.zk.connect.preflight import Probe, preflight
-from zktop.zk.connect.session import CLOSING_S, Connection
-from zktop.zk.event_loop import Stream
-from zktop.zk.read.reader import Answer, Clock
-from zktop.zk.read.request_budget import Pace
+from zktop.zk.connect.session import CLOSING_S, ZooKeeperSession
+from zktop.zk.event_loop import EventLoop
+from zktop.zk.read.reader import Answer, ZxidClock
+from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.read.requests import GetData, check_kazoo, data
 from zktop.zk.servers import flavours
 from zktop.zk.servers.introspect import Introspection
-from zktop.zk.servers.table_formats import Member, members
+from zktop.zk.servers.table_formats import EnsembleMember, members
 from zktop.zk.watch.barrier import Barrier
 from zktop.zk.watch.discovery import Discovery, LooksLikeALock, might_be_a_lock
-from zktop.zk.watch.missing_roots import Missing
+from zktop.zk.watch.missing_roots import MissingRoots
 from zktop.zk.watch.observer import Observer
 from zktop.zk.watch.polling import Polling
-from zktop.zk.watch.scope import Reach, reaches_of
+from zktop.zk.watch.scope import RootPattern, reaches_of
 
 MEMBERS_EVERY_S = 60.0
 CONFIG = "/zookeeper/config"
-QUIETLY_PER_S = (
-    500  # znodes that polling and the search for locks look at, however much is allowed
-)
-BEHIND_S = 2.0  # requests may wait so long for the budget before the picture is called late
+BACKGROUND_ZNODES_PER_S = 500  # for polling and discovery, whatever the request budget
+BEHIND_S = 2.0  # a longer wait for the request budget is reported
 
 OnFacts = Callable[[list[SourceFact]], None]
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What to look at, and how much that may cost."""
+    """What to read and watch, and how much load that may cause."""
 
     roots: tuple[str, ...] = ()  # none: discover from `/`
     looks_like_a_lock: LooksLikeALock = might_be_a_lock
     introspect: bool = True
-    sample_every: float = 5.0  # seconds between two looks at the servers' tables
-    large_tables: bool = False  # read watch tables by four-letter words whatever their size
-    admin: Admin = Admin()
+    sample_every: float = 5.0  # seconds between two samples of the servers' tables
+    large_tables: bool = False  # read watch tables of any size by four-letter words
+    admin: AdminAccess = AdminAccess()
     watch_budget: int = 20_000
-    requests_per_second: int = 10_000  # a batch of reads is one
-    flood_per_second: int = 20_000  # events of one root; more, and less of it is watched
-    audit_every: float = 10.0  # seconds between two looks at what watches may have missed
-    persistent: bool = True  # use persistent watches where the servers have them
+    requests_per_second: int = 10_000  # a batch of reads counts as one
+    flood_per_second: int = 20_000  # events of one root; above it, watch fewer paths
+    audit_every: float = 10.0  # seconds between two checks for changes that watches missed
+    persistent: bool = True  # use persistent watches where the servers support them
 
 
-class Cost(msgspec.Struct, frozen=True, gc=False):
-    """What watching takes from the ensemble: watches now, the rest since the start."""
+class WatchingCost(msgspec.Struct, frozen=True, gc=False):
+    """The load on the ensemble: watches now, requests and bytes since the start."""
 
     watches: int
     requests: int
@@ -61,7 +59,7 @@ class Cost(msgspec.Struct, frozen=True, gc=False):
 
 
 class Source:
-    """Reads an ensemble until it is closed; facts come in lists, on one thread, in wire order."""
+    """Reads an ensemble until closed; facts arrive in lists, on one thread, in wire order."""
 
     def __init__(self, access: Access, plan: Plan | None = None) -> None:
         self.access, self.plan = access, plan or Plan()
@@ -70,12 +68,12 @@ class Source:
         self._emit: Callable[[SourceFact], None] = self._facts.append
         self._on_facts: OnFacts = lambda _facts: None
         self._read, self._sampled = threading.Event(), threading.Event()
-        self._stream = Stream(self._after_batch, self.log)
+        self._stream = EventLoop(self._after_batch, self.log)
         self._others: list[Address] = []  # members that are not in --hosts
-        self._clock = Clock()
+        self._clock = ZxidClock()
         self._traits = flavours.ZOOKEEPER
-        self._pace = Pace(self.plan.requests_per_second)
-        self._connection = Connection(
+        self._pace = RequestBudget(self.plan.requests_per_second)
+        self._connection = ZooKeeperSession(
             access, self._stream, self._clock, self._emit, self.log, self._pace
         )
         self._reader = self._connection.reader
@@ -93,14 +91,14 @@ class Source:
         )
         reaches = reaches_of(plan.roots)
         wide = [reach for reach in reaches if reach.wide]
-        items_per_s = min(QUIETLY_PER_S, plan.requests_per_second)
+        items_per_s = min(BACKGROUND_ZNODES_PER_S, plan.requests_per_second)
         self._discovery = Discovery(
             reader, self._observer, wide, plan.looks_like_a_lock, items_per_s
         )
         self._polling = Polling(reader, self._observer, items_per_s, plan.audit_every)
         self._observer.on_flood = self._discovery.take_over
-        bases = (Reach(root).base for root in plan.roots)
-        look = Missing(reader, self._emit, bases).look
+        bases = (RootPattern(root).base for root in plan.roots)
+        look = MissingRoots(reader, self._emit, bases).look
         self._observer.on_missing = self._observer.survey.on_missing = look
         for reach in reaches:
             if not reach.wide:
@@ -122,10 +120,8 @@ class Source:
             self._barrier.after, lambda: self._stream.after(0.0, self._sampled.set)
         )
 
-    # The life of a source
-
     def start(self, on_facts: OnFacts) -> None:
-        """Connect and begin to read; NoConnectionError says in a sentence why it cannot be."""
+        """Connect and begin to read; raises NoConnectionError with the reason."""
         check_kazoo()
         if self.access.sasl:
             from zktop.zk.connect.session import check_login  # noqa: PLC0415  few have to log in
@@ -138,44 +134,43 @@ class Source:
         try:
             self._connection.open(max(0.1, deadline - time.monotonic()))
         except NoConnectionError:
-            self.close(0.0)  # kazoo may take long to end a try to connect
+            self.close(0.0)  # kazoo may take long to abandon an attempt
             raise
         if self.plan.introspect:
             self._introspection.start()
 
     def close(self, seconds: float = CLOSING_S) -> None:
-        """Stop reading and close the session, waiting no longer than this for its end."""
+        """Stop reading and close the session; wait at most this long."""
         self._introspection.stop()
         self._connection.close(seconds)
         self._stream.stop()
 
     def wait_until_read(self, seconds: float) -> bool:
-        """Wait for the first complete reading of all roots; False when it was not in time."""
+        """Wait for the first complete reading of all roots; False after the timeout."""
         return self._read.wait(seconds)
 
     def wait_until_sampled(self, seconds: float) -> bool:
-        """Wait until every known server was asked for its tables once."""
+        """Wait until the tables of every known server were requested once."""
         return not self.plan.introspect or self._sampled.wait(seconds)
 
     def relist(self, paths: Iterable[str]) -> None:
-        """Have these listed once more; any thread may ask, the facts come as all others do."""
+        """List these paths again. Thread-safe; the facts arrive like all others."""
         self._stream.post(self._observer.relist, tuple(paths))
 
     @property
     def link(self) -> Link | None:
-        """Give the newest state of the connection."""
+        """The newest state of the connection."""
         return self._connection.link
 
-    def cost(self) -> Cost:
-        """Give the cost so far."""
-        return Cost(
+    def cost(self) -> WatchingCost:
+        return WatchingCost(
             self._observer.watches(),
             self._reader.asked + self._introspection.asked,
             self._connection.bytes_in + self._introspection.bytes_in,
         )
 
     def degraded(self) -> tuple[str, ...]:
-        """Say what is followed less closely than it should be, and why."""
+        """Sentences about what is followed less closely than usual, and why."""
         said = list(filter(None, [self._polling.sentence()]))
         if self._discovery.cut_short:
             said.append("the search for locks leaves out the largest folders: give --root")
@@ -186,10 +181,10 @@ class Source:
             said.append(self._connection.note)
         return tuple(said)
 
-    # What happens on the stream's thread
+    # Called on the event loop's thread
 
     def _expect(self, probes: Sequence[Probe]) -> None:
-        """Choose the way of watching by what all servers know that were met."""
+        """Choose the way of watching that all reachable servers support."""
         self._traits = flavours.common(probe.kind for probe in probes if probe.kind)
         self._reader.batches = self._traits.multi_read
         self._observer.persistent = self._traits.recursive and self.plan.persistent
@@ -228,21 +223,23 @@ class Source:
             self._look_for_others(told)
         self._introspection.introduce(told)
 
-    def _look_for_others(self, told: tuple[Member, ...]) -> None:
-        """Have the client try the members as well that are not in --hosts, when one is needed."""
+    def _look_for_others(self, told: tuple[EnsembleMember, ...]) -> None:
+        """Let the client also try ensemble members that are not in --hosts."""
         addresses = {Address(one.host, one.port) for one in told if one.port}
         others = sorted(addresses - {*self.access.hosts.addresses})
-        if self.access.tls is None and others != self._others:  # the ports told are plain ones
+        if (
+            self.access.tls is None and others != self._others
+        ):  # the configuration names plain ports
             self._others = others
             threading.Thread(target=self._meet, args=(others,), daemon=True).start()
 
     def _meet(self, others: Sequence[Address]) -> None:
-        """Ask them what they are first: one that hangs would cost a good part of every try."""
+        """Probe new members first: a server that hangs would delay every connection attempt."""
         usable = [probe.address for probe in preflight(others) if probe.usable]
         self._stream.post(self._connection.extend, usable)
 
     def _tables_came(self, facts: Sequence[ServerFact]) -> None:
-        """Tell of tables; that a server does not answer needs no answer from it first."""
+        """Pass table facts on. That a server does not answer is passed on at once."""
         if any(isinstance(fact, Server) and fact.is_up for fact in facts):
             self._barrier.after(lambda: self._facts.extend(facts))
         else:
@@ -250,7 +247,7 @@ class Source:
 
 
 def preflight_of(access: Access) -> list[Probe]:
-    """Ask all hosts what they are; NoConnectionError when no client could use any of them."""
+    """Probe all hosts; raises NoConnectionError when no client could use any of them."""
     addresses: Sequence[Address] = access.hosts.addresses
     probes = preflight(addresses, access.tls, min(2.0, access.connect_timeout))
     if not any(probe.usable for probe in probes):

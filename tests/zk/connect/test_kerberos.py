@@ -82,4 +82,4 @@ def test_a_server_by_another_name_is_another_server(server: RunningServer, kingd
 
     assert code == 3
     assert "not found in Kerberos database" in said
-    assert "name the server as Kerberos does" in said
+    assert "use the server name that Kerberos knows" in said

@@ -10,7 +10,7 @@ from zk.observed import looking, names
 
 from zktop.errors import NoConnectionError
 from zktop.zk import Access, Plan, Source, Tls, parse_hosts
-from zktop.zk.connect.address import Address, Admin
+from zktop.zk.connect.address import Address, AdminAccess
 from zktop.zk.connect.preflight import probe
 
 pytestmark = pytest.mark.zookeeper
@@ -48,7 +48,7 @@ def test_a_secure_port_is_read_and_its_tables_too(
 ) -> None:
     """Four-letter words go over TLS like everything else."""
     tls = _trusted(certificate)
-    admin = Admin(port=free_port())
+    admin = AdminAccess(port=free_port())
     with looking(secure[1], "/locks/*", introspect=True, admin=admin, access={"tls": tls}) as eye:
         assert names(eye.world, "/locks/l") == {"m-0000000000"}
         assert eye.source.wait_until_sampled(20)

@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zktop.model.facts import Stat
-from zktop.zk.read.batch import LONGEST_DATA, SHORT, Batch, Kin, batches, gathered, granted, reads
+from zktop.zk.read.batch import (
+    LONGEST_DATA,
+    SHORT,
+    ReadBatch,
+    SiblingNames,
+    batches,
+    gathered,
+    granted,
+    reads,
+)
 from zktop.zk.read.requests import (
     GET_DATA,
     ITEM,
@@ -26,24 +35,30 @@ MANY_BYTES = 1_000_000
 
 
 @st.composite
-def several_kin(draw: st.DrawFn) -> list[Kin]:
+def several_kin(draw: st.DrawFn) -> list[SiblingNames]:
     """Children of some znodes, with names of one length or of several."""
     names = st.lists(st.sampled_from(NAMES), unique=True)
-    return [Kin(parent, draw(names)) for parent in draw(st.lists(st.sampled_from(PARENTS)))]
+    return [
+        SiblingNames(parent, draw(names)) for parent in draw(st.lists(st.sampled_from(PARENTS)))
+    ]
 
 
-def paths(kin: list[Kin]) -> list[str]:
+def paths(kin: list[SiblingNames]) -> list[str]:
     """The paths of all of them."""
     return [one.path(name) for one in kin for name in one.names]
 
 
-def asked(kin: list[Kin], most: int = 100, most_bytes: int = MANY_BYTES) -> list[Batch]:
+def asked(
+    kin: list[SiblingNames], most: int = 100, most_bytes: int = MANY_BYTES
+) -> list[ReadBatch]:
     """What is sent for them to a server that knows them by longer paths."""
     return list(batches(kin, lambda path: f"/x{path}" if path != "/" else "/x", most, most_bytes))
 
 
 @given(several_kin(), st.integers(1, 7), st.integers(1, 300))
-def test_all_are_asked_for_once_and_in_order(kin: list[Kin], most: int, most_bytes: int) -> None:
+def test_all_are_asked_for_once_and_in_order(
+    kin: list[SiblingNames], most: int, most_bytes: int
+) -> None:
     """Each request says what it would say if its items were written one by one."""
     sent = asked(kin, most, most_bytes)
 
@@ -57,7 +72,7 @@ def test_all_are_asked_for_once_and_in_order(kin: list[Kin], most: int, most_byt
 
 def test_kin_stay_together_where_they_can() -> None:
     """A lock that is read by one answer is met at one go."""
-    kin = [Kin("/a", NAMES[:3]), Kin("/b", NAMES[:3]), Kin("/c", NAMES)]
+    kin = [SiblingNames("/a", NAMES[:3]), SiblingNames("/b", NAMES[:3]), SiblingNames("/c", NAMES)]
 
     assert [[one.parent for one in batch.kin] for batch in asked(kin, most=4)] == [
         ["/a"],
@@ -125,7 +140,7 @@ def test_numbers_that_are_one_are_the_same_object() -> None:
 @pytest.mark.parametrize("refused", [{}, {0}, {1, 2}, {0, 1, 2}])
 def test_the_refused_are_parted_from_the_others(refused: set[int]) -> None:
     """Each goes by its own path and code."""
-    kin = [Kin("/a", ["x", "y"]), Kin("/", ["z"])]
+    kin = [SiblingNames("/a", ["x", "y"]), SiblingNames("/", ["z"])]
     found = [NO_AUTH if place in refused else (b"%d" % place, Stat(1, 1, 0)) for place in range(3)]
     kept, left, codes = granted(kin, gathered(found))
     fine = [path for place, path in enumerate(["/a/x", "/a/y", "/z"]) if place not in refused]

@@ -1,11 +1,11 @@
 """Events get transactions that keep them in order with answers."""
 
-from zktop.zk.read.reader import Clock
+from zktop.zk.read.reader import ZxidClock
 
 
 def test_an_event_is_newer_than_the_answer_before_it() -> None:
     """And not newer than the next one can be."""
-    clock = Clock()
+    clock = ZxidClock()
     clock.answered(10)
 
     assert clock.happened("/a") == 11
@@ -15,7 +15,7 @@ def test_an_event_is_newer_than_the_answer_before_it() -> None:
 
 def test_two_events_of_one_znode_are_two_transactions() -> None:
     """What is gone and there again must not look as if it were gone."""
-    clock = Clock()
+    clock = ZxidClock()
     clock.answered(10)
 
     assert [clock.happened("/a"), clock.happened("/b"), clock.happened("/a")] == [11, 11, 12]
@@ -24,7 +24,7 @@ def test_two_events_of_one_znode_are_two_transactions() -> None:
 
 def test_one_transaction_may_delete_and_create_the_same_znode() -> None:
     """Then answers keep up with the count until the server has overtaken it."""
-    clock = Clock()
+    clock = ZxidClock()
     clock.answered(10)
     clock.happened("/a", gone=True)
     created = clock.happened("/a")
@@ -36,7 +36,7 @@ def test_one_transaction_may_delete_and_create_the_same_znode() -> None:
 
 def test_a_deletion_without_its_creation_does_not_hide_the_answer() -> None:
     """A one-shot watch tells of the deletion alone; the next answer shows the new znode."""
-    clock = Clock()
+    clock = ZxidClock()
     clock.answered(10)
     gone = clock.happened("/a", gone=True)
     answer = clock.answered(11)
@@ -49,7 +49,7 @@ def test_a_deletion_without_its_creation_does_not_hide_the_answer() -> None:
 
 def test_servers_from_3_9_on_tell_the_transaction() -> None:
     """Then nothing has to be inferred."""
-    clock = Clock()
+    clock = ZxidClock()
     clock.answered(10)
 
     assert clock.happened("/a", 15) == 15

@@ -8,10 +8,10 @@ from zk.connect.test_client import Deaf
 
 from zktop.zk import Access, parse_hosts
 from zktop.zk.connect.client import ReadOnlyClient, ring_log
-from zktop.zk.event_loop import Stream
-from zktop.zk.read.batch import Kin
-from zktop.zk.read.reader import LARGEST_REQUEST, WINDOW, Answer, Clock, Reader
-from zktop.zk.read.request_budget import Pace
+from zktop.zk.event_loop import EventLoop
+from zktop.zk.read.batch import SiblingNames
+from zktop.zk.read.reader import LARGEST_REQUEST, WINDOW, Answer, Reader, ZxidClock
+from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.read.requests import GET_DATA, NO_NODE, Exists
 
 
@@ -20,8 +20,8 @@ def _reader() -> Reader:
     log, _ = ring_log()
     access = Access(parse_hosts("127.0.0.1:1"))
     client = ReadOnlyClient(access, Deaf(), log)
-    pace = Pace(1_000_000)
-    reader = Reader(client, access.hosts, Stream(lambda: None, log), Clock(), pace)
+    pace = RequestBudget(1_000_000)
+    reader = Reader(client, access.hosts, EventLoop(lambda: None, log), ZxidClock(), pace)
     reader.next_turn(connected=True)
     return reader
 
@@ -42,7 +42,7 @@ NAMES = [f"{number:0>100}" for number in range(500)]
     "ask",
     [
         lambda reader: reader.read([(GET_DATA, f"/{name}") for name in NAMES], lambda *_: None),
-        lambda reader: reader.read_kin([Kin("/", NAMES)], lambda *_: None),
+        lambda reader: reader.read_kin([SiblingNames("/", NAMES)], lambda *_: None),
     ],
     ids=["items", "kin"],
 )

@@ -13,8 +13,8 @@ from zk.observed import eventually, looking
 from zk.older_servers import StandIn
 from zk.request_proxy import REQUEST, Relay
 
-from zktop.zk.connect.address import Admin
-from zktop.zk.read.request_budget import Pace
+from zktop.zk.connect.address import AdminAccess
+from zktop.zk.read.request_budget import RequestBudget
 
 LOCKS = 700  # two batches of listings, and two of contenders
 FEW = 25  # where each znode takes a request of its own
@@ -27,7 +27,7 @@ NOT_COUNTED = {11, -11}  # pings, and the end of the session
 def test_no_second_has_more_requests_than_the_budget(per_second: int) -> None:
     """Wherever the second begins: what was saved up is part of it."""
     now = 0.0
-    pace = Pace(per_second, lambda: now)
+    pace = RequestBudget(per_second, lambda: now)
     chance, sent = random.Random(per_second), []
     while now < SECONDS:
         wait_s = pace.wait_s()
@@ -44,7 +44,7 @@ def test_no_second_has_more_requests_than_the_budget(per_second: int) -> None:
 def test_a_budget_can_be_used_up(per_second: int) -> None:
     """Nearly all of it, by requests that never pause."""
     now, sent = 0.0, 0
-    pace = Pace(per_second, lambda: now)
+    pace = RequestBudget(per_second, lambda: now)
     while now < SECONDS:
         wait_s = pace.wait_s()
         now, sent = now + wait_s, sent + (wait_s <= 0.0)
@@ -157,7 +157,7 @@ def test_polling_is_paced_together_with_what_it_finds(
 
 def test_words_are_paced_too(counter: Counter) -> None:
     """The servers' tables come out of the same budget."""
-    nobody = Admin(port=free_port())
+    nobody = AdminAccess(port=free_port())
     given = {"introspect": True, "admin": nobody, "sample_every": 0.01, "requests_per_second": 5}
     with looking(counter.address, "/few/*", **given) as eye:
         assert eye.source.wait_until_sampled(20)

@@ -4,14 +4,14 @@ import pytest
 
 from zktop.zk.connect.address import Address
 from zktop.zk.connect.preflight import Outcome, Probe
-from zktop.zk.servers.answering import Standing
+from zktop.zk.servers.answering import AnswerState
 
 WHERE = Address("zk1", 2181)
 
 
-def after(*outcomes: Outcome, is_given: bool = True) -> Standing:
+def after(*outcomes: Outcome, is_given: bool = True) -> AnswerState:
     """A server that was asked so often, a second apart."""
-    standing = Standing(is_given=is_given)
+    standing = AnswerState(is_given=is_given)
     for number, outcome in enumerate(outcomes):
         standing.after(Probe(WHERE, outcome, ""), 1_000 * number)
     return standing

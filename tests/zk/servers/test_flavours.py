@@ -35,7 +35,7 @@ from zktop.zk.connect import ask_once as wire
 from zktop.zk.connect.address import Address
 from zktop.zk.connect.preflight import probe
 from zktop.zk.servers import table_formats as tables
-from zktop.zk.servers.flavours import TABLE, TITLES, Kind, common, kind_of, trusted
+from zktop.zk.servers.flavours import TABLE, TITLES, ServerKind, common, kind_of, trusted
 from zktop.zk.servers.table_formats import UnreadableError
 from zktop.zk.servers.table_reader import TableReader
 
@@ -74,19 +74,19 @@ def client(other: RunningServer) -> Iterator[KazooClient]:
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
-        (OLD_KEEPER_SRVR, Kind("keeper", (21, 11, 1))),
-        (KEEPER_SRVR, Kind("keeper", (26, 3, 9))),
-        (KEEPER_MNTR, Kind("keeper", (26, 3, 9))),
-        (KEEPER_NOT_SERVING, Kind("keeper")),
-        (RAFTKEEPER_SRVR, Kind("raftkeeper", (2, 0, 4))),
-        (RAFTKEEPER_MNTR, Kind("raftkeeper", (2, 0, 5))),
-        ("Zookeeper version: 3.8.0-x, built on today\n", Kind("zookeeper", (3, 8, 0))),
-        ("zk_version\t3.9.5-x, built on today\n", Kind("zookeeper", (3, 9, 5))),
+        (OLD_KEEPER_SRVR, ServerKind("keeper", (21, 11, 1))),
+        (KEEPER_SRVR, ServerKind("keeper", (26, 3, 9))),
+        (KEEPER_MNTR, ServerKind("keeper", (26, 3, 9))),
+        (KEEPER_NOT_SERVING, ServerKind("keeper")),
+        (RAFTKEEPER_SRVR, ServerKind("raftkeeper", (2, 0, 4))),
+        (RAFTKEEPER_MNTR, ServerKind("raftkeeper", (2, 0, 5))),
+        ("Zookeeper version: 3.8.0-x, built on today\n", ServerKind("zookeeper", (3, 8, 0))),
+        ("zk_version\t3.9.5-x, built on today\n", ServerKind("zookeeper", (3, 9, 5))),
         ("imok", None),
         ("HTTP/1.1 400 Bad Request", None),
     ],
 )
-def test_a_server_is_known_by_its_first_line(answer: str, kind: Kind | None) -> None:
+def test_a_server_is_known_by_its_first_line(answer: str, kind: ServerKind | None) -> None:
     """Of whichever word; the version is a part of it."""
     assert kind_of(answer) == kind
 
@@ -104,13 +104,13 @@ def test_each_is_recognised_before_connecting(other: RunningServer) -> None:
 @pytest.mark.parametrize(
     ("word", "answer", "kind"),
     [
-        ("mntr", KEEPER_MNTR, Kind("keeper", (26, 3, 9))),
-        ("stat", RAFTKEEPER_SRVR, Kind("raftkeeper", (2, 0, 4))),
-        ("ruok", "imok", Kind()),
+        ("mntr", KEEPER_MNTR, ServerKind("keeper", (26, 3, 9))),
+        ("stat", RAFTKEEPER_SRVR, ServerKind("raftkeeper", (2, 0, 4))),
+        ("ruok", "imok", ServerKind()),
     ],
 )
 def test_who_may_not_answer_the_first_word_is_asked_for_others(
-    word: str, answer: str, kind: Kind
+    word: str, answer: str, kind: ServerKind
 ) -> None:
     """These servers hang up on words that are not in their list."""
     with listener(speaks({word: answer})) as address:
@@ -141,7 +141,7 @@ def test_a_slow_server_is_what_it_says_in_the_end() -> None:
     with listener(_each_apart(behave)) as address:
         found = probe(address, seconds=1.0)
 
-    assert found.kind == Kind("zookeeper", (3, 8, 0))
+    assert found.kind == ServerKind("zookeeper", (3, 8, 0))
 
 
 def _each_apart(behave):  # type: ignore[no-untyped-def]  # of behaviours
@@ -163,19 +163,19 @@ def test_nobody_but_a_recent_zookeeper_is_sent_recursive_watches() -> None:
 @pytest.mark.parametrize(
     ("kind", "multi_read"),
     [
-        (Kind("zookeeper", (3, 5, 9)), False),
-        (Kind("zookeeper", (3, 6, 0)), True),
-        (Kind("zookeeper"), True),
-        (Kind("keeper", (22, 3, 10)), False),
-        (Kind("keeper", (26, 3, 9)), True),
-        (Kind("keeper"), False),
-        (Kind("raftkeeper", (2, 0, 4)), False),
-        (Kind("raftkeeper", (2, 3, 0)), True),
-        (Kind("zetcd"), False),
-        (Kind(), False),
+        (ServerKind("zookeeper", (3, 5, 9)), False),
+        (ServerKind("zookeeper", (3, 6, 0)), True),
+        (ServerKind("zookeeper"), True),
+        (ServerKind("keeper", (22, 3, 10)), False),
+        (ServerKind("keeper", (26, 3, 9)), True),
+        (ServerKind("keeper"), False),
+        (ServerKind("raftkeeper", (2, 0, 4)), False),
+        (ServerKind("raftkeeper", (2, 3, 0)), True),
+        (ServerKind("zetcd"), False),
+        (ServerKind(), False),
     ],
 )
-def test_what_works_depends_on_the_version(kind: Kind, *, multi_read: bool) -> None:
+def test_what_works_depends_on_the_version(kind: ServerKind, *, multi_read: bool) -> None:
     """Who does not say it is treated like the oldest, except ZooKeeper."""
     assert kind.traits.multi_read == multi_read
 
@@ -183,8 +183,10 @@ def test_what_works_depends_on_the_version(kind: Kind, *, multi_read: bool) -> N
 def test_what_works_is_what_works_on_all() -> None:
     """One way of watching goes for all servers of an ensemble."""
     assert common([]).recursive
-    assert not common([Kind("zookeeper", (3, 8, 0)), Kind("zookeeper", (3, 5, 9))]).recursive
-    assert not common([Kind("zookeeper", (3, 8, 0)), Kind("keeper")]).counts_creations
+    assert not common(
+        [ServerKind("zookeeper", (3, 8, 0)), ServerKind("zookeeper", (3, 5, 9))]
+    ).recursive
+    assert not common([ServerKind("zookeeper", (3, 8, 0)), ServerKind("keeper")]).counts_creations
 
 
 ACTING = "csnp rqld clrs ydld rclc rcvr crst srst stmk kill jmfp jmep jmdp ftfl pfev lgrq".split()  # noqa: SIM905
@@ -310,7 +312,7 @@ def test_what_a_stat_does_not_prove_is_unknown(
 ) -> None:
     """The next number, and when children last came or went."""
     fact = Children(zxid=9, at=9, path="/a", names=("b",), stat=STAT)  # type: ignore[arg-type]
-    told = trusted(fact, Kind(flavour).traits)  # type: ignore[arg-type]  # a flavour it is
+    told = trusted(fact, ServerKind(flavour).traits)  # type: ignore[arg-type]  # a flavour it is
 
     assert isinstance(told, Children)
     assert (told.stat.next_sequence, told.stat.pzxid) == (next_sequence, pzxid)

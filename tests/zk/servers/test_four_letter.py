@@ -11,8 +11,8 @@ from zktop.model.facts import Connection
 from zktop.model.text import Text
 from zktop.zk.servers import admin as admin_tables
 from zktop.zk.servers import table_formats as tables
-from zktop.zk.servers.flavours import Kind, kind_of
-from zktop.zk.servers.table_formats import Member, UnreadableError
+from zktop.zk.servers.flavours import ServerKind, kind_of
+from zktop.zk.servers.table_formats import EnsembleMember, UnreadableError
 
 _REST = ",lzxid=0x23,lresp={},llat=0,minlat=0,avglat=1,maxlat=7)\n"
 CONS = "".join(
@@ -223,7 +223,7 @@ def test_an_old_follower_dumps_the_name_of_an_object() -> None:
 
 def test_srvr_tells_version_mode_and_figures() -> None:
     """Debian's build has a placeholder where others have a hash."""
-    assert kind_of(SRVR) == Kind("zookeeper", (3, 8, 0))
+    assert kind_of(SRVR) == ServerKind("zookeeper", (3, 8, 0))
     assert tables.mode_of(SRVR) == "leader"
     assert tables.figures(SRVR)["Zxid"] == "0x100000023"
 
@@ -251,11 +251,11 @@ def test_mntr_and_conf_are_pairs() -> None:
 def test_members_are_found_in_the_configuration() -> None:
     """A client port is there only where somebody wrote it; 0.0.0.0 means the host itself."""
     assert tables.members(CONFIG) == (
-        Member("zk1", 2181),
-        Member("10.0.9.2", 2182),
-        Member("fd00::3", 2181),
-        Member("zk4", None),
-        Member("zk5", 2185),
+        EnsembleMember("zk1", 2181),
+        EnsembleMember("10.0.9.2", 2182),
+        EnsembleMember("fd00::3", 2181),
+        EnsembleMember("zk4", None),
+        EnsembleMember("zk5", 2185),
     )
 
 

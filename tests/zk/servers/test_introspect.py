@@ -12,8 +12,8 @@ from zk.observed import Eye, looking
 
 from zktop.model.facts import Server, session_id
 from zktop.model.world.world import Tables, World
-from zktop.zk.connect.address import Address, Admin
-from zktop.zk.servers.introspect import REST_FOR, Rest
+from zktop.zk.connect.address import Address, AdminAccess
+from zktop.zk.servers.introspect import REST_FOR, ServerSchedule
 
 pytestmark = pytest.mark.zookeeper
 
@@ -100,7 +100,7 @@ def test_an_admin_server_of_another_member_is_not_believed(
     ensemble: list[RunningServer],
 ) -> None:
     """On one machine, port 8080 belongs to one of them."""
-    admin = Admin(port=ensemble[1].admin_port or 0)
+    admin = AdminAccess(port=ensemble[1].admin_port or 0)
     with _sampled(ensemble[0].address, admin) as eye:
         world = eye.until(lambda world: len(world.tables) == 3)
         channels = {s: t.server.channel for s, t in world.tables.items() if t.server}
@@ -116,7 +116,7 @@ def test_a_locked_down_server_is_a_named_blind_spot() -> None:
     """It tells what it is, and that it tells no more."""
     with (
         real_zookeeper(**{"4lw.commands.whitelist": "srvr"}) as server,
-        _sampled(server.address, Admin(port=free_port())) as eye,
+        _sampled(server.address, AdminAccess(port=free_port())) as eye,
     ):
         (tables,) = eye.world.tables.values()
 
@@ -145,12 +145,12 @@ def test_a_watch_table_that_is_too_large_is_not_asked_for_by_word(
     watched += [client.exists_async(f"{root}/{n}", watch=lambda _e: None) for n in range(900)]
     for one in watched:
         one.get(timeout=10)
-    nobody = Admin(port=free_port())
+    nobody = AdminAccess(port=free_port())
     with _sampled(zookeeper.address, nobody) as eye:
         (careful,) = eye.world.tables.values()
     with _sampled(zookeeper.address, nobody, large_tables=True) as eye:
         (told_to,) = eye.world.tables.values()
-    with _sampled(zookeeper.address, Admin(port=zookeeper.admin_port or 0)) as eye:
+    with _sampled(zookeeper.address, AdminAccess(port=zookeeper.admin_port or 0)) as eye:
         (admin,) = eye.world.tables.values()
 
     session = session_id(client.client_id[0])
@@ -169,7 +169,7 @@ def test_watched_paths_are_those_inside_the_chroot(
     client = clients()
     client.exists(f"{root}/inside", watch=lambda _event: None)
     client.exists(f"{root}x", watch=lambda _event: None)
-    with _sampled(zookeeper.address + root, Admin(port=zookeeper.admin_port or 0)) as eye:
+    with _sampled(zookeeper.address + root, AdminAccess(port=zookeeper.admin_port or 0)) as eye:
         (tables,) = eye.world.tables.values()
 
     assert tables.watches
@@ -181,7 +181,7 @@ def test_tables_are_not_newer_than_what_was_told_before_them(
 ) -> None:
     """A table is handed over after everything that happened before it was read."""
     client.create(f"{root}/before")
-    with _sampled(zookeeper.address, Admin(port=zookeeper.admin_port or 0)) as eye:
+    with _sampled(zookeeper.address, AdminAccess(port=zookeeper.admin_port or 0)) as eye:
         (tables,) = eye.world.tables.values()
 
     assert tables.watches
@@ -192,7 +192,7 @@ def test_tables_are_not_newer_than_what_was_told_before_them(
 
 def test_a_server_is_left_alone_for_longer_than_its_tables_took() -> None:
     """What they cost us must not depend on how large they are."""
-    rest = Rest()
+    rest = ServerSchedule()
     rest.after(took=0.5, spent=0.2, every=2.0)
     left = rest.due - time.monotonic()
 
@@ -206,7 +206,7 @@ def test_a_server_that_never_answers_does_not_hold_up_the_others(
     monkeypatch.setattr("zktop.zk.servers.introspect.ANSWER_S", 0.3)
     with listener(silent) as mute:
         hosts = f"{mute},{zookeeper.address}"
-        with _sampled(hosts, Admin(port=free_port())) as eye:
+        with _sampled(hosts, AdminAccess(port=free_port())) as eye:
             eye.until(lambda world: _rows(world, zookeeper.address))
             eye.until(lambda world: _state(world, str(mute)) == "no-answer")
             told = {str(server): tables for server, tables in eye.world.tables.items()}
@@ -226,7 +226,7 @@ def test_a_server_that_gave_no_answer_at_first_is_not_asked_again_at_once(
     """A single look does not wait for it a second time, and the tables of the others are there."""
     monkeypatch.setattr("zktop.zk.servers.introspect.ANSWER_S", 60.0)
     with listener(silent) as mute:
-        given = {"introspect": True, "admin": Admin(port=free_port())}
+        given = {"introspect": True, "admin": AdminAccess(port=free_port())}
         with looking(f"{mute},{zookeeper.address}", "/nothing", **given) as eye:
             assert eye.source.wait_until_sampled(20)
             world = eye.world
@@ -267,7 +267,7 @@ def test_a_paused_server_gives_no_answer_until_it_goes_on(zookeeper: RunningServ
 
     Our own client notices as well: what the rounds ask does not put off its pings for ever.
     """
-    with _sampled(zookeeper.address, Admin(port=free_port()), session_timeout=6.0) as eye:
+    with _sampled(zookeeper.address, AdminAccess(port=free_port()), session_timeout=6.0) as eye:
         eye.until(lambda world: _rows(world, zookeeper.address))
         zookeeper.process.send_signal(signal.SIGSTOP)
         try:
@@ -286,7 +286,7 @@ def test_a_locked_down_server_is_up() -> None:
     """It answers that it tells nothing."""
     with (
         real_zookeeper(**{"4lw.commands.whitelist": "srvr"}) as server,
-        _sampled(server.address, Admin(port=free_port())) as eye,
+        _sampled(server.address, AdminAccess(port=free_port())) as eye,
     ):
         assert _state(eye.world, server.address) == "up"
 
@@ -318,18 +318,18 @@ def _watched(tables: Tables, session: int) -> int | None:
     return None if rows is None else len(rows[session])
 
 
-def _admin(ensemble: list[RunningServer], channel: str) -> Admin:
+def _admin(ensemble: list[RunningServer], channel: str) -> AdminAccess:
     if channel == "4lw":
-        return Admin(port=free_port())
+        return AdminAccess(port=free_port())
     ports = {Address("127.0.0.1", one.port): one.admin_port or 0 for one in ensemble}
-    return Admin(ports=ports)
+    return AdminAccess(ports=ports)
 
 
 class _sampled:  # noqa: N801  used like a function
     """An eye whose servers have been asked once."""
 
     def __init__(
-        self, hosts: str, admin: Admin, session_timeout: float = 10.0, **plan: object
+        self, hosts: str, admin: AdminAccess, session_timeout: float = 10.0, **plan: object
     ) -> None:
         access: dict[str, object] = {"session_timeout": session_timeout}
         plan |= {"introspect": True, "admin": admin, "sample_every": 0.2}

@@ -16,7 +16,7 @@ from kazoo.client import KazooClient
 from servers import RunningServer, free_port, real_zookeeper
 from zk.observed import eventually, looking
 
-from zktop.zk.connect.address import Admin
+from zktop.zk.connect.address import AdminAccess
 
 pytestmark = pytest.mark.zookeeper
 
@@ -102,7 +102,7 @@ def test_ten_thousand_watches_are_read_by_words(
     """Without being told to; and whoever reads and watches beside it does not wait."""
     monkeypatch.setattr("zktop.zk.servers.introspect.REST_FOR", 0)
     monkeypatch.setattr("zktop.zk.servers.sample.held_by_the_kernel", lambda: LINUX_KEEPS)
-    nobody = Admin(port=free_port())
+    nobody = AdminAccess(port=free_port())
     given = {"introspect": True, "admin": nobody, "sample_every": 0.05}
     with looking(large.address, "/nothing", **given) as eye:
         assert eye.source.wait_until_sampled(20)
@@ -163,7 +163,7 @@ def test_a_killed_zktop_leaves_no_process(large: RunningServer, tmp_path: Path) 
 
 def test_a_zktop_that_ends_leaves_no_process(large: RunningServer) -> None:
     """Nor a zombie."""
-    nobody = Admin(port=free_port())
+    nobody = AdminAccess(port=free_port())
     before = _children(os.getpid())
     with looking(large.address, "/nothing", introspect=True, admin=nobody) as eye:
         assert eye.source.wait_until_sampled(20)

@@ -5,10 +5,10 @@ from zk.bad_servers import listener, speaks
 
 from zktop.model.facts import Connections, Expiry, Server, Watches
 from zktop.zk import parse_hosts
-from zktop.zk.connect.address import Admin
+from zktop.zk.connect.address import AdminAccess
 from zktop.zk.servers.expiry import ServerClock
 from zktop.zk.servers.four_letter import RefusedError
-from zktop.zk.servers.sample import Told, Way, by_words
+from zktop.zk.servers.sample import Sample, SampleSettings, by_words
 from zktop.zk.servers.table_facts import Stamp, facts
 
 WHOLE = {
@@ -24,11 +24,13 @@ WHOLE = {
 ODD = " 10.0.0.7:4711 (something new)\n"
 
 
-def told_by(words: dict[str, str]) -> Told:
+def told_by(words: dict[str, str]) -> Sample:
     """What is learned of a server that answers these words so."""
     with listener(speaks(words)) as address:
         hosts = parse_hosts(str(address))
-        way = Way(address, hosts, None, Admin(), None, large_tables=False, tally=lambda _: None)
+        way = SampleSettings(
+            address, hosts, None, AdminAccess(), None, large_tables=False, tally=lambda _: None
+        )
         return by_words(way, ServerClock())
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from zktop.zk.watch.pending import Newcomers
-from zktop.zk.watch.scope import Reach, Scope
+from zktop.zk.watch.pending import UnreadZnodes
+from zktop.zk.watch.scope import RootPattern, WatchedRoot
 
-SCOPE = Scope(Reach("/l"), recursive=True, flood_per_s=100)
+SCOPE = WatchedRoot(RootPattern("/l"), recursive=True, flood_per_s=100)
 
 
 class Hands:
@@ -27,7 +27,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Hands:
     return hands
 
 
-def _storm(newcomers: Newcomers, count: int) -> None:
+def _storm(newcomers: UnreadZnodes, count: int) -> None:
     for number in range(count):
         newcomers.add(f"/l/{number}", SCOPE)
 
@@ -35,7 +35,7 @@ def _storm(newcomers: Newcomers, count: int) -> None:
 @pytest.mark.usefixtures("clock")
 def test_in_calm_weather_they_are_read_at_once() -> None:
     """Nothing is gained by waiting."""
-    newcomers = Newcomers()
+    newcomers = UnreadZnodes()
     _storm(newcomers, 5)
 
     assert newcomers.grown_up() == {SCOPE: [f"/l/{number}" for number in range(5)]}
@@ -45,7 +45,7 @@ def test_in_calm_weather_they_are_read_at_once() -> None:
 
 def test_in_a_storm_they_are_read_when_they_have_grown_up(clock: Hands) -> None:
     """And those that are gone by then are never read."""
-    newcomers = Newcomers()
+    newcomers = UnreadZnodes()
     _storm(newcomers, 30)
 
     assert newcomers.grown_up() == {}
@@ -60,7 +60,7 @@ def test_in_a_storm_they_are_read_when_they_have_grown_up(clock: Hands) -> None:
 
 def test_after_the_storm_it_is_calm_again(clock: Hands) -> None:
     """A second without one is enough."""
-    newcomers = Newcomers()
+    newcomers = UnreadZnodes()
     _storm(newcomers, 30)
     newcomers.clear()
     clock.now += 1.1
@@ -71,7 +71,7 @@ def test_after_the_storm_it_is_calm_again(clock: Hands) -> None:
 
 def test_in_a_storm_those_that_have_grown_up_are_read_together(clock: Hands) -> None:
     """One request for each would keep the server's other clients waiting."""
-    newcomers = Newcomers()
+    newcomers = UnreadZnodes()
     requests = 0
     for number in range(1_000):
         newcomers.add(f"/l/{number}", SCOPE)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zktop.zk.watch.scope import Reach, looks_like_a_place, reaches_of
+from zktop.zk.watch.scope import RootPattern, looks_like_a_place, reaches_of
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_paths_inside_and_outside(
     root: str, base: str, inside: list[str], outside: list[str]
 ) -> None:
     """A path counts that is a lock of the root, leads to one, or lies within one."""
-    reach = Reach(root)
+    reach = RootPattern(root)
 
     assert reach.base == base
     assert [path for path in inside if not reach.covers(path)] == []
@@ -51,7 +51,7 @@ def test_children_that_count_whatever_they_are_called(
     root: str, path: str, *, covered: bool
 ) -> None:
     """Below a `*`, and below a lock; not at the top, where ZooKeeper keeps things of its own."""
-    reach = Reach(root)
+    reach = RootPattern(root)
 
     assert reach.covers_children(path) is covered
     if covered:
@@ -72,7 +72,7 @@ def test_children_that_count_whatever_they_are_called(
 )
 def test_one_reach_may_contain_another(outer: str, inner: str, *, contained: bool) -> None:
     """Then the inner one needs no watch of its own."""
-    assert Reach(outer).contains(Reach(inner)) is contained
+    assert RootPattern(outer).contains(RootPattern(inner)) is contained
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_one_reach_may_contain_another(outer: str, inner: str, *, contained: boo
 )
 def test_a_root_whose_watch_would_be_on_everything_is_wide(root: str, *, wide: bool) -> None:
     """Such a root is searched instead of watched."""
-    assert Reach(root).wide is wide
+    assert RootPattern(root).wide is wide
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,7 @@
-"""How to get in: hosts, credentials, TLS and patience. Secrets stay out of every repr.
+"""Addresses and credentials: hosts, chroot, login, TLS, timeouts. No repr shows a secret.
 
-Connection strings such as `zk1:2181,[::1]:2182/chroot`, and a sentence for each wrong one.
-
-kazoo reads these too, but turns `h:1/c,h2:2` into one host with a strange chroot and answers the
-rest with "bad hostname"; here every mistake is named before anything is connected.
+kazoo parses connection strings too, but turns `h:1/c,h2:2` into one host with a strange chroot and
+answers the rest with "bad hostname". Here every mistake gets a sentence before anything connects.
 """
 
 import re
@@ -22,34 +20,33 @@ _HOST = re.compile(
 
 
 class Address(msgspec.Struct, frozen=True, order=True):
-    """A host name or an IP address, and a port."""
+    """A host name or IP address, and a port."""
 
     host: str
     port: int
 
     def __str__(self) -> str:
-        """Write it the way it is typed."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 class Hosts(msgspec.Struct, frozen=True, gc=False):
-    """Where an ensemble is, and the path that its clients take for the root ("" for none)."""
+    """The addresses of an ensemble, and the chroot of its clients ("" for none)."""
 
     addresses: tuple[Address, ...]
     chroot: str = ""
 
     def __str__(self) -> str:
-        """Write it as a connection string with every port."""
+        """The connection string, with every port."""
         return ",".join(map(str, self.addresses)) + self.chroot
 
     def full(self, path: str) -> str:
-        """Give the path as the server knows it."""
+        """The path as the server knows it."""
         if not self.chroot:
             return path
         return self.chroot if path == "/" else self.chroot + path
 
     def inside(self, full: str) -> str | None:
-        """Give the path as our clients know it; None when it is outside the chroot."""
+        """The path below the chroot; None when it is outside."""
         if not self.chroot:
             return full
         if full == self.chroot:
@@ -58,7 +55,7 @@ class Hosts(msgspec.Struct, frozen=True, gc=False):
 
 
 def parse_hosts(text: str) -> Hosts:
-    """Read a connection string, or say what is wrong with it.
+    """Parse a connection string such as `zk1:2181,[::1]:2182/chroot`.
 
     >>> str(parse_hosts("zk1, [::1]:2182/app"))
     'zk1:2181,[::1]:2182/app'
@@ -95,8 +92,8 @@ def _chroot(path: str, text: str) -> str:
     return trimmed
 
 
-class Tls(msgspec.Struct, frozen=True):
-    """TLS, as the client connection, the four-letter words and the AdminServer use it."""
+class TlsAccess(msgspec.Struct, frozen=True):
+    """TLS settings of the client connection, the four-letter words and the AdminServer."""
 
     ca: str | None = None
     cert: str | None = None
@@ -105,11 +102,11 @@ class Tls(msgspec.Struct, frozen=True):
     verify: bool = True
 
     def __repr__(self) -> str:
-        """Show how to log in without saying the password."""
+        """Leave out the key's password."""
         return _told(self, "key_password")
 
     def context(self) -> ssl.SSLContext:
-        """Make the client context; a file that cannot be used is named."""
+        """Make the client context; the error names a file that cannot be used."""
         context = ssl.create_default_context()
         context.check_hostname = False  # as ZooKeeper's own clients: certificates name ensembles
         context.verify_mode = ssl.CERT_REQUIRED if self.verify else ssl.CERT_NONE
@@ -125,32 +122,32 @@ class Tls(msgspec.Struct, frozen=True):
         return context
 
 
-class Admin(msgspec.Struct, frozen=True):
-    """Where the AdminServers listen; their ports are told nowhere in ZooKeeper."""
+class AdminAccess(msgspec.Struct, frozen=True):
+    """Where the AdminServers listen; ZooKeeper itself does not publish their ports."""
 
     port: int = 8080
-    tls: Tls | None = None
+    tls: TlsAccess | None = None
     command_url: str = "/commands"
-    ports: dict[Address, int] = {}  # where one server differs
+    ports: dict[Address, int] = {}  # exceptions, by client address
 
     def port_of(self, address: Address) -> int:
-        """Give the admin port of the server whose client port this is."""
+        """The admin port of the server with this client port."""
         return self.ports.get(address, self.port)
 
 
 class Access(msgspec.Struct, frozen=True):
-    """Everything that a connection needs; times in seconds."""
+    """Everything that a connection needs. Times are in seconds."""
 
     hosts: Hosts
     auth: tuple[tuple[str, str], ...] = ()  # scheme, credentials
     sasl: dict[str, str] | None = None  # options of pure-sasl
-    tls: Tls | None = None
+    tls: TlsAccess | None = None
     read_only: bool = False
     session_timeout: float = 10.0
     connect_timeout: float = 10.0
 
     def __repr__(self) -> str:
-        """Show the way in without the credentials."""
+        """Leave out the credentials."""
         return _told(self, "auth", "sasl")
 
 

@@ -1,8 +1,8 @@
-"""One question over one TCP or TLS connection: the answer is read to its end, or to a deadline.
+"""One request over one TCP or TLS connection; the answer is read to its end or to a deadline.
 
-A ZooKeeper server holds locks of its own while it writes some answers. Whoever asks and does not
-read can freeze it for everybody, so nothing here stops reading before the server closes, except
-the deadline, and then the connection is closed at once.
+A ZooKeeper server holds internal locks while it writes some answers. A client that stops reading
+can freeze it for all others, so nothing here stops before the server closes. Only the deadline
+does, and it closes the connection at once.
 """
 
 import socket
@@ -21,13 +21,13 @@ LARGEST_ANSWER = 256 << 20
 
 
 class Deadline:
-    """A moment after which nothing is waited for any more."""
+    """A point in time after which nothing is awaited."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
 
     def left(self) -> float:
-        """Give the seconds that are left; TimeoutError when there are none."""
+        """The seconds left; raises TimeoutError when there are none."""
         left = self._end - time.monotonic()
         if left <= 0:
             raise TimeoutError("no answer in time")
@@ -41,7 +41,7 @@ def exchange(
     context: ssl.SSLContext | None = None,
     seconds: float = 2.0,
 ) -> bytes:
-    """Send a question and give everything that comes until the other side closes."""
+    """Send a request and return everything until the other side closes."""
     return b"".join(exchanged(address, question, context=context, seconds=seconds))
 
 
@@ -52,7 +52,7 @@ def exchanged(
     context: ssl.SSLContext | None = None,
     seconds: float = 2.0,
 ) -> list[bytes]:
-    """Do the same, and give the answer in the parts in which it came."""
+    """The same, as the list of received chunks."""
     deadline = Deadline(seconds)
     with connect(address, context, deadline) as line:
         line.settimeout(deadline.left())
@@ -61,7 +61,7 @@ def exchanged(
 
 
 def send(line: socket.socket, question: bytes) -> None:
-    """Send a question, which is a word that only reads, or a GET; nothing else is ever sent."""
+    """Send a read-only word or a GET; nothing else is ever sent."""
     word = question.decode("utf-8").removesuffix("\n")
     if word not in READ_ONLY_WORDS and not word.startswith("GET /"):
         raise ValueError(f"{word!r} is not among the words that only read")
@@ -69,7 +69,7 @@ def send(line: socket.socket, question: bytes) -> None:
 
 
 def connect(address: Address, context: ssl.SSLContext | None, deadline: Deadline) -> socket.socket:
-    """Open a connection, with TLS when there is a context."""
+    """Open a connection, with TLS if there is a context."""
     line = socket.create_connection((address.host, address.port), deadline.left())
     if context is None:
         return line
@@ -82,7 +82,7 @@ def connect(address: Address, context: ssl.SSLContext | None, deadline: Deadline
 
 
 def drained(line: socket.socket, deadline: Deadline) -> list[bytes]:
-    """Read until the other side closes; what came before a reset counts as the answer."""
+    """Read until the other side closes; bytes before a reset count as the answer."""
     chunks: list[bytes] = []
     size = 0
     while size < LARGEST_ANSWER:

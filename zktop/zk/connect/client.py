@@ -1,8 +1,8 @@
-"""A kazoo client that cannot write, whatever is asked of it.
+"""A kazoo client that cannot write.
 
-Every request goes through `_submit` of kazoo's connection, handshakes and pings included. There,
-below everything else, a request of any class but those listed here drops the connection instead
-of being sent. `_call`, one level up, refuses the same classes in a friendlier way.
+Every request passes `_submit` of kazoo's connection, handshakes and pings included. There, any
+request of a class that is not listed here drops the connection instead of being sent. `_call`, one
+level up, refuses the same classes with an exception.
 """
 
 import logging
@@ -17,14 +17,14 @@ from kazoo.protocol.states import KazooState, KeeperState
 from kazoo.retry import KazooRetry
 
 from zktop.zk.connect.address import Access
-from zktop.zk.event_loop import LENGTH, Handler, Pieces
+from zktop.zk.event_loop import LENGTH, BufferedSocket, KazooHandler
 from zktop.zk.read import requests
 
-LONGEST_PAUSE_S = 0.8  # between two tries to connect; kazoo's own grow to an hour
-WINDOW_S = 0.05
-CALM_PER_WINDOW = 10
-REST_S = 0.02
-STEPS = 10  # of a login with SASL; it takes two or three
+LONGEST_RETRY_S = 0.8  # kazoo's default grows to an hour
+BURST_WINDOW_S = 0.05
+CALM_EVENTS = 10
+BURST_PAUSE_S = 0.02
+MAX_LOGIN_STEPS = 10  # a SASL login takes two or three
 
 READING: Final = frozenset(
     {
@@ -47,33 +47,33 @@ SESSION: Final = frozenset({kazoo.Auth, kazoo.Close, kazoo.Connect, kazoo.Ping, 
 
 
 class WritingError(Exception):
-    """Somebody tried to write through the observer's client."""
+    """Code tried to write through the observer's client."""
 
 
 class Listener(Protocol):
-    """Who is told what comes in, on kazoo's thread: it must not take long."""
+    """Receives events and connection states on kazoo's thread; must return quickly."""
 
     def event(self, kind: int, path: str, zxid: int) -> None:
-        """Take a watch event."""
+        """A watch event arrived."""
 
     def state(self, state: str, session: int | None, server: str | None) -> None:
-        """Take a change of the connection."""
+        """The connection changed its state."""
 
 
 class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
-    """Kazoo's client, able to read and to watch."""
+    """kazoo's client, able to read and to watch."""
 
     def __init__(self, access: Access, listener: Listener, log: logging.Logger) -> None:
         tls = access.tls
         super().__init__(
             ",".join(map(str, access.hosts.addresses)),
             timeout=access.session_timeout,
-            handler=Handler(log),
+            handler=KazooHandler(log),
             auth_data=set(access.auth),
             sasl_options=dict(access.sasl) if access.sasl else None,
             read_only=access.read_only,
             connection_retry=KazooRetry(
-                max_tries=-1, delay=0.05, backoff=2, max_jitter=0.1, max_delay=LONGEST_PAUSE_S
+                max_tries=-1, delay=0.05, backoff=2, max_jitter=0.1, max_delay=LONGEST_RETRY_S
             ),
             logger=log,
             use_ssl=tls is not None,
@@ -85,7 +85,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         )
         self.bytes_in = 0
         self._listener = listener
-        self._storm, self._login = Storm(), Login()
+        self._storm, self._login = BurstPause(), LoginGuard()
         self.add_listener(self._changed)
         self._tap()
 
@@ -96,7 +96,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         return super()._call(request, async_object)
 
     def _tap(self) -> None:
-        """Put ourselves where requests leave and where messages arrive, on this instance alone."""
+        """Intercept sent requests and received messages, on this instance only."""
         connection = self._connection
         submit, read_header = connection._submit, connection._read_header  # noqa: SLF001
 
@@ -116,8 +116,8 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         connection._read_watch_event = self._event  # noqa: SLF001
 
     def _event(self, message: bytes, offset: int) -> None:
-        """Take an event, and those behind it that were read with it: kazoo looks at each anew."""
-        line: Pieces = self._connection._socket  # noqa: SLF001
+        """Pass on an event and those buffered behind it; kazoo would wait for each again."""
+        line: BufferedSocket = self._connection._socket  # noqa: SLF001
         more: bytes | None = message
         while more is not None:
             self._listener.event(*requests.event(more, offset))
@@ -149,55 +149,55 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
 _LOST = {KeeperState.EXPIRED_SESSION: "expired", KeeperState.AUTH_FAILED: "auth-failed"}
 
 
-class Storm:
-    """Has events that come one after another without end read together, not one by one.
+class BurstPause:
+    """Pauses briefly during a burst, so that events are read together instead of one by one.
 
-    To be woken costs more than to read one. So short a rest is not felt, since nobody looks more
-    than twenty times a second at what so many events amount to.
+    Waking up costs more than reading an event, and a pause of 20 ms is not visible on a screen
+    that is painted at most twenty times a second.
     """
 
     def __init__(self) -> None:
-        self._until = 0.0  # the end of this window
+        self._until = 0.0  # end of the current window
         self._in_window = 0
-        self._rages = False
+        self._is_burst = False
 
     def event(self) -> None:
-        """Take note that one has come."""
+        """Count an event."""
         now = time.monotonic()
         if now >= self._until:
-            self._rages = self._in_window > CALM_PER_WINDOW and now < self._until + WINDOW_S
-            self._until, self._in_window = now + WINDOW_S, 0
+            self._is_burst = self._in_window > CALM_EVENTS and now < self._until + BURST_WINDOW_S
+            self._until, self._in_window = now + BURST_WINDOW_S, 0
         self._in_window += 1
 
     def rest(self) -> None:
-        """Let events gather, if there were many and no other is there yet."""
-        if self._rages or self._in_window > CALM_PER_WINDOW:
-            time.sleep(REST_S)
+        """Sleep for a moment if there is a burst."""
+        if self._is_burst or self._in_window > CALM_EVENTS:
+            time.sleep(BURST_PAUSE_S)
 
 
-class Login:
-    """Ends a login that goes on for ever, as kazoo's does at a server which knows no SASL."""
+class LoginGuard:
+    """Ends an endless login: kazoo loops at a server that does not know SASL."""
 
     def __init__(self) -> None:
         self._steps = 0
 
     def step(self, request: object) -> None:
-        """Take note of a request; AuthFailedError when a login takes more than any needs."""
+        """Count a login request; raises AuthFailedError after too many."""
         if type(request) is kazoo.Connect:
             self._steps = 0
         elif type(request) is kazoo.SASL:
             self._steps += 1
-            if self._steps > STEPS:
+            if self._steps > MAX_LOGIN_STEPS:
                 raise AuthFailedError
 
 
 class RecentLog(logging.Handler):
-    """The newest lines that kazoo logged: the only place where it tells why it cannot connect."""
+    """The newest lines that kazoo logged: its only way to say why it cannot connect."""
 
     def __init__(self, lines: int = 100) -> None:
         super().__init__(logging.WARNING)
         self.lines: deque[tuple[float, str]] = deque(maxlen=lines)
-        self.cause: BaseException | None = None  # of the newest error that it named
+        self.cause: BaseException | None = None  # of the newest logged error
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep a line; a traceback is reduced to its last line."""
@@ -211,8 +211,8 @@ class RecentLog(logging.Handler):
 
 
 def ring_log(name: str = "zktop.zk") -> tuple[logging.Logger, RecentLog]:
-    """Make a logger that writes nowhere but into a ring; a terminal UI owns the terminal."""
-    log = logging.Logger(name, logging.WARNING)  # noqa: LOG001  one for each source, not shared
+    """Make a logger that writes to memory only; a terminal UI owns the terminal."""
+    log = logging.Logger(name, logging.WARNING)  # noqa: LOG001  one per source
     recent = RecentLog()
     log.addHandler(recent)
     return log, recent

@@ -1,11 +1,11 @@
-"""Ask each host what it is before connecting, because a ZooKeeper client only says "time-out".
+"""Probe each host before connecting, because a ZooKeeper client only ever says "time-out".
 
-Every address is asked `srvr` at the same time. The newline behind it is there for a port that
-speaks TLS: it waits for five bytes before it notices that this is no TLS.
+All addresses get `srvr` at the same time. Its newline is for a TLS port, which waits for five
+bytes before it notices that this is not TLS.
 
-Servers of other makes may have `srvr` switched off, and then close without a word; one of the
-other words that name the server may be on. zetcd takes every word but `ruok` for the length of a
-message and waits for the rest of it: silence to the one and `imok` to the other give it away.
+Servers of other makes may have `srvr` disabled and then close the connection; another word may
+still name them. zetcd reads every word but `ruok` as the length of a message and waits for the
+rest: silence to `srvr` and `imok` to `ruok` identify it.
 """
 
 import queue
@@ -18,16 +18,16 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from zktop.zk.connect.address import Address, Tls
+from zktop.zk.connect.address import Address, TlsAccess
 from zktop.zk.connect.ask_once import Deadline, connect, drained, exchange, send
-from zktop.zk.servers.flavours import ZOOKEEPER_OF_ANY_VERSION, Kind, Version, kind_of
+from zktop.zk.servers.flavours import ZOOKEEPER_OF_ANY_VERSION, ServerKind, Version, kind_of
 from zktop.zk.servers.table_formats import mode_of
 
 CAP_S = 2.0
 REFUSED = "connection refused"
 QUESTION = b"srvr\n"
-INSTEAD = ("stat", "mntr", "ruok")  # asked where nothing is said to that
-SILENT_FOR = 0.75  # of the time that there is; then `ruok` is tried
+INSTEAD = ("stat", "mntr", "ruok")  # sent if `srvr` gets no answer
+SILENT_SHARE = 0.75  # of the timeout; then `ruok` is sent
 
 Outcome = Literal[
     "ok", "not-serving", "silent", "unreachable", "unknown-host", "tls", "not-zookeeper"
@@ -35,36 +35,36 @@ Outcome = Literal[
 
 
 class Probe(msgspec.Struct, frozen=True, gc=False):
-    """What one address turned out to be."""
+    """What a probe found at one address."""
 
     address: Address
     outcome: Outcome
     sentence: str
-    kind: Kind | None = None  # which server it is; None when there is none
+    kind: ServerKind | None = None  # None: no server
     mode: str | None = None
-    peer: str | None = None  # the numeric address behind the name
-    why: str = ""  # it cannot be used, in a few words
+    peer: str | None = None  # numeric address
+    why: str = ""  # the reason why it cannot be used
 
     @property
     def version(self) -> Version | None:
-        """Give its version, as far as it is known."""
+        """The version, as far as it is known."""
         return self.kind.version if self.kind else None
 
     @property
     def usable(self) -> bool:
-        """Tell whether a client may find a server here, now or once it has a quorum."""
+        """True if a client may find a server here, now or once it has a quorum."""
         return self.outcome in ("ok", "not-serving")
 
     @property
     def serves(self) -> bool:
-        """Tell whether it answers, whatever it is: why it gives no tables is a finer question."""
+        """True if anything answers; why it gives no tables is another question."""
         return not self.why
 
 
 def preflight(
-    addresses: Sequence[Address], tls: Tls | None = None, seconds: float = CAP_S
+    addresses: Sequence[Address], tls: TlsAccess | None = None, seconds: float = CAP_S
 ) -> list[Probe]:
-    """Ask all addresses at once; the slowest decides, and it gets no more than `seconds`."""
+    """Probe all addresses at once; takes as long as the slowest, at most `seconds`."""
     return probes(addresses, tls.context() if tls else None, seconds)
 
 
@@ -72,12 +72,12 @@ def probes(
     addresses: Sequence[Address],
     context: ssl.SSLContext | None,
     seconds: float,
-    known: Mapping[Address, Kind | None] | None = None,
+    known: Mapping[Address, ServerKind | None] | None = None,
 ) -> list[Probe]:
-    """Do the same with a context that is there already, and with what they were before."""
+    """The same with an existing TLS context and the results of the last round."""
     answers: queue.SimpleQueue[Probe] = queue.SimpleQueue()
     for address in addresses:
-        # A name server cannot be given a deadline: who waits for one is left behind.
+        # A DNS query has no deadline: threads that still wait are abandoned.
         threading.Thread(
             target=lambda where=address: answers.put(
                 probe(where, context, seconds, (known or {}).get(where))
@@ -100,9 +100,9 @@ def probe(
     address: Address,
     context: ssl.SSLContext | None = None,
     seconds: float = CAP_S,
-    known: Kind | None = None,
+    known: ServerKind | None = None,
 ) -> Probe:
-    """Ask one address what it is; whatever it does, the answer is a Probe."""
+    """Probe one address; every outcome is a Probe, never an exception."""
     deadline = Deadline(seconds)
     try:
         with connect(address, context, deadline) as line:
@@ -111,7 +111,7 @@ def probe(
                 found = _still(address, known, line, deadline)
                 return replace(found, peer=str(peer))
             send(line, QUESTION)
-            if context is None and _is_silent(line, deadline.left() * SILENT_FOR):
+            if context is None and _is_silent(line, deadline.left() * SILENT_SHARE):
                 found = _zetcd(address, line, deadline)
             else:
                 found = _judged(address, b"".join(drained(line, deadline)), context, deadline)
@@ -123,7 +123,7 @@ def probe(
         return Probe(address, "tls", _tls_sentence(address, problem))
     except (ConnectionResetError, BrokenPipeError):
         return _otherwise(address, context, deadline)
-    except (OSError, ValueError) as problem:  # ValueError: a name that IDNA cannot encode
+    except (OSError, ValueError) as problem:  # ValueError: IDNA cannot encode the name
         return _unreached(address, problem, seconds)
 
 
@@ -147,12 +147,12 @@ def _judged(
     return Probe(address, "not-zookeeper", f"{address} answers, but not as ZooKeeper does.")
 
 
-def _ok(address: Address, kind: Kind, mode: str | None = None) -> Probe:
+def _ok(address: Address, kind: ServerKind, mode: str | None = None) -> Probe:
     return Probe(address, "ok", f"{address} is {kind}.", kind, mode)
 
 
 def _is_silent(line: socket.socket, seconds: float) -> bool:
-    """Tell whether nothing comes for so long, neither an answer nor the end."""
+    """True if neither an answer nor an end arrives in this time."""
     line.settimeout(seconds)
     try:
         line.recv(1, socket.MSG_PEEK)
@@ -162,17 +162,17 @@ def _is_silent(line: socket.socket, seconds: float) -> bool:
 
 
 def _zetcd(address: Address, line: socket.socket, deadline: Deadline) -> Probe:
-    """Recognise a server that is silent to `srvr` to the end, and says that it is all right."""
+    """Recognise zetcd: silent to `srvr`, `imok` to `ruok`."""
     if exchange(address, b"ruok\n", seconds=deadline.left()) != b"imok":
         raise TimeoutError("no answer in time")
     try:
         return _judged(address, b"".join(drained(line, deadline)), None, deadline)
     except TimeoutError:
-        return _ok(address, Kind("zetcd"))
+        return _ok(address, ServerKind("zetcd"))
 
 
-def _still(address: Address, known: Kind, line: socket.socket, deadline: Deadline) -> Probe:
-    """Ask zetcd the only word that it takes for one."""
+def _still(address: Address, known: ServerKind, line: socket.socket, deadline: Deadline) -> Probe:
+    """Ask zetcd the only word that it understands."""
     send(line, b"ruok")
     if b"".join(drained(line, deadline)) != b"imok":
         raise TimeoutError("no answer in time")
@@ -180,14 +180,14 @@ def _still(address: Address, known: Kind, line: socket.socket, deadline: Deadlin
 
 
 def _otherwise(address: Address, context: ssl.SSLContext | None, deadline: Deadline) -> Probe:
-    """Ask a server that hung up on `srvr` for the other words that tell what it is."""
+    """Try the other words that name a server which closed the connection on `srvr`."""
     for word in INSTEAD if context is None else ():
         try:
             answer = exchange(address, f"{word}\n".encode(), seconds=deadline.left())
         except OSError:
             continue
         text = answer.decode("utf-8", "replace")
-        kind = Kind() if text == "imok" else kind_of(text)
+        kind = ServerKind() if text == "imok" else kind_of(text)
         if kind is not None:
             return _ok(address, kind, mode_of(text))
     return _hung_up(address, context)

@@ -1,13 +1,11 @@
-"""Our session with the ensemble: how it begins, what becomes of it, and what is said about it.
+"""The session with the ensemble: connect, log in, reconnect, and report each state.
 
-A client that says "connected" may still be refused: kazoo announces a session before it has
-authenticated. So a session counts from the first thing that could be read in it. It begins with a
-sync, because a new session may be at a server that lags behind what an earlier one has shown.
+kazoo announces a session before it has authenticated, so a session counts as open after the first
+successful read. It begins with a sync, because the server of a new session may lag behind what an
+earlier session has shown.
 
-Logging in with SASL: what it takes here, and what Kerberos had against it.
-
-ZooKeeper's servers know two mechanisms: DIGEST-MD5, and GSSAPI where they use Kerberos. kazoo
-leaves both to packages that not everybody has, and without them dies on a thread of its own.
+ZooKeeper servers know two SASL mechanisms: DIGEST-MD5, and GSSAPI with Kerberos. kazoo needs
+optional packages for both, and without them dies on a thread of its own.
 """
 
 import importlib.util
@@ -22,30 +20,30 @@ from zktop.model.facts import Link, Millis, Session, SourceFact, session_id
 from zktop.model.text import clean
 from zktop.zk.connect.address import Access, Address
 from zktop.zk.connect.client import ReadOnlyClient
-from zktop.zk.event_loop import Stream
-from zktop.zk.read.reader import Answer, Clock, Reader, now_ms
-from zktop.zk.read.request_budget import Pace
+from zktop.zk.event_loop import EventLoop
+from zktop.zk.read.reader import Answer, Reader, ZxidClock, now_ms
+from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.read.requests import NO_AUTH, NO_NODE, Exists, Sync
 
 REVIVE_S = 5.0
 CLOSING_S = 2.0
-WANTS_SASL = -124  # what a server answers that lets nobody in without it
-AHEAD = 1_000  # transactions that our own count of them may be ahead
+SASL_REQUIRED = -124  # the server's error code
+MAX_AHEAD_ZXIDS = 1_000  # by which our own count may lead the server
 
 State = Literal["connecting", "connected", "suspended", "lost", "read-only", "closed"]
 
 
-class Connection:
-    """One client after another, each for as long as kazoo keeps it alive."""
+class ZooKeeperSession:
+    """One kazoo client after another, each for as long as kazoo keeps it alive."""
 
     def __init__(
         self,
         access: Access,
-        stream: Stream,
-        clock: Clock,
+        stream: EventLoop,
+        clock: ZxidClock,
         emit: Callable[[SourceFact], None],
         log: logging.Logger,
-        pace: Pace,
+        pace: RequestBudget,
     ) -> None:
         self._access, self._stream, self._clock = access, stream, clock
         self._emit, self._log = emit, log
@@ -53,7 +51,7 @@ class Connection:
         self.reader = Reader(self._client, access.hosts, stream, clock, pace)
         self.on_event: Callable[[int, str, int, Millis], None] = lambda *_: None
         self.on_ready: Callable[[], None] = lambda: None
-        self.names: dict[str, str] = {}  # numeric addresses -> as the user wrote them
+        self.names: dict[str, str] = {}  # numeric address -> as the user wrote it
         self.link: Link | None = None
         self.note: str | None = None
         self.ready = False
@@ -63,28 +61,28 @@ class Connection:
         self._begun = threading.Event()
         self._refusal: str | None = None
         self._bytes_before = 0
-        self._lost_at: Millis | None = None  # until the connection is back, whatever is tried
+        self._lost_at: Millis | None = None  # stays until the connection is back
         self._session: Session | None = None
         self._server: str | None = None
 
     @property
     def bytes_in(self) -> int:
-        """Count what came in, over all clients."""
+        """Received bytes, over all clients."""
         return self._bytes_before + self._client.bytes_in
 
     def prefer(self, addresses: Sequence[Address]) -> None:
-        """Try these first, in any order: a host that hangs costs a good part of the time-out."""
+        """Try these addresses first, in random order: a host that hangs costs much time."""
         first = random.sample(addresses, len(addresses))
         self._order = tuple(dict.fromkeys([*first, *self._access.hosts.addresses]))
         self._client.set_hosts(",".join(map(str, self._order)), randomize_hosts=False)
 
     def extend(self, addresses: Sequence[Address]) -> None:
-        """Try these as well, after those that were given; the list of earlier ones is replaced."""
+        """Try these addresses after the given ones; replaces the earlier extension."""
         more = dict.fromkeys([*self._order, *addresses])
         self._client.set_hosts(",".join(map(str, more)), randomize_hosts=False)
 
     def open(self, seconds: float) -> None:
-        """Connect and read something; NoConnectionError when that takes longer, or cannot be."""
+        """Connect and read once; raises NoConnectionError on failure or timeout."""
         self._stream.post(self._tell, "connecting")
         self._client.start_async()
         self._begun.wait(seconds)
@@ -92,7 +90,7 @@ class Connection:
             raise NoConnectionError(self._refusal or self._silence())
 
     def close(self, seconds: float = CLOSING_S) -> None:
-        """Close the session; what kazoo does not manage in time is left to its own thread."""
+        """Close the session; after the timeout a daemon thread finishes the job."""
         self._closing = True
         closing = threading.Thread(
             target=self._close, args=(self._client,), name="zktop-closing", daemon=True
@@ -104,7 +102,7 @@ class Connection:
         try:
             client.stop()
             client.close()
-        except Exception:  # noqa: BLE001  nobody is left who could do anything about it
+        except Exception:  # noqa: BLE001  nothing else can be done
             self._log.exception("closing failed")
 
     def _silence(self) -> str:
@@ -114,17 +112,15 @@ class Connection:
         lines = [line for kept in handlers for _, line in kept]
         return f"{said} The client's last word: {lines[-1]}." if lines else said
 
-    # What kazoo tells, on its own thread
-
     def event(self, kind: int, path: str, zxid: int) -> None:
-        """Take a watch event."""
+        """Post a watch event to the event loop. Runs on kazoo's thread."""
         self._stream.post(self.on_event, kind, path, zxid, now_ms())
 
     def state(self, state: str, session: int | None, server: str | None) -> None:
-        """Take a change of the connection."""
+        """Post a state change to the event loop. Runs on kazoo's thread."""
         self._stream.post(self._changed, state, session, server)
 
-    # What becomes of it, on ours
+    # Called on the event loop's thread
 
     def _changed(self, state: str, session: int | None, server: str | None) -> None:
         self.ready = False
@@ -146,21 +142,24 @@ class Connection:
         self._session = self._server = None
         why = _ENDS.get(state, _ENDS["closed"])
         if state == "closed" and self._access.sasl and not self._ever_ready:
-            why = _ENDS["auth-failed"]  # kazoo dies of that, and says nothing else
+            why = _ENDS["auth-failed"]  # kazoo reports nothing else
         if why == _ENDS["auth-failed"] and self._access.sasl:
             why = self._kerberos() or why
-        if state != "expired":  # kazoo makes a new session after that one, and only then
+        if state != "expired":  # only then kazoo opens a new session
             self._refuse(f"{self._access.hosts}: {why}.")
             self._stream.after(REVIVE_S, self._revive)
         self._tell("lost", why)
 
     def _kerberos(self) -> str | None:
-        """Say what Kerberos had against it, if it was Kerberos: then no server was asked."""
+        """The reason given by Kerberos, if it ended the login before any server was asked."""
         causes = (getattr(handler, "cause", None) for handler in self._log.handlers)
         words = next(filter(None, map(kerberos_words, causes)), None)
         if words is None:
             return None
-        return f"Kerberos gave no ticket: {words}; see klist, and name the server as Kerberos does"
+        return (
+            f"Kerberos gave no ticket: {words}; "
+            "check klist, and use the server name that Kerberos knows"
+        )
 
     def _revive(self) -> None:
         if self._closing or not self._ever_ready:
@@ -175,9 +174,9 @@ class Connection:
         known = self._clock.seen
         root = self._access.hosts.full("/")
 
-        def synced(answer: Answer) -> None:  # a read-only server cannot, and that is all right
-            if answer.code == WANTS_SASL:
-                self._refuse(f"{self._access.hosts}: nobody is let in without SASL (see --sasl).")
+        def synced(answer: Answer) -> None:  # a read-only server refuses the sync; ignore that
+            if answer.code == SASL_REQUIRED:
+                self._refuse(f"{self._access.hosts}: the server requires SASL (see --sasl).")
                 return
             self.reader.ask(Exists(root), lambda answer: self._first_read(state, known, answer))
 
@@ -190,7 +189,7 @@ class Connection:
         self.note = None
         if answer.code == NO_NODE and self._access.hosts.chroot:  # zetcd has no root znode
             self.note = f"the chroot {self._access.hosts.chroot} does not exist"
-        if self._clock.answer < known - AHEAD:
+        if self._clock.answer < known - MAX_AHEAD_ZXIDS:
             self.note = "the ensemble lost its history: start zktop again"
         self.ready = self._ever_ready = True
         self._tell(state, self.note)
@@ -231,7 +230,7 @@ _KERBEROS = ("kerberos", "winkerberos")
 
 
 def check_login(sasl: Mapping[str, str]) -> None:
-    """Raise a UsageError that names the package which is not there."""
+    """Raise a UsageError that names the missing package, if one is missing."""
     if not _is_there("puresasl"):
         raise UsageError("SASL needs the package pure-sasl: pip install pure-sasl.")
     if sasl.get("mechanism") == "GSSAPI" and not any(map(_is_there, _KERBEROS)):
@@ -242,7 +241,7 @@ def check_login(sasl: Mapping[str, str]) -> None:
 
 
 def kerberos_words(cause: BaseException | None) -> str | None:
-    """Give what Kerberos said last, if it was Kerberos that ended a login.
+    """The last message of Kerberos, if Kerberos ended the login.
 
     >>> class GSSError(Exception):
     ...     __module__ = "kerberos"

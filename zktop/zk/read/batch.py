@@ -1,7 +1,7 @@
-"""Some children of one znode, asked for together and answered together.
+"""Batched reads: the data of many children in one request, and the decoding of the answer.
 
-Nearly all that is read are contenders, whose names are told by one listing. Their paths are put
-together nowhere but on the wire, and all that is read of them is told as one fact.
+Nearly everything that is read is a contender whose name a listing has just returned. Full paths
+exist only on the wire, and the children of one parent become one fact.
 """
 
 import struct
@@ -27,87 +27,87 @@ from zktop.zk.read.requests import (
     stat_of,
 )
 
-LONGEST_DATA: Final = 4096  # bytes kept of a znode's data: enough for every label and lease count
-SHORT: Final = 64  # bytes of data that are read at one go with what follows them
+LONGEST_DATA: Final = 4096  # bytes kept of a znode's data; enough for labels and lease counts
+SHORT: Final = 64  # bytes of data that are decoded together with the Stat
 _NOTHING: Final = Stat(0, 0, 0)
 _VERSIONS: Final = struct.Struct("!iii")
 _ZEROS: Final = bytes(_VERSIONS.size)
-_BEHIND: Final = bytes(ITEM.size - len(MULTI_END))  # the end of all has no number
+_BEHIND: Final = bytes(ITEM.size - len(MULTI_END))  # the last header has no error code
 
 
-class Kin(msgspec.Struct, frozen=True, gc=False):
-    """Names of children, as the server tells them, and the path of their parent."""
+class SiblingNames(msgspec.Struct, frozen=True, gc=False):
+    """Names of children, and the path of their parent."""
 
     parent: str
     names: Sequence[str]
 
     def path(self, name: str) -> str:
-        """Give the path of one of them."""
+        """The full path of one of them."""
         return below(self.parent) + name
 
 
-class Reads(msgspec.Struct, frozen=True):
-    """What was read of many, in their order; of those that were refused nothing but the code."""
+class BatchResult(msgspec.Struct, frozen=True):
+    """The data and Stats of many znodes, in order; for refused ones only the error code."""
 
     data: list[bytes]
     stats: list[Stat]
-    refused: dict[int, int]  # by place
+    refused: dict[int, int]  # code by index
 
 
 def below(parent: str) -> str:
-    """Give what the paths of all children begin with."""
+    """The prefix of all child paths."""
     return parent if parent.endswith("/") else f"{parent}/"
 
 
-def by_parent(paths: Iterable[str]) -> list[Kin]:
-    """Put those together that have one parent; the root has none.
+def by_parent(paths: Iterable[str]) -> list[SiblingNames]:
+    """Group paths by parent; the root has none.
 
-    >>> by_parent(["/a/b", "/", "/c", "/a/d"])
-    [Kin(parent='/a', names=['b', 'd']), Kin(parent='', names=['']), Kin(parent='/', names=['c'])]
+    >>> [(kin.parent, kin.names) for kin in by_parent(["/a/b", "/", "/c", "/a/d"])]
+    [('/a', ['b', 'd']), ('', ['']), ('/', ['c'])]
     """
     found: dict[str, list[str]] = {}
     for path in paths:
         parent, _, name = path.rpartition("/")
         found.setdefault(parent if parent or not name else "/", []).append(name)
-    return list(starmap(Kin, found.items()))
+    return list(starmap(SiblingNames, found.items()))
 
 
-class Batch(msgspec.Struct, frozen=True):
-    """Kin that are asked for together."""
+class ReadBatch(msgspec.Struct, frozen=True):
+    """Siblings that one request reads."""
 
-    kin: list[Kin]
-    number: int  # of reads
+    kin: list[SiblingNames]
+    number: int  # reads
     request: MultiRead
 
 
 def batches(
-    kin: Iterable[Kin], full: Callable[[str], str], most: int, most_bytes: int
-) -> Iterator[Batch]:
-    """Ask for the data of all; `full` gives the paths that the server knows.
+    kin: Iterable[SiblingNames], full: Callable[[str], str], most: int, most_bytes: int
+) -> Iterator[ReadBatch]:
+    """Split siblings into requests; `full` maps a path to the one that the server knows.
 
-    Kin are parted only where they alone are too many.
+    Siblings stay together unless they exceed a request by themselves.
     """
-    together: list[Kin] = []
+    together: list[SiblingNames] = []
     parts: list[bytes] = []
     number = size = 0
     for one in kin:
         for some, written in _written(one, full, most, most_bytes):
             is_full = number + len(some.names) > most or size + len(written) > most_bytes
             if is_full and together:
-                yield Batch(together, number, MultiRead(parts))
+                yield ReadBatch(together, number, MultiRead(parts))
                 together, parts, number, size = [], [], 0, 0
             together.append(some)
             parts.append(written)
             number += len(some.names)
             size += len(written)
     if together:
-        yield Batch(together, number, MultiRead(parts))
+        yield ReadBatch(together, number, MultiRead(parts))
 
 
 def _written(
-    one: Kin, full: Callable[[str], str], most: int, most_bytes: int
-) -> Iterator[tuple[Kin, bytes]]:
-    """Write the items that ask for them, in so many parts that each fits into a request."""
+    one: SiblingNames, full: Callable[[str], str], most: int, most_bytes: int
+) -> Iterator[tuple[SiblingNames, bytes]]:
+    """Encode the items, split so that each part fits into a request."""
     parent, names = one.parent, one.names
     if 0 < len(names) <= most:
         written = _items(below(full(parent)).encode("utf-8"), names)
@@ -116,11 +116,13 @@ def _written(
             return
         most = (len(names) + 1) // 2
     for begin in range(0, len(names), most):
-        yield from _written(Kin(parent, names[begin : begin + most]), full, most, most_bytes)
+        yield from _written(
+            SiblingNames(parent, names[begin : begin + most]), full, most, most_bytes
+        )
 
 
 def _items(above: bytes, names: Sequence[str]) -> bytes:
-    """Write one item for each; of names that are equally long, all at one go."""
+    """Encode an item for each name; names of one length are encoded together."""
     before = _before(above, len(names[0]))
     if "".join(names).isascii() and are_alike(names):
         parted = before.decode("latin-1")
@@ -133,9 +135,9 @@ def _before(above: bytes, length: int) -> bytes:
     return head(GET_DATA, len(above) + length) + above
 
 
-def gathered(reads: Iterable[Read | int]) -> Reads:
-    """Put together what was read one by one."""
-    found = Reads([], [], {})
+def gathered(reads: Iterable[Read | int]) -> BatchResult:
+    """Combine single reads into one result."""
+    found = BatchResult([], [], {})
     keep = _keeper()
     for place, read in enumerate(reads):
         content, stat = (b"", _NOTHING) if isinstance(read, int) else read
@@ -147,13 +149,13 @@ def gathered(reads: Iterable[Read | int]) -> Reads:
     return found
 
 
-def reads(payload: Payload) -> Reads:
-    """Read the answer to such a request; what several hold is kept once, as labels often are.
+def reads(payload: Payload) -> BatchResult:
+    """Decode the answer to a batch; equal data is stored once, because labels often repeat.
 
-    There are so many that each step takes data, Stat and the next header together.
+    Answers hold many items, so each step unpacks data, Stat and the next header together.
     """
     answer, offset = payload[0] + _BEHIND, payload[1]
-    found = Reads([], [], {})
+    found = BatchResult([], [], {})
     add_data, add_stat, keep = found.data.append, found.stats.append, _keeper()
     last = len(payload[0]) - len(MULTI_END)
     operation, _, error, number = ITEM.unpack_from(answer, offset)
@@ -161,7 +163,7 @@ def reads(payload: Payload) -> Reads:
     while offset < last:
         offset += ITEM.size
         if operation == GET_DATA and not error and 0 <= number <= SHORT:
-            if number != length:  # else it is as long as the one before
+            if number != length:  # same length as the item before
                 length, unpack = number, _short(number)
             (data, cz, mz, c, versions, o, dl, n, pz, operation, error, following) = unpack(
                 answer, offset
@@ -172,7 +174,7 @@ def reads(payload: Payload) -> Reads:
         else:
             if operation == GET_DATA and not error:
                 data, stat, offset = _long(answer, offset, number)
-            else:  # Keeper has the error in the header alone
+            else:  # Keeper: the error is in the header alone
                 found.refused[len(found.stats)] = number if operation == ERROR else error
                 data, stat, offset = b"", _NOTHING, offset - 4 * (operation != ERROR)
             operation, _, error, number = ITEM.unpack_from(answer, offset)
@@ -182,15 +184,17 @@ def reads(payload: Payload) -> Reads:
 
 
 def _long(answer: bytes, offset: int, length: int) -> tuple[bytes, Stat, int]:
-    """Read data of any length, or none, and the Stat behind it; say where that ends."""
+    """Decode data of unusual length and the Stat behind it; also return where it ends."""
     end = offset + max(length, 0)
     data = answer[offset : min(end, offset + LONGEST_DATA)]
     return data, stat_of(answer, end), end + STAT.size
 
 
-def granted(batch: Iterable[Kin], reads: Reads) -> tuple[list[Kin], Reads, dict[str, int]]:
-    """Part what was read from the paths that were refused, and with which code."""
-    kept: list[Kin] = []
+def granted(
+    batch: Iterable[SiblingNames], reads: BatchResult
+) -> tuple[list[SiblingNames], BatchResult, dict[str, int]]:
+    """Separate the refused paths, with their codes, from what was read."""
+    kept: list[SiblingNames] = []
     refused: dict[str, int] = {}
     places = count()
     for one in batch:
@@ -201,20 +205,20 @@ def granted(batch: Iterable[Kin], reads: Reads) -> tuple[list[Kin], Reads, dict[
             else:
                 names.append(name)
         if names:
-            kept.append(Kin(one.parent, names))
+            kept.append(SiblingNames(one.parent, names))
     fine = [place not in reads.refused for place in range(len(reads.stats))]
     data, stats = list(compress(reads.data, fine)), list(compress(reads.stats, fine))
-    return kept, Reads(data, stats, {}), refused
+    return kept, BatchResult(data, stats, {}), refused
 
 
 @cache
 def _short(length: int) -> Callable[[bytes, int], tuple[Any, ...]]:
-    """Unpack so much data, the Stat behind it, and what the next item is and how long."""
+    """The struct for data of this length, the Stat behind it and the next item's header."""
     stat = STAT.format[1:].replace("iii", f"{_VERSIONS.size}s")  # nearly all are zeros
     return struct.Struct(f"!{length}s{stat}ixii").unpack_from
 
 
 def _keeper() -> Callable[[bytes, bytes], bytes]:
-    """Give the same bytes for equal ones."""
+    """A function that returns one object for equal bytes."""
     known: dict[bytes, bytes] = {}
     return known.setdefault

@@ -1,15 +1,7 @@
-"""Sends reads and hands back the answers, on our thread, in the order of the wire.
+"""Sends reads and passes the answers on, on the event loop's thread, in wire order.
 
-At most `WINDOW` requests are under way and the rest wait here: kazoo prefers sending to
-receiving, and would send a large reading whole before it looked at the first answer.
-
-When things happened, in transactions.
-
-An answer says at which transaction it was read; before 3.9 an event says nothing. But events and
-answers share one ordered stream, so an event is newer than every answer before it and not newer
-than the next one: the transaction after the last answer is a safe lower bound. A second event of
-the same znode moves the bound on. One transaction can delete and create the same znode, and then
-the bound is ahead of the server; answers keep up with it until the server has overtaken it.
+At most `WINDOW` requests are under way, the rest wait here: kazoo prefers sending to receiving,
+and would send a large reading whole before it reads the first answer.
 """
 
 import time
@@ -25,26 +17,33 @@ from msgspec.structs import replace
 from zktop.model.facts import Millis
 from zktop.zk.connect.address import Hosts
 from zktop.zk.connect.client import ReadOnlyClient
-from zktop.zk.event_loop import Stream
+from zktop.zk.event_loop import EventLoop
 from zktop.zk.read import batch as kin
 from zktop.zk.read import requests
-from zktop.zk.read.batch import Kin, Reads
-from zktop.zk.read.request_budget import Pace
+from zktop.zk.read.batch import BatchResult, SiblingNames
+from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.read.requests import GET_CHILDREN, GET_DATA, NO_AUTH, NO_NODE
 
 
-class Clock:
-    """Follows one ordered stream of answers and events."""
+class ZxidClock:
+    """Gives every answer and event a zxid, from one ordered stream.
+
+    An answer carries the zxid at which it was read; before 3.9 an event carries none. Events and
+    answers share one ordered stream, so an event is newer than every answer before it and not
+    newer than the next one: the zxid after the last answer is a safe lower bound. A second event
+    of the same znode moves the bound on. One transaction can delete and create the same znode;
+    then the bound is ahead of the server until the server has caught up.
+    """
 
     def __init__(self) -> None:
-        self.seen = 0  # the newest transaction that anything was read at, or happened at
-        self.answer = 0  # what the newest answer itself said
-        self._since: dict[str, int] = {}  # events since the last answer, by path
-        self._newest = 0  # of those events
-        self._gone: dict[str, int] = {}  # deletions that no answer is newer than
+        self.seen = 0  # the newest zxid of any answer or event
+        self.answer = 0  # of the newest answer
+        self._since: dict[str, int] = {}  # zxids of events since the last answer, by path
+        self._newest = 0  # newest of these
+        self._gone: dict[str, int] = {}  # deletions newer than every answer
 
     def answered(self, zxid: int) -> int:
-        """Give the transaction that an answer counts as."""
+        """The zxid of an answer."""
         self.answer = zxid
         self.seen = max(self.seen, zxid, self._newest)
         self._since.clear()
@@ -54,11 +53,11 @@ class Clock:
 
     @property
     def is_plain(self) -> bool:
-        """Tell whether every answer counts as what it was read at: no deletion is so new."""
+        """True if every answer counts as its own zxid: no deletion is newer."""
         return not self._gone
 
     def present(self, paths: Iterable[str], zxid: int) -> int:
-        """Give what an answer counts as that proves that these exist; a deletion wins a tie."""
+        """The zxid of an answer that proves that these paths exist; a deletion wins a tie."""
         if self._gone and any(self._gone.get(path) == zxid for path in paths):
             self._gone.clear()
             self.seen += 1
@@ -66,7 +65,7 @@ class Clock:
         return zxid
 
     def happened(self, path: str, zxid: int = -1, *, gone: bool = False) -> int:
-        """Give the transaction that an event counts as."""
+        """The zxid of an event."""
         if zxid > 0:
             self.seen = bound = max(self.seen, zxid)
         else:
@@ -79,20 +78,20 @@ class Clock:
 
 WINDOW = 1_000
 BATCH = 500  # items of a MultiRead
-BATCHES = 8  # under way: their answers wait whole until they are looked at
-LARGE_ANSWER = 2_000_000  # bytes; the server builds an answer whole before it sends it
-ENOUGH_TO_LEARN = 10  # items; the one listing of a large root says nothing about its children
-UNKNOWN_BYTES = 4_000.0  # of one item, before the first answer shows better
+BATCHES = 8  # under way; undecoded answers wait in memory
+LARGE_ANSWER = 2_000_000  # bytes; a server builds an answer whole before sending it
+ENOUGH_TO_LEARN = 10  # items; the listing of one large root is not typical
+UNKNOWN_BYTES = 4_000.0  # of one item, until the first answer
 LARGEST_REQUEST = 500_000  # bytes; a server takes 1 MB unless told otherwise
 UTF_8, HEADER = 4, 14  # bytes of a character at most, and of an item's frame
 SMALLEST_REQUEST = 1_000  # bytes; no server could do with less
 
 Item = tuple[int, str]  # GET_DATA or GET_CHILDREN, and a path
-Result = Any  # what `requests.results` yields
+Result = Any  # see `requests.results`
 
 
 class Answer(msgspec.Struct, frozen=True, gc=False):
-    """What came back, the transaction it was read at, and when it arrived."""
+    """An answer, the zxid at which it was read, and its time of arrival."""
 
     value: Any
     error: Exception | None
@@ -101,22 +100,21 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def code(self) -> int:
-        """Give the server's error code, 0 when there was none."""
+        """The server's error code; 0 for success."""
         return getattr(self.error, "code", -1) if self.error is not None else 0
 
 
 Then = Callable[[Answer], None]
 ThenAll = Callable[[Sequence[Item], list[Result], Answer], None]
-ThenKin = Callable[[Sequence[Kin], Reads, Answer], None]
+ThenKin = Callable[[Sequence[SiblingNames], BatchResult, Answer], None]
 
 
 def now_ms() -> Millis:
-    """Give the wall clock."""
     return time.time_ns() // 1_000_000
 
 
 class _Reply:
-    """What kazoo takes for an AsyncResult; it may be set twice, and only the first counts."""
+    """Replaces kazoo's AsyncResult. It may be set twice; only the first time counts."""
 
     __slots__ = ("_reader", "_then", "_turn")
 
@@ -125,11 +123,11 @@ class _Reply:
         self._then: Then | None = then
 
     def set(self, value: object = None) -> None:
-        """Take an answer, on kazoo's thread: none at all is its word for what does not exist."""
+        """Receive an answer on kazoo's thread; None means that the znode does not exist."""
         self._pass_on(value, None if value is not None else NoNodeError())
 
     def set_exception(self, error: Exception) -> None:
-        """Take a failure, on kazoo's thread or on ours."""
+        """Receive a failure, on any thread."""
         self._pass_on(None, error)
 
     def _pass_on(self, value: object, error: Exception | None) -> None:
@@ -141,47 +139,52 @@ class _Reply:
 
 
 class Reader:
-    """The reads of one client."""
+    """Sends the reads of one client."""
 
     def __init__(
-        self, client: ReadOnlyClient, hosts: Hosts, stream: Stream, clock: Clock, pace: Pace
+        self,
+        client: ReadOnlyClient,
+        hosts: Hosts,
+        stream: EventLoop,
+        clock: ZxidClock,
+        pace: RequestBudget,
     ) -> None:
         self.client, self.hosts, self.stream, self.clock = client, hosts, stream, clock
         self._pace = pace
-        self._pausing = False  # until the budget has a request for us
+        self._pausing = False  # until the request budget allows more
         self.log = client.logger
         self.batches = True  # whether the servers know MultiRead
-        self.turn = 0  # counts connections; answers of an earlier one are not passed on
+        self.turn = 0  # connection number; answers of earlier ones are dropped
         self.asked = 0
-        self.connected = False  # what is asked meanwhile is dropped: all is read again afterwards
+        self.connected = False  # requests meanwhile are dropped; a new connection reads all
         self._bytes_each = UNKNOWN_BYTES
         self._largest_request = LARGEST_REQUEST
-        self._unanswered: deque[int] = deque()  # how large the batches under way are
-        self._largest_taken = 0  # bytes that a server has taken at once
+        self._unanswered: deque[int] = deque()  # sizes of the batches under way
+        self._largest_taken = 0  # bytes that a server has accepted
         self._under_way = 0
-        self._waiting: deque[tuple[Any, Then, float]] = deque()  # and since when
+        self._waiting: deque[tuple[Any, Then, float]] = deque()  # with the time of each
         self._waiting_first: deque[tuple[Any, Then, float]] = deque()
 
     @property
     def idle(self) -> bool:
-        """Tell whether every answer has come."""
+        """True when nothing is under way or waiting."""
         return self._under_way == 0 and not self.is_full
 
     @property
     def behind_s(self) -> float:
-        """Give the seconds that the oldest request has waited for the budget; 0 if none does."""
+        """How long the oldest request has waited for the request budget; 0 if none does."""
         oldest = [waiting[0][2] for waiting in (self._waiting, self._waiting_first) if waiting]
         return time.monotonic() - min(oldest) if self._pausing and oldest else 0.0
 
     @property
     def is_full(self) -> bool:
-        """Tell whether something waits for room: whoever can wait had better gather more."""
+        """True when requests wait for room; callers that can wait should collect more."""
         return bool(self._waiting or self._waiting_first)
 
     def next_turn(self, *, connected: bool) -> None:
-        """Forget what was asked on an earlier connection."""
+        """Drop everything that was sent on an earlier connection."""
         largest = max(self._unanswered, default=0)
-        if largest > self._largest_taken:  # perhaps the server hangs up on what is so large
+        if largest > self._largest_taken:  # the server may have closed because of the size
             self._largest_request = max(SMALLEST_REQUEST, largest // 4)
         self._unanswered.clear()
         self.turn += 1
@@ -191,7 +194,7 @@ class Reader:
         self._waiting_first.clear()
 
     def ask(self, request: object, then: Then, *, first: bool = False) -> None:
-        """Send a request as soon as there is room for it; some go before all others."""
+        """Send a request as soon as there is room; urgent ones go first."""
         if not self.connected:
             return
         waiting = self._waiting_first if first else self._waiting
@@ -199,7 +202,7 @@ class Reader:
         self._send_on()
 
     def _send_on(self) -> None:
-        """Send what waits, in its order, as far as there is room."""
+        """Send waiting requests, in order, while there is room."""
         while self.is_full and self._under_way < WINDOW and len(self._unanswered) < BATCHES:
             if self._pausing or self._must_pause():
                 return
@@ -207,7 +210,7 @@ class Reader:
             self._send(request, then)
 
     def _must_pause(self) -> bool:
-        """Take a request from the budget; True when there is none, and come back for it."""
+        """Take a request from the budget; True when it is used up, and a timer is set."""
         wait_s = self._pace.wait_s()
         if wait_s > 0.0:
             self._pausing = True
@@ -226,17 +229,17 @@ class Reader:
         self.client._call(request, _Reply(self, then, self.turn))  # noqa: SLF001  see requests.py
 
     def arrived(self, answer: Answer, then: Then, turn: int) -> None:
-        """Hand on an answer, on our thread."""
+        """Pass an answer on, on the event loop's thread."""
         if turn != self.turn:
             return
         if answer.code in _NO_CONNECTION:
-            return  # still under way: the connection tells so itself, and all is read again then
+            return  # the connection was lost; a new one reads all again
         self._under_way -= 1
         then(replace(answer, zxid=self.clock.answered(answer.zxid)))
         self._send_on()
 
     def read(self, items: Sequence[Item], then: ThenAll) -> None:
-        """Read many things; `then` gets them in batches, each with the results in its order."""
+        """Read many znodes; `then` receives them in batches, in order."""
         if not self.batches:
             for item in items:
                 self._read_one(item, then)
@@ -251,12 +254,12 @@ class Reader:
             )
             self._ask_many(request, len(batch), partial(_told, requests.results, batch, then))
 
-    def read_kin(self, all_kin: Sequence[Kin], then: ThenKin) -> None:
-        """Read the data of many children, before all that waits; `then` gets them in batches."""
+    def read_kin(self, all_kin: Sequence[SiblingNames], then: ThenKin) -> None:
+        """Read the data of many children, before anything that waits; `then` receives batches."""
         if not self.batches:
             for one in all_kin:
                 for name in one.names:
-                    self._read_child(Kin(one.parent, (name,)), then)
+                    self._read_child(SiblingNames(one.parent, (name,)), then)
             return
         most = max(1, min(BATCH, int(LARGE_ANSWER / self._bytes_each)))
         for batch in kin.batches(all_kin, self.hosts.full, most, self._largest_request):
@@ -271,7 +274,7 @@ class Reader:
     def _many(self, number: int, then: Then, answer: Answer) -> None:
         sent = self._unanswered.popleft()
         if isinstance(answer.error, UnimplementedError):
-            self.batches = False  # an old server; it closes the connection after that
+            self.batches = False  # an old server, which also closes the connection
             return
         if answer.error is None:
             self._largest_taken = max(self._largest_taken, sent)
@@ -293,7 +296,7 @@ class Reader:
             lambda result, answer: then([item], [result], answer),
         )
 
-    def _read_child(self, one: Kin, then: ThenKin) -> None:
+    def _read_child(self, one: SiblingNames, then: ThenKin) -> None:
         self._ask_one(
             requests.GetData(self.hosts.full(one.path(one.names[0]))),
             requests.data,
@@ -309,7 +312,7 @@ class Reader:
         *,
         first: bool = False,
     ) -> None:
-        """Ask a server that takes no batches; what is refused is told by its code."""
+        """Read one by one from a server without MultiRead; a refusal becomes its code."""
 
         def one(answer: Answer) -> None:
             if answer.error is None:
@@ -320,11 +323,11 @@ class Reader:
         self.ask(question, one, first=first)
 
     def _most(self, longest: int) -> int:
-        """Say how many may be read at once, by the longest of their paths."""
+        """The largest number of items for one request, given the longest path."""
         longest += len(self.hosts.chroot)
         asked = self._largest_request // (longest * UTF_8 + HEADER)
         answered = int(LARGE_ANSWER / self._bytes_each)
-        return max(2, min(BATCH, asked, answered)) // 2 * 2  # even, because some come in pairs
+        return max(2, min(BATCH, asked, answered)) // 2 * 2  # even, because folders take two items
 
 
 def _told(

@@ -1,19 +1,19 @@
-"""The budget for requests: in no second are there more than it says."""
+"""The request budget: an upper limit of requests in any one second."""
 
 import threading
 import time
 from collections.abc import Callable
 
-SAVED_S = 0.05  # so much of a second's budget may go at once
-SHORTEST_WAIT_S = 0.01  # to wake up sooner would only cost processor time
-A_WHOLE_ONE = 1.0 - 1e-6  # sums of fractions are not exact
+SAVED_S = 0.05  # share of a second's budget that may be sent at once
+SHORTEST_WAIT_S = 0.01  # a shorter timer only costs CPU
+A_WHOLE_ONE = 1.0 - 1e-6  # tolerance for sums of floats
 
 
-class Pace:
-    """Counts requests out; any thread may ask, and each one waits in its own way.
+class RequestBudget:
+    """Thread-safe token bucket.
 
-    A twentieth of the budget may be sent at once after a pause, and the rest comes evenly, so
-    that the two together are never more than the budget, wherever a second begins.
+    After a pause a twentieth of the budget may be sent at once and the rest follows evenly, so
+    that no second holds more than the budget.
     """
 
     def __init__(self, per_second: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -24,7 +24,7 @@ class Pace:
         self._lock = threading.Lock()
 
     def wait_s(self) -> float:
-        """Take one and give 0, or give the seconds until there is one to take."""
+        """Take a token and return 0, or return the seconds until there is one."""
         with self._lock:
             now = self._clock()
             earned = (now - self._counted) * self._per_s

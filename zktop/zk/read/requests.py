@@ -1,8 +1,8 @@
-"""The requests that zktop sends, and every private name of kazoo that it leans on.
+"""The requests that zktop sends, and every private name of kazoo that it uses.
 
-kazoo has no persistent watches, no batched reads, and registers a callback for each one-shot
-watch. These request classes are all it takes to do without: an answer is kept as bytes and read
-by whoever wants it, in our thread and not in the one that must answer the server's pings.
+kazoo has no persistent watches and no batched reads, and registers a callback for each one-shot
+watch. These request classes do without: an answer stays bytes until the event loop decodes it,
+outside the thread that answers the server's pings.
 """
 
 import struct
@@ -23,24 +23,24 @@ ERROR: Final = -1
 GET_DATA: Final = 4
 GET_CHILDREN: Final = 8
 
-XID: Final = 4  # the first bytes of an answer say to what it is one; of all events, the same
+XID: Final = 4  # bytes; the xid of every event is the same
 
 NO_NODE: Final = -101
 NO_AUTH: Final = -102
 
-Payload = tuple[bytes, int]  # an answer as it came, and where in it the body begins
+Payload = tuple[bytes, int]  # an answer, and the offset of its body
 Read = tuple[bytes | None, Stat]
 Names = tuple[str, ...]
 
 _INT = struct.Struct("!i")
-STAT: Final = struct.Struct("!qqq8xiiiQiiq")  # the time of the last change has no use here
+STAT: Final = struct.Struct("!qqq8xiiiQiiq")  # without mtime
 _HEADER = struct.Struct("!iBi")
-ITEM: Final = struct.Struct("!iBii")  # a header, and the number that a body begins with
+ITEM: Final = struct.Struct("!iBii")  # header, and the first number of the body
 _EVENT = struct.Struct("!ii")
 _REPLY = struct.Struct("!iqi")
 MULTI_END: Final = _HEADER.pack(-1, 1, -1)
 
-ENOUGH_ALIKE: Final = 3  # names that are worth a look at whether they are equally long
+ENOUGH_ALIKE: Final = 3  # names; fewer are decoded one by one
 
 _LEANED_ON = {
     KazooClient: {"_call": ["self", "request", "async_object"]},
@@ -53,7 +53,7 @@ _LEANED_ON = {
 
 
 def check_kazoo() -> None:
-    """Refuse a kazoo whose private parts are not those that this module was written for."""
+    """Refuse a kazoo whose private names differ from those that this module uses."""
     for owner, methods in _LEANED_ON.items():
         for name, expected in methods.items():
             code = getattr(getattr(owner, name, None), "__code__", None)
@@ -65,7 +65,7 @@ def check_kazoo() -> None:
 
 
 class _AboutPath(msgspec.Struct, frozen=True, gc=False):
-    """A path and a flag on the wire; the answer is kept as it came."""
+    """A request with a path and a flag; the answer is kept as bytes."""
 
     path: str
     watch: bool = False
@@ -80,92 +80,89 @@ class _AboutPath(msgspec.Struct, frozen=True, gc=False):
 
 
 class ListChildren(_AboutPath, frozen=True):
-    """Names of the children and the Stat of their parent; with `watch`, one event of a change."""
+    """Lists children, with the parent's Stat. With `watch`: one event on a change."""
 
     type = 12
 
 
 class GetData(_AboutPath, frozen=True):
-    """Data and Stat."""
+    """Reads data and Stat."""
 
     type = GET_DATA
 
 
 class Exists(_AboutPath, frozen=True):
-    """Stat alone; with `watch`, one event when it is created, changed or deleted."""
+    """Reads the Stat. With `watch`: one event when it is created, changed or deleted."""
 
     type = 3
 
 
 class Sync(_AboutPath, frozen=True):
-    """Have the server catch up with the leader first."""
+    """Makes the server catch up with the leader."""
 
     type = 9
 
     def serialize(self) -> bytes:
-        """Write the path alone."""
         return _text(self.path)
 
 
 class AddWatch(_AboutPath, frozen=True):
-    """One event for every change of a znode and of all below it, until removed; 3.6 and later."""
+    """Adds a persistent recursive watch: one event per change, until removed; 3.6 and later."""
 
     type = 106
 
     def serialize(self) -> bytes:
-        """Write the path and the mode: 1 is recursive."""
+        """Encode the path and the mode; 1 is recursive."""
         return _text(self.path) + _INT.pack(1)
 
 
 class RemoveWatches(_AboutPath, frozen=True):
-    """Take all our watches off one path; 3.5 and later."""
+    """Removes all our watches from one path; 3.5 and later."""
 
     type = 18
 
     def serialize(self) -> bytes:
-        """Write the path and the kind: 3 is any."""
+        """Encode the path and the kind; 3 is any."""
         return _text(self.path) + _INT.pack(3)
 
 
 class MultiRead:
-    """Many reads in one request, each with a result of its own; 3.6 and later, no watches."""
+    """Many reads in one request, each with its own result; 3.6 and later, without watches."""
 
     type = 22
 
     def __init__(self, items: Iterable[bytes]) -> None:
-        """Take the items as they are written."""
         self._written = b"".join([*items, MULTI_END])
 
     def __len__(self) -> int:
-        """Count the bytes that go to the server."""
+        """The size on the wire, in bytes."""
         return len(self._written)
 
     def serialize(self) -> bytes:
-        """Give all items."""
         return self._written
 
     @staticmethod
     def deserialize(answer: bytes, offset: int) -> Payload:
-        """Keep the answer as it came."""
+        """Keep the answer as bytes."""
         return answer, offset
 
 
 def item(operation: int, path: str) -> bytes:
-    """Write one of GET_DATA or GET_CHILDREN: header, path and "no watch"."""
+    """Encode a GET_DATA or GET_CHILDREN item: header, path, and no watch."""
     name = path.encode("utf-8")
     return head(operation, len(name)) + name + b"\0"
 
 
 @lru_cache(maxsize=1024)
 def head(operation: int, length: int) -> bytes:
-    """Write what is before so long a path."""
+    """The bytes before a path of this length."""
     return ITEM.pack(operation, 0, -1, length)
 
 
 def results(payload: Payload) -> list[Read | Names | int]:
-    """Read the answer of a MultiRead: data with Stat, names, or an error code, item by item.
+    """Decode a MultiRead: data with Stat, names, or an error code for each item.
 
-    An error has an operation of its own in ZooKeeper, and stands in the header alone in Keeper.
+    ZooKeeper gives an error an operation of its own; Keeper has it in the header alone.
     """
     answer, offset = payload
     found: list[Read | Names | int] = []
@@ -190,14 +187,14 @@ def results(payload: Payload) -> list[Read | Names | int]:
 
 
 def children(payload: Payload) -> tuple[Names, Stat]:
-    """Read the answer of ListChildren."""
+    """Decode the answer of ListChildren."""
     answer, offset = payload
     names, offset = _names(answer, offset + 4, *_INT.unpack_from(answer, offset))
     return names, stat_of(answer, offset)
 
 
 def data(payload: Payload) -> Read:
-    """Read the answer of GetData."""
+    """Decode the answer of GetData."""
     answer, offset = payload
     (length,) = _INT.unpack_from(answer, offset)
     end = offset + 4 + max(length, 0)
@@ -205,12 +202,12 @@ def data(payload: Payload) -> Read:
 
 
 def stat(payload: Payload) -> Stat:
-    """Read the answer of Exists."""
+    """Decode the answer of Exists."""
     return stat_of(*payload)
 
 
 def stat_of(answer: bytes, offset: int) -> Stat:
-    """Read a Stat. Most znodes never changed: then three numbers are one, which saves room."""
+    """Decode a Stat. Most znodes never change: then three numbers share one object."""
     czxid, mzxid, c, v, cv, av, o, dl, n, pzxid = STAT.unpack_from(answer, offset)
     if czxid == mzxid == pzxid:
         mzxid = pzxid = czxid
@@ -218,7 +215,7 @@ def stat_of(answer: bytes, offset: int) -> Stat:
 
 
 def event(message: bytes, offset: int) -> tuple[int, str, int]:
-    """Read a watch event: its type, the full path, and its zxid; -1 before server 3.9."""
+    """Decode a watch event: type, full path and zxid (-1 before server 3.9)."""
     kind, _ = _EVENT.unpack_from(message, offset)
     (length,) = _INT.unpack_from(message, offset + 8)
     path = message[offset + 12 : offset + 12 + length].decode("utf-8", "replace")
@@ -226,7 +223,7 @@ def event(message: bytes, offset: int) -> tuple[int, str, int]:
 
 
 def _names(answer: bytes, offset: int, count: int) -> tuple[Names, int]:
-    """Read so many names, and say where they end."""
+    """Decode a list of names; also return where it ends."""
     if count >= ENOUGH_ALIKE:
         alike, end = _names_alike(answer, offset, count)
         if alike is not None:
@@ -241,7 +238,7 @@ def _names(answer: bytes, offset: int, count: int) -> tuple[Names, int]:
 
 
 def are_alike(names: Sequence[str]) -> bool:
-    """Tell whether all are equally long; a plain loop is the quickest over a few."""
+    """True if all have one length; a plain loop is fastest for a few."""
     length = len(names[0])
     for name in names:  # noqa: SIM110
         if len(name) != length:
@@ -250,7 +247,7 @@ def are_alike(names: Sequence[str]) -> bool:
 
 
 def _names_alike(answer: bytes, offset: int, count: int) -> tuple[Names | None, int]:
-    """Read names that are all equally long, as those of contenders mostly are, at one go."""
+    """Decode names of equal length, as those of contenders mostly are, in one step."""
     (length,) = _INT.unpack_from(answer, offset)
     end = offset + count * (4 + length)
     text = answer[offset:end]

@@ -1,1 +1,1 @@
-"""What the servers say about themselves: watch tables, connections, four-letter words."""
+"""What servers report about themselves: watch tables, connections, sessions, expiry."""

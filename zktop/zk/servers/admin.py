@@ -1,11 +1,8 @@
-"""The AdminServer's commands, the read-only ones, over HTTP or HTTPS.
+"""Read-only AdminServer commands over HTTP or HTTPS, parsed into rows.
 
-HTTP/1.0 on purpose: the server closes when it is done, so an answer ends where the connection
-does, and no library is needed. `/commands` is never crawled: some commands reset things.
-
-What the AdminServer answers, read into the same rows.
-
-An answer may lack or garble anything: then its table is unknown, as with four-letter words.
+HTTP/1.0 on purpose: the server closes the connection at the end of its answer, and no library is
+needed. `/commands` is never crawled, because some commands reset counters. An answer may lack or
+garble anything: then its table is unknown.
 """
 
 import ssl
@@ -41,7 +38,7 @@ SWITCHED_ON_BY = "admin.enableServer=true in zoo.cfg starts it; from 3.10 on it 
 Told = dict[str, Any]
 
 
-def command(  # noqa: PLR0913  what a question may be asked with
+def command(  # noqa: PLR0913  parts of a request
     address: Address,
     name: str,
     *,
@@ -51,9 +48,9 @@ def command(  # noqa: PLR0913  what a question may be asked with
     tally: Callable[[int], None] = lambda _bytes: None,
     leave_out: Collection[str] = (),
 ) -> Told:
-    """Give the JSON object that a command answers, or raise RefusedError with the reason.
+    """Return the JSON object of a command; raises RefusedError with the reason.
 
-    What is left out of it is not even decoded: some of it may be megabytes.
+    Parts that are not wanted are not decoded: some are megabytes.
     """
     if name not in READ_ONLY_COMMANDS:
         raise ValueError(f"{name!r} is not among the commands that only read")
@@ -92,7 +89,7 @@ EPHEMERALS = "session_id_to_ephemeral_paths"
 
 
 def connections(told: dict[str, Any]) -> tuple[Connection, ...]:
-    """Read `connections`, the plain ones and those over TLS."""
+    """Parse `connections`, plain and TLS."""
     if not isinstance(told.get("connections"), list):
         raise unreadable("AdminServer connections", str(told.get("connections")))
     rows: list[Connection] = []
@@ -133,7 +130,7 @@ def _connection(entry: object) -> Connection | None:
 
 
 def newest_answer(told: dict[str, Any]) -> int | None:
-    """Give the newest `last_response_time`: about now, by the server's monotonic clock."""
+    """The newest `last_response_time`: about now, by the server's monotonic clock."""
     entries = [*_list(told, "connections"), *_list(told, "secure_connections")]
     moments = [
         whole(entry.get("last_response_time")) for entry in entries if isinstance(entry, dict)
@@ -142,12 +139,12 @@ def newest_answer(told: dict[str, Any]) -> int | None:
 
 
 def watched(told: dict[str, Any]) -> Paths:
-    """Read `watches`."""
+    """Parse `watches`."""
     return _paths("watches", told.get("session_id_to_watched_paths"))
 
 
 def watches_in_all(told: dict[str, Any]) -> int:
-    """Read the sum from `watch_summary`."""
+    """Parse the total from `watch_summary`."""
     count = whole(told.get("num_total_watches"))
     if count is None:
         raise unreadable("AdminServer watch_summary", str(told.get("num_total_watches")))
@@ -155,9 +152,9 @@ def watches_in_all(told: dict[str, Any]) -> int:
 
 
 def watched_in_detail(told: dict[str, Any], kind: str) -> Paths | None:
-    """Read the watches of a kind, data or children, from `watch_details`; None when cut short.
+    """Parse the data or child watches of `watch_details`; None when cut short.
 
-    It is proposed upstream and no release has it, so anything unexpected also means None.
+    The command is proposed upstream and in no release yet, so anything unexpected also gives None.
     """
     entries = told.get("watches", told.get("watch_details"))
     if told.get("truncated") is not False or not isinstance(entries, list):
@@ -173,7 +170,7 @@ def watched_in_detail(told: dict[str, Any], kind: str) -> Paths | None:
 
 
 def ephemerals(told: dict[str, Any], wanted: Wanted | None = None) -> Paths:
-    """Read who owns which ephemeral znode from `dump`; only those that are wanted, if named."""
+    """Parse the owners of ephemeral znodes from `dump`; only wanted paths, if any are given."""
     if wanted is not None and not wanted:
         return {}
     table = _paths("dump", told.get(EPHEMERALS))
@@ -187,7 +184,7 @@ def ephemerals(told: dict[str, Any], wanted: Wanted | None = None) -> Paths:
 
 
 def expiry(told: dict[str, Any]) -> dict[int, tuple[Session, ...]]:
-    """Read from a leader's `dump` which sessions expire at which moment of its monotonic clock."""
+    """Parse from a leader's `dump` when sessions expire, by its monotonic clock."""
     buckets = told.get("expiry_time_to_session_ids", {})
     try:
         return {
@@ -220,7 +217,7 @@ def _list(told: dict[str, Any], name: str) -> list[Any]:
 
 
 def whole(value: object) -> int | None:
-    """Give a whole number, also one that was written as a string."""
+    """Parse an integer, also one in a string."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):

@@ -1,9 +1,9 @@
-"""Whether one server answers, over several rounds of asking it."""
+"""Whether one server answers, over several rounds."""
 
 from zktop.model.facts import Millis, ServerState
 from zktop.zk.connect.preflight import Outcome, Probe
 
-MISSES = 2  # rounds without an answer: one alone may be a long garbage collection
+MISSES = 2  # rounds without an answer; one may be a long garbage collection
 
 _STATES: dict[Outcome, ServerState] = {
     "ok": "up",
@@ -14,11 +14,11 @@ _STATES: dict[Outcome, ServerState] = {
 }
 
 
-class Standing:
-    """What became of one server since zktop began to ask it.
+class AnswerState:
+    """The answers of one server since zktop first asked it.
 
-    A member that only `/zookeeper/config` names, and that has never answered, may be fine: its
-    address may mean nothing where zktop runs, as in containers.
+    A member that is known from `/zookeeper/config` only and never answered may be fine: its
+    address may be invalid where zktop runs, as in containers.
     """
 
     def __init__(self, *, is_given: bool) -> None:
@@ -26,16 +26,16 @@ class Standing:
         self._misses = 0
         self._failed_at: Millis | None = None
         self.state: ServerState | None = None
-        self.since: Millis | None = None  # it does not serve; None while it does
+        self.since: Millis | None = None  # when it stopped serving; None while it serves
 
     @property
     def is_unsure(self) -> bool:
-        """Tell whether only another round shows if the server is gone or was slow once."""
+        """True if only another round tells whether the server is down or was slow once."""
         return 0 < self._misses < MISSES
 
     def after(self, probe: Probe, begun: Millis) -> None:
         """Learn from one round; `begun` is when the server was asked."""
-        state = _STATES.get(probe.outcome)  # None: what answers there is no plain ZooKeeper
+        state = _STATES.get(probe.outcome)  # None: not a plain ZooKeeper
         if state is None or state == "up":
             self._is_ours = self._is_ours or state == "up"
             self._misses, self._failed_at = 0, None

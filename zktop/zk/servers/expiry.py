@@ -1,8 +1,8 @@
-"""When sessions expire, from what a server prints about it by clocks that are not ours.
+"""When sessions expire, from what servers print by their own clocks.
 
-`dump` prints dates in the server's time zone, to the second (3.4: its monotonic clock as if it
-were a date). The AdminServer prints milliseconds of the monotonic clock. What the monotonic clock
-shows now is known from connections: the newest answer given to any of them cannot be later.
+`dump` prints dates in the server's time zone, to the second (3.4: its monotonic clock formatted as
+a date). The AdminServer prints milliseconds of the monotonic clock. The current value of that
+clock follows from the connections: the newest answer to any of them cannot be later.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,41 +14,41 @@ from zktop.zk.servers.table_formats import number
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _EPOCH = date(1970, 1, 1).toordinal()
 _UTC = frozenset({"UTC", "GMT", "Z"})
-_QUARTER_MS = 15 * 60 * 1000  # every time zone is whole quarters of an hour away
-_LATE_MS = 60 * 1000  # a bucket may be this much in the past before we doubt the zone
-_HALF_A_SECOND = 500  # the dates are cut to seconds
+_QUARTER_MS = 15 * 60 * 1000  # time zones differ by whole quarters of an hour
+_LATE_MS = 60 * 1000  # a bucket further in the past means another zone
+_HALF_A_SECOND = 500  # dates are truncated to seconds
 _YEAR, _NUMBERS = 4, 5  # digits of a year; numbers in a date and a time
-_MONOTONIC_BEFORE = 2000  # no server has a clock from before this year; 3.4 prints 1970
+_MONOTONIC_BEFORE = 2000  # year; 3.4 prints 1970
 
 
 class ServerClock:
-    """What a server's monotonic clock shows; each look at the server makes it surer."""
+    """The offset of a server's monotonic clock; each sample makes it more exact."""
 
     def __init__(self) -> None:
-        self._at_least: int | None = None  # ahead of ours
+        self._at_least: int | None = None  # minimal lead over our clock
         self._at_most: int | None = None
 
     def heard(self, newest_answer: int | None, at: Millis) -> None:
-        """Learn from the newest answer among all connections: now is not earlier."""
+        """Learn from the newest answer to any connection: now is not earlier."""
         if newest_answer is not None:
             ahead = newest_answer - at
             self._at_least = ahead if self._at_least is None else max(self._at_least, ahead)
 
     def awaits(self, next_expiry: int | None, at: Millis) -> None:
-        """Learn from the next moment at which sessions expire: now is not later.
+        """Learn from the next expiry: now is not later.
 
-        It is all there is where no client is connected, often at a leader.
+        The only source where no client is connected, often at a leader.
         """
         if next_expiry is not None:
             ahead = next_expiry - at
             self._at_most = ahead if self._at_most is None else min(self._at_most, ahead)
 
     def forget(self) -> None:
-        """Start over with a server that was started again."""
+        """Start over after a restart of the server."""
         self._at_least = self._at_most = None
 
     def now(self, at: Millis) -> int | None:
-        """Tell what it shows at a moment of ours; None before anything was heard."""
+        """The server's clock at a moment of ours; None if it is unknown."""
         ahead = self._at_most if self._at_least is None else self._at_least
         return None if ahead is None else at + ahead
 
@@ -56,7 +56,7 @@ class ServerClock:
 def from_dates(
     buckets: Iterable[tuple[str, Sequence[Session]]], at: Millis, monotonic: int | None
 ) -> dict[Session, int]:
-    """Give the milliseconds that each session of a `dump` has left."""
+    """Milliseconds until each session of a `dump` expires."""
     left: dict[Session, int] = {}
     for when, sessions in buckets:
         ahead = _ahead(when, at, monotonic)
@@ -68,10 +68,10 @@ def from_dates(
 def from_monotonic(
     buckets: dict[int, tuple[Session, ...]], monotonic: int | None
 ) -> dict[Session, int]:
-    """Give the milliseconds that each session of an AdminServer's `dump` has left."""
+    """Milliseconds until each session of an AdminServer's `dump` expires."""
     if not buckets or monotonic is None:
         return {}
-    now = min(monotonic, *buckets)  # what expired before now is not listed any more
+    now = min(monotonic, *buckets)  # expired sessions are not listed
     return {session: when - now for when, sessions in buckets.items() for session in sessions}
 
 
@@ -92,7 +92,7 @@ def _ahead(when: str, at: Millis, monotonic: int | None) -> int | None:
 
 
 def _said(when: str) -> tuple[list[int], int, str] | None:
-    """Part a date as Java prints it: year, day, hours, minutes, seconds; month; zone."""
+    """Split a date as Java prints it: year, day, hours, minutes, seconds; month; zone."""
     match when.split():
         case [_, month, day, clock, zone, year] if month in _MONTHS and len(year) == _YEAR:
             told = [number(part) for part in (year, day, *clock.split(":"))]

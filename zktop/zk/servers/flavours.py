@@ -1,6 +1,6 @@
-"""Servers of ZooKeeper's protocol: which one is it, and what works there.
+"""Recognises servers that speak ZooKeeper's protocol, and knows what each supports.
 
-Everything here was read in the sources of these servers: ClickHouse Keeper (FourLetterCommand.cpp,
+All of this was read in their sources: ClickHouse Keeper (FourLetterCommand.cpp,
 KeeperTCPHandler.cpp, KeeperStorage.cpp), RaftKeeper (FourLetterCommand.cpp, ConnectionHandler.cpp,
 KeeperStore.cpp) and zetcd (encode.go, zketcd.go, stat.go).
 """
@@ -24,21 +24,23 @@ TITLES: Final[dict[Flavour, str]] = {
 
 
 class Traits(msgspec.Struct, frozen=True, kw_only=True):
-    """What works on a server, and how far what it tells can be trusted."""
+    """What a server supports, and which of its answers can be trusted."""
 
-    # Unknown requests are no errors: Keeper and zetcd hang up on them, RaftKeeper stays silent.
+    # Unknown requests are not answered: Keeper and zetcd close, RaftKeeper stays silent.
     multi_read: bool = False  # request 22
     # Keeper knows request 106 since 25.12, but its recursive events name the watched node, not the
     # one that has changed (ClickHouse#115475).
-    recursive: bool = False  # persistent recursive watches whose events name what has changed
+    recursive: bool = False  # persistent recursive watches whose events name the changed znode
 
-    admin: bool = False  # there may be an AdminServer
-    tells: bool = True  # it answers four-letter words with tables
+    admin: bool = False  # may have an AdminServer
+    tells: bool = True  # answers four-letter words with tables
     blank_end: bool = False  # `wchc` and `wchp` end with a blank line
-    all_watches: bool = True  # they list child and persistent watches too, without their kind
-    all_sessions: bool = False  # `dump` lists the sessions of all servers, not just of this one
-    expiry: bool = False  # `dump` tells when sessions expire
-    answers: bool = False  # `lresp` is when the session was last answered, also to its pings
+    all_watches: bool = (
+        True  # watch tables list child and persistent watches too, without their kind
+    )
+    all_sessions: bool = False  # `dump` lists the sessions of all servers
+    expiry: bool = False  # `dump` shows when sessions expire
+    answers: bool = False  # `lresp` is the last answer to the session, pings included
 
     counts_creations: bool = False  # `cversion` of a parent counts creations and deletions only
     dates_changes: bool = False  # its `pzxid` is the last creation or deletion of a child
@@ -66,7 +68,7 @@ RAFTKEEPER: Final = msgspec.structs.replace(OLD_RAFTKEEPER, multi_read=True)
 ZETCD: Final = Traits(tells=False, ctime_units=1000)
 UNKNOWN: Final = Traits()
 
-# What works from which version on; the last row that fits counts.
+# Traits by first version; the last row that fits counts.
 TABLE: Final[tuple[tuple[Flavour, Version, Traits], ...]] = (
     ("zookeeper", (0, 0, 0), OLD_ZOOKEEPER),
     ("zookeeper", (3, 6, 0), ZOOKEEPER),
@@ -78,17 +80,17 @@ TABLE: Final[tuple[tuple[Flavour, Version, Traits], ...]] = (
 )
 
 
-class Kind(msgspec.Struct, frozen=True):
-    """Which server it is; None where it did not say, or not all of it."""
+class ServerKind(msgspec.Struct, frozen=True):
+    """The make and version of a server; None where unknown."""
 
     flavour: Flavour | None = None
     version: Version | None = None
 
     @property
     def traits(self) -> Traits:
-        """What works there, at the least.
+        """The traits of this version.
 
-        A ZooKeeper that keeps its version to itself is taken for a recent one.
+        A ZooKeeper that hides its version is taken for a recent one.
         """
         version = self.version
         if version is None:
@@ -97,9 +99,9 @@ class Kind(msgspec.Struct, frozen=True):
         return [UNKNOWN, *rows][-1]
 
     def __str__(self) -> str:
-        """Name it.
+        """The name and version.
 
-        >>> str(Kind("keeper", (26, 3, 9))), str(Kind())
+        >>> str(ServerKind("keeper", (26, 3, 9))), str(ServerKind())
         ('ClickHouse Keeper 26.3.9', 'a server of unknown make')
         """
         if self.flavour is None:
@@ -108,7 +110,7 @@ class Kind(msgspec.Struct, frozen=True):
         return TITLES[self.flavour] + version
 
 
-ZOOKEEPER_OF_ANY_VERSION: Final = Kind("zookeeper")
+ZOOKEEPER_OF_ANY_VERSION: Final = ServerKind("zookeeper")
 SAYS_WHAT_IT_IS: Final[tuple[tuple[str, Flavour], ...]] = (
     ("Zookeeper version: ", "zookeeper"),
     ("ClickHouse Keeper version: ", "keeper"),
@@ -121,7 +123,7 @@ SAYS_WHAT_IT_IS: Final[tuple[tuple[str, Flavour], ...]] = (
 )
 
 
-def kind_of(answer: str) -> Kind | None:
+def kind_of(answer: str) -> ServerKind | None:
     """Recognise a server by the first line of `srvr`, `stat` or `mntr`.
 
     >>> str(kind_of("Zookeeper version: 3.8.0-${mvngit.commit.id}, built on 2024-12-29"))
@@ -131,7 +133,7 @@ def kind_of(answer: str) -> Kind | None:
     """
     for beginning, flavour in SAYS_WHAT_IT_IS:
         if answer.startswith(beginning):
-            return Kind(flavour, version_of(answer))
+            return ServerKind(flavour, version_of(answer))
     return None
 
 
@@ -145,8 +147,8 @@ def version_of(text: str) -> Version | None:
     return (int(found[1]), int(found[2]), int(found[3])) if found else None
 
 
-def common(kinds: Iterable[Kind]) -> Traits:
-    """Give what works on all of these: the way in which they are watched is one for all."""
+def common(kinds: Iterable[ServerKind]) -> Traits:
+    """The traits that all of these servers share: an ensemble is watched in one way."""
     traits = [kind.traits for kind in kinds] or [ZOOKEEPER]
     return msgspec.structs.replace(
         traits[0],
@@ -158,12 +160,12 @@ def common(kinds: Iterable[Kind]) -> Traits:
 
 
 def is_plain(traits: Traits) -> bool:
-    """Tell whether a Stat means what it means in ZooKeeper."""
+    """True if a Stat means what it means in ZooKeeper."""
     return traits.counts_creations and traits.dates_changes and traits.ctime_units == 1
 
 
 def trusted(fact: SourceFact, traits: Traits) -> SourceFact:
-    """Leave out of a fact what a Stat of this server does not prove: unknown, not wrong."""
+    """Remove from a fact what a Stat of this server does not prove: unknown, not wrong."""
     match fact:
         case Children() | Node() if fact.stat is not None:
             return msgspec.structs.replace(fact, stat=_trusted(fact.stat, traits))

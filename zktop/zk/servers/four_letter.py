@@ -1,7 +1,7 @@
-"""Four-letter words, the read-only ones, over plain TCP or TLS.
+"""Sends read-only four-letter words over TCP or TLS.
 
-kazoo's own client for them reads 8 kB and stops. That truncates, and a `wchp` left half read can
-freeze the server: it holds the lock of its watch table while it writes.
+kazoo's own client reads 8 kB and stops. That truncates answers, and a half-read `wchp` can freeze
+the server, which holds the lock of its watch table while it writes.
 """
 
 import ssl
@@ -12,11 +12,11 @@ from zktop.zk.connect.ask_once import READ_ONLY_WORDS, exchanged
 
 
 class RefusedError(Exception):
-    """A server did not tell; the text says why, in words for a report."""
+    """A server gave no table; the text is the reason, as a report shows it."""
 
 
 class HungUpError(RefusedError):
-    """A server closed the connection without a word."""
+    """A server closed the connection without an answer."""
 
 
 def ask(
@@ -26,7 +26,7 @@ def ask(
     seconds: float = 2.0,
     tally: Callable[[int], None] = lambda _bytes: None,
 ) -> str:
-    """Give the whole answer to a word, or raise RefusedError with the reason."""
+    """Return the whole answer to a word; raises RefusedError with the reason."""
     parts = _asked(address, word, context, seconds, tally)
     return _told(word, b"".join(parts).decode("utf-8", "replace"))
 
@@ -38,18 +38,18 @@ def parts(
     seconds: float = 2.0,
     tally: Callable[[int], None] = lambda _bytes: None,
 ) -> list[bytes]:
-    """Give the same in the parts in which it came: megabytes of it are never there twice."""
+    """The same as chunks, so that megabytes are not held twice."""
     return answered(word, _asked(address, word, context, seconds, tally))
 
 
 def answered(word: str, parts: list[bytes]) -> list[bytes]:
-    """Give an answer that is none of the refusals; RefusedError for those."""
+    """Return an answer that is not a refusal; raises RefusedError otherwise."""
     _told(word, parts[0].decode("utf-8", "replace") if parts else "")
     return parts
 
 
 def lines(parts: list[bytes]) -> Iterator[str]:
-    """Part an answer into lines, the last one empty if it is whole; what was read is let go."""
+    """Split an answer into lines and release the read parts; a whole one ends with ""."""
     rest = b""
     parts.reverse()
     while parts:

@@ -1,11 +1,9 @@
-"""Asks every ensemble member for its tables, slowly, on a thread that waits for nothing else.
+"""Asks every ensemble member for its tables, slowly, on a thread of its own.
 
-Each round begins with a short question to all of them at once; who does not answer is not asked
-for tables. Then one server at a time, and a server that is slow is asked less often: what this
-costs an ensemble must not depend on how well the ensemble is. The thread hands tables over and
-never waits for anybody to look at them, so that it can always read an answer to its end.
-
-Which servers there are to ask: those in the connection string, and the other members.
+Each round begins with a short probe of all members at once; a member that does not answer is not
+asked for tables. Then one server at a time, and a slow server less often: the load must not depend
+on the health of the ensemble. The thread hands tables over without waiting, so that it can always
+read an answer to its end.
 """
 
 import ipaddress
@@ -16,27 +14,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from zktop.model.facts import ServerFact
 from zktop.model.text import clean
-from zktop.zk.connect.address import Access, Address, Admin
+from zktop.zk.connect.address import Access, Address, AdminAccess
 from zktop.zk.connect.preflight import Probe, probes
-from zktop.zk.read.request_budget import Pace
-from zktop.zk.servers.answering import Standing
+from zktop.zk.read.request_budget import RequestBudget
+from zktop.zk.servers.answering import AnswerState
 from zktop.zk.servers.expiry import ServerClock
-from zktop.zk.servers.flavours import Kind
+from zktop.zk.servers.flavours import ServerKind
 from zktop.zk.servers.four_letter import RefusedError
-from zktop.zk.servers.sample import Told, Way, by_admin, by_words, share, unreached
+from zktop.zk.servers.sample import Sample, SampleSettings, by_admin, by_words, share, unreached
 from zktop.zk.servers.table_facts import Stamp, facts
-from zktop.zk.servers.table_formats import Member, Paths
+from zktop.zk.servers.table_formats import EnsembleMember, Paths
 from zktop.zk.servers.table_reader import Sizes, TableReader
 
 
 class Ensemble:
-    """The known servers by the name they are shown under."""
+    """The known servers by display name: those of the connection string, and other members."""
 
     def __init__(self, given: Iterable[Address]) -> None:
         self._given = tuple(given)
         self._hosts: set[str] = set()
-        self.named: set[str] = set()  # servers that the connection string names
-        self.members: tuple[Member, ...] = ()
+        self.named: set[str] = set()  # servers of the connection string
+        self.members: tuple[EnsembleMember, ...] = ()
 
     def servers(self) -> dict[str, Address]:
         """Resolve all names; a name with several addresses stands for several servers."""
@@ -51,7 +49,7 @@ class Ensemble:
         return servers
 
     def _behind(self, address: Address, met: set[Address]) -> dict[str, Address]:
-        """Give the servers of one address, without those that were met under another name."""
+        """The servers of one address, without those that are known by another name."""
         found = _resolved(address)
         if not found:
             return {str(address): address}
@@ -64,7 +62,7 @@ class Ensemble:
         return {str(one): one for one in found}
 
     def unasked(self) -> tuple[str, ...]:
-        """Name the members that cannot be asked: the configuration does not tell their port."""
+        """Members that cannot be asked: the configuration does not name their port."""
         hosts = (member.host for member in self.members if member.port is None)
         return tuple(host for host in hosts if host not in self._hosts)
 
@@ -84,32 +82,32 @@ def _is_loopback(addresses: list[Address]) -> bool:
     return all(ipaddress.ip_address(one.host.partition("%")[0]).is_loopback for one in addresses)
 
 
-ANSWER_S = 1.5  # for the question whether a server answers at all
-AGAIN_S = 0.5  # after a first silence: was that a slow moment, or is the server gone?
+ANSWER_S = 1.5  # for a probe
+AGAIN_S = 0.5  # between a first miss and the second probe
 SLOW_S = 1.0
-REST_FOR = 50  # a look is followed by so many times the processor time that it took
+REST_FOR = 50  # pause after a sample, as a multiple of its CPU time
 LONGEST_REST_S = 60.0
-ADMIN_AGAIN_S = 60.0  # when a server had no AdminServer
-MEMBERS_WITHIN_S = 1.0  # longer the first round does not wait to learn who else there is
+ADMIN_AGAIN_S = 60.0  # until a server without AdminServer is asked again
+MEMBERS_WITHIN_S = 1.0  # longest wait of the first round for the list of members
 
 
-class Rest:
-    """How long one server is left in peace, and what is remembered of it."""
+class ServerSchedule:
+    """When to ask one server again, and what to remember of it."""
 
     def __init__(self, *, is_given: bool = True) -> None:
         self.clock = ServerClock()
-        self.standing = Standing(is_given=is_given)
+        self.standing = AnswerState(is_given=is_given)
         self.sizes = Sizes()
-        self.kind: Kind | None = None  # which server it is, when it said so last
+        self.kind: ServerKind | None = None  # as last reported
         self.due = 0.0
         self.admin_due = 0.0
         self.why_no_admin = ""
-        self.watches: Paths = {}  # as the server told them
-        self.facts: Sequence[ServerFact] = ()  # of the last look
+        self.watches: Paths = {}  # of the last sample
+        self.facts: Sequence[ServerFact] = ()  # of the last sample
         self._pause = 0.0
 
     def after(self, took: float, spent: float, every: float) -> None:
-        """Set when it is asked again: later and later while it is slow, and as we can afford."""
+        """Set the next time: later while the server is slow or our own cost is high."""
         if took > SLOW_S:
             self._pause = min(LONGEST_REST_S, max(2 * self._pause, every))
         else:
@@ -118,15 +116,15 @@ class Rest:
 
 
 class Introspection:
-    """The sampling of all servers."""
+    """Samples all servers in rounds."""
 
-    def __init__(  # noqa: PLR0913  what it reads, for whom, and how often
+    def __init__(  # noqa: PLR0913  source, receiver and pace
         self,
         access: Access,
-        admin: Admin,
+        admin: AdminAccess,
         deliver: Callable[[Sequence[ServerFact]], None],
         seen: Callable[[], int],
-        pace: Pace,
+        pace: RequestBudget,
         *,
         every: float,
         large_tables: bool,
@@ -135,28 +133,27 @@ class Introspection:
         self._deliver, self._seen, self._pace, self._every = deliver, seen, pace, every
         self._context = access.tls.context() if access.tls else None
         self._admin_context = admin.tls.context() if admin.tls else None
-        # Over TLS there is no such process: it would need our keys.
+        # Not over TLS: the process would need our keys.
         self._separate = None if access.tls else TableReader()
-        self._rests: dict[str, Rest] = {}
+        self._rests: dict[str, ServerSchedule] = {}
         self._stopped, self._introduced = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="zktop-introspection", daemon=True)
         self.ensemble = Ensemble(access.hosts.addresses)
         self.on_round: Callable[[], None] = lambda: None
-        self.met: Mapping[Address, Probe] = {}  # a moment ago: good for the first round
+        self.met: Mapping[Address, Probe] = {}  # from the preflight, for the first round
         self.asked = self.bytes_in = 0
 
     def start(self) -> None:
-        """Begin."""
         self._thread.start()
 
-    def introduce(self, members: tuple[Member, ...] | None) -> None:
-        """Tell who else is in the ensemble; None when that is not to be had."""
+    def introduce(self, members: tuple[EnsembleMember, ...] | None) -> None:
+        """Set the other members of the ensemble; None when they are unknown."""
         if members is not None:
             self.ensemble.members = members
         self._introduced.set()
 
     def stop(self) -> None:
-        """End after the answer that is being read, or at once where a process reads it."""
+        """Stop after the current answer, or at once if a separate process reads it."""
         self._stopped.set()
         if self._separate is not None:
             self._separate.close()
@@ -166,7 +163,7 @@ class Introspection:
         while not self._stopped.is_set():
             try:
                 self._round()
-            except RefusedError:  # zktop is ending
+            except RefusedError:  # zktop is closing
                 return
             self._tell_of_unasked()
             self.on_round()
@@ -174,11 +171,11 @@ class Introspection:
             self._stopped.wait(min(AGAIN_S, self._every) if is_unsure else self._every)
 
     def _round(self) -> None:
-        """Ask the servers that it is time for."""
+        """Ask the servers that are due."""
         now = time.monotonic()
         servers = self.ensemble.servers()
         for name in servers:
-            self._rests.setdefault(name, Rest(is_given=name in self.ensemble.named))
+            self._rests.setdefault(name, ServerSchedule(is_given=name in self.ensemble.named))
         due = {name: one for name, one in servers.items() if self._rests[name].due <= now}
         for name, probe in self._probed(due).items():
             if self._stopped.is_set():
@@ -189,7 +186,7 @@ class Introspection:
                 self._note_failure(name, probe, self._rests[name])
 
     def _probed(self, due: Mapping[str, Address]) -> dict[str, Probe]:
-        """Ask these whether they answer, and note it."""
+        """Probe these servers and note whether they answer."""
         begun = time.time_ns() // 1_000_000
         unmet = [address for address in due.values() if address not in self.met]
         for _ in unmet:
@@ -204,13 +201,13 @@ class Introspection:
             rest.kind = probe.kind or rest.kind
         return told
 
-    def _note_failure(self, name: str, probe: Probe, rest: Rest) -> None:
-        """Tell that a server does not answer; after a first silence its tables still stand."""
+    def _note_failure(self, name: str, probe: Probe, rest: ServerSchedule) -> None:
+        """Report a server that does not answer; after one miss its tables stay valid."""
         if rest.standing.is_unsure and rest.facts:
             return
         rest.clock.forget()
         rest.watches = {}
-        told = unreached(probe.why, rest.kind or Kind())
+        told = unreached(probe.why, rest.kind or ServerKind())
         told.state, told.since = rest.standing.state, rest.standing.since
         stamp = Stamp(clean(name), self._seen(), time.time_ns() // 1_000_000)
         rest.facts = facts(told, stamp, self._access.hosts)
@@ -225,7 +222,7 @@ class Introspection:
             self._deliver(facts(told, stamp, self._access.hosts))
 
     def _turn(self) -> None:
-        """Wait until one more question is within the budget, and count it."""
+        """Wait for the request budget, and count a request."""
         while (wait_s := self._pace.wait_s()) > 0.0:
             if self._stopped.wait(wait_s):
                 raise RefusedError("zktop is ending")
@@ -234,13 +231,13 @@ class Introspection:
     def _tally(self, count: int) -> None:
         self.bytes_in += count
 
-    def _sample(self, name: str, address: Address, rest: Rest) -> None:
+    def _sample(self, name: str, address: Address, rest: ServerSchedule) -> None:
         seen, begun, busy = self._seen(), time.monotonic(), time.thread_time()
         told = self._told(address, rest)
         told.state = rest.standing.state
         took = time.monotonic() - begun
         at = time.time_ns() // 1_000_000
-        # A server that lags shows an earlier moment than the one that we know of.
+        # A lagging server shows an earlier zxid than we know.
         zxid = seen if told.zxid is None else min(seen, told.zxid)
         news = facts(told, Stamp(clean(name), zxid, at), self._access.hosts)
         share(news, rest.facts)
@@ -248,11 +245,11 @@ class Introspection:
         self._deliver(news)
         rest.after(took, time.thread_time() - busy, self._every)
 
-    def _told(self, address: Address, rest: Rest) -> Told:
+    def _told(self, address: Address, rest: ServerSchedule) -> Sample:
         kind = rest.kind
         if kind is not None and not kind.traits.tells:
             return unreached(f"{kind} answers no word that tells it", kind)
-        way = Way(
+        way = SampleSettings(
             address,
             self._access.hosts,
             self._context,
@@ -277,7 +274,7 @@ class Introspection:
         except RefusedError as refusal:
             rest.clock.forget()
             why = "; ".join(filter(None, (str(refusal), rest.why_no_admin)))
-            return unreached(why, kind or Kind())
+            return unreached(why, kind or ServerKind())
         for table, why in told.why.items() if told.kind.traits.admin else ():
             told.why[table] = f"{why}; {rest.why_no_admin}"
         return told

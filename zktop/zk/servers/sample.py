@@ -1,10 +1,4 @@
-"""One look at one server's tables, by its AdminServer or by four-letter words, as facts.
-
-What a server says again is kept once: tables of the past share their rows with the newest one.
-
-Whoever looks back into the past keeps the tables of then. Fifty thousand sessions are megabytes a
-table, and from one table to the next hardly any of that is new.
-"""
+"""Samples one server's tables, by its AdminServer or by four-letter words, as facts."""
 
 import ssl
 import time
@@ -17,13 +11,13 @@ from msgspec.structs import force_setattr
 
 from zktop.model.facts import Connection, Connections, Expiry, ServerFact, ServerState, Watches
 from zktop.model.text import Text
-from zktop.zk.connect.address import Address, Admin, Hosts
+from zktop.zk.connect.address import Address, AdminAccess, Hosts
 from zktop.zk.servers import admin, flavours
 from zktop.zk.servers import admin as admin_tables
 from zktop.zk.servers import four_letter as words
 from zktop.zk.servers import table_formats as tables
 from zktop.zk.servers.expiry import ServerClock, from_dates, from_monotonic
-from zktop.zk.servers.flavours import OPERATIONS, Kind
+from zktop.zk.servers.flavours import OPERATIONS, ServerKind
 from zktop.zk.servers.four_letter import HungUpError, RefusedError
 from zktop.zk.servers.table_formats import Paths
 from zktop.zk.servers.table_reader import (
@@ -34,35 +28,37 @@ from zktop.zk.servers.table_reader import (
     held_by_the_kernel,
 )
 
-SECONDS = 5.0  # for one answer
-ADMIN_MAY_WATCH = 200_000  # the AdminServer holds no lock while it writes, but builds it all
+SECONDS = 5.0  # per answer
+ADMIN_MAY_WATCH = (
+    200_000  # watches; the AdminServer holds no lock, but builds the answer in memory
+)
 
 ALLOW_IT = "--large-tables, or introspect: { large_tables: true } in the config, reads them"
 
 Channel = Literal["4lw", "admin", "none"]
 
 
-class Way(msgspec.Struct, frozen=True):
+class SampleSettings(msgspec.Struct, frozen=True):
     """How to ask one server."""
 
     address: Address
     hosts: Hosts
     context: ssl.SSLContext | None
-    admin: Admin
+    admin: AdminAccess
     admin_context: ssl.SSLContext | None
     large_tables: bool
-    tally: Callable[[int], None]  # is told how many bytes each answer had
-    turn: Callable[[], None] = lambda: None  # waits until one more question may be asked
-    separate: TableReader | None = None  # reads watch tables; None: we do it ourselves
-    sizes: Sizes = msgspec.field(default_factory=Sizes)  # of this server's tables, so far
-    watched: tuple[Paths, ...] = ()  # at the other servers, when they were asked last
+    tally: Callable[[int], None]  # receives the size of each answer
+    turn: Callable[[], None] = lambda: None  # waits for the request budget
+    separate: TableReader | None = None  # reads watch tables; None: read in this process
+    sizes: Sizes = msgspec.field(default_factory=Sizes)  # of this server's tables
+    watched: tuple[Paths, ...] = ()  # watches at the other servers, by their last samples
 
 
-class Told(msgspec.Struct):
-    """What a channel told; a table that it refused is None, with the reason in `why`."""
+class Sample(msgspec.Struct):
+    """The tables of one server; a refused table is None, with the reason in `why`."""
 
     channel: Channel
-    kind: Kind = Kind()
+    kind: ServerKind = ServerKind()
     figures: dict[str, Any] = {}
     zxid: int | None = None
     connections: tuple[Connection, ...] | None = None
@@ -78,15 +74,15 @@ class Told(msgspec.Struct):
     since: int | None = None
 
     def attempt(self, table: str, question: Callable[[], None]) -> None:
-        """Ask for one table; a refusal is part of the answer."""
+        """Ask for one table; a refusal is part of the sample."""
         try:
             question()
         except RefusedError as refusal:
             self.why[table] = str(refusal)
 
 
-def by_admin(way: Way, clock: ServerClock) -> Told:
-    """Ask the AdminServer; RefusedError when there is none that belongs to this server."""
+def by_admin(way: SampleSettings, clock: ServerClock) -> Sample:
+    """Ask the AdminServer; raises RefusedError if none belongs to this server."""
     port = way.admin.port_of(way.address)
 
     def ask(name: str, leave_out: Collection[str] = ()) -> dict[str, Any]:
@@ -105,7 +101,7 @@ def by_admin(way: Way, clock: ServerClock) -> Told:
     if way.address.port not in (settings.get("client_port"), settings.get("secure_client_port")):
         raise RefusedError(f"the AdminServer on port {port} is another server's")
     tick_ms = admin_tables.whole(settings.get("tick_time"))
-    told = Told("admin", Kind("zookeeper"), tick_ms=tick_ms)
+    told = Sample("admin", ServerKind("zookeeper"), tick_ms=tick_ms)
     told.attempt("server", lambda: _admin_figures(told, ask))
     told.attempt("connections", lambda: _admin_connections(told, ask("connections"), clock))
     told.attempt("watches", lambda: _admin_watches(told, ask, way))
@@ -113,22 +109,24 @@ def by_admin(way: Way, clock: ServerClock) -> Told:
     return told
 
 
-def _admin_figures(told: Told, ask: Callable[[str], dict[str, Any]]) -> None:
+def _admin_figures(told: Sample, ask: Callable[[str], dict[str, Any]]) -> None:
     stats = ask("server_stats").get("server_stats")
     if not isinstance(stats, dict):
         raise tables.unreadable("AdminServer server_stats", str(stats))
     told.zxid = admin_tables.whole(stats.get("last_processed_zxid"))
     monitor = ask("monitor")
-    told.kind = Kind("zookeeper", flavours.version_of(str(monitor.get("version"))))
+    told.kind = ServerKind("zookeeper", flavours.version_of(str(monitor.get("version"))))
     told.figures = {name: monitor.get(name) for name in monitor if name in _FIGURES}
 
 
-def _admin_connections(told: Told, answer: dict[str, Any], clock: ServerClock) -> None:
+def _admin_connections(told: Sample, answer: dict[str, Any], clock: ServerClock) -> None:
     rows = admin_tables.connections(answer)
     told.connections = _aged(rows, admin_tables.newest_answer(answer), clock)
 
 
-def _admin_watches(told: Told, ask: Callable[[str], dict[str, Any]], way: Way) -> None:
+def _admin_watches(
+    told: Sample, ask: Callable[[str], dict[str, Any]], way: SampleSettings
+) -> None:
     count = admin_tables.watches_in_all(ask("watch_summary"))
     if count > ADMIN_MAY_WATCH and not way.large_tables:
         raise RefusedError(
@@ -138,12 +136,12 @@ def _admin_watches(told: Told, ask: Callable[[str], dict[str, Any]], way: Way) -
     told.watches = admin_tables.watched(ask("watches"))
     try:
         told.child_watches = admin_tables.watched_in_detail(ask("watch_details"), "children")
-    except RefusedError:  # every release so far: it tells nothing about child watches
+    except RefusedError:  # every release so far: no data about child watches
         told.child_watches = None
 
 
 def _admin_dump(
-    told: Told, ask: Callable[..., dict[str, Any]], clock: ServerClock, way: Way
+    told: Sample, ask: Callable[..., dict[str, Any]], clock: ServerClock, way: SampleSettings
 ) -> None:
     wanted = _wanted(told, way)
     answer = ask("dump", leave_out=() if wanted else (admin_tables.EPHEMERALS,))
@@ -153,22 +151,22 @@ def _admin_dump(
     told.expires_in_ms = from_monotonic(buckets, clock.now(at)) or None
 
 
-def by_words(way: Way, clock: ServerClock) -> Told:
-    """Ask with four-letter words; RefusedError when the server does not even say what it is."""
+def by_words(way: SampleSettings, clock: ServerClock) -> Sample:
+    """Ask with four-letter words; raises RefusedError if none is answered."""
 
     def ask(word: str) -> str:
         way.turn()
         with _allowed(told.kind, word):
             return words.ask(way.address, word, way.context, SECONDS, way.tally)
 
-    told = Told("4lw")
+    told = Sample("4lw")
     srvr = ask("srvr")
     kind = flavours.kind_of(srvr)
     if kind is None or tables.mode_of(srvr) is None:
         raise tables.unreadable("srvr", srvr)
     told.kind = kind
     zxid = tables.figures(srvr).get("Zxid", "")
-    told.zxid = tables.hexadecimal(zxid) or tables.number(zxid)  # RaftKeeper's is decimal
+    told.zxid = tables.hexadecimal(zxid) or tables.number(zxid)  # RaftKeeper prints it in decimal
     told.figures = _srvr_figures(srvr)
     told.attempt("server", lambda: told.figures.update(_mntr_figures(ask("mntr"))))
     told.attempt("connections", lambda: _word_connections(told, ask("cons"), clock))
@@ -178,15 +176,15 @@ def by_words(way: Way, clock: ServerClock) -> Told:
     if kind.traits.expiry:
         told.attempt("tick", lambda: _word_tick(told, ask("conf")))
     for dumped in dumps:
-        told.attempt("expiry", lambda: _word_dump(told, dumped, clock, way))  # noqa: B023  at once
+        told.attempt("expiry", lambda: _word_dump(told, dumped, clock, way))  # noqa: B023  called at once
     return told
 
 
 @contextmanager
-def _allowed(kind: Kind, word: str) -> Iterator[None]:
-    """Say why a server of another make hangs up on a word: it has a list of those that it answers.
+def _allowed(kind: ServerKind, word: str) -> Iterator[None]:
+    """Explain why a server of another make closed the connection: it has a list of allowed words.
 
-    ZooKeeper says so itself.
+    ZooKeeper itself answers with a sentence.
     """
     try:
         yield
@@ -220,11 +218,11 @@ def _mntr_figures(mntr: str) -> dict[str, Any]:
     return {name: value for name, value in numbers.items() if value is not None}
 
 
-def _word_connections(told: Told, cons: str, clock: ServerClock) -> None:
+def _word_connections(told: Sample, cons: str, clock: ServerClock) -> None:
     rows = tables.connections(cons)
     if told.kind.traits.answers:
         told.connections = _aged(rows, tables.newest_answer(cons), clock)
-    else:  # the last answer to anything but a ping, and operations by other names
+    else:  # without pings, and with other operation names
         told.connections = tuple(
             msgspec.structs.replace(row, quiet_ms=None, last_operation=_operation(row))
             for row in rows
@@ -236,7 +234,7 @@ def _operation(row: Connection) -> Text | None:
     return None if name is None else Text(OPERATIONS.get(name, name))
 
 
-def _word_watches(told: Told, ask: Callable[[str], str], way: Way) -> None:
+def _word_watches(told: Sample, ask: Callable[[str], str], way: SampleSettings) -> None:
     count = tables.watches_in_all(ask("wchs"))
     expected, fitting = way.sizes.expected(count), _fitting(way)
     if expected > fitting and not way.large_tables:
@@ -248,22 +246,22 @@ def _word_watches(told: Told, ask: Callable[[str], str], way: Way) -> None:
     told.watches = _listed(told.kind, count, way)
 
 
-def _listed(kind: Kind, count: int, way: Way) -> Paths:
+def _listed(kind: ServerKind, count: int, way: SampleSettings) -> Paths:
     blank_end = kind.traits.blank_end
-    if not count and not blank_end:  # the answer would be as empty as a refusal
+    if not count and not blank_end:  # an empty table cannot be told from a refusal
         return {}
     parts = _table("wchc", kind, way)
     way.sizes.read_table(sum(map(len, parts)), count)
     return tables.watched(words.lines(parts), blank_end=blank_end)
 
 
-def _fitting(way: Way) -> int:
-    """Give the bytes that can be asked for without a risk to the server."""
+def _fitting(way: SampleSettings) -> int:
+    """The number of bytes that can be requested without a risk to the server."""
     return UNREAD if way.separate is None else held_by_the_kernel() + READER_TAKES
 
 
-def _table(word: str, kind: Kind, way: Way) -> list[bytes]:
-    """Have a table read whose lock the server holds meanwhile."""
+def _table(word: str, kind: ServerKind, way: SampleSettings) -> list[bytes]:
+    """Request a table whose lock the server holds while it writes."""
     if way.separate is None:
         return _parts(word, kind, way)
     way.turn()
@@ -273,21 +271,21 @@ def _table(word: str, kind: Kind, way: Way) -> list[bytes]:
     return parts
 
 
-def _word_tick(told: Told, conf: str) -> None:
+def _word_tick(told: Sample, conf: str) -> None:
     told.tick_ms = tables.number(tables.settings(conf).get("tickTime"))
 
 
-Dumped = tuple[list[bytes], int]  # the answer, and when it came
+Dumped = tuple[list[bytes], int]  # the answer, and its time
 
 
-def _dumped(kind: Kind, way: Way) -> Dumped:
-    """Ask for it before the watches: it shows how long paths are here, and holds no lock."""
+def _dumped(kind: ServerKind, way: SampleSettings) -> Dumped:
+    """Request `dump` before the watches: it shows how long paths are, and holds no lock."""
     parts = _parts("dump", kind, way)
     way.sizes.read_dump(parts)
     return parts, _now()
 
 
-def _word_dump(told: Told, dumped: Dumped, clock: ServerClock, way: Way) -> None:
+def _word_dump(told: Sample, dumped: Dumped, clock: ServerClock, way: SampleSettings) -> None:
     parts, at = dumped
     traits = told.kind.traits
     if not traits.expiry and told.kind.flavour:
@@ -299,14 +297,14 @@ def _word_dump(told: Told, dumped: Dumped, clock: ServerClock, way: Way) -> None
     told.expires_in_ms = from_dates(found.buckets, at, clock.now(at)) or None
 
 
-def _parts(word: str, kind: Kind, way: Way) -> list[bytes]:
+def _parts(word: str, kind: ServerKind, way: SampleSettings) -> list[bytes]:
     way.turn()
     with _allowed(kind, word):
         return words.parts(way.address, word, way.context, SECONDS, way.tally)
 
 
-def _wanted(told: Told, way: Way) -> dict[str, Text]:
-    """Name the znodes whose owners are of interest: somebody watches them.
+def _wanted(told: Sample, way: SampleSettings) -> dict[str, Text]:
+    """The znodes whose owners matter: those that are watched.
 
     All other ephemerals are left out: a large ensemble has a hundred thousand of them.
     """
@@ -314,16 +312,16 @@ def _wanted(told: Told, way: Way) -> dict[str, Text]:
     return {path: path for one in tables_of_watches for paths in one.values() for path in paths}
 
 
-def unreached(why: str, kind: Kind = Kind()) -> Told:  # noqa: B008  it is frozen
-    """Give what a server tells that tells nothing."""
+def unreached(why: str, kind: ServerKind = ServerKind()) -> Sample:  # noqa: B008  it is frozen
+    """The sample of a server that gave no tables."""
     tables_of_it = ("server", "connections", "watches", "expiry")
-    return Told("none", kind, why=dict.fromkeys(tables_of_it, why))
+    return Sample("none", kind, why=dict.fromkeys(tables_of_it, why))
 
 
 def _aged(
     rows: tuple[Connection, ...], newest: int | None, clock: ServerClock
 ) -> tuple[Connection, ...]:
-    """Count how long each is quiet from now, not from the newest answer of this table."""
+    """Count silence from now instead of from the newest answer in this table."""
     at = _now()
     clock.heard(newest, at)
     now = clock.now(at)
@@ -359,7 +357,11 @@ V = TypeVar("V")
 
 
 def share(facts: Sequence[ServerFact], before: Sequence[ServerFact]) -> None:
-    """Let these facts, which nobody has seen yet, have their rows from those of the last look."""
+    """Let new facts share rows with those of the previous sample.
+
+    The past keeps old tables. Fifty thousand sessions are megabytes a table, and hardly any row
+    changes from one table to the next.
+    """
     known = {type(fact): fact for fact in before}
     for fact in facts:
         earlier = known.get(type(fact))
@@ -370,7 +372,7 @@ def share(facts: Sequence[ServerFact], before: Sequence[ServerFact]) -> None:
 
 
 def shared(now: dict[K, V] | None, before: dict[K, V] | None) -> dict[K, V] | None:
-    """Give a table made of parts of the one before it; that one itself if it says the same.
+    """A table that shares its parts with the previous one; that one itself if they are equal.
 
     >>> before = {1: ("/a",), 2: ("/b",)}
     >>> shared({1: ("/a",), 2: ("/b",)}, before) is before

@@ -1,4 +1,4 @@
-"""What a server told, as the four facts that the model knows."""
+"""Turns one sample of a server into the four facts of the model."""
 
 from typing import Any
 
@@ -7,20 +7,20 @@ import msgspec
 from zktop.model.facts import Connections, Expiry, Server, ServerFact, Watches
 from zktop.model.text import Text, clean
 from zktop.zk.connect.address import Hosts
-from zktop.zk.servers.sample import Told
+from zktop.zk.servers.sample import Sample
 from zktop.zk.servers.table_formats import Paths
 
 
 class Stamp(msgspec.Struct, frozen=True):
-    """Whose tables, not older than which transaction, read when."""
+    """The server of a sample, its zxid and its time."""
 
     server: Text
     zxid: int
     at: int
 
 
-def facts(told: Told, stamp: Stamp, hosts: Hosts) -> list[ServerFact]:
-    """Make the four facts of one look; paths become those that our clients know."""
+def facts(told: Sample, stamp: Stamp, hosts: Hosts) -> list[ServerFact]:
+    """The four facts of one sample; paths lose the chroot."""
     common: dict[str, Any] = {"server": stamp.server, "zxid": stamp.zxid, "at": stamp.at}
     return [
         _server(told, common),
@@ -45,7 +45,7 @@ def facts(told: Told, stamp: Stamp, hosts: Hosts) -> list[ServerFact]:
     ]
 
 
-def _server(told: Told, common: dict[str, Any]) -> Server:
+def _server(told: Sample, common: dict[str, Any]) -> Server:
     figures = told.figures
     latency = [_float(figures.get(name)) for name in ("min_latency", "avg_latency", "max_latency")]
     low, mean, high = latency
@@ -69,7 +69,7 @@ def _server(told: Told, common: dict[str, Any]) -> Server:
     )
 
 
-def _why(told: Told, table: str) -> Text | None:
+def _why(told: Sample, table: str) -> Text | None:
     said = told.why.get(table)
     return clean(said) if said else None
 

@@ -1,9 +1,9 @@
-"""What the four-letter words answer, read into rows; servers from 3.4 on.
+"""Parses the answers to four-letter words into rows; servers from 3.4 on.
 
-Pure functions of a text. A server, or something that only looks like one, may answer anything.
-A table is whole or unknown: an answer that is cut off, or has a line that does not fit, raises
-UnreadableError, because an empty table would be a statement. What is simple is read without a
-regular expression: to compile one takes longer than to read the tables of a small ensemble.
+Pure functions of a text that may be anything. A table is whole or unknown: an answer that is cut
+off, or has a line that does not fit, raises UnreadableError, because an empty table would be a
+statement. Simple formats are parsed without a regular expression: compiling one takes longer than
+reading the tables of a small ensemble.
 """
 
 import ipaddress
@@ -19,7 +19,7 @@ from zktop.model.text import Text, clean
 from zktop.zk.servers.four_letter import RefusedError
 
 Paths = dict[Session, tuple[Text, ...]]
-Wanted = Mapping[str, Text]  # paths that are asked about, each as whoever asks has it already
+Wanted = Mapping[str, Text]  # the wanted paths, as existing Text objects
 
 _MEMBER = (
     r"server\.\d+=[^;\n]*?(?P<host>\[[0-9A-Fa-f:.%]+\]|[^:;\n\[\]]+):\d+:\d+"
@@ -28,15 +28,15 @@ _MEMBER = (
 )
 _LONGEST_ID = 16  # hexadecimal digits
 _LONGEST = 19  # digits of a number of 64 bits
-_NO_SESSION: Final = (0, 0xFFFF_FFFF_FFFF_FFFF)  # what a connection without one may print
-_CLOSED = "null"  # the address of a connection that is being closed
-_SHOWN = 60  # characters of a line that does not fit
+_NO_SESSION: Final = (0, 0xFFFF_FFFF_FFFF_FFFF)  # printed for a connection without a session
+_CLOSED = "null"  # address of a closing connection
+_SHOWN = 60  # characters of a bad line in the message
 _SETS = r"(?:Local |Global )*Session(?: Sets|s) ?\(\d+\)(?:/\(\d+\))?:"
-_OBJECT = r"[\w.$]+@[0-9a-f]+"  # a follower of 3.4 prints one instead of its sessions
+_OBJECT = r"[\w.$]+@[0-9a-f]+"  # a follower of 3.4 prints this instead of its sessions
 
 
 class UnreadableError(RefusedError):
-    """An answer that has not the form of what was asked for: its table is unknown, not empty."""
+    """An answer has another form than expected: its table is unknown, not empty."""
 
 
 def unreadable(word: str, line: str | None = None) -> UnreadableError:
@@ -56,13 +56,13 @@ def mode_of(srvr: str) -> str | None:
 
 
 def figures(srvr: str) -> dict[str, str]:
-    """Give the `Name: value` lines of `srvr` by name."""
+    """The `Name: value` lines of `srvr` by name."""
     pairs = (line.partition(":") for line in srvr.splitlines() if ":" in line)
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def monitored(mntr: str) -> dict[str, str]:
-    """Read `mntr`: names without their `zk_`, and what stands behind the tab."""
+    """Parse `mntr`: names without their `zk_`, and the values behind the tab."""
     found: dict[str, str] = {}
     for line in _lines_of("mntr", mntr):
         name, tab, value = line.partition("\t")
@@ -73,9 +73,9 @@ def monitored(mntr: str) -> dict[str, str]:
 
 
 def settings(conf: str) -> dict[str, str]:
-    """Read `conf`; behind a heading for the members, these are settings too.
+    """Parse `conf`; the lines under the heading of the members are settings too.
 
-    The last line of an ensemble member's is not ended, so one that is cut off looks the same.
+    The last line of an ensemble member has no line break, so a truncated one looks the same.
     """
     ended = conf[: conf.rfind("\n") + 1]
     parts = [line.partition("=") for line in _lines_of("conf", ended)]
@@ -90,7 +90,7 @@ def _is_setting(name: str) -> bool:
 
 
 def _lines_of(word: str, text: str) -> list[str]:
-    """Give the lines that are not blank: at least one, and all of them whole."""
+    """The lines that are not blank: at least one, and all of them complete."""
     lines = [line for line in text.split("\n") if line.strip()]
     if not (lines and text.endswith("\n")):
         raise unreadable(word)
@@ -98,9 +98,9 @@ def _lines_of(word: str, text: str) -> list[str]:
 
 
 def connections(cons: str) -> tuple[Connection, ...]:
-    """Read `cons`; connections without a session, such as the one that asked, are left out.
+    """Parse `cons`, without connections that have no session, such as the one that asks.
 
-    ZooKeeper puts what it waits for in brackets behind each address, and a blank line at the end.
+    ZooKeeper appends the interest ops in brackets to each address, and ends with a blank line.
     """
     lines = _lines_of("cons", cons)
     if "](" in lines[0] and not cons.endswith("\n\n"):
@@ -110,16 +110,16 @@ def connections(cons: str) -> tuple[Connection, ...]:
 
 
 def newest_answer(cons: str) -> int | None:
-    """Give the newest `lresp`: about now, by the server's monotonic clock."""
+    """The newest `lresp`: about now, by the server's monotonic clock."""
     told = (number(part.partition(",")[0]) for part in cons.split("lresp=")[1:])
     return max(filter(None, told), default=None)
 
 
 def aged(rows: list[Connection], answered: list[int | None]) -> tuple[Connection, ...]:
-    """Fill in how long each was quiet: the newest answer among all of them counts as now.
+    """Compute how long each connection was silent: the newest answer of all counts as now.
 
-    The servers print their monotonic clock, which means nothing to anybody else. 0 means that the
-    connection has had no answer yet: its session has just moved to this server.
+    Servers print their monotonic clock, which means nothing elsewhere. 0 means that the connection
+    has had no answer yet: its session has just moved to this server.
     """
     now = max(filter(None, answered), default=0)
     return tuple(
@@ -156,7 +156,7 @@ def _connection(line: str) -> tuple[Connection, int | None] | None:
         received or 0,
         sent or 0,
         number(told.get("queued")) or 0,
-        Text(intern(clean(told["lop"]))) if "lop" in told else None,  # thousands say the same
+        Text(intern(clean(told["lop"]))) if "lop" in told else None,  # shared by thousands of rows
         hexadecimal(told.get("lcxid", "")),
         number(told.get("est")),
     )
@@ -164,7 +164,7 @@ def _connection(line: str) -> tuple[Connection, int | None] | None:
 
 
 def _without_interest(whose: str) -> tuple[str, bool]:
-    """Give the address without the number in brackets behind it, and whether it is one."""
+    """The address without the number in brackets, and whether it had one."""
     client, bracket, interest = whose.rpartition("[")
     if not (bracket and interest.endswith("]") and interest[:-1].isdigit()):
         client = whose
@@ -173,14 +173,14 @@ def _without_interest(whose: str) -> tuple[str, bool]:
 
 
 def client_address(text: str) -> Text:
-    """Write a client's address shortly, whatever way the server wrote it.
+    """Shorten a client's address, in any form that servers print.
 
     >>> client_address("worker-3/10.0.1.11:51022"), client_address("[0:0:0:0:0:0:0:1]:34886")
     ('10.0.1.11:51022', '[::1]:34886')
     """
     text = text.rpartition("/")[2]
     host, colon, port = text.rpartition(":")
-    if ":" not in host and "[" not in host:  # nothing but IPv6 is ever written otherwise
+    if ":" not in host and "[" not in host:  # only IPv6 needs more
         return clean(text)
     try:
         host = ipaddress.ip_address(host.strip("[]")).compressed
@@ -190,7 +190,7 @@ def client_address(text: str) -> Text:
 
 
 def watched(wchc: Iterable[str], *, blank_end: bool = True) -> Paths:
-    """Read the lines of `wchc`: session at the margin, its paths indented."""
+    """Parse `wchc`: a session at the margin, its paths indented."""
     return _by_session("wchc", indented("wchc", wchc, blank_end=blank_end))
 
 
@@ -215,7 +215,7 @@ def _by_session(
 
 
 def _once(paths: dict[Session, list[Text]]) -> Paths:
-    """Leave out what is listed twice, as watches of two kinds are, and who has nothing."""
+    """Remove duplicates, which are watches of two kinds, and sessions without paths."""
     return {
         session: tuple(dict.fromkeys(found))
         for session, found in paths.items()
@@ -228,7 +228,7 @@ def indented(
 ) -> Iterator[tuple[str, str | None]]:
     """Pair each indented line with the line at the margin above it, and that one with None.
 
-    The end is a line break, or as most tables of ZooKeeper have it, a blank line.
+    The end is a line break or, in most tables of ZooKeeper, a blank line.
     """
     head: str | None = None
     blank = 0
@@ -247,7 +247,7 @@ def indented(
 
 
 def watches_in_all(wchs: str) -> int:
-    """Read the sum from `wchs`, which decides whether the table itself may be asked for."""
+    """Parse the total from `wchs`, which decides whether the table may be requested."""
     found = re.fullmatch(r"\d+ connections watching \d+ paths\nTotal watches:(\d{1,18})\n", wchs)
     if found is None:
         raise unreadable("wchs", wchs)
@@ -255,19 +255,19 @@ def watches_in_all(wchs: str) -> int:
 
 
 class Dump(msgspec.Struct, frozen=True):
-    """What `dump` tells; a leader prints expiry buckets, a follower every session's time-out."""
+    """The content of `dump`: a leader prints expiry buckets, a follower the session timeouts."""
 
-    buckets: tuple[tuple[str, tuple[Session, ...]], ...] = ()  # when, as it was printed
+    buckets: tuple[tuple[str, tuple[Session, ...]], ...] = ()  # printed time, sessions
     timeouts_ms: dict[Session, int] | None = None
     ephemerals: Paths | None = None
-    sessions: tuple[Session, ...] | None = None  # all it tells of them is that they are there
+    sessions: tuple[Session, ...] | None = None  # without any times
 
 
 def dump(lines: Iterable[str], wanted: Wanted | None = None) -> Dump:
-    """Read any of the shapes of `dump`; its list of connections is passed over.
+    """Parse any form of `dump`; its list of connections is skipped.
 
-    There may be a hundred thousand ephemerals: only those that are wanted are kept, if any are
-    named. Lines behind the last one that matters are not even asked for.
+    There may be a hundred thousand ephemerals: only wanted paths are kept, if any are given. Lines
+    behind the last one that matters are not read.
     """
     rows = iter(lines)
     first = next(rows, "")
@@ -314,7 +314,7 @@ def _note_timeout(told: list[str], timeouts: dict[Session, int]) -> bool:
 
 
 def _counted(line: str, heading: str) -> int:
-    """Read a heading that ends with how many there are, such as `Sessions dump (2):`."""
+    """Parse a heading that ends with a count, such as `Sessions dump (2):`."""
     count = number(line.removeprefix(f"{heading} (").removesuffix("):"))
     if count is None or not line.startswith(heading):
         raise unreadable("dump", line)
@@ -322,7 +322,7 @@ def _counted(line: str, heading: str) -> int:
 
 
 def _sessions(first: str, rows: Iterator[str]) -> tuple[tuple[Session, ...], str]:
-    """Read the list of sessions that Keeper begins with, and the line behind it."""
+    """Parse the list of sessions that Keeper begins with, and the line behind it."""
     listed: list[Session] = []
     for line in rows:
         session = hexadecimal(line)
@@ -335,7 +335,7 @@ def _sessions(first: str, rows: Iterator[str]) -> tuple[tuple[Session, ...], str
 
 
 def _ephemerals(rows: Iterator[str], wanted: Wanted | None, heading: str | None = None) -> Paths:
-    """Read who owns what: like `wchc`, with a colon behind each session, but not in Keeper."""
+    """Parse the owners: like `wchc`, with a colon behind each session except in Keeper."""
     if wanted is not None and not wanted:
         return {}
     count = _counted(next(rows, "") if heading is None else heading, "Sessions with Ephemerals")
@@ -361,32 +361,32 @@ def _until_connections(rows: Iterator[str]) -> Iterator[str]:
         yield line
 
 
-class Member(msgspec.Struct, frozen=True):
-    """One server of the ensemble, as the ensemble's own configuration names it."""
+class EnsembleMember(msgspec.Struct, frozen=True):
+    """One server of the ensemble, as the ensemble's configuration names it."""
 
     host: str
-    port: int | None  # the client port, which an administrator may leave out
+    port: int | None  # client port, which is optional
 
 
-def members(config: str) -> tuple[Member, ...]:
-    """Read `/zookeeper/config`, or `membership` in `conf`.
+def members(config: str) -> tuple[EnsembleMember, ...]:
+    """Parse `/zookeeper/config`, or `membership` in `conf`.
 
     >>> members("server.1=zk1:2888:3888:participant;0.0.0.0:2181")
-    (Member(host='zk1', port=2181),)
+    (EnsembleMember(host='zk1', port=2181),)
     """
     told = (line for line in config.split("\n") if line.startswith("server."))
     found = (re.fullmatch(_MEMBER, line) for line in told)
     return tuple(_member(one) for one in found if one)
 
 
-def _member(found: re.Match[str]) -> Member:
+def _member(found: re.Match[str]) -> EnsembleMember:
     own = (found["own"] or "").strip("[]")
     host = found["host"].strip("[]") if own in ("", "0.0.0.0", "::", "0:0:0:0:0:0:0:0") else own  # noqa: S104  compared, not bound
-    return Member(host, int(found["port"]) if found["port"] else None)
+    return EnsembleMember(host, int(found["port"]) if found["port"] else None)
 
 
 def hexadecimal(text: str) -> int | None:
-    """Read `0x1f`; None when it is something else."""
+    """Parse `0x1f`; None for anything else."""
     text = text.strip()
     digits = text[2:]
     if not (text.startswith("0x") and len(digits) <= _LONGEST_ID and _is_plain(digits)):
@@ -398,13 +398,13 @@ def hexadecimal(text: str) -> int | None:
 
 
 def number(text: str | None) -> int | None:
-    """Read a decimal number; None when it is something else."""
+    """Parse a decimal number; None for anything else."""
     text = (text or "").strip()
     return int(text) if _is_number(text.removeprefix("-")) else None
 
 
 def decimal(text: str | None) -> float | None:
-    """Read a number that may have a fraction; servers before 3.5 print an average without one."""
+    """Parse a number that may have a fraction; servers before 3.5 print averages without one."""
     text = (text or "").strip()
     parts = text.removeprefix("-").split(".", 1)
     return float(text) if all(map(_is_number, parts)) else None
@@ -415,5 +415,5 @@ def _is_number(text: str) -> bool:
 
 
 def _is_plain(text: str) -> bool:
-    """Tell whether there is nothing but letters and digits, which excludes signs and blanks."""
+    """True for letters and digits alone, which excludes signs and blanks."""
     return text.isalnum() and text.isascii()

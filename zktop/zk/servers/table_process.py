@@ -1,10 +1,10 @@
-"""A process that reads answers of servers to their end, and does nothing else.
+"""A separate process that reads large answers to their end, and does nothing else.
 
-A ZooKeeper server holds the lock of its watch table while it writes the table out, so a reader
-that stalls freezes it. zktop can be stopped (ctrl-z) or be busy; this process cannot be busy, and
-a session of its own keeps signals of the terminal away from it. It needs the standard library
-alone: `table_reader` runs this file with questions on stdin, a JSON object a line, and gets for
-each a line that says how large the answer is, and then the answer. The end of stdin is its end.
+A ZooKeeper server holds the lock of its watch table while it writes the table, so a reader that
+stalls freezes it. zktop can be stopped (ctrl-z) or busy; this process is never busy, and a process
+session of its own keeps terminal signals away. It needs the standard library alone: `table_reader`
+runs this file with a JSON object per line on stdin, and reads for each a line with the size of the
+answer and then the answer. It exits at the end of stdin.
 """
 
 import json
@@ -15,21 +15,18 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-BUFFER = 4 << 20  # bytes to ask of the kernel, for what came and was not read yet
+BUFFER = 4 << 20  # bytes; requested size of the receive buffer
 CHUNK = 1 << 18
 
 
 def widened(line: socket.socket) -> int:
-    """Have the kernel keep as much as it is allowed to; give how much data that is.
-
-    The kernel counts its own books as well, so half of what it grants is data.
-    """
+    """Enlarge the receive buffer as far as allowed; return how much data it holds."""
     line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
     return line.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2
 
 
 def connected(host: str, port: int, deadline: float) -> socket.socket:
-    """Connect with a wide buffer, which must be there before the connection is."""
+    """Connect with a large receive buffer, which must be set before connecting."""
     problem: OSError | None = None
     for family, kind, protocol, _, address in socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM
@@ -48,7 +45,7 @@ def connected(host: str, port: int, deadline: float) -> socket.socket:
 
 
 def left(deadline: float) -> float:
-    """Give the seconds that are left; TimeoutError when there are none."""
+    """The seconds left; raises TimeoutError when there are none."""
     seconds = deadline - time.monotonic()
     if seconds <= 0:
         raise TimeoutError("no answer in time")
@@ -56,7 +53,7 @@ def left(deadline: float) -> float:
 
 
 def received(line: socket.socket, deadline: float) -> Iterator[bytes]:
-    """Give what comes until the server closes."""
+    """Yield chunks until the server closes."""
     while True:
         line.settimeout(left(deadline))
         chunk = line.recv(CHUNK)
@@ -66,7 +63,7 @@ def received(line: socket.socket, deadline: float) -> Iterator[bytes]:
 
 
 def answer(question: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
-    """Ask, and read to the end; what is larger than it may be is read and not kept."""
+    """Send a word and read to the end; an answer above the limit is read and dropped."""
     deadline = time.monotonic() + question["seconds"]
     chunks: list[bytes] = []
     size = 0
@@ -87,10 +84,10 @@ def answer(question: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
 
 
 def main() -> None:
-    """Answer questions until there are no more."""
+    """Answer requests from stdin until it ends."""
     for line in sys.stdin.buffer:
         question = json.loads(line)
-        # Without a handler this ends the process, wherever it hangs.
+        # Without a handler SIGALRM ends the process wherever it hangs.
         signal.setitimer(signal.ITIMER_REAL, question["seconds"] + question["kept_s"])
         head, chunks = answer(question)
         sys.stdout.buffer.write(json.dumps(head).encode() + b"\n")

@@ -1,7 +1,7 @@
-"""Watch tables by four-letter words: how large one may be, and the process that reads it.
+"""Reads watch tables by four-letter words, in a separate process.
 
-The reply must go into what the kernel keeps for a reader that stalls, and into what a process
-that does nothing else takes in no time.
+The answer must fit into the kernel's buffer for a stalled reader, plus what a process that does
+nothing else reads in no time.
 """
 
 import select
@@ -20,35 +20,35 @@ from zktop.zk.connect.ask_once import READ_ONLY_WORDS
 from zktop.zk.servers import table_process
 from zktop.zk.servers.four_letter import RefusedError, answered
 
-READER_TAKES = 1 << 20  # bytes: 10 ms at a gigabit a second
-UNREAD = 64_000  # bytes that go into any socket's buffer, for a reader in our own process
-FIRST_GUESS = 100.0  # bytes of one watch, before anything was measured
-SESSION_LINE = 21  # bytes; each watch may be one of another session
+READER_TAKES = 1 << 20  # bytes; 10 ms at 1 Gbit/s
+UNREAD = 64_000  # bytes that fit into any socket buffer, for reading in this process
+FIRST_GUESS = 100.0  # bytes of one watch, until measured
+SESSION_LINE = 21  # bytes; each watch may belong to another session
 MARGIN = 1.25
-LARGEST = 256 << 20  # bytes that are kept of one answer
-KEPT_S = 30.0  # an answer that we do not take, because we were stopped, ends the process then
-PATIENCE_S = 2.0  # beyond the deadline that the process keeps by itself
+LARGEST = 256 << 20  # bytes kept of one answer
+KEPT_S = 30.0  # then an answer that zktop does not take ends the process
+PATIENCE_S = 2.0  # beyond the process's own deadline
 
 
 def held_by_the_kernel() -> int:
-    """Give the bytes that the kernel keeps here for a reader that does not read."""
+    """The number of bytes that the kernel buffers for a reader that does not read."""
     with socket.socket() as line:
         return table_process.widened(line)
 
 
 class Sizes:
-    """How large the entries of a server's watch table are, by what was read of it."""
+    """The average size of the entries in a server's watch table, as measured."""
 
     def __init__(self) -> None:
         self._each = FIRST_GUESS
         self._is_of_table = False
 
     def expected(self, watches: int) -> int:
-        """Give the bytes that so many watches will be."""
+        """The expected size of a table with this many watches, in bytes."""
         return round(watches * self._each * MARGIN)
 
     def read_dump(self, parts: Sequence[bytes]) -> None:
-        """Learn from `dump` how long paths are, until a table has been read."""
+        """Learn the length of paths from `dump`, until a table has been read."""
         paths = sum(part.count(b"\n\t/") for part in parts)
         if paths and not self._is_of_table:
             others = sum(part.count(b"\n") for part in parts) - paths
@@ -56,13 +56,13 @@ class Sizes:
             self._each = named / paths + SESSION_LINE
 
     def read_table(self, size: int, watches: int) -> None:
-        """Learn from a table of so many watches."""
+        """Learn from a table with this many watches."""
         if watches:
             self._each, self._is_of_table = size / watches, True
 
 
 class TableReader:
-    """Has a process of its own read answers; started when it is needed, and again if it died."""
+    """Runs the reading process; starts it on demand, and again if it died."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -70,7 +70,7 @@ class TableReader:
         self._over = False
 
     def parts(self, address: Address, word: str, seconds: float) -> list[bytes]:
-        """Give the whole answer to a word; RefusedError says why there is none."""
+        """Return the whole answer to a word; raises RefusedError with the reason."""
         if word not in READ_ONLY_WORDS:
             raise ValueError(f"{word!r} is not among the words that only read")
         question = {
@@ -93,11 +93,11 @@ class TableReader:
                 raise RefusedError(f"{word}: {failure}") from None
 
     def close(self) -> None:
-        """End the process for good; a server that is writing to it notices at once."""
+        """End the process; a server that is writing to it notices at once."""
         self._over = True
         process = self._process
         if process is not None:
-            process.kill()  # who waits for its answer waits no longer
+            process.kill()  # ends a pending read
         with self._in_use:
             self._end()
 
@@ -125,14 +125,14 @@ class _FailedError(Exception):
 
 
 def _started() -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(  # noqa: S603  our own file
+    return subprocess.Popen(  # noqa: S603  a file of zktop
         [sys.executable, "-I", "-S", table_process.__file__],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         bufsize=0,
         cwd="/",
-        start_new_session=True,  # ctrl-z and ctrl-c are for zktop alone
+        start_new_session=True,  # no ctrl-z or ctrl-c
     )
 
 
@@ -156,7 +156,7 @@ def _asked(
 
 
 def _more(pipe: IO[bytes], deadline: float) -> bytes:
-    """Give what is there next. After we were stopped for long, that is not judged by the clock."""
+    """Read the next chunk. The time during which zktop was stopped does not count."""
     poll = select.poll()
     poll.register(pipe, select.POLLIN)
     if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):

@@ -1,9 +1,9 @@
-"""Runs jobs once everything that had happened before them has been told.
+"""Runs a job once everything that happened before it has arrived.
 
-A table of a server must not be judged by a picture of the locks that is older than the table. So
-a question is sent through the connection that tells of the locks, and the jobs wait for its
-answer. Only one question is under way at a time: a client that keeps on sending puts off its
-pings, and never notices that its server is silent.
+A server's table must not be judged by a picture of the locks that is older than the table. So a
+request goes through the connection that delivers the locks, and the job waits for its answer. Only
+one such request is under way at a time: a client that keeps sending delays its pings, and never
+notices a silent server.
 """
 
 from collections.abc import Callable
@@ -15,16 +15,16 @@ Job = Callable[[], None]
 
 
 class Barrier:
-    """Jobs that wait for an answer, in their order; everything happens on the stream's thread."""
+    """Jobs that wait for an answer, in order. Runs on the event loop's thread."""
 
     def __init__(self, reader: Reader, is_ready: Callable[[], bool]) -> None:
         self._reader, self._is_ready = reader, is_ready
-        self._asked: list[Job] = []  # for these a question is under way
+        self._asked: list[Job] = []  # their request is under way
         self._next: list[Job] = []
-        self._turn: int | None = None  # the connection of that question
+        self._turn: int | None = None  # connection number of that request
 
     def after(self, job: Job) -> None:
-        """Run a job after the answer to a question that is sent from now on."""
+        """Run a job after the answer to a request that is sent from now on."""
         self._next.append(job)
         if not self._is_ready():
             self._turn = None

@@ -1,8 +1,8 @@
-"""Finds locks in a tree that also serves other things, without watching all of it.
+"""Finds locks in a tree that also holds other data, without watching all of it.
 
-A root such as `/**`, or no root at all, is not watched at `/`: that would bring us every change of
-everybody. The tree is walked by names alone, within a budget, and then the narrowest parents that
-hold locks are watched. Now and then it is walked again, to find locks in new places.
+A root such as `/**`, or no root at all, is not watched at `/`: that would deliver every change of
+every application. Discovery walks the tree by names alone, within a budget, and then watches the
+narrowest parents that hold locks. It walks again from time to time to find locks in new places.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,13 +11,13 @@ from zktop.model.facts import join, split
 from zktop.zk.read.reader import Answer, Item, Reader, Result
 from zktop.zk.read.requests import GET_CHILDREN
 from zktop.zk.watch.observer import Observer
-from zktop.zk.watch.scope import Reach, Scope, looks_like_a_place
+from zktop.zk.watch.scope import RootPattern, WatchedRoot, looks_like_a_place
 
-AGAIN_S = 30.0  # between two walks of a large tree ...
-SOONER_S = 2.0  # ... and of a small one, which costs next to nothing
-WALKED_PER_S = 50  # on average: a tree of a hundred znodes is walked every other second
+AGAIN_S = 30.0  # between two walks of a large tree
+SOONER_S = 2.0  # of a small tree
+WALKED_PER_S = 50  # average znodes per second over time
 MOST_WALKED = 200_000  # znodes of one walk
-MOST_CHILDREN = 10_000  # of one znode that is no lock: more, and it is a table of data
+MOST_CHILDREN = 10_000  # of a folder that is no lock; larger ones hold data
 STEP = 500
 FLOOD_PER_S = 5_000
 
@@ -25,50 +25,50 @@ LooksLikeALock = Callable[[str, Sequence[str]], bool]
 
 
 def might_be_a_lock(path: str, names: Sequence[str]) -> bool:
-    """Tell whether it is worth reading: someone has a place in it, or it is called like a lock.
+    """True if a znode is worth reading: it has contenders, or is named like a lock.
 
-    What is read in vain costs little; what it is, the model decides.
+    A useless read costs little; the model decides what it is.
 
     >>> might_be_a_lock("/app/leader", ()), might_be_a_lock("/app/config", ("a", "b"))
     (True, False)
     """
     if any(map(looks_like_a_place, names)):
         return True
-    from zktop.model.layouts.site import is_lockish  # noqa: PLC0415  where roots are not named
+    from zktop.model.layouts.site import is_lockish  # noqa: PLC0415  only without named roots
 
     return is_lockish(split(path)[1])
 
 
 class Discovery:
-    """Walks for the wide roots and hands what it finds to the observer."""
+    """Walks the wide roots and adds the locks that it finds to the observer."""
 
     def __init__(
         self,
         reader: Reader,
         observer: Observer,
-        roots: Sequence[Reach],
+        roots: Sequence[RootPattern],
         looks_like_a_lock: LooksLikeALock,
         items_per_s: int,
     ) -> None:
         self._reader, self._observer, self._roots = reader, observer, roots
         self._looks_like_a_lock = looks_like_a_lock
         self._items_per_s = items_per_s
-        self._watched: dict[str, Scope] = {}
+        self._watched: dict[str, WatchedRoot] = {}
         self._ahead: list[str] = []
         self._walked = 0
         self._turn = -1
-        self._found: dict[str, list[str]] = {}  # parent -> locks in it
-        self._children: dict[str, int] = {}  # parent -> how many children it has
+        self._found: dict[str, list[str]] = {}  # locks by parent
+        self._children: dict[str, int] = {}  # number of children by parent
         self.walks = 0
         self.cut_short = False
 
     @property
     def done_once(self) -> bool:
-        """Tell whether the whole tree, or what the budget allows of it, was walked."""
+        """True after one walk of the whole tree, or as much of it as the budget allows."""
         return not self._roots or self.walks > 0
 
-    def take_over(self, reach: Reach) -> None:
-        """Look for the locks of a root whose watch brought too much of other things."""
+    def take_over(self, reach: RootPattern) -> None:
+        """Find the locks of a root whose watch delivered too many other events."""
         self._roots = [*self._roots, reach]
         if len(self._roots) == 1:
             self.start()
@@ -108,7 +108,7 @@ class Discovery:
         self._reader.read([(GET_CHILDREN, path) for path in step], listed)
 
     def _go_on(self, turn: int, walked: int) -> None:
-        """Walk at once the first time; later no faster than the budget for requests."""
+        """Walk at full speed the first time, later within the request budget."""
         pause = walked / self._items_per_s if self.walks else 0.0
         self._reader.stream.after(pause, self._step, turn)
 
@@ -134,7 +134,7 @@ class Discovery:
         self.cut_short = self.cut_short or bool(self._ahead)
         chosen = set(_narrowest(self._found, self._children))
         for root in chosen - self._watched.keys():
-            scope = self._observer.add(Reach(root), flood_per_s=FLOOD_PER_S)
+            scope = self._observer.add(RootPattern(root), flood_per_s=FLOOD_PER_S)
             if scope is not None:
                 self._watched[root] = scope
         for root in self._watched.keys() - chosen:
@@ -145,7 +145,7 @@ class Discovery:
 
 
 def _narrowest(found: dict[str, list[str]], children: dict[str, int]) -> list[str]:
-    """Choose what to watch: a parent that holds mostly locks, else each lock by itself."""
+    """Choose what to watch: a parent that holds mostly locks, else each lock."""
     chosen: list[str] = []
     for parent, locks in found.items():
         if parent != "/" and 2 * len(locks) > children.get(parent, 0):

@@ -1,7 +1,7 @@
-"""Looks at what is there in place of a root that does not exist.
+"""Reads the neighbours of a root that does not exist.
 
-The names beside it tell a typing mistake from a root that is still to come. They are read once for
-each connection: the root's own watch tells when it appears.
+The names beside it tell a typing mistake from a root that is yet to be created. They are read once
+per connection; the root's own watch reports when it appears.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,8 +13,8 @@ from zktop.zk.read.reader import Answer, Reader
 from zktop.zk.read.requests import NO_NODE, ListChildren, children
 
 
-class Missing:
-    """The roots that a user has named, by the znodes where they begin."""
+class MissingRoots:
+    """The roots that the user named, by their first znodes."""
 
     def __init__(
         self, reader: Reader, emit: Callable[[SourceFact], None], bases: Iterable[str]
@@ -25,7 +25,7 @@ class Missing:
         self._turn = -1
 
     def look(self, base: str) -> None:
-        """List the nearest znode above a root that was not found."""
+        """List the nearest existing ancestor of a missing root."""
         if self._turn != self._reader.turn:
             self._turn = self._reader.turn
             self._looked_at.clear()
@@ -43,5 +43,5 @@ class Missing:
             self._list(split(path)[0])
         elif answer.error is None:
             names, stat = children(answer.value)
-            told = cast("tuple[Text, ...]", names)  # which the fact itself makes clean
+            told = cast("tuple[Text, ...]", names)  # the fact cleans them
             self._emit(Children(zxid=answer.zxid, at=answer.at, path=path, names=told, stat=stat))

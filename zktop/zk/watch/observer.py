@@ -1,9 +1,9 @@
-"""Keeps the picture of an ensemble true: watches, events, and everything again after a reconnect.
+"""Watches roots and turns events into facts; starts over after a reconnect.
 
 A root is watched in one of two ways that give the same facts. Servers from 3.6 on keep one
-persistent recursive watch that reports every single change. Elsewhere each listed znode has a
-one-shot child watch, renewed by the listing that follows it, with a pause under bursts.
-Never both on one path: servers before 3.9 then lose the persistent one.
+persistent recursive watch that reports every change. On others each listed znode has a one-shot
+child watch, renewed by the listing that follows it, with a pause under bursts. Never both on one
+path: servers before 3.9 then drop the persistent one.
 """
 
 import time
@@ -13,13 +13,13 @@ from zktop.model.facts import Gone, Millis, Node, SourceFact, split
 from zktop.model.text import Text
 from zktop.zk.read.reader import Answer, Reader
 from zktop.zk.read.requests import NO_AUTH, NO_NODE, AddWatch, Exists, RemoveWatches
-from zktop.zk.watch.pending import Newcomers, Unconfirmed, has_many_deletions
-from zktop.zk.watch.scope import Reach, Scope, upwards
-from zktop.zk.watch.tree import Branch, Survey
+from zktop.zk.watch.pending import ChangedFolders, UnreadZnodes, has_many_deletions
+from zktop.zk.watch.scope import RootPattern, WatchedRoot, upwards
+from zktop.zk.watch.tree import ListedZnode, TreeReader
 
 CREATED, DELETED, CHANGED, CHILD = 1, 2, 3, 4
 
-PAUSE_S = 0.05  # between two listings of one znode in the one-shot way
+PAUSE_S = 0.05  # between two listings of one znode, with one-shot watches
 PAUSE_PER_NAME_S = 0.00001
 CONFIRM_EVERY_S = 0.25
 FLOOD_REST_S = 60.0
@@ -40,46 +40,43 @@ class Observer:
         self._clock, self._stream = reader.clock, reader.stream
         self._watch_budget, self._flood_per_s = watch_budget, flood_per_s
         self.persistent = True  # whether persistent watches are used
-        self.survey = Survey(reader, emit, watch_budget)
+        self.survey = TreeReader(reader, emit, watch_budget)
         self.survey.on_hidden = self._hidden
         self.survey.on_listed = self._listed
         self.on_missing: Callable[[str], None] = lambda _base: None
-        self.on_flood: Callable[[Reach], None] = lambda _reach: None
-        self.scopes: dict[str, list[Scope]] = {}  # by base
-        self._newcomers = Newcomers()
-        self.unconfirmed = Unconfirmed()
+        self.on_flood: Callable[[RootPattern], None] = lambda _reach: None
+        self.scopes: dict[str, list[WatchedRoot]] = {}  # by base
+        self._newcomers = UnreadZnodes()
+        self.unconfirmed = ChangedFolders()
         self._waking = self._confirming = self._counting = False
 
-    # What is watched
-
-    def all_scopes(self) -> list[Scope]:
-        """Give every scope."""
+    def all_scopes(self) -> list[WatchedRoot]:
         return [scope for scopes in self.scopes.values() for scope in scopes]
 
     def watches(self) -> int:
-        """Count the watches that a server keeps for us."""
+        """The number of watches that the server keeps for zktop."""
         return sum(not one.polled for one in self.all_scopes()) + len(self.survey.single_watches)
 
     @property
     def settled(self) -> bool:
-        """Tell whether everything that was told of has been read."""
+        """True when everything that events announced has been read."""
         return not self._newcomers and self._reader.idle
 
     def add(
-        self, reach: Reach, *, start: bool = True, flood_per_s: int | None = None
-    ) -> Scope | None:
-        """Watch one more root, unless a scope covers it already."""
+        self, reach: RootPattern, *, start: bool = True, flood_per_s: int | None = None
+    ) -> WatchedRoot | None:
+        """Watch another root, unless a watched one covers it."""
         known = (scope for base in upwards(reach.base) for scope in self.scopes.get(base, ()))
         if any(scope.reach.contains(reach) for scope in known):
             return None
         most = min(flood_per_s or self._flood_per_s, self._flood_per_s)
-        scope = Scope(reach, recursive=self.persistent, flood_per_s=most)
+        scope = WatchedRoot(reach, recursive=self.persistent, flood_per_s=most)
         self.scopes.setdefault(reach.base, []).append(scope)
         if start:
             self._begin(scope, len(self.scopes))
         return scope
 
-    def drop(self, scope: Scope) -> None:
+    def drop(self, scope: WatchedRoot) -> None:
         """Stop watching a root."""
         self.scopes[scope.base].remove(scope)
         if not self.scopes[scope.base]:
@@ -88,7 +85,7 @@ class Observer:
             self.survey.forget(scope.base)
 
     def connected(self) -> None:
-        """Begin again on a new connection: kazoo and the servers forget every watch."""
+        """Start over: kazoo and the servers forget every watch."""
         self._newcomers.clear()
         self.unconfirmed.clear()
         self.survey.forget_all()
@@ -96,50 +93,48 @@ class Observer:
             for scope in scopes:
                 self._begin(scope, count)
 
-    def _begin(self, scope: Scope, count: int) -> None:
-        """Watch the first bases, as far as the budget goes, and poll the others."""
+    def _begin(self, scope: WatchedRoot, count: int) -> None:
+        """Watch the root if the budget allows, else poll it."""
         scope.polled = count > self._watch_budget
         scope.recursive = self.persistent and not scope.polled
         self._start(scope)
 
-    def _start(self, scope: Scope) -> None:
+    def _start(self, scope: WatchedRoot) -> None:
         if scope.watched_singly:
             self._watch_base(scope)
             return
         if scope.recursive:
             watch = AddWatch(self._reader.hosts.full(scope.base))
             self._reader.ask(watch, lambda answer: self._added(scope, answer))
-        self.survey.open(scope, [scope.base])  # after the watch: both share one ordered stream
+        self.survey.open(scope, [scope.base])  # after the watch, in the same ordered stream
 
-    def _added(self, scope: Scope, answer: Answer) -> None:
-        if answer.error is not None:  # no such request, or a watch manager that cannot do it
+    def _added(self, scope: WatchedRoot, answer: Answer) -> None:
+        if answer.error is not None:  # an old server, or a watch manager without it
             self.persistent = False
             self._watch_singly(scope)
 
-    def _watch_singly(self, scope: Scope) -> None:
+    def _watch_singly(self, scope: WatchedRoot) -> None:
         scope.recursive = False
         self.survey.forget(scope.base)
         self._watch_base(scope)
 
-    def _watch_base(self, scope: Scope) -> None:
+    def _watch_base(self, scope: WatchedRoot) -> None:
         watch = Exists(self._reader.hosts.full(scope.base), watch=True)
         self._reader.ask(watch, lambda answer: self._base_looked_at(scope, answer))
 
-    def _base_looked_at(self, scope: Scope, answer: Answer) -> None:
+    def _base_looked_at(self, scope: WatchedRoot, answer: Answer) -> None:
         if answer.code == NO_NODE:
             self._emit(Gone(zxid=answer.zxid, at=answer.at, path=Text(scope.base)))
             self.on_missing(scope.base)
         elif answer.code in (0, NO_AUTH):
             self.survey.open(scope, [scope.base])
 
-    def _unwatch(self, scope: Scope) -> None:
+    def _unwatch(self, scope: WatchedRoot) -> None:
         if scope.recursive:
             self._reader.ask(RemoveWatches(self._reader.hosts.full(scope.base)), lambda _: None)
 
-    # What happens
-
     def event(self, kind: int, full: str, zxid: int, at: Millis) -> None:
-        """Take a watch event, in the order of the wire."""
+        """Handle a watch event, in wire order."""
         path = self._reader.hosts.inside(full)
         if path is None:
             return
@@ -160,7 +155,9 @@ class Observer:
             if rooted.watched_singly:
                 self._watch_base(rooted)
 
-    def _appeared(self, scope: Scope, path: str, bound: int, at: Millis, *, created: bool) -> None:
+    def _appeared(
+        self, scope: WatchedRoot, path: str, bound: int, at: Millis, *, created: bool
+    ) -> None:
         parent, name = split(path)
         branch = self.survey.branches.get(parent)
         if created:
@@ -171,7 +168,7 @@ class Observer:
         if branch is not None or path == scope.base:
             self._newcomers.add(path, scope)
         elif not (self.survey.pending(parent) or parent in self._newcomers):
-            self.survey.open(scope, [parent])  # it was taken for a contender, and is a folder
+            self.survey.open(scope, [parent])  # taken for a contender, but it is a folder
 
     def _deleted(self, path: str, bound: int, at: Millis) -> None:
         self._emit(Gone(zxid=bound, at=at, path=Text(path)))
@@ -203,7 +200,7 @@ class Observer:
             self._stream.after(wait, self._list_again, path, self._reader.turn)
 
     def relist(self, paths: Iterable[str]) -> None:
-        """List these once more: a newer listing proves that everything in it is still there."""
+        """List these again: a newer listing proves that everything in it still exists."""
         for path in paths:
             self._list_again(path, self._reader.turn)
 
@@ -212,7 +209,7 @@ class Observer:
         if branch is not None and turn == self._reader.turn:
             self.survey.open(branch.scope, [path])
 
-    def _scope_of(self, path: str) -> Scope | None:
+    def _scope_of(self, path: str) -> WatchedRoot | None:
         parent = split(path)[0]
         branch = self.survey.branches.get(parent)
         if branch is not None:
@@ -225,8 +222,8 @@ class Observer:
                     return scope
         return None
 
-    def _hidden(self, scope: Scope, path: str) -> None:
-        """Servers that hide a znode hide its events too: look at its parent in another way."""
+    def _hidden(self, scope: WatchedRoot, path: str) -> None:
+        """A server that hides a znode hides its events too: watch its parent differently."""
         parent = split(path)[0]
         branch = self.survey.branches.get(parent)
         if branch is None or not scope.recursive:
@@ -237,11 +234,9 @@ class Observer:
         else:
             self.survey.polled.add(parent)
 
-    # What is done at leisure
-
     def after_batch(self) -> None:
-        """Read the newcomers that it is time for, and come back for the others."""
-        if not self._reader.is_full:  # else one request for each would never catch up
+        """Read pending znodes that are due, and set a timer for the others."""
+        if not self._reader.is_full:  # else single requests would never catch up
             for scope, paths in self._newcomers.grown_up().items():
                 self.survey.read(scope, paths)
         self.survey.flush()
@@ -251,15 +246,15 @@ class Observer:
             self._stream.after(wait, self._wake)
 
     def _wake(self) -> None:
-        self._waking = False  # a batch ends after this, and that is what it takes
+        self._waking = False  # after_batch runs next
 
-    def _touch(self, branch: Branch) -> None:
+    def _touch(self, branch: ListedZnode) -> None:
         self.unconfirmed.add(branch)
         if not self._confirming:
             self._confirming = True
             self._stream.after(CONFIRM_EVERY_S, self._confirm)
 
-    def _listed(self, branch: Branch) -> None:
+    def _listed(self, branch: ListedZnode) -> None:
         branch.listed = time.monotonic()
         self.unconfirmed.forget(branch.path)
 
@@ -276,15 +271,15 @@ class Observer:
             self._stream.after(1.0, self._counted)
 
     def _counted(self) -> None:
-        """Look for what sends more events than anybody could look at."""
+        """Look for roots with more events than can be processed."""
         self._counting = False
         for scope in self.all_scopes():
             flooded, scope.events = scope.events > scope.flood_per_s, 0
             if flooded and not scope.polled:
                 self._flooded(scope)
 
-    def _flooded(self, scope: Scope) -> None:
-        """Watch only where the locks are, or poll where that is known already."""
+    def _flooded(self, scope: WatchedRoot) -> None:
+        """Watch only known lock folders, or poll if those are watched already."""
         if scope.reach.loose:
             self.drop(scope)
             self.on_flood(scope.reach)
@@ -293,7 +288,7 @@ class Observer:
         scope.recursive, scope.polled = False, True
         self._stream.after(FLOOD_REST_S, self._watch_again, scope, self._reader.turn)
 
-    def _watch_again(self, scope: Scope, turn: int) -> None:
+    def _watch_again(self, scope: WatchedRoot, turn: int) -> None:
         if scope.polled and turn == self._reader.turn and scope in self.all_scopes():
             scope.recursive, scope.polled = self.persistent, False
             self.survey.forget(scope.base)

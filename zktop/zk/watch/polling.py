@@ -1,8 +1,8 @@
-"""Looks at Stats where no watch tells: beyond the watch budget, after a flood, behind ACLs.
+"""Polls Stats where no watch reports: beyond the watch budget, after a flood, behind ACLs.
 
-A listing is repeated only when the Stat of its znode says that children came or went. The same
-rounds look slowly over everything else that is listed, because an ACL that changes makes no event
-and silences those that would follow.
+A folder is listed again only when its Stat shows that children came or went. Slow rounds also
+cover every other listed folder, because a changed ACL sends no event and suppresses those that
+follow.
 """
 
 from collections.abc import Sequence
@@ -12,28 +12,28 @@ from zktop.model.facts import Stat
 from zktop.zk.read.reader import Answer, Item, Reader, Result
 from zktop.zk.read.requests import GET_DATA
 from zktop.zk.watch.observer import Observer
-from zktop.zk.watch.scope import Scope
+from zktop.zk.watch.scope import WatchedRoot
 
-EVERY_S = 1.0  # what has no watch
-DENIED_AT_ONCE = 50  # an ACL that opens is met by trying again
+EVERY_S = 1.0  # folders without a watch
+DENIED_AT_ONCE = 50  # folders, in case their ACL has opened
 AUDITED_AT_ONCE = 1_000
 
 
 class Polling:
-    """Rounds over the branches of a survey."""
+    """Rounds over the folders of a TreeReader."""
 
     def __init__(
         self, reader: Reader, observer: Observer, items_per_s: int, audit_every: float
     ) -> None:
         self._reader, self._observer = reader, observer
-        self._items_per_s = max(1, items_per_s * 3 // 4)  # the rest is for what they find
+        self._items_per_s = max(1, items_per_s * 3 // 4)  # the rest is for reading the changes
         self._rounds_per_audit = max(1, round(audit_every / EVERY_S))
         self._rounds = 0
         self._next_polled = self._next_denied = self._next_audited = 0
         self._going = False
 
     def start(self) -> None:
-        """Begin; a connection that is lost leaves out rounds and nothing else."""
+        """Begin; a lost connection only skips rounds."""
         if not self._going:
             self._going = True
             self._reader.stream.after(EVERY_S, self._round)
@@ -41,7 +41,7 @@ class Polling:
     def _round(self) -> None:
         self._reader.stream.after(EVERY_S, self._round)
         if not self._reader.idle:
-            return  # the first reading comes first
+            return  # wait for the first reading
         self._rounds += 1
         survey = self._observer.survey
         absent = self._absent()
@@ -62,16 +62,16 @@ class Polling:
             self._look_at(due)
 
     def _denied_at_once(self) -> int:
-        """Give the most that one round tries again, beside the others."""
+        """The number of denied folders that one round tries again."""
         return min(DENIED_AT_ONCE, max(1, self._items_per_s // 5))
 
     def _audited_at_once(self) -> int:
-        """Give the most that one round looks at; an old server is asked for each of them."""
+        """The number of watched folders that one round checks."""
         budget = AUDITED_AT_ONCE if self._reader.batches else self._items_per_s
         return min(AUDITED_AT_ONCE, budget)
 
     def sentence(self) -> str | None:
-        """Say how many are looked at how often, and why; nothing where all are watched."""
+        """How many folders are polled how often, and why; None if all are watched."""
         polled = len(self._polled()) + len(self._absent())
         if not polled:
             return None
@@ -90,8 +90,8 @@ class Polling:
         branches = survey.branches.values()
         return [one.path for one in branches if one.scope.polled or one.path in survey.polled]
 
-    def _absent(self) -> dict[str, Scope]:
-        """Give the roots that have no watch and are not there; they may come."""
+    def _absent(self) -> dict[str, WatchedRoot]:
+        """Roots that have no watch and do not exist yet."""
         branches = self._observer.survey.branches
         scopes = self._observer.all_scopes()
         return {one.base: one for one in scopes if one.polled and one.base not in branches}
@@ -102,11 +102,11 @@ class Polling:
 
     def _looked_at(self, batch: Sequence[Item], results: list[Result], _answer: Answer) -> None:
         survey = self._observer.survey
-        changed: dict[Scope, list[str]] = {}
+        changed: dict[WatchedRoot, list[str]] = {}
         for (_, path), result in zip(batch, results, strict=True):
             branch = survey.branches.get(path)
             if branch is None or path in self._observer.unconfirmed:
-                continue  # gone meanwhile, or about to be listed anyway
+                continue  # gone, or about to be listed
             if isinstance(result, int) or _differs(branch.stat, result[1]):
                 changed.setdefault(branch.scope, []).append(path)
         for scope, paths in changed.items():
@@ -126,7 +126,7 @@ def _differs(known: Stat | None, found: Stat) -> bool:
 
 
 def _turn(paths: list[str], start: int, count: int) -> tuple[int, list[str]]:
-    """Give the next slice of a round and where the one after it begins."""
+    """The next slice of a round, and where the one after it begins."""
     if start >= len(paths):
         start = 0
     return start + count, paths[start : start + count]

@@ -1,4 +1,4 @@
-"""How far a root reaches: which paths are looked at for it, and where its watch goes."""
+"""Which paths a root covers, and where its watch is set."""
 
 import re
 from collections.abc import Iterable
@@ -9,27 +9,27 @@ from zktop.model.settings import path_pattern
 
 ANY_DEPTH: Final = "**"
 ANY_NAME: Final = re.compile("[^/]*")
-BESIDE: Final = "-__lock__"  # where kazoo's semaphores queue, beside the znode of their leases
+BESIDE: Final = "-__lock__"  # queue of a kazoo semaphore, beside its leases
 
 _UUID = r"[0-9a-f]{32}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
-_SEQUENCE = 9  # digits at the least: ten, or a minus sign and nine
+_SEQUENCE = 9  # digits at least: ten, or a minus sign and nine
 
 
 def looks_like_a_place(name: str) -> bool:
-    """Tell whether a name is one that a client takes in a queue, and no folder.
+    """True if a name is that of a contender rather than a folder.
 
-    A place has a sequence number at its end or a uuid in it.
+    Contenders have a sequence number at the end, or a uuid.
 
     >>> looks_like_a_place("lock-0000000007"), looks_like_a_place("leases")
     (True, False)
     """
     if len(name) >= _SEQUENCE and name[-_SEQUENCE:].isdigit():
         return True
-    return len(name) >= 32 and re.search(_UUID, name) is not None  # noqa: PLR2004  a uuid's length
+    return len(name) >= 32 and re.search(_UUID, name) is not None  # noqa: PLR2004  length of a uuid
 
 
 def upwards(path: str) -> list[str]:
-    """Give a path and all those above it.
+    """A path and all its ancestors.
 
     >>> upwards("/locks/orders")
     ['/locks/orders', '/locks', '/']
@@ -41,8 +41,8 @@ def upwards(path: str) -> list[str]:
     return found
 
 
-class Reach:
-    """One root, exact or with `*` and `**`, as the paths that it concerns."""
+class RootPattern:
+    """One root, exact or with `*` and `**`, as the paths that it covers."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -57,11 +57,11 @@ class Reach:
 
     @property
     def wide(self) -> bool:
-        """Tell whether its watch would be on everything that the ensemble serves."""
+        """True if its watch would cover everything that the ensemble holds."""
         return self.base == "/" and not self.exact
 
     def covers(self, path: str) -> bool:
-        """Tell whether a path may be a lock of this root, lead to one, or lie within one."""
+        """True if a path may be a lock of this root, an ancestor, or inside one."""
         parts = [part for part in path.split("/") if part]
         if parts[:1] == ["zookeeper"] and not self.base.startswith("/zookeeper"):
             return False
@@ -73,28 +73,28 @@ class Reach:
         return len(parts) >= self._depth_of_base
 
     def covers_children(self, path: str) -> bool:
-        """Tell whether every child of a covered path is covered, whatever its name."""
+        """True if every child of a covered path is covered, whatever its name."""
         depth = path.count("/")
         if path == "/":
             return False
         return depth >= self._whole or self._levels[depth] is ANY_NAME
 
     def matches(self, path: str) -> bool:
-        """Tell whether a path may be a lock of this root, by its place in the tree."""
+        """True if a path may be a lock of this root."""
         return self._pattern.fullmatch(path) is not None
 
     @property
     def loose(self) -> bool:
-        """Tell whether it leaves open at which depth its locks are."""
+        """True if the depth of its locks is open."""
         return self._loose is not None
 
     def leads_on(self, path: str) -> bool:
-        """Tell whether the children of this path are folders or locks rather than contenders."""
+        """True if the children of this path are folders or locks, not contenders."""
         depth = path.count("/") if path != "/" else 0
         return self._loose is None and depth < len(self._levels)
 
-    def contains(self, other: "Reach") -> bool:
-        """Tell whether everything that the other reaches is reached by this one."""
+    def contains(self, other: "RootPattern") -> bool:
+        """True if this root covers everything that the other covers."""
         if not self.covers(other.base):
             return False
         depth = other.base.count("/") if other.base != "/" else 0
@@ -106,19 +106,19 @@ class Reach:
         return self.base.count("/") if self.base != "/" else 0
 
 
-def reaches_of(roots: Iterable[str]) -> list[Reach]:
-    """Read roots as a user writes them; `/` alone, and no root at all, mean everything.
+def reaches_of(roots: Iterable[str]) -> list[RootPattern]:
+    """Parse the roots of the user; `/` alone, and no root at all, mean everything.
 
     >>> [reach.path for reach in reaches_of(["/locks/"])]
     ['/locks', '/locks-__lock__']
     """
-    reaches: list[Reach] = []
+    reaches: list[RootPattern] = []
     for root in roots or ("/**",):
         path = root.rstrip("/") or "/**"
-        reach = Reach(path)
+        reach = RootPattern(path)
         reaches.append(reach)
         if reach.exact and not path.endswith(BESIDE):
-            reaches.append(Reach(path + BESIDE))
+            reaches.append(RootPattern(path + BESIDE))
     return reaches
 
 
@@ -128,26 +128,25 @@ def _level(part: str) -> re.Pattern[str]:
     return re.compile("[^/]*".join(map(re.escape, re.split(r"\*+", part))))
 
 
-class Scope:
-    """One watched base: everything below it that its reach covers is read and kept true."""
+class WatchedRoot:
+    """A root that is watched at its first fixed path."""
 
-    def __init__(self, reach: Reach, *, recursive: bool, flood_per_s: int) -> None:
+    def __init__(self, reach: RootPattern, *, recursive: bool, flood_per_s: int) -> None:
         self.reach = reach
-        self.recursive = recursive  # one persistent watch; else one watch for each listed znode
-        self.polled = False  # it flooded us, or the budget is used up
-        self.events = 0  # since the last look at how many come
+        self.recursive = recursive  # one persistent watch; else one per listed znode
+        self.polled = False  # after a flood, or beyond the watch budget
+        self.events = 0  # since the last flood check
         self.flood_per_s = flood_per_s
 
     @property
     def watched_singly(self) -> bool:
-        """Tell whether each of its listed znodes has a watch of its own."""
+        """True if each listed znode has a one-shot watch of its own."""
         return not self.recursive and not self.polled
 
     @property
     def base(self) -> str:
-        """Give the path of the watch."""
+        """The path of the watch."""
         return self.reach.base
 
     def __repr__(self) -> str:
-        """Show the root."""
         return f"Scope({self.reach.path!r})"

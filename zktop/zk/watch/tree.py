@@ -1,10 +1,8 @@
-"""Reads trees of znodes and turns the answers into facts.
+"""Lists and reads trees of znodes, and turns the answers into facts.
 
-A znode that is listed is a branch; its names are remembered, so that a later listing tells which
-znodes are new. Contenders are read once and never listed: what has children, or could be a folder,
-is. On a server with persistent watches a branch costs nothing; elsewhere it costs one watch.
-
-One listed znode: what its children were when it was listed, and what events changed since.
+Contenders are read once and never listed. A znode with children, or one that may be a folder, is
+listed, and its names are remembered so that the next listing shows which are new. On a server with
+persistent watches a listed znode costs nothing; elsewhere it costs one watch.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +23,7 @@ from zktop.model.facts import (
     split,
 )
 from zktop.model.text import Text
-from zktop.zk.read.batch import Kin, Reads, below, by_parent, gathered, granted
+from zktop.zk.read.batch import BatchResult, SiblingNames, below, by_parent, gathered, granted
 from zktop.zk.read.reader import BATCH, Answer, Item, Reader, Result
 from zktop.zk.read.requests import (
     GET_CHILDREN,
@@ -38,49 +36,49 @@ from zktop.zk.read.requests import (
     children,
     stat,
 )
-from zktop.zk.watch.scope import Scope, looks_like_a_place
+from zktop.zk.watch.scope import WatchedRoot, looks_like_a_place
 
 
-class Branch:
-    """A znode whose children are followed."""
+class ListedZnode:
+    """A znode whose children are known: its last listing, and the events since."""
 
     __slots__ = ("_names", "changed", "deletions", "listed", "path", "scope", "stat", "touched")
 
-    def __init__(self, path: str, scope: Scope) -> None:
+    def __init__(self, path: str, scope: WatchedRoot) -> None:
         self.path, self.scope = path, scope
         self._names: tuple[str, ...] | set[str] = ()
         self.stat: Stat | None = None  # by the newest listing
-        self.deletions = 0  # told by events since then
-        self.changed = self.touched = 0.0  # when the first and the last event since then came
+        self.deletions = 0  # by events since then
+        self.changed = self.touched = 0.0  # times of the first and last event since then
         self.listed = 0.0
 
     @property
     def names(self) -> set[str]:
-        """The children, by the newest listing and the events since; whoever hears one adds it.
+        """Names of the children, by the last listing and the events since.
 
-        Until somebody asks they are kept as they were listed: a set takes ten times the room.
+        They stay a tuple until they are needed: a set takes ten times the memory.
         """
         if isinstance(self._names, tuple):
             self._names = set(self._names)
         return self._names
 
     def relisted(self, names: tuple[str, ...]) -> set[str]:
-        """Take the names of a new listing; give the known ones."""
+        """Store the names of a new listing; return the previous ones."""
         known = self.names if self._names else set()
         self._names = names
         return known
 
 
-def differs(branch: Branch | None, found: Stat) -> bool:
-    """Tell whether its own data may be other than when it was last listed."""
+def differs(branch: ListedZnode | None, found: Stat) -> bool:
+    """True if the znode's own data may have changed since its last listing."""
     return branch is None or branch.stat is None or branch.stat.mzxid != found.mzxid
 
 
-def created_again(branch: Branch, known: set[str], found: Stat) -> set[str]:
-    """Give the names that may stand for another znode than before.
+def created_again(branch: ListedZnode, known: set[str], found: Stat) -> set[str]:
+    """Names that may stand for another znode than before.
 
-    A place in a queue never gets the same name twice, but a lock that is one znode does. The
-    parent counts what was created in it: more than the new names, and some may have come back.
+    A contender never gets the same name twice, but a lock that is a single znode does. The
+    parent's counter shows when more was created than there are new names.
     """
     if branch.stat is None:
         return set()
@@ -90,29 +88,29 @@ def created_again(branch: Branch, known: set[str], found: Stat) -> set[str]:
     return {name for name in known & branch.names if not looks_like_a_place(name)}
 
 
-class Survey:
-    """What is read of the ensemble, by the roots' scopes."""
+class TreeReader:
+    """Reads the znodes of all watched roots."""
 
     def __init__(
         self, reader: Reader, emit: Callable[[SourceFact], None], watch_budget: int
     ) -> None:
         self._reader, self._emit, self._watch_budget = reader, emit, watch_budget
         self._clock = reader.clock
-        self.branches: dict[str, Branch] = {}
-        self.denied: dict[str, Scope] = {}  # whose children we may not list
+        self.branches: dict[str, ListedZnode] = {}
+        self.denied: dict[str, WatchedRoot] = {}  # listing is denied by an ACL
         self.single_watches: set[str] = set()
-        self.polled: set[str] = set()  # whose watch does not tell everything, or is not there
-        self.on_hidden: Callable[[Scope, str], None] = lambda _scope, _parent: None
+        self.polled: set[str] = set()  # no watch, or one that does not report everything
+        self.on_hidden: Callable[[WatchedRoot, str], None] = lambda _scope, _parent: None
         self.on_missing: Callable[[str], None] = lambda _base: None
-        self.on_listed: Callable[[Branch], None] = lambda _branch: None
-        self._to_open: dict[Scope, list[str]] = {}
-        self._to_read: dict[Scope, list[Kin]] = {}
+        self.on_listed: Callable[[ListedZnode], None] = lambda _branch: None
+        self._to_open: dict[WatchedRoot, list[str]] = {}
+        self._to_read: dict[WatchedRoot, list[SiblingNames]] = {}
         self._number_to_read = 0
         self._opening: set[str] = set()
         self._reading: dict[str, set[str]] = {}  # names by parent
 
     def forget_all(self) -> None:
-        """Start over, on a new connection."""
+        """Start over on a new connection."""
         self.branches.clear()
         self.denied.clear()
         self.single_watches.clear()
@@ -124,12 +122,12 @@ class Survey:
         self._reading.clear()
 
     def pending(self, path: str) -> bool:
-        """Tell whether an answer about this znode is under way."""
+        """True if an answer about this znode is under way."""
         parent, name = split(path)
         return path in self._opening or name in self._reading.get(parent, ())
 
     def forget(self, path: str) -> None:
-        """Let go of a branch and of all below it: the znode is gone."""
+        """Drop a deleted znode and everything below it."""
         branch = self.branches.pop(path, None)
         self.denied.pop(path, None)
         self.single_watches.discard(path)
@@ -137,8 +135,8 @@ class Survey:
         for name in branch.names if branch else ():
             self.forget(join(path, name))
 
-    def open(self, scope: Scope, paths: Iterable[str]) -> None:
-        """List znodes and read what is new in them."""
+    def open(self, scope: WatchedRoot, paths: Iterable[str]) -> None:
+        """List znodes, and read the new names in them."""
         wanted = [path for path in paths if path not in self._opening]
         self._opening.update(wanted)
         if scope.watched_singly or not self._reader.batches:
@@ -147,18 +145,18 @@ class Survey:
         else:
             self._to_open.setdefault(scope, []).extend(wanted)
 
-    def read(self, scope: Scope, paths: Iterable[str]) -> None:
+    def read(self, scope: WatchedRoot, paths: Iterable[str]) -> None:
         """Read znodes, and list those that turn out to be folders."""
         for kin in by_parent(paths):
             self.read_children(scope, kin)
 
-    def read_children(self, scope: Scope, kin: Kin) -> None:
-        """Read some children of one znode in the same way."""
+    def read_children(self, scope: WatchedRoot, kin: SiblingNames) -> None:
+        """The same for children of one znode."""
         under_way = self._reading.get(kin.parent)
         if under_way is None:
             self._reading[kin.parent] = set(kin.names)
         else:
-            kin = Kin(kin.parent, [name for name in kin.names if name not in under_way])
+            kin = SiblingNames(kin.parent, [name for name in kin.names if name not in under_way])
             under_way.update(kin.names)
         self._to_read.setdefault(scope, []).append(kin)
         self._number_to_read += len(kin.names)
@@ -166,9 +164,10 @@ class Survey:
             self.flush()
 
     def flush(self) -> None:
-        """Send what was asked for: many small questions make one large one.
+        """Send the collected reads in batches.
 
-        Who was listed is read before others are listed: it is quicker to learn of all at once.
+        Names that were just listed are read before others are listed, so that facts come in fewer
+        batches.
         """
         to_open, self._to_open = self._to_open, {}
         for scope, paths in to_open.items():
@@ -178,7 +177,7 @@ class Survey:
         for scope, kin in to_read.items():
             self._reader.read_kin(kin, partial(self._were_read, scope))
 
-    def _list_singly(self, scope: Scope, path: str) -> None:
+    def _list_singly(self, scope: WatchedRoot, path: str) -> None:
         within = path in self.single_watches or len(self.single_watches) < self._watch_budget
         armed = scope.watched_singly and within
         if armed:
@@ -188,14 +187,16 @@ class Survey:
             question, lambda answer: self._listed_singly(scope, path, answer, armed=armed)
         )
 
-    def _listed_singly(self, scope: Scope, path: str, answer: Answer, *, armed: bool) -> None:
+    def _listed_singly(
+        self, scope: WatchedRoot, path: str, answer: Answer, *, armed: bool
+    ) -> None:
         self._opening.discard(path)
         if answer.error is not None:
             self.single_watches.discard(path)
             self._no_list(scope, path, answer.code, answer)
             return
         names, found = children(answer.value)
-        if found.data_length == 0:  # then the data is known as well
+        if found.data_length == 0:  # no data to read
             self._seen({path: (b"", found)}, answer)
         elif differs(self.branches.get(path), found):
             self.read(scope, [path])
@@ -206,12 +207,12 @@ class Survey:
             self.polled.add(path)
 
     def _opened(
-        self, scope: Scope, batch: Sequence[Item], results: list[Result], answer: Answer
+        self, scope: WatchedRoot, batch: Sequence[Item], results: list[Result], answer: Answer
     ) -> None:
         paths = [path for _, path in batch[::2]]
         self._opening.difference_update(paths)
         if not self._opening:
-            self._opening.clear()  # it was large once, and only that gives its room back
+            self._opening.clear()  # releases its memory
         found = list(zip(paths, results[::2], results[1::2], strict=True))
         self._seen({path: node for path, node, _ in found if not isinstance(node, int)}, answer)
         for path, node, names in found:
@@ -223,14 +224,14 @@ class Survey:
                 self._listing(scope, path, names, node[1], answer)
 
     def _listing(
-        self, scope: Scope, path: str, names: tuple[Text, ...], found: Stat, answer: Answer
+        self, scope: WatchedRoot, path: str, names: tuple[Text, ...], found: Stat, answer: Answer
     ) -> None:
         zxid = answer.zxid
         if not self._clock.is_plain:
             zxid = self._clock.present((join(path, name) for name in names), zxid)
         self._emit(Children(zxid=zxid, at=answer.at, path=Text(path), names=names, stat=found))
         self.denied.pop(path, None)
-        branch = self.branches.get(path) or Branch(path, scope)
+        branch = self.branches.get(path) or ListedZnode(path, scope)
         self.branches[path] = branch
         known = branch.relisted(names)
         fresh = self._fresh(branch, names, known, found) if known else names
@@ -241,18 +242,20 @@ class Survey:
         if scope.reach.leads_on(path):
             self.open(scope, sorted(map(below(path).__add__, fresh)))
         elif fresh:
-            self.read_children(scope, Kin(path, fresh))
+            self.read_children(scope, SiblingNames(path, fresh))
 
     def _fresh(
-        self, branch: Branch, names: Sequence[str], known: set[str], found: Stat
+        self, branch: ListedZnode, names: Sequence[str], known: set[str], found: Stat
     ) -> Sequence[str]:
-        """Give the names that are new since the listing before; let go of those that are gone."""
+        """The names that are new since the last listing; those that vanished are dropped."""
         again = created_again(branch, known, found)
         for name in known - branch.names:
             self.forget(join(branch.path, name))
         return [name for name in names if name not in known or name in again]
 
-    def _were_read(self, scope: Scope, batch: Sequence[Kin], reads: Reads, answer: Answer) -> None:
+    def _were_read(
+        self, scope: WatchedRoot, batch: Sequence[SiblingNames], reads: BatchResult, answer: Answer
+    ) -> None:
         for kin in batch:
             self._take(kin)
         refused: dict[str, int] = {}
@@ -260,7 +263,7 @@ class Survey:
             batch, reads, refused = granted(batch, reads)
         begin = 0
         folders: list[str] = []
-        are_owned = all([stat.owner for stat in reads.stats])  # noqa: C419  it is quicker
+        are_owned = all([stat.owner for stat in reads.stats])  # noqa: C419  faster
         for kin in batch:
             end = begin + len(kin.names)
             stats = reads.stats[begin:end]
@@ -271,18 +274,18 @@ class Survey:
             self._unread(scope, path, code, answer)
         self.open(scope, folders)
 
-    def _take(self, kin: Kin) -> None:
-        """Take note that these are not under way any more."""
+    def _take(self, kin: SiblingNames) -> None:
+        """Mark these as arrived."""
         under_way = self._reading.get(kin.parent, set())
-        if len(under_way) > len(kin.names):  # else these are all
+        if len(under_way) > len(kin.names):  # else: all of them
             under_way.difference_update(kin.names)
         else:
             self._reading.pop(kin.parent, None)
 
     def _folders(
-        self, scope: Scope, kin: Kin, stats: Sequence[Stat], answer: Answer
+        self, scope: WatchedRoot, kin: SiblingNames, stats: Sequence[Stat], answer: Answer
     ) -> Iterator[str]:
-        """Give those that turn out to be folders; empty ones are known with that."""
+        """Paths that turn out to be folders; empty ones are complete already."""
         for name, found in zip(kin.names, stats, strict=True):
             if found.owner:
                 continue
@@ -290,23 +293,25 @@ class Survey:
             if path in self.branches or not self._is_folder(path, found):
                 continue
             if scope.recursive and found.num_children == 0:
-                self._listing(scope, path, (), found, answer)  # events tell of the first one
+                self._listing(
+                    scope, path, (), found, answer
+                )  # an event will report the first child
             else:
                 yield path
 
     def _seen(self, reads: Mapping[str, Read], answer: Answer) -> None:
-        """Tell what these paths hold."""
+        """Emit what was read of these paths."""
         for kin in by_parent(reads):
-            are_all = len(kin.names) == len(reads)  # mostly, and then in their order
+            are_all = len(kin.names) == len(reads)  # the usual case; then in the same order
             each = reads.values() if are_all else [reads[kin.path(name)] for name in kin.names]
             found = gathered(each)
             self._tell(kin, found.data, found.stats, answer)
 
     def _tell(
-        self, kin: Kin, data: Sequence[bytes], stats: Sequence[Stat], answer: Answer
+        self, kin: SiblingNames, data: Sequence[bytes], stats: Sequence[Stat], answer: Answer
     ) -> None:
-        """Tell what these hold, one by one where one of them may have been gone before."""
-        names: Any = kin.names  # which the fact itself makes clean
+        """Emit facts of siblings; one by one where a deletion may be newer."""
+        names: Any = kin.names  # the fact cleans them
         told = NodeBatch(
             zxid=answer.zxid,
             at=answer.at,
@@ -323,10 +328,10 @@ class Survey:
 
     def _is_folder(self, path: str, found: Stat) -> bool:
         if found.owner:
-            return False  # an ephemeral znode has no children
+            return False  # ephemeral znodes have no children
         return found.num_children > 0 or not looks_like_a_place(split(path)[1])
 
-    def _no_list(self, scope: Scope, path: str, code: int, answer: Answer) -> None:
+    def _no_list(self, scope: WatchedRoot, path: str, code: int, answer: Answer) -> None:
         if code == NO_AUTH:
             self.denied[path] = scope
             self._emit(Denied(zxid=answer.zxid, at=answer.at, path=Text(path), what="list"))
@@ -334,7 +339,7 @@ class Survey:
         else:
             self._unread(scope, path, code, answer)
 
-    def _unread(self, scope: Scope, path: str, code: int, answer: Answer) -> None:
+    def _unread(self, scope: WatchedRoot, path: str, code: int, answer: Answer) -> None:
         if code == NO_NODE:
             self._emit(Gone(zxid=answer.zxid, at=answer.at, path=Text(path)))
             self.forget(path)
@@ -343,12 +348,12 @@ class Survey:
         elif code == NO_AUTH:
             self._hidden(scope, path)
 
-    def _hidden(self, scope: Scope, path: str) -> None:
-        """Try for the Stat alone, which some servers give to everybody: it names the owner."""
+    def _hidden(self, scope: WatchedRoot, path: str) -> None:
+        """Try the Stat alone, which some servers give to everyone: it names the owner."""
         question = Exists(self._reader.hosts.full(path))
         self._reader.ask(question, lambda answer: self._hidden_stat(scope, path, answer))
 
-    def _hidden_stat(self, scope: Scope, path: str, answer: Answer) -> None:
+    def _hidden_stat(self, scope: WatchedRoot, path: str, answer: Answer) -> None:
         if answer.error is None:
             found = stat(answer.value)
             self._emit(Node(zxid=answer.zxid, at=answer.at, path=Text(path), stat=found))
