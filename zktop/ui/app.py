@@ -1,6 +1,5 @@
 """The app is a shell: it takes the news, keeps the tape, and has the page in sight draw it."""
 
-import gc
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -22,7 +21,6 @@ from zktop.ui.ports import Complaint, ContendersPort, Exports, Feed, News, Statu
 from zktop.ui.settings import UiSettings
 from zktop.ui.state import ViewState
 from zktop.ui.textual_fixes.key_queue import call_after
-from zktop.ui.textual_fixes.memory import be_thrifty, lean
 
 if TYPE_CHECKING:
     from zktop.ui.notify import Notifier
@@ -48,8 +46,6 @@ class Zktop(PageApp):
         exports: Exports | None = None,
         look: UiSettings | None = None,
     ) -> None:
-        lean()
-        be_thrifty()
         look = look or UiSettings()
         super().__init__(look if stage else replace(look, table=reading_only(look.table)))
         self.feed, self.stage, self.exports = feed, stage, exports
@@ -140,8 +136,6 @@ class Zktop(PageApp):
         self._rate += min(1.0, span / 0.5) * (happened / span - self._rate)
         self._drawn_at = now
         if is_first and self.tape.last is not None:
-            gc.collect()
-            gc.freeze()  # the model of ten thousand locks is not worth looking through again
             self._play_at_once()
         self.draw()
 

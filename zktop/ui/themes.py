@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.theme import Theme
 
-from zktop.ui.textual_fixes.memory import sweep_soon
-
 if TYPE_CHECKING:
     from zktop.ui.app import Zktop
 
@@ -63,5 +61,4 @@ def apply_theme(app: "Zktop", theme: Theme) -> str | None:
         if app.theme == theme.name:
             app.refresh_css(animate=False)  # the file of what is worn has changed
         app.theme = theme.name
-        sweep_soon(app)  # the styles of before hold each other in circles
     return wrong

@@ -6,10 +6,9 @@ Textual pops whatever screen is on top then: another dialog, or the last screen 
 """
 
 import contextlib
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from textual import on, work
-from textual._styles_cache import StylesCache
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding
 from textual.command import CommandList, CommandPalette
@@ -19,24 +18,13 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Input
 
 from zktop.ui.keys import KEYS
-from zktop.ui.textual_fixes.memory import sweep_if_due, sweep_soon
 from zktop.ui.widgets.canvas import BoxBackdrop
 
 T = TypeVar("T")
 
 
 class ClosesOnce(Screen[T], Generic[T]):
-    """A screen that closes itself alone, and of which nothing stays."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        """Make room first: what is left of two would be twice as much."""
-        sweep_if_due()
-        super().__init__(*args, **options)
-
-    def on_unmount(self) -> None:
-        """Let go of what it drew: Textual keeps that of the newest thousand widgets."""
-        StylesCache.get_inner_outer.cache_clear()
-        sweep_soon(self.app)
+    """A screen that closes itself alone."""
 
     def dismiss(self, result: T | None = None) -> AwaitComplete:
         """Close it, where it is not closed yet."""
