@@ -9,23 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli.live_processes import new_root, worker
-from servers import sandbox_server
 
 from zktop.cli.main import COMMANDS
 
 Process = Callable[..., "subprocess.CompletedProcess[str]"]
 
 DRAWS = {"demo", "replay"}  # the commands that open a screen
-
-# What a snapshot of locks that all go on can do without, and why.
-SPARED = {
-    "one look sees no change": ("history.diary", "history.counters", "history.minute"),
-    "nobody has given up": ("history.attempts", "history.glance"),
-    "nobody is stuck": ("waits.remnant", "waits.cores", "waits.behind", "waits.components"),
-    "nobody stands in two places": ("waits.ahead", "inquest"),
-    "all locks are plain": ("locks.door", "locks.where", "layouts.structures"),
-}
 
 
 def loaded_by(process: Process, code: str) -> set[str]:
@@ -50,37 +39,6 @@ def test_no_headless_command_imports_textual(process: Process, name: str) -> Non
     """Whatever a command imports when it is looked up."""
     if name not in DRAWS:
         assert not loaded_by(process, f"import zktop.cli.{name}") & {"textual", "rich"}
-
-
-def test_a_run_without_a_config_file_imports_no_yaml(process: Process) -> None:
-    """Most runs have none, and YAML is slow to import."""
-    code = "from zktop.cli.main import main\ntry: main(['--show-config'])\nexcept SystemExit: pass"
-
-    assert not loaded_by(process, code) & {"yaml", "kazoo", "textual"}
-
-
-def test_a_snapshot_imports_no_more_than_it_needs(process: Process) -> None:
-    """Imports are most of its time; and a holder with a waiter is no reason for any of these."""
-    root = new_root()
-    with (
-        sandbox_server() as server,
-        worker(server.address, "alice") as alice,
-        worker(server.address, "bob") as bob,
-    ):
-        alice.acquire(f"{root}/orders")
-        bob.ask(f"{root}/orders")
-        args = ["snapshot", "--hosts", server.address, "--root", f"{root}/*"]
-        code = f"from zktop.cli.main import main\ntry: main({args})\nexcept SystemExit: pass"
-        loaded = loaded_by(process, code)
-
-    assert {"zktop.model.locks.bulk", "zktop.output.snapshot"} <= loaded
-    assert not loaded & {f"zktop.model.{name}" for names in SPARED.values() for name in names}
-    assert not loaded & {
-        "yaml",
-        "zktop.zk.connect.session",
-        "zktop.output.text",
-        "zktop.recording",
-    }
 
 
 def test_the_model_imports_no_door_to_the_world(process: Process) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from zktop.config.checks import check
 from zktop.config.load import load
-from zktop.config.yaml_tree import ConfigError
+from zktop.config.tree import ConfigError
 from zktop.model.layouts.catalogue import LAYOUTS
 from zktop.model.layouts.layout import Layout
 

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from zktop.config.load import COMMAND_LINE, EffectiveConfig, Override, Overrides, effective_config
+from zktop.config.load import EffectiveConfig, effective_config
+from zktop.config.overrides import COMMAND_LINE, Override, Overrides
 from zktop.config.show import rows
+from zktop.config.tree import ConfigError, ValueOrigin
 from zktop.config.types import Config
-from zktop.config.yaml_tree import ConfigError, ValueOrigin
 from zktop.model.settings import Root, Settings, Thresholds
 
 pytestmark = pytest.mark.usefixtures("in_folder")

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from zktop.config.load import load
+from zktop.config.tree import ConfigError
 from zktop.config.types import Config
-from zktop.config.yaml_tree import ConfigError
 
 pytestmark = pytest.mark.usefixtures("in_folder")
 
@@ -60,31 +60,31 @@ MISTAKES = [
     ),
     ("thresholds: { settle: -2s }", '1: thresholds.settle: must not be negative, got "-2s"'),
     ("thresholds: { settle: 9999h }", '1: thresholds.settle: must be at most a year, got "9999h"'),
-    ("connect_timeout: 0", '1: connect_timeout: must be longer than nothing, got "0"'),
+    ("connect_timeout: 0", '1: connect_timeout: must be longer than 0, got "0"'),
     ("roots: [locks]", '1: roots[0]: the root must start with /, got "locks"'),
     ("roots: [/locks/]", '1: roots[0]: the root must not end with /, got "/locks/"'),
     ("roots: [/a//b]", '1: roots[0]: the root has an empty level, got "/a//b"'),
     ("roots: [/a/../b]", '1: roots[0]: the root cannot have a level . or .., got "/a/../b"'),
     ("roots: [/a**]", '1: roots[0]: ** stands for whole levels: write /** or *, got "/a**"'),
-    ("roots: [/a/**/**]", '1: roots[0]: two ** in a row mean no more than one, got "/a/**/**"'),
+    ("roots: [/a/**/**]", '1: roots[0]: two ** in a row mean the same as one, got "/a/**/**"'),
     ("demo: { root: /a/* }", '1: demo.root: must be one path, without *, got "/a/*"'),
     ("demo: { root: / }", "1: demo.root: must be below /, not / itself"),
     (
         "actors: { owner: '(' }",
         (
-            "1: actors.owner: is no regular expression: "
+            "1: actors.owner: is not a regular expression: "
             "missing ), unterminated subpattern at position 0"
         ),
     ),
     ("hosts: zk1:99999", '1: hosts: the port of "zk1:99999" must be a number from 1 to 65535'),
-    ("hosts: 'a:1,,b:2'", "1: hosts: a host is empty; write host:port, with commas between them"),
+    ("hosts: 'a:1,,b:2'", "1: hosts: a host is empty; write host:port, separated by commas"),
     ("hosts: fe80::1", '1: hosts: "fe80::1" looks like an IPv6 address; write [::1]:2181'),
-    ("hosts: '[x]:1'", '1: hosts: "[x]:1" is no IPv6 address'),
-    ("hosts: 'a b:1'", '1: hosts: "a b:1" is no host:port'),
+    ("hosts: '[x]:1'", '1: hosts: "[x]:1" is not an IPv6 address'),
+    ("hosts: 'a b:1'", '1: hosts: "a b:1" is not host:port'),
     ("hosts: http://a", '1: hosts: leave the scheme out, got "http://a"'),
     (
         "hosts: 'a/x,b/x'",
-        '1: hosts: the chroot stands once, behind the last host, got "a/x,b/x"',
+        '1: hosts: the chroot goes once, after the last host, got "a/x,b/x"',
     ),
     (
         'owners: { a: "\\e[2J" }',
@@ -112,7 +112,7 @@ MISTAKES = [
     (
         "layouts: [{ name: ours, pattern: '(' }]",
         (
-            "1: layouts[0].pattern: is no regular expression: "
+            "1: layouts[0].pattern: is not a regular expression: "
             "missing ), unterminated subpattern at position 0"
         ),
     ),
@@ -138,7 +138,7 @@ MISTAKES = [
     ),
     (
         "layouts: [{ name: ours, pattern: '^job-{UUID}-{SEQ}$' }]",
-        "1: layouts[0].pattern: unknown macro {UUID} (known: {SEQ} {U36} {H32})",
+        "1: layouts[0].pattern: unknown macro {UUID} (known: {SEQ}, {U36}, {H32})",
     ),
     (
         "layouts: [{ name: ours, pattern: '^(?P<idd>.+)-{SEQ}$' }]",
@@ -146,13 +146,13 @@ MISTAKES = [
     ),
     (
         "layouts: [{ name: ours, pattern: '^(?P<host>.+)-{SEQ}$' }]",
-        '1: layouts[0].pattern: unknown group "host" (known: seq mode id name)',
+        '1: layouts[0].pattern: unknown group "host" (known: seq, mode, id, name)',
     ),
     (
         "layouts:\n- name: ours\n  pattern: '^job-[0-9]+$'",
         (
             "3: layouts[0].pattern: has no group seq for the number that decides the order: "
-            "add {SEQ}, or say order: name or order: arrival"
+            "add {SEQ}, or set order to name or arrival"
         ),
     ),
     (
@@ -170,7 +170,7 @@ MISTAKES = [
     (
         "layouts: [{ name: ours, pattern: 'a{SEQ}', unseen: '[' }]",
         (
-            "1: layouts[0].unseen: is no regular expression: "
+            "1: layouts[0].unseen: is not a regular expression: "
             "unterminated character set at position 0"
         ),
     ),
@@ -188,8 +188,8 @@ MISTAKES = [
     (
         "layouts: [{ name: 'our jobs', pattern: 'a{SEQ}' }]",
         (
-            "1: layouts[0].name: may have letters, digits, dots and dashes alone: "
-            "it stands in --layout"
+            "1: layouts[0].name: may only have letters, digits, dots and dashes, "
+            "because --layout takes it"
         ),
     ),
     (
@@ -207,14 +207,14 @@ MISTAKES = [
     (
         "layouts: [{ name: ours, pattern: 'a{SEQ}', sights: [{ bars: '-w[' }] }]",
         (
-            "1: layouts[0].sights[0].bars: is no regular expression: "
+            "1: layouts[0].sights[0].bars: is not a regular expression: "
             "unterminated character set at position 2"
         ),
     ),
     (
         "layouts: [{ name: ours, pattern: 'a{SEQ}', sights: [{ counts: '(' }] }]",
         (
-            "1: layouts[0].sights[0].counts: is no regular expression: "
+            "1: layouts[0].sights[0].counts: is not a regular expression: "
             "missing ), unterminated subpattern at position 0"
         ),
     ),
@@ -227,13 +227,13 @@ MISTAKES = [
     (
         "roots: [",
         (
-            "1: is no YAML: column 9: while parsing a flow node "
+            "1: is not valid YAML: column 9: while parsing a flow node "
             "expected the node content, but found '<stream end>'"
         ),
     ),
     (
         "a: 1\n b: 2",
-        "2: is no YAML: column 3: mapping values are not allowed here",
+        "2: is not valid YAML: column 3: mapping values are not allowed here",
     ),
     ("- a", "1: expected a mapping (key: value), got a list"),
     ("hello", "1: expected a mapping (key: value), got text"),
@@ -243,12 +243,12 @@ MISTAKES = [
     ),
     ("ui: !secret x", "1: the tag !secret is not allowed"),
     ("[a]: b", "1: a key must be one word, not a list or a mapping"),
-    ("hosts: \x1b", "1: is no YAML: the character #x001b is not allowed"),
-    ('a: "\\UFFFFFFFF"', "1: is no YAML: a number is out of range"),
+    ("hosts: \x1b", "1: is not valid YAML: the character #x001b is not allowed"),
+    ('a: "\\UFFFFFFFF"', "1: is not valid YAML: a number is out of range"),
     (
         "a: 1\n---\nb: 2",
         (
-            "2: is no YAML: column 1: "
+            "2: is not valid YAML: column 1: "
             "expected a single document in the stream but found another document"
         ),
     ),
@@ -341,7 +341,7 @@ def test_a_file_that_cannot_be_read(name: str, sentence: str) -> None:
 
 def test_a_file_that_is_no_text() -> None:
     """The line is the one of the first wrong byte."""
-    assert mistakes_in(b"hosts: a\n# \xff") == ["config.yaml:2: is no UTF-8 text"]
+    assert mistakes_in(b"hosts: a\n# \xff") == ["config.yaml:2: is not UTF-8 text"]
 
 
 @pytest.mark.parametrize("text", ["", "\n", "# nothing\n", "---\n", "~", "{}", "\ufeff{}"])

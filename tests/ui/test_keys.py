@@ -10,8 +10,9 @@ from ui.fake_feed import ToldFeed, app_of, settled
 from ui.fake_stage import Asked as Stage
 
 from zktop.app.run_ui import ui_look
-from zktop.config.load import COMMAND_LINE, EffectiveConfig, Override, Overrides, effective_config
-from zktop.config.yaml_tree import ConfigError, ValueOrigin
+from zktop.config.load import EffectiveConfig, effective_config
+from zktop.config.overrides import COMMAND_LINE, Override, Overrides
+from zktop.config.tree import ConfigError, ValueOrigin
 from zktop.ui.app import Zktop
 from zktop.ui.keys import KEYS, clashes, key_mistakes, known_on, named, remapped, shown
 from zktop.ui.screens import PAGES

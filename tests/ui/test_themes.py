@@ -13,7 +13,7 @@ from ui.fake_feed import app_of, settled
 
 from zktop.app.run_ui import design_of, wardrobe
 from zktop.config.themes import all_themes, theme_named
-from zktop.config.yaml_tree import ConfigError
+from zktop.config.tree import ConfigError
 from zktop.ui.styled_text import INKS
 from zktop.ui.themes import NamedTheme, ThemeList, apply_theme, theme_error
 from zktop.ui.widgets.line_cache import InkStyles
@@ -89,14 +89,14 @@ MISTAKES = [
     ('primary: "#fff"\ninks: { hold: bold }', "2: inks.hold: unknown ink (did you mean holds?)"),
     (
         'primary: "#fff"\ninks: { holds: blod }',
-        '2: inks.holds: does not know "blod" (did you mean bold?)',
+        '2: inks.holds: has an unknown word "blod" (did you mean bold?)',
     ),
     (
         'primary: "#fff"\ninks: { holds: $eror }',
         '2: inks.holds: there is no colour "$eror" (did you mean $error?)',
     ),
     ("name: other", '1: name: must be mine, like the file, got "other"'),
-    ("primary: [", "is no YAML"),
+    ("primary: [", "is not valid YAML"),
     ("- a", "expected a mapping (key: value), got a list"),
     ("", "the key primary is missing"),
 ]

@@ -31,8 +31,8 @@ from textual.theme import BUILTIN_THEMES, Theme
 from zktop.cli.options import Wanted
 from zktop.config import themes
 from zktop.config.load import EffectiveConfig
+from zktop.config.tree import DEFAULT, ConfigError, ConfigMistake
 from zktop.config.types import Config
-from zktop.config.yaml_tree import DEFAULT, ConfigError, ConfigMistake
 from zktop.errors import UsageError
 from zktop.model.facts import Millis
 from zktop.model.findings.finding import Finding

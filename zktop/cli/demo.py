@@ -21,8 +21,8 @@ from zktop.cli.options import DURATION, Wanted, demo_options
 from zktop.cli.output import WIDTH, narrate, put
 from zktop.cli.process import sandbox
 from zktop.config.load import EffectiveConfig
+from zktop.config.tree import DEFAULT
 from zktop.config.types import Config
-from zktop.config.yaml_tree import DEFAULT
 from zktop.demo.log import ContenderLog
 from zktop.demo.processes import ProcessPool
 from zktop.demo.scene_player import SceneLine, SceneRun

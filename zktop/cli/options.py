@@ -21,9 +21,9 @@ from msgspec.structs import replace
 
 from zktop.cli.output import narrate
 from zktop.cli.process import Interrupts, uncollected
-from zktop.config.load import COMMAND_LINE, Override, Overrides
+from zktop.config.overrides import COMMAND_LINE, Override, Overrides
+from zktop.config.tree import ValueOrigin
 from zktop.config.values import duration
-from zktop.config.yaml_tree import ValueOrigin
 from zktop.model.facts import Millis
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from zktop.app.live_run import LiveRun
     from zktop.app.replay import Replay
-    from zktop.config.load import EffectiveConfig, Overrides
+    from zktop.config.load import EffectiveConfig
     from zktop.model.facts import Millis
 
 A_FILE = click.Path()  # the shell lists files

@@ -1,9 +1,11 @@
-"""The config file and what became of it: YAML and options in, one frozen Config out.
+"""Settings: config file, environment and command line in, one checked `Config` out.
 
-shape      what can be set, as types; everything else is driven by them
-forms      how a value that is more than its type is written down: durations, hosts, roots
-tree       a tree of texts that know where they stand
-document   YAML to tree
-reader     tree and type to value, with every mistake found in one pass
-effective  command line over environment over file over default
+types       every setting with its type and default; all else follows from them
+load        joins the sources: command line, cluster, environment, file, default
+overrides   the settings from outside the file
+files       where the config file and the themes are
+parse_yaml  YAML to a tree; tree: texts that know where they were written
+reader      a tree and a type to a value, with all mistakes in one pass
+values      single values: numbers, durations, hosts, roots; checks: contradictions between keys
+themes      theme files; show: `--show-config` and the JSON Schema of the config file
 """

@@ -1,6 +1,6 @@
-"""What no single value can get wrong: keys that contradict each other.
+"""Checks across keys: a layout that cannot work, TLS and SASL settings that lack a part.
 
-What is wrong with a layout that a user wrote: the key, and the end of a sentence about it.
+A check yields pairs: the key, and the end of a sentence that begins with it.
 """
 
 import re
@@ -8,22 +8,22 @@ import warnings
 from collections.abc import Iterator
 
 from zktop.config.reader import Check
+from zktop.config.suggest import hint
 from zktop.config.types import SaslSection, TlsSection
 from zktop.config.values import one_of
 from zktop.model.layouts.layout import MACROS, ClientSight, Layout, compiled
-from zktop.model.text import nearest
 
 Mistakes = Iterator[tuple[str, str]]
 
 _GROUPS = ("seq", "mode", "id", "name")
-_LONGEST_PATTERN = 2_000
+_MAX_PATTERN_CHARS = 2_000
 _NUMERIC = ("number", "text", "magnitude", "digits", "unsigned")
 _MACRO = re.compile(r"(?<!\\)(?<!\\N)\{[A-Za-z_]\w*\}")  # `\{` is a brace, `\N{DASH}` a character
 _SIMPLE_MODES = re.compile(r"\(\?P<mode>(?:\[(\w+)\]|([\w|]+))\)")  # [rw], or read|write
 
 
 def check(layout: Layout) -> Mistakes:
-    """Say everything that keeps a layout from working.
+    """Find every mistake that keeps a layout from working.
 
     >>> list(check(Layout(name="mine", pattern="^job-{SEK}$")))
     [('pattern', 'unknown macro {SEK} (did you mean {SEQ}?)')]
@@ -40,7 +40,7 @@ def check(layout: Layout) -> Mistakes:
 
 
 def check_sight(sight: ClientSight) -> Mistakes:
-    """Say everything that keeps a sight from working.
+    """Find every mistake in how the clients of a layout see the nodes.
 
     >>> list(check_sight(ClientSight(counts="all", key="^(.*)-(.*)$")))
     [('key', 'needs exactly one group, like (.*), for what is compared')]
@@ -58,49 +58,44 @@ def check_sight(sight: ClientSight) -> Mistakes:
 
 
 def _broken(pattern: str) -> str | None:
-    if len(pattern) > _LONGEST_PATTERN:
-        return f"is longer than {_LONGEST_PATTERN} characters"
+    if len(pattern) > _MAX_PATTERN_CHARS:
+        return f"is longer than {_MAX_PATTERN_CHARS} characters"
     try:
-        with warnings.catch_warnings(action="ignore"):  # of what later Pythons may read otherwise
+        with warnings.catch_warnings(action="ignore"):  # of syntax that a later Python may change
             compiled(pattern)
     except (re.error, OverflowError, RecursionError) as error:
-        return f"is no regular expression: {error}"
+        return f"is not a regular expression: {error}"
     return None
 
 
 def _name(layout: Layout) -> Mistakes:
     if not re.fullmatch(r"\w[\w.-]*", layout.name):
-        yield "name", "may have letters, digits, dots and dashes alone: it stands in --layout"
+        yield "name", "may only have letters, digits, dots and dashes, because --layout takes it"
 
 
 def _words(layout: Layout) -> Mistakes:
-    """Say which macros and groups nothing is known of."""
+    """Find unknown macros and groups."""
     yield from (("pattern", what) for what in _unknown_macros(layout.pattern, tuple(MACROS)))
     for group in compiled(layout.pattern).groupindex:
         if group not in _GROUPS:
-            yield "pattern", f'unknown group "{group}" ({_hint(group, _GROUPS)})'
+            yield "pattern", f'unknown group "{group}" ({hint(group, _GROUPS)})'
 
 
 def _unknown_macros(pattern: str, known: tuple[str, ...]) -> Iterator[str]:
     for macro in _MACRO.findall(pattern):
         if macro not in known:
-            yield f"unknown macro {macro} ({_hint(macro.upper(), known)})"
+            yield f"unknown macro {macro} ({hint(macro.upper(), known)})"
 
 
 def _groups(layout: Layout) -> Mistakes:
-    """Say which groups are missing, or mean nothing."""
+    """Find groups that are missing, and groups without a meaning."""
     pattern = compiled(layout.pattern)
     groups = pattern.groupindex
     if pattern.fullmatch(""):
         yield "pattern", "matches an empty name"
     if "seq" not in groups and layout.order in _NUMERIC and layout.means != "single":
-        yield (
-            "pattern",
-            (
-                "has no group seq for the number that decides the order: "
-                "add {SEQ}, or say order: name or order: arrival"
-            ),
-        )
+        what = "has no group seq for the number that decides the order"
+        yield "pattern", f"{what}: add {{SEQ}}, or set order to name or arrival"
     if layout.grouped and "name" not in groups:
         yield "grouped", "needs a group (?P<name>...) in the pattern, to tell the locks apart"
     if layout.modes and "mode" not in groups:
@@ -114,7 +109,7 @@ def _groups(layout: Layout) -> Mistakes:
 
 
 def _spelled(pattern: str) -> Iterator[str]:
-    """Give the words that a simple mode group can match."""
+    """Yield the words that a simple mode group can match."""
     found = _SIMPLE_MODES.search(pattern)
     if found:
         yield from found[1] or found[2].split("|")
@@ -128,13 +123,8 @@ def _rules(layout: Layout) -> Mistakes:
         yield "kind", "read-write needs a mode that reads"
 
 
-def _hint(word: str, known: tuple[str, ...]) -> str:
-    meant = nearest(word, known)
-    return f"did you mean {meant}?" if meant else f"known: {' '.join(known)}"
-
-
 def checks(layouts: set[str]) -> dict[type, Check]:
-    """Give the checks of finished values by their type; these layouts are known."""
+    """Return the check for each type of value; `layouts` are the known names."""
     known = one_of("layout", layouts)
 
     def layout_mistakes(layout: Layout) -> Iterator[tuple[str, str]]:

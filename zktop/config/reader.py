@@ -1,7 +1,7 @@
-"""A tree and a type make a value; every mistake on the way is noted, none stops the reading.
+"""Turn a config tree into a typed value, and collect every mistake on the way.
 
 The types decide everything: known keys, required keys, bounds, choices, and through `form` how a
-text is read. A part that is wrong becomes `WRONG`, and so does everything that contains it.
+text is parsed. A wrong part becomes `WRONG`, and so does everything that contains it.
 """
 
 from collections.abc import Callable, Iterable
@@ -11,8 +11,8 @@ from typing import Any, Final
 from msgspec import inspect, structs
 
 from zktop.config import values as scalars
-from zktop.config.values import SCALARS, Form, is_null, sort
-from zktop.config.yaml_tree import (
+from zktop.config.suggest import hint
+from zktop.config.tree import (
     ConfigMistake,
     ConfigNode,
     ListNode,
@@ -20,11 +20,11 @@ from zktop.config.yaml_tree import (
     TextNode,
     ValueOrigin,
 )
-from zktop.model.text import nearest
+from zktop.config.values import SCALARS, Form, is_null, kind_of
 
 WRONG: Final = object()
 
-# What is wrong inside a finished value: the key, or "" for the whole of it, and the sentence.
+# Checks a finished value. Yields the key, or "" for the whole value, and the end of a sentence.
 Check = Callable[[Any], Iterable[tuple[str, str]]]
 
 
@@ -37,28 +37,27 @@ class KnownKey:
 
     @cached_property
     def kind(self) -> inspect.Type:
-        """What may stand there, taken apart when something does: most keys are never given."""
+        """The type of its value; computed on first use, because most keys are never set."""
         return inspect.type_info(self._type)
 
 
 @cache
 def keys_of(made: type) -> dict[str, KnownKey]:
-    """Give the keys of what becomes such a value, as they are written."""
+    """Return the keys of a type of mapping, as they are written in the file."""
     return {field.encode_name: KnownKey(field) for field in structs.fields(made)}
 
 
 class ConfigReader:
-    """Reads trees; keeps the mistakes, and where each value comes from."""
+    """Reads trees; collects the mistakes, and where each value was written."""
 
     def __init__(self, forms: dict[str, Form], checks: dict[type, Check]) -> None:
-        """Take the forms of texts, and the checks of finished values by their type."""
         self.mistakes: list[ConfigMistake] = []
         self.origins: dict[str, ValueOrigin] = {}
         self._forms = forms
         self._checks = checks
 
     def read(self, kind: inspect.Type, tree: ConfigNode, key: str = "") -> object:
-        """Give the value that this type makes of the tree, or WRONG."""
+        """Convert a tree to a value of this type, or WRONG."""
         self.origins[key] = tree.origin
         composite = _COMPOSITES.get(type(kind))
         if composite is not None:
@@ -69,7 +68,7 @@ class ConfigReader:
             return self._wrong(tree, key, str(error))
 
     def formed(self, kind: inspect.Metadata, tree: ConfigNode, key: str) -> object:
-        """Read a value that is written down in a form of its own."""
+        """Read a value that has its own notation, like a duration."""
         form = (kind.extra or {}).get("form")
         if form is None:
             return self.read(kind.type, tree, key)
@@ -81,7 +80,7 @@ class ConfigReader:
             return self._wrong(tree, key, str(error))
 
     def either(self, kind: inspect.UnionType, tree: ConfigNode, key: str) -> object:
-        """Read whichever type of several has the shape of the tree."""
+        """Read a value of several possible types: the one that fits text, list or mapping."""
         kinds = [each for each in kind.types if not isinstance(each, inspect.NoneType)]
         if len(kinds) < len(kind.types) and is_null(tree):
             return None
@@ -89,12 +88,12 @@ class ConfigReader:
         if fitting or len(kinds) == 1:
             return self.read((fitting or kinds)[0], tree, key)
         wanted = " or ".join(_WANTED[_shape(each)] for each in kinds)
-        return self._wrong(tree, key, f"expected {wanted}, got {sort(tree)}")
+        return self._wrong(tree, key, f"expected {wanted}, got {kind_of(tree)}")
 
     def several(self, kind: inspect.VarTupleType, tree: ConfigNode, key: str) -> object:
-        """Read a list."""
+        """Read a list as a tuple."""
         if not isinstance(tree, ListNode):
-            return self._wrong(tree, key, f"expected a list, got {sort(tree)}")
+            return self._wrong(tree, key, f"expected a list, got {kind_of(tree)}")
         items = tuple(
             self.read(kind.item_type, item, f"{key}[{index}]")
             for index, item in enumerate(tree.items)
@@ -102,9 +101,9 @@ class ConfigReader:
         return WRONG if _any_wrong(items) else items
 
     def named(self, kind: inspect.DictType, tree: ConfigNode, key: str) -> object:
-        """Read a mapping whose keys are the user's own words, whatever YAML takes them for."""
+        """Read a mapping whose keys are the user's own words."""
         if not isinstance(tree, MapNode):
-            return self._wrong(tree, key, f"expected a mapping (key: value), got {sort(tree)}")
+            return self._wrong(tree, key, f"expected a mapping (key: value), got {kind_of(tree)}")
         values = {}
         for name, value in self._unique(tree, key):
             try:
@@ -116,19 +115,19 @@ class ConfigReader:
         return WRONG if _any_wrong(values.values()) else values
 
     def record(self, made: type, tree: ConfigNode, key: str = "") -> object:
-        """Read a mapping whose keys are known, to make a value of this type."""
+        """Read a mapping with known keys as a value of type `made`."""
         if not isinstance(tree, MapNode):
-            return self._wrong(tree, key, f"expected a mapping (key: value), got {sort(tree)}")
+            return self._wrong(tree, key, f"expected a mapping (key: value), got {kind_of(tree)}")
         keys = keys_of(made)
         values: dict[str, object] = {}
         for name, value in self._unique(tree, key):
             inner = below(key, name.text)
             known = keys.get(name.text)
             if known is None:
-                self._wrong(name, inner, f"unknown key ({_hint(name.text, list(keys))})")
+                self._wrong(name, inner, f"unknown key ({hint(name.text, keys)})")
             elif known.is_required or not is_null(value):
                 values[known.name] = self.read(known.kind, value, inner)
-            else:  # nothing was written: the default stays
+            else:  # `key:` without a value keeps the default
                 self.origins[inner] = value.origin
         return self._finished(made, values, tree, key)
 
@@ -162,7 +161,7 @@ class ConfigReader:
 
 
 def below(key: str, name: str) -> str:
-    """Write the path of a key inside another.
+    """Join a key and a key inside it.
 
     >>> below("", "ui"), below("ui", "theme")
     ('ui', 'ui.theme')
@@ -187,11 +186,6 @@ def _shape(kind: inspect.Type) -> type:
         if isinstance(kind, inspect.Metadata)
         else _SHAPES.get(type(kind), TextNode)
     )
-
-
-def _hint(name: str, known: list[str]) -> str:
-    meant = nearest(name, known)
-    return f"did you mean {meant}?" if meant else f"known: {', '.join(known)}"
 
 
 def _any_wrong(values: Iterable[object]) -> bool:

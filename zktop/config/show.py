@@ -1,7 +1,4 @@
-"""The settings that hold, line by line, with their origins and without their secrets.
-
-The JSON Schema of the config file: what an editor needs to complete and check it.
-"""
+"""The settings for `--show-config`, secrets masked, and the JSON Schema of the config file."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -11,15 +8,15 @@ from msgspec import inspect
 
 from zktop.config.load import EffectiveConfig
 from zktop.config.reader import below
+from zktop.config.tree import DEFAULT
 from zktop.config.types import Config
 from zktop.config.values import duration_text
-from zktop.config.yaml_tree import ValueOrigin
 
 MASK = "****"
 
 
 class SettingRow(NamedTuple):
-    """One setting."""
+    """One line of `--show-config`."""
 
     key: str
     value: str
@@ -27,7 +24,7 @@ class SettingRow(NamedTuple):
 
 
 def rows(effective: EffectiveConfig) -> Iterator[SettingRow]:
-    """Give every setting in the order of the config file; a cluster's only where it was set."""
+    """Yield every setting in the order of the config file; of a cluster only what is set."""
     for name, given in (("config", effective.file), ("cluster", effective.cluster)):
         yield SettingRow(
             name, given.texts[-1] if given else "none", str(given.origin if given else "")
@@ -39,7 +36,7 @@ def rows(effective: EffectiveConfig) -> Iterator[SettingRow]:
 
 
 def _is_set(effective: EffectiveConfig, key: str) -> bool:
-    return effective.origin(key) != ValueOrigin("default")
+    return effective.origin(key) != DEFAULT
 
 
 def _values(kind: inspect.Type, value: Any, key: str) -> Iterator[tuple[str, str]]:
@@ -90,7 +87,7 @@ _DURATION = {
 
 
 def config_schema() -> dict[str, Any]:
-    """Give the schema of the file as users write it: durations are 2s, not 2000."""
+    """Return the schema of the file as users write it: durations are 2s, not 2000."""
     (reference,), definitions = msgspec.json.schema_components([Config])
     schema = {**reference, "$defs": definitions}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_as_written(schema)}

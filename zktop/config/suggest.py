@@ -1,16 +1,29 @@
-"""How a mistake repeats what the user wrote."""
+"""Quote what the user wrote, and suggest what was probably meant."""
 
-from zktop.model.text import clean
+from collections.abc import Iterable
 
-LONGEST_QUOTE = 40  # characters of a wrong value that are worth repeating
+from zktop.model.text import clean, nearest
+
+MAX_QUOTED = 40  # characters of a wrong value that are worth repeating
 
 
 def quoted(text: str) -> str:
-    """Repeat what the user wrote, if it is not too long.
+    """Quote the user's text, shortened if it is long.
 
     >>> quoted("2x"), quoted("y" * 100) == '"' + "y" * 39 + '…"'
     ('"2x"', True)
     """
-    if len(text) > LONGEST_QUOTE:
-        text = text[: LONGEST_QUOTE - 1] + "…"
+    if len(text) > MAX_QUOTED:
+        text = text[: MAX_QUOTED - 1] + "…"
     return f'"{clean(text)}"'
+
+
+def hint(word: str, known: Iterable[str]) -> str:
+    """Name the known word that is nearest, or else all of them.
+
+    >>> hint("themme", ["keys", "theme"]), hint("x", ["keys", "theme"])
+    ('did you mean theme?', 'known: keys, theme')
+    """
+    names = list(known)
+    meant = nearest(word, names)
+    return f"did you mean {meant}?" if meant else f"known: {', '.join(names)}"

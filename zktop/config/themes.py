@@ -1,7 +1,7 @@
-"""Theme files: what stands in one, read and checked before anything is drawn with it.
+"""Read and check theme files: a few colours, and styles for single inks.
 
-A theme is a handful of colours, and where those are not enough a look for single inks. Everything
-that could stop the UI while it switches is found here, with the file, the line and the key.
+An ink is a meaning, like `holds` or `critical`. Every mistake that could break the UI later is
+found here, with its file, line and key.
 """
 
 import re
@@ -14,12 +14,12 @@ import msgspec
 from msgspec import Meta, inspect
 from msgspec.structs import replace
 
-from zktop.config.load import file_tree, theme_files
+from zktop.config.files import file_tree, theme_files
 from zktop.config.reader import Check, ConfigReader
-from zktop.config.suggest import quoted
+from zktop.config.suggest import hint, quoted
+from zktop.config.tree import ConfigError, ConfigMistake, ValueOrigin
 from zktop.config.types import Word
 from zktop.config.values import Form, word
-from zktop.config.yaml_tree import ConfigError, ConfigMistake, ValueOrigin
 from zktop.model.text import nearest
 
 Colour = Annotated[str, Meta(extra={"form": "colour"})]
@@ -53,29 +53,29 @@ class ThemeFile(msgspec.Struct, frozen=True, kw_only=True):
     success: Colour | None = None
     warning: Colour | None = None
     error: Colour | None = None
-    inks: dict[str, Style] = {}  # what a meaning looks like: holds, waits, critical, ...
+    inks: dict[str, Style] = {}  # ink -> style
 
     @property
     def colours(self) -> dict[str, str]:
-        """The colours that it names."""
+        """The colours that the file sets."""
         named = ((key, getattr(self, key)) for key in (*_OWN, *_STATES))
         return {key: value for key, value in named if value is not None}
 
 
 class ThemeFiles(NamedTuple):
-    """All themes that can be used, and what is wrong with the others."""
+    """The themes that can be used, and the mistakes in the others."""
 
     usable: tuple[ThemeFile, ...]
     mistakes: tuple[ConfigMistake, ...]
 
 
 def theme_named(name: str, environment: Mapping[str, str], inks: Collection[str]) -> ThemeFile:
-    """Read one theme, or say all that is wrong with it."""
+    """Read one theme; ConfigError lists all its mistakes."""
     return _read(theme_files(environment)[name], inks)
 
 
 def all_themes(environment: Mapping[str, str], inks: Collection[str]) -> ThemeFiles:
-    """Read every theme; who has mistakes is left out."""
+    """Read every theme, and leave out those with mistakes."""
     usable: list[ThemeFile] = []
     mistakes: list[ConfigMistake] = []
     for _, file in sorted(theme_files(environment).items()):
@@ -87,7 +87,7 @@ def all_themes(environment: Mapping[str, str], inks: Collection[str]) -> ThemeFi
 
 
 def colour(text: str) -> str:
-    """Read a colour: three or six hexadecimal digits, or one of the terminal's own.
+    """Check a colour: three or six hexadecimal digits, or one of the terminal's own.
 
     >>> colour("#5fafd7"), colour("ansi_bright_red")
     ('#5fafd7', 'ansi_bright_red')
@@ -98,7 +98,7 @@ def colour(text: str) -> str:
 
 
 def style(text: str) -> str:
-    """Read the look of an ink: attributes, a colour, and `on` another one.
+    """Check the style of an ink: attributes, a colour, and `on` another one.
 
     >>> style("bold $error on #1c1c1c")
     'bold $error on #1c1c1c'
@@ -109,17 +109,17 @@ def style(text: str) -> str:
         if part.startswith("$"):
             _variable(part)
         elif not (_HEX.fullmatch(part) or _ANSI.fullmatch(part)):
-            meant = nearest(part, ATTRIBUTES)
-            hint = f"did you mean {meant}?" if meant else "like bold, $error, #d75f5f or on"
-            raise ValueError(f"does not know {quoted(part)} ({hint})")
+            near = nearest(part, ATTRIBUTES)
+            meant = f"did you mean {near}?" if near else "like bold, $error, #d75f5f or on"
+            raise ValueError(f"has an unknown word {quoted(part)} ({meant})")
     return text
 
 
 def _variable(part: str) -> None:
     if part[1:] not in _COLOURS:
-        meant = nearest(part[1:], sorted(_COLOURS))
-        hint = f"did you mean ${meant}?" if meant else f"known: ${', $'.join((*_OWN, *_STATES))}"
-        raise ValueError(f"there is no colour {quoted(part)} ({hint})")
+        near = nearest(part[1:], sorted(_COLOURS))
+        meant = f"did you mean ${near}?" if near else f"known: ${', $'.join((*_OWN, *_STATES))}"
+        raise ValueError(f"there is no colour {quoted(part)} ({meant})")
 
 
 def _read(file: Path, inks: Collection[str]) -> ThemeFile:
@@ -134,7 +134,7 @@ def _read(file: Path, inks: Collection[str]) -> ThemeFile:
 
 
 def _at(origin: ValueOrigin, file: Path) -> ValueOrigin:
-    """Name the file even where nothing stands in it."""
+    """Name the file for a mistake without a line: a key is missing from an empty file."""
     return origin if origin.line is not None else ValueOrigin(str(file))
 
 
@@ -144,19 +144,19 @@ def _check(stem: str, inks: Collection[str]) -> Check:
             yield "name", f"must be {stem}, like the file, got {quoted(theme.name)}"
         for ink in theme.inks:
             if ink not in inks:
-                meant = nearest(ink, sorted(inks))
-                hint = f"did you mean {meant}?" if meant else f"known: {', '.join(inks)}"
-                yield f"inks.{ink}", f"unknown ink ({hint})"
+                yield f"inks.{ink}", f"unknown ink ({hint(ink, inks)})"
         yield from _mixed(theme)
 
     return mistakes
 
 
 def _mixed(theme: ThemeFile) -> Iterator[tuple[str, str]]:
-    """Find RGB colours in a theme of the terminal's own, and the other way round."""
+    """Find RGB colours in an ANSI theme, and ANSI colours in an RGB theme."""
     for key, value in theme.colours.items():
         if value.startswith("ansi_") != theme.ansi:
-            wanted = "ansi_ colours, for ansi is true" if theme.ansi else "a colour like #5fafd7"
+            wanted = (
+                "an ansi_ colour, because ansi is true" if theme.ansi else "a colour like #5fafd7"
+            )
             yield key, f"must be {wanted}, got {quoted(value)}"
 
 

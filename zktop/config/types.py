@@ -1,7 +1,7 @@
-"""What can be set: the config file as frozen types, with every default.
+"""Every setting of the config file: its key, type and default.
 
-The types are all there is: which keys are known, what they take, which are secret, the JSON Schema
-and the text of `--show-config` follow from them. All times are milliseconds.
+Known keys, allowed values, secrets, the JSON Schema and the lines of `--show-config` all follow
+from these types. All times are milliseconds.
 """
 
 from typing import Annotated, Literal
@@ -24,11 +24,11 @@ Positive = Annotated[int, Meta(ge=1)]
 
 
 class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A mapping of the config file that knows all its keys."""
+    """A mapping of the config file with a fixed set of keys."""
 
 
 class TlsSection(Section, frozen=True):
-    """How to speak TLS; the paths are files in PEM form."""
+    """How to connect with TLS; the paths are PEM files."""
 
     ca: Word | None = None
     cert: Word | None = None
@@ -46,14 +46,14 @@ class SaslSection(Section, frozen=True):
 
 
 class AdminSection(Section, frozen=True):
-    """Where the AdminServer of each member answers."""
+    """Port and scheme of each member's AdminServer."""
 
     port: Port = 8080
     scheme: Literal["http", "https"] = "http"
 
 
 class IntrospectSection(Section, frozen=True):
-    """What else to ask the servers than auto does."""
+    """What to ask the servers beyond `auto`."""
 
     large_tables: bool = False  # watch tables of any size, by four-letter words as well
 
@@ -67,19 +67,19 @@ class ConnectionSection(Section, frozen=True):
     tls: TlsSection | None = None
     session_timeout: Timeout = 10_000
     connect_timeout: Timeout = 10_000
-    read_only_servers: bool = False  # also use one that is cut off from the others
+    read_only_servers: bool = False  # also use a server that has lost its quorum
     introspect: Literal["auto", "off"] | IntrospectSection = "auto"
     admin: AdminSection = AdminSection()
 
 
 class ClusterSection(ConnectionSection, frozen=True):
-    """A named ensemble; what it leaves out is taken from the top of the file."""
+    """A named ensemble; its missing keys are taken from the top of the file."""
 
     hosts: Hosts
 
 
 class ActorsSection(Section, frozen=True):
-    """Who can be blocked: a session, or what several sessions of one owner make up."""
+    """What counts as one actor: a session, or all sessions of one owner."""
 
     identity: Literal["session", "owner"] = "session"
     owner: Annotated[str, Meta(extra={"form": "expression"})] | None = None
@@ -93,7 +93,7 @@ class BudgetSection(Section, frozen=True):
 
 
 class DemoSection(Section, frozen=True):
-    """Where contenders may write, whether they may at all, and how many there may be."""
+    """Where demo contenders may write, who allows it, and how many there may be."""
 
     root: Annotated[str, Meta(extra={"form": "path"})] = "/zktop-demo"
     max_contenders: Annotated[int, Meta(ge=1, le=1000)] = 64
@@ -101,7 +101,7 @@ class DemoSection(Section, frozen=True):
 
 
 class UiSection(Section, frozen=True):
-    """How the terminal UI looks and answers."""
+    """The terminal UI: theme, repaints, keys, bell, and the command for new findings."""
 
     theme: Annotated[str, Meta(extra={"form": "theme"})] = "zktop-dark"
     refresh: Annotated[int, Meta(ge=1, le=60)] = 20  # repaints per second at most
@@ -124,7 +124,7 @@ class Config(ConnectionSection, frozen=True):
     ui: UiSection = UiSection()
 
     def settings(self) -> Settings:
-        """Give what the model has to know."""
+        """Return the part of the settings that the model uses."""
         whole_label = ".+" if self.actors.identity == "owner" else None
         pattern = self.actors.owner or whole_label
         roots = tuple(Root(root) if isinstance(root, str) else root for root in self.roots)

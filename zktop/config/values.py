@@ -1,13 +1,9 @@
-"""One text and a type make a value, or a ValueError that says what was expected.
+"""Parse single values: texts, numbers, choices, durations, hosts, roots, logins.
 
-YAML's own opinion of what a text means is not asked: `introspect: off` is a word because the type
-wants words, and `password: 0123` is refused because the type wants text and a number stands there.
-What was found is told by its sort, not repeated, where it may be a secret.
-
-How values are written down that are more than their type: durations, hosts, roots.
-
-Each form is a function from the user's text to the value; a ValueError says what is wrong, as the
-end of a sentence that begins with the key.
+The type decides what a text means, not YAML: `introspect: off` is a word, because the type wants a
+word, and `password: 0123` is refused, because the type wants text and this is a number. A
+ValueError is the end of a sentence that begins with the key. Where the value may be a secret, the
+error names its kind and does not repeat it.
 """
 
 import ipaddress
@@ -18,8 +14,8 @@ from itertools import pairwise
 
 from msgspec import inspect
 
-from zktop.config.suggest import quoted
-from zktop.config.yaml_tree import ConfigNode, ListNode, MapNode, TextNode
+from zktop.config.suggest import hint, quoted
+from zktop.config.tree import ConfigNode, ListNode, MapNode, TextNode
 from zktop.model.text import clean, nearest
 
 _NULLS = {"", "~", "null", "Null", "NULL"}
@@ -30,12 +26,12 @@ _NUMBER_TO_YAML = r"[-+]?(0[xob])?[0-9][0-9_]*(\.[0-9_]*)?([eE][-+]?[0-9]+)?"
 
 
 def is_null(tree: ConfigNode) -> bool:
-    """Tell whether nothing stands here: `key:` or `key: null`."""
+    """Whether there is no value: `key:` or `key: null`."""
     return isinstance(tree, TextNode) and tree.plain and tree.text in _NULLS
 
 
-def sort(tree: ConfigNode) -> str:
-    """Say what stands here, without repeating it."""
+def kind_of(tree: ConfigNode) -> str:
+    """Name the kind of value, without repeating it."""
     if isinstance(tree, ListNode):
         return "a list"
     if isinstance(tree, MapNode):
@@ -48,15 +44,15 @@ def sort(tree: ConfigNode) -> str:
 
 
 def scalar(tree: ConfigNode) -> TextNode:
-    """Take one value, of whatever sort."""
+    """Return a single value of any kind."""
     if isinstance(tree, TextNode) and not is_null(tree):
         return tree
-    raise ValueError(f"expected one value, got {sort(tree)}")
+    raise ValueError(f"expected one value, got {kind_of(tree)}")
 
 
 def text(tree: ConfigNode) -> str:
-    """Read a text; numbers and truth values must be in quotes to be one."""
-    found = sort(tree)
+    """Parse a text; a number or truth value must be in quotes."""
+    found = kind_of(tree)
     if not isinstance(tree, TextNode) or found == "nothing":
         raise ValueError(f"expected text, got {found}")
     if found != "text":
@@ -65,44 +61,44 @@ def text(tree: ConfigNode) -> str:
 
 
 def printable(tree: TextNode) -> str:
-    """Refuse what a terminal would obey."""
+    """Refuse control characters, which a terminal would interpret."""
     if clean(tree.text) != tree.text:
         raise ValueError("contains characters that cannot be printed")
     return tree.text
 
 
 def choice(kind: inspect.LiteralType, tree: ConfigNode) -> object:
-    """Read one of a few words."""
+    """Parse one of a few words."""
     words = tuple(map(str, kind.values))
     if not isinstance(tree, TextNode) or is_null(tree):
-        raise ValueError(f"expected {_either(words)}, got {sort(tree)}")
+        raise ValueError(f"expected {_either(words)}, got {kind_of(tree)}")
     if tree.text in words:
         return tree.text
     meant = nearest(tree.text, words)
-    hint = f" (did you mean {meant}?)" if meant else ""
-    raise ValueError(f"expected {_either(words)}, got {quoted(tree.text)}{hint}")
+    near = f" (did you mean {meant}?)" if meant else ""
+    raise ValueError(f"expected {_either(words)}, got {quoted(tree.text)}{near}")
 
 
 def truth(tree: ConfigNode) -> bool:
-    """Read a truth value."""
+    """Parse true or false."""
     if isinstance(tree, TextNode) and tree.is_untyped and tree.text.lower() in _TRUTHS:
         return _TRUTHS[tree.text.lower()]
-    raise ValueError(f"expected true or false, got {sort(tree)}")
+    raise ValueError(f"expected true or false, got {kind_of(tree)}")
 
 
 def whole(kind: inspect.IntType, tree: ConfigNode) -> int:
-    """Read a whole number within its bounds."""
+    """Parse a whole number within its bounds."""
     if not isinstance(tree, TextNode) or not tree.is_untyped or not _is(_WHOLE, tree):
-        raise ValueError(f"expected a whole number, got {_number_sort(tree)}")
+        raise ValueError(f"expected a whole number, got {_number_kind(tree)}")
     value = int(tree.text.replace("_", ""))
     _within(kind, value, tree.text)
     return value
 
 
 def decimal(kind: inspect.FloatType, tree: ConfigNode) -> float:
-    """Read a number within its bounds."""
+    """Parse a number within its bounds."""
     if not isinstance(tree, TextNode) or not tree.is_untyped or not _is(_DECIMAL, tree):
-        raise ValueError(f"expected a number, got {_number_sort(tree)}")
+        raise ValueError(f"expected a number, got {_number_kind(tree)}")
     _within(kind, float(tree.text), tree.text)
     return float(tree.text)
 
@@ -120,10 +116,10 @@ def _is(pattern: str, tree: TextNode) -> bool:
     return re.fullmatch(pattern, tree.text, re.ASCII) is not None
 
 
-def _number_sort(tree: ConfigNode) -> str:
+def _number_kind(tree: ConfigNode) -> str:
     if isinstance(tree, TextNode) and not is_null(tree):
-        return f"the text {quoted(tree.text)}" if sort(tree) == "text" else quoted(tree.text)
-    return sort(tree)
+        return f"the text {quoted(tree.text)}" if kind_of(tree) == "text" else quoted(tree.text)
+    return kind_of(tree)
 
 
 def _within(kind: inspect.IntType | inspect.FloatType, value: float, written: str) -> None:
@@ -138,17 +134,17 @@ def _either(words: Iterable[str]) -> str:
     return f"{', '.join(most)} or {last}" if most else last
 
 
-Form = Callable[[str], object]
+Form = Callable[[str], object]  # from the user's text to the value
 
 _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _DURATION = r"([-+]?[0-9]{1,12}(?:\.[0-9]{1,6})?) ?(ms|s|m|h)?"
-_LONGEST = 366 * 24 * _UNITS["h"]
+_MAX_DURATION_MS = 366 * 24 * _UNITS["h"]
 _HOST_NAME = r"\w[\w.-]*(?<!-)"
 _LAST_PORT = 65_535
 
 
 def duration(text: str) -> int:
-    """Read a length of time as milliseconds.
+    """Parse a duration as milliseconds.
 
     >>> duration("2s"), duration("500ms"), duration("1.5m"), duration("30")
     (2000, 500, 90000, 30000)
@@ -159,21 +155,21 @@ def duration(text: str) -> int:
     millis = round(float(match[1]) * _UNITS[match[2] or "s"])
     if match[1].startswith("-"):
         raise ValueError(f"must not be negative, got {quoted(text)}")
-    if millis > _LONGEST:
+    if millis > _MAX_DURATION_MS:
         raise ValueError(f"must be at most a year, got {quoted(text)}")
     return millis
 
 
 def timeout(text: str) -> int:
-    """Read a length of time that cannot be nothing."""
+    """Parse a duration above zero."""
     millis = duration(text)
     if millis == 0:
-        raise ValueError(f"must be longer than nothing, got {quoted(text)}")
+        raise ValueError(f"must be longer than 0, got {quoted(text)}")
     return millis
 
 
 def duration_text(millis: int) -> str:
-    """Write a length of time in the largest unit that divides it.
+    """Format a duration in the largest unit that divides it.
 
     >>> duration_text(2000), duration_text(1500), duration_text(300_000), duration_text(0)
     ('2s', '1500ms', '5m', '0s')
@@ -184,7 +180,7 @@ def duration_text(millis: int) -> str:
 
 
 def hosts(text: str) -> str:
-    """Read `host:port,host:port/chroot`; spaces around commas are dropped.
+    """Check `host:port,host:port/chroot`; spaces around commas are dropped.
 
     >>> hosts("zk1:2181, [::1]:2182/app")
     'zk1:2181,[::1]:2182/app'
@@ -193,7 +189,7 @@ def hosts(text: str) -> str:
     if "://" in text:
         raise ValueError(f"leave the scheme out, got {quoted(text)}")
     if "," in chroot:
-        raise ValueError(f"the chroot stands once, behind the last host, got {quoted(text)}")
+        raise ValueError(f"the chroot goes once, after the last host, got {quoted(text)}")
     names = [server.strip() for server in servers.split(",")]
     for name in names:
         _server(name)
@@ -203,7 +199,7 @@ def hosts(text: str) -> str:
 
 
 def path(text: str) -> str:
-    """Read the path of one znode below `/`."""
+    """Check the path of one znode below `/`."""
     _levels(text, "the path")
     if "*" in text:
         raise ValueError(f"must be one path, without *, got {quoted(text)}")
@@ -213,7 +209,7 @@ def path(text: str) -> str:
 
 
 def root(text: str) -> str:
-    """Read a lock path or a pattern of lock paths.
+    """Check a lock path or a pattern of lock paths.
 
     >>> root("/locks/**")
     '/locks/**'
@@ -222,22 +218,22 @@ def root(text: str) -> str:
     if any("**" in level and level != "**" for level in levels):
         raise ValueError(f"** stands for whole levels: write /** or *, got {quoted(text)}")
     if ("**", "**") in pairwise(levels):
-        raise ValueError(f"two ** in a row mean no more than one, got {quoted(text)}")
+        raise ValueError(f"two ** in a row mean the same as one, got {quoted(text)}")
     return text
 
 
 def expression(text: str) -> str:
-    """Read a regular expression."""
+    """Check a regular expression."""
     try:
-        with warnings.catch_warnings(action="ignore"):  # of what later Pythons may read otherwise
+        with warnings.catch_warnings(action="ignore"):  # of syntax that a later Python may change
             re.compile(text)
     except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"is no regular expression: {error}") from None
+        raise ValueError(f"is not a regular expression: {error}") from None
     return text
 
 
 def login(text: str) -> str:
-    """Read `scheme:credentials`; what is wrong with it is said without repeating it."""
+    """Check `scheme:credentials`; the error does not repeat them."""
     scheme, colon, credentials = text.partition(":")
     if not (scheme and colon and credentials):
         raise ValueError("expected scheme:credentials, like digest:user:password")
@@ -245,7 +241,7 @@ def login(text: str) -> str:
 
 
 def word(text: str) -> str:
-    """Read a text that says something."""
+    """Check that a text is not empty."""
     if not text.strip():
         raise ValueError("is empty")
     return text
@@ -258,21 +254,13 @@ def one_of(what: str, known: Iterable[str]) -> Form:
     def known_name(text: str) -> str:
         if text in names:
             return text
-        meant = nearest(text, names)
-        hint = f"did you mean {meant}?" if meant else f"known: {', '.join(names)}"
-        raise ValueError(f"there is no {what} {quoted(text)} ({hint})")
+        raise ValueError(f"there is no {what} {quoted(text)} ({hint(text, names)})")
 
     return known_name
 
 
-def forms(layouts: Iterable[str], themes: Callable[[], Iterable[str]]) -> dict[str, Form]:
-    """Give every form by its name, for these layouts and themes."""
-
-    def theme(text: str) -> object:
-        return one_of("theme", themes())(
-            text
-        )  # to look for them takes long: only when one is named
-
+def forms(layouts: Iterable[str], themes: Iterable[str]) -> dict[str, Form]:
+    """Return every form by its name."""
     return {
         "duration": duration,
         "expression": expression,
@@ -281,7 +269,7 @@ def forms(layouts: Iterable[str], themes: Callable[[], Iterable[str]]) -> dict[s
         "login": login,
         "path": path,
         "root": root,
-        "theme": theme,
+        "theme": one_of("theme", themes),
         "timeout": timeout,
         "word": word,
     }
@@ -290,7 +278,7 @@ def forms(layouts: Iterable[str], themes: Callable[[], Iterable[str]]) -> dict[s
 def _server(text: str) -> None:
     name, _, port = text.rpartition(":") if ":" in text else (text, "", "2181")
     if not text:
-        raise ValueError("a host is empty; write host:port, with commas between them")
+        raise ValueError("a host is empty; write host:port, separated by commas")
     if not (port.isascii() and port.isdigit() and 1 <= int(port[:6]) <= _LAST_PORT):
         raise ValueError(f"the port of {quoted(text)} must be a number from 1 to {_LAST_PORT}")
     if name.startswith("[") and name.endswith("]"):
@@ -298,14 +286,14 @@ def _server(text: str) -> None:
     elif ":" in name:
         raise ValueError(f"{quoted(text)} looks like an IPv6 address; write [::1]:2181")
     elif not re.fullmatch(_HOST_NAME, name, re.ASCII):
-        raise ValueError(f"{quoted(text)} is no host:port")
+        raise ValueError(f"{quoted(text)} is not host:port")
 
 
 def _ipv6(address: str, text: str) -> None:
     try:
         ipaddress.IPv6Address(address)
     except ValueError:
-        raise ValueError(f"{quoted(text)} is no IPv6 address") from None
+        raise ValueError(f"{quoted(text)} is not an IPv6 address") from None
 
 
 def _levels(text: str, what: str) -> list[str]:

@@ -1,0 +1,60 @@
+"""The files that settings are read from: the user's config, and the themes."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from zktop.config.overrides import Override
+from zktop.config.parse_yaml import MAX_FILE_BYTES, parse
+from zktop.config.tree import DEFAULT, EMPTY, ConfigError, ConfigMistake, MapNode, ValueOrigin
+from zktop.config.types import UiSection
+from zktop.config.values import is_null, kind_of
+
+
+def file_tree(name: str) -> MapNode:
+    """Read a config or theme file; an empty one is an empty mapping."""
+    try:
+        with Path(name).expanduser().open("rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except (OSError, ValueError, RuntimeError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise ConfigError(
+            [ConfigMistake(ValueOrigin(name), "", f"cannot be read: {why}")]
+        ) from None
+    tree = parse(data, name)
+    if tree is None or is_null(tree):
+        return EMPTY
+    if isinstance(tree, MapNode):
+        return tree
+    what = f"expected a mapping (key: value), got {kind_of(tree)}"
+    raise ConfigError([ConfigMistake(tree.origin, "", what)])
+
+
+def config_folder(environment: Mapping[str, str]) -> Path:
+    """Return the folder of the user's own config and themes."""
+    base = environment.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()
+    return Path(base) / "zktop"
+
+
+def default_file(environment: Mapping[str, str]) -> Override | None:
+    """Return the user's own config file, if there is one."""
+    file = config_folder(environment) / "config.yaml"
+    return Override("config", (str(file),), DEFAULT) if file.is_file() else None
+
+
+def theme_names(environment: Mapping[str, str]) -> set[str]:
+    """Return the names of the built-in themes and of the user's own."""
+    return {UiSection().theme, *theme_files(environment)}
+
+
+def theme_files(environment: Mapping[str, str]) -> dict[str, Path]:
+    """Map each theme's name to its file; the user's own replace built-in ones."""
+    package = Path(__file__).parent.parent
+    installed = package / "themes"
+    built_in = installed if installed.is_dir() else package.parent / "themes"  # a checkout
+    folders = (built_in, config_folder(environment) / "themes")
+    return {
+        file.stem: file
+        for folder in folders
+        if folder.is_dir()
+        for file in sorted(folder.glob("*.yaml"))
+    }

@@ -1,0 +1,126 @@
+"""Settings from the command line and the environment, as parts of the config tree."""
+
+from functools import reduce
+
+import msgspec
+
+from zktop.config.suggest import quoted
+from zktop.config.tree import (
+    EMPTY,
+    ConfigMistake,
+    ConfigNode,
+    ListNode,
+    MapNode,
+    TextNode,
+    ValueOrigin,
+    merge,
+)
+from zktop.config.values import one_of
+
+COMMAND_LINE = "command line"
+
+
+class Override(msgspec.Struct, frozen=True):
+    """One setting from outside the config file."""
+
+    key: str  # its place in the file: tls.ca
+    texts: tuple[str, ...]
+    origin: ValueOrigin
+    is_list: bool = False
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether it is from the command line, which takes precedence over the environment."""
+        return self.origin.source == COMMAND_LINE
+
+    @property
+    def tree(self) -> MapNode:
+        """The setting in its place in an otherwise empty config."""
+        texts = tuple(TextNode(text, plain=False, origin=self.origin) for text in self.texts)
+        *sections, last = self.key.split(".")
+        value = ListNode(texts, self.origin) if self.is_list else texts[-1]
+        return reduce(
+            lambda tree, name: _map(self.origin, **{name: tree}),
+            reversed(sections),
+            _map(self.origin, **{last: value}),
+        )
+
+
+class Overrides(msgspec.Struct, frozen=True):
+    """All settings from outside the config file, and which file and cluster to use."""
+
+    file: Override | None = None
+    cluster: Override | None = None
+    layouts: Override | None = None  # ROOT=NAME
+    settings: tuple[Override, ...] = ()  # the last one of a key wins
+
+    def over(self, other: "Overrides") -> "Overrides":
+        """Join with the options of the outer command; the environment stays below both."""
+        files = [file for file in (other.file, self.file) if file]
+        return Overrides(
+            max(files, key=lambda file: file.is_typed, default=None),
+            self.cluster or other.cluster,
+            self.layouts or other.layouts,
+            tuple(sorted(other.settings + self.settings, key=lambda one: one.is_typed)),
+        )
+
+
+def layout_roots(option: Override, mistakes: list[ConfigMistake]) -> tuple[MapNode, ...]:
+    """Parse the `ROOT=NAME` pairs of `--layout` as roots."""
+    roots = []
+    for text in option.texts:
+        path, equals, layout = text.rpartition("=")
+        if equals:
+            pair = {"path": path, "layout": layout}
+            texts = {
+                name: TextNode(part, plain=False, origin=option.origin)
+                for name, part in pair.items()
+            }
+            roots.append(_map(option.origin, **texts))
+        else:
+            what = f"expected ROOT=NAME, like /locks/**=kazoo-lock, got {quoted(text)}"
+            mistakes.append(ConfigMistake(option.origin, "", what))
+    return tuple(roots)
+
+
+def with_layouts(tree: MapNode, layouts: tuple[MapNode, ...]) -> MapNode:
+    """Set the layouts of roots; a path that is not a root yet becomes one."""
+    if not layouts:
+        return tree
+    found = tree.get("roots")
+    roots = list(found.items) if isinstance(found, ListNode) else []
+    for layout in layouts:
+        at = next((i for i, root in enumerate(roots) if _path(root) == _path(layout)), None)
+        if at is None:
+            roots.append(layout)
+        else:
+            below = roots[at]
+            roots[at] = merge(below, layout) if isinstance(below, MapNode) else layout
+    origin = layouts[0].origin
+    return merge(tree, _map(origin, roots=ListNode(tuple(roots), origin)))
+
+
+def cluster_tree(option: Override, written: MapNode, mistakes: list[ConfigMistake]) -> MapNode:
+    """Return the settings of the cluster that `--cluster` names."""
+    name = option.texts[-1]
+    clusters = written.get("clusters")
+    if not isinstance(clusters, MapNode):
+        what = f"there is no cluster {quoted(name)}; a config file must define it"
+        mistakes.append(ConfigMistake(option.origin, "", what))
+        return EMPTY
+    try:
+        one_of("cluster", [known.text for known, _ in clusters.pairs])(name)
+    except ValueError as error:
+        mistakes.append(ConfigMistake(option.origin, "", str(error)))
+    found = clusters.get(name)
+    return found if isinstance(found, MapNode) else EMPTY
+
+
+def _map(origin: ValueOrigin, **values: ConfigNode) -> MapNode:
+    pairs = ((TextNode(name, plain=False, origin=origin), value) for name, value in values.items())
+    return MapNode(tuple(pairs), origin)
+
+
+def _path(root: ConfigNode) -> ConfigNode | str | None:
+    path = root.get("path") if isinstance(root, MapNode) else root
+    return path.text if isinstance(path, TextNode) else path
