@@ -67,7 +67,7 @@ def test_a_fail_over_in_a_mixed_folder(classpath: str) -> None:
             told = []
             for report in w.reports(PATIENCE_S):
                 told.append(report)
-                presence = report.sight.presence(int(bob.session, 16))
+                presence = report.ensemble.presence(int(bob.session, 16))
                 if presence and presence.server != doomed.address and _is_watching(report, b):
                     break
 
@@ -81,7 +81,7 @@ def test_a_fail_over_in_a_mixed_folder(classpath: str) -> None:
 def _is_watching(report: Report, place: Place) -> bool:
     """Tell whether a table shows the watch that a client says it has."""
     session = int(place.session, 16)
-    return set(place.watches) <= (report.sight.watched(session) or set())
+    return set(place.watches) <= (report.ensemble.watched(session) or set())
 
 
 def _states(report: Report) -> dict[str, str]:

@@ -314,7 +314,7 @@ def _states(report: Report) -> dict[str, str]:
 
 
 def _watchers(report: Report, path: str) -> bool:
-    return bool(report.sight.watchers(path))
+    return bool(report.ensemble.watchers(path))
 
 
 def _seen_watching(seen: Glance, path: str, who: Place, whom: Place) -> bool:

@@ -55,7 +55,7 @@ def test_old_deadlocks_become_sure(stage: Stage, channel: str) -> None:
     dead = {one.id for one in seen[-1].deadlocks}
     found = [one for one in seen[-1].findings if one.id in dead]
     assert [one.severity for one in found] == ["critical", "critical"]
-    assert {one.channel for one in seen[-1].sight.servers} == {WORDS[channel]}
+    assert {one.channel for one in seen[-1].ensemble.servers} == {WORDS[channel]}
 
 
 def watching(server: RunningServer, root: str, channel: str) -> LiveRun:

@@ -10,7 +10,7 @@ from kazoo.client import KazooClient
 from zktop.app.live_run import LiveRun
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings, Thresholds
-from zktop.model.world.ensemble import Sight
+from zktop.model.world.ensemble import Ensemble
 from zktop.output.snapshot import snapshot
 from zktop.output.text import lines
 from zktop.ui.screens.lock.heading import lock_text
@@ -52,7 +52,7 @@ def looked(
     raise AssertionError(snapshot(told[-1]))
 
 
-def is_listed(sight: Sight) -> bool:
+def is_listed(sight: Ensemble) -> bool:
     """Tell whether all servers gave their watch tables."""
     return sight.sees.watches == "all"
 

@@ -54,7 +54,7 @@ def test_clients_that_move_are_not_silent(
                 looker.until(lambda report: _are_heard(report, sessions, member))  # noqa: B023  called at once
             finally:
                 ensemble.start(member)
-            looker.until(lambda report: report.sight.sees.sessions == "all")
+            looker.until(lambda report: report.ensemble.visibility.sessions == "all")
 
     assert _silences(looker) == []
     assert len(looker.report.paths) == HOLDERS
@@ -71,7 +71,7 @@ def test_a_host_that_dies_is_one_event(zookeeper: RunningServer, root: str) -> N
             client.Lock(f"{root}/lock-of-{number}", f"R{number}").acquire()
         admin = {Address("127.0.0.1", zookeeper.port): zookeeper.admin_port or 0}
         with witness(Place(zookeeper.address, f"{root}/*", admin)) as looker:
-            looker.until(lambda report: report.sight.sees.sessions == "all")
+            looker.until(lambda report: report.ensemble.visibility.sessions == "all")
             line.cut()
             looker.until(lambda report: _expiries(report)[:1] == [HOLDERS])
 
@@ -86,7 +86,7 @@ def _expiries(report: Report) -> list[int]:
 
 def _are_heard(report: Report, sessions: set[int], dead: str) -> bool:
     """Whether all are at other servers, where each was answered and listed again after that."""
-    found = [report.sight.presence(session) for session in sessions]
+    found = [report.ensemble.presence(session) for session in sessions]
     return all(
         one is not None
         and one.server != dead

@@ -35,7 +35,7 @@ def test_a_server_that_shows_no_tables(locked_down: RunningServer) -> None:
         counts_all_soon(looker, counts)
         report = looker.report
 
-    sees = report.sight.sees
+    sees = report.ensemble.visibility
     assert (sees.sessions, sees.watches, sees.expiry) == ("none", "none", "none")
     assert [one.rule for one in report.deadlocks] == ["D1"]
     assert report.blind

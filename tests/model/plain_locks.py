@@ -10,7 +10,7 @@ import msgspec
 from model.builders import NOW, kazoo_name, session
 
 from zktop.model.facts import Stat
-from zktop.model.layouts.layout import How
+from zktop.model.layouts.layout import WatchKind
 from zktop.model.locks.lock import Lock, Member, Target
 from zktop.model.text import Text
 from zktop.model.world.family import Znode
@@ -20,7 +20,7 @@ class Queue(msgspec.Struct, frozen=True, eq=False):
     """A line in order of arrival, of which the first `leases` hold."""
 
     members: tuple[Member, ...]
-    how: How | None = "data"  # None: it polls
+    how: WatchKind | None = "data"  # None: it polls
     leases: int = 1
 
     @property

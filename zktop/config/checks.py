@@ -11,7 +11,7 @@ from zktop.config.reader import Check
 from zktop.config.suggest import hint
 from zktop.config.types import SaslSection, TlsSection
 from zktop.config.values import one_of
-from zktop.model.layouts.layout import MACROS, ClientSight, Layout, compiled
+from zktop.model.layouts.layout import MACROS, ClientView, Layout, compiled
 
 Mistakes = Iterator[tuple[str, str]]
 
@@ -39,7 +39,7 @@ def check(layout: Layout) -> Mistakes:
     yield from _rules(layout)
 
 
-def check_sight(sight: ClientSight) -> Mistakes:
+def check_sight(sight: ClientView) -> Mistakes:
     """Find every mistake in how the clients of a layout see the nodes.
 
     >>> list(check_sight(ClientSight(counts="all", key="^(.*)-(.*)$")))
@@ -137,7 +137,7 @@ def checks(layouts: set[str]) -> dict[type, Check]:
 
     return {
         Layout: layout_mistakes,
-        ClientSight: check_sight,
+        ClientView: check_sight,
         SaslSection: _sasl_mistakes,
         TlsSection: _tls_mistakes,
     }

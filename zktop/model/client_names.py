@@ -22,8 +22,8 @@ from zktop.model.facts import Session, session_text
 from zktop.model.history.change import LockChange, everybody
 from zktop.model.locks.lock import Member
 from zktop.model.text import Text, clean
-from zktop.model.world.ensemble import Sight
-from zktop.model.world.persistent_map import Shelf
+from zktop.model.world.ensemble import Ensemble
+from zktop.model.world.persistent_map import PersistentMap
 from zktop.model.world.sequence_diff import splits
 from zktop.model.world.server_tables import host_of
 
@@ -70,7 +70,7 @@ class SharedNames:
 
     def __init__(self) -> None:
         """Begin with nobody."""
-        self.shared: Shelf[Text, Apart] = Shelf()
+        self.shared: PersistentMap[Text, Apart] = PersistentMap()
         self._carriers: dict[Text, Session | _Sharing] = {}  # of one place: the session alone
         self._ahead: deque[tuple[Sequence[Member], int, bool]] = (
             deque()
@@ -142,9 +142,9 @@ NOBODY: Final = Text("nobody")
 class ClientNames(msgspec.Struct, frozen=True, eq=False):
     """Names sessions, each by a name of its own."""
 
-    sight: Sight = Sight()
+    ensemble: Ensemble = Ensemble()
     owners: Mapping[str, str] = {}  # the user's list: a session, an address or a host -> name
-    shared: Shelf[Text, Apart] = Shelf()
+    shared: PersistentMap[Text, Apart] = PersistentMap()
 
     def __call__(self, session: Session, label: Text | None = None) -> Text:
         """Name one client."""
@@ -156,7 +156,7 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
         listed = None if label else self._listed(session, client)
         if listed:
             return listed
-        if client and self.sight.connections_from(client) < 2:  # noqa: PLR2004  it is its own
+        if client and self.ensemble.connections_from(client) < 2:  # noqa: PLR2004  it is its own
             return client
         if not label:
             return Text(session_text(session))
@@ -164,7 +164,7 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
 
     def client(self, session: Session) -> Text | None:
         """Give the address of its client, where a connection table tells."""
-        presence = self.sight.presence(session) if session else None
+        presence = self.ensemble.presence(session) if session else None
         return presence.client if presence and presence.client else None
 
     def _listed(self, session: Session, client: Text | None) -> Text | None:
@@ -180,7 +180,7 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
         if host not in self.owners:
             return None
         name = self.owners[host]
-        return clean(name if self.sight.connections_from(host) == 1 else f"{name}:{port}")
+        return clean(name if self.ensemble.connections_from(host) == 1 else f"{name}:{port}")
 
     def _digits(self, session: Session, label: Text) -> str:
         text = session_text(session)

@@ -19,15 +19,15 @@ from zktop.model.history.events import Departure
 from zktop.model.locks.bulk import Plain, plain_locks
 from zktop.model.locks.candidates import read_by
 from zktop.model.locks.lock import Lock, NotALock
-from zktop.model.locks.update import Difference, difference
+from zktop.model.locks.update import ChildrenDiff, difference
 from zktop.model.report import LockRecord, Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.waits.deadlock_log import DeadlockLog
 from zktop.model.waits.over_time import DeadlockDetector
-from zktop.model.world.ensemble import NO_SIGHT, Sight
-from zktop.model.world.family import NOBODY
-from zktop.model.world.persistent_map import Shelf
+from zktop.model.world.ensemble import NO_ENSEMBLE, Ensemble
+from zktop.model.world.family import NO_FAMILY
+from zktop.model.world.persistent_map import PersistentMap
 from zktop.model.world.world import World
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ class Examiner:
         self._log = DeadlockLog()
         self._inspection = FindingTracker(self.settings, self._chronicle)
         self._world = World()
-        self._sight = NO_SIGHT
-        self._parts: Shelf[Text, LockRecord] = Shelf()
+        self._ensemble = NO_ENSEMBLE
+        self._parts: PersistentMap[Text, LockRecord] = PersistentMap()
         self._locks: dict[Text, Lock] = {}
         self._paths: tuple[Text, ...] = ()
         self._now: Millis = 0  # of the newest report
@@ -76,18 +76,18 @@ class Examiner:
         twenty times a second sees the locks at once, and the findings a moment later.
         """
         self._now = now = self._standing(world, now)
-        sight = Sight.of(world, now, self._sight)
+        ensemble = Ensemble.of(world, now, self._ensemble)
         changes = self._changes(world, now)
-        self._world, self._sight = world, sight
-        events = self._chronicle.after(changes, sight, now)
+        self._world, self._ensemble = world, ensemble
+        events = self._chronicle.after(changes, ensemble, now)
         self._file(changes)
         self._namesakes.note(changes)
         self._namesakes.count(None if thorough else COUNTED_AT_ONCE)
-        client_names = ClientNames(sight, self.settings.owners, self._namesakes.shared)
+        client_names = ClientNames(ensemble, self.settings.owners, self._namesakes.shared)
         for change in changes:
             self._deadlocks.change(change)
         verdict = self._deadlocks.judge(
-            sight,
+            ensemble,
             self._chronicle,
             self._locks,
             now,
@@ -99,7 +99,7 @@ class Examiner:
             LookInput(
                 world=world,
                 now=now,
-                sight=sight,
+                ensemble=ensemble,
                 locks=self._locks,
                 changes=changes,
                 deadlocks=(*verdict.deadlocks, *verdict.hints),
@@ -115,7 +115,7 @@ class Examiner:
             world=world,
             now=now,
             settings=self.settings,
-            sight=sight,
+            ensemble=ensemble,
             client_names=client_names,
             parts=self._parts,
             paths=self._paths,
@@ -148,10 +148,10 @@ class Examiner:
         known = self._world.families
         fresh = changed.paths - known.among(changed.paths)
         new = self._meet(sorted(fresh), world)  # as they lie in memory, mostly
-        news: dict[Text, Difference] = {}
+        news: dict[Text, ChildrenDiff] = {}
         paths: set[Text] = set()
         for path in sorted(changed.paths - new.keys()):  # no child of a plain lock makes another
-            before, after = known.get(path, NOBODY), world.families.get(path, NOBODY)
+            before, after = known.get(path, NO_FAMILY), world.families.get(path, NO_FAMILY)
             news[path] = difference(before.members, after.members)
             paths.update(read_by(path, news[path].names))
         paths.update(path for path, due in self._due.items() if due <= now)
@@ -170,7 +170,7 @@ class Examiner:
         return {path: first_seen(path, plain) for path, plain in found.items()}
 
     def _change(
-        self, path: Text, world: World, now: Millis, news: Difference | None
+        self, path: Text, world: World, now: Millis, news: ChildrenDiff | None
     ) -> LockChange | None:
         new = self._meet([path], world)
         if new:
@@ -224,7 +224,7 @@ class Examiner:
 def first_seen(path: Text, plain: Plain) -> LockChange:
     """Say that all of a plain lock is new, in the order in which they came."""
     lock = plain.lock
-    members, holders = lock.lines[0].members, tuple(lock.lines[0].holders)
+    members, holders = lock.queues[0].members, tuple(lock.queues[0].holders)
     if not lock.warnings:  # then it is the order in which they stand
         return LockChange(
             path, None, lock, created=tuple(members), granted=holders, roll=plain.roll
@@ -244,7 +244,7 @@ def _unknown(found: NotALock, root: Root | None, world: World) -> Lock | None:
         path=found.path,
         layout=found.kind,
         kind=root.kind or "other",
-        lines=(),
+        queues=(),
         stat=family.stat,
         seen_zxid=family.listed_at,
         at=family.told_at,

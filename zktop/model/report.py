@@ -17,15 +17,15 @@ from zktop.model.facts import Cost, Millis, Session, session_text
 from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.history.events import UNKNOWN_SINCE, Event, How, Since
 from zktop.model.history.lock_history import LockHistory
-from zktop.model.layouts.layout import Mode
-from zktop.model.locks.lock import Lock, Member, State, Target
-from zktop.model.locks.watch_check import Lookout, Watching, absolute
+from zktop.model.layouts.layout import LockMode
+from zktop.model.locks.lock import Lock, Member, MemberState, Target
+from zktop.model.locks.watch_check import WatchCheck, WatchStatus, absolute
 from zktop.model.settings import Settings
 from zktop.model.text import Text, clean
 from zktop.model.waits.deadlock_log import EndedDeadlock
 from zktop.model.waits.root_blockers import RootBlocker
-from zktop.model.world.ensemble import Sight, Span
-from zktop.model.world.persistent_map import Shelf
+from zktop.model.world.ensemble import Ensemble, ExpiryWindow
+from zktop.model.world.persistent_map import PersistentMap
 from zktop.model.world.server_tables import Presence
 from zktop.model.world.world import World
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 SinceIs = How
 OwnerName = Callable[[Session, Text | None], Text | None]
 
-NOT_LOOKED = Watching("unknown")
+NOT_LOOKED = WatchStatus("unknown")
 NAMED: Final = 100  # who must go first; naming all in a queue of thousands would be quadratic
 
 
@@ -44,7 +44,7 @@ class Contender(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One place; `node` is None for a waiter known only by its watch."""
 
     node: Text | None
-    mode: Mode
+    mode: LockMode
     sequence: int | None
     session: Session | None
     owner: Text | None  # the label
@@ -52,7 +52,7 @@ class Contender(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     created: Millis | None
     since: Millis | None
     since_is: SinceIs
-    state: State
+    state: MemberState
     blocked_by: tuple[Text, ...]  # all who must go first; of many, holders and the nearest
     ahead: int  # how many must go first in all
     expected: tuple[Target, ...]
@@ -67,7 +67,7 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
 
     lock: Lock
     history: LockHistory
-    lookout: Lookout
+    lookout: WatchCheck
     owner_name: OwnerName
     client_names: ClientNames
     ours: Collection[Session]
@@ -143,7 +143,7 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
         )
 
 
-def owner_name_in(sight: Sight, owners: dict[str, str]) -> OwnerName:
+def owner_name_in(ensemble: Ensemble, owners: dict[str, str]) -> OwnerName:
     """Give the function that names the owner of a place.
 
     Its data or its name come first; then the user's list, by session, address or host; then the
@@ -153,7 +153,7 @@ def owner_name_in(sight: Sight, owners: dict[str, str]) -> OwnerName:
     def name(session: Session, label: Text | None) -> Text | None:
         if label:
             return label
-        presence = sight.presence(session) if session else None
+        presence = ensemble.presence(session) if session else None
         client = presence.client if presence else Text("")
         keys = (session_text(session), client, client.rpartition(":")[0])
         known = next((owners[key] for key in keys if key in owners), None)
@@ -176,7 +176,7 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     name: Text  # of its own
     owner: Text | None  # its label
     presence: Presence | None
-    expires_in: Span | None
+    expires_in: ExpiryWindow | None
     timeout_ms: int | None
     holds: tuple[Text, ...]
     waits: tuple[Text, ...]
@@ -188,9 +188,9 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     world: World
     now: Millis
     settings: Settings
-    sight: Sight
+    ensemble: Ensemble
     client_names: ClientNames  # names everybody by a name that is no other's
-    parts: Shelf[Text, LockRecord]
+    parts: PersistentMap[Text, LockRecord]
     paths: tuple[Text, ...]  # of all locks, in order
     deadlocks: "tuple[Deadlock, ...]" = ()
     over: tuple[EndedDeadlock, ...] = ()  # deadlocks of this run that are over, oldest first
@@ -214,7 +214,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         part = self.parts.get(Text(path))
         if part is None:
             return None
-        lookout = Lookout(part.lock, self.sight, self.idle, self.settings.layouts)
+        lookout = WatchCheck(part.lock, self.ensemble, self.idle, self.settings.layouts)
         return LockView(
             part.lock, part.history, lookout, self.owner_name, self.client_names, self.ours
         )
@@ -227,7 +227,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     @cached_property
     def owner_name(self) -> OwnerName:
         """Give the function that gives the labels of owners: several may have the same."""
-        return owner_name_in(self.sight, self.settings.owners)
+        return owner_name_in(self.ensemble, self.settings.owners)
 
     @cached_property
     def sessions(self) -> Mapping[Session, SessionView]:
@@ -243,14 +243,14 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     def _session(
         self, session: Session, label: Text | None, holds: list[Text], waits: list[Text]
     ) -> SessionView:
-        presence = self.sight.presence(session)
+        presence = self.ensemble.presence(session)
         return SessionView(
             session=session,
             name=self.client_names(session, label),
             owner=self.owner_name(session, label),
             presence=presence,
-            expires_in=self.sight.expires_in(session, self.now),
-            timeout_ms=self.sight.timeout_ms(session),
+            expires_in=self.ensemble.expires_in(session, self.now),
+            timeout_ms=self.ensemble.timeout_ms(session),
             holds=tuple(sorted(set(holds))),
             waits=tuple(sorted(set(waits))),
         )

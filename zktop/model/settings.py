@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from zktop.model.layouts.layout import Kind, Layout
+from zktop.model.layouts.layout import Layout, LockKind
 
 SECOND = 1000
 
@@ -27,7 +27,7 @@ class Root(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     path: RootPath  # `*` stands for one level, `**` for any depth
     layout: LayoutName | None = None
     leases: Annotated[int, Meta(ge=1)] | None = None
-    kind: Kind | None = None
+    kind: LockKind | None = None
     interop: bool = False  # clients of different libraries were told to count each other
     blocking: bool = False  # an election whose candidates are parked until they lead
 

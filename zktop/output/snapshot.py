@@ -30,7 +30,7 @@ def snapshot(report: Report, hosts: str | None = None, chroot: str = "") -> sche
 
 
 def _source(report: Report, hosts: str | None, chroot: str) -> schema.SourceJson:
-    link, sees = report.world.link, report.sight.sees
+    link, sees = report.world.link, report.ensemble.visibility
     return schema.SourceJson(
         hosts=hosts,
         chroot=chroot,
@@ -38,7 +38,7 @@ def _source(report: Report, hosts: str | None, chroot: str) -> schema.SourceJson
         zxid=f"{report.world.zxid:#x}" if report.world.zxid else None,
         session=session_text(link.session) if link and link.session else None,
         sees=schema.SeesJson(sessions=sees.sessions, watches=sees.watches, expiry=sees.expiry),
-        servers=[_server(server) for server in report.sight.servers],
+        servers=[_server(server) for server in report.ensemble.servers],
     )
 
 

@@ -8,7 +8,7 @@ from zktop.model.findings.finding import Finding
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.world.persistent_map import Shelf
+from zktop.model.world.persistent_map import PersistentMap
 from zktop.output import text
 from zktop.output.snapshot import snapshot
 from zktop.ui.state import Selection
@@ -19,7 +19,7 @@ def excerpt(report: Report, paths: Collection[str]) -> Report:
     wanted = frozenset(map(Text, paths))
     return msgspec.structs.replace(
         report,
-        parts=Shelf({path: part for path in wanted if (part := report.parts.get(path))}),
+        parts=PersistentMap({path: part for path in wanted if (part := report.parts.get(path))}),
         paths=tuple(path for path in sorted(wanted) if path in report.parts),
         deadlocks=tuple(one for one in report.deadlocks if not wanted.isdisjoint(one.locks)),
         findings=tuple(one for one in report.findings if not wanted.isdisjoint(one.locks)),

@@ -30,8 +30,8 @@ from zktop.model.locks.lock import Lock
 from zktop.model.locks.read_lock import lock_at
 from zktop.model.settings import Settings
 from zktop.model.text import Text
-from zktop.model.world.ensemble import Sight
-from zktop.model.world.persistent_map import Shelf
+from zktop.model.world.ensemble import Ensemble
+from zktop.model.world.persistent_map import PersistentMap
 
 PATH = "/locks/orders"
 SECOND = 1_000
@@ -115,7 +115,7 @@ def sessions(*tables: AnyFact) -> SessionHistories:
     folded, known = SessionHistories(), world()
     for table in tables:
         known = known.after(table)
-        folded.look(Sight.of(known, known.at))
+        folded.look(Ensemble.of(known, known.at))
     return folded
 
 
@@ -124,10 +124,10 @@ def usual(h50: int, h99: int) -> Durations:
     return Durations(array("I", [h50] * 98 + [h99] * 2), 100)
 
 
-def held(node: At, ms: int, *, waited: bool = True) -> Shelf[Text, Stay]:
+def held(node: At, ms: int, *, waited: bool = True) -> PersistentMap[Text, Stay]:
     """Say how long somebody has held, and whether we saw it wait before."""
     since = Since(NOW - ms, "seen" if waited else "at-least")
-    return Shelf({Text(node.name): Stay(Since(NOW - ms - SECOND, "seen"), since)})
+    return PersistentMap({Text(node.name): Stay(Since(NOW - ms - SECOND, "seen"), since)})
 
 
 def history(**more: object) -> LockHistory:
@@ -149,7 +149,7 @@ def around(*tables: AnyFact, settings: Settings | None = None, **more: object) -
     """Give what all rules share; the sessions' past is that of the tables, one after the other."""
     known = world(own("zktop"), *tables)
     return SharedContext(
-        sight=Sight.of(known, NOW),
+        ensemble=Ensemble.of(known, NOW),
         **{
             "sessions": sessions(*tables),
             "settings": settings or Settings(),

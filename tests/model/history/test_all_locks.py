@@ -20,7 +20,7 @@ from zktop.model.history.change import LockChange
 from zktop.model.history.events import UNKNOWN_SINCE, Elapsed, Event, Since
 from zktop.model.history.lock_history import NO_HISTORY
 from zktop.model.locks.lock import Lock
-from zktop.model.world.ensemble import NO_SIGHT, Sight
+from zktop.model.world.ensemble import NO_ENSEMBLE, Ensemble
 from zktop.model.world.family import Znode
 
 EXACT, AT_LEAST = "exact", "at-least"
@@ -29,18 +29,18 @@ EXACT, AT_LEAST = "exact", "at-least"
 class Watcher:
     """A chronicle that looks at one root whenever it is told to."""
 
-    def __init__(self, root: Root, sight: Sight = NO_SIGHT) -> None:
+    def __init__(self, root: Root, ensemble: Ensemble = NO_ENSEMBLE) -> None:
         """Take the first look."""
-        self.root, self.sight, self.now = root, sight, NOW
+        self.root, self.ensemble, self.now = root, ensemble, NOW
         self.chronicle = LockHistories()
         self.known: Lock | None = root.look(NOW)
-        self.first = self.chronicle.note(root.path, None, self.known, sight, NOW)
+        self.first = self.chronicle.note(root.path, None, self.known, ensemble, NOW)
 
     def look(self, later: int = 0, *, gone: bool = False, **more: object) -> list[Event]:
         """Look again, so many milliseconds later."""
         self.now += later
         before, self.known = self.known, None if gone else self.root.look(self.now, **more)
-        return self.chronicle.note(self.root.path, before, self.known, self.sight, self.now)
+        return self.chronicle.note(self.root.path, before, self.known, self.ensemble, self.now)
 
 
 def words(events: list[Event]) -> list[tuple[str, str | None]]:
@@ -165,7 +165,7 @@ def test_expired_or_released(tables: tuple[object, ...], kind: str, why: str | N
     """Evidence decides; without any, the client itself is believed to have done it."""
     root = Root()
     alice = root.create("alice")
-    watcher = Watcher(root, Sight.of(world(*tables), NOW))
+    watcher = Watcher(root, Ensemble.of(world(*tables), NOW))
     root.delete(alice)
 
     (event,) = watcher.look(1_000)
@@ -179,14 +179,14 @@ def test_a_session_ends_in_one_transaction() -> None:
     in_one, in_two = one.create("alice"), two.create("alice")
     chronicle = LockHistories()
     before = one.look(), two.look()
-    chronicle.after([LockChange.between(x.path, None, x) for x in before], NO_SIGHT, NOW)
+    chronicle.after([LockChange.between(x.path, None, x) for x in before], NO_ENSEMBLE, NOW)
     one.delete(in_one, zxid=90)
     two.delete(in_two, zxid=90)
     after = one.look(), two.look()
 
     pairs = zip(before, after, strict=True)
     changes = [LockChange.between(x.path, x, y) for x, y in pairs]
-    events = chronicle.after(changes, NO_SIGHT, NOW + 1_000)
+    events = chronicle.after(changes, NO_ENSEMBLE, NOW + 1_000)
 
     assert words(events) == [("expired", "alice"), ("expired", "alice")]
     assert events[0].why == "its nodes left 2 locks in one transaction"
@@ -198,29 +198,29 @@ def test_two_releases_in_one_look_are_releases() -> None:
     in_one, in_two = one.create("alice"), two.create("alice")
     chronicle = LockHistories()
     before = one.look(), two.look()
-    chronicle.after([LockChange.between(x.path, None, x) for x in before], NO_SIGHT, NOW)
+    chronicle.after([LockChange.between(x.path, None, x) for x in before], NO_ENSEMBLE, NOW)
     one.delete(in_one, zxid=90)
     two.delete(in_two, zxid=91)
 
     pairs = zip(before, (one.look(), two.look()), strict=True)
     changes = [LockChange.between(x.path, x, y) for x, y in pairs]
 
-    assert words(chronicle.after(changes, NO_SIGHT, NOW)) == [("released", "alice")] * 2
+    assert words(chronicle.after(changes, NO_ENSEMBLE, NOW)) == [("released", "alice")] * 2
 
 
 def test_a_closed_session_is_no_expiry() -> None:
     """A client that was heard of a second ago and took everything along closed its session."""
     one, two = Root("/a"), Root("/b")
     in_one, in_two = one.create("alice"), two.create("alice")
-    chronicle, sight = LockHistories(), Sight.of(world(connections(ZK1, row("alice"))), NOW)
+    chronicle, ensemble = LockHistories(), Ensemble.of(world(connections(ZK1, row("alice"))), NOW)
     before = one.look(), two.look()
-    chronicle.after([LockChange.between(x.path, None, x) for x in before], sight, NOW)
+    chronicle.after([LockChange.between(x.path, None, x) for x in before], ensemble, NOW)
     one.delete(in_one, zxid=90)
     two.delete(in_two, zxid=90)
 
     pairs = zip(before, (one.look(), two.look()), strict=True)
     changes = [LockChange.between(x.path, x, y) for x, y in pairs]
-    events = chronicle.after(changes, sight, NOW + 1_000)
+    events = chronicle.after(changes, ensemble, NOW + 1_000)
 
     assert words(events) == [("released", "alice")] * 2
     assert events[0].why == "its session was heard of 1.0 s before, and was closed"
@@ -260,12 +260,12 @@ def test_counters_may_lag() -> None:
     root.create("alice")
     first = root.look()
     chronicle = LockHistories()
-    chronicle.note(root.path, None, first, NO_SIGHT, NOW)
+    chronicle.note(root.path, None, first, NO_ENSEMBLE, NOW)
     root.create("bob")
     heard = lock_of(root.path, root.members.values(), first.stat)
-    told = [chronicle.note(root.path, first, heard, NO_SIGHT, NOW + 1)]
+    told = [chronicle.note(root.path, first, heard, NO_ENSEMBLE, NOW + 1)]
     listed = root.look()
-    told.append(chronicle.note(root.path, heard, listed, NO_SIGHT, NOW + 2))
+    told.append(chronicle.note(root.path, heard, listed, NO_ENSEMBLE, NOW + 2))
 
     assert [words(events) for events in told] == [[("queued", "bob")], []]
 
@@ -278,19 +278,19 @@ def test_a_newer_member_than_the_first_listing_was_seen() -> None:
     root.create("bob")
     first = lock_of(root.path, root.members.values(), stat)
     chronicle = LockHistories()
-    chronicle.note(root.path, None, first, NO_SIGHT, NOW)
+    chronicle.note(root.path, None, first, NO_ENSEMBLE, NOW)
 
-    assert chronicle.note(root.path, first, root.look(), NO_SIGHT, NOW + 1) == []
+    assert chronicle.note(root.path, first, root.look(), NO_ENSEMBLE, NOW + 1) == []
 
 
 def test_a_new_lock_appears() -> None:
     """A root that was created after we began is new, and so is everybody in it."""
     chronicle = LockHistories()
-    chronicle.note("/old", None, Root("/old").look(), NO_SIGHT, NOW)
+    chronicle.note("/old", None, Root("/old").look(), NO_ENSEMBLE, NOW)
     root = Root("/new", czxid=50)
     root.create("alice")
 
-    events = chronicle.note("/new", None, root.look(), NO_SIGHT, NOW + 5)
+    events = chronicle.note("/new", None, root.look(), NO_ENSEMBLE, NOW + 5)
 
     assert words(events) == [("lock-appeared", None), ("queued", "alice"), ("acquired", "alice")]
 
@@ -299,14 +299,14 @@ def test_a_new_lock_appears() -> None:
 def test_a_lock_that_was_not_read_yet_waits_to_be_judged(*, is_new: bool) -> None:
     """A look between the news of its znodes and the answers does not take it for an old one."""
     chronicle = LockHistories()
-    chronicle.note("/old", None, Root("/old", zxid=40).look(), NO_SIGHT, NOW)
+    chronicle.note("/old", None, Root("/old", zxid=40).look(), NO_ENSEMBLE, NOW)
     root = Root("/late", czxid=50 if is_new else 5)
     alice = root.create("alice")
     unread = msgspec.structs.replace(alice, znode=Znode(alice.node))
     early = lock_of(root.path, [unread])
 
-    at_once = chronicle.note(root.path, None, early, NO_SIGHT, NOW + 5)
-    later = chronicle.note(root.path, early, root.look(), NO_SIGHT, NOW + 6)
+    at_once = chronicle.note(root.path, None, early, NO_ENSEMBLE, NOW + 5)
+    later = chronicle.note(root.path, early, root.look(), NO_ENSEMBLE, NOW + 6)
 
     assert at_once == []
     assert words(later) == (
@@ -317,14 +317,14 @@ def test_a_lock_that_was_not_read_yet_waits_to_be_judged(*, is_new: bool) -> Non
 def test_an_old_lock_found_late_does_not_appear() -> None:
     """Loading takes a while: what existed before we began is no news, whoever came since is."""
     chronicle = LockHistories()
-    chronicle.note("/a", None, Root("/a", zxid=20).look(), NO_SIGHT, NOW)
+    chronicle.note("/a", None, Root("/a", zxid=20).look(), NO_ENSEMBLE, NOW)
     root = Root("/b", czxid=5)
     root.create("alice")
     root.zxid = 100
     root.create("bob")
 
     events = chronicle.after(
-        [LockChange.between("/b", None, root.look())], Sight.of(world(), NOW), NOW + 5
+        [LockChange.between("/b", None, root.look())], Ensemble.of(world(), NOW), NOW + 5
     )
 
     assert words(events) == [("queued", "bob")]
@@ -386,8 +386,8 @@ def test_a_refused_look_tells_nothing() -> None:
     root.create("bob")
     before = watcher.known
     hidden = lock_of(root.path, (), error="not allowed")
-    denied = watcher.chronicle.note(root.path, before, hidden, NO_SIGHT, NOW + 1)
-    seen = watcher.chronicle.note(root.path, hidden, root.look(), NO_SIGHT, NOW + 2)
+    denied = watcher.chronicle.note(root.path, before, hidden, NO_ENSEMBLE, NOW + 1)
+    seen = watcher.chronicle.note(root.path, hidden, root.look(), NO_ENSEMBLE, NOW + 2)
 
     assert (denied, words(seen)) == ([], [("queued", "bob")])
 
@@ -398,9 +398,9 @@ def test_a_holder_that_is_pushed_back() -> None:
     before = lock_of("/a", [alice])
     after = lock_of("/a", [eve, alice])
     chronicle = LockHistories()
-    chronicle.note("/a", None, before, NO_SIGHT, NOW)
+    chronicle.note("/a", None, before, NO_ENSEMBLE, NOW)
 
-    events = chronicle.note("/a", before, after, NO_SIGHT, NOW + 9)
+    events = chronicle.note("/a", before, after, NO_ENSEMBLE, NOW + 9)
 
     assert words(events) == [("queued", "eve"), ("acquired", "eve"), ("reordered", "alice")]
     assert chronicle.of("/a").since(alice, holds=False) == Since(NOW + 9, "seen")
@@ -412,9 +412,9 @@ def test_a_child_that_is_understood_later_did_not_come() -> None:
     before = lock_of("/a", [], foreign=(alice.node,))
     after = lock_of("/a", [alice])
     chronicle = LockHistories()
-    chronicle.note("/a", None, before, NO_SIGHT, NOW)
+    chronicle.note("/a", None, before, NO_ENSEMBLE, NOW)
 
-    assert words(chronicle.note("/a", before, after, NO_SIGHT, NOW)) == [("acquired", "alice")]
+    assert words(chronicle.note("/a", before, after, NO_ENSEMBLE, NOW)) == [("acquired", "alice")]
 
 
 def test_since_at_first_look() -> None:
@@ -468,13 +468,13 @@ def test_while_we_looked_away() -> None:
     root = Root()
     alice = root.create("alice")
     bob = root.create("bob")
-    watcher = Watcher(root, Sight.of(world(own()), NOW))
+    watcher = Watcher(root, Ensemble.of(world(own()), NOW))
     root.create("carol")
     watcher.look(1_000)
-    lost = Sight.of(world(own(state="suspended", at=NOW + 2_000)), NOW + 2_500)
+    lost = Ensemble.of(world(own(state="suspended", at=NOW + 2_000)), NOW + 2_500)
     watcher.chronicle.after([], lost, NOW + 2_500)
     root.delete(alice)
-    watcher.sight = Sight.of(world(own(at=NOW + 9_000)), NOW + 10_000)
+    watcher.ensemble = Ensemble.of(world(own(at=NOW + 9_000)), NOW + 10_000)
 
     released, acquired = watcher.look(9_000)
 
@@ -485,10 +485,10 @@ def test_while_we_looked_away() -> None:
 
 def test_after_an_outage_lengths_are_exact_again() -> None:
     """A lock that was listed after the reconnection is seen as before."""
-    watcher = Watcher(Root(), Sight.of(world(own()), NOW))
-    lost = Sight.of(world(own(state="suspended", at=NOW + 1_000)), NOW + 1_000)
+    watcher = Watcher(Root(), Ensemble.of(world(own()), NOW))
+    lost = Ensemble.of(world(own(state="suspended", at=NOW + 1_000)), NOW + 1_000)
     watcher.chronicle.after([], lost, NOW + 1_000)
-    watcher.sight = Sight.of(world(own(at=NOW + 2_000)), NOW + 3_000)
+    watcher.ensemble = Ensemble.of(world(own(at=NOW + 2_000)), NOW + 3_000)
     watcher.look(3_000)
     watcher.root.create("alice")
 

@@ -11,7 +11,7 @@ from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.history.events import Event
 from zktop.model.locks.lock import Lock
-from zktop.model.world.ensemble import NO_SIGHT
+from zktop.model.world.ensemble import NO_ENSEMBLE
 
 steps = st.lists(
     st.tuples(st.sampled_from(["create", "leave", "clutter", "look"]), st.integers(0, 7)),
@@ -34,13 +34,13 @@ def act(root: Root, what: str, number: int) -> None:
 def watch(root: Root, script: list[tuple[str, int]], chronicle: LockHistories) -> list[Event]:
     """Play a script and look whenever it says so, and once at the end."""
     known = root.look(NOW)
-    events = chronicle.note(root.path, None, known, NO_SIGHT, NOW)
+    events = chronicle.note(root.path, None, known, NO_ENSEMBLE, NOW)
     for number, (what, who) in enumerate([*script, ("look", 0)]):
         act(root, what, who)
         if what == "look":
             now = NOW + 100 * number
             before, known = known, root.look(now)
-            events += chronicle.note(root.path, before, known, NO_SIGHT, now)
+            events += chronicle.note(root.path, before, known, NO_ENSEMBLE, now)
     return events
 
 
@@ -82,8 +82,8 @@ def test_no_length_is_exact_by_chance(script: list[tuple[str, int]]) -> None:
 
 def change_of(before: Lock, after: Lock) -> tuple[set[str], ...]:
     """A change by its definition, without any short cut."""
-    holders = [{one.node for one in lock.lines[0].holders} for lock in (before, after)]
-    members = [{one.node for one in lock.lines[0].members} for lock in (before, after)]
+    holders = [{one.node for one in lock.queues[0].holders} for lock in (before, after)]
+    members = [{one.node for one in lock.queues[0].members} for lock in (before, after)]
     return (
         members[1] - members[0],
         members[0] - members[1],

@@ -11,7 +11,7 @@ from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text
-from zktop.model.world.ensemble import NO_SIGHT
+from zktop.model.world.ensemble import NO_ENSEMBLE
 from zktop.model.world.family import Znode
 
 PATHS = ("/a", "/b", "/c")
@@ -36,7 +36,7 @@ def locks(draw: st.DrawFn, path: str) -> Lock | None:
     stat = Stat(born, born, NOW - 5, pzxid=max([born, *(one.czxid for one in members)]))
     lock = lock_of(path, members, stat)
     if kind == "error":
-        return replace(lock, lines=(), error="no list")
+        return replace(lock, queues=(), error="no list")
     return replace(lock, seen_zxid=100)
 
 
@@ -60,7 +60,7 @@ def test_events_and_histories_are_the_same(data: st.DataObject) -> None:
             changes.append(LockChange.between(path, known[path], after))
             known[path] = after
 
-        assert short.after(changes, NO_SIGHT, now) == long.after(changes, NO_SIGHT, now)
+        assert short.after(changes, NO_ENSEMBLE, now) == long.after(changes, NO_ENSEMBLE, now)
         for path in PATHS:
             ours, theirs = short.of(path, now), long.of(path, now)
             assert (ours.first_look, ours.changed_at) == (theirs.first_look, theirs.changed_at)

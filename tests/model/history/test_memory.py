@@ -10,7 +10,7 @@ from zktop.model.history.change import LockChange
 from zktop.model.history.events import Since
 from zktop.model.history.lock_log import DEPARTURES
 from zktop.model.history.statistics import IDENTITIES, KEPT
-from zktop.model.world.ensemble import NO_SIGHT
+from zktop.model.world.ensemble import NO_ENSEMBLE
 
 LOCKS = 2_000
 
@@ -23,7 +23,7 @@ def test_a_quiet_lock_costs_a_few_hundred_bytes() -> None:
     changes = [LockChange.between(root.path, None, root.look()) for root in locks]
     chronicle = LockHistories()
     tracemalloc.start()
-    chronicle.after(changes, NO_SIGHT, NOW)
+    chronicle.after(changes, NO_ENSEMBLE, NOW)
     used, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
@@ -35,18 +35,18 @@ def test_a_busy_lock_has_a_bound() -> None:
     root, chronicle = Root(), LockHistories()
     holder = root.create("first")
     known = root.look(NOW)
-    chronicle.note(root.path, None, known, NO_SIGHT, NOW)
+    chronicle.note(root.path, None, known, NO_ENSEMBLE, NOW)
     for number in range(1_000):
         now = NOW + 20 * number
         waiter = root.create(f"worker-{number}")
         timed = root.create(f"timed-{number}")
         before, known = known, root.look(now)
-        chronicle.note(root.path, before, known, NO_SIGHT, now)
+        chronicle.note(root.path, before, known, NO_ENSEMBLE, now)
         root.delete(timed)
         root.delete(holder)
         holder = waiter
         before, known = known, root.look(now + 10)
-        chronicle.note(root.path, before, known, NO_SIGHT, now + 10)
+        chronicle.note(root.path, before, known, NO_ENSEMBLE, now + 10)
     history = chronicle.of(root.path)
 
     assert (len(history.holds.samples), history.holds.count) == (KEPT, 999)
@@ -59,13 +59,13 @@ def test_a_busy_lock_has_a_bound() -> None:
 def test_locks_of_one_job_each_are_forgotten() -> None:
     """Roots that come and go under ever new names leave no more than a bounded trace."""
     chronicle = LockHistories()
-    chronicle.after([], NO_SIGHT, NOW)
+    chronicle.after([], NO_ENSEMBLE, NOW)
     for number in range(GRAVES + 50):
         root = Root(f"/jobs/{number}", czxid=10 + number)
         root.create("alice")
         lock = root.look()
-        chronicle.note(root.path, None, lock, NO_SIGHT, NOW)
-        chronicle.note(root.path, lock, None, NO_SIGHT, NOW)
+        chronicle.note(root.path, None, lock, NO_ENSEMBLE, NOW)
+        chronicle.note(root.path, lock, None, NO_ENSEMBLE, NOW)
 
     kept = (chronicle._first, chronicle._diaries, chronicle._graves)
     assert [len(part) for part in kept] == [0, 0, GRAVES]
@@ -76,14 +76,14 @@ def test_a_history_does_not_change_any_more() -> None:
     root, chronicle = Root(), LockHistories()
     alice = root.create("alice")
     first = root.look()
-    chronicle.note(root.path, None, first, NO_SIGHT, NOW)
+    chronicle.note(root.path, None, first, NO_ENSEMBLE, NOW)
     bob = root.create("bob")
     second = root.look()
-    chronicle.note(root.path, first, second, NO_SIGHT, NOW + 1)
+    chronicle.note(root.path, first, second, NO_ENSEMBLE, NOW + 1)
     history = chronicle.of(root.path)
     before = (history.queue, tuple(history.stays), history.departures, history.waits.count)
     root.delete(alice)
-    chronicle.note(root.path, second, root.look(), NO_SIGHT, NOW + 2)
+    chronicle.note(root.path, second, root.look(), NO_ENSEMBLE, NOW + 2)
 
     after = (history.queue, tuple(history.stays), history.departures, history.waits.count)
     assert before == after

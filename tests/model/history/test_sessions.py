@@ -11,7 +11,7 @@ from zktop.model.history.sessions import (
     SessionActivity,
     SessionHistories,
 )
-from zktop.model.world.ensemble import Sight
+from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.world import World
 
 ALICE = session("alice")
@@ -23,7 +23,7 @@ def seen(*tables: object) -> SessionHistories:
     sessions, known = SessionHistories(), World()
     for table in tables:
         known = known.after(table)
-        sessions.look(Sight.of(known, known.at))
+        sessions.look(Ensemble.of(known, known.at))
     return sessions
 
 
@@ -156,7 +156,7 @@ def test_the_same_table_counts_once() -> None:
     known = world(table(0, received=3, sent=3)).after(table(1_000, received=5, sent=5))
     sessions = seen(table(0, received=3, sent=3), table(1_000, received=5, sent=5))
 
-    sessions.look(Sight.of(known, NOW + 5_000))
+    sessions.look(Ensemble.of(known, NOW + 5_000))
 
     assert sessions.requests_per_s(ALICE) == pytest.approx(2.0)
 
@@ -190,9 +190,9 @@ def test_quiet_is_unknown_without_a_count_of_requests_and_with_old_tables() -> N
     sessions, known = SessionHistories(), World()
     for at in (0, 40_000):
         known = known.after(table(at, last_cxid=7))
-        sessions.look(Sight.of(known, known.at))
+        sessions.look(Ensemble.of(known, known.at))
     now = sessions.quiet_ms(ALICE)
-    sessions.look(Sight.of(known, NOW + 40_000 + FRESH_MS + 1))
+    sessions.look(Ensemble.of(known, NOW + 40_000 + FRESH_MS + 1))
 
     assert (now, sessions.quiet_ms(ALICE)) == (40_000, None)
     assert seen(table(0), table(30_000)).quiet_ms(ALICE) is None

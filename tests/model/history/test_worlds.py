@@ -8,9 +8,9 @@ from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.events import Since
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.read_lock import lock_at
-from zktop.model.locks.watch_check import Lookout
+from zktop.model.locks.watch_check import WatchCheck
 from zktop.model.settings import Settings
-from zktop.model.world.ensemble import Sight
+from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.world import World
 
 ORDERS = "/orders"
@@ -29,12 +29,12 @@ def test_a_kazoo_lock_changes_hands() -> None:
     first = world(own(), *facts)
     before = orders(first)
     chronicle = LockHistories()
-    chronicle.note(ORDERS, None, before, Sight.of(first, NOW), NOW)
+    chronicle.note(ORDERS, None, before, Ensemble.of(first, NOW), NOW)
     alice = before.holders[0]
     second = first.after(Gone(path=join(ORDERS, alice.node), zxid=200, at=NOW + 500))
 
     events = chronicle.note(
-        ORDERS, before, orders(second, before), Sight.of(second, NOW), NOW + 500
+        ORDERS, before, orders(second, before), Ensemble.of(second, NOW), NOW + 500
     )
 
     assert [(event.event, event.owner) for event in events] == [
@@ -47,7 +47,7 @@ def test_a_newcomer_is_queued_once() -> None:
     """It is heard of by name, then read: the second is no news."""
     first = world(own(), *lock(ORDERS, "alice"))
     known, chronicle = orders(first), LockHistories()
-    chronicle.note(ORDERS, None, known, Sight.of(first, NOW), NOW)
+    chronicle.note(ORDERS, None, known, Ensemble.of(first, NOW), NOW)
     path = join(ORDERS, lock(ORDERS, "alice", "bob")[0].names[1])
     stat = Stat(300, 300, NOW, owner=session("bob"))
     heard: list[AnyFact] = [
@@ -58,7 +58,7 @@ def test_a_newcomer_is_queued_once() -> None:
     for fact in heard:
         first = first.after(fact)
         before, known = known, orders(first, known)
-        told += chronicle.note(ORDERS, before, known, Sight.of(first, NOW), fact.at)
+        told += chronicle.note(ORDERS, before, known, Ensemble.of(first, NOW), fact.at)
 
     assert [event.event for event in told] == ["queued"]
     bob = known.waiters[0]
@@ -73,6 +73,6 @@ def test_a_kazoo_waiter_watches_the_one_before() -> None:
     known = world(own(), *facts, connections(ZK, row("bob")), watches(ZK, rows))
     found = orders(known)
 
-    lookout = Lookout(found, Sight.of(known, NOW))
+    lookout = WatchCheck(found, Ensemble.of(known, NOW))
 
     assert [lookout.of(one).verdict for one in found.members] == ["none-needed", "confirmed"]

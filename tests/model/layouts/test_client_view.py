@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from zktop.config.checks import check_sight
+from zktop.config.checks import check_view
 from zktop.model.facts import Stat
 from zktop.model.layouts.catalogue import LAYOUTS, layout_named
-from zktop.model.layouts.client_view import assumed, sights_of
-from zktop.model.layouts.layout import ClientSight, Layout, written
+from zktop.model.layouts.client_view import assumed, views_of
+from zktop.model.layouts.layout import ClientView, Layout, written
 from zktop.model.locks import queue as order
-from zktop.model.locks.client_order import Ranking
+from zktop.model.locks.client_order import ClientOrder
 from zktop.model.locks.lock import FOREIGN, Member
 from zktop.model.text import Text
 from zktop.model.world.family import Znode
@@ -100,8 +100,8 @@ def seen(waiter: str, child: Member) -> str:
     layout = layout_named(name)
     assert layout is not None
     me = place(prefix + written(MINE), MINE, name, mode)
-    sight = layout.sights[number]
-    ranking = Ranking(layout, sight, [me, child], for_readers=mode == "read")
+    view = layout.sights[number]
+    ranking = ClientOrder(layout, view, [me, child], for_readers=mode == "read")
     return "F" if child in ranking.unreadable else "!" if ranking.is_before(child, me) else "."
 
 
@@ -136,9 +136,9 @@ def test_sights_agree_with_the_order_of_the_own_names(layout: Layout) -> None:
     members = [place(head + written(n), n, layout.name, mode) for n, (head, mode) in _own(heads)]
     in_order = [one.node for one in order.in_order(layout, members)]
 
-    for sight in layout.sights:
-        if not sight.pool and not sight.modes:
-            ranked = [child.node for child in Ranking(layout, sight, members).children]
+    for view in layout.sights:
+        if not view.pool and not view.modes:
+            ranked = [child.node for child in ClientOrder(layout, view, members).children]
             assert [node for node in in_order if node in set(ranked)] == ranked
 
 
@@ -187,10 +187,10 @@ OWN = {
 
 def test_every_sight_of_the_catalogue_is_sound() -> None:
     """Its patterns compile, and a key has a group; all layouts with names are tried above."""
-    told = [fault for layout in LAYOUTS for sight in layout.sights for fault in check_sight(sight)]
+    told = [fault for layout in LAYOUTS for view in layout.sights for fault in check_view(view)]
 
     assert not told
-    named = {one.name for one in LAYOUTS if any(not sight.pool for sight in one.sights)}
+    named = {one.name for one in LAYOUTS if any(not view.pool for view in one.sights)}
     assert named - OWN.keys() == {"curator-custom"}
 
 
@@ -204,14 +204,16 @@ def test_older_keys_of_a_layout_still_say_a_sight(name: str, *, is_counted: bool
     layout = Layout(
         name="jobs", pattern="^(?:tmp-)?job-{SEQ}$", sees=("plain-lock",), unseen="^tmp-"
     )
-    (sight,) = sights_of(layout)
+    (view,) = views_of(layout)
     me = place("job-0000000005", 5, "jobs")
 
-    assert Ranking(layout, sight, [me, place(name, 1)]).is_before(place(name, 1), me) == is_counted
+    assert (
+        ClientOrder(layout, view, [me, place(name, 1)]).is_before(place(name, 1), me) == is_counted
+    )
 
 
 def test_a_sight_may_be_for_some_modes_alone() -> None:
     """A plain Lock of kazoo counts no readers, a WriteLock does."""
-    lock, both = ClientSight(counts="a", modes=("exclusive",)), ClientSight(counts="b")
+    lock, both = ClientView(counts="a", modes=("exclusive",)), ClientView(counts="b")
 
     assert [assumed((lock, both), mode) for mode in ("exclusive", "write")] == [lock, both]

@@ -17,7 +17,7 @@ from zktop.model.history.lock_history import are_direct
 from zktop.model.locks.bulk import Plain, plain_locks
 from zktop.model.locks.candidates import may_be_lock
 from zktop.model.locks.lock import Lock, NotALock
-from zktop.model.locks.queue import Queue
+from zktop.model.locks.queue import RankedQueue
 from zktop.model.locks.read_lock import lock_at
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
@@ -246,12 +246,12 @@ def shown(lock: Lock | NotALock) -> object:
     if isinstance(lock, NotALock):
         return lock
     fields = msgspec.structs.asdict(lock)
-    del fields["lines"]
-    return fields, [line_shown(line) for line in lock.lines]
+    del fields["queues"]
+    return fields, [line_shown(line) for line in lock.queues]
 
 
 def line_shown(queue: object) -> object:
     """Give all that there is to a queue."""
-    assert isinstance(queue, Queue)
+    assert isinstance(queue, RankedQueue)
     waits = [(queue.blocked_by(member), queue.expected(member)) for member in queue.members]
-    return [getattr(queue, name) for name in Queue.__slots__ if name[0] != "_"], waits
+    return [getattr(queue, name) for name in RankedQueue.__slots__ if name[0] != "_"], waits

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from model.locks.lock_worlds import NOBODY_SAID, ROOT, child, lock_in, nodes
 
 from zktop.model.facts import AnyFact, Children, Gone, Stat, Watches, join
-from zktop.model.layouts.layout import ClientSight, Layout
+from zktop.model.layouts.layout import ClientView, Layout
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.open_folder import folder_queues
 from zktop.model.locks.read_lock import lock_at
@@ -185,7 +185,7 @@ def test_a_watch_is_surer_if_it_is_surely_new(*, has_been_seen: bool) -> None:
     again = (contender("kazoo", 4)[0], KAZOO_TWO[1])
     past.go(KAZOO_TWO[0]).come(again).seen({KAZOO_TWO[1]: [ONE[0]]})
 
-    (proof,) = [one for queue in folder_queues(past.now.lines) for one in queue.proofs.values()]
+    (proof,) = [one for queue in folder_queues(past.now.queues) for one in queue.proofs.values()]
     assert proof.is_fresh is has_been_seen
 
 
@@ -210,8 +210,8 @@ def test_what_is_proven_lasts_as_long_as_the_node() -> None:
 
 def test_a_layout_of_a_user_says_what_its_clients_count() -> None:
     """All children by the number at the end, and they fail at the others."""
-    sight = ClientSight(counts="all", key=r"(\d+)$", compare="number", unread="fails")
-    jobs = Layout(name="jobs", pattern="^job-{SEQ}$", sights=(sight,))
+    view = ClientView(counts="all", key=r"(\d+)$", compare="number", unread="fails")
+    jobs = Layout(name="jobs", pattern="^job-{SEQ}$", sights=(view,))
     world = Past().come(CONFIG, ("job-0000000001", 7), ("job-0000000002", 8)).world
 
     lock = lock_at(ROOT, world, Settings(layouts=(jobs,)), 0)
@@ -267,7 +267,7 @@ def test_everybody_holds_or_waits_for_somebody_or_is_stranded(
     lock = past.lock
     for member in lock.members if lock else ():
         before = set(nodes(lock.before(member)))
-        if lock.line(member).holds(member) or member.node in lock.stranded:
+        if lock.queue_of(member).holds(member) or member.node in lock.stranded:
             assert not before
         else:
             assert before

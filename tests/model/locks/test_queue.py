@@ -13,7 +13,7 @@ from model.locks.slow_queue import ORDERS, blockers, closure
 from zktop.model.facts import Children
 from zktop.model.layouts.catalogue import BY_NAME, layout_named
 from zktop.model.layouts.layout import LARGEST, MACROS, SMALLEST, Layout, read, written
-from zktop.model.layouts.site import Ground
+from zktop.model.layouts.site import LockSite
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.update import updated
 
@@ -144,7 +144,7 @@ def test_a_small_change_takes_the_short_way():
     lock = lock_in(world)
     after = world.after(gone("lock-0000000002", zxid=ZXID + 1))
 
-    assert updated(lock, Ground(lock.path, after, NOBODY_SAID)) is not None
+    assert updated(lock, LockSite(lock.path, after, NOBODY_SAID)) is not None
 
 
 def test_a_lock_that_was_only_listed_once_more_keeps_its_queue():
@@ -156,10 +156,10 @@ def test_a_lock_that_was_only_listed_once_more_keeps_its_queue():
     listed = Children(
         path=lock.path, names=tuple(known.members), stat=known.stat, zxid=ZXID + 5, at=known.at
     )
-    after = updated(lock, Ground(lock.path, world.after(listed), NOBODY_SAID))
+    after = updated(lock, LockSite(lock.path, world.after(listed), NOBODY_SAID))
 
     assert after is not None
-    assert after.lines[0] is lock.lines[0]
+    assert after.queues[0] is lock.queues[0]
     assert after.seen_zxid == ZXID + 5
 
 

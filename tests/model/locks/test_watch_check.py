@@ -18,10 +18,10 @@ from model.plain_locks import lock_of, member
 
 from zktop.model.facts import Stat
 from zktop.model.layouts import tutorials
-from zktop.model.layouts.layout import How, Layout
+from zktop.model.layouts.layout import Layout, WatchKind
 from zktop.model.locks.lock import Lock, Member, Target
-from zktop.model.locks.watch_check import POLL_MS, Lookout, Watching, absolute, relative
-from zktop.model.world.ensemble import Sight
+from zktop.model.locks.watch_check import POLL_MS, WatchCheck, WatchStatus, absolute, relative
+from zktop.model.world.ensemble import Ensemble
 
 ALICE, BOB, CAROL = (
     member(name, place, 10 + place) for place, name in enumerate(["alice", "bob", "carol"])
@@ -39,30 +39,30 @@ def orders(*members: Member, pzxid: int = 12, **more: object) -> Lock:
     return lock_of("/orders", members or (ALICE, BOB, CAROL), Stat(1, 1, 0, pzxid=pzxid), **more)
 
 
-def sight(rows: dict[str, tuple[str, ...]], zxid: int = 50) -> Sight:
+def ensemble(rows: dict[str, tuple[str, ...]], zxid: int = 50) -> Ensemble:
     """A server with all three connected, and these watches."""
     names = ("alice", "bob", "carol", "dave", "zktop")
     tables = connections(ZK1, *map(row, names)), watches(ZK1, rows, zxid=zxid)
-    return Sight.of(world(own(), *tables), NOW)
+    return Ensemble.of(world(own(), *tables), NOW)
 
 
 def verdict(rows: dict[str, tuple[str, ...]], one: Member = CAROL, zxid: int = 50) -> str:
     """The verdict on one waiter when the table has these rows."""
-    return Lookout(orders(), sight(rows, zxid)).of(one).verdict
+    return WatchCheck(orders(), ensemble(rows, zxid)).of(one).verdict
 
 
 def test_a_holder_needs_no_watch() -> None:
     """Whatever else it watches."""
-    assert Lookout(orders(), sight({"alice": (at(BOB),)})).of(ALICE) == Watching(
+    assert WatchCheck(orders(), ensemble({"alice": (at(BOB),)})).of(ALICE) == WatchStatus(
         "none-needed", (), (at(BOB),)
     )
 
 
 def test_expected_beside_actual() -> None:
     """Both in absolute paths; what the session watches elsewhere is left out."""
-    found = Lookout(orders(), sight({"bob": (at(ALICE), "/stock/x")})).of(BOB)
+    found = WatchCheck(orders(), ensemble({"bob": (at(ALICE), "/stock/x")})).of(BOB)
 
-    assert found == Watching("confirmed", (Target(at(ALICE), "data"),), (at(ALICE),))
+    assert found == WatchStatus("confirmed", (Target(at(ALICE), "data"),), (at(ALICE),))
 
 
 @pytest.mark.parametrize(
@@ -100,38 +100,40 @@ def test_a_watch_on_a_node_that_left_since() -> None:
     lock = orders(pzxid=60)
     rows = {"carol": ("/orders/left",)}
 
-    assert Lookout(lock, sight(rows, zxid=59)).of(CAROL).verdict == "unknown"
-    assert Lookout(lock, sight(rows, zxid=60)).of(CAROL).verdict == "elsewhere"
+    assert WatchCheck(lock, ensemble(rows, zxid=59)).of(CAROL).verdict == "unknown"
+    assert WatchCheck(lock, ensemble(rows, zxid=60)).of(CAROL).verdict == "elsewhere"
 
 
 def test_nobody_could_look() -> None:
     """A server that hides its watches makes its sessions unknown, not suspicious."""
-    blind = Sight.of(world(connections(ZK1, row("bob")), no_watches(ZK1)), NOW)
+    blind = Ensemble.of(world(connections(ZK1, row("bob")), no_watches(ZK1)), NOW)
 
-    assert Lookout(orders(), blind).of(BOB) == Watching("unknown", (Target(at(ALICE), "data"),))
+    assert WatchCheck(orders(), blind).of(BOB) == WatchStatus(
+        "unknown", (Target(at(ALICE), "data"),)
+    )
 
 
 def test_without_an_owner_nobody_can_be_asked() -> None:
     """A persistent node belongs to no session."""
     lost = member("", 3, 13)
 
-    assert Lookout(orders(ALICE, lost), sight({})).of(lost).verdict == "unknown"
+    assert WatchCheck(orders(ALICE, lost), ensemble({})).of(lost).verdict == "unknown"
 
 
 @pytest.mark.parametrize("how", ["children", None])
 def test_children_watches_and_polls_are_invisible(how: str | None) -> None:
     """No server table can show them, so nothing is missing."""
-    assert Lookout(orders(how=how), sight({})).of(CAROL).verdict == "invisible"
+    assert WatchCheck(orders(how=how), ensemble({})).of(CAROL).verdict == "invisible"
 
 
 GUESSES = (*tutorials.SHORT, *tutorials.LONG, *tutorials.PLAIN, tutorials.NAMED)
 SLEEPING = {session("carol"): NOW - POLL_MS}
 
 
-def all_kinds(*watched: str) -> Sight:
+def all_kinds(*watched: str) -> Ensemble:
     """A server that lists child watches among the others; carol has these."""
     table = msgspec.structs.replace(watches(ZK1, {"carol": watched}, zxid=50), is_mixed=True)
-    return Sight.of(world(connections(ZK1, row("carol")), figures(ZK1, watches=99), table), NOW)
+    return Ensemble.of(world(connections(ZK1, row("carol")), figures(ZK1, watches=99), table), NOW)
 
 
 @pytest.mark.parametrize(
@@ -145,26 +147,28 @@ def all_kinds(*watched: str) -> Sight:
     ],
 )
 def test_a_table_of_all_kinds_of_watches_shows_child_watches(
-    watched: tuple[str, ...], how: How, expected: str
+    watched: tuple[str, ...], how: WatchKind, expected: str
 ) -> None:
     """It does not say which they are: one on the lock's own znode may be woken by a child."""
-    assert Lookout(orders(how=how), all_kinds(*watched)).of(CAROL).verdict == expected
+    assert WatchCheck(orders(how=how), all_kinds(*watched)).of(CAROL).verdict == expected
 
 
 def test_who_watches_children_is_seen_where_they_are_listed() -> None:
     """A herd need not be inferred there."""
     lock = orders()
 
-    assert Lookout(lock, all_kinds("/orders")).watches_children(CAROL.owner)
-    assert not Lookout(lock, all_kinds(at(BOB))).watches_children(CAROL.owner)
-    assert not Lookout(lock, sight({"carol": ("/orders",)})).watches_children(CAROL.owner)
+    assert WatchCheck(lock, all_kinds("/orders")).watches_children(CAROL.owner)
+    assert not WatchCheck(lock, all_kinds(at(BOB))).watches_children(CAROL.owner)
+    assert not WatchCheck(lock, ensemble({"carol": ("/orders",)})).watches_children(CAROL.owner)
 
 
-def counted(count: int | None, rows: dict[str, tuple[str, ...]], version: str = "3.9.5") -> Sight:
+def counted(
+    count: int | None, rows: dict[str, tuple[str, ...]], version: str = "3.9.5"
+) -> Ensemble:
     """A server that counts so many watches, and lists these."""
     tables = connections(ZK1, row("carol")), watches(ZK1, rows, zxid=50)
     told = [] if count is None else [figures(ZK1, version, watches=count)]
-    return Sight.of(world(own(), *tables, *told), NOW)
+    return Ensemble.of(world(own(), *tables, *told), NOW)
 
 
 def named(layout: str) -> tuple[Lock, Member]:
@@ -179,8 +183,8 @@ def test_names_that_herds_write_too(layout: str) -> None:
     lock, carol = named(layout)
     blind, counting = counted(None, {}), counted(1, {})
 
-    assert Lookout(lock, blind, SLEEPING).of(carol).verdict == "invisible"
-    assert Lookout(lock, counting, SLEEPING).of(carol).verdict == "invisible"
+    assert WatchCheck(lock, blind, SLEEPING).of(carol).verdict == "invisible"
+    assert WatchCheck(lock, counting, SLEEPING).of(carol).verdict == "invisible"
 
 
 def test_names_that_herds_write_too_on_a_server_without_child_watches() -> None:
@@ -188,9 +192,9 @@ def test_names_that_herds_write_too_on_a_server_without_child_watches() -> None:
     lock, carol = named("plain-lock")
     asked = {session("carol"): NOW - POLL_MS + 1}
 
-    assert Lookout(lock, counted(0, {}), SLEEPING).of(carol).verdict == "missing"
-    assert Lookout(lock, counted(0, {}), asked).of(carol).verdict == "invisible"
-    assert Lookout(lock, counted(0, {})).of(carol).verdict == "invisible"
+    assert WatchCheck(lock, counted(0, {}), SLEEPING).of(carol).verdict == "missing"
+    assert WatchCheck(lock, counted(0, {}), asked).of(carol).verdict == "invisible"
+    assert WatchCheck(lock, counted(0, {})).of(carol).verdict == "invisible"
 
 
 @pytest.mark.parametrize(
@@ -208,13 +212,13 @@ def test_a_listed_watch_shows_how_a_client_waits(watched: tuple[str, ...], expec
     """Only a watch on another node of the queue does; others say nothing of child watches."""
     lock, carol = named("plain-lock")
 
-    assert Lookout(lock, counted(7, {"carol": watched}), SLEEPING).of(carol).verdict == expected
+    assert WatchCheck(lock, counted(7, {"carol": watched}), SLEEPING).of(carol).verdict == expected
 
 
 @pytest.mark.parametrize(("count", "expected"), [(0, "missing"), (1, "invisible")])
 def test_a_server_that_counts_more_watches_than_it_lists(count: int, expected: str) -> None:
     """The other one may be anybody's, also that of a client of kazoo's Lock."""
-    assert Lookout(orders(), counted(count, {})).of(CAROL).verdict == expected
+    assert WatchCheck(orders(), counted(count, {})).of(CAROL).verdict == expected
 
 
 def test_a_layout_of_the_users_says_how_its_clients_may_wait() -> None:
@@ -224,7 +228,7 @@ def test_a_layout_of_the_users_says_how_its_clients_may_wait() -> None:
     chain = Layout(name="ours", pattern="^{SEQ}$")
 
     def judged(layout: Layout) -> str:
-        return Lookout(lock, counted(None, {}), {}, (layout,)).of(carol).verdict
+        return WatchCheck(lock, counted(None, {}), {}, (layout,)).of(carol).verdict
 
     assert (judged(herd), judged(chain)) == ("invisible", "missing")
 
@@ -233,9 +237,9 @@ def test_several_places_of_one_session() -> None:
     """One session waits twice: each place is judged by the union of what it should watch."""
     again = member("bob", 3, 13)
     lock = orders(ALICE, BOB, CAROL, again)
-    only_first = Lookout(lock, sight({"bob": (at(ALICE),)}))
-    both = Lookout(lock, sight({"bob": (at(ALICE), at(CAROL))}))
-    astray = Lookout(lock, sight({"bob": (at(ALICE), at(BOB))}))
+    only_first = WatchCheck(lock, ensemble({"bob": (at(ALICE),)}))
+    both = WatchCheck(lock, ensemble({"bob": (at(ALICE), at(CAROL))}))
+    astray = WatchCheck(lock, ensemble({"bob": (at(ALICE), at(BOB))}))
 
     assert [only_first.of(one).verdict for one in (BOB, again)] == ["confirmed", "missing"]
     assert [both.of(one).verdict for one in (BOB, again)] == ["confirmed", "confirmed"]
@@ -244,7 +248,7 @@ def test_several_places_of_one_session() -> None:
 
 def edges(lock: Lock, rows: dict[str, tuple[str, ...]]) -> list[tuple[str, str]]:
     """The watch graph, by labels."""
-    found = Lookout(lock, sight(rows)).edges()
+    found = WatchCheck(lock, ensemble(rows)).edges()
     return sorted((str(one.label), str(other.label)) for one, other in found)
 
 
@@ -259,7 +263,7 @@ def test_the_watch_graph_of_a_session_with_two_places() -> None:
     """A watch that fits one place is that one's; another one belongs to the idle place."""
     again = member("bob", 3, 13)
     lock = orders(ALICE, BOB, CAROL, again)
-    found = Lookout(lock, sight({"bob": (at(ALICE), at(again))})).edges()
+    found = WatchCheck(lock, ensemble({"bob": (at(ALICE), at(again))})).edges()
 
     assert sorted((one.sequence, other.sequence) for one, other in found) == [(1, 0), (3, 3)]
 
@@ -267,7 +271,7 @@ def test_the_watch_graph_of_a_session_with_two_places() -> None:
 def test_bystanders() -> None:
     """Whoever watches a member without a place of its own; never we ourselves."""
     rows = {"bob": (at(ALICE),), "dave": (at(ALICE),), "zktop": (at(ALICE),)}
-    lookout = Lookout(orders(), sight(rows))
+    lookout = WatchCheck(orders(), ensemble(rows))
 
     assert lookout.watchers(ALICE) == {session("bob"), session("dave")}
     assert lookout.bystanders(ALICE) == {session("dave")}
@@ -282,10 +286,10 @@ def test_the_crowd_before_a_single_node() -> None:
         "dave": ("/orders",),
         "zktop": ("/orders",),
     }
-    crowd = Lookout(orders(held, kind="single"), sight(rows)).crowd
+    crowd = WatchCheck(orders(held, kind="single"), ensemble(rows)).crowd
 
     assert set(crowd) == {session("bob"), session("dave")}
-    assert Lookout(orders(), sight(rows)).crowd == ()
+    assert WatchCheck(orders(), ensemble(rows)).crowd == ()
 
 
 def test_nodes_below_and_beside_the_lock() -> None:
@@ -296,8 +300,8 @@ def test_nodes_below_and_beside_the_lock() -> None:
     rows = {"bob": ("/sem-__lock__/a-0000000000",)}
     wrong = {"bob": ("/sem-__lock__/b-0000000001",)}
 
-    assert Lookout(lock, sight(rows)).of(second).verdict == "confirmed"
-    assert Lookout(lock, sight(wrong)).of(second).verdict == "elsewhere"
+    assert WatchCheck(lock, ensemble(rows)).of(second).verdict == "confirmed"
+    assert WatchCheck(lock, ensemble(wrong)).of(second).verdict == "elsewhere"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from model.builders import NOW, kazoo_name, lock, session
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Gone, Node, Stat, join
-from zktop.model.layouts.site import Ground
+from zktop.model.layouts.site import LockSite
 from zktop.model.locks.update import difference, updated
 from zktop.model.settings import Settings
 from zktop.model.text import Text
@@ -72,7 +72,7 @@ def test_news_of_other_versions_are_not_taken_for_its_own() -> None:
         worlds.append(worlds[-1].after(next(history)))
     first, second, third = (world.family(PATH).members for world in worlds)
     report = Examiner().look(worlds[0], NOW)
-    ground = Ground(PATH, worlds[2], Settings())
+    ground = LockSite(PATH, worlds[2], Settings())
 
     assert difference(second, third).names != difference(first, third).names
     after = updated(report.parts[PATH].lock, ground, difference(second, third))

@@ -16,7 +16,7 @@ from zktop.model.facts import (
     Watches,
 )
 from zktop.model.text import Text
-from zktop.model.world.ensemble import Sight
+from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.world import World
 
 NAMES = ("alice", "bob", "zktop")
@@ -65,19 +65,19 @@ def test_every_answer_fits_the_others(
 ) -> None:
     """Whoever is connected is alive; the gone are alive and not connected; orphans are neither."""
     world = World().after(*facts, *link)
-    sight = Sight.of(world, NOW)
+    ensemble = Ensemble.of(world, NOW)
 
-    connected, alive = sight.connected(one, czxid), sight.alive(one, czxid)
-    span = sight.expires_in(one)
+    connected, alive = ensemble.connected(one, czxid), ensemble.alive(one, czxid)
+    span = ensemble.expires_in(one)
 
-    assert (sight.presence(one) is not None) == (connected is True)
+    assert (ensemble.presence(one) is not None) == (connected is True)
     assert connected is not True or alive is True
-    assert sight.gone(one, czxid) is not True or (connected is False and alive is True)
-    assert sight.orphaned(one, czxid) is not True or (alive is False and connected is not True)
+    assert ensemble.gone(one, czxid) is not True or (connected is False and alive is True)
+    assert ensemble.orphaned(one, czxid) is not True or (alive is False and connected is not True)
     assert span is None or 0 <= span.low <= span.high
-    assert (sight.watched(one) is None) == (sight.watched_at(one) is None)
-    assert sight.own not in sight.watchers("/a")
-    assert all((sight.hidden_watches(zk) or 0) >= 0 for zk in (ZK1, ZK2, ZK3))
+    assert (ensemble.watched(one) is None) == (ensemble.watched_at(one) is None)
+    assert ensemble.own not in ensemble.watchers("/a")
+    assert all((ensemble.hidden_watches(zk) or 0) >= 0 for zk in (ZK1, ZK2, ZK3))
 
 
 @given(st.lists(tables, max_size=8), st.lists(tables, max_size=8), st.lists(ids))
@@ -87,11 +87,11 @@ def test_what_was_kept_changes_no_answer(
     """A sight made from its predecessor answers like one made from nothing."""
     before = World().after(*first)
     after = before.after(*second)
-    old = Sight.of(before, NOW)
+    old = Ensemble.of(before, NOW)
     for one in asked:
         old.watched(one)
 
-    kept, fresh = Sight.of(after, NOW, old), Sight.of(after, NOW)
+    kept, fresh = Ensemble.of(after, NOW, old), Ensemble.of(after, NOW)
 
     for one in SESSIONS:
         assert kept.presence(one) == fresh.presence(one)

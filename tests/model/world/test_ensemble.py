@@ -23,27 +23,27 @@ from model.builders import (
 from msgspec.structs import replace
 
 from zktop.model.facts import Connections, Expiry
-from zktop.model.world.ensemble import NO_SIGHT, Sees, Sight, Span
+from zktop.model.world.ensemble import NO_ENSEMBLE, Ensemble, ExpiryWindow, Visibility
 
 ALICE, BOB = session("alice"), session("bob")
 
 
-def sight(*facts: object, now: int = NOW) -> Sight:
+def ensemble(*facts: object, now: int = NOW) -> Ensemble:
     """The sight on a world of these facts."""
-    return Sight.of(world(*facts), now)
+    return Ensemble.of(world(*facts), now)
 
 
 def test_nothing_is_known_without_tables() -> None:
     """Missing input is unknown, never fine."""
-    assert NO_SIGHT.sees == Sees("none", "none", "none")
-    assert NO_SIGHT.presence(ALICE) is None
-    assert NO_SIGHT.watched(ALICE) is None
-    assert NO_SIGHT.connected(ALICE) is None
-    assert NO_SIGHT.alive(ALICE) is None
-    assert NO_SIGHT.gone(ALICE) is None
-    assert NO_SIGHT.orphaned(ALICE) is None
-    assert NO_SIGHT.expires_in(ALICE) is None
-    assert NO_SIGHT.missing("watches") == ("no server was asked for its watch table",)
+    assert NO_ENSEMBLE.visibility == Visibility("none", "none", "none")
+    assert NO_ENSEMBLE.presence(ALICE) is None
+    assert NO_ENSEMBLE.watched(ALICE) is None
+    assert NO_ENSEMBLE.connected(ALICE) is None
+    assert NO_ENSEMBLE.alive(ALICE) is None
+    assert NO_ENSEMBLE.gone(ALICE) is None
+    assert NO_ENSEMBLE.orphaned(ALICE) is None
+    assert NO_ENSEMBLE.expires_in(ALICE) is None
+    assert NO_ENSEMBLE.missing("watches") == ("no server was asked for its watch table",)
 
 
 @pytest.mark.parametrize(
@@ -58,12 +58,12 @@ def test_nothing_is_known_without_tables() -> None:
 )
 def test_extent(facts: tuple[object, ...], sees: tuple[str, str, str]) -> None:
     """All means every known server; a follower's list has no expiry times."""
-    assert sight(*facts).sees == Sees(*sees)
+    assert ensemble(*facts).visibility == Visibility(*sees)
 
 
 def test_blind_spots_name_server_table_and_reason() -> None:
     """What a server refused and what it was not asked for are both named."""
-    spots = sight(connections(ZK1), no_watches(ZK1)).blind_spots
+    spots = ensemble(connections(ZK1), no_watches(ZK1)).blind_spots
 
     assert [(spot.server, spot.table, spot.why) for spot in spots] == [
         (ZK1, "watches", "not in the whitelist"),
@@ -75,7 +75,7 @@ def test_blind_spots_name_server_table_and_reason() -> None:
 
 def test_one_leader_is_enough_for_expiry() -> None:
     """Learners have no expiry times, so their silence is no blind spot."""
-    seen = sight(expiry(ZK1, {"alice": 5}), timeouts(ZK2, {"alice": 5}))
+    seen = ensemble(expiry(ZK1, {"alice": 5}), timeouts(ZK2, {"alice": 5}))
 
     assert seen.missing("expiry") == ()
 
@@ -83,7 +83,7 @@ def test_one_leader_is_enough_for_expiry() -> None:
 def test_the_newest_contact_wins() -> None:
     """Two servers claim a session: the one that heard of it last is right, the other is named."""
     stale = connections(ZK1, row("alice", quiet_ms=9_000), at=NOW + 500)
-    seen = sight(stale, connections(ZK2, row("alice", quiet_ms=100)))
+    seen = ensemble(stale, connections(ZK2, row("alice", quiet_ms=100)))
 
     presence = seen.presence(ALICE)
 
@@ -100,7 +100,7 @@ def test_a_silence_that_a_listed_session_would_not_have_survived_is_dropped(
 ) -> None:
     """It ends at the timeout, rounded up to a tick and looked at twice a tick."""
     tables = connections(ZK1, row("alice", quiet_ms=quiet_ms)), expiry(ZK1, {}, tick_ms=tick_ms)
-    presence = sight(*tables).presence(ALICE)
+    presence = ensemble(*tables).presence(ALICE)
 
     assert presence is not None
     assert presence.quiet_ms == (quiet_ms if believed else None)
@@ -108,7 +108,7 @@ def test_a_silence_that_a_listed_session_would_not_have_survived_is_dropped(
 
 def test_a_silence_without_a_timeout_is_believed() -> None:
     """Nothing contradicts it."""
-    presence = sight(connections(ZK1, row("alice", quiet_ms=99_000, timeout_ms=None))).presence
+    presence = ensemble(connections(ZK1, row("alice", quiet_ms=99_000, timeout_ms=None))).presence
 
     assert presence(ALICE).quiet_ms == 99_000
 
@@ -118,12 +118,12 @@ def test_a_session_that_has_just_moved_is_where_it_connected_last() -> None:
     left = connections(ZK1, row("alice", quiet_ms=3_000, established=NOW - 60_000))
     moved = connections(ZK2, row("alice", quiet_ms=None, established=NOW - 500), at=NOW - 100)
 
-    assert sight(left, moved).presence(ALICE).server == ZK2
+    assert ensemble(left, moved).presence(ALICE).server == ZK2
 
 
 def test_silence_grows_after_the_table() -> None:
     """A table of two seconds ago makes every silence two seconds longer."""
-    presence = sight(connections(ZK1, row("alice", quiet_ms=300))).presence(ALICE)
+    presence = ensemble(connections(ZK1, row("alice", quiet_ms=300))).presence(ALICE)
 
     assert presence is not None
     assert presence.contact == NOW - 300
@@ -132,14 +132,16 @@ def test_silence_grows_after_the_table() -> None:
 
 def test_the_own_row_calibrates_a_server() -> None:
     """A server's clock is trusted where our own session is in the same table."""
-    seen = sight(own(), connections(ZK1, row("alice"), row("zktop")), connections(ZK2, row("bob")))
+    seen = ensemble(
+        own(), connections(ZK1, row("alice"), row("zktop")), connections(ZK2, row("bob"))
+    )
 
     assert [seen.presence(one).calibrated for one in (ALICE, BOB)] == [True, False]
 
 
 def test_watches_come_from_the_server_of_the_connection() -> None:
     """Another server's rows about the session are left-overs."""
-    seen = sight(
+    seen = ensemble(
         connections(ZK1, row("alice")),
         connections(ZK2),
         watches(ZK1, {"alice": ("/a",)}),
@@ -170,14 +172,14 @@ def test_watches_come_from_the_server_of_the_connection() -> None:
 )
 def test_watched(facts: tuple[object, ...], watched: frozenset[str] | None) -> None:
     """Watching nothing and not being seen are told apart."""
-    assert sight(*facts).watched(ALICE) == watched
+    assert ensemble(*facts).watched(ALICE) == watched
 
 
 def test_watchers_leave_us_out() -> None:
     """Our own watches are no part of any judgement."""
     rows = {"alice": ("/a", "/b"), "bob": ("/a",), "zktop": ("/a",)}
 
-    seen = sight(own(), watches(ZK1, rows), watches(ZK2, {"bob": ("/a",)}))
+    seen = ensemble(own(), watches(ZK1, rows), watches(ZK2, {"bob": ("/a",)}))
 
     assert seen.watchers("/a") == {ALICE, BOB}
     assert seen.watchers("/nowhere") == frozenset()
@@ -208,7 +210,7 @@ def test_watchers_leave_us_out() -> None:
 )
 def test_life(facts: tuple[object, ...], answers: tuple[bool | None, ...]) -> None:
     """Whether alice is connected, alive, gone, orphaned."""
-    seen = sight(*facts)
+    seen = ensemble(*facts)
 
     found = (seen.connected(ALICE), seen.alive(ALICE), seen.gone(ALICE), seen.orphaned(ALICE))
     assert found == answers
@@ -219,7 +221,7 @@ def test_an_old_table_proves_no_absence() -> None:
     old = Connections(server=ZK1, rows=(), at=NOW, zxid=50)
     listed = Expiry(server=ZK1, expires_in_ms={BOB: 5}, at=NOW, zxid=50)
 
-    seen = sight(old, listed)
+    seen = ensemble(old, listed)
 
     assert (seen.connected(ALICE, czxid=50), seen.orphaned(ALICE, czxid=50)) == (False, True)
     assert (seen.connected(ALICE, czxid=51), seen.orphaned(ALICE, czxid=51)) == (None, None)
@@ -228,14 +230,17 @@ def test_an_old_table_proves_no_absence() -> None:
 @pytest.mark.parametrize(
     ("facts", "span"),
     [
-        ((expiry(ZK1, {"alice": 9_000}),), Span(8_000, 9_000)),
-        ((connections(ZK1, row("alice", quiet_ms=4_000)),), Span(5_000, 8_000)),
+        ((expiry(ZK1, {"alice": 9_000}),), ExpiryWindow(8_000, 9_000)),
+        ((connections(ZK1, row("alice", quiet_ms=4_000)),), ExpiryWindow(5_000, 8_000)),
         (
             (expiry(ZK1, {"alice": 9_000}), connections(ZK1, row("alice"), at=NOW + 900)),
-            Span(9_900, 12_900),
+            ExpiryWindow(9_900, 12_900),
         ),
-        ((connections(ZK1), timeouts(ZK2, {"alice": 4_000}), connections(ZK2)), Span(0, 6_000)),
-        ((connections(ZK1, row("alice", quiet_ms=12_500)),), Span(0, 0)),
+        (
+            (connections(ZK1), timeouts(ZK2, {"alice": 4_000}), connections(ZK2)),
+            ExpiryWindow(0, 6_000),
+        ),
+        ((connections(ZK1, row("alice", quiet_ms=12_500)),), ExpiryWindow(0, 0)),
         ((connections(ZK1, row("alice", quiet_ms=50_000)),), None),
         ((connections(ZK1, row("alice", quiet_ms=None)),), None),
     ],
@@ -249,9 +254,9 @@ def test_an_old_table_proves_no_absence() -> None:
         "nothing tells",
     ],
 )
-def test_expiry(facts: tuple[object, ...], span: Span | None) -> None:
+def test_expiry(facts: tuple[object, ...], span: ExpiryWindow | None) -> None:
     """One second after the tables were read."""
-    assert sight(*facts, now=NOW + 1_000).expires_in(ALICE) == span
+    assert ensemble(*facts, now=NOW + 1_000).expires_in(ALICE) == span
 
 
 @pytest.mark.parametrize(
@@ -260,7 +265,7 @@ def test_expiry(facts: tuple[object, ...], span: Span | None) -> None:
 )
 def test_hidden_child_watches(version: str, count: int, hidden: int | None) -> None:
     """The count of all watches, less the listed ones, less what 3.6 to 3.8 count twice of ours."""
-    seen = sight(
+    seen = ensemble(
         own(),
         connections(ZK1, row("zktop")),
         watches(ZK1, {"alice": ("/a", "/b"), "zktop": ("/locks",)}),
@@ -275,7 +280,7 @@ def measured(*tables: Iterable[object]) -> int | None:
     known, seen = world(own()), None
     for facts in tables:
         known = known.after(*facts)
-        seen = Sight.of(known, NOW, seen)
+        seen = Ensemble.of(known, NOW, seen)
     assert seen is not None
     return seen.hidden_watches(ZK1)
 
@@ -314,11 +319,11 @@ def test_where_our_own_child_watches_are_counted_others_may_be_there() -> None:
     """A server before 3.6 has us set some: what is beyond its table may be anybody's."""
     tables = own(), connections(ZK1, row("zktop"), row("alice")), watches(ZK1, {"alice": ("/a",)})
     hides = [
-        sight(*tables, figures(ZK1, "3.4.14", watches=n)).hides_watches(ALICE) for n in (1, 2)
+        ensemble(*tables, figures(ZK1, "3.4.14", watches=n)).hides_watches(ALICE) for n in (1, 2)
     ]
 
     assert hides == [False, True]
-    assert sight(*tables).hides_watches(ALICE) is None
+    assert ensemble(*tables).hides_watches(ALICE) is None
 
 
 def test_owner_of_a_hidden_znode() -> None:
@@ -326,20 +331,20 @@ def test_owner_of_a_hidden_znode() -> None:
     old = Expiry(server=ZK1, ephemerals={ALICE: ("/x",)}, at=NOW, zxid=0)
     new = Expiry(server=ZK2, ephemerals={BOB: ("/x",)}, at=NOW + 1, zxid=0)
 
-    assert sight(old, new).owner_of("/x") == BOB
-    assert sight(old, new).owner_of("/y") is None
+    assert ensemble(old, new).owner_of("/x") == BOB
+    assert ensemble(old, new).owner_of("/y") is None
 
 
 def test_an_unchanged_table_keeps_its_index() -> None:
     """Reading the same again, or reading another server, builds nothing anew."""
     first = world(watches(ZK1, {"alice": ("/a",)}))
-    before = Sight.of(first, NOW)
+    before = Ensemble.of(first, NOW)
     again = first.after(watches(ZK1, {"alice": ("/a",)}, at=NOW + 1), connections(ZK2))
 
-    after = Sight.of(again, NOW + 1, before)
+    after = Ensemble.of(again, NOW + 1, before)
 
-    assert after.witnesses[0].watches is before.witnesses[0].watches
-    assert Sight.of(first, NOW + 2, before).witnesses[0] is before.witnesses[0]
+    assert after.tables[0].watches is before.tables[0].watches
+    assert Ensemble.of(first, NOW + 2, before).tables[0] is before.tables[0]
 
 
 def test_who_changed() -> None:
@@ -353,14 +358,14 @@ def test_who_changed() -> None:
         connections(ZK2, at=NOW + 1),
         watches(ZK1, {"alice": ("/b",), "carol": ("/c",)}, at=NOW + 1),
     )
-    before = Sight.of(first, NOW)
+    before = Ensemble.of(first, NOW)
 
-    assert Sight.of(second, NOW, before).changed_since(before) == {ALICE, BOB}
-    assert Sight.of(first, NOW, before).changed_since(before) == frozenset()
+    assert Ensemble.of(second, NOW, before).changed_since(before) == {ALICE, BOB}
+    assert Ensemble.of(first, NOW, before).changed_since(before) == frozenset()
 
 
 def test_a_silent_third_server_makes_absence_unknown() -> None:
     """A session may be connected to the one server that was never asked for connections."""
-    seen = sight(connections(ZK1), connections(ZK2), figures(ZK3))
+    seen = ensemble(connections(ZK1), connections(ZK2), figures(ZK3))
 
     assert seen.connected(ALICE) is None

@@ -5,7 +5,7 @@ import weakref
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zktop.model.world.persistent_map import RECENT_LIMIT, Shelf
+from zktop.model.world.persistent_map import RECENT_LIMIT, PersistentMap
 
 KEYS = st.integers(0, 3 * RECENT_LIMIT)
 CHANGES = st.lists(
@@ -17,7 +17,7 @@ CHANGES = st.lists(
 @given(CHANGES)
 def test_every_version_is_the_dictionary_it_stands_for(changes: list[dict[int, str]]) -> None:
     """Setting and removing does what it does to a dictionary, before and after pouring."""
-    shelf, model = Shelf[int, str](), dict[int, str]()
+    shelf, model = PersistentMap[int, str](), dict[int, str]()
     for change in changes:
         shelf = shelf.with_changes(change)
         model = {k: v for k, v in {**model, **change}.items() if v is not None}
@@ -32,7 +32,7 @@ def test_earlier_versions_never_change(
     first: list[dict[int, str]], second: list[dict[int, str]]
 ) -> None:
     """Who holds a version may keep it as long as he likes."""
-    shelf = Shelf[int, str]()
+    shelf = PersistentMap[int, str]()
     for change in first:
         shelf = shelf.with_changes(change)
     before, later = dict(shelf), shelf
@@ -45,7 +45,7 @@ def test_earlier_versions_never_change(
 @given(CHANGES, CHANGES)
 def test_what_differs_is_found(first: list[dict[int, str]], second: list[dict[int, str]]) -> None:
     """Every key whose value differs between two versions is named."""
-    before = Shelf[int, str]()
+    before = PersistentMap[int, str]()
     for change in first:
         before = before.with_changes(change)
     after = before
@@ -60,7 +60,7 @@ def test_what_differs_is_found(first: list[dict[int, str]], second: list[dict[in
 @given(CHANGES, st.sets(KEYS))
 def test_which_of_some_keys_are_there(changes: list[dict[int, str]], keys: set[int]) -> None:
     """Asked at once as asked one by one, whatever came, went or was poured."""
-    shelf = Shelf[int, str]()
+    shelf = PersistentMap[int, str]()
     for change in changes:
         shelf = shelf.with_changes(change)
 
@@ -75,7 +75,7 @@ def test_what_was_poured_in_does_not_keep_old_values() -> None:
     """The keys are remembered, so that differences are found; a replaced value is let go."""
     old = Value()
     gone = weakref.ref(old)
-    shelf = Shelf({number: Value() for number in range(10_000)}).with_changes({5: old})
+    shelf = PersistentMap({number: Value() for number in range(10_000)}).with_changes({5: old})
     del old
     shelf = shelf.poured().with_changes({5: Value()}).poured()
 
@@ -85,7 +85,7 @@ def test_what_was_poured_in_does_not_keep_old_values() -> None:
 
 def test_the_next_version_does_not_copy_the_large_part() -> None:
     """A change among many entries shares all the others with the version before."""
-    shelf = Shelf({number: str(number) for number in range(10_000)})
+    shelf = PersistentMap({number: str(number) for number in range(10_000)})
     later = shelf.with_changes({5: "five"})
 
     assert later.base is shelf.base
@@ -94,7 +94,7 @@ def test_the_next_version_does_not_copy_the_large_part() -> None:
 
 def test_keys_that_come_and_go_are_not_remembered() -> None:
     """A queue of one, through which thousands have gone, is as small as it looks."""
-    shelf: Shelf[str, int] = Shelf()
+    shelf: PersistentMap[str, int] = PersistentMap()
     for number in range(5_000):
         shelf = shelf.with_changes({f"lock-{number}": number, f"lock-{number - 1}": None})
     kept = {*shelf.base, *shelf.recent, *(key for _, keys in shelf.poured_in for key in keys)}

@@ -30,7 +30,7 @@ from zk.other_servers import (
 from zk.servers.test_unreadable import told_by
 
 from zktop.model.facts import Children, Link, Server, Stat, session_id
-from zktop.model.world.ensemble import Sight
+from zktop.model.world.ensemble import Ensemble
 from zktop.zk.connect import ask_once as wire
 from zktop.zk.connect.address import Address
 from zktop.zk.connect.preflight import probe
@@ -411,11 +411,11 @@ def test_their_tables_show_a_herd(flavour: str) -> None:
         client.stop()
         client.close()
 
-    sight = Sight.of(world, world.at)
+    ensemble = Ensemble.of(world, world.at)
     session = session_id(client.client_id[0]) if client.client_id else 1
     (server_name,) = world.tables
-    assert sight.watched(session or 1) == {"/herd/a"}
-    assert sight.hidden_watches(server_name) == 0
+    assert ensemble.watched(session or 1) == {"/herd/a"}
+    assert ensemble.hidden_watches(server_name) == 0
 
 
 def _heard(_event: WatchedEvent) -> None:
@@ -431,9 +431,9 @@ def test_the_words_that_keeper_allows_by_default_leave_watches_unknown() -> None
         assert eye.source.wait_until_sampled(20)
         world = eye.until(lambda world: any(tables.watches for tables in world.tables.values()))
 
-    sight = Sight.of(world, world.at)
-    assert (sight.sees.sessions, sight.sees.watches) == ("all", "none")
-    said = [str(spot) for spot in sight.blind_spots]
+    ensemble = Ensemble.of(world, world.at)
+    assert (ensemble.visibility.sessions, ensemble.visibility.watches) == ("all", "none")
+    said = [str(spot) for spot in ensemble.blind_spots]
     assert any("wchc is not in the four_letter_word_white_list" in one for one in said)
 
 

@@ -11,7 +11,7 @@ from zk.bad_servers import listener, silent
 from zk.observed import Eye, looking
 
 from zktop.model.facts import Server, session_id
-from zktop.model.world.world import Tables, World
+from zktop.model.world.world import TableFacts, World
 from zktop.zk.connect.address import Address, AdminAccess
 from zktop.zk.servers.introspect import REST_FOR, ServerSchedule
 
@@ -313,7 +313,7 @@ def _rows(world: World, address: str) -> object:
     return told.connections and told.connections.rows
 
 
-def _watched(tables: Tables, session: int) -> int | None:
+def _watched(tables: TableFacts, session: int) -> int | None:
     rows = tables.watches.rows if tables.watches else None
     return None if rows is None else len(rows[session])
 

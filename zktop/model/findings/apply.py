@@ -157,7 +157,7 @@ def signs(look: LockContext) -> frozenset[Sign]:
     lock, past, around, waiting = look.lock, look.past, look.around, len(look.waiters)
     news = past.recreated_at or past.reaped_at or past.fell_at
     shown: dict[Sign, object] = {
-        "several": waiting or len(look.holders) > 1 or len(lock.lines) > 1,
+        "several": waiting or len(look.holders) > 1 or len(lock.queues) > 1,
         "waiters": waiting,
         "queue": waiting >= look.thresholds.herd,
         "warnings": lock.warnings,
@@ -206,8 +206,8 @@ def _due_for_tables(look: LockContext) -> Millis | None:
     changed, settle = look.lock.at, look.thresholds.settle
     if look.now_ms - changed > TABLE_PATIENCE:
         return None
-    for one in look.sight.witnesses:
-        for table in (one.tables.watches, one.tables.connections):
+    for one in look.ensemble.tables:
+        for table in (one.facts.watches, one.facts.connections):
             if table is not None and table.rows is not None and table.at < changed + settle:
                 return look.now_ms + TABLE_AGE
     return None

@@ -76,7 +76,7 @@ def stale_ephemeral(look: LockContext) -> Iterator[RuleResult]:
     """Find an owner that no list of sessions has, for longer than any session can hide."""
     for session, places in look.owned.items():
         newest = max(place.znode.newest for place in places)
-        if look.sight.orphaned(session, newest):
+        if look.ensemble.orphaned(session, newest):
             yield RuleMatch(
                 about=look.about(*places),
                 sentence=f"{short(places[0].node)} in {look.name} belongs to "
@@ -88,7 +88,7 @@ def stale_ephemeral(look: LockContext) -> Iterator[RuleResult]:
                 ),
                 advice="Collect `dump` of all servers and restart the one that still has the "
                 "node; delete the node by hand only if that does not help.",
-                as_of=max(one.expiry.at for one in look.sight.witnesses),
+                as_of=max(one.expiry.at for one in look.ensemble.tables),
                 patience_ms=LONGEST_TIMEOUT,
             )
 
@@ -113,7 +113,7 @@ def lease_leak(look: LockContext) -> Iterator[RuleResult]:
     bound = FAR_BEYOND * usual[1]
     for lease in look.holders:
         since, newer = look.past.granted(lease.node).at, _returned_since(look, lease)
-        if since is None or newer < LEASES_SINCE or not look.sight.connected(lease.owner):
+        if since is None or newer < LEASES_SINCE or not look.ensemble.connected(lease.owner):
             continue
         held = look.now_ms - since
         yield _leak(look, lease, held, newer) if held > bound else LookAgainAt(since + bound + 1)
@@ -207,7 +207,7 @@ def _pings_only_since(look: LockContext, holder: Member) -> Millis | None:
     """Since when it both holds and sends pings only."""
     since = look.past.granted(holder.node).at
     idle = look.around.sessions.idle_since(holder.owner)
-    presence = look.sight.presence(holder.owner)
+    presence = look.ensemble.presence(holder.owner)
     if since is None or idle is None or presence is None:
         return None
     return max(since, idle) if presence.last_operation == "PING" else None
@@ -248,18 +248,18 @@ def hidden_wait(look: LockContext) -> Iterator[RuleResult]:
 
 def hidden_waits(look: LockContext, session: Session) -> Iterator[Text]:
     """Give the nodes outside of all known locks that this session may be waiting for."""
-    for path in sorted(look.sight.watched(session) or ()):
+    for path in sorted(look.ensemble.watched(session) or ()):
         if not re.fullmatch(_SEQUENTIAL, path) or path in look.at_path:
             continue
         parent = split(path)[0]
         is_known = look.around.is_read(parent) or look.around.is_lock(split(parent)[0])
-        if not is_known and look.sight.owner_of(path) != session:
+        if not is_known and look.ensemble.owner_of(path) != session:
             yield path
 
 
 def _hidden(look: LockContext, holder: Member, path: Text) -> RuleMatch:
     parent, node = split(path)
-    other = look.sight.owner_of(path)
+    other = look.ensemble.owner_of(path)
     return RuleMatch(
         about=look.about(holder, key=(holder.node, path)),
         sentence=f"{look.who(holder)} holds {look.name} and probably waits for {short(node)} in "
@@ -273,7 +273,7 @@ def _hidden(look: LockContext, holder: Member, path: Text) -> RuleMatch:
             (None, "it watches it in order to get a lock"),
         ),
         advice=f"Watch {short(parent)} too (--root): a deadlock through it is invisible now.",
-        as_of=look.sight.watched_at(holder.owner),
+        as_of=look.ensemble.watched_at(holder.owner),
     )
 
 

@@ -17,14 +17,14 @@ from zktop.model.format import short
 from zktop.model.history.expiries import ExpiredPlace
 from zktop.model.history.lock_history import NO_HISTORY, LockHistory
 from zktop.model.history.sessions import SessionHistories
-from zktop.model.locks.lock import Line, Lock, Member
-from zktop.model.locks.watch_check import UNSEEN, Lookout, absolute
+from zktop.model.locks.lock import Lock, LockQueue, Member
+from zktop.model.locks.watch_check import UNSEEN, WatchCheck, absolute
 from zktop.model.settings import Settings, Thresholds
 from zktop.model.text import Text
 from zktop.model.waits.sentences import LETTER
-from zktop.model.world.ensemble import Sight
+from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.server_tables import Presence
-from zktop.model.world.world import Tables, World
+from zktop.model.world.world import TableFacts, World
 
 if TYPE_CHECKING:
     from zktop.model.waits.deadlock import Deadlock
@@ -36,7 +36,7 @@ TABLES: tuple[Need, ...] = ("watches", "connections", "expiry")
 class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
     """What all rules share at one look."""
 
-    sight: Sight
+    ensemble: Ensemble
     sessions: SessionHistories  # what became of them, from table to table
     settings: Settings
     now_ms: Millis
@@ -57,23 +57,23 @@ class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tr
     @cached_property
     def shows_watches(self) -> bool:
         """Tell whether any server gave its watch table."""
-        return any(one.watches is not None for one in self.sight.witnesses)
+        return any(one.watches is not None for one in self.ensemble.tables)
 
     @cached_property
     def shows_connections(self) -> bool:
         """Tell whether any server gave its connection table."""
-        return any(one.connections is not None for one in self.sight.witnesses)
+        return any(one.connections is not None for one in self.ensemble.tables)
 
     @cached_property
     def lists_sessions(self) -> bool:
         """Tell whether any server gave a list of all sessions."""
-        return any(one.sessions for one in self.sight.witnesses)
+        return any(one.sessions for one in self.ensemble.tables)
 
     @cached_property
     def lacking(self) -> dict[Need, tuple[MissingInput, ...]]:
         """Which kinds of tables are not complete, and whose fault that is."""
         return {
-            need: tuple(MissingInput(why, need) for why in self.sight.missing(need))
+            need: tuple(MissingInput(why, need) for why in self.ensemble.missing(need))
             for need in TABLES
         }
 
@@ -107,7 +107,7 @@ class SessionContext(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def presence(self) -> Presence | None:
         """Where it is connected."""
-        return self.around.sight.presence(self.session)
+        return self.around.ensemble.presence(self.session)
 
     @property
     def held(self) -> tuple[SessionPlace, ...]:
@@ -142,7 +142,7 @@ class EnsembleContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     around: SharedContext
     world: World = World()
-    tables: Mapping[Text, Tables] = {}
+    tables: Mapping[Text, TableFacts] = {}
     link: Link | None = None
     deadlocks: "Sequence[Deadlock]" = ()
     inversions: "Sequence[Inversion]" = ()
@@ -157,7 +157,7 @@ class EnsembleContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 def places_in(lock: Lock, session: Session) -> Iterator[SessionPlace]:
     """Give the places of a session in one lock."""
-    for line in lock.lines:
+    for line in lock.queues:
         waiting = len(line.waiters)
         for member in line.members:
             if member.owner == session:
@@ -218,9 +218,9 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
         return self.around.now_ms
 
     @property
-    def sight(self) -> Sight:
+    def ensemble(self) -> Ensemble:
         """The joined server tables."""
-        return self.around.sight
+        return self.around.ensemble
 
     @property
     def path(self) -> Text:
@@ -238,9 +238,9 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
         return short(self.path)
 
     @cached_property
-    def line_of(self) -> dict[Text, Line]:
+    def line_of(self) -> dict[Text, LockQueue]:
         """In which queue a node stands."""
-        return {member.node: line for line in self.lock.lines for member in line.members}
+        return {member.node: line for line in self.lock.queues for member in line.members}
 
     @cached_property
     def members(self) -> tuple[Member, ...]:
@@ -267,7 +267,7 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
         """The position of each node in its queue."""
         return {
             member.node: number
-            for line in self.lock.lines
+            for line in self.lock.queues
             for number, member in enumerate(line.members)
         }
 
@@ -289,7 +289,7 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
     def waiters_behind(self) -> dict[Text, int]:
         """How many wait behind each node, in its queue."""
         behind: dict[Text, int] = {}
-        for line in self.lock.lines:
+        for line in self.lock.queues:
             waiting = {member.node for member in line.waiters}
             number = 0
             for member in reversed(line.members):
@@ -321,10 +321,10 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
         return None if created is None else self.now_ms - created
 
     @cached_property
-    def lookout(self) -> Lookout:
+    def lookout(self) -> WatchCheck:
         """The judge of all watches here."""
         around = self.around
-        return Lookout(self.lock, self.sight, around.sessions.idle, around.settings.layouts)
+        return WatchCheck(self.lock, self.ensemble, around.sessions.idle, around.settings.layouts)
 
     def watched_here(self, session: Session) -> frozenset[Text] | None:
         """Give its watches on nodes of this lock; None when they cannot be seen."""
@@ -340,7 +340,7 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
             return ()
         seen: list[MemberWatches] = []
         for session, places in self.owned.items():
-            table = self.lookout.table(session) if session != self.sight.own else None
+            table = self.lookout.table(session) if session != self.ensemble.own else None
             if table is not None:
                 seen += self._sighted(table.zxid, session, places)
         return tuple(seen)
@@ -382,7 +382,7 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
     def _expected(self) -> dict[Text, tuple[frozenset[Text], bool]]:
         """What the recipes of all waiters watch, and whether that is partly unseen; asked once."""
         known = {}
-        for line in self.lock.lines:
+        for line in self.lock.queues:
             for member in line.waiters:
                 targets = self.lookout.expected(line, member)
                 paths = frozenset(to.path for to in targets if to.how != UNSEEN)

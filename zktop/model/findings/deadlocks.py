@@ -20,7 +20,7 @@ from zktop.model.findings.finding import (
     rule,
 )
 from zktop.model.format import clock, count, several
-from zktop.model.locks.lock import Line
+from zktop.model.locks.lock import LockQueue
 from zktop.model.text import Text
 from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.state import QueueKind, WaitQueue, WaitRequest
@@ -177,7 +177,7 @@ def watch_deadlock(look: LockContext) -> Iterator[RuleResult]:
     """Find rings among the watches, and waiters that only watch who is behind them."""
     for made in watch_knots(look):
         verdict = _verdict(made, "Restart one of them; upgrade its client library (kazoo: 2.9.0).")
-        watched_at = (look.sight.watched_at(session) for session in verdict.about.sessions)
+        watched_at = (look.ensemble.watched_at(session) for session in verdict.about.sessions)
         yield verdict.as_seen(min(filter(None, watched_at), default=None), look.thresholds.settle)
 
 
@@ -196,7 +196,7 @@ def watch_knots(look: LockContext) -> "Iterator[Deadlock]":
         for one in look.sighted
         if one.is_sole
     }
-    for line in look.lock.lines:
+    for line in look.lock.queues:
         yield from watch_deadlocks(_queue(look, line), watched, _names(look))
 
 
@@ -211,7 +211,7 @@ def _members(look: LockContext, one: MemberWatches) -> Iterator[Text]:
     return (path for path in one.others if path in look.at_path)
 
 
-def _queue(look: LockContext, line: Line) -> WaitQueue:
+def _queue(look: LockContext, line: LockQueue) -> WaitQueue:
     requests = tuple(
         WaitRequest(
             node=member.node,

@@ -6,8 +6,8 @@ from itertools import combinations
 from zktop.model.findings.context import LockContext
 from zktop.model.findings.finding import Confidence, Reason, RuleMatch, RuleResult, rule
 from zktop.model.format import count, several, short, waits
-from zktop.model.layouts.sorting import sort_out
-from zktop.model.locks.folder_queue import FolderQueue, Unreadable
+from zktop.model.layouts.sorting import sort_by_layout
+from zktop.model.locks.folder_queue import FolderQueue, UnreadableChild
 from zktop.model.locks.lock import FOREIGN, Member
 from zktop.model.locks.open_folder import folder_queues
 from zktop.model.locks.watch_check import absolute
@@ -58,7 +58,7 @@ def _behind(look: LockContext, obstacles: Iterable[Member]) -> int:
     """Count the waiters before whom an obstacle goes."""
     found = {
         member.node
-        for queue in folder_queues(look.lock.lines)
+        for queue in folder_queues(look.lock.queues)
         for member in queue.waiters
         if not queue.is_stranded(member) and any(queue.counts(member, one) for one in obstacles)
     }
@@ -69,7 +69,7 @@ def _confidence(look: LockContext, *, is_free: bool) -> Confidence:
     """All versions of Curator do so; of others the version is assumed, or told by a watch."""
     if is_free and all(part.startswith("curator") for part in _layouts(look)):
         return "C4"
-    proofs = (p for queue in folder_queues(look.lock.lines) for p in queue.proofs.values())
+    proofs = (p for queue in folder_queues(look.lock.queues) for p in queue.proofs.values())
     return "C3" if all(proof.is_fresh for proof in proofs) else "C2"
 
 
@@ -82,7 +82,7 @@ def whose(look: LockContext, child: Member) -> str:
     name = short(child.znode.name)
     if child.owner:
         return f"{name} is no contender; it belongs to {look.who(child)} and goes with its session"
-    fitting = [one for one in sort_out([child.znode]).layouts.values() if not one.guessed]
+    fitting = [one for one in sort_by_layout([child.znode]).layouts.values() if not one.guessed]
     written = f"it is named as {fitting[0].name} names contenders" if fitting else ""
     made = "persistent, or a TTL or container node: made by hand, or left over"
     return f"no session owns {name}: {made}{f'; {written}' if written else ''}"
@@ -109,12 +109,12 @@ def _advice(obstacles: tuple[Member, ...], paths: list[Text]) -> str:
 )
 def broken_by_foreign(look: LockContext) -> Iterator[RuleResult]:
     """Find names that a client fails at, and the stranded nodes of those who did."""
-    for queue in folder_queues(look.lock.lines):
+    for queue in folder_queues(look.lock.queues):
         for found in queue.unreadable:
             yield _broken(look, queue, found)
 
 
-def _broken(look: LockContext, queue: FolderQueue, found: Unreadable) -> RuleMatch:
+def _broken(look: LockContext, queue: FolderQueue, found: UnreadableChild) -> RuleMatch:
     child, path = found.child, absolute(look.path, found.child.node)
     failed, will_fail = found.failed, found.will_fail
     left = f"{count(len(failed), 'client')} failed at {path} and left {_nodes(len(failed))} behind"
@@ -146,7 +146,7 @@ def _nodes(number: int) -> str:
 
 
 def _about(queue: FolderQueue) -> str:
-    return queue.folder.sights(queue.layout)[0].about or "all that are known"
+    return queue.folder.views(queue.layout)[0].about or "all that are known"
 
 
 @rule(
@@ -164,7 +164,7 @@ def split_queue(look: LockContext) -> Iterator[RuleResult]:
     if pair is None:
         return
     one, other, node = pair
-    is_seen = all(look.sight.watched(member.owner) is not None for member in (one, other))
+    is_seen = all(look.ensemble.watched(member.owner) is not None for member in (one, other))
     yield RuleMatch(
         about=look.about(one, other, key=("split", one.layout, other.layout)),
         sentence=f"{look.name} will have two owners when {short(node.znode.name)} goes: "
@@ -182,7 +182,7 @@ def split_queue(look: LockContext) -> Iterator[RuleResult]:
 def _split(look: LockContext) -> Iterator[tuple[Member, Member, Member]]:
     """Give waiters of which neither counts the other, and the node that both wait for."""
     behind: dict[Text, dict[int, tuple[FolderQueue, Member]]] = {}
-    for queue in folder_queues(look.lock.lines):
+    for queue in folder_queues(look.lock.queues):
         for member in queue.waiters:
             nearest = queue.nearest(member)
             if nearest is not None:  # who goes by the same ranking counts one another

@@ -30,7 +30,7 @@ _GUARD = r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 )
 def ghost(look: LockContext) -> Iterator[RuleResult]:
     """Find two nodes of one queue with the same guard against retries."""
-    for line in look.lock.lines:
+    for line in look.lock.queues:
         tokens = [member.token for member in line.members]
         if len(set(tokens)) == len(tokens):
             continue
@@ -85,7 +85,7 @@ def ghost_without_guid(look: LockContext) -> Iterator[RuleResult]:
 
 
 def _reconnected_between(look: LockContext, earlier: Member, later: Member) -> bool:
-    presence = look.sight.presence(later.owner)
+    presence = look.ensemble.presence(later.owner)
     made = presence.established if presence else None
     first, second = earlier.ctime, later.ctime
     if made is None or first is None or second is None:
@@ -111,7 +111,7 @@ def _unguarded(look: LockContext, earlier: Member, later: Member) -> RuleMatch:
         ),
         advice=f"Restart {owner}. Its library puts no guid into the name, so a retried create "
         "cannot recognise itself.",
-        as_of=look.sight.watched_at(later.owner),
+        as_of=look.ensemble.watched_at(later.owner),
     )
 
 
@@ -135,14 +135,14 @@ def previous_life(look: LockContext) -> Iterator[RuleResult]:
         new = waiting.get(str(old.label))
         if new is None or not old.owner or new.owner in (0, old.owner):
             continue
-        is_away = look.sight.connected(old.owner, old.czxid) is False
+        is_away = look.ensemble.connected(old.owner, old.czxid) is False
         is_ahead = look.place[old.node] < look.place[new.node]
-        if is_away and is_ahead and look.sight.connected(new.owner):
+        if is_away and is_ahead and look.ensemble.connected(new.owner):
             yield _previous_life(look, old, new)
 
 
 def _previous_life(look: LockContext, old: Member, new: Member) -> RuleMatch:
-    expires = look.sight.expires_in(old.owner, look.now_ms)
+    expires = look.ensemble.expires_in(old.owner, look.now_ms)
     ending = f"it expires in at most {span(expires.high)}" if expires else "it must expire"
     return RuleMatch(
         about=look.about(old, new),

@@ -75,14 +75,14 @@ def _herd(look: LockContext, member: Member, number: int, unexpected: int) -> Ru
         advice="Let each waiter watch its predecessor only; every release now costs about "
         f"{number} requests.",
         severity="info" if is_known else "warning",
-        as_of=look.sight.watched_at(look.waiting[0].member.owner),
+        as_of=look.ensemble.watched_at(look.waiting[0].member.owner),
         patience_ms=look.thresholds.settle,
     )
 
 
 def _herd_on_single(look: LockContext, bound: int) -> Iterator[RuleResult]:
     for holder in look.holders[:1]:
-        watchers = look.sight.watchers(look.path_of(holder.node)) - {holder.owner}
+        watchers = look.ensemble.watchers(look.path_of(holder.node)) - {holder.owner}
         if len(watchers) >= bound:
             yield RuleMatch(
                 about=look.about(holder, key=("single",)),
@@ -139,7 +139,7 @@ def herd_on_parent(look: LockContext) -> Iterator[RuleResult]:
 
 
 def _was_woken(look: LockContext, session: Session) -> bool:
-    step, presence = look.around.sessions.step(session), look.sight.presence(session)
+    step, presence = look.around.sessions.step(session), look.ensemble.presence(session)
     is_listing = presence is not None and presence.last_operation == "GETC"
     return is_listing and step is not None and step.notifications > 0 and step.requests > 0
 
@@ -206,7 +206,7 @@ def relinked(look: LockContext) -> Iterator[RuleResult]:
             continue
         if seen.here or not seen.expected or not look.is_wrong(seen):
             continue
-        if (look.sight.watched_at(member.owner) or 0) > left + look.thresholds.settle:
+        if (look.ensemble.watched_at(member.owner) or 0) > left + look.thresholds.settle:
             yield _relinked(look, member)
 
 
@@ -223,7 +223,7 @@ def _relinked(look: LockContext, member: Member) -> RuleMatch:
             (None, "its client takes any deletion for the grant"),
         ),
         advice=f"Look whether {who} lists the queue again when its watch fires.",
-        as_of=look.sight.watched_at(member.owner),
+        as_of=look.ensemble.watched_at(member.owner),
     )
 
 
@@ -241,10 +241,10 @@ def stale_watch(look: LockContext) -> Iterator[RuleResult]:
     if look.lock.kind == "single" or not look.waiters:
         return
     stale: dict[Session, list[Member]] = {}
-    for table in (one.watches for one in look.sight.witnesses if one.watches):
+    for table in (one.watches for one in look.ensemble.tables if one.watches):
         for path, member in look.at_path.items():
             for session in table.by_path.get(path, ()):
-                if session not in look.owned and session != look.sight.own:
+                if session not in look.owned and session != look.ensemble.own:
                     stale.setdefault(session, []).append(member)
     for session in sorted(stale)[:STALE_SHOWN]:
         yield _stale(look, session, stale[session])
@@ -263,6 +263,6 @@ def _stale(look: LockContext, session: Session, members: list[Member]) -> RuleMa
             (None, "it gave up waiting; it does not just look on"),
         ),
         advice="Harmless: a client that gave up removes its node and forgets its watch.",
-        as_of=look.sight.watched_at(session),
+        as_of=look.ensemble.watched_at(session),
         patience_ms=look.thresholds.stale_watch,
     )

@@ -53,7 +53,7 @@ from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock
 from zktop.model.settings import Settings
 from zktop.model.text import Text
-from zktop.model.world.ensemble import NO_SIGHT, Sight
+from zktop.model.world.ensemble import NO_ENSEMBLE, Ensemble
 from zktop.model.world.world import World
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class LookInput(msgspec.Struct, frozen=True, kw_only=True):
 
     world: World
     now: Millis
-    sight: Sight
+    ensemble: Ensemble
     locks: Mapping[Text, Lock]
     changes: Sequence[LockChange]
     deadlocks: "tuple[Deadlock, ...]"
@@ -117,7 +117,7 @@ class FindingTracker:
         self._agenda: Agenda[Key] = Agenda()
         self._again_at: Millis = 0  # when new tables have us look again at what is known
         self._examined_at: dict[Text, Millis] = {}
-        self._sight = NO_SIGHT
+        self._ensemble = NO_ENSEMBLE
         self._tangled: frozenset[Text] = frozenset()
         self._foremost: frozenset[Key] = frozenset()  # what somebody looks at just now
         self._answers = Answers()
@@ -136,7 +136,7 @@ class FindingTracker:
             elif key in self._places:
                 self._interview(key, scene, around)
         self._survey(scene, around)
-        self._sight = scene.sight
+        self._ensemble = scene.ensemble
         if self._answers.is_due(scene.now, at_once=scene.at_once is None):
             answer = self._answers.give(self._together(scene), scene.now)
             self._bring_up(foremost(answer.findings), scene.now)
@@ -150,7 +150,7 @@ class FindingTracker:
 
     def _around(self, scene: LookInput) -> SharedContext:
         return SharedContext(
-            sight=scene.sight,
+            ensemble=scene.ensemble,
             sessions=self._chronicle.sessions,
             settings=self._settings,
             now_ms=scene.now,
@@ -219,9 +219,9 @@ class FindingTracker:
 
     def _told_by_tables(self, scene: LookInput, around: SharedContext) -> Iterator[Key]:
         """Name whom new tables say something new about, and what rests on older ones."""
-        if scene.sight.witnesses == self._sight.witnesses:
+        if scene.ensemble.tables == self._ensemble.tables:
             return
-        for session in sorted(scene.sight.changed_since(self._sight)):
+        for session in sorted(scene.ensemble.changed_since(self._ensemble)):
             if session in self._places:
                 yield session
                 yield from self._places.of(session)

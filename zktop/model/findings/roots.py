@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from zktop.model.findings.context import EnsembleContext
 from zktop.model.findings.finding import FindingSubject, RuleMatch, RuleResult, rule
 from zktop.model.format import count, short
-from zktop.model.world.ensemble import Sight
+from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.roots import DeniedRoot, denied_roots, missing_roots
 
 
@@ -47,7 +47,7 @@ def root_denied(survey: EnsembleContext) -> Iterator[RuleResult]:
         yield RuleMatch(
             about=FindingSubject(key=("root", root.root)),
             sentence=f"zktop may not list {short(root.base)} (root {short(root.root)}): "
-            f"{_hidden(root)} hidden. {_shown_elsewhere(root, survey.around.sight)}",
+            f"{_hidden(root)} hidden. {_shown_elsewhere(root, survey.around.ensemble)}",
             confidence="C4",
             evidence=((True, "the server refused: no READ permission"),),
             advice="Give zktop an identity that may read the locks (--auth).",
@@ -60,12 +60,12 @@ def _hidden(root: DeniedRoot) -> str:
     return count(root.children, "child is", "children are")
 
 
-def _shown_elsewhere(root: DeniedRoot, sight: Sight) -> str:
+def _shown_elsewhere(root: DeniedRoot, ensemble: Ensemble) -> str:
     """Say what the servers' tables show below a root: those obey no ACL."""
     below = f"{root.base}/"
     found = [
         (path, session)
-        for one in sight.witnesses
+        for one in ensemble.tables
         for rows in ((one.watches.rows if one.watches else {}), one.expiry.ephemerals or {})
         for session, paths in rows.items()
         for path in paths

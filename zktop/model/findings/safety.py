@@ -44,7 +44,7 @@ _ADVICE = "Upgrade Curator in {} (CURATOR-621), or release the read lock first."
 )
 def downgrade_overlap(look: LockContext) -> Iterator[RuleResult]:
     """Find a session that holds a write and a later read lock, with a writer in between."""
-    for line in look.lock.lines if look.lock.kind == "read-write" else ():
+    for line in look.lock.queues if look.lock.kind == "read-write" else ():
         holders = [member for member in line.holders if member.owner]
         for read in (member for member in holders if member.mode == "read"):
             write = next((m for m in holders if m.mode == "write" and m.owner == read.owner), None)
@@ -89,7 +89,7 @@ def _overlapping(look: LockContext, read: Member) -> RuleMatch:
             (False, "it waits and has lost its watch: then nothing will wake it"),
         ),
         advice=_ADVICE.format(owner),
-        as_of=look.sight.watched_at(read.owner),
+        as_of=look.ensemble.watched_at(read.owner),
         patience_ms=look.thresholds.settle,
     )
 
@@ -184,7 +184,7 @@ def sorts_by_name(look: LockContext) -> Iterator[RuleResult]:
         for seen in (look.astray if goes_astray else look.waiting)
         if lexicographic(look, seen)
     ]
-    for line in look.lock.lines:
+    for line in look.lock.queues:
         here = [seen for seen in wrong if look.line_of[seen.member.node] is line]
         if here:
             yield _sorts_by_name(look, here, believers(line.members))
@@ -214,7 +214,7 @@ def _reads_by_name(look: LockContext, reading: list[Member]) -> RuleMatch:
         ),
         advice=f"Look how the client of {who} sorts: by the number at the end, or whole names?",
         patience_ms=look.thresholds.settle,
-        as_of=look.sight.watched_at(reading[0].owner),
+        as_of=look.ensemble.watched_at(reading[0].owner),
     )
 
 
@@ -240,7 +240,7 @@ def _sorts_by_name(
         ),
         advice="Stop one of the owners and check what both did. Then fix the client: compare the "
         "number at the end, not the whole name.",
-        as_of=look.sight.watched_at(wrong[0].member.owner),
+        as_of=look.ensemble.watched_at(wrong[0].member.owner),
         patience_ms=look.thresholds.settle,
     )
 
@@ -259,7 +259,7 @@ def _may_sort_by_name(look: LockContext, believing: list[Member]) -> RuleMatch:
         advice=f"Look how the client of {who} sorts: by the number at the end, or whole names?",
         severity="info",
         patience_ms=look.thresholds.settle,
-        as_of=look.sight.watched_at(believing[0].owner),
+        as_of=look.ensemble.watched_at(believing[0].owner),
     )
 
 
@@ -277,10 +277,10 @@ def blind_neighbours(look: LockContext) -> Iterator[RuleResult]:
     for seen in look.astray:
         if may_own_beside_readers(look, seen):
             yield _beside_readers(look, seen.member)
-    if len(look.lock.lines) > 1:
+    if len(look.lock.queues) > 1:
         if _are_several_locks(look):
             return
-        heads = [line.holders[0] for line in look.lock.lines if line.holders]
+        heads = [line.holders[0] for line in look.lock.queues if line.holders]
         if _conflict(heads):
             yield _dual(look, heads)
         return
@@ -309,7 +309,7 @@ def _beside_readers(look: LockContext, member: Member) -> RuleMatch:
             (False, "it waits and has lost its watch: then nothing will wake it"),
         ),
         advice="Use WriteLock wherever others use ReadLock.",
-        as_of=look.sight.watched_at(member.owner),
+        as_of=look.ensemble.watched_at(member.owner),
         patience_ms=look.thresholds.settle,
     )
 
@@ -323,7 +323,7 @@ def _conflict(heads: list[Member]) -> bool:
 
 def _dual(look: LockContext, heads: list[Member]) -> RuleMatch:
     owners = several(f"{look.who(head)} (first for {head.layout})" for head in heads)
-    is_seen = all(look.sight.watched(head.owner) is not None for head in heads)
+    is_seen = all(look.ensemble.watched(head.owner) is not None for head in heads)
     return RuleMatch(
         about=look.about(*heads),
         sentence=f"{look.name} may have several owners: {owners}.",
@@ -359,7 +359,7 @@ def silent_holder(talk: SessionContext) -> Iterator[RuleResult]:
 
 def _silent(talk: SessionContext, presence: Presence, share: float) -> RuleMatch:
     place = talk.held[0]
-    expires = talk.around.sight.expires_in(talk.session, talk.now_ms)
+    expires = talk.around.ensemble.expires_in(talk.session, talk.now_ms)
     freed = (
         f"freed in {_interval(expires.low, expires.high)}" if expires else "freed when it expires"
     )
@@ -405,7 +405,7 @@ def robbed_owner(look: LockContext) -> Iterator[RuleResult]:
     for gone in look.past.departures:
         if gone.ending == "abandoned" or look.now_ms - gone.gone_at > RECENT:
             continue
-        presence = look.sight.presence(gone.session) if gone.session else None
+        presence = look.ensemble.presence(gone.session) if gone.session else None
         if presence is None or presence.at <= gone.gone_at:
             continue
         idle = look.around.sessions.idle_before(gone.session, gone.gone_at)

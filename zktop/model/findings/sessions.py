@@ -26,7 +26,7 @@ from zktop.model.findings.load import (
 )
 from zktop.model.format import count, several, short, waits
 from zktop.model.waits.sentences import span
-from zktop.model.world.server_tables import Witness
+from zktop.model.world.server_tables import ServerTables
 
 LEAST_TICKS = 2  # what servers grant by default
 LATER_TABLES = 30_000
@@ -45,16 +45,16 @@ TOO_LONG_A_GAP = 1 / 2  # of the timeout
 def session_gone(talk: SessionContext) -> Iterator[RuleResult]:
     """Find owners that no server is connected to, and that have not expired yet."""
     newest = max((place.member.czxid for place in talk.places), default=0)
-    sight = talk.around.sight
+    ensemble = talk.around.ensemble
     if talk.presence is not None:
         return
-    if sight.connected(talk.session, newest) is not False:
+    if ensemble.connected(talk.session, newest) is not False:
         yield LookAgainAt(talk.now_ms + LATER_TABLES)  # its server's next table may tell
         return
-    listed = sight.is_listed(talk.session, newest)
+    listed = ensemble.is_listed(talk.session, newest)
     if listed is False:
         return
-    expires = sight.expires_in(talk.session, talk.now_ms)
+    expires = ensemble.expires_in(talk.session, talk.now_ms)
     freed = f"freed in at most {span(expires.high)}" if expires else "freed when it expires"
     locks = several(place.mode_and_lock for place in talk.held or talk.places)
     holds = "holds" if talk.held else "waits for"
@@ -69,7 +69,7 @@ def session_gone(talk: SessionContext) -> Iterator[RuleResult]:
         ),
         advice="Nothing to do but wait: it reconnects or expires. Look at its host if it comes "
         "again.",
-        as_of=max(one.tables.connections.at for one in sight.witnesses if one.tables.connections),
+        as_of=max(one.facts.connections.at for one in ensemble.tables if one.facts.connections),
         patience_ms=talk.around.thresholds.settle,
     )
 
@@ -114,22 +114,22 @@ def suspicious_timeout(survey: EnsembleContext) -> Iterator[RuleResult]:
 
     The most that is granted is what many get who are well: Curator asks for a minute.
     """
-    witnesses = survey.around.sight.witnesses
-    ticks = [one.expiry.tick_ms for one in witnesses if one.expiry.tick_ms]
+    tables = survey.around.ensemble.tables
+    ticks = [one.expiry.tick_ms for one in tables if one.expiry.tick_ms]
     if not ticks:
         yield MissingInput("no server tells its tick time", "expiry")
         return
     least = LEAST_TICKS * min(ticks)
-    having = (_by_timeout(one).get(least, ()) for one in witnesses)
+    having = (_by_timeout(one).get(least, ()) for one in tables)
     found = sorted({s for sessions in having for s in sessions if s in survey.owners})
     if found:
         yield _suspicious(survey, found, least)
 
 
 @lru_cache(maxsize=32)  # a witness is the same object until its tables are read again
-def _by_timeout(witness: Witness) -> dict[int, list[Session]]:
+def _by_timeout(tables: ServerTables) -> dict[int, list[Session]]:
     found: dict[int, list[Session]] = {}
-    for session, row in (witness.connections or {}).items():
+    for session, row in (tables.connections or {}).items():
         if row.timeout_ms:
             found.setdefault(row.timeout_ms, []).append(session)
     return found
@@ -203,7 +203,7 @@ def restless(around: SharedContext, owners: Collection[Session]) -> Iterator[Ses
     Ask after new tables. They are those silent for long, those that moved, and owners that no
     server lists; all others need no interview.
     """
-    told = [one.connections for one in around.sight.witnesses if one.connections is not None]
+    told = [one.connections for one in around.ensemble.tables if one.connections is not None]
     for rows in told:
         for session, row in rows.items():
             gap = max(row.quiet_ms or 0, around.sessions.longest_gap(session) or 0)

@@ -57,7 +57,7 @@ def _effect(look: LockContext) -> str:
     """Say what the children do to the lock as it is."""
     if look.lock.obstacles or look.lock.stranded:
         return "some of them are in the way of contenders"
-    queues = list(folder_queues(look.lock.lines))
+    queues = list(folder_queues(look.lock.queues))
     if any(queue.fails for queue in queues):
         return "clients will fail at some of them"
     return "clients count some of them, behind everybody" if queues else "clients ignore them"
@@ -177,7 +177,7 @@ def root_changed(look: LockContext) -> Iterator[RuleResult]:
 )
 def equal_sequences(look: LockContext) -> Iterator[RuleResult]:
     """Find the read node that shares the number of its own session's write node."""
-    for line in look.lock.lines if look.lock.kind == "read-write" else ():
+    for line in look.lock.queues if look.lock.kind == "read-write" else ():
         writes = {m.sequence: m for m in line.holders if m.mode == "write"}
         for read in line.holders:
             write = writes.get(read.sequence) if read.mode == "read" else None

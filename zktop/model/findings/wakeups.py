@@ -94,13 +94,13 @@ def may_believe(look: LockContext) -> list[Member]:
     unwatching = {
         seen.member.node
         for seen in look.astray
-        if seen.expected and not seen.here and not look.sight.hides_watches(seen.member.owner)
+        if seen.expected and not seen.here and not look.ensemble.hides_watches(seen.member.owner)
     }
     if not unwatching:
         return []
     return [
         member
-        for line in look.lock.lines
+        for line in look.lock.queues
         for member in believers(line.members)
         if member.node in unwatching
     ]
@@ -135,7 +135,7 @@ def _before(look: LockContext, order: str) -> dict[str, Member]:
         key = _node if order == "name" else _arrival
         known[order] = {
             later.node: earlier
-            for line in look.lock.lines
+            for line in look.lock.queues
             for earlier, later in pairwise(sorted(line.members, key=key))
         }
     return known[order]
@@ -194,7 +194,7 @@ def _no_watch(look: LockContext, seen: MemberWatches) -> RuleMatch:
         ),
         advice=f"Restart {who}; in its client look for a race between listing the queue and "
         "setting the watch.",
-        as_of=look.sight.watched_at(member.owner),
+        as_of=look.ensemble.watched_at(member.owner),
         patience_ms=look.thresholds.settle,
     )
 
@@ -213,7 +213,7 @@ def silent_head(look: LockContext) -> Iterator[RuleResult]:
     for head in look.holders:
         granted = look.past.granted(head.node)
         since = granted.at
-        came, presence = look.past.queued(head).at, look.sight.presence(head.owner)
+        came, presence = look.past.queued(head).at, look.ensemble.presence(head.owner)
         if since is None or granted.how != "seen" or came is None or presence is None:
             continue
         idle = look.around.sessions.idle_before(head.owner, since)
@@ -278,7 +278,7 @@ def _void(look: LockContext, seen: MemberWatches, path: Text, *, is_all: bool) -
         if is_all
         else "Harmless: it is left over from an earlier wait.",
         severity="critical" if is_all else "info",
-        as_of=look.sight.watched_at(seen.member.owner),
+        as_of=look.ensemble.watched_at(seen.member.owner),
         patience_ms=look.thresholds.settle,
     )
 
@@ -320,7 +320,7 @@ def _wrong(look: LockContext, seen: MemberWatches, watched: list[Member]) -> Rul
         ),
         advice="Either another library or another version made this node; tell zktop the layout "
         "of this lock (--layout), or upgrade the client.",
-        as_of=look.sight.watched_at(member.owner),
+        as_of=look.ensemble.watched_at(member.owner),
         patience_ms=look.thresholds.settle,
     )
 
@@ -367,7 +367,7 @@ def self_watch(look: LockContext) -> Iterator[RuleResult]:
                 ),
                 advice=f"Restart {who}. The Java WriteLock does this when it finds its node "
                 "again after a lost connection.",
-                as_of=look.sight.watched_at(seen.member.owner),
+                as_of=look.ensemble.watched_at(seen.member.owner),
                 patience_ms=look.thresholds.settle,
             )
 
@@ -385,7 +385,7 @@ def busy_poller(look: LockContext) -> Iterator[RuleResult]:
     """Find waiters without a watch here that keep asking."""
     for seen in look.astray:
         session = seen.member.owner
-        presence = None if seen.here else look.sight.presence(session)
+        presence = None if seen.here else look.ensemble.presence(session)
         if presence is None:
             continue
         if look.around.sessions.requests_per_s(session) is None:

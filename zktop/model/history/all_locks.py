@@ -25,7 +25,7 @@ from zktop.model.history.lock_history import (
 from zktop.model.history.sessions import SessionHistories
 from zktop.model.locks.lock import Lock
 from zktop.model.text import Text
-from zktop.model.world.ensemble import Sight
+from zktop.model.world.ensemble import Ensemble
 
 if TYPE_CHECKING:
     from zktop.model.history.lock_log import LockLog
@@ -53,20 +53,27 @@ class LockHistories:
         self._blind: tuple[Millis, Millis] | None = None  # the last time we looked away
 
     def note(
-        self, path: str, before: Lock | None, after: Lock | None, sight: Sight, now_ms: Millis
+        self,
+        path: str,
+        before: Lock | None,
+        after: Lock | None,
+        ensemble: Ensemble,
+        now_ms: Millis,
     ) -> list[Event]:
         """Take note of one lock that changed; for several in one look `after` sees more."""
-        return self.after([LockChange.between(path, before, after)], sight, now_ms)
+        return self.after([LockChange.between(path, before, after)], ensemble, now_ms)
 
-    def after(self, changes: Iterable[LockChange], sight: Sight, now_ms: Millis) -> list[Event]:
+    def after(
+        self, changes: Iterable[LockChange], ensemble: Ensemble, now_ms: Millis
+    ) -> list[Event]:
         """Take note of one look at everything: the locks that changed, and the tables."""
         changes = list(changes)
         self._now = max(self._now, now_ms)
-        self.sessions.look(sight)
-        self._mind_the_gap(sight)
-        self._begin(changes, sight)
+        self.sessions.look(ensemble)
+        self._mind_the_gap(ensemble)
+        self._begin(changes, ensemble)
         company = joint_deletions(changes)
-        events = [event for change in changes for event in self._fold(change, sight, company)]
+        events = [event for change in changes for event in self._fold(change, ensemble, company)]
         self.expiries.look(events, self.sessions, self._now)
         return events
 
@@ -79,7 +86,9 @@ class LockHistories:
         first = self._first.get(Text(path))
         return NO_HISTORY if first is None else _without_events(now_ms, first)
 
-    def _fold(self, change: LockChange, sight: Sight, company: JointDeletions) -> list[Event]:
+    def _fold(
+        self, change: LockChange, ensemble: Ensemble, company: JointDeletions
+    ) -> list[Event]:
         if change.before is None and self._was_there(change):
             return []
         change = self._seen(change)
@@ -88,7 +97,7 @@ class LockHistories:
             change = LockChange.between(change.path, None, change.after)
         if change.before is change.after is None:
             return []
-        look = ChangeContext(self._now, sight, company, self._blind_since(change))
+        look = ChangeContext(self._now, ensemble, company, self._blind_since(change))
         if change.is_rebuilt:
             gone = self._vanished(LockChange.between(change.path, change.before, None), look)
             return gone + self._appeared(LockChange.between(change.path, None, change.after), look)
@@ -161,7 +170,7 @@ class LockHistories:
         path, lock, now_ms = change.path, change.before, look.now_ms
         diary = self._diary(change)
         events = diary.fold(change, look)
-        fallen = sum(len(line.members) for line in lock.lines) if lock else 0
+        fallen = sum(len(line.members) for line in lock.queues) if lock else 0
         earlier = diary.history(now_ms).generation
         self._graves[path] = RootHistory(
             earlier + 1,
@@ -183,21 +192,21 @@ class LockHistories:
             self._first[change.path] = first
         return known
 
-    def _begin(self, changes: list[LockChange], sight: Sight) -> None:
+    def _begin(self, changes: list[LockChange], ensemble: Ensemble) -> None:
         """Fix the transaction up to which all that exists was there before we looked."""
         if not self._from_zxid:
             seen = [change.after.seen_zxid for change in changes if change.after]
-            self._from_zxid = max([sight.zxid, *seen])
+            self._from_zxid = max([ensemble.zxid, *seen])
             self._began = self._now
 
     def _is_root_new(self, lock: Lock) -> bool:
         return lock.stat is not None and lock.stat.czxid > self._from_zxid
 
-    def _mind_the_gap(self, sight: Sight) -> None:
-        if sight.link not in SEEING:
-            self._blind_from = sight.link_at if self._blind_from is None else self._blind_from
+    def _mind_the_gap(self, ensemble: Ensemble) -> None:
+        if ensemble.link not in SEEING:
+            self._blind_from = ensemble.link_at if self._blind_from is None else self._blind_from
         elif self._blind_from is not None:
-            self._blind = (self._blind_from, sight.link_at)
+            self._blind = (self._blind_from, ensemble.link_at)
             self._blind_from = None
 
     def _blind_since(self, change: LockChange) -> Millis | None:

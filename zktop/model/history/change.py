@@ -10,9 +10,9 @@ from operator import attrgetter
 import msgspec
 
 from zktop.model.facts import Millis, Session
-from zktop.model.locks.lock import Line, Lock, Member, Roll
+from zktop.model.locks.lock import Lock, LockQueue, Member, Roll
 from zktop.model.text import Text
-from zktop.model.world.ensemble import Sight
+from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.sequence_diff import Split, splits
 
 JointDeletions = dict[Session, int]  # session -> locks that lost its nodes in one transaction
@@ -69,7 +69,7 @@ class ChangeContext(msgspec.Struct, frozen=True, gc=False):
     """What surrounds a change: the time, the tables, and since when we had looked away."""
 
     now_ms: Millis
-    sight: Sight
+    ensemble: Ensemble
     joint_deletions: JointDeletions
     blind_since: Millis | None = None
 
@@ -80,9 +80,9 @@ _Apart = tuple[list[Member], list[Member], list[Member], tuple[Split, ...]]
 
 def everybody(lock: Lock | None) -> Sequence[Member]:
     """Give all members of a lock, line by line."""
-    if lock is not None and len(lock.lines) == 1:
-        return lock.lines[0].members
-    return _joined([line.members for line in lock.lines]) if lock else ()
+    if lock is not None and len(lock.queues) == 1:
+        return lock.queues[0].members
+    return _joined([line.members for line in lock.queues]) if lock else ()
 
 
 def joint_deletions(changes: Iterable[LockChange]) -> JointDeletions:
@@ -111,7 +111,7 @@ def deletion_zxid(change: LockChange) -> int | None:
 
 
 def _holders(lock: Lock | None) -> Sequence[Member]:
-    return _joined([line.holders for line in lock.lines]) if lock else ()
+    return _joined([line.holders for line in lock.queues]) if lock else ()
 
 
 def _joined(parts: list[Sequence[Member]]) -> Sequence[Member]:
@@ -171,8 +171,8 @@ def is_unclear(change: LockChange, member: Member, deleted: set[Text]) -> bool:
     return bool(before) and all(one.node in deleted for one in before)
 
 
-def _line_of(lock: Lock | None, member: Member) -> Line | None:
-    lines = lock.lines if lock else ()
+def _line_of(lock: Lock | None, member: Member) -> LockQueue | None:
+    lines = lock.queues if lock else ()
     if len(lines) == 1:
         return lines[0]
     return next((line for line in lines if any(one is member for one in line.members)), None)
@@ -180,7 +180,7 @@ def _line_of(lock: Lock | None, member: Member) -> Line | None:
 
 def waiting(lock: Lock | None) -> int:
     """Count who does not hold."""
-    return sum(len(line.waiters) for line in lock.lines) if lock else 0
+    return sum(len(line.waiters) for line in lock.queues) if lock else 0
 
 
 def blocked(lock: Lock | None) -> int:
@@ -190,7 +190,7 @@ def blocked(lock: Lock | None) -> int:
 
 def is_held(lock: Lock | None) -> bool:
     """Tell whether anybody holds."""
-    return lock is not None and any(line.holders for line in lock.lines)
+    return lock is not None and any(line.holders for line in lock.queues)
 
 
 def ahead(lock: Lock) -> int:
@@ -200,7 +200,7 @@ def ahead(lock: Lock) -> int:
         return 0
     newer = (
         takewhile(lambda member: member.czxid > read_at, reversed(line.members))
-        for line in lock.lines
+        for line in lock.queues
     )
     return sum(is_direct(member) for members in newer for member in members)
 
@@ -223,4 +223,4 @@ def foreign(change: LockChange) -> tuple[int, int]:
 
 def _nodes(lock: Lock | None) -> set[Text]:
     """Name the members: a child that is called foreign now may have been one, and vice versa."""
-    return {member.node for line in lock.lines for member in line.members} if lock else set()
+    return {member.node for line in lock.queues for member in line.members} if lock else set()

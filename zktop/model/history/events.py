@@ -16,7 +16,7 @@ import msgspec
 from zktop.model.facts import Millis, Session
 from zktop.model.locks.lock import Member
 from zktop.model.text import Text
-from zktop.model.world.ensemble import Sight
+from zktop.model.world.ensemble import Ensemble
 
 EventKind = Literal[
     "lock-appeared",
@@ -98,15 +98,15 @@ class ExpiryVerdict(msgspec.Struct, frozen=True, gc=False):
     why: Text | None = None
 
 
-def judge_expiry(member: Member, sight: Sight, now_ms: Millis, locks: int) -> ExpiryVerdict:
+def judge_expiry(member: Member, ensemble: Ensemble, now_ms: Millis, locks: int) -> ExpiryVerdict:
     """Decide between an expiry and the client itself, and say why."""
     session = member.owner
     if not session:
         return ExpiryVerdict(expired=False)
-    presence = sight.presence(session)
+    presence = ensemble.presence(session)
     if presence is None:
-        return _without_connection(member, sight, locks)
-    timeout, silence = sight.timeout_ms(session), presence.silence(now_ms)
+        return _without_connection(member, ensemble, locks)
+    timeout, silence = ensemble.timeout_ms(session), presence.silence(now_ms)
     if timeout is None or silence is None:
         return ExpiryVerdict(expired=False, why=Text(f"{presence.server} listed its connection"))
     if silence < timeout:
@@ -119,10 +119,10 @@ def judge_expiry(member: Member, sight: Sight, now_ms: Millis, locks: int) -> Ex
     return _by_company(locks)
 
 
-def _without_connection(member: Member, sight: Sight, locks: int) -> ExpiryVerdict:
-    if sight.connected(member.owner, member.czxid) is False:
+def _without_connection(member: Member, ensemble: Ensemble, locks: int) -> ExpiryVerdict:
+    if ensemble.connected(member.owner, member.czxid) is False:
         return ExpiryVerdict(expired=True, why=Text("no server had a connection of its session"))
-    if sight.alive(member.owner, member.czxid) is False:
+    if ensemble.alive(member.owner, member.czxid) is False:
         return ExpiryVerdict(expired=True, why=Text("its session had left the ensemble"))
     return _by_company(locks)
 

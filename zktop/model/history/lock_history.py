@@ -17,7 +17,7 @@ from zktop.model.history.events import UNKNOWN_SINCE, Departure, Since
 from zktop.model.history.statistics import NO_DURATIONS, Durations
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text
-from zktop.model.world.persistent_map import Shelf
+from zktop.model.world.persistent_map import PersistentMap
 
 if TYPE_CHECKING:
     from zktop.model.history.statistics import Attempts, Identity
@@ -54,7 +54,7 @@ class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     at: Millis = 0
     first_look: FirstLook | None = None
     changed_at: Millis | None = None  # when something last happened; None: not since we look
-    stays: Shelf[Text, Stay] = Shelf()
+    stays: PersistentMap[Text, Stay] = PersistentMap()
     holds: Durations = NO_DURATIONS
     waits: Durations = NO_DURATIONS
     departures: tuple[Departure, ...] = ()  # the newest, oldest first

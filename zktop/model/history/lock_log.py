@@ -42,7 +42,7 @@ from zktop.model.history.lock_history import (
 from zktop.model.history.statistics import AttemptLog, DurationSamples, RootCounters
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text
-from zktop.model.world.persistent_map import Shelf
+from zktop.model.world.persistent_map import PersistentMap
 
 DEPARTURES: Final = 32
 UNCLEAR: Final = Text("all before it left in the same look, so it may have held in between")
@@ -81,7 +81,7 @@ class LockLog:
         self._holds, self._waits = DurationSamples(), DurationSamples()
         self._register = AttemptLog()
         self._departures: tuple[Departure, ...] = ()
-        self._stays: Shelf[Text, Stay] = Shelf()
+        self._stays: PersistentMap[Text, Stay] = PersistentMap()
         self._told: LockHistory | None = None
 
     def fold(self, change: LockChange, look: ChangeContext) -> list[Event]:
@@ -165,7 +165,7 @@ class LockLog:
         self, member: Member, look: ChangeContext, *, held: bool
     ) -> tuple[Departure, Text | None]:
         together = look.joint_deletions.get(member.owner, 0)
-        verdict = judge_expiry(member, look.sight, look.now_ms, together)
+        verdict = judge_expiry(member, look.ensemble, look.now_ms, together)
         ending: Ending = "released" if held else "abandoned"
         if verdict.expired:
             ending = "expired"

@@ -6,8 +6,8 @@ import msgspec
 
 from zktop.model.facts import Connection, Connections, Millis, Session
 from zktop.model.text import Text
-from zktop.model.world.ensemble import Sight
-from zktop.model.world.persistent_map import Shelf
+from zktop.model.world.ensemble import Ensemble
+from zktop.model.world.persistent_map import PersistentMap
 
 HOUR_MS: Final = 3_600_000
 MOVES_WITHIN_MS: Final = 600_000
@@ -58,7 +58,9 @@ class SessionHistories:
 
     def __init__(self) -> None:
         """Begin without having seen any table."""
-        self.idle: Shelf[Session, Millis] = Shelf()  # since when each sent nothing but pings
+        self.idle: PersistentMap[Session, Millis] = (
+            PersistentMap()
+        )  # since when each sent nothing but pings
         self._records: dict[Session, _Record] = {}
         self._tables: dict[Text, Connections] = {}
         self._now: Millis = 0
@@ -67,18 +69,18 @@ class SessionHistories:
         """Count the sessions that are remembered."""
         return len(self._records)
 
-    def look(self, sight: Sight) -> None:
+    def look(self, ensemble: Ensemble) -> None:
         """Fold in the connection tables that are new."""
-        self._now = sight.now_ms
-        for witness in sight.witnesses:
-            table = witness.tables.connections
-            if table is None or table is self._tables.get(witness.server):
+        self._now = ensemble.now_ms
+        for tables in ensemble.tables:
+            table = tables.facts.connections
+            if table is None or table is self._tables.get(tables.server):
                 continue
-            self._tables[witness.server] = table
+            self._tables[tables.server] = table
             asked = [
                 row.session
-                for row in (witness.connections or {}).values()
-                if self._learn(witness.server, row, table.at, sight)
+                for row in (tables.connections or {}).values()
+                if self._learn(tables.server, row, table.at, ensemble)
             ]
             self.idle = self.idle.with_changes(dict.fromkeys(asked, table.at))
             self._forget(len(table.rows or ()))
@@ -143,7 +145,7 @@ class SessionHistories:
         gaps = (known.gap, known.gap_before) if known else ()
         return max((gap for gap in gaps if gap is not None), default=None)
 
-    def _learn(self, server: Text, row: Connection, at: Millis, sight: Sight) -> bool:
+    def _learn(self, server: Text, row: Connection, at: Millis, ensemble: Ensemble) -> bool:
         """Take note of a row; tell whether it may have asked for something since the last one."""
         known = self._records.get(row.session)
         if known is None:
@@ -151,14 +153,14 @@ class SessionHistories:
             return row.last_cxid is not None
         if known.server == server and known.row.established == row.established:
             return _continue(known, row, at)
-        if self._is_newest(server, row.session, sight):
+        if self._is_newest(server, row.session, ensemble):
             known.moves = (*known.moves, at)[-MOVES:]
             known.step, known.heard_at = None, at  # it was heard of when it connected
             return _take(known, row, at, server)
         return False
 
-    def _is_newest(self, server: Text, session: Session, sight: Sight) -> bool:
-        presence = sight.presence(session)
+    def _is_newest(self, server: Text, session: Session, ensemble: Ensemble) -> bool:
+        presence = ensemble.presence(session)
         return presence is not None and presence.server == server
 
     def _forget(self, listed: int) -> None:

@@ -13,8 +13,8 @@ from zktop.model.facts import split
 from zktop.model.layouts.catalogue import layout_named
 from zktop.model.layouts.layout import MACROS, read
 from zktop.model.layouts.libraries import CURATOR_CUSTOM
-from zktop.model.layouts.site import Ground, is_lockish
-from zktop.model.layouts.timed_leases import expiring, moment
+from zktop.model.layouts.site import LockSite, is_lockish
+from zktop.model.layouts.timed_leases import expiring, parse_date
 from zktop.model.text import Text
 from zktop.model.world.family import Family, Znode
 
@@ -52,11 +52,11 @@ _TELLING: Final = frozenset(
 _PATRONI: Final = frozenset(("initialize", "config", "history", "status", "sync", "failover"))
 
 
-def structure(ground: Ground) -> str | None:
+def structure(site: LockSite) -> str | None:
     """Name the layout that the shape of this root gives away."""
-    if not _is_telling(ground.family):
+    if not _is_telling(site.family):
         return None
-    return next((name for name, fits in _SHAPES.items() if fits(ground)), None)
+    return next((name for name, fits in _SHAPES.items() if fits(site)), None)
 
 
 def _is_telling(family: Family) -> bool:
@@ -71,87 +71,87 @@ def _is_telling(family: Family) -> bool:
     return is_lasting or any(len(name) == _HEX_LENGTH for name in members)
 
 
-def part_of(ground: Ground) -> Text | None:
+def part_of(site: LockSite) -> Text | None:
     """Give the lock that this root is only a part of: a queue, a set of leases, one slot."""
-    parent, name = split(ground.path)
+    parent, name = split(site.path)
     if name.endswith(QUEUE_OF_SEMAPHORE):
-        whole = Text(ground.path.removesuffix(QUEUE_OF_SEMAPHORE))
-        return whole if ground.knows(whole) else None
+        whole = Text(site.path.removesuffix(QUEUE_OF_SEMAPHORE))
+        return whole if site.knows(whole) else None
     if name not in PARTS and not name.isdecimal():
         return None
-    above = ground.above()
+    above = site.above()
     shape = structure(above) if above is not None else None
     fits = shape in PARTS.get(name, ("kazoo-lease",) if name.isdecimal() else ())
     return parent if fits else None
 
 
-def _curator_semaphore(ground: Ground) -> bool:
-    names = ground.family.members
+def _curator_semaphore(site: LockSite) -> bool:
+    names = site.family.members
     if "leases" not in names:
         return False
     if "locks" in names:
         return True
-    return _has(ground.below("leases"), "curator-semaphore-v2")
+    return _has(site.below("leases"), "curator-semaphore-v2")
 
 
-def _kazoo_semaphore(ground: Ground) -> bool:
-    if ground.beside(QUEUE_OF_SEMAPHORE) is None:
+def _kazoo_semaphore(site: LockSite) -> bool:
+    if site.beside(QUEUE_OF_SEMAPHORE) is None:
         return False
-    names = ground.family.members
+    names = site.family.members
     return not names or any(re.fullmatch(_HEX, name) for name in names)
 
 
-def _kazoo_lease(ground: Ground) -> bool:
-    if "lease_holder" in ground.family.members:
+def _kazoo_lease(site: LockSite) -> bool:
+    if "lease_holder" in site.family.members:
         return True
-    return any("lease_holder" in ground.below(name).members for name in lease_slots(ground))
+    return any("lease_holder" in site.below(name).members for name in lease_slots(site))
 
 
-def lease_slots(ground: Ground) -> Iterator[str]:
+def lease_slots(site: LockSite) -> Iterator[str]:
     """Name the children that may be the places of a multiple lease: 0, 1, 2, ..."""
-    names = ground.family.members
+    names = site.family.members
     for number in range(len(names)):
         if str(number) not in names:
             return
         yield str(number)
 
 
-def _locking_queue(ground: Ground) -> bool:
-    return {"entries", "taken"} <= ground.family.members.keys()
+def _locking_queue(site: LockSite) -> bool:
+    return {"entries", "taken"} <= site.family.members.keys()
 
 
-def _ruby_election(ground: Ground) -> bool:
-    return "leader_ack" in ground.family.members
+def _ruby_election(site: LockSite) -> bool:
+    return "leader_ack" in site.family.members
 
 
-def _hadoop(ground: Ground) -> bool:
-    return bool({"ActiveStandbyElectorLock", "ActiveBreadCrumb"} & ground.family.members.keys())
+def _hadoop(site: LockSite) -> bool:
+    return bool({"ActiveStandbyElectorLock", "ActiveBreadCrumb"} & site.family.members.keys())
 
 
-def _hbase(ground: Ground) -> bool:
-    return {"master", "backup-masters"} <= ground.family.members.keys()
+def _hbase(site: LockSite) -> bool:
+    return {"master", "backup-masters"} <= site.family.members.keys()
 
 
-def _patroni(ground: Ground) -> bool:
-    names = ground.family.members.keys()
+def _patroni(site: LockSite) -> bool:
+    names = site.family.members.keys()
     return "members" in names and ("leader" in names or len(names & _PATRONI) > 1)
 
 
-def _shedlock(ground: Ground) -> bool:
-    family = ground.family
+def _shedlock(site: LockSite) -> bool:
+    family = site.family
     if not family.members or any(z.stat is None or z.stat.owner for z in family):
         return False
-    if ground.path.rpartition("/")[2].lower() == "shedlock":
+    if site.path.rpartition("/")[2].lower() == "shedlock":
         return True
-    dates = (moment((z.data or b"")[:65].decode("utf-8", "replace")) for z in family)
+    dates = (parse_date((z.data or b"")[:65].decode("utf-8", "replace")) for z in family)
     return all(date is not None for date in dates)
 
 
-def _single(ground: Ground) -> bool:
+def _single(site: LockSite) -> bool:
     """Find nodes that are locks each, or data of the node itself that says who holds it."""
-    if ground.family.members:
-        return any(map(LEDGER.fullmatch, ground.family.members))
-    node = ground.itself()
+    if site.family.members:
+        return any(map(LEDGER.fullmatch, site.family.members))
+    node = site.itself()
     return node is not None and expiring(node.data) is not None
 
 
@@ -160,7 +160,7 @@ def _has(family: Family, layout: str) -> bool:
     return known is not None and any(read(known, name) for name in family.members)
 
 
-_SHAPES: Final[dict[str, Callable[[Ground], bool]]] = {
+_SHAPES: Final[dict[str, Callable[[LockSite], bool]]] = {
     "curator-semaphore-v2": _curator_semaphore,
     "kazoo-semaphore": _kazoo_semaphore,
     "kazoo-lease": _kazoo_lease,
@@ -177,13 +177,13 @@ _SHAPES: Final[dict[str, Callable[[Ground], bool]]] = {
 _NUMBERED: Final = re.compile(r".*\d{9}", re.DOTALL)
 
 
-def is_single(ground: Ground) -> bool:
+def is_single(site: LockSite) -> bool:
     """Tell whether the root is a single node, or has one as its lock."""
-    stat = ground.stat
+    stat = site.stat
     if stat is not None and stat.owner:
-        return _stands_alone(ground)
-    children = single_children(ground.family, ground.path)
-    return bool(children) and not _stand_alone(ground, children)
+        return _stands_alone(site)
+    children = single_children(site.family, site.path)
+    return bool(children) and not _stand_alone(site, children)
 
 
 def single_children(family: Family, path: str) -> tuple[Znode, ...]:
@@ -205,24 +205,24 @@ def is_probe(name: str, siblings: Family) -> bool:
     return found is not None and found.group in siblings.members
 
 
-def _stands_alone(ground: Ground) -> bool:
+def _stands_alone(site: LockSite) -> bool:
     """Tell whether an ephemeral node is a lock: it sounds like one, or the user says so."""
-    if ground.told is not None and ground.told.path == ground.path:
+    if site.configured is not None and site.configured.path == site.path:
         return True
-    name = ground.path.rpartition("/")[2]
+    name = site.path.rpartition("/")[2]
     return is_lockish(name) and not _NUMBERED.fullmatch(name)
 
 
-def _stand_alone(ground: Ground, children: tuple[Znode, ...]) -> bool:
+def _stand_alone(site: LockSite, children: tuple[Znode, ...]) -> bool:
     """Tell whether the children are the locks, and what they are in is just a folder."""
-    is_named = ground.told is not None and ground.told.path == ground.path
-    if is_named or is_lockish(ground.path.rpartition("/")[2]):
+    is_named = site.configured is not None and site.configured.path == site.path
+    if is_named or is_lockish(site.path.rpartition("/")[2]):
         return False
     names = [child.name for child in children]
     return all(is_lockish(name) and not _NUMBERED.fullmatch(name) for name in names)
 
 
-def is_lock_of_its_parent(parent: Ground, name: str) -> bool:
+def is_lock_of_its_parent(parent: LockSite, name: str) -> bool:
     """Tell whether the parent is the lock that this child belongs to: its name says so."""
     if not is_lockish(parent.path.rpartition("/")[2]):
         return False

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final
 
-from zktop.model.layouts.layout import ClientSight, Layout, Mode, compiled
+from zktop.model.layouts.layout import ClientView, Layout, LockMode, compiled
 
 Rank = tuple[int] | tuple[int, int | str]  # ranks of one sight compare with one another
-Reader = Callable[[str], Rank | None]  # None: the name is not counted
+NameRanker = Callable[[str], Rank | None]  # None: the name is not counted
 
 FAILS: Final[Rank] = (9,)  # the client cannot read the name, and gives up
 
@@ -26,10 +26,10 @@ _UNREAD: Final[dict[str, Rank | None]] = {
     "fails": FAILS,
 }
 _NUMBER: Final = re.compile(r"[+-]?\d{1,18}", re.ASCII)
-_OWN: Final = (ClientSight(),)
+_OWN: Final = (ClientView(),)
 
 
-def sights_of(layout: Layout, own: Iterable[Layout] = ()) -> tuple[ClientSight, ...]:
+def views_of(layout: Layout, own: Iterable[Layout] = ()) -> tuple[ClientView, ...]:
     """Give the sights of a layout; older keys of a user's layout mean one, too."""
     if layout.sights:
         return layout.sights
@@ -40,29 +40,29 @@ def sights_of(layout: Layout, own: Iterable[Layout] = ()) -> tuple[ClientSight, 
     seen = [layout_named(name, tuple(own)) for name in layout.sees]
     names = "|".join(_nameless(one.pattern) for one in (layout, *seen) if one is not None)
     unseen = f"(?!.*(?:{layout.unseen}))" if layout.unseen else ""
-    return (ClientSight(counts=f"^{unseen}(?:{names})", key=BY_NUMBER, compare="number"),)
+    return (ClientView(counts=f"^{unseen}(?:{names})", key=BY_NUMBER, compare="number"),)
 
 
-def assumed(sights: Iterable[ClientSight], mode: Mode) -> ClientSight:
+def assumed(views: Iterable[ClientView], mode: LockMode) -> ClientView:
     """Give the sight of a member that nothing is known of."""
-    return next((one for one in sights if not one.modes or mode in one.modes), _OWN[0])
+    return next((one for one in views if not one.modes or mode in one.modes), _OWN[0])
 
 
 @lru_cache(maxsize=512)
-def reader_of(sight: ClientSight, group: str = "") -> Reader:
+def ranker_of(view: ClientView, group: str = "") -> NameRanker:
     """Give the function that ranks a name; `group` is the lock's own name where it has one.
 
-    >>> curator = ClientSight(counts="all", key="^(?:.*lock-)?(.*)$")
-    >>> rank = reader_of(curator)
+    >>> curator = ClientView(counts="all", key="^(?:.*lock-)?(.*)$")
+    >>> rank = ranker_of(curator)
     >>> rank("00-config") < rank("_c_x-lock-0000000001") < rank("config")
     True
-    >>> reader_of(ClientSight(counts="all", compare="number", unread="fails"))("x") == FAILS
+    >>> ranker_of(ClientView(counts="all", compare="number", unread="fails"))("x") == FAILS
     True
     """
-    is_counted = _search(sight.counts if sight.counts not in ("all", "own") else "", group)
-    cut = _search(sight.key, group)
-    has_key, is_number = bool(sight.key), sight.compare == "number"
-    unread = _UNREAD[sight.unread]
+    is_counted = _search(view.counts if view.counts not in ("all", "own") else "", group)
+    cut = _search(view.key, group)
+    has_key, is_number = bool(view.key), view.compare == "number"
+    unread = _UNREAD[view.unread]
 
     def rank(name: str) -> Rank | None:
         if is_counted(name) is None:
@@ -79,9 +79,9 @@ def reader_of(sight: ClientSight, group: str = "") -> Reader:
 
 
 @lru_cache(maxsize=512)
-def bars_of(sight: ClientSight) -> Callable[[str], object] | None:
+def bars_of(view: ClientView) -> Callable[[str], object] | None:
     """Give the search for names that readers wait for; None: their modes tell."""
-    return _search(sight.bars) if sight.bars else None
+    return _search(view.bars) if view.bars else None
 
 
 def _search(pattern: str, group: str = "") -> Callable[[str], re.Match[str] | None]:

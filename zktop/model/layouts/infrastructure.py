@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from zktop.model.layouts.layout import ClientSight, Layout
+from zktop.model.layouts.layout import ClientView, Layout
 
-_WHOLE: Final = ClientSight(counts="all")  # every child, by its whole name
+_WHOLE: Final = ClientView(counts="all")  # every child, by its whole name
 
 ACCUMULO: Final = (
     Layout(
@@ -31,7 +31,7 @@ ACCUMULO: Final = (
         modes={"READ": "read", "WRITE": "write", "": "write"},
         watch="none",
         order="number",
-        sights=(ClientSight(counts="all", key="(.{10})$", compare="number", unread="fails"),),
+        sights=(ClientView(counts="all", key="(.{10})$", compare="number", unread="fails"),),
         persistent=True,
         about="Accumulo FATE: table locks; they outlive a crash, and row ranges decide",
     ),
@@ -44,7 +44,7 @@ SERVERS: Final = (
         modes={"EXCLUSIVE": "exclusive", "SEMI_SHARED": "read", "SHARED": "read"},
         watch="none",
         sights=(
-            ClientSight(
+            ClientView(
                 counts="^LOCK-(?:EXCLUSIVE|SHARED)-",
                 key="^LOCK-(?:EXCLUSIVE|SHARED)-(.*)$",
                 compare="number",
@@ -57,7 +57,7 @@ SERVERS: Final = (
     Layout(
         name="solr-election",
         pattern=r"^-?\d{1,19}-(?P<id>.+?)-n_(?P<seq>\d{10})$",
-        sights=(ClientSight(counts="all", key=r"-n_(\d+)$", compare="number", unread="fails"),),
+        sights=(ClientView(counts="all", key=r"-n_(\d+)$", compare="number", unread="fails"),),
         kind="election",
         ties="name",
         about="Solr: overseer and shard leader election",
@@ -65,7 +65,7 @@ SERVERS: Final = (
     Layout(
         name="bookkeeper-auditor",
         pattern="^V_{SEQ}$",
-        sights=(ClientSight(counts="all", key="^.*?V_(.*)$", compare="number", unread="fails"),),
+        sights=(ClientView(counts="all", key="^.*?V_(.*)$", compare="number", unread="fails"),),
         how="exists",
         kind="election",
         about="BookKeeper: election of the auditor",
@@ -104,7 +104,7 @@ MESOS: Final = Layout(
     name="mesos-group",
     pattern=r"^(?:(?P<name>(?:json\.)?info)_){SEQ}$",
     watch="children",
-    sights=(ClientSight(counts="all", key="([^_]*)$", compare="number"),),
+    sights=(ClientView(counts="all", key="([^_]*)$", compare="number"),),
     kind="election",
     about="Mesos: masters' group; the smallest number leads",
 )

@@ -18,12 +18,12 @@ from typing import Literal
 
 import msgspec
 
-Mode = Literal["exclusive", "read", "write", "lease", "candidate"]
-Kind = Literal["mutex", "read-write", "semaphore", "election", "single", "lease", "other"]
-How = Literal["data", "exists", "children"]
+LockMode = Literal["exclusive", "read", "write", "lease", "candidate"]
+LockKind = Literal["mutex", "read-write", "semaphore", "election", "single", "lease", "other"]
+WatchKind = Literal["data", "exists", "children"]
 
 # How clients put the numbers in order; they only differ once the counter has overflown.
-Order = Literal[
+SortOrder = Literal[
     "number",  # as signed integers
     "text",  # as text: a minus sorts before every digit, and newer before older
     "magnitude",  # the sign is lost
@@ -34,7 +34,7 @@ Order = Literal[
 ]
 
 # Who goes first among equal numbers.
-Ties = Literal[
+TieRule = Literal[
     "server",  # whoever the server lists first
     "share",  # nobody: equal numbers do not block one another
     "name",
@@ -42,7 +42,7 @@ Ties = Literal[
 ]
 
 # What a waiter watches.
-Watch = Literal[
+WatchRule = Literal[
     "predecessor",  # the member before it; of a semaphore the one `leases` places before it
     "nearest",  # the nearest member that blocks it; of a semaphore the `leases` nearest
     "first-writer",  # a reader: the first writer of the queue; a writer: the member before it
@@ -55,14 +55,14 @@ Watch = Literal[
 ]
 
 # How a client may wait that no server's table shows.
-Unlisted = Literal["children", "polls"]
-ANY_WAY: tuple[Unlisted, ...] = ("children", "polls")  # for names that anybody gives
+HiddenWait = Literal["children", "polls"]
+ANY_WAY: tuple[HiddenWait, ...] = ("children", "polls")  # for names that anybody gives
 
 
 Unread = Literal["ignored", "first", "last", "zero", "fails"]
 
 
-class ClientSight(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ClientView(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a layout's clients make of any child of the lock, whoever wrote it.
 
     They list the children, cut a key out of each name and compare the keys.
@@ -74,7 +74,7 @@ class ClientSight(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     unread: Unread = "ignored"  # a counted name without a key, or whose key is no number
     bars: str = ""  # searched: the names that readers wait for; "": by their modes
     pool: bool = False  # a semaphore that counts how many children there are
-    modes: tuple[Mode, ...] = ()  # of members of these modes alone; (): of all
+    modes: tuple[LockMode, ...] = ()  # of members of these modes alone; (): of all
     about: str = ""  # the versions or the setting that it is true of
 
 
@@ -83,17 +83,17 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     name: str
     pattern: str  # of a child's name; groups: seq, mode, id, name; macros: {SEQ} {U36} {H32}
-    modes: dict[str, Mode] = {}  # what the mode group says -> mode; without: exclusive
-    mode: Mode = "exclusive"  # of a name without a mode group
-    watch: Watch = "predecessor"
-    how: How = "data"
-    order: Order = "number"  # of its own names
-    kind: Kind | None = None  # None: follows from the modes
-    ties: Ties = "server"
+    modes: dict[str, LockMode] = {}  # what the mode group says -> mode; without: exclusive
+    mode: LockMode = "exclusive"  # of a name without a mode group
+    watch: WatchRule = "predecessor"
+    how: WatchKind = "data"
+    order: SortOrder = "number"  # of its own names
+    kind: LockKind | None = None  # None: follows from the modes
+    ties: TieRule = "server"
     id_is: Literal["label", "token"] = "label"  # a name for people, or a uuid for the client
     also_watches: tuple[str, ...] = ()  # further nodes that every waiter watches
-    unlisted: tuple[Unlisted, ...] = ()  # how other recipes that write such names may wait
-    sights: tuple[ClientSight, ...] = ()  # the first is assumed, others want a watch as proof
+    unlisted: tuple[HiddenWait, ...] = ()  # how other recipes that write such names may wait
+    sights: tuple[ClientView, ...] = ()  # the first is assumed, others want a watch as proof
     unseen: str = ""  # without sights: a pattern of names that no client counts
     watches_negative: bool = True  # False: a client cannot watch a node with a negative number
     sees: tuple[str, ...] = ()  # without sights: other layouts whose names are counted, too
@@ -104,7 +104,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     about: str = ""  # which client writes it: one line
 
     @property
-    def means(self) -> Kind:
+    def means(self) -> LockKind:
         """The kind of lock, said or implied by the modes."""
         if self.kind is not None:
             return self.kind
@@ -136,10 +136,10 @@ MACROS = {
 _ANY_NUMBER = r"(?P<seq>[0-2]\d{9}|-\d{9}|-[12]\d{9})"
 
 
-class Name(msgspec.Struct, frozen=True, gc=False):
+class ParsedName(msgspec.Struct, frozen=True, gc=False):
     """What a layout reads in the name of a node."""
 
-    mode: Mode
+    mode: LockMode
     sequence: int | None
     id: str | None
     group: str
@@ -170,7 +170,7 @@ def _reader(pattern: str, *, exact: bool) -> _Reader:
     )
 
 
-def read(layout: Layout, name: str) -> Name | None:
+def read(layout: Layout, name: str) -> ParsedName | None:
     """Read a node's name; None when the layout's clients would not have written it.
 
     >>> lock = Layout(name="plain", pattern="^lock-{SEQ}$")
@@ -186,7 +186,7 @@ def read(layout: Layout, name: str) -> Name | None:
     return found if found is None or _is_possible(found.sequence) else None
 
 
-def _read(layout: Layout, name: str, reader: _Reader) -> Name | None:
+def _read(layout: Layout, name: str, reader: _Reader) -> ParsedName | None:
     fullmatch, seq, mode, id_, group = reader
     found = fullmatch(name)
     if found is None:
@@ -202,7 +202,9 @@ def _read(layout: Layout, name: str, reader: _Reader) -> Name | None:
         sequence = None if digits is None else int(digits)
     except ValueError:  # a user's pattern may let anything in
         return None
-    return Name(said, sequence, found[id_] if id_ else None, found[group] or "" if group else "")
+    return ParsedName(
+        said, sequence, found[id_] if id_ else None, found[group] or "" if group else ""
+    )
 
 
 def _is_possible(sequence: int | None) -> bool:

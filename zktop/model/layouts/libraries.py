@@ -14,14 +14,14 @@ ZooKeeper's own recipes, in Java and C, and the one of its documentation.
 
 from typing import Final
 
-from zktop.model.layouts.layout import ANY_WAY, ClientSight, Layout
+from zktop.model.layouts.layout import ANY_WAY, ClientView, Layout
 
 _PREFIX: Final = "^_c_(?P<id>{U36})-"
 
 
-def _after(name: str) -> ClientSight:
+def _after(name: str) -> ClientView:
     """Count every child, by the text behind the lock's name, or the whole name without it."""
-    return ClientSight(counts="all", key=f"^(?:.*{name})?(.*)$")
+    return ClientView(counts="all", key=f"^(?:.*{name})?(.*)$")
 
 
 CURATOR_MUTEX: Final = Layout(
@@ -30,7 +30,7 @@ CURATOR_MUTEX: Final = Layout(
     order="text",
     sights=(
         _after("lock-"),
-        ClientSight(counts="lock-", key=r"(-?\d{10})$", about="kezhuw's client (Rust)"),
+        ClientView(counts="lock-", key=r"(-?\d{10})$", about="kezhuw's client (Rust)"),
     ),
     id_is="token",
     about="Curator: InterProcessMutex, LeaderSelector, MultiLock; Spring, NiFi, "
@@ -46,7 +46,7 @@ CURATOR: Final = (
         watch="first-writer",
         order="text",
         sights=(
-            ClientSight(counts="all", key="^(?:.*(?:__READ__|__WRIT__))?(.*)$", bars="__WRIT__"),
+            ClientView(counts="all", key="^(?:.*(?:__READ__|__WRIT__))?(.*)$", bars="__WRIT__"),
         ),
         id_is="token",
         reentrant=True,
@@ -66,7 +66,7 @@ CURATOR: Final = (
         pattern=_PREFIX + "lease-{SEQ}$",
         mode="lease",
         order="arrival",
-        sights=(ClientSight(counts="all", pool=True),),
+        sights=(ClientView(counts="all", pool=True),),
         watch="children",
         id_is="token",
         about="Curator: InterProcessSemaphoreV2, InterProcessSemaphoreMutex; "
@@ -100,27 +100,27 @@ KAZOO_LOCK: Final = Layout(
     ties="share",
     id_is="token",
     sights=(
-        ClientSight(counts=_LOCKS, key=_LOCKS, modes=("exclusive",), about="Lock"),
-        ClientSight(
+        ClientView(counts=_LOCKS, key=_LOCKS, modes=("exclusive",), about="Lock"),
+        ClientView(
             counts=_BOTH,
             key=_BOTH,
             bars=_LOCKS,
             modes=("read", "write"),
             about="ReadLock and WriteLock >= 2.9.0",
         ),
-        ClientSight(
+        ClientView(
             counts=_EXTRA,
             key=_EXTRA,
             bars=r"(?:__lock__|-lock-)-?\d{10}$",
             about='extra_lock_patterns=("-lock-",)',
         ),
-        ClientSight(
+        ClientView(
             counts="__r?lock__",
             key="^.*?__r?lock__(.*)$",
             bars="__lock__",
             about="2.3.0 to 2.7.0",
         ),
-        ClientSight(
+        ClientView(
             counts="all",
             key="^(?:.*?__lock__|(?!.*__lock__).{0,7})(.*)$",
             modes=("exclusive",),
@@ -137,7 +137,7 @@ KAZOO: Final = (
         name="kazoo-semaphore",
         pattern="^(?P<id>{H32})$",
         order="arrival",
-        sights=(ClientSight(counts="all", pool=True),),
+        sights=(ClientView(counts="all", pool=True),),
         mode="lease",
         watch="children",
         id_is="token",
@@ -171,7 +171,7 @@ ZKTOOLS: Final = (
         watch="nearest",
         how="exists",
         order="text",
-        sights=(ClientSight(counts="all", key="^(?:.*-)?(.*)$", bars="-write-"),),
+        sights=(ClientView(counts="all", key="^(?:.*-)?(.*)$", bars="-write-"),),
         id_is="token",
         about="mozilla zktools: ZkLock, ZkReadLock, ZkWriteLock (Python)",
     ),
@@ -187,21 +187,21 @@ GO: Final = (
         watches_negative=False,
         # Whoever wrote a name, it must read a number in it; else Lock() fails.
         sights=(
-            ClientSight(
+            ClientView(
                 counts="all",
                 key="^(?:.*lock-|(?!.*lock-).*__)?(.*)$",
                 compare="number",
                 unread="fails",
                 about="go-zookeeper/zk >= 1.0.3",
             ),
-            ClientSight(
+            ClientView(
                 counts="all",
                 key="^(?:.*-|[^-]*__)?([^-]*)$",
                 compare="number",
                 unread="fails",
                 about="go-zookeeper/zk 1.0.2",
             ),
-            ClientSight(
+            ClientView(
                 counts="all",
                 key="^(?:.*-)?([^-]*)$",
                 compare="number",
@@ -223,7 +223,7 @@ GO: Final = (
 )
 
 
-_DIGITS: Final = ClientSight(
+_DIGITS: Final = ClientView(
     counts="all", key=r"0*(\d+)$", compare="number", unread="zero", bars="^ex"
 )
 
@@ -255,7 +255,7 @@ RUBY: Final = (
         pattern="^ballot{SEQ}$",
         how="exists",
         order="magnitude",
-        sights=(ClientSight(counts="^ballot", key=r"(\d+)$", compare="number", unread="zero"),),
+        sights=(ClientView(counts="^ballot", key=r"(\d+)$", compare="number", unread="zero"),),
         kind="election",
         also_watches=("leader_ack",),
         about="zk-ruby: election; the winner creates leader_ack (Ruby)",
@@ -268,10 +268,10 @@ JAVA_WRITELOCK: Final = Layout(
     pattern=r"^x-(?P<id>-?\d{1,19})-{SEQ}$",
     how="exists",
     sights=(
-        ClientSight(
+        ClientView(
             counts="all", key="-(-?[^-]*)$", compare="number", unread="last", about=">= 3.7.0"
         ),
-        ClientSight(
+        ClientView(
             counts="all",
             key="-([^-]*)$",
             compare="number",
@@ -289,7 +289,7 @@ C_WRITELOCK: Final = Layout(
     pattern="^x-(?P<id>[0-9a-f]{16})-{SEQ}$",
     how="exists",
     order="digits",
-    sights=(ClientSight(counts="all", key="-([^-]*)$", unread="fails"),),
+    sights=(ClientView(counts="all", key="-([^-]*)$", unread="fails"),),
     id_is="token",
     about="ZooKeeper: zoo_lock, the id is the session in hexadecimal (C)",
 )
@@ -297,7 +297,7 @@ C_WRITELOCK: Final = Layout(
 ELECTION: Final = Layout(
     name="zk-election",
     pattern="^n_{SEQ}$",
-    sights=(ClientSight(counts="all", key="^..(.*)$", compare="number", unread="fails"),),
+    sights=(ClientView(counts="all", key="^..(.*)$", compare="number", unread="fails"),),
     how="exists",
     kind="election",
     unlisted=ANY_WAY,
@@ -308,10 +308,10 @@ GUID_LOCK: Final = Layout(
     name="guid-lock",
     pattern="^(?P<id>.+?)-lock-{SEQ}$",
     sights=(
-        ClientSight(
+        ClientView(
             counts=r"-lock-(-?\d{10})$", key=r"-lock-(-?\d{10})$", about="kazoo, a named subclass"
         ),
-        ClientSight(counts="all", key="^(?:.*-)?(.*)$", about="zktools: ZkAsyncLock"),
+        ClientView(counts="all", key="^(?:.*-)?(.*)$", about="zktools: ZkAsyncLock"),
     ),
     how="exists",
     unlisted=ANY_WAY,

@@ -16,7 +16,7 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.layouts.layout import Layout, Name
+from zktop.model.layouts.layout import Layout, ParsedName
 from zktop.model.text import LONGEST_LABEL, Text, clean
 
 _SPACE = 0x20
@@ -48,7 +48,7 @@ def label_of(data: bytes, layout: str) -> Text | None:
     return clean(short.strip()) or None
 
 
-def label_in_name(layout: Layout, name: Name) -> Text | None:
+def label_in_name(layout: Layout, name: ParsedName) -> Text | None:
     """Give what the name says about its owner, or None."""
     if layout.id_is == "token":
         return None

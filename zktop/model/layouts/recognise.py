@@ -16,9 +16,9 @@ from zktop.model.layouts import by_shape as singles
 from zktop.model.layouts.by_shape import by_path, part_of, structure
 from zktop.model.layouts.catalogue import BY_NAME, layout_named
 from zktop.model.layouts.layout import MACROS, Layout
-from zktop.model.layouts.registry import REGISTRY, doubt
-from zktop.model.layouts.site import Ground, is_lockish
-from zktop.model.layouts.sorting import Place, Sorted, disambiguate, sort_out
+from zktop.model.layouts.registry import REGISTRY, check_registry
+from zktop.model.layouts.site import LockSite, is_lockish
+from zktop.model.layouts.sorting import ParsedChild, SortedChildren, disambiguate, sort_by_layout
 from zktop.model.world.family import Family, Znode
 
 _H32, _U36 = MACROS["{H32}"], MACROS["{U36}"]
@@ -76,7 +76,7 @@ class Recognised(msgspec.Struct, frozen=True):
 
     kind: str
     layouts: tuple[Layout, ...] = ()
-    places: dict[str, list[Place]] = {}  # by layout; empty where the shape decides
+    places: dict[str, list[ParsedChild]] = {}  # by layout; empty where the shape decides
     rest: tuple[Znode, ...] = ()  # no contenders
     guessed: bool = False
     asks: bool = False  # watch tables can change the answer
@@ -87,34 +87,34 @@ class Recognised(msgspec.Struct, frozen=True):
         return bool(self.layouts)
 
 
-def recognise(ground: Ground, last: str | None = None) -> Recognised:
+def recognise(site: LockSite, last: str | None = None) -> Recognised:
     """Say what lock the root is; `last` is the layout that the same node had before."""
-    told = ground.told
-    said = layout_named(told.layout, ground.settings.layouts) if told and told.layout else None
+    told = site.configured
+    said = layout_named(told.layout, site.settings.layouts) if told and told.layout else None
     if said is not None:
-        return _by_word(ground, said)
-    if part_of(ground):
-        return _no_lock(ground, PART)
-    if kind := by_path(ground.path) or barrier(ground.family):
-        return _no_lock(ground, f"not-a-lock:{kind}")
-    if shape := structure(ground):
-        return _by_shape(shape, ground.family.members.values())
-    found = _unless_registry(ground, _by_name(ground, last))
-    return found if found.is_lock or found.asks else _otherwise(ground, last, found)
+        return _by_word(site, said)
+    if part_of(site):
+        return _no_lock(site, PART)
+    if kind := by_path(site.path) or barrier(site.family):
+        return _no_lock(site, f"not-a-lock:{kind}")
+    if shape := structure(site):
+        return _by_shape(shape, site.family.members.values())
+    found = _unless_registry(site, _by_name(site, last))
+    return found if found.is_lock or found.asks else _otherwise(site, last, found)
 
 
-def _unless_registry(ground: Ground, found: Recognised) -> Recognised:
+def _unless_registry(site: LockSite, found: Recognised) -> Recognised:
     """Leave out members that nobody waits in; a watch table may tell so only later."""
-    doubted = doubt(ground, found.places)
+    doubted = check_registry(site, found.places)
     if doubted.is_registry:
         return Recognised(REGISTRY, asks=True)
     return msgspec.structs.replace(found, asks=True) if doubted.asks else found
 
 
-def _by_word(ground: Ground, layout: Layout) -> Recognised:
-    if layout not in BY_NAME and layout not in ground.settings.layouts:
-        return _by_shape(layout.name, ground.family.members.values())
-    by_layout = sort_out(ground.family, (layout,))
+def _by_word(site: LockSite, layout: Layout) -> Recognised:
+    if layout not in BY_NAME and layout not in site.settings.layouts:
+        return _by_shape(layout.name, site.family.members.values())
+    by_layout = sort_by_layout(site.family, (layout,))
     listed = by_layout.families.get(layout.name, ())
     if not all(is_left_over(layout, place.znode) for place in listed):
         _drop_left_over(by_layout, layout.name)
@@ -126,14 +126,14 @@ def _by_shape(name: str, rest: Iterable[Znode]) -> Recognised:
     return Recognised(name, (layout,) if layout else (), {}, tuple(rest))
 
 
-def _by_name(ground: Ground, last: str | None) -> Recognised:
-    own = ground.settings.layouts
-    by_layout = sort_out(ground.family, (*own, *BY_NAME) if own else BY_NAME)
+def _by_name(site: LockSite, last: str | None) -> Recognised:
+    own = site.settings.layouts
+    by_layout = sort_by_layout(site.family, (*own, *BY_NAME) if own else BY_NAME)
     if len(by_layout.families) > 1 or by_layout.layouts.keys() & _TO_CHECK:
-        disambiguate(ground, by_layout)
+        disambiguate(site, by_layout)
     lasting = set((last or "").removeprefix("mixed:").split("+"))
     for name in [n for n in by_layout.families if n not in lasting]:
-        if not _contends(ground, by_layout, name):
+        if not _contends(site, by_layout, name):
             by_layout.give_up(name)
     _drop_guesses(by_layout)
     for name in list(by_layout.families):
@@ -153,7 +153,7 @@ def is_left_over(layout: Layout, znode: Znode) -> bool:
     return znode.stat is not None and not znode.stat.owner and not layout.persistent
 
 
-def _drop_left_over(by_layout: Sorted, name: str) -> None:
+def _drop_left_over(by_layout: SortedChildren, name: str) -> None:
     """Call the nodes of nobody strangers; they stand in the way all the same."""
     layout, places = by_layout.layouts[name], by_layout.families.get(name, [])
     left = [p for p in places if is_left_over(layout, p.znode) and p.name.sequence is not None]
@@ -176,7 +176,7 @@ _TO_CHECK: Final = frozenset(
 )
 
 
-def _contends(ground: Ground, by_layout: Sorted, name: str) -> bool:
+def _contends(site: LockSite, by_layout: SortedChildren, name: str) -> bool:
     """Tell whether the children of one layout can be contenders, and not just look like it."""
     layout, places = by_layout.layouts[name], by_layout.families[name]
     if layout.persistent:
@@ -184,16 +184,16 @@ def _contends(ground: Ground, by_layout: Sorted, name: str) -> bool:
     if not layout.guessed:
         return any(place.znode.stat is None or place.znode.stat.owner for place in places)
     ours = [place for place in places if place.znode.stat and place.znode.stat.owner]
-    if layout.grouped and not _is_queue(ground, ours):
+    if layout.grouped and not _is_queue(site, ours):
         return False
     by_layout.rest.extend(place.znode for place in places if place not in ours)
     places[:] = ours
     return bool(ours)
 
 
-def _is_queue(ground: Ground, places: list[Place]) -> bool:
+def _is_queue(site: LockSite, places: list[ParsedChild]) -> bool:
     """Tell whether named numbers are a queue: counted by the parent, and contended for."""
-    stat = ground.family.stat
+    stat = site.family.stat
     following = stat.next_sequence if stat and stat.cversion else None
     if following is not None:
         after = following & 0xFFFF_FFFF
@@ -201,54 +201,54 @@ def _is_queue(ground: Ground, places: list[Place]) -> bool:
         if any(number & 0xFFFF_FFFF >= after for number in numbers):
             return False
     groups = [place.name.group for place in places]
-    return len(groups) > len(set(groups)) or is_lockish(ground.path)
+    return len(groups) > len(set(groups)) or is_lockish(site.path)
 
 
-def _drop_guesses(by_layout: Sorted) -> None:
+def _drop_guesses(by_layout: SortedChildren) -> None:
     sure = [name for name in by_layout.families if not by_layout.layouts[name].guessed]
     for name in [n for n in by_layout.families if by_layout.layouts[n].guessed]:
         if sure or len(by_layout.families) > 1:
             by_layout.give_up(name)
 
 
-def _otherwise(ground: Ground, last: str | None, found: Recognised) -> Recognised:
+def _otherwise(site: LockSite, last: str | None, found: Recognised) -> Recognised:
     """Say what a root without contenders is."""
-    family = ground.family
+    family = site.family
     if last is not None and not _is_busy(found.rest):
-        return _as_before(ground, last)
+        return _as_before(site, last)
     kind = entering(family) or stranger(found.rest)
     if kind is not None:
-        return _no_lock(ground, f"not-a-lock:{kind}")
-    if singles.is_single(ground):
+        return _no_lock(site, f"not-a-lock:{kind}")
+    if singles.is_single(site):
         return _by_shape("single-node", family.members.values())
-    if _contains_roots(ground):
-        return _no_lock(ground, CONTAINER)
-    return _no_lock(ground, UNKNOWN)
+    if _contains_roots(site):
+        return _no_lock(site, CONTAINER)
+    return _no_lock(site, UNKNOWN)
 
 
 def _is_busy(rest: Iterable[Znode]) -> bool:
     return any(znode.stat and znode.stat.owner for znode in rest)
 
 
-def _as_before(ground: Ground, last: str) -> Recognised:
+def _as_before(site: LockSite, last: str) -> Recognised:
     names = last.removeprefix("mixed:").split("+")
-    layouts = tuple(filter(None, (layout_named(n, ground.settings.layouts) for n in names)))
+    layouts = tuple(filter(None, (layout_named(n, site.settings.layouts) for n in names)))
     guessed = any(layout.guessed for layout in layouts)
-    return Recognised(last, layouts, {}, tuple(ground.family), guessed)
+    return Recognised(last, layouts, {}, tuple(site.family), guessed)
 
 
-def _contains_roots(ground: Ground) -> bool:
-    names = list(ground.family.members)[:_LOOKED_INTO]
-    if any(singles.is_probe(name, ground.family) for name in names):
+def _contains_roots(site: LockSite) -> bool:
+    names = list(site.family.members)[:_LOOKED_INTO]
+    if any(singles.is_probe(name, site.family) for name in names):
         return True
-    return any(_looks_like_a_lock(ground, name) for name in names)
+    return any(_looks_like_a_lock(site, name) for name in names)
 
 
-def _looks_like_a_lock(ground: Ground, name: str) -> bool:
-    members = list(ground.below(name).members.values())[:_LOOKED_INTO]
-    return any(not layout.guessed for layout in sort_out(members).layouts.values())
+def _looks_like_a_lock(site: LockSite, name: str) -> bool:
+    members = list(site.below(name).members.values())[:_LOOKED_INTO]
+    return any(not layout.guessed for layout in sort_by_layout(members).layouts.values())
 
 
-def _no_lock(ground: Ground, kind: str) -> Recognised:
-    held = [z for z in ground.family if kind == CONTAINER and z.stat and z.stat.owner]
+def _no_lock(site: LockSite, kind: str) -> Recognised:
+    held = [z for z in site.family if kind == CONTAINER and z.stat and z.stat.owner]
     return Recognised(kind, rest=tuple(held))

@@ -17,8 +17,8 @@ from typing import Final
 import msgspec
 
 from zktop.model.facts import Session, join
-from zktop.model.layouts.site import Ground, is_lockish
-from zktop.model.layouts.sorting import Place
+from zktop.model.layouts.site import LockSite, is_lockish
+from zktop.model.layouts.sorting import ParsedChild
 from zktop.model.text import Text
 from zktop.model.world.world import World
 
@@ -34,37 +34,37 @@ _FOLDER: Final = re.compile(
 )
 
 
-class Doubt(msgspec.Struct, frozen=True, gc=False):
+class RegistryCheck(msgspec.Struct, frozen=True, gc=False):
     """Whether this is a registry as far as is known, and whether a watch table could say else."""
 
     is_registry: bool = False
     asks: bool = False
 
 
-_NONE: Final = Doubt()
+_NONE: Final = RegistryCheck()
 
 
-def doubt(ground: Ground, places: dict[str, list[Place]]) -> Doubt:
+def check_registry(site: LockSite, places: dict[str, list[ParsedChild]]) -> RegistryCheck:
     """Judge the members of one root that are all named by one layout."""
-    if len(places) != 1 or not DOUBTFUL & places.keys() or is_lockish(_name_of(ground.path)):
+    if len(places) != 1 or not DOUBTFUL & places.keys() or is_lockish(_name_of(site.path)):
         return _NONE
     (members,) = places.values()
     if any(is_lockish(place.name.group) for place in members):
         return _NONE
-    return Doubt(_is_registry(ground, members), asks=True)
+    return RegistryCheck(_is_registry(site, members), asks=True)
 
 
-def _is_registry(ground: Ground, members: list[Place]) -> bool:
-    owned = _by_session(ground.path, members)
-    if _somebody_waits(ground.world, owned):
+def _is_registry(site: LockSite, members: list[ParsedChild]) -> bool:
+    owned = _by_session(site.path, members)
+    if _somebody_waits(site.world, owned):
         return False
-    is_among_locks = is_lockish(ground.path)
-    if _FOLDER.fullmatch(_name_of(ground.path)) and not is_among_locks:
+    is_among_locks = is_lockish(site.path)
+    if _FOLDER.fullmatch(_name_of(site.path)) and not is_among_locks:
         return True
     mine = Counter((_owner(place), place.name.group) for place in members)
     if max(mine.values(), default=0) < _SEVERAL:
         return False
-    return _is_shown(ground.world, members) or (len(owned) == 1 and not is_among_locks)
+    return _is_shown(site.world, members) or (len(owned) == 1 and not is_among_locks)
 
 
 def _somebody_waits(world: World, owned: dict[Session, frozenset[Text]]) -> bool:
@@ -78,7 +78,7 @@ def _somebody_waits(world: World, owned: dict[Session, frozenset[Text]]) -> bool
     return False
 
 
-def _is_shown(world: World, members: Iterable[Place]) -> bool:
+def _is_shown(world: World, members: Iterable[ParsedChild]) -> bool:
     """Tell whether the watches of all sessions were read after the last of the members came."""
     newest = max(place.znode.stat.czxid if place.znode.stat else 0 for place in members)
     tables = [table.watches for table in world.tables.values()]
@@ -86,7 +86,7 @@ def _is_shown(world: World, members: Iterable[Place]) -> bool:
     return bool(shown) and all(shown)
 
 
-def _by_session(path: Text, members: Iterable[Place]) -> dict[Session, frozenset[Text]]:
+def _by_session(path: Text, members: Iterable[ParsedChild]) -> dict[Session, frozenset[Text]]:
     owned: dict[Session, set[Text]] = {}
     for place in members:
         if owner := _owner(place):
@@ -94,7 +94,7 @@ def _by_session(path: Text, members: Iterable[Place]) -> dict[Session, frozenset
     return {session: frozenset(paths) for session, paths in owned.items()}
 
 
-def _owner(place: Place) -> Session:
+def _owner(place: ParsedChild) -> Session:
     return place.znode.stat.owner if place.znode.stat else 0
 
 

@@ -14,7 +14,7 @@ from zktop.model.world.world import World
 
 _LOCKISH: Final = "lock|mutex|leader|elect|latch|master|owner|running|active|controller|sem|lease"
 
-Asked = tuple[Text, bool, Family | Znode | None]
+Dependency = tuple[Text, bool, Family | Znode | None]
 
 
 def is_lockish(name: str) -> bool:
@@ -22,17 +22,17 @@ def is_lockish(name: str) -> bool:
     return re.search(_LOCKISH, name, re.IGNORECASE) is not None
 
 
-class Ground:
+class LockSite:
     """One path of a world, seen as the root of a lock."""
 
-    __slots__ = ("_settings", "_world", "asked", "family", "path")
+    __slots__ = ("_settings", "_world", "dependencies", "family", "path")
 
     def __init__(self, path: Text, world: World, settings: Settings) -> None:
         self.path = path
         self._world = world
         self._settings = settings
         self.family = world.family(path)
-        self.asked: list[Asked] = []
+        self.dependencies: list[Dependency] = []
 
     @property
     def settings(self) -> Settings:
@@ -45,7 +45,7 @@ class Ground:
         return self._world
 
     @property
-    def told(self) -> Root | None:
+    def configured(self) -> Root | None:
         """What the user said about this path."""
         return self._settings.root_of(self.path) if self._settings.roots else None
 
@@ -75,24 +75,24 @@ class Ground:
         """Tell whether there is such a node, as far as is known."""
         return self._family(path).listed or self._node(path) is not None
 
-    def above(self) -> "Ground | None":
+    def above(self) -> "LockSite | None":
         """Give the parent as a ground of its own."""
         parent = split(self.path)[0]
-        return Ground(parent, self._world, self._settings) if parent else None
+        return LockSite(parent, self._world, self._settings) if parent else None
 
-    def stands(self, asked: tuple[Asked, ...]) -> bool:
+    def still_hold(self, dependencies: tuple[Dependency, ...]) -> bool:
         """Tell whether these earlier answers are still the same objects."""
         return all(
             (self._world.node(path) if is_node else self._world.family(path)) is answer
-            for path, is_node, answer in asked
+            for path, is_node, answer in dependencies
         )
 
     def _family(self, path: Text) -> Family:
         answer = self._world.family(path)
-        self.asked.append((path, False, answer))
+        self.dependencies.append((path, False, answer))
         return answer
 
     def _node(self, path: Text) -> Znode | None:
         answer = self._world.node(path)
-        self.asked.append((path, True, answer))
+        self.dependencies.append((path, True, answer))
         return answer

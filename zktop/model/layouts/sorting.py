@@ -10,23 +10,23 @@ import msgspec
 
 from zktop.model.layouts.by_shape import is_probe
 from zktop.model.layouts.catalogue import BY_NAME, layout_named
-from zktop.model.layouts.layout import Layout, Name, read
+from zktop.model.layouts.layout import Layout, ParsedName, read
 from zktop.model.layouts.libraries import C_WRITELOCK, JAVA_WRITELOCK
-from zktop.model.layouts.site import Ground
+from zktop.model.layouts.site import LockSite
 from zktop.model.world.family import Znode
 
 
-class Place(msgspec.Struct, frozen=True, gc=False):
+class ParsedChild(msgspec.Struct, frozen=True, gc=False):
     """A child, and what its layout reads in its name."""
 
     znode: Znode
-    name: Name
+    name: ParsedName
 
 
-class Sorted(msgspec.Struct, frozen=True, gc=False):
+class SortedChildren(msgspec.Struct, frozen=True, gc=False):
     """Children by layout, in the order of the catalogue's confidence, and the rest."""
 
-    families: dict[str, list[Place]]
+    families: dict[str, list[ParsedChild]]
     layouts: dict[str, Layout]
     rest: list[Znode]
 
@@ -42,18 +42,18 @@ class Sorted(msgspec.Struct, frozen=True, gc=False):
             if name is None:
                 self.rest.append(place.znode)
             else:
-                self.families.setdefault(target.name, []).append(Place(place.znode, name))
+                self.families.setdefault(target.name, []).append(ParsedChild(place.znode, name))
 
 
-def sort_out(znodes: Iterable[Znode], layouts: Iterable[Layout] = BY_NAME) -> Sorted:
+def sort_by_layout(znodes: Iterable[Znode], layouts: Iterable[Layout] = BY_NAME) -> SortedChildren:
     """Read every name by the first layout that can.
 
-    >>> by_layout = sort_out([Znode("lock-0000000001"), Znode("config")])
+    >>> by_layout = sort_by_layout([Znode("lock-0000000001"), Znode("config")])
     >>> list(by_layout.families), [znode.name for znode in by_layout.rest]
     (['plain-lock'], ['config'])
     """
     known = tuple(layouts)
-    result = Sorted({}, {}, [])
+    result = SortedChildren({}, {}, [])
     guess: Layout | None = None
     for znode in znodes:
         layout, name = _first(znode.name, known, guess)
@@ -63,14 +63,14 @@ def sort_out(znodes: Iterable[Znode], layouts: Iterable[Layout] = BY_NAME) -> So
         if layout.name not in result.families:
             result.families[layout.name] = []
             result.layouts[layout.name] = layout
-        result.families[layout.name].append(Place(znode, name))
+        result.families[layout.name].append(ParsedChild(znode, name))
         guess = layout if _is_strict(layout) else None
     return result
 
 
 def _first(
     text: str, layouts: tuple[Layout, ...], guess: Layout | None
-) -> tuple[Layout | None, Name | None]:
+) -> tuple[Layout | None, ParsedName | None]:
     """Find the first layout that can read a name; siblings mostly follow the same one."""
     if guess is not None:
         name = read(guess, text)
@@ -100,16 +100,16 @@ _STRICT = frozenset(
 _SIGN = 1 << 63
 
 
-def disambiguate(ground: Ground, by_layout: Sorted) -> None:
+def disambiguate(site: LockSite, by_layout: SortedChildren) -> None:
     """Put children where their owners, their siblings and their path say they belong."""
     _session_ids(by_layout)
     _dashless(by_layout)
-    _mesos(ground, by_layout)
+    _mesos(site, by_layout)
     if "curator-custom" in by_layout.families:
-        _probes(ground, by_layout)
+        _probes(site, by_layout)
 
 
-def _session_ids(by_layout: Sorted) -> None:
+def _session_ids(by_layout: SortedChildren) -> None:
     """`x-<id>-`: the id is the owner's session, in base 16 by the C client, else in base 10."""
     families = by_layout.families
     places = families.get(C_WRITELOCK.name, []) + families.get(JAVA_WRITELOCK.name, [])
@@ -125,7 +125,7 @@ def _session_ids(by_layout: Sorted) -> None:
         by_layout.move(loser.name, winner)
 
 
-def _is_session(place: Place, base: int) -> bool:
+def _is_session(place: ParsedChild, base: int) -> bool:
     stat, text = place.znode.stat, place.name.id or ""
     if stat is None or not stat.owner:
         return False
@@ -135,7 +135,7 @@ def _is_session(place: Place, base: int) -> bool:
         return False
 
 
-def _dashless(by_layout: Sorted) -> None:
+def _dashless(by_layout: SortedChildren) -> None:
     """`lock-2147483648` shows that the dash is a minus sign, in its siblings, too."""
     if "plain-lock-dashless" in by_layout.families and "plain-lock" in by_layout.families:
         places = by_layout.families["plain-lock"]
@@ -144,18 +144,18 @@ def _dashless(by_layout: Sorted) -> None:
             by_layout.move("plain-lock", dashless)
 
 
-def _mesos(ground: Ground, by_layout: Sorted) -> None:
+def _mesos(site: LockSite, by_layout: SortedChildren) -> None:
     """Count bare numbers to Mesos' group beside `info_` names, and in its log's folder."""
     if "bare-sequence" not in by_layout.families:
         return
-    if "mesos-group" in by_layout.families or ground.path.endswith("/log_replicas"):
+    if "mesos-group" in by_layout.families or site.path.endswith("/log_replicas"):
         by_layout.move("bare-sequence", _LAYOUT["mesos-group"])
 
 
-def _probes(ground: Ground, by_layout: Sorted) -> None:
+def _probes(site: LockSite, by_layout: SortedChildren) -> None:
     """Old Spring leaked nodes named like a sibling; they never contended for anything."""
     places = by_layout.families["curator-custom"]
-    leaked = [place for place in places if is_probe(place.znode.name, ground.family)]
+    leaked = [place for place in places if is_probe(place.znode.name, site.family)]
     places[:] = [place for place in places if place not in leaked]
     by_layout.rest.extend(place.znode for place in leaked)
     if not places:

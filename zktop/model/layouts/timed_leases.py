@@ -10,7 +10,7 @@ LONGEST_DATE = 64
 _SECONDS = 1e11  # a smaller number counts seconds, not milliseconds
 
 
-class Term(msgspec.Struct, frozen=True, gc=False):
+class LeaseTerm(msgspec.Struct, frozen=True, gc=False):
     """Held until this moment, in milliseconds since 1970."""
 
     until: int
@@ -20,15 +20,16 @@ class Term(msgspec.Struct, frozen=True, gc=False):
         return now < self.until
 
 
-FREE: Final = Term(0)
-FOREVER: Final = Term(ALWAYS)
+FREE: Final = LeaseTerm(0)
+FOREVER: Final = LeaseTerm(ALWAYS)
 
 
-def moment(text: object) -> int | None:
+def parse_date(text: object) -> int | None:
     """Read a date as ISO-8601; without a zone it is UTC.
 
-    >>> moment("1970-01-01T00:00:01"), moment("1970-01-01T00:00:00.250Z"), moment("soon")
-    (1000, 250, None)
+    >>> parse_date("1970-01-01T00:00:01"), parse_date("1970-01-01T00:00:00.250Z")
+    (1000, 250)
+    >>> parse_date("soon")
     """
     if not isinstance(text, str) or len(text) > LONGEST_DATE:
         return None
@@ -39,22 +40,22 @@ def moment(text: object) -> int | None:
         return None
 
 
-def kazoo_lease(data: bytes | None) -> Term:
+def kazoo_lease(data: bytes | None) -> LeaseTerm:
     """Read the data of a `lease_holder`; what cannot be read is held by nobody we know."""
-    return Term(moment(_document(data).get("end")) or 0)
+    return LeaseTerm(parse_date(_document(data).get("end")) or 0)
 
 
-def shedlock(data: bytes | None) -> Term:
+def shedlock(data: bytes | None) -> LeaseTerm:
     """Read a node of ShedLock; without a date it counts as held, as the library has it."""
-    end = moment((data or b"")[: LONGEST_DATE + 1].decode("utf-8", "replace"))
-    return FOREVER if end is None else Term(end)
+    end = parse_date((data or b"")[: LONGEST_DATE + 1].decode("utf-8", "replace"))
+    return FOREVER if end is None else LeaseTerm(end)
 
 
-def expiring(data: bytes | None) -> Term | None:
+def expiring(data: bytes | None) -> LeaseTerm | None:
     """Read a persistent lock node of Helix or jfix; None when it is neither.
 
     >>> expiring(b'{"uuid": "u", "hostname": "h", "expirationTimestamp": 5}')
-    Term(until=5000)
+    LeaseTerm(until=5000)
     """
     document = _document(data)
     if "expirationTimestamp" in document:
@@ -65,14 +66,14 @@ def expiring(data: bytes | None) -> Term | None:
     return _millis(fields.get("TIMEOUT")) if fields.get("OWNER") else FREE
 
 
-def _millis(value: object) -> Term:
+def _millis(value: object) -> LeaseTerm:
     try:
         if isinstance(value, int | float) and 0 < value < _SECONDS:
-            return Term(int(value * 1000))
-        return Term(int(value))  # type: ignore[call-overload]  # anything may stand there
+            return LeaseTerm(int(value * 1000))
+        return LeaseTerm(int(value))  # type: ignore[call-overload]  # anything may stand there
     except (TypeError, ValueError, OverflowError):
-        end = moment(value)
-        return FOREVER if end is None else Term(end)
+        end = parse_date(value)
+        return FOREVER if end is None else LeaseTerm(end)
 
 
 def _document(data: bytes | None) -> dict[str, object]:

@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from zktop.model.layouts.layout import ANY_WAY, ClientSight, Layout, Mode
+from zktop.model.layouts.layout import ANY_WAY, ClientView, Layout, LockMode
 
-_READ_WRITE: Final[dict[str, Mode]] = {"read": "read", "write": "write"}
-_LETTERS: Final[dict[str, Mode]] = {"R": "read", "W": "write", "r": "read", "w": "write"}
+_READ_WRITE: Final[dict[str, LockMode]] = {"read": "read", "write": "write"}
+_LETTERS: Final[dict[str, LockMode]] = {"R": "read", "W": "write", "r": "read", "w": "write"}
 
-_OWN: Final = ClientSight()
-_WHOLE: Final = ClientSight(counts="all", about="clients that sort whole names")
+_OWN: Final = ClientView()
+_WHOLE: Final = ClientView(counts="all", about="clients that sort whole names")
 
 SHORT: Final = (
     Layout(
@@ -28,7 +28,7 @@ SHORT: Final = (
         watch="adjacent",
         how="exists",
         sights=(
-            ClientSight(counts="^permit-", key="^permit-(.*)$", compare="number", unread="fails"),
+            ClientView(counts="^permit-", key="^permit-(.*)$", compare="number", unread="fails"),
         ),
         unlisted=ANY_WAY,
         about="Twitter util-zk: ZkAsyncSemaphore (Scala); menagerie (Java)",
@@ -40,7 +40,7 @@ SHORT: Final = (
         watch="nearest",
         how="exists",
         sights=(
-            ClientSight(
+            ClientView(
                 counts="^(?:read|write)Lock",
                 key="-([^-]*)$",
                 compare="number",
@@ -61,7 +61,7 @@ SHORT: Final = (
         order="unsigned",
         sights=(
             _OWN,
-            ClientSight(
+            ClientView(
                 counts="all",
                 key="(.{10})$",
                 compare="number",
@@ -69,7 +69,7 @@ SHORT: Final = (
                 bars="^write-",
                 about="HBase",
             ),
-            ClientSight(
+            ClientView(
                 counts="all", key="([0-9]+)$", compare="number", bars="^write-", about="Gutza"
             ),
         ),
@@ -84,7 +84,7 @@ SHORT: Final = (
         watch="nearest",
         how="exists",
         order="text",
-        sights=(ClientSight(counts="all", key="^..(.*)$", unread="fails", bars="^[Ww]-"),),
+        sights=(ClientView(counts="all", key="^..(.*)$", unread="fails", bars="^[Ww]-"),),
         unlisted=ANY_WAY,
         about="ClickHouse: RWLock of 2016 and later forks (C++); tutorials",
     ),
@@ -94,7 +94,7 @@ SHORT: Final = (
         modes=_LETTERS,
         watch="nearest",
         order="text",
-        sights=(ClientSight(counts="all", key="^(?:.*?lock-)?(.*)$", bars="w-lock-"),),
+        sights=(ClientView(counts="all", key="^(?:.*?lock-)?(.*)$", bars="w-lock-"),),
         unlisted=ANY_WAY,
         about="Tutorials that copy Curator's read/write lock (Java)",
     ),
@@ -103,7 +103,7 @@ SHORT: Final = (
         pattern="^latch-(?P<id>.+?)-{SEQ}$",
         how="exists",
         order="magnitude",
-        sights=(ClientSight(counts="all", key="^(?:.*-)?([^-]*)$", compare="number"),),
+        sights=(ClientView(counts="all", key="^(?:.*-)?([^-]*)$", compare="number"),),
         kind="election",
         unlisted=ANY_WAY,
         about="bonifaido/rust-zookeeper: LeaderLatch (Rust)",
@@ -112,7 +112,7 @@ SHORT: Final = (
         name="zooit",
         pattern=r"^(?P<id>.+\.PID\.\d+)-{SEQ}$",
         how="exists",
-        sights=(ClientSight(counts="all", key=r"-(\d+)$", compare="number"),),
+        sights=(ClientView(counts="all", key=r"-(\d+)$", compare="number"),),
         unlisted=ANY_WAY,
         about="Net::ZooIt (Perl)",
     ),
@@ -137,7 +137,7 @@ PLAIN: Final = (
         pattern="^lock_(?P<id>.+?)_{SEQ}$",
         watch="children",
         order="text",
-        sights=(ClientSight(counts="all", key="^(?:.*_)?(.*)$"),),
+        sights=(ClientView(counts="all", key="^(?:.*_)?(.*)$"),),
         unlisted=ANY_WAY,
         about="ZKDLock, ZKLockGuard (C++); tutorials with an id in the name",
     ),
@@ -149,8 +149,8 @@ PLAIN: Final = (
         sights=(
             _OWN,
             _WHOLE,
-            ClientSight(counts="all", key="^(?:.*lock-)?(.*)$", about="copies of Curator's rule"),
-            ClientSight(counts="all", key="^(?:lock-)?(.*)$", compare="number", about="nladuo"),
+            ClientView(counts="all", key="^(?:.*lock-)?(.*)$", about="copies of Curator's rule"),
+            ClientView(counts="all", key="^(?:lock-)?(.*)$", compare="number", about="nladuo"),
         ),
         ties="arrival",
         unlisted=ANY_WAY,
@@ -171,7 +171,7 @@ PLAIN: Final = (
         name="zplock",
         pattern=r"^1(?P<seq>[012]\d{9})$",
         kind="read-write",
-        sights=(ClientSight(counts="all", key=r"^(\d+)", compare="number", unread="zero"),),
+        sights=(ClientView(counts="all", key=r"^(\d+)", compare="number", unread="zero"),),
         unlisted=ANY_WAY,
         about="ZPLock: the name is a digit 1 and the number, the mode is in the data (PHP)",
     ),

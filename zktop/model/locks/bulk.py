@@ -23,12 +23,12 @@ import msgspec
 from zktop.model.facts import Session, Stat
 from zktop.model.layouts.by_shape import by_path, may_be_part
 from zktop.model.layouts.catalogue import layout_named
-from zktop.model.layouts.layout import Kind, Layout
+from zktop.model.layouts.layout import Layout, LockKind
 from zktop.model.layouts.owner_labels import REVOKED
 from zktop.model.locks.lock import Lock, Member, Roll
 from zktop.model.locks.members import is_election
-from zktop.model.locks.queue import Queue, Rule, rule_of
-from zktop.model.locks.warnings import DISORDER, NEARLY_EXHAUSTED, plain_notes
+from zktop.model.locks.queue import QueueRule, RankedQueue, rule_of
+from zktop.model.locks.warnings import DISORDER, NEARLY_EXHAUSTED, plain_oddities
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.family import Family, Znode
@@ -121,8 +121,8 @@ class _Naming(msgspec.Struct, frozen=True, gc=False):
 
     layout: Layout
     shape: Shape
-    rule: Rule
-    kind: Kind
+    rule: QueueRule
+    kind: LockKind
     token_at: slice | None
 
 
@@ -247,24 +247,24 @@ def _locks(naming: _Naming, sites: Sequence[_Site], table: _Table) -> Iterator[t
     for (path, family), end in zip(sites, table.ends, strict=True):
         members = tuple(table.members[begin:end])
         unordered = table.is_late.count(1, begin, end - 1)
-        notes = plain_notes(unordered, members[-1].sequence or 0)
-        queue = Queue(naming.layout, naming.rule, members, notes)
+        oddities = plain_oddities(unordered, members[-1].sequence or 0)
+        queue = RankedQueue(naming.layout, naming.rule, members, oddities)
         roll = Roll(table.sessions[begin:end], table.born[begin:end])
         yield path, Plain(_lock(path, naming, queue, family), roll)
         begin = end
 
 
-def _lock(path: Text, naming: _Naming, queue: Queue, family: Family) -> Lock:
+def _lock(path: Text, naming: _Naming, queue: RankedQueue, family: Family) -> Lock:
     is_elected = is_election(path, naming.layout, (queue,))
     return Lock(
         path=path,
         layout=naming.layout.name,
         kind="election" if is_elected else naming.kind,
-        lines=(queue,),
+        queues=(queue,),
         stat=family.stat,
         seen_zxid=family.listed_at,
         at=family.told_at,
-        warnings=(DISORDER,) if queue.notes.unordered else (),
+        warnings=(DISORDER,) if queue.oddities.unordered else (),
         family=family,
     )
 
@@ -290,5 +290,5 @@ def _naming(place: int) -> _Naming:
     layout = layout_named(name)
     if layout is None:
         raise LookupError(name)
-    kind: Kind = "mutex" if layout.means == "read-write" else layout.means
+    kind: LockKind = "mutex" if layout.means == "read-write" else layout.means
     return _Naming(layout, shape, rule_of(layout, None), kind, token_at)

@@ -8,28 +8,28 @@ import msgspec
 
 from zktop.model.facts import Session, join
 from zktop.model.layouts.client_view import BY_NUMBER
-from zktop.model.layouts.layout import ClientSight, Layout
-from zktop.model.layouts.sorting import Place
+from zktop.model.layouts.layout import ClientView, Layout
+from zktop.model.layouts.sorting import ParsedChild
 from zktop.model.locks import queue as order
 from zktop.model.locks.folder import Folder
-from zktop.model.locks.folder_queue import Family, FolderQueue
-from zktop.model.locks.lock import Line, Member
-from zktop.model.locks.members import NOBODY_KNOWN, Known, Leases, leases_of, members_of
-from zktop.model.locks.queue import Queue, Special, rule_of
-from zktop.model.locks.special_queues import NONE, Ranges, Watching, reentry
-from zktop.model.locks.warnings import notes_of
+from zktop.model.locks.folder_queue import FolderQueue, LayoutMembers
+from zktop.model.locks.lock import LockQueue, Member
+from zktop.model.locks.members import NO_KNOWN_MEMBERS, KnownMembers, Leases, leases_of, members_of
+from zktop.model.locks.queue import QueueOptions, RankedQueue, rule_of
+from zktop.model.locks.special_queues import NONE, RowRangeQueue, WatchLookup, reentry
+from zktop.model.locks.warnings import count_oddities
 from zktop.model.text import Text
 
-Opened = Callable[[Iterable[Member]], Folder]  # all children, with these contenders among them
+OpenFolder = Callable[[Iterable[Member]], Folder]  # all children, with these contenders among them
 
 # Where the user says that the clients count each other: everybody, by the number at the end.
-_BY_NUMBER: Final = (ClientSight(counts="all", key=BY_NUMBER, compare="number"),)
+_BY_NUMBER: Final = (ClientView(counts="all", key=BY_NUMBER, compare="number"),)
 
 
 class Queues(msgspec.Struct, frozen=True):
     """The lines of a lock, and what was found out on the way."""
 
-    lines: tuple[Line, ...] = ()
+    queues: tuple[LockQueue, ...] = ()
     leases: Leases = Leases()
     asks: bool = False
     warnings: tuple[str, ...] = ()
@@ -37,54 +37,56 @@ class Queues(msgspec.Struct, frozen=True):
 
 def one_queue(
     layout: Layout,
-    places: Sequence[Place],
-    watching: Watching,
+    places: Sequence[ParsedChild],
+    watching: WatchLookup,
     *,
-    opened: Opened | None = None,
+    opened: OpenFolder | None = None,
     leases: int | None = None,
-    known: Known = NOBODY_KNOWN,
+    known: KnownMembers = NO_KNOWN_MEMBERS,
 ) -> Queues:
     """Make the queue of a lock whose contenders all follow one layout.
 
     Without `opened`, they are the only children.
     """
     members = order.in_order(layout, members_of(layout, places, known))
-    notes = notes_of(layout, members)
+    oddities = count_oddities(layout, members)
     if layout.name == "accumulo-fate-lock":
-        return Queues((Ranges(members, notes),))
+        return Queues((RowRangeQueue(members, oddities),))
     found = leases_of(layout, members, leases, watching)
     layout = found.layout or layout
     rule = rule_of(layout, found.number)
     if rule == "first-n" and layout.mode != "lease":
         members = tuple(msgspec.structs.replace(m, mode="lease") for m in members)
     again = reentry(members, watching) if layout.reentrant else NONE
-    special = Special(
+    special = QueueOptions(
         found.number,
         again.exempt,
         marked=found.holders,
         remarks=again.warnings + found.warnings,
     )
     folder = opened(members) if opened is not None and found.holders is None else None
-    line = line_in(folder, Family(layout, rule, members, special))
-    asks = again.asks or found.asks or isinstance(line, FolderQueue)
-    return Queues((line,), msgspec.structs.replace(found, layout=layout), asks)
+    queue = queue_in(folder, LayoutMembers(layout, rule, members, special))
+    asks = again.asks or found.asks or isinstance(queue, FolderQueue)
+    return Queues((queue,), msgspec.structs.replace(found, layout=layout), asks)
 
 
-def line_in(folder: Folder | None, one: Family) -> Queue | FolderQueue:
+def queue_in(folder: Folder | None, one: LayoutMembers) -> RankedQueue | FolderQueue:
     """Make the line of one family; children that its clients do not count do not matter."""
-    notes = notes_of(one.layout, one.members)
+    oddities = count_oddities(one.layout, one.members)
     if folder is None or not folder.matters(one.layout, one.members, one.group):
-        return Queue(one.layout, one.rule, one.members, notes, one.special)
-    return FolderQueue(one, notes, folder)
+        return RankedQueue(one.layout, one.rule, one.members, oddities, one.special)
+    return FolderQueue(one, oddities, folder)
 
 
-def grouped(layout: Layout, places: Sequence[Place], known: Known, opened: Opened) -> Queues:
+def grouped(
+    layout: Layout, places: Sequence[ParsedChild], known: KnownMembers, opened: OpenFolder
+) -> Queues:
     """Make one queue for each lock that shares the parent."""
-    groups: defaultdict[str, list[Place]] = defaultdict(list)
+    groups: defaultdict[str, list[ParsedChild]] = defaultdict(list)
     for place in places:
         groups[place.name.group].append(place)
     families = [
-        Family(
+        LayoutMembers(
             layout,
             rule_of(layout, None),
             order.in_order(layout, members_of(layout, group, known)),
@@ -97,9 +99,9 @@ def grouped(layout: Layout, places: Sequence[Place], known: Known, opened: Opene
 
 def mixed(
     layouts: Sequence[Layout],
-    places: dict[str, list[Place]],
-    known: Known,
-    opened: Opened,
+    places: dict[str, list[ParsedChild]],
+    known: KnownMembers,
+    opened: OpenFolder,
     *,
     interop: bool,
 ) -> Queues:
@@ -107,7 +109,7 @@ def mixed(
     found = {one.name: members_of(one, places.get(one.name, ()), known) for one in layouts}
     reads = any(member.mode == "read" for members in found.values() for member in members)
     families = [
-        Family(
+        LayoutMembers(
             msgspec.structs.replace(layout, sights=_BY_NUMBER) if interop else layout,
             "read-write" if reads and interop else rule_of(layout, None),
             order.in_order(layout, found[layout.name]),
@@ -115,19 +117,19 @@ def mixed(
         for layout in layouts
     ]
     queues = _lines(families, opened)
-    holders = [holder for line in queues.lines for holder in line.holders]
+    holders = [holder for queue in queues.queues for holder in queue.holders]
     broken = len(holders) > 1 and any(holder.mode != "read" for holder in holders)
     warnings = ("mixed-families", "mutual-exclusion-broken")[: 1 + broken]
     return msgspec.structs.replace(queues, warnings=warnings)
 
 
-def _lines(families: Sequence[Family], opened: Opened) -> Queues:
+def _lines(families: Sequence[LayoutMembers], opened: OpenFolder) -> Queues:
     folder = opened([member for family in families for member in family.members])
-    lines = tuple(line_in(folder, family) for family in families)
-    return Queues(lines, asks=any(isinstance(line, FolderQueue) for line in lines))
+    queues = tuple(queue_in(folder, family) for family in families)
+    return Queues(queues, asks=any(isinstance(queue, FolderQueue) for queue in queues))
 
 
-def watching_in(path: Text, watches: Watching) -> Watching:
+def watching_in(path: Text, watches: WatchLookup) -> WatchLookup:
     """Ask the watch tables about nodes relative to a lock."""
 
     def watching(session: Session, node: Text) -> bool | None:

@@ -11,27 +11,26 @@ from zktop.model.layouts.by_shape import QUEUE_OF_SEMAPHORE, lease_slots, single
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.libraries import CURATOR_MUTEX, KAZOO_LOCK
 from zktop.model.layouts.owner_labels import label_of
-from zktop.model.layouts.site import Ground
-from zktop.model.layouts.sorting import sort_out
-from zktop.model.layouts.timed_leases import Term
+from zktop.model.layouts.site import LockSite
+from zktop.model.layouts.sorting import sort_by_layout
+from zktop.model.layouts.timed_leases import LeaseTerm
 from zktop.model.locks import queue as order
-from zktop.model.locks.by_name import line_in
+from zktop.model.locks.by_name import queue_in
 from zktop.model.locks.folder import foreign
-from zktop.model.locks.folder_queue import Family as Contending
-from zktop.model.locks.folder_queue import FolderQueue
-from zktop.model.locks.lock import Line, Member, Target
-from zktop.model.locks.members import Known, Leases, members_of, number_in
-from zktop.model.locks.open_folder import Opening
-from zktop.model.locks.queue import Queue
-from zktop.model.locks.special_queues import Pool, Solo
+from zktop.model.locks.folder_queue import FolderQueue, LayoutMembers
+from zktop.model.locks.lock import LockQueue, Member, Target
+from zktop.model.locks.members import KnownMembers, Leases, members_of, number_in
+from zktop.model.locks.open_folder import FolderOpener
+from zktop.model.locks.queue import RankedQueue
+from zktop.model.locks.special_queues import LeasePool, SingleNodeQueue
 from zktop.model.text import Text
 from zktop.model.world.family import Family, Znode
 
 
-class Shape(msgspec.Struct, frozen=True):
+class ShapedQueues(msgspec.Struct, frozen=True):
     """The lines of a lock that its shape told."""
 
-    lines: tuple[Line, ...] = ()
+    queues: tuple[LockQueue, ...] = ()
     leases: Leases = Leases()
     foreign: tuple[Text, ...] = ()
     until: Millis | None = None
@@ -39,15 +38,15 @@ class Shape(msgspec.Struct, frozen=True):
     asks: bool = False
 
 
-class Site(msgspec.Struct, frozen=True):
+class ShapeContext(msgspec.Struct, frozen=True):
     """What a shape is made from."""
 
-    ground: Ground
+    site: LockSite
     layout: Layout
     now: Millis
     leases: int | None  # as the user says
-    known: Known
-    opening: Opening
+    known: KnownMembers
+    opening: FolderOpener
 
     def single(self, node: str, znode: Znode) -> Member:
         """Make a member of a node with a fixed name."""
@@ -60,46 +59,48 @@ class Site(msgspec.Struct, frozen=True):
         return before if before is not None and before.znode is znode else member
 
 
-def shape_of(site: Site) -> Shape:
+def shape_of(context: ShapeContext) -> ShapedQueues:
     """Make the lines of a lock by its layout's name."""
-    return _SHAPES[site.layout.name](site)
+    return _SHAPES[context.layout.name](context)
 
 
-def _kazoo_semaphore(site: Site) -> Shape:
-    ground, family = site.ground, site.ground.family
-    by_layout = sort_out(family, (site.layout,))
-    listed = members_of(site.layout, by_layout.families.get(site.layout.name, ()), site.known)
-    leases = order.in_order(site.layout, listed)
-    beside = ground.beside(QUEUE_OF_SEMAPHORE) or Family()
-    below = f"../{split(ground.path)[1]}{QUEUE_OF_SEMAPHORE}/"
-    gate, rest = _gate(KAZOO_LOCK, beside, site, below)
-    root = ground.itself()
+def _kazoo_semaphore(context: ShapeContext) -> ShapedQueues:
+    site, family = context.site, context.site.family
+    by_layout = sort_by_layout(family, (context.layout,))
+    listed = members_of(
+        context.layout, by_layout.families.get(context.layout.name, ()), context.known
+    )
+    leases = order.in_order(context.layout, listed)
+    beside = site.beside(QUEUE_OF_SEMAPHORE) or Family()
+    below = f"../{split(site.path)[1]}{QUEUE_OF_SEMAPHORE}/"
+    gate, rest = _gate(KAZOO_LOCK, beside, context, below)
+    root = site.itself()
     number = number_in(root.data if root else None)
-    number = site.leases if number is None else number
+    number = context.leases if number is None else number
     taken = [foreign(znode, ()) for znode in by_layout.rest]
     watched = Target(Text("."), "children")
-    pool = Pool((*leases, *taken), gate, leases=number, watched=watched)
+    pool = LeasePool((*leases, *taken), gate, leases=number, watched=watched)
     strangers = tuple(z.name for z in by_layout.rest) + rest
     known = Leases(number, "known" if number is not None else None)
-    return Shape((pool,), known, strangers, asks=isinstance(gate, FolderQueue))
+    return ShapedQueues((pool,), known, strangers, asks=isinstance(gate, FolderQueue))
 
 
-def _curator_semaphore(site: Site) -> Shape:
-    family = site.ground.family
-    by_layout = sort_out(site.ground.below("leases"), (site.layout,))
-    places = by_layout.families.get(site.layout.name, ())
-    listed = members_of(site.layout, places, site.known, "leases/")
-    leases = list(order.in_order(site.layout, listed))
+def _curator_semaphore(context: ShapeContext) -> ShapedQueues:
+    family = context.site.family
+    by_layout = sort_by_layout(context.site.below("leases"), (context.layout,))
+    places = by_layout.families.get(context.layout.name, ())
+    listed = members_of(context.layout, places, context.known, "leases/")
+    leases = list(order.in_order(context.layout, listed))
     taken = [foreign(znode, (), "leases/") for znode in by_layout.rest]
-    gate, rest = _gate(CURATOR_MUTEX, site.ground.below("locks"), site, "locks/")
+    gate, rest = _gate(CURATOR_MUTEX, context.site.below("locks"), context, "locks/")
     newest = _taken_by_head(leases, gate)
     out = len(leases) + len(taken)
-    is_pending = newest is not None and (site.leases is None or out > site.leases)
+    is_pending = newest is not None and (context.leases is None or out > context.leases)
     if newest is not None and is_pending:
         leases.remove(newest)
-    number = site.leases or (out - 1 if is_pending else None)
-    are: Literal["known", "inferred"] = "known" if site.leases else "inferred"
-    pool = Pool(
+    number = context.leases or (out - 1 if is_pending else None)
+    are: Literal["known", "inferred"] = "known" if context.leases else "inferred"
+    pool = LeasePool(
         (*leases, *taken),
         gate,
         leases=number,
@@ -110,10 +111,10 @@ def _curator_semaphore(site: Site) -> Shape:
     strangers = [z.name for z in family if z.name not in ("leases", "locks")]
     found = (*strangers, *(one.node for one in taken), *rest)
     known = Leases(number, are if number else None)
-    return Shape((pool,), known, found, asks=isinstance(gate, FolderQueue))
+    return ShapedQueues((pool,), known, found, asks=isinstance(gate, FolderQueue))
 
 
-def _taken_by_head(leases: list[Member], gate: Line) -> Member | None:
+def _taken_by_head(leases: list[Member], gate: LockQueue) -> Member | None:
     """Find the lease that the first one at the gate made since it got there."""
     head = next(iter(gate.members), None)
     if head is None or not head.owner:
@@ -123,124 +124,128 @@ def _taken_by_head(leases: list[Member], gate: Line) -> Member | None:
 
 
 def _gate(
-    layout: Layout, family: Family, site: Site, below: str
-) -> tuple[Queue | FolderQueue, tuple[Text, ...]]:
+    layout: Layout, family: Family, context: ShapeContext, below: str
+) -> tuple[RankedQueue | FolderQueue, tuple[Text, ...]]:
     """Make the queue in front of the leases; its members want a lease, not a lock."""
-    by_layout = sort_out(family, (layout,))
-    found = members_of(layout, by_layout.families.get(layout.name, ()), site.known, below)
+    by_layout = sort_by_layout(family, (layout,))
+    found = members_of(layout, by_layout.families.get(layout.name, ()), context.known, below)
     wanting = [m if m.mode == "lease" else msgspec.structs.replace(m, mode="lease") for m in found]
     members = order.in_order(layout, wanting)
-    opened = site.opening.of(family, (layout,), below)
+    opened = context.opening.of(family, (layout,), below)
     folder = opened(members) if by_layout.rest else None
-    queue = line_in(folder, Contending(layout, "first", members))
+    queue = queue_in(folder, LayoutMembers(layout, "first", members))
     return queue, tuple(Text(below + znode.name) for znode in by_layout.rest)
 
 
-def _kazoo_lease(site: Site) -> Shape:
-    family = site.ground.family
+def _kazoo_lease(context: ShapeContext) -> ShapedQueues:
+    family = context.site.family
     if "lease_holder" in family.members:
-        grounds = {"": family}
+        sites = {"": family}
     else:
-        grounds = {f"{slot}/": site.ground.below(slot) for slot in lease_slots(site.ground)}
+        sites = {f"{slot}/": context.site.below(slot) for slot in lease_slots(context.site)}
     pools, ends = [], []
-    for below, slot in grounds.items():
-        queue, _ = _gate(KAZOO_LOCK, slot, site, below)
+    for below, slot in sites.items():
+        queue, _ = _gate(KAZOO_LOCK, slot, context, below)
         queue = _exclusive(queue)
         holders = []
         node = slot.members.get(Text("lease_holder"))
         if node is not None:
             term = terms.kazoo_lease(node.data)
             ends.append(term)
-            if term.holds(site.now):
-                holders.append(site.single(f"{below}lease_holder", node))
-        pools.append(Pool(holders, queue, leases=1, watched=None, head="hidden"))
-    until = _next_end(ends, site.now)
-    return Shape(tuple(pools), Leases(len(pools), "known"), until=until)
+            if term.holds(context.now):
+                holders.append(context.single(f"{below}lease_holder", node))
+        pools.append(LeasePool(holders, queue, leases=1, watched=None, head="hidden"))
+    until = _next_end(ends, context.now)
+    return ShapedQueues(tuple(pools), Leases(len(pools), "known"), until=until)
 
 
-def _exclusive(queue: Queue | FolderQueue) -> Queue:
+def _exclusive(queue: RankedQueue | FolderQueue) -> RankedQueue:
     """Put back the mode of the short lock beside a lease."""
     members = tuple(msgspec.structs.replace(m, mode="exclusive") for m in queue.members)
-    return Queue(queue.layout, "first", members, queue.notes)
+    return RankedQueue(queue.layout, "first", members, queue.oddities)
 
 
-def _locking_queue(site: Site) -> Shape:
-    taken = site.ground.below("taken")
-    by_layout = sort_out(taken, (site.layout,))
-    places = by_layout.families.get(site.layout.name, ())
-    members = members_of(site.layout, places, site.known, "taken/")
-    return Shape((Solo(members, how="children"),))
+def _locking_queue(context: ShapeContext) -> ShapedQueues:
+    taken = context.site.below("taken")
+    by_layout = sort_by_layout(taken, (context.layout,))
+    places = by_layout.families.get(context.layout.name, ())
+    members = members_of(context.layout, places, context.known, "taken/")
+    return ShapedQueues((SingleNodeQueue(members, how="children"),))
 
 
-def _ruby_election(site: Site) -> Shape:
-    by_layout = sort_out(site.ground.family, (site.layout,))
-    places = by_layout.families.get(site.layout.name, ())
-    members = order.in_order(site.layout, members_of(site.layout, places, site.known))
-    folder = site.opening.of(site.ground.family, (site.layout,))(members)
-    queue = line_in(folder, Contending(site.layout, "first", members))
+def _ruby_election(context: ShapeContext) -> ShapedQueues:
+    by_layout = sort_by_layout(context.site.family, (context.layout,))
+    places = by_layout.families.get(context.layout.name, ())
+    members = order.in_order(context.layout, members_of(context.layout, places, context.known))
+    folder = context.opening.of(context.site.family, (context.layout,))(members)
+    queue = queue_in(folder, LayoutMembers(context.layout, "first", members))
     strangers = tuple(znode.name for znode in by_layout.rest if znode.name != "leader_ack")
-    return Shape((queue,), foreign=strangers, asks=isinstance(queue, FolderQueue))
+    return ShapedQueues((queue,), foreign=strangers, asks=isinstance(queue, FolderQueue))
 
 
-def _hadoop(site: Site) -> Shape:
-    shape = _fixed(site, "ActiveStandbyElectorLock")
-    names = site.ground.family.members
+def _hadoop(context: ShapeContext) -> ShapedQueues:
+    shape = _fixed(context, "ActiveStandbyElectorLock")
+    names = context.site.family.members
     stale = "ActiveBreadCrumb" in names and "ActiveStandbyElectorLock" not in names
     return msgspec.structs.replace(shape, warnings=("stale-breadcrumb",) if stale else ())
 
 
-def _hbase(site: Site) -> Shape:
-    backups = site.ground.below("backup-masters")
-    return _fixed(site, "master", backups, "backup-masters/")
+def _hbase(context: ShapeContext) -> ShapedQueues:
+    backups = context.site.below("backup-masters")
+    return _fixed(context, "master", backups, "backup-masters/")
 
 
-def _patroni(site: Site) -> Shape:
-    return _fixed(site, "leader")
+def _patroni(context: ShapeContext) -> ShapedQueues:
+    return _fixed(context, "leader")
 
 
-def _fixed(site: Site, node: str, standbys: Iterable[Znode] = (), below: str = "") -> Shape:
+def _fixed(
+    context: ShapeContext, node: str, standbys: Iterable[Znode] = (), below: str = ""
+) -> ShapedQueues:
     """One node holds; others may stand by with nodes of their own."""
-    found = site.ground.family.members.get(Text(node))
-    holders = [site.single(node, found)] if found else []
-    waiting = [site.single(below + znode.name, znode) for znode in standbys]
-    return Shape((Solo(holders, waiting, how=site.layout.how),))
+    found = context.site.family.members.get(Text(node))
+    holders = [context.single(node, found)] if found else []
+    waiting = [context.single(below + znode.name, znode) for znode in standbys]
+    return ShapedQueues((SingleNodeQueue(holders, waiting, how=context.layout.how),))
 
 
-def _shedlock(site: Site) -> Shape:
+def _shedlock(context: ShapeContext) -> ShapedQueues:
     holders, ends = [], []
-    for znode in site.ground.family:
+    for znode in context.site.family:
         term = terms.shedlock(znode.data)
         ends.append(term)
-        if term.holds(site.now):
-            holders.append(site.single(znode.name, znode))
-    return Shape((Solo(holders),), until=_next_end(ends, site.now))
+        if term.holds(context.now):
+            holders.append(context.single(znode.name, znode))
+    return ShapedQueues((SingleNodeQueue(holders),), until=_next_end(ends, context.now))
 
 
-def _single_node(site: Site) -> Shape:
+def _single_node(context: ShapeContext) -> ShapedQueues:
     """Take the root's own node, or the only one below it."""
-    ground, family = site.ground, site.ground.family
-    root = ground.itself()
+    site, family = context.site, context.site.family
+    root = site.itself()
     term = terms.expiring(root.data) if root else None
     if root is not None and term is not None and not (root.stat and root.stat.owner):
-        held = [site.single(".", root)] if term.holds(site.now) else []
-        return Shape((Solo(held),), until=_next_end([term], site.now))
-    children = single_children(family, ground.path)
+        held = [context.single(".", root)] if term.holds(context.now) else []
+        return ShapedQueues((SingleNodeQueue(held),), until=_next_end([term], context.now))
+    children = single_children(family, site.path)
     if children or family.members:
         found = children or tuple(z for z in family if z.stat and z.stat.owner)
-        return Shape((Solo([site.single(znode.name, znode) for znode in found]),))
-    stat = ground.stat
+        return ShapedQueues(
+            (SingleNodeQueue([context.single(znode.name, znode) for znode in found]),)
+        )
+    stat = site.stat
     if stat is None or not stat.owner:
-        return Shape((Solo(()),))
-    node = root or Znode(split(ground.path)[1], stat)
-    return Shape((Solo([site.single(".", node)]),))
+        return ShapedQueues((SingleNodeQueue(()),))
+    node = root or Znode(split(site.path)[1], stat)
+    return ShapedQueues((SingleNodeQueue([context.single(".", node)]),))
 
 
-def _next_end(ends: Iterable[Term], now: Millis) -> Millis | None:
+def _next_end(ends: Iterable[LeaseTerm], now: Millis) -> Millis | None:
     ahead: Iterator[int] = (term.until for term in ends if now < term.until < terms.ALWAYS)
     return min(ahead, default=None)
 
 
-_SHAPES: Final[dict[str, Callable[[Site], Shape]]] = {
+_SHAPES: Final[dict[str, Callable[[ShapeContext], ShapedQueues]]] = {
     "curator-semaphore-v2": _curator_semaphore,
     "kazoo-semaphore": _kazoo_semaphore,
     "kazoo-lease": _kazoo_lease,

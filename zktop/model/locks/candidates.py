@@ -8,7 +8,7 @@ from typing import Final
 
 from zktop.model.facts import join, split
 from zktop.model.layouts.by_shape import PARTS, QUEUE_OF_SEMAPHORE, is_lock_of_its_parent, part_of
-from zktop.model.layouts.site import Ground, is_lockish
+from zktop.model.layouts.site import LockSite, is_lockish
 from zktop.model.layouts.timed_leases import expiring
 from zktop.model.settings import Settings
 from zktop.model.text import Text
@@ -63,17 +63,17 @@ def may_be_lock(path: str, world: World, settings: Settings) -> bool:
     """
     if any(root.path == path for root in settings.roots):
         return True
-    ground = Ground(Text(path), world, settings)
-    family = ground.family
+    site = LockSite(Text(path), world, settings)
+    family = site.family
     if family.listed or family.members or family.denied:
-        return not part_of(ground)
+        return not part_of(site)
     parent, name = split(path)
     znode = world.node(path)
     if znode is None or not unnumbered([name]):
         return False
     if not _may_be_held(znode.stat.owner if znode.stat else 0, name, znode.data):
         return False
-    return not is_lock_of_its_parent(Ground(parent, world, settings), name)
+    return not is_lock_of_its_parent(LockSite(parent, world, settings), name)
 
 
 def _may_be_held(owner: int, name: str, data: bytes | None) -> bool:

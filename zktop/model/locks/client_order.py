@@ -4,21 +4,21 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from zktop.model.layouts.client_view import FAILS, Rank, bars_of, reader_of
-from zktop.model.layouts.layout import ClientSight, Layout, read, written
+from zktop.model.layouts.client_view import FAILS, Rank, bars_of, ranker_of
+from zktop.model.layouts.layout import ClientView, Layout, read, written
 from zktop.model.locks import queue as order
 from zktop.model.locks.lock import FOREIGN, Member
 
 
-class Ranking:
+class ClientOrder:
     """The counted children in order; those that the client fails at stand apart."""
 
-    __slots__ = ("_place", "_rank_of", "_ranks", "_shares", "_sight", "children", "unreadable")
+    __slots__ = ("_place", "_rank_of", "_ranks", "_shares", "_view", "children", "unreadable")
 
     def __init__(
         self,
         layout: Layout,
-        sight: ClientSight,
+        view: ClientView,
         children: Sequence[Member],
         *,
         group: str = "",
@@ -26,10 +26,10 @@ class Ranking:
     ) -> None:
         """Rank these children; readers wait for some of them alone."""
         if for_readers:
-            children = list(_barring(sight, children))
+            children = list(_barring(view, children))
         self._shares = layout.ties == "share"
-        self._sight = sight
-        self._rank_of = rank_in(layout, sight, children, group)
+        self._view = view
+        self._rank_of = rank_in(layout, view, children, group)
         ranked = [(rank, child) for child in children if (rank := self._rank_of(child))]
         self.unreadable = tuple(child for rank, child in ranked if rank == FAILS)
         tie = _TIES.get(layout.ties)
@@ -63,22 +63,22 @@ class Ranking:
     def _by_number(self, member: Member) -> Rank:
         """Rank a member whose own name its client does not look at."""
         number = member.sequence or 0
-        return (1, number if self._sight.compare == "number" else written(number))
+        return (1, number if self._view.compare == "number" else written(number))
 
 
-def _barring(sight: ClientSight, children: Sequence[Member]) -> Iterator[Member]:
-    bars = bars_of(sight)
+def _barring(view: ClientView, children: Sequence[Member]) -> Iterator[Member]:
+    bars = bars_of(view)
     if bars is None:
         return (child for child in children if child.mode != "read")
     return (child for child in children if bars(child.znode.name))
 
 
 def rank_in(
-    layout: Layout, sight: ClientSight, children: Sequence[Member], group: str
+    layout: Layout, view: ClientView, children: Sequence[Member], group: str
 ) -> Callable[[Member], Rank | None]:
     """Give the function that ranks a child; own names keep the order of the layout."""
-    if sight.counts != "own":
-        rank = reader_of(sight, group)
+    if view.counts != "own":
+        rank = ranker_of(view, group)
         return lambda child: rank(child.znode.name)
 
     def is_own(child: Member) -> bool:

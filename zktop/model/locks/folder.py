@@ -11,46 +11,46 @@ from typing import Final
 import msgspec
 
 from zktop.model.facts import Session
-from zktop.model.layouts.client_view import sights_of
-from zktop.model.layouts.layout import ClientSight, Layout, read
+from zktop.model.layouts.client_view import views_of
+from zktop.model.layouts.layout import ClientView, Layout, read
 from zktop.model.locks.client_order import rank_in
 from zktop.model.locks.lock import FOREIGN, Member
 from zktop.model.text import Text
 from zktop.model.world.family import Family, Znode
 
 
-class Proof(msgspec.Struct, frozen=True, gc=False):
+class ViewProof(msgspec.Struct, frozen=True, gc=False):
     """The sight that a watch has proven of a member."""
 
-    sight: ClientSight
+    view: ClientView
     is_fresh: bool  # the watch is surely not left over from before the member came
 
 
-class Seen(msgspec.Struct, frozen=True, gc=False):
+class SessionWatches(msgspec.Struct, frozen=True, gc=False):
     """The children that a session watches, by the table of its server."""
 
     zxid: int  # of the newest table
     since: int  # of the first table that it was looked up in
     here: Mapping[Text, int]  # child -> the first table that showed the watch
 
-    def proof(self, sight: ClientSight, node: Text, member: Member) -> Proof | None:
+    def proof(self, view: ClientView, node: Text, member: Member) -> ViewProof | None:
         """Take a watch as proof, unless it is older than the member."""
         if self.here[node] < member.czxid:
             return None
-        return Proof(sight, self.since < member.czxid)
+        return ViewProof(view, self.since < member.czxid)
 
 
 NOWHERE: Final[Mapping[Text, int]] = {}
 
 
-class Memory(msgspec.Struct, frozen=True):
+class FolderMemory(msgspec.Struct, frozen=True):
     """What was so at the look before."""
 
     names: frozenset[Text] = frozenset()  # all children
     waited: Mapping[Text, tuple[Text, ...]] = {}  # members that waited, and what they watched
     stranded: Mapping[Text, str] = {}  # and by whose rule
-    proofs: Mapping[Text, Proof] = {}
-    watched: Mapping[Session, Seen] = {}
+    proofs: Mapping[Text, ViewProof] = {}
+    watched: Mapping[Session, SessionWatches] = {}
 
     def has_stranded(self, member: Member) -> bool:
         """Tell whether its client had failed."""
@@ -62,15 +62,15 @@ class Memory(msgspec.Struct, frozen=True):
         return targets is not None and now.isdisjoint(targets)
 
 
-NO_MEMORY = Memory()
+NO_MEMORY = FolderMemory()
 
 
 class Folder(msgspec.Struct, frozen=True, dict=True):
     """The children in the order the server lists them, and who watches them."""
 
     children: tuple[Member, ...]
-    memory: Memory = NO_MEMORY
-    watched: Mapping[Session, Seen] = {}  # by the tables; without a session: unknown
+    memory: FolderMemory = NO_MEMORY
+    watched: Mapping[Session, SessionWatches] = {}  # by the tables; without a session: unknown
     changed: int = 0  # the transaction of the newest child, or of the newest deletion
     own: tuple[Layout, ...] = ()  # the user's layouts
 
@@ -84,9 +84,9 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
         seen = self.watched.get(session)
         return NOWHERE if seen is None else seen.here
 
-    def sights(self, layout: Layout) -> tuple[ClientSight, ...]:
+    def views(self, layout: Layout) -> tuple[ClientView, ...]:
         """Give the sights of a layout."""
-        return sights_of(layout, self.own)
+        return views_of(layout, self.own)
 
     def matters(self, layout: Layout, members: Sequence[Member], group: str = "") -> bool:
         """Tell whether a sight of a layout counts a child that is not one of its members.
@@ -97,7 +97,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
         if any(self.memory.has_stranded(member) for member in members):
             return True
         others = [child for child in self.children if child.node not in own]
-        ranks = (rank_in(layout, sight, others, group) for sight in self.sights(layout))
+        ranks = (rank_in(layout, view, others, group) for view in self.views(layout))
         return any(rank(child) is not None for rank in ranks for child in others)
 
 

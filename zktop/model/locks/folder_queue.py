@@ -13,12 +13,12 @@ from typing import Literal
 from msgspec import Struct
 
 from zktop.model.layouts.client_view import assumed
-from zktop.model.layouts.layout import ClientSight, Layout
-from zktop.model.locks.client_order import Ranking
-from zktop.model.locks.folder import Folder, Proof
+from zktop.model.layouts.layout import ClientView, Layout
+from zktop.model.locks.client_order import ClientOrder
+from zktop.model.locks.folder import Folder, ViewProof
 from zktop.model.locks.lock import FOREIGN, Member, Target
-from zktop.model.locks.queue import HERE, ORDINARY, Rule, Special
-from zktop.model.locks.warnings import Notes
+from zktop.model.locks.queue import DEFAULT_OPTIONS, HERE, QueueOptions, QueueRule
+from zktop.model.locks.warnings import QueueOddities
 from zktop.model.text import Text
 
 Does = Literal["holds", "waits", "stranded"]
@@ -26,28 +26,28 @@ Does = Literal["holds", "waits", "stranded"]
 MANY_WATCHED = 8  # children that one session watches: a cache watches them all
 
 
-class Family(Struct, frozen=True):
+class LayoutMembers(Struct, frozen=True):
     """The members of one layout in their order, and the rule they go by."""
 
     layout: Layout
-    rule: Rule
+    rule: QueueRule
     members: tuple[Member, ...]
-    special: Special = ORDINARY
+    special: QueueOptions = DEFAULT_OPTIONS
     group: str = ""  # the name of the lock, where several share the folder
 
 
-class Standing(Struct, frozen=True, gc=False):
+class ClientDecision(Struct, frozen=True, gc=False):
     """What one member's client makes of the children."""
 
     does: Does
-    sight: ClientSight
-    ranking: Ranking
+    view: ClientView
+    ranking: ClientOrder
     before: int  # so many of the ranking go before it
     came_first: bool = False  # it holds although others go before it: they came later
     fails_at: tuple[Member, ...] = ()  # names that it cannot read, now or at its next look
 
 
-class Unreadable(Struct, frozen=True, gc=False):
+class UnreadableChild(Struct, frozen=True, gc=False):
     """A child whose name some clients cannot read."""
 
     child: Member
@@ -60,18 +60,18 @@ class FolderQueue:
 
     __slots__ = (
         "_group", "_members", "_rankings", "_standings",
-        "exempt", "folder", "holders", "layout", "leases", "members", "notes", "proofs",
+        "exempt", "folder", "holders", "layout", "leases", "members", "oddities", "proofs",
         "remarks", "rule", "waiters",
     )  # fmt: skip
 
-    def __init__(self, family: Family, notes: Notes, folder: Folder) -> None:
+    def __init__(self, family: LayoutMembers, oddities: QueueOddities, folder: Folder) -> None:
         """Judge every member."""
         self.layout, self.rule, self.members = family.layout, family.rule, family.members
         special = family.special
         self.leases, self.exempt, self.remarks = special.leases, special.exempt, special.remarks
-        self.notes, self.folder, self._group = notes, folder, family.group
-        self._rankings: dict[tuple[ClientSight, bool], Ranking] = {}
-        self.proofs: dict[Text, Proof] = dict(self._proofs())
+        self.oddities, self.folder, self._group = oddities, folder, family.group
+        self._rankings: dict[tuple[ClientView, bool], ClientOrder] = {}
+        self.proofs: dict[Text, ViewProof] = dict(self._proofs())
         self._members = {member.node: member for member in self.members}
         self._standings = {member.node: self._judged(member) for member in self.members}
         self.holders = tuple(m for m in self.members if self._standings[m.node].does == "holds")
@@ -80,14 +80,14 @@ class FolderQueue:
     @property
     def warnings(self) -> Sequence[str]:
         """What is wrong with it."""
-        said = self.notes.warnings(self.layout, self.rule, self.members, self.holders)
+        said = self.oddities.warnings(self.layout, self.rule, self.members, self.holders)
         return said + self.remarks
 
     def find(self, node: str) -> Member | None:
         """Give the member of this name."""
         return self._members.get(Text(node))
 
-    def standing(self, member: Member) -> Standing:
+    def standing(self, member: Member) -> ClientDecision:
         """Give what its client makes of the children."""
         return self._standings[member.node]
 
@@ -154,7 +154,7 @@ class FolderQueue:
     @property
     def obstacles(self) -> Iterator[Member]:
         """Give the foreign children before members that wait."""
-        ends: dict[int, tuple[Ranking, int]] = {}
+        ends: dict[int, tuple[ClientOrder, int]] = {}
         for member in self.waiters:
             standing = self._standings[member.node]
             if standing.does == "waits":
@@ -169,7 +169,7 @@ class FolderQueue:
         return any(self._standings[member.node].fails_at for member in self.waiters)
 
     @property
-    def unreadable(self) -> Iterator[Unreadable]:
+    def unreadable(self) -> Iterator[UnreadableChild]:
         """Give the children that clients of this queue fail at."""
         failing: dict[Text, tuple[Member, list[Member], list[Member]]] = {}
         for member in self.waiters:
@@ -178,48 +178,48 @@ class FolderQueue:
                 _, *sides = failing.setdefault(child.node, (child, [], []))
                 sides[standing.does == "waits"].append(member)
         for child, failed, will_fail in failing.values():
-            yield Unreadable(child, tuple(failed), tuple(will_fail))
+            yield UnreadableChild(child, tuple(failed), tuple(will_fail))
 
-    def _waits_for_all(self, child: Member, standing: Standing) -> bool:
+    def _waits_for_all(self, child: Member, standing: ClientDecision) -> bool:
         """Tell whether a child waits for everything that goes before it in the same ranking."""
         other = self._standings.get(child.node)
         if other is None or other.does != "waits" or child.mode == "read":
             return False
-        return other.sight is standing.sight
+        return other.view is standing.view
 
-    def _judged(self, member: Member) -> Standing:
+    def _judged(self, member: Member) -> ClientDecision:
         proof = self.proofs.get(member.node)
-        sight = proof.sight if proof else self._assumed(member)
-        return self._by(member, sight, is_proven=proof is not None)
+        view = proof.view if proof else self._assumed(member)
+        return self._by(member, view, is_proven=proof is not None)
 
-    def _assumed(self, member: Member) -> ClientSight:
-        return assumed(self.folder.sights(self.layout), member.mode)
+    def _assumed(self, member: Member) -> ClientView:
+        return assumed(self.folder.views(self.layout), member.mode)
 
-    def _by(self, member: Member, sight: ClientSight, *, is_proven: bool = False) -> Standing:
+    def _by(self, member: Member, view: ClientView, *, is_proven: bool = False) -> ClientDecision:
         """Judge a member by one sight."""
-        ranking = self._ranking(sight, member)
+        ranking = self._ranking(view, member)
         before = ranking.before(member)
         fails_at = tuple(c for c in ranking.unreadable if c.node != member.node)
         if not is_proven and self.folder.memory.has_stranded(member):
-            return Standing("stranded", sight, ranking, before, fails_at=fails_at)
+            return ClientDecision("stranded", view, ranking, before, fails_at=fails_at)
         failed = tuple(child for child in fails_at if self._has_met(member, child))
         if failed:
-            return Standing("stranded", sight, ranking, before, fails_at=failed)
+            return ClientDecision("stranded", view, ranking, before, fails_at=failed)
         room = self.leases or 1 if self.rule == "first-n" else 1
         if before < room or member.node in self.exempt:
-            return Standing("holds", sight, ranking, before)
+            return ClientDecision("holds", view, ranking, before)
         older = islice((c for c in ranking.back(before) if self._is_older(c, member)), room)
         if len(list(older)) < room and not self._watches_nearest(member, ranking, before):
-            return Standing("holds", sight, ranking, before, came_first=True)
-        return Standing("waits", sight, ranking, before, fails_at=fails_at)
+            return ClientDecision("holds", view, ranking, before, came_first=True)
+        return ClientDecision("waits", view, ranking, before, fails_at=fails_at)
 
-    def _ranking(self, sight: ClientSight, member: Member) -> Ranking:
+    def _ranking(self, view: ClientView, member: Member) -> ClientOrder:
         for_readers = self.rule == "read-write" and member.mode == "read"
-        key = sight, for_readers
+        key = view, for_readers
         if key not in self._rankings:
-            self._rankings[key] = Ranking(
+            self._rankings[key] = ClientOrder(
                 self.layout,
-                sight,
+                view,
                 self.folder.children,
                 group=self._group,
                 for_readers=for_readers,
@@ -240,16 +240,18 @@ class FolderQueue:
         memory = self.folder.memory
         return member.node in memory.waited and child.node in memory.names
 
-    def _watches_nearest(self, member: Member, ranking: Ranking, before: int) -> bool:
+    def _watches_nearest(self, member: Member, ranking: ClientOrder, before: int) -> bool:
         nearest = next(ranking.back(before), None)
         return nearest is not None and nearest.node in self.folder.watched_by(member.owner)
 
-    def _watchable(self, member: Member, standing: Standing) -> tuple[list[Member], list[Member]]:
+    def _watchable(
+        self, member: Member, standing: ClientDecision
+    ) -> tuple[list[Member], list[Member]]:
         """Give what it watches if it looks now, and what if it has not looked since it came."""
         older = partial(_came_before, member=member)
         return self._looked_at(member, standing), self._looked_at(member, standing, older)
 
-    def _seen_target(self, member: Member, standing: Standing) -> list[Member]:
+    def _seen_target(self, member: Member, standing: ClientDecision) -> list[Member]:
         """Give what its session is seen to watch and its client watches, if it looked in time.
 
         A client looked no sooner than its own node and the node that it watches were there.
@@ -265,7 +267,7 @@ class FolderQueue:
                 return found
         return []
 
-    def _likely_target(self, member: Member, standing: Standing) -> list[Member]:
+    def _likely_target(self, member: Member, standing: ClientDecision) -> list[Member]:
         """Give what it watches if it has not looked since it came, else what it would now."""
         now, then = self._watchable(member, standing)
         return then or now
@@ -273,7 +275,7 @@ class FolderQueue:
     def _looked_at(
         self,
         member: Member,
-        standing: Standing,
+        standing: ClientDecision,
         there: Callable[[Member], bool] = lambda _: True,
     ) -> list[Member]:
         """Give what it watches among those that were there."""
@@ -294,7 +296,7 @@ class FolderQueue:
             back = [child for child in back if (child.sequence or 0) >= 0]
         return back
 
-    def _first_of_run(self, nearest: Member, standing: Standing) -> Member:
+    def _first_of_run(self, nearest: Member, standing: ClientDecision) -> Member:
         """Give the lowest of the nodes of one client right ahead."""
         for child in standing.ranking.back(standing.ranking.before(nearest)):
             if child.token != nearest.token:
@@ -302,16 +304,16 @@ class FolderQueue:
             nearest = child
         return nearest
 
-    def _proofs(self) -> Iterator[tuple[Text, Proof]]:
+    def _proofs(self) -> Iterator[tuple[Text, ViewProof]]:
         """Find the members whose watch proves another sight than the assumed one."""
-        sights = self.folder.sights(self.layout)
-        for member in self.members if len(sights) > 1 else ():
+        views = self.folder.views(self.layout)
+        for member in self.members if len(views) > 1 else ():
             known = self.folder.memory.proofs.get(member.node)
-            proof = known or self._proof(member, sights)
+            proof = known or self._proof(member, views)
             if proof is not None:
                 yield member.node, proof
 
-    def _proof(self, member: Member, sights: Sequence[ClientSight]) -> Proof | None:
+    def _proof(self, member: Member, views: Sequence[ClientView]) -> ViewProof | None:
         """Find the sight that explains what a member's session watches, and the assumed does not.
 
         Its session must watch nothing else here: caches watch every child, and left-over watches
@@ -320,32 +322,32 @@ class FolderQueue:
         seen = self.folder.watched.get(member.owner)
         if seen is None or not seen.here or seen.zxid < max(member.czxid, self.folder.changed):
             return None
-        first = assumed(sights, member.mode)
+        first = assumed(views, member.mode)
         usual = self._predicted(member, first)
-        for sight in sights:
-            if sight is first or (sight.modes and member.mode not in sight.modes):
+        for view in views:
+            if view is first or (view.modes and member.mode not in view.modes):
                 continue
-            told = (self._predicted(member, sight) - usual) & seen.here.keys()
-            others = self._explained(member, (first, sight))
+            told = (self._predicted(member, view) - usual) & seen.here.keys()
+            others = self._explained(member, (first, view))
             if len(told) == 1 and seen.here.keys() - others == told:
-                return seen.proof(sight, next(iter(told)), member)
+                return seen.proof(view, next(iter(told)), member)
         return None
 
-    def _predicted(self, member: Member, sight: ClientSight) -> set[Text]:
+    def _predicted(self, member: Member, view: ClientView) -> set[Text]:
         """Give what a member watches by one sight, whenever its client looked last."""
-        standing = self._by(member, sight, is_proven=True)
+        standing = self._by(member, view, is_proven=True)
         if standing.does != "waits" or self.layout.watch in ("none", "children"):
             return set()
         return {child.node for some in self._watchable(member, standing) for child in some}
 
-    def _explained(self, member: Member, sights: Sequence[ClientSight]) -> set[Text]:
+    def _explained(self, member: Member, views: Sequence[ClientView]) -> set[Text]:
         """Give what the other members of its session watch."""
         others = [
             one
             for one in self.members
             if member.owner and one.owner == member.owner and one.node != member.node
         ]
-        return {node for one in others for by in sights for node in self._predicted(one, by)}
+        return {node for one in others for by in views for node in self._predicted(one, by)}
 
 
 def _was_there(child: Member, at: int) -> bool:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 import msgspec
 
 from zktop.model.facts import Millis, Session, Stat
-from zktop.model.layouts.layout import LARGEST, How, Kind, Mode
+from zktop.model.layouts.layout import LARGEST, LockKind, LockMode, WatchKind
 from zktop.model.layouts.owner_labels import label_of
 from zktop.model.text import Text
 from zktop.model.world.family import Family, Znode
 
 if TYPE_CHECKING:
-    from zktop.model.layouts.site import Asked
+    from zktop.model.layouts.site import Dependency
 
-State = Literal["holds", "waits", "standby", "pending"]
+MemberState = Literal["holds", "waits", "standby", "pending"]
 
 FOREIGN: Final = ""  # the layout of a child that is no contender
 
@@ -27,14 +27,14 @@ class Target(msgspec.Struct, frozen=True, gc=False):
     """A watch that a waiter's recipe sets; the path is relative to the lock."""
 
     path: Text
-    how: How
+    how: WatchKind
 
 
 class Member(msgspec.Struct, frozen=True, gc=False):
     """One znode that is a place in a lock."""
 
     node: Text  # relative to the lock's path: "x", "leases/x", "../sem-__lock__/x" or "."
-    mode: Mode
+    mode: LockMode
     sequence: int | None
     layout: str  # whose rule it follows; differs from its neighbours' in a mixed root
     named: Text | None  # who it is, where its data does not say
@@ -70,7 +70,7 @@ class Member(msgspec.Struct, frozen=True, gc=False):
         return self.znode.stat.ctime if self.znode.stat else None
 
 
-class Line(Protocol):
+class LockQueue(Protocol):
     """One queue of a lock, with the rule its clients go by. A lock has one, or one per family."""
 
     @property
@@ -119,8 +119,8 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
 
     path: Text
     layout: str
-    kind: Kind
-    lines: tuple[Line, ...]
+    kind: LockKind
+    queues: tuple[LockQueue, ...]
     stat: Stat | None  # of the root
     seen_zxid: int  # its members are those of this transaction
     at: Millis
@@ -135,27 +135,27 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
     until: Millis | None = None  # when the clock alone changes it: the next term that ends
     asks_watches: bool = False  # watch tables can change the answer
     family: Family = Family()
-    asked: "tuple[Asked, ...]" = ()  # the other facts that it was made from
+    dependencies: "tuple[Dependency, ...]" = ()  # the other facts that it was made from
 
     @property
     def holders(self) -> Sequence[Member]:
         """Those who own the lock, in queue order."""
-        return self._in_order([line.holders for line in self.lines])
+        return self._in_order([queue.holders for queue in self.queues])
 
     @property
     def waiters(self) -> Sequence[Member]:
         """Those who do not own it yet, in queue order."""
-        return self._in_order([line.waiters for line in self.lines])
+        return self._in_order([queue.waiters for queue in self.queues])
 
     @property
     def members(self) -> Iterator[Member]:
         """Everybody who has a place, line by line."""
-        return (member for line in self.lines for member in line.members)
+        return (member for queue in self.queues for member in queue.members)
 
     @property
     def size(self) -> int:
         """How many places there are."""
-        return sum(len(line.members) for line in self.lines)
+        return sum(len(queue.members) for queue in self.queues)
 
     @property
     def next_sequence(self) -> int | None:
@@ -174,14 +174,14 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
 
     def member(self, node: str) -> Member | None:
         """Give the member of this name, relative to the lock's path."""
-        return next(filter(None, (line.find(node) for line in self.lines)), None)
+        return next(filter(None, (queue.find(node) for queue in self.queues)), None)
 
-    def state(self, member: Member) -> State:
+    def state(self, member: Member) -> MemberState:
         """Tell what this member is doing."""
-        line = self.line(member)
-        if line.holds(member):
+        queue = self.queue_of(member)
+        if queue.holds(member):
             return "holds"
-        if line.is_pending(member):
+        if queue.is_pending(member):
             return "pending"
         if member.node in self.stranded:
             return "waits"
@@ -189,37 +189,37 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
         """Give those who must go first: enough of them that no other need be named."""
-        return self.line(member).blocked_by(member)
+        return self.queue_of(member).blocked_by(member)
 
     def before(self, member: Member) -> Sequence[Member]:
         """Give all who must go first, near and far."""
-        return self.line(member).before(member)
+        return self.queue_of(member).before(member)
 
     def count_before(self, member: Member) -> int:
         """Count them, which takes no longer in a long queue."""
-        return self.line(member).count_before(member)
+        return self.queue_of(member).count_before(member)
 
     def expected(self, member: Member) -> tuple[Target, ...]:
         """Give the watches that this member's recipe keeps now."""
-        return self.line(member).expected(member)
+        return self.queue_of(member).expected(member)
 
     def is_exempt(self, member: Member) -> bool:
         """Tell whether it holds in spite of others before it: a re-entrant read."""
-        return self.line(member).is_exempt(member)
+        return self.queue_of(member).is_exempt(member)
 
-    def line(self, member: Member) -> Line:
+    def queue_of(self, member: Member) -> LockQueue:
         """Give the line that this member stands in."""
-        lines = self.lines
-        if len(lines) == 1:
-            return lines[0]
-        return next(line for line in lines if line.find(member.node) is not None)
+        queues = self.queues
+        if len(queues) == 1:
+            return queues[0]
+        return next(queue for queue in queues if queue.find(member.node) is not None)
 
-    def _in_order(self, lines: list[Sequence[Member]]) -> Sequence[Member]:
-        if len(lines) == 1:
-            return lines[0]
+    def _in_order(self, queues: list[Sequence[Member]]) -> Sequence[Member]:
+        if len(queues) == 1:
+            return queues[0]
         if "kazoo-semaphore" in self.layout or "curator-semaphore" in self.layout:
-            return tuple(member for line in lines for member in line)
-        return tuple(merge(*lines, key=_number))
+            return tuple(member for queue in queues for member in queue)
+        return tuple(merge(*queues, key=_number))
 
 
 class NotALock(msgspec.Struct, frozen=True):

@@ -14,26 +14,29 @@ from typing import Final, Literal
 
 import msgspec
 
-from zktop.model.layouts.layout import Layout, Mode
+from zktop.model.layouts.layout import Layout, LockMode
 from zktop.model.layouts.owner_labels import label_in_name, label_of
-from zktop.model.layouts.sorting import Place
-from zktop.model.locks.lock import Line, Lock, Member
-from zktop.model.locks.special_queues import Watching
+from zktop.model.layouts.sorting import ParsedChild
+from zktop.model.locks.lock import Lock, LockQueue, Member
+from zktop.model.locks.special_queues import WatchLookup
 from zktop.model.text import Text
 
-Known = Mapping[Text, Member]
-NOBODY_KNOWN: Final[Known] = {}
+KnownMembers = Mapping[Text, Member]
+NO_KNOWN_MEMBERS: Final[KnownMembers] = {}
 
 
-def known_members(previous: Lock | None) -> Known:
+def known_members(previous: Lock | None) -> KnownMembers:
     """Give the members of an earlier version by node."""
     if previous is None:
-        return NOBODY_KNOWN
-    return {member.node: member for line in previous.lines for member in line.members}
+        return NO_KNOWN_MEMBERS
+    return {member.node: member for queue in previous.queues for member in queue.members}
 
 
 def members_of(
-    layout: Layout, places: Iterable[Place], known: Known = NOBODY_KNOWN, below: str = ""
+    layout: Layout,
+    places: Iterable[ParsedChild],
+    known: KnownMembers = NO_KNOWN_MEMBERS,
+    below: str = "",
 ) -> list[Member]:
     """Make the members of one family; `below` is where their parent is, seen from the lock."""
     members = [_member(layout, place, known, below) for place in places]
@@ -48,7 +51,7 @@ def is_promoting(layout: Layout) -> bool:
     return "exclusive" in modes and "read" in modes and "write" not in modes
 
 
-def _member(layout: Layout, place: Place, known: Known, below: str) -> Member:
+def _member(layout: Layout, place: ParsedChild, known: KnownMembers, below: str) -> Member:
     znode, name = place.znode, place.name
     node = Text(below + znode.name) if below else znode.name
     before = known.get(node)
@@ -67,7 +70,7 @@ def _member(layout: Layout, place: Place, known: Known, below: str) -> Member:
     )
 
 
-def _named(layout: Layout, place: Place) -> Text | None:
+def _named(layout: Layout, place: ParsedChild) -> Text | None:
     """Give the label that is in the name, where the data has none."""
     data, said = place.znode.data, label_in_name(layout, place.name)
     return None if said is None or (data and label_of(data, layout.name)) else said
@@ -79,7 +82,7 @@ def _span(start: int, length: int) -> slice:
     return slice(start, start + length)
 
 
-def _mode(layout: Layout, place: Place) -> Mode:
+def _mode(layout: Layout, place: ParsedChild) -> LockMode:
     if layout.name == "zplock":
         return _zplock_mode(place.znode.data)
     if layout.name == "accumulo-fate-lock" and place.name.id is None:
@@ -98,7 +101,7 @@ def _promoted(member: Member) -> Member:
     return msgspec.structs.replace(member, mode="write")
 
 
-def _zplock_mode(data: bytes | None) -> Mode:
+def _zplock_mode(data: bytes | None) -> LockMode:
     """Read `type`, whose words for a shared lock vary."""
     try:
         said = msgspec.json.decode(data or b"{}", type=dict[str, object]).get("type")
@@ -124,7 +127,7 @@ class Leases(msgspec.Struct, frozen=True):
 
 
 def leases_of(
-    layout: Layout, members: Sequence[Member], told: int | None, watching: Watching
+    layout: Layout, members: Sequence[Member], told: int | None, watching: WatchLookup
 ) -> Leases:
     """Find the number of leases of a queue."""
     if layout.name == "medallion-semaphore":
@@ -171,7 +174,7 @@ def _voted(layout: Layout, members: Sequence[Member], told: int | None) -> Lease
     return Leases(told or number or 1, "known", layout=variant)
 
 
-def _group(layout: Layout, members: Sequence[Member], watching: Watching) -> Leases:
+def _group(layout: Layout, members: Sequence[Member], watching: WatchLookup) -> Leases:
     """Twitter's group: a lock if predecessors are watched; candidates watch the children."""
     waiters = list(pairwise(members[:_LOOKED_AT]))
     seen = [watching(after.owner, before.node) for before, after in waiters]
@@ -182,7 +185,7 @@ def _group(layout: Layout, members: Sequence[Member], watching: Watching) -> Lea
     )
 
 
-def _watched(members: Sequence[Member], watching: Watching) -> Leases:
+def _watched(members: Sequence[Member], watching: WatchLookup) -> Leases:
     """Curator's old semaphore: a waiter watches the node that is as many before it as may hold."""
     for place in range(1, min(len(members), _LOOKED_AT)):
         owner = members[place].owner
@@ -201,11 +204,11 @@ _AMBIGUOUS: Final = frozenset(("curator-mutex", "kazoo-lock", "bare-sequence", "
 _ELECTION_SAMPLE = 4
 
 
-def is_election(path: str, layout: Layout, lines: Sequence[Line]) -> bool:
+def is_election(path: str, layout: Layout, queues: Sequence[LockQueue]) -> bool:
     """Tell an election by its path; Curator's candidates also give an id instead of an address."""
     if layout.name not in _AMBIGUOUS or not _elects(path.lower()):
         return False
-    members = (member for line in lines for member in islice(line.members, _ELECTION_SAMPLE))
+    members = (member for queue in queues for member in islice(queue.members, _ELECTION_SAMPLE))
     return layout.name != "curator-mutex" or not any(map(_is_address, members))
 
 

@@ -9,11 +9,11 @@ import msgspec
 
 from zktop.model.facts import Session, Watches
 from zktop.model.layouts.layout import Layout
-from zktop.model.layouts.site import Ground
-from zktop.model.locks.folder import NO_MEMORY, Folder, Memory, Seen, children_of
+from zktop.model.layouts.site import LockSite
+from zktop.model.locks.folder import NO_MEMORY, Folder, FolderMemory, SessionWatches, children_of
 from zktop.model.locks.folder_queue import FolderQueue
-from zktop.model.locks.lock import Line, Lock, Member
-from zktop.model.locks.special_queues import Pool
+from zktop.model.locks.lock import Lock, LockQueue, Member
+from zktop.model.locks.special_queues import LeasePool
 from zktop.model.locks.watch_check import absolute
 from zktop.model.text import Text
 from zktop.model.world.family import Family
@@ -22,7 +22,7 @@ from zktop.model.world.world import World
 _TOO_MANY = 4_000  # watches of one session: looking through more takes longer than it is worth
 
 
-def watches(world: World, session: Session, path: str) -> bool | None:
+def is_watching(world: World, session: Session, path: str) -> bool | None:
     """Tell whether a session watches a path; None when no table can tell."""
     tables = [table.watches.rows if table.watches else None for table in world.tables.values()]
     found = [rows[session] for rows in tables if rows and session in rows]
@@ -37,13 +37,13 @@ def seen_watching(
     world: World,
     sessions: Iterable[Session],
     nodes: Mapping[Text, Text],
-    before: Mapping[Session, Seen],
-) -> dict[Session, Seen]:
+    before: Mapping[Session, SessionWatches],
+) -> dict[Session, SessionWatches]:
     """Give what sessions watch among some paths, named as `nodes` says, and since when.
 
     Who was looked up before is looked up again: a watch that is older than a node is left over.
     """
-    found: dict[Session, Seen] = {}
+    found: dict[Session, SessionWatches] = {}
     for session in {*sessions, *before}:
         tables = list(_tables_of(world, session)) if session else []
         if len(tables) != 1:
@@ -52,7 +52,7 @@ def seen_watching(
         known = before.get(session)
         earlier = known.here if known else {}
         here = {nodes[path] for path in paths if path in nodes}
-        found[session] = Seen(
+        found[session] = SessionWatches(
             table.zxid,
             known.since if known else table.zxid,
             {node: earlier.get(node, table.zxid) for node in here},
@@ -69,12 +69,12 @@ def _tables_of(world: World, session: Session) -> Iterator[tuple[Watches, tuple[
             yield table, paths
 
 
-class Opening(msgspec.Struct, frozen=True):
+class FolderOpener(msgspec.Struct, frozen=True):
     """What a folder is opened with."""
 
     world: World
-    ground: Ground
-    memory: Memory
+    site: LockSite
+    memory: FolderMemory
 
     def of(
         self, family: Family, layouts: Sequence[Layout], below: str = ""
@@ -83,14 +83,14 @@ class Opening(msgspec.Struct, frozen=True):
 
         def opened(members: Iterable[Member]) -> Folder:
             children = children_of(family, members, layouts, below)
-            nodes = {absolute(self.ground.path, child.node): child.node for child in children}
+            nodes = {absolute(self.site.path, child.node): child.node for child in children}
             sessions = [child.owner for child in children if child.owner]
             return Folder(
                 children=children,
                 memory=self.memory,
                 watched=seen_watching(self.world, sessions, nodes, self.memory.watched),
                 changed=_changed(family),
-                own=self.ground.settings.layouts,
+                own=self.site.settings.layouts,
             )
 
         return opened
@@ -103,21 +103,21 @@ def _changed(family: Family) -> int:
     return family.listed_at if family.stat.pzxid is None else family.stat.pzxid
 
 
-def folder_queues(lines: Iterable[Line]) -> Iterator[FolderQueue]:
+def folder_queues(queues: Iterable[LockQueue]) -> Iterator[FolderQueue]:
     """Give the queues that stand in an open folder, also those in front of leases."""
-    for line in lines:
-        inner = line.gate if isinstance(line, Pool) else line
+    for queue in queues:
+        inner = queue.gate if isinstance(queue, LeasePool) else queue
         if isinstance(inner, FolderQueue):
             yield inner
 
 
-def memory_of(before: Lock | None) -> Memory:
+def memory_of(before: Lock | None) -> FolderMemory:
     """Remember what was so, in a lock or in what it is made of."""
-    queues = list(folder_queues(before.lines)) if before is not None else []
+    queues = list(folder_queues(before.queues)) if before is not None else []
     if not queues:
         return NO_MEMORY
     waiting = [(queue, one) for queue in queues for one in queue.waiters]
-    return Memory(
+    return FolderMemory(
         names=frozenset().union(*(queue.folder.names for queue in queues)),
         waited={
             one.node: tuple(target.path for target in queue.expected(one))
@@ -130,20 +130,20 @@ def memory_of(before: Lock | None) -> Memory:
     )
 
 
-def stranded_in(lines: Iterable[Line]) -> frozenset[Text]:
+def stranded_in(queues: Iterable[LockQueue]) -> frozenset[Text]:
     """Name the nodes that failed clients left behind."""
     return frozenset(
         one.node
-        for queue in folder_queues(lines)
+        for queue in folder_queues(queues)
         for one in queue.waiters
         if queue.is_stranded(one)
     )
 
 
-def obstacles_of(lines: Sequence[Line]) -> tuple[Member, ...]:
+def obstacles_of(queues: Sequence[LockQueue]) -> tuple[Member, ...]:
     """Give the foreign children that somebody waits for."""
-    found = {one.node: one for queue in folder_queues(lines) for one in queue.obstacles}
-    for line in lines:
-        if isinstance(line, Pool) and line.is_short:
-            found.update((one.node, one) for one in line.taken)
+    found = {one.node: one for queue in folder_queues(queues) for one in queue.obstacles}
+    for queue in queues:
+        if isinstance(queue, LeasePool) and queue.is_short:
+            found.update((one.node, one) for one in queue.taken)
     return tuple(found.values())

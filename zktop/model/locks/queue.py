@@ -23,13 +23,13 @@ from msgspec import Struct
 
 from zktop.model.layouts.layout import Layout, written
 from zktop.model.locks.lock import Member, Target
-from zktop.model.locks.warnings import Notes, is_unseen
+from zktop.model.locks.warnings import QueueOddities, is_unseen
 from zktop.model.text import Text
 
 HERE: Final = Text(".")
 
 
-def targets(queue: "Queue", member: Member) -> tuple[Target, ...]:
+def targets(queue: "RankedQueue", member: Member) -> tuple[Target, ...]:
     """Give the watches of a waiter, relative to the lock."""
     layout = queue.layout
     if layout.watch == "none":
@@ -45,16 +45,16 @@ def targets(queue: "Queue", member: Member) -> tuple[Target, ...]:
     return (*(Target(other.node, layout.how) for other in watched), *also)
 
 
-def _predecessor(queue: "Queue", _: Member, ahead: int) -> Sequence[Member]:
+def _predecessor(queue: "RankedQueue", _: Member, ahead: int) -> Sequence[Member]:
     back = (queue.leases or 1) if queue.rule == "first-n" else 1
     return queue.seen[ahead - back :][:1] if ahead >= back else ()
 
 
-def _adjacent(queue: "Queue", _: Member, ahead: int) -> Sequence[Member]:
+def _adjacent(queue: "RankedQueue", _: Member, ahead: int) -> Sequence[Member]:
     return queue.seen[ahead - 1 : ahead] if ahead else ()
 
 
-def _nearest(queue: "Queue", member: Member, ahead: int) -> Sequence[Member]:
+def _nearest(queue: "RankedQueue", member: Member, ahead: int) -> Sequence[Member]:
     if queue.rule == "first-n":
         return queue.seen[max(0, ahead - (queue.leases or 1)) : ahead]
     if queue.rule == "read-write" and member.mode == "read":
@@ -62,18 +62,18 @@ def _nearest(queue: "Queue", member: Member, ahead: int) -> Sequence[Member]:
     return queue.seen[ahead - 1 : ahead] if ahead else ()
 
 
-def _first_writer(queue: "Queue", member: Member, ahead: int) -> Sequence[Member]:
+def _first_writer(queue: "RankedQueue", member: Member, ahead: int) -> Sequence[Member]:
     if member.mode != "read":
         return _adjacent(queue, member, ahead)
     first = queue.walls[0] if queue.walls else 0
     return queue.seen[first : first + 1]
 
 
-def _holder(queue: "Queue", _: Member, __: int) -> Sequence[Member]:
+def _holder(queue: "RankedQueue", _: Member, __: int) -> Sequence[Member]:
     return queue.seen[:1]
 
 
-def _run(queue: "Queue", _: Member, ahead: int) -> Sequence[Member]:
+def _run(queue: "RankedQueue", _: Member, ahead: int) -> Sequence[Member]:
     """Give the lowest of the nodes of one client right ahead: that client cleans up the others."""
     if not ahead:
         return ()
@@ -84,7 +84,7 @@ def _run(queue: "Queue", _: Member, ahead: int) -> Sequence[Member]:
     return queue.seen[first : first + 1]
 
 
-def _marker(queue: "Queue", member: Member) -> tuple[Target, ...]:
+def _marker(queue: "RankedQueue", member: Member) -> tuple[Target, ...]:
     ahead = queue.ahead(member)
     previous = queue.seen[ahead - 1 : ahead] if ahead else ()
     if not previous or queue.holds(previous[0]):
@@ -92,7 +92,7 @@ def _marker(queue: "Queue", member: Member) -> tuple[Target, ...]:
     return (Target(previous[0].node, "data"),)
 
 
-_WATCHED: Final[dict[str, Callable[["Queue", Member, int], Sequence[Member]]]] = {
+_WATCHED: Final[dict[str, Callable[["RankedQueue", Member, int], Sequence[Member]]]] = {
     "predecessor": _predecessor,
     "adjacent": _adjacent,
     "nearest": _nearest,
@@ -102,7 +102,7 @@ _WATCHED: Final[dict[str, Callable[["Queue", Member, int], Sequence[Member]]]] =
 }
 
 
-Key = Callable[[Member], Any]  # keys of one layout compare with one another
+SortKey = Callable[[Member], Any]  # keys of one layout compare with one another
 
 _WORD = 1 << 32
 _NOWHERE: Final = (1 << 31) - 1  # a member without a number goes last
@@ -130,7 +130,7 @@ def is_sane(members: Sequence[Member]) -> bool:
     return min(numbers, default=0) >= 0 and len(set(numbers)) == len(numbers)  # type: ignore[type-var,operator]  # no None
 
 
-def key_of(layout: Layout, members: Sequence[Member]) -> Key:
+def key_of(layout: Layout, members: Sequence[Member]) -> SortKey:
     """Give what the clients of this layout compare."""
     if layout.order == "unsigned":
         return _unsigned(members)
@@ -146,7 +146,7 @@ def _sequence(member: Member) -> int:
     return _NOWHERE if member.sequence is None else member.sequence
 
 
-def _unsigned(members: Sequence[Member]) -> Key:
+def _unsigned(members: Sequence[Member]) -> SortKey:
     """Begin behind the widest gap, so that what came after a wrap stays behind what was before."""
     numbers = sorted({_sequence(member) % _WORD for member in members})
     first = numbers[0] if numbers else 0
@@ -157,7 +157,7 @@ def _unsigned(members: Sequence[Member]) -> Key:
     return lambda member: (_sequence(member) - first) % _WORD
 
 
-_KEYS: Final[dict[str, Key]] = {
+_KEYS: Final[dict[str, SortKey]] = {
     "number": _sequence,
     "text": lambda member: written(_sequence(member)),
     "magnitude": lambda member: abs(_sequence(member)),
@@ -173,21 +173,21 @@ _TIES: Final[dict[str, Callable[[Member], int | str]]] = {
 }
 
 
-Rule = Literal["first", "read-write", "first-n"]
+QueueRule = Literal["first", "read-write", "first-n"]
 
-_RULES: Final[dict[str, Rule]] = {"read-write": "read-write", "semaphore": "first-n"}
+_RULES: Final[dict[str, QueueRule]] = {"read-write": "read-write", "semaphore": "first-n"}
 _FEW: Final = 8
 NOBODY: Final[frozenset[Text]] = frozenset()
 
 
-def rule_of(layout: Layout, leases: int | None) -> Rule:
+def rule_of(layout: Layout, leases: int | None) -> QueueRule:
     """Tell how a layout's clients decide; with several leases any queue is a semaphore."""
     if leases is not None and leases > 1 and layout.means != "read-write":
         return "first-n"
     return _RULES.get(layout.means, "first")
 
 
-class Special(Struct, frozen=True):
+class QueueOptions(Struct, frozen=True):
     """What sets a queue apart from the ordinary one of its layout."""
 
     leases: int | None = None
@@ -196,31 +196,31 @@ class Special(Struct, frozen=True):
     remarks: tuple[str, ...] = ()  # warnings besides those that its members give
 
 
-ORDINARY: Final = Special()
+DEFAULT_OPTIONS: Final = QueueOptions()
 
 
-class Queue:
+class RankedQueue:
     """Members in queue order. `seen` are those who count for the others; mostly all of them."""
 
     __slots__ = (
         "_ahead", "_held", "_index", "_walls",
-        "exempt", "holders", "layout", "leases", "members", "notes", "regular", "remarks", "rule",
-        "seen",
+        "exempt", "holders", "layout", "leases", "members", "oddities", "regular", "remarks",
+        "rule", "seen",
         )  # fmt: skip
 
     def __init__(
         self,
         layout: Layout,
-        rule: Rule,
+        rule: QueueRule,
         members: tuple[Member, ...],
-        notes: Notes,
-        special: Special = ORDINARY,
+        oddities: QueueOddities,
+        special: QueueOptions = DEFAULT_OPTIONS,
     ) -> None:
-        self.layout, self.rule, self.members, self.notes = layout, rule, members, notes
+        self.layout, self.rule, self.members, self.oddities = layout, rule, members, oddities
         self.leases, self.exempt, self.remarks = special.leases, special.exempt, special.remarks
         marked = special.marked
-        self.seen = _counted(layout, members) if notes.unseen else members
-        self.regular = notes.is_sane and agrees(layout)
+        self.seen = _counted(layout, members) if oddities.unseen else members
+        self.regular = oddities.is_sane and agrees(layout)
         self._ahead: dict[Text, int] | None = None
         self._index: dict[Text, Member] | None = None
         self._walls: list[int] | None = None
@@ -237,7 +237,7 @@ class Queue:
     @property
     def warnings(self) -> Sequence[str]:
         """What is wrong with it."""
-        said = self.notes.warnings(self.layout, self.rule, self.members, self.holders)
+        said = self.oddities.warnings(self.layout, self.rule, self.members, self.holders)
         return said + self.remarks
 
     def find(self, node: str) -> Member | None:
@@ -327,7 +327,7 @@ class Queue:
         held: Sequence[Member]
         if self.rule == "first-n":
             held = self.members[: self.leases or 1]
-        elif self.rule == "first" or not self.notes.readers:
+        elif self.rule == "first" or not self.oddities.readers:
             held = self.members[:1]
         else:
             held = self._first_readers() or self.members[:1]

@@ -3,22 +3,22 @@
 from typing import Final
 
 from zktop.model.facts import Millis, Session
-from zktop.model.layouts.layout import Kind, Layout
+from zktop.model.layouts.layout import Layout, LockKind
 from zktop.model.layouts.recognise import Recognised, recognise
-from zktop.model.layouts.site import Ground
+from zktop.model.layouts.site import LockSite
 from zktop.model.locks.by_name import Queues, grouped, mixed, one_queue, watching_in
-from zktop.model.locks.by_shape import Shape, Site, shape_of
+from zktop.model.locks.by_shape import ShapeContext, ShapedQueues, shape_of
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.members import is_election, is_promoting, known_members
 from zktop.model.locks.open_folder import (
-    Opening,
+    FolderOpener,
     folder_queues,
+    is_watching,
     memory_of,
     obstacles_of,
     stranded_in,
-    watches,
 )
-from zktop.model.locks.update import Difference, updated
+from zktop.model.locks.update import ChildrenDiff, updated
 from zktop.model.locks.warnings import NEARLY_EXHAUSTED
 from zktop.model.settings import Settings
 from zktop.model.text import Text
@@ -33,7 +33,7 @@ def lock_at(
     settings: Settings,
     now: Millis,
     previous: Lock | NotALock | None = None,
-    news: Difference | None = None,
+    news: ChildrenDiff | None = None,
 ) -> Lock | NotALock:
     """Give the lock at a path as of now; `previous` is what this gave for the path before.
 
@@ -41,36 +41,36 @@ def lock_at(
     same object comes back as long as its facts are the same. A different root under the same
     path has nothing to do with the previous one.
     """
-    ground = Ground(Text(path), world, settings)
-    before = previous if isinstance(previous, Lock) and _is_same_root(previous, ground) else None
+    site = LockSite(Text(path), world, settings)
+    before = previous if isinstance(previous, Lock) and _is_same_root(previous, site) else None
     if before is not None:
-        if before.family is ground.family and _is_unchanged(before, ground, now):
+        if before.family is site.family and _is_unchanged(before, site, now):
             return before
-        quick = updated(before, ground, news)
+        quick = updated(before, site, news)
         if quick is not None:
             return quick
-    recognised = recognise(ground, before.layout if before else None)
-    if ground.family.denied and before is None and ground.told is None:
-        return NotALock(ground.path, recognised.kind, error=DENIED)
+    recognised = recognise(site, before.layout if before else None)
+    if site.family.denied and before is None and site.configured is None:
+        return NotALock(site.path, recognised.kind, error=DENIED)
     if not recognised.is_lock:
         foreign = tuple(znode.name for znode in recognised.rest)
-        return NotALock(ground.path, recognised.kind, foreign, _denial(ground), recognised.asks)
-    return _Build(ground, recognised, world, now, before).lock()
+        return NotALock(site.path, recognised.kind, foreign, _denial(site), recognised.asks)
+    return _Build(site, recognised, world, now, before).lock()
 
 
-def _is_same_root(previous: Lock, ground: Ground) -> bool:
-    known, stat = previous.stat, ground.family.stat
+def _is_same_root(previous: Lock, site: LockSite) -> bool:
+    known, stat = previous.stat, site.family.stat
     return known is None or stat is None or known.czxid == stat.czxid
 
 
-def _is_unchanged(lock: Lock, ground: Ground, now: Millis) -> bool:
+def _is_unchanged(lock: Lock, site: LockSite, now: Millis) -> bool:
     if lock.asks_watches or (lock.until is not None and now >= lock.until):
         return False
-    return ground.stands(lock.asked)
+    return site.still_hold(lock.dependencies)
 
 
-def _denial(ground: Ground) -> str | None:
-    return DENIED if ground.family.denied else None
+def _denial(site: LockSite) -> str | None:
+    return DENIED if site.family.denied else None
 
 
 class _Build:
@@ -78,15 +78,15 @@ class _Build:
 
     def __init__(
         self,
-        ground: Ground,
+        site: LockSite,
         recognised: Recognised,
         world: World,
         now: Millis,
         before: Lock | None,
     ) -> None:
-        self.ground, self.recognised, self.world, self.now = ground, recognised, world, now
-        self.told = ground.told
-        self.leases = self.told.leases if self.told else None
+        self.site, self.recognised, self.world, self.now = site, recognised, world, now
+        self.configured = site.configured
+        self.leases = self.configured.leases if self.configured else None
         self.before = before
         self.known = known_members(before)
 
@@ -97,8 +97,10 @@ class _Build:
 
     def _of_shape(self) -> Lock:
         layout = self.recognised.layouts[0]
-        opening = Opening(self.world, self.ground, memory_of(self.before))
-        shape = shape_of(Site(self.ground, layout, self.now, self.leases, self.known, opening))
+        opening = FolderOpener(self.world, self.site, memory_of(self.before))
+        shape = shape_of(
+            ShapeContext(self.site, layout, self.now, self.leases, self.known, opening)
+        )
         return self._lock(shape, shape.foreign, layout)
 
     def _of_queues(self) -> Lock:
@@ -109,10 +111,10 @@ class _Build:
 
     def _queues(self) -> Queues:
         layouts, places = self.recognised.layouts, self.recognised.places
-        opening = Opening(self.world, self.ground, memory_of(self.before))
-        opened = opening.of(self.ground.family, layouts)
+        opening = FolderOpener(self.world, self.site, memory_of(self.before))
+        opened = opening.of(self.site.family, layouts)
         if len(layouts) > 1:
-            interop = self.told is not None and self.told.interop
+            interop = self.configured is not None and self.configured.interop
             return mixed(layouts, places, self.known, opened, interop=interop)
         layout = layouts[0]
         listed = places.get(layout.name, [])
@@ -120,7 +122,7 @@ class _Build:
             return grouped(layout, listed, self.known, opened)
         if layout.name == "clickhouse-leader-election":
             listed = [] if any(place.name.sequence is None for place in listed) else listed
-        watching = watching_in(self.ground.path, self._watches)
+        watching = watching_in(self.site.path, self._watches)
         return one_queue(
             layout,
             listed,
@@ -131,64 +133,66 @@ class _Build:
         )
 
     def _watches(self, session: Session, path: Text) -> bool | None:
-        return watches(self.world, session, path)
+        return is_watching(self.world, session, path)
 
-    def _lock(self, made: Queues | Shape, foreign: tuple[Text, ...], layout: Layout) -> Lock:
-        family = self.ground.family
+    def _lock(
+        self, made: Queues | ShapedQueues, foreign: tuple[Text, ...], layout: Layout
+    ) -> Lock:
+        family = self.site.family
         return Lock(
-            path=self.ground.path,
+            path=self.site.path,
             layout=self.recognised.kind,
             kind=self._kind(made, layout),
-            lines=made.lines,
-            stat=self.ground.stat,
+            queues=made.queues,
+            stat=self.site.stat,
             seen_zxid=family.listed_at,
             at=family.told_at,
             leases=made.leases.number,
             leases_are=made.leases.are,
             foreign=foreign,
-            obstacles=obstacles_of(made.lines),
-            stranded=stranded_in(made.lines),
+            obstacles=obstacles_of(made.queues),
+            stranded=stranded_in(made.queues),
             warnings=self._warnings(made, foreign),
-            error=_denial(self.ground),
-            blocking=self.told is not None and self.told.blocking,
-            until=made.until if isinstance(made, Shape) else None,
+            error=_denial(self.site),
+            blocking=self.configured is not None and self.configured.blocking,
+            until=made.until if isinstance(made, ShapedQueues) else None,
             asks_watches=self.recognised.asks or made.asks,
             family=family,
-            asked=tuple(self.ground.asked),
+            dependencies=tuple(self.site.dependencies),
         )
 
-    def _kind(self, made: Queues | Shape, layout: Layout) -> Kind:
-        if self.told is not None and self.told.kind is not None:
-            return self.told.kind
+    def _kind(self, made: Queues | ShapedQueues, layout: Layout) -> LockKind:
+        if self.configured is not None and self.configured.kind is not None:
+            return self.configured.kind
         if layout.means == "mutex" and made.leases.number is not None and made.leases.number > 1:
             return "semaphore"
         if any(_is_shared(one, made) for one in self.recognised.layouts):
             return "read-write"
         means = "mutex" if layout.means == "read-write" else layout.means
-        return "election" if is_election(self.ground.path, layout, made.lines) else means
+        return "election" if is_election(self.site.path, layout, made.queues) else means
 
-    def _warnings(self, made: Queues | Shape, foreign: tuple[Text, ...]) -> tuple[str, ...]:
-        said = [word for line in made.lines for word in line.warnings]
+    def _warnings(self, made: Queues | ShapedQueues, foreign: tuple[Text, ...]) -> tuple[str, ...]:
+        said = [word for queue in made.queues for word in queue.warnings]
         said.extend(made.warnings)
-        stat = self.ground.stat
+        stat = self.site.stat
         if stat is not None and (stat.next_sequence or 0) > NEARLY_EXHAUSTED:
             said.append("sequence-exhausted")
         if foreign:
             said.append("foreign-children")
-        if obstacles_of(made.lines):
+        if obstacles_of(made.queues):
             said.append("blocked-by-foreign")
-        if any(queue.fails for queue in folder_queues(made.lines)):
+        if any(queue.fails for queue in folder_queues(made.queues)):
             said.append("broken-by-foreign")
         if self.recognised.guessed:
             said.append("low-confidence")
         return tuple(dict.fromkeys(said))
 
 
-def _is_shared(layout: Layout, made: Queues | Shape) -> bool:
+def _is_shared(layout: Layout, made: Queues | ShapedQueues) -> bool:
     """Tell whether readers may share; some names tell only once there is a reader."""
     if layout.means != "read-write" or not is_promoting(layout):
         return layout.means == "read-write"
-    return any(member.mode == "read" for line in made.lines for member in line.members)
+    return any(member.mode == "read" for queue in made.queues for member in queue.members)
 
 
 _SHAPED: Final = frozenset(

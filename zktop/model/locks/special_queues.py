@@ -29,17 +29,17 @@ import msgspec
 
 from zktop.model.facts import Session
 from zktop.model.layouts.infrastructure import ACCUMULO
-from zktop.model.layouts.layout import How
-from zktop.model.locks.lock import FOREIGN, Line, Member, Target
-from zktop.model.locks.warnings import Notes
+from zktop.model.layouts.layout import WatchKind
+from zktop.model.locks.lock import FOREIGN, LockQueue, Member, Target
+from zktop.model.locks.warnings import QueueOddities
 from zktop.model.text import Text
 
 # What the first one at the gate does: it waits for a lease, or it is about to take one and see,
 # or it has gone through and its node stands for something else.
-Head = Literal["waiting", "taking", "hidden"]
+GateHead = Literal["waiting", "taking", "hidden"]
 
 
-class Pool:
+class LeasePool:
     """Leases, the one that is pending, and the gate. `watched` is where a lease comes free.
 
     Foreign children among the leases are no holders, but each takes a permit.
@@ -60,12 +60,12 @@ class Pool:
     def __init__(
         self,
         holders: Sequence[Member],
-        gate: Line,
+        gate: LockQueue,
         *,
         leases: int | None,
         watched: Target | None,
         pending: Member | None = None,
-        head: Head = "waiting",
+        head: GateHead = "waiting",
     ) -> None:
         self.holders = tuple(one for one in holders if one.layout != FOREIGN)
         self.taken = tuple(one for one in holders if one.layout == FOREIGN)
@@ -158,22 +158,22 @@ class Pool:
         return self.leases is None or len(self._permits) >= self.leases
 
 
-Row = tuple[int, bytes]  # before all rows, a row, after all rows
-Range = tuple[Row, Row]  # the first row is excluded, the last one included
+TableRow = tuple[int, bytes]  # before all rows, a row, after all rows
+RowRange = tuple[TableRow, TableRow]  # the first row is excluded, the last one included
 
-_FIRST: Final[Row] = (-1, b"")
-_LAST: Final[Row] = (1, b"")
+_FIRST: Final[TableRow] = (-1, b"")
+_LAST: Final[TableRow] = (1, b"")
 _ROWS: Final = r".*~(N|P[A-Za-z0-9_=-]*)~(N|P[A-Za-z0-9_=-]*)#\d+"
 
 
-class Ranges:
+class RowRangeQueue:
     """A queue in which only those conflict that want a row in common, and one of them to write."""
 
-    __slots__ = ("_held", "_notes", "_ranges", "holders", "members")
+    __slots__ = ("_held", "_oddities", "_ranges", "holders", "members")
 
-    def __init__(self, members: Sequence[Member], notes: Notes) -> None:
+    def __init__(self, members: Sequence[Member], oddities: QueueOddities) -> None:
         self.members = tuple(members)
-        self._notes = notes
+        self._oddities = oddities
         self._ranges = {member.node: range_of(member.node) for member in members}
         self.holders = tuple(self._free())
         self._held = frozenset(member.node for member in self.holders)
@@ -186,7 +186,7 @@ class Ranges:
     @property
     def warnings(self) -> Sequence[str]:
         """What is wrong; that holders exclude one another is for their ranges to say."""
-        return self._notes.warnings(ACCUMULO[-1], "first-n", self.members, self.holders)
+        return self._oddities.warnings(ACCUMULO[-1], "first-n", self.members, self.holders)
 
     def find(self, node: str) -> Member | None:
         """Give the member of this name."""
@@ -232,7 +232,7 @@ class Ranges:
 
     def _free(self) -> list[Member]:
         free: list[Member] = []
-        everybody, writers = Union(), Union()
+        everybody, writers = RowUnion(), RowUnion()
         for member in self.members:
             wanted = self._ranges[member.node]
             if not (writers if member.mode == "read" else everybody).meets(wanted):
@@ -243,20 +243,20 @@ class Ranges:
         return free
 
 
-class Union:
+class RowUnion:
     """Rows covered so far, as disjoint ranges in order."""
 
     def __init__(self) -> None:
-        self._starts: list[Row] = []
-        self._ends: list[Row] = []
+        self._starts: list[TableRow] = []
+        self._ends: list[TableRow] = []
 
-    def meets(self, wanted: Range) -> bool:
+    def meets(self, wanted: RowRange) -> bool:
         """Tell whether any wanted row is covered."""
         start, end = wanted
         place = bisect_right(self._ends, start)
         return start < end and place < len(self._starts) and self._starts[place] < end
 
-    def add(self, wanted: Range) -> None:
+    def add(self, wanted: RowRange) -> None:
         """Cover these rows, too."""
         start, end = wanted
         if start >= end:
@@ -268,7 +268,7 @@ class Union:
         self._ends[first:last] = [end]
 
 
-def range_of(node: str) -> Range:
+def range_of(node: str) -> RowRange:
     """Read the rows in a name; without any it is the whole table.
 
     >>> range_of("flock#WRITE~FATE:USER:6f9e2c1a-0001-4a4a-8a8a-000000000001~N~PbQ==#0000000007")
@@ -280,7 +280,7 @@ def range_of(node: str) -> Range:
     return _row(found[1], _FIRST), _row(found[2], _LAST)
 
 
-def _row(text: str, unbounded: Row) -> Row:
+def _row(text: str, unbounded: TableRow) -> TableRow:
     if text == "N":
         return unbounded
     try:
@@ -289,11 +289,11 @@ def _row(text: str, unbounded: Row) -> Row:
         return unbounded
 
 
-def _overlap(one: Range, other: Range) -> bool:
+def _overlap(one: RowRange, other: RowRange) -> bool:
     return max(one[0], other[0]) < min(one[1], other[1])
 
 
-class Solo:
+class SingleNodeQueue:
     """Nodes that hold as long as they are there, and those who stand by with nodes elsewhere."""
 
     __slots__ = ("_how", "holders", "waiters", "warnings")
@@ -303,7 +303,7 @@ class Solo:
         holders: Sequence[Member],
         standbys: Sequence[Member] = (),
         *,
-        how: How = "exists",
+        how: WatchKind = "exists",
         warnings: tuple[str, ...] = (),
     ) -> None:
         self.holders = tuple(holders)
@@ -351,7 +351,7 @@ class Solo:
         return tuple(Target(holder.node, self._how) for holder in self.holders)
 
 
-Watching = Callable[[Session, Text], bool | None]
+WatchLookup = Callable[[Session, Text], bool | None]
 
 
 class Reentry(msgspec.Struct, frozen=True, gc=False):
@@ -365,7 +365,7 @@ class Reentry(msgspec.Struct, frozen=True, gc=False):
 NONE = Reentry()
 
 
-def reentry(members: Sequence[Member], watching: Watching) -> Reentry:
+def reentry(members: Sequence[Member], watching: WatchLookup) -> Reentry:
     """Look for reads that their own writer's lock covers."""
     writer = _holding_writer(members)
     if writer is None:
@@ -399,7 +399,7 @@ def _neighbours(members: Sequence[Member]) -> Iterator[Member]:
         yield member
 
 
-def _is_downgrade(members: Sequence[Member], writer: Member, watching: Watching) -> bool:
+def _is_downgrade(members: Sequence[Member], writer: Member, watching: WatchLookup) -> bool:
     """Tell whether a read right behind the writer may be held since before the writer got in.
 
     Its client would watch the writer if it were waiting. Without watch tables it is possible.

@@ -20,19 +20,19 @@ import msgspec
 from zktop.model.layouts.catalogue import BY_NAME
 from zktop.model.layouts.layout import Layout, read
 from zktop.model.layouts.recognise import is_left_over
-from zktop.model.layouts.site import Ground
-from zktop.model.layouts.sorting import Place, sort_out
+from zktop.model.layouts.site import LockSite
+from zktop.model.layouts.sorting import ParsedChild, sort_by_layout
 from zktop.model.locks import queue as order
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.members import is_promoting, members_of
-from zktop.model.locks.queue import Queue
-from zktop.model.locks.warnings import NEARLY_EXHAUSTED, Notes, is_repeated, is_unseen
+from zktop.model.locks.queue import RankedQueue
+from zktop.model.locks.warnings import NEARLY_EXHAUSTED, QueueOddities, is_repeated, is_unseen
 from zktop.model.text import Text
 from zktop.model.world.family import Family, Znode
 from zktop.model.world.sequence_diff import splits
 
 
-class Difference(msgspec.Struct, frozen=True, gc=False):
+class ChildrenDiff(msgspec.Struct, frozen=True, gc=False):
     """Children of the earlier version alone, and of the later one; a changed one is in both."""
 
     before: Mapping[Text, Znode]
@@ -46,7 +46,7 @@ class Difference(msgspec.Struct, frozen=True, gc=False):
         return [znode.name for znode in chain(self.gone, self.come)]
 
 
-def difference(before: Mapping[Text, Znode], after: Mapping[Text, Znode]) -> Difference:
+def difference(before: Mapping[Text, Znode], after: Mapping[Text, Znode]) -> ChildrenDiff:
     """Tell what differs.
 
     >>> one, two, three = Znode("a"), Znode("b"), Znode("c")
@@ -55,19 +55,19 @@ def difference(before: Mapping[Text, Znode], after: Mapping[Text, Znode]) -> Dif
     (['a'], ['c'])
     """
     was, now = list(before.values()), list(after.values())
-    found = Difference(before, after, [], [])
+    found = ChildrenDiff(before, after, [], [])
     for split in splits(was, now):
         found.gone.extend(was[split.here : split.here + split.left])
         found.come.extend(now[split.there : split.there + split.joined])
     return _without_moved(found) if len(found.gone) > 1 and len(found.come) > 1 else found
 
 
-def _without_moved(found: Difference) -> Difference:
+def _without_moved(found: ChildrenDiff) -> ChildrenDiff:
     """Leave out children that are the same, and only listed in another order."""
     moved = set(map(id, found.gone)).intersection(map(id, found.come))
     if not moved:
         return found
-    return Difference(
+    return ChildrenDiff(
         found.before,
         found.after,
         [znode for znode in found.gone if id(znode) not in moved],
@@ -81,75 +81,77 @@ _ANEW: Final = frozenset(
 )
 
 
-def updated(lock: Lock, ground: Ground, news: Difference | None = None) -> Lock | None:
+def updated(lock: Lock, site: LockSite, news: ChildrenDiff | None = None) -> Lock | None:
     """Give the next version, or None when it must be made anew.
 
     `news` may tell what differs, and spare another walk along all children.
     """
-    queue = lock.lines[0] if len(lock.lines) == 1 else None
-    if not isinstance(queue, Queue) or not _is_ordinary(lock, queue, ground):
+    queue = lock.queues[0] if len(lock.queues) == 1 else None
+    if not isinstance(queue, RankedQueue) or not _is_ordinary(lock, queue, site):
         return None
-    changes = _differing(lock.family, ground.family, news)
+    changes = _differing(lock.family, site.family, news)
     if len(changes.gone) + len(changes.come) > _FEW:
         return None
-    if changes.gone or changes.come or queue.notes.repeated:
-        following = _following(queue, changes, ground)
+    if changes.gone or changes.come or queue.oddities.repeated:
+        following = _following(queue, changes, site)
     else:
         following = queue  # it was only listed once more
-    return None if following is None else _next(lock, following, ground.family)
+    return None if following is None else _next(lock, following, site.family)
 
 
-def _differing(before: Family, after: Family, news: Difference | None) -> Difference:
+def _differing(before: Family, after: Family, news: ChildrenDiff | None) -> ChildrenDiff:
     if news is not None and news.before is before.members and news.after is after.members:
         return news
     return difference(before.members, after.members)
 
 
-def _is_ordinary(lock: Lock, queue: Queue, ground: Ground) -> bool:
+def _is_ordinary(lock: Lock, queue: RankedQueue, site: LockSite) -> bool:
     return (
         queue.regular
         and len(queue.members) > 1
         and not lock.asks_watches
         and not lock.error
-        and not ground.family.denied
+        and not site.family.denied
         and queue.rule != "first-n"
         and queue.layout.name not in _ANEW
         and not queue.layout.reentrant
         and lock.layout == queue.layout.name
-        and ground.stands(lock.asked)
+        and site.still_hold(lock.dependencies)
     )
 
 
-def _following(queue: Queue, changes: Difference, ground: Ground) -> Queue | None:
+def _following(queue: RankedQueue, changes: ChildrenDiff, site: LockSite) -> RankedQueue | None:
     members = list(queue.members)
-    notes = queue.notes
+    oddities = queue.oddities
     for znode in changes.gone:
         place = _place(members, queue.layout, znode)
         if place is None:
             return None  # a stranger went
-        notes = notes.with_change(members[place], _around(members, place, place + 1), -1)
+        oddities = oddities.with_change(members[place], _around(members, place, place + 1), -1)
         del members[place]
     for znode in changes.come:
-        member = _newcomer(queue.layout, notes, znode, ground)
+        member = _newcomer(queue.layout, oddities, znode, site)
         if member is None:
             return None
         place = bisect_left(members, member.sequence, key=order.sequence)
         if place < len(members) and members[place].sequence == member.sequence:
             return None
-        notes = notes.with_change(member, _around(members, place, place), 1)
+        oddities = oddities.with_change(member, _around(members, place, place), 1)
         members.insert(place, member)
-        if is_repeated(member, ground.family.members):
+        if is_repeated(member, site.family.members):
             return None
-    if not members or _needs_a_fresh_look(queue, notes):
+    if not members or _needs_a_fresh_look(queue, oddities):
         return None
-    notes = msgspec.structs.replace(notes, largest=members[-1].sequence)
-    return Queue(queue.layout, queue.rule, tuple(members), notes)
+    oddities = msgspec.structs.replace(oddities, largest=members[-1].sequence)
+    return RankedQueue(queue.layout, queue.rule, tuple(members), oddities)
 
 
-def _needs_a_fresh_look(queue: Queue, notes: Notes) -> bool:
+def _needs_a_fresh_look(queue: RankedQueue, oddities: QueueOddities) -> bool:
     """Tell whether a mode or a warning hangs on someone who may have gone."""
-    promotes = is_promoting(queue.layout) and bool(notes.readers) != bool(queue.notes.readers)
-    return promotes or queue.notes.repeated or not notes.is_sane
+    promotes = is_promoting(queue.layout) and bool(oddities.readers) != bool(
+        queue.oddities.readers
+    )
+    return promotes or queue.oddities.repeated or not oddities.is_sane
 
 
 def _place(members: list[Member], layout: Layout, znode: Znode) -> int | None:
@@ -162,21 +164,23 @@ def _place(members: list[Member], layout: Layout, znode: Znode) -> int | None:
     return None
 
 
-def _newcomer(layout: Layout, notes: Notes, znode: Znode, ground: Ground) -> Member | None:
+def _newcomer(
+    layout: Layout, oddities: QueueOddities, znode: Znode, site: LockSite
+) -> Member | None:
     """Make the member, if it is one of this family beyond doubt."""
-    own = ground.settings.layouts
+    own = site.settings.layouts
     name = read(layout, znode.name)
     if name is None or name.sequence is None or name.sequence < 0:
         return None
     rivals = (*own, *_rivals(layout))
     if rivals != (layout,) and layout.name not in _PROVEN:
-        by_layout = sort_out([znode], rivals)
+        by_layout = sort_by_layout([znode], rivals)
         if layout.name not in by_layout.families:
             return None
-    member = members_of(layout, [Place(znode, name)])[0]
+    member = members_of(layout, [ParsedChild(znode, name)])[0]
     if is_left_over(layout, member.znode) or is_unseen(layout, member):
         return None
-    if is_promoting(layout) and notes.readers and member.mode == "exclusive":
+    if is_promoting(layout) and oddities.readers and member.mode == "exclusive":
         return msgspec.structs.replace(member, mode="write")
     return member
 
@@ -193,7 +197,7 @@ def _around(members: list[Member], before: int, after: int) -> tuple[Member | No
     )
 
 
-def _next(lock: Lock, queue: Queue, family: Family) -> Lock:
+def _next(lock: Lock, queue: RankedQueue, family: Family) -> Lock:
     stat = family.stat or lock.stat
     words = list(queue.warnings)
     if stat is not None and (stat.next_sequence or 0) > NEARLY_EXHAUSTED:
@@ -204,7 +208,7 @@ def _next(lock: Lock, queue: Queue, family: Family) -> Lock:
         path=lock.path,
         layout=lock.layout,
         kind=lock.kind,
-        lines=(queue,),
+        queues=(queue,),
         stat=stat,
         seen_zxid=family.listed_at,
         at=family.told_at,
@@ -214,7 +218,7 @@ def _next(lock: Lock, queue: Queue, family: Family) -> Lock:
         warnings=tuple(dict.fromkeys(words)),
         blocking=lock.blocking,
         family=family,
-        asked=lock.asked,
+        dependencies=lock.dependencies,
     )
 
 

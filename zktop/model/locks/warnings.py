@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.layouts.client_view import assumed, reader_of, sights_of
+from zktop.model.layouts.client_view import assumed, ranker_of, views_of
 from zktop.model.layouts.layout import LARGEST, Layout
 from zktop.model.layouts.owner_labels import REVOKED
 from zktop.model.locks.lock import Member
@@ -21,7 +21,7 @@ DISORDER: Final = "order-disagrees-with-czxid"
 NEARLY_EXHAUSTED: Final = LARGEST - LARGEST // 100
 
 
-class Notes(msgspec.Struct, frozen=True, gc=False):
+class QueueOddities(msgspec.Struct, frozen=True, gc=False):
     """Counters over the members of one queue."""
 
     unordered: int = 0  # neighbours of which the later one came first
@@ -40,7 +40,7 @@ class Notes(msgspec.Struct, frozen=True, gc=False):
         """Tell whether all clients agree on the order."""
         return not (self.twins or self.negative or self.unnumbered or self.unseen)
 
-    def with_change(self, member: Member, around: "Around", step: int) -> "Notes":
+    def with_change(self, member: Member, around: "Around", step: int) -> "QueueOddities":
         """Adjust the counters for a member that joins (step 1) or leaves (step -1)."""
         before, after = around
         came = _inverted(before, member) + _inverted(member, after) - _inverted(before, after)
@@ -88,26 +88,26 @@ _LASTING_BY_DESIGN: Final = frozenset(
 )
 
 
-def notes_of(layout: Layout, members: Sequence[Member]) -> Notes:
+def count_oddities(layout: Layout, members: Sequence[Member]) -> QueueOddities:
     """Count everything, looking at each member once; what is alike is the same object."""
     return _same(_counted(layout, members))
 
 
 @lru_cache(maxsize=1024)
-def plain_notes(unordered: int, largest: int) -> Notes:
+def plain_oddities(unordered: int, largest: int) -> QueueOddities:
     """Give the notes of a queue at which nothing else is odd."""
-    return _same(Notes(unordered=unordered, largest=largest))
+    return _same(QueueOddities(unordered=unordered, largest=largest))
 
 
 @lru_cache(maxsize=1024)
-def _same(notes: Notes) -> Notes:
-    return notes
+def _same(oddities: QueueOddities) -> QueueOddities:
+    return oddities
 
 
-def _counted(layout: Layout, members: Sequence[Member]) -> Notes:
+def _counted(layout: Layout, members: Sequence[Member]) -> QueueOddities:
     known = [member.sequence for member in members if member.sequence is not None]
     tokens = [token for member in members if (token := member.token) is not None]
-    return Notes(
+    return QueueOddities(
         unordered=_inversions(members),
         twins=len(known) - len(set(known)),
         negative=len([number for number in known if number < 0]),
@@ -123,8 +123,8 @@ def _counted(layout: Layout, members: Sequence[Member]) -> Notes:
 
 def is_unseen(layout: Layout, member: Member) -> bool:
     """Tell whether its own layout's clients do not count it."""
-    sight = assumed(sights_of(layout), member.mode)
-    return sight.counts != "own" and reader_of(sight)(member.znode.name) is None
+    view = assumed(views_of(layout), member.mode)
+    return view.counts != "own" and ranker_of(view)(member.znode.name) is None
 
 
 def _unseen(layout: Layout, members: Sequence[Member]) -> int:

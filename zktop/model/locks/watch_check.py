@@ -1,10 +1,10 @@
 """What each waiter really watches, next to what its recipe says it should.
 
-Screens, JSON and findings all take the verdict of `Lookout`. The server tables are usually older
-than the lock beside them, so a mismatch is a verdict only where the table could have shown the
-watch: it must know the waiter, and a watch on a node that has left the lock since proves nothing.
-No table of ZooKeeper lists child watches or polls: where a client may use them, a watch that is
-not listed is invisible, not missing. Other servers list child watches among the others.
+Screens, JSON and findings all take the verdict of `WatchCheck`. The server tables are usually
+older than the lock beside them, so a mismatch is a verdict only where the table could have shown
+the watch: it must know the waiter, and a watch on a node that has left the lock since proves
+nothing. No table of ZooKeeper lists child watches or polls: where a client may use them, a watch
+that is not listed is invisible, not missing. Other servers list child watches among the others.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,47 +15,47 @@ import msgspec
 
 from zktop.model.facts import Millis, Session, Watches, join, split
 from zktop.model.layouts.catalogue import layout_named
-from zktop.model.layouts.layout import How, Layout
-from zktop.model.locks.lock import Line, Lock, Member, Target
+from zktop.model.layouts.layout import Layout, WatchKind
+from zktop.model.locks.lock import Lock, LockQueue, Member, Target
 from zktop.model.text import Text
-from zktop.model.world.ensemble import Sight
+from zktop.model.world.ensemble import Ensemble
 
-Verdict = Literal["confirmed", "elsewhere", "missing", "invisible", "unknown", "none-needed"]
+WatchVerdict = Literal["confirmed", "elsewhere", "missing", "invisible", "unknown", "none-needed"]
 
-UNSEEN: Final[How] = "children"  # a watch that no server table shows
+UNSEEN: Final[WatchKind] = "children"  # a watch that no server table shows
 NONE: Final[frozenset[Text]] = frozenset()
 POLL_MS: Final = 10_000  # whoever sends no request for so long does not poll
 
 
-class Watching(msgspec.Struct, frozen=True, gc=False):
+class WatchStatus(msgspec.Struct, frozen=True, gc=False):
     """The expected watches of a contender, those its session has here, and what that means.
 
     All paths are absolute. `actual` is None when nobody could look; it holds what the session
     watches of this lock, for whichever of its places.
     """
 
-    verdict: Verdict
+    verdict: WatchVerdict
     expected: tuple[Target, ...] = ()
     actual: tuple[Text, ...] | None = None
 
 
-class Lookout(msgspec.Struct, frozen=True, eq=False, dict=True):
+class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
     """One lock beside one sight. Each answer is worked out when it is first asked for."""
 
     lock: Lock
-    sight: Sight
+    ensemble: Ensemble
     idle: Mapping[Session, Millis] = {}  # since when sessions have sent nothing but pings
     layouts: tuple[Layout, ...] = ()  # the user's own
 
-    def of(self, member: Member) -> Watching:
+    def of(self, member: Member) -> WatchStatus:
         """Give one contender's watches and the verdict on them."""
-        line = self._waits_in(member)
+        queue = self._waits_in(member)
         actual = self.here(member.owner)
         shown = None if actual is None else tuple(sorted(actual))
-        if line is None or member.node in self.lock.stranded:
-            return Watching("none-needed", (), shown)
-        expected = self.expected(line, member)
-        return Watching(self._verdict(member, expected, actual), expected, shown)
+        if queue is None or member.node in self.lock.stranded:
+            return WatchStatus("none-needed", (), shown)
+        expected = self.expected(queue, member)
+        return WatchStatus(self._verdict(member, expected, actual), expected, shown)
 
     def edges(self) -> Iterator[tuple[Member, Member]]:
         """Give the watch graph among the members: who watches, and whom.
@@ -68,7 +68,7 @@ class Lookout(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def watchers(self, member: Member) -> frozenset[Session]:
         """Give the sessions that watch a member, whatever they are; without our own."""
-        return self.sight.watchers(absolute(self.lock.path, member.node))
+        return self.ensemble.watchers(absolute(self.lock.path, member.node))
 
     def bystanders(self, member: Member) -> frozenset[Session]:
         """Give the sessions that watch a member and own none: observers, or left-over watches."""
@@ -84,12 +84,12 @@ class Lookout(msgspec.Struct, frozen=True, eq=False, dict=True):
     def member_at(self, path: str) -> Member | None:
         """Give the member of an absolute path."""
         node = relative(self.lock.path, path)
-        found = (line.find(node) for line in self.lock.lines)
+        found = (queue.find(node) for queue in self.lock.queues)
         return next((member for member in found if member is not None), None)
 
     def _verdict(
         self, member: Member, expected: tuple[Target, ...], actual: frozenset[Text] | None
-    ) -> Verdict:
+    ) -> WatchVerdict:
         table = self.table(member.owner)
         is_mixed = table is not None and table.is_mixed
         visible = [target.path for target in expected if target.how != UNSEEN or is_mixed]
@@ -123,7 +123,7 @@ class Lookout(msgspec.Struct, frozen=True, eq=False, dict=True):
         Clients of most layouts wait in one way. The names of others are given by recipes of all
         kinds, among them ones that watch the children, and ones that poll.
         """
-        hides = self.sight.hides_watches(member.owner)
+        hides = self.ensemble.hides_watches(member.owner)
         layout = layout_named(member.layout, self.layouts)
         if layout is None or not layout.unlisted:
             return hides is True
@@ -132,7 +132,7 @@ class Lookout(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def is_awake(self, member: Member) -> bool:
         """Tell whether it has sent a request a moment ago, or may have."""
-        presence, idle = self.sight.presence(member.owner), self.idle.get(member.owner)
+        presence, idle = self.ensemble.presence(member.owner), self.idle.get(member.owner)
         return presence is None or idle is None or presence.at - idle < POLL_MS
 
     def _is_older_than(self, zxid: int) -> bool:
@@ -140,17 +140,17 @@ class Lookout(msgspec.Struct, frozen=True, eq=False, dict=True):
         changed = self.lock.stat.pzxid if self.lock.stat else None
         return changed is not None and changed <= zxid
 
-    def expected(self, line: Line, member: Member) -> tuple[Target, ...]:
+    def expected(self, queue: LockQueue, member: Member) -> tuple[Target, ...]:
         """Give the watches that a waiter's recipe keeps, with absolute paths."""
         path = self.lock.path
         return tuple(
-            Target(absolute(path, target.path), target.how) for target in line.expected(member)
+            Target(absolute(path, target.path), target.how) for target in queue.expected(member)
         )
 
     def table(self, session: Session) -> Watches | None:
         """Give the watch table of the server of a session."""
         if session not in self._tables:
-            self._tables[session] = self.sight.watch_fact(session) if session else None
+            self._tables[session] = self.ensemble.watch_fact(session) if session else None
         return self._tables[session]
 
     def here(self, session: Session) -> frozenset[Text] | None:
@@ -173,9 +173,9 @@ class Lookout(msgspec.Struct, frozen=True, eq=False, dict=True):
         wanted = self._wants.get(session)
         if wanted is None:
             targets = (
-                self.expected(line, member)
+                self.expected(queue, member)
                 for member in self._places.get(session, ())
-                if (line := self._waits_in(member))
+                if (queue := self._waits_in(member))
             )
             wanted = frozenset(target.path for each in targets for target in each)
             self._wants[session] = wanted
@@ -185,10 +185,10 @@ class Lookout(msgspec.Struct, frozen=True, eq=False, dict=True):
         actual = self.here(session) or NONE
         if not actual:
             return
-        waiting = [(one, line) for one in self._places[session] if (line := self._waits_in(one))]
+        waiting = [(one, queue) for one in self._places[session] if (queue := self._waits_in(one))]
         idle = []
-        for member, line in waiting:
-            met = [one.path for one in self.expected(line, member) if one.path in actual]
+        for member, queue in waiting:
+            met = [one.path for one in self.expected(queue, member) if one.path in actual]
             yield from ((member, watched) for watched in map(self.member_at, met) if watched)
             if not met:
                 idle.append(member)
@@ -197,18 +197,18 @@ class Lookout(msgspec.Struct, frozen=True, eq=False, dict=True):
             astray = map(self.member_at, sorted(actual - self._wanted(session)))
             yield from ((owner[0], watched) for watched in astray if watched)
 
-    def _waits_in(self, member: Member) -> Line | None:
+    def _waits_in(self, member: Member) -> LockQueue | None:
         """Give the line in which it waits; None when it does not, or is no member."""
-        lines = (line for line in self.lock.lines if line.find(member.node) is not None)
-        line = next(lines, None)
-        return None if line is None or line.holds(member) else line
+        queues = (queue for queue in self.lock.queues if queue.find(member.node) is not None)
+        queue = next(queues, None)
+        return None if queue is None or queue.holds(member) else queue
 
     @cached_property
     def _places(self) -> dict[Session, tuple[Member, ...]]:
         places: dict[Session, list[Member]] = {}
-        for line in self.lock.lines:
-            for member in line.members:
-                if member.owner and member.owner != self.sight.own:
+        for queue in self.lock.queues:
+            for member in queue.members:
+                if member.owner and member.owner != self.ensemble.own:
                     places.setdefault(member.owner, []).append(member)
         return {session: tuple(members) for session, members in places.items()}
 
@@ -216,7 +216,9 @@ class Lookout(msgspec.Struct, frozen=True, eq=False, dict=True):
     def _rooms(self) -> frozenset[Text]:
         """The znodes whose children make up the lock: its own, and those of its sub-nodes."""
         path = self.lock.path
-        ends = (one for line in self.lock.lines for one in (*line.members[:1], *line.members[-1:]))
+        ends = (
+            one for queue in self.lock.queues for one in (*queue.members[:1], *queue.members[-1:])
+        )
         nested = (split(absolute(path, one.node))[0] for one in ends if "/" in one.node)
         return frozenset((path, *nested))
 

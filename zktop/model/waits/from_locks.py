@@ -23,9 +23,9 @@ import msgspec
 from zktop.model.actors import STRANDED, UNOWNED, Actors, session_of
 from zktop.model.facts import Millis, Session, session_text
 from zktop.model.history.change import LockChange, everybody
-from zktop.model.locks.lock import Line, Lock, Member
+from zktop.model.locks.lock import Lock, LockQueue, Member
 from zktop.model.locks.open_folder import folder_queues
-from zktop.model.locks.queue import Queue as Regular
+from zktop.model.locks.queue import RankedQueue as Regular
 from zktop.model.waits.state import Passing, QueueKind, WaitQueue, WaitRequest
 from zktop.model.world.sequence_diff import Split, splits
 
@@ -135,10 +135,10 @@ def queues(lock: Lock, actors: Actors, known: KnownQueues) -> Iterator[QueueUpda
     if lock.kind == "semaphore":
         yield _pool(lock, actors, known)
         return
-    if lock.kind in _SHARED and any(folder_queues(lock.lines)):
+    if lock.kind in _SHARED and any(folder_queues(lock.queues)):
         yield _together(lock, actors, known)
         return
-    for name, line in zip(queue_names(lock.path), lock.lines, strict=False):
+    for name, line in zip(queue_names(lock.path), lock.queues, strict=False):
         yield _queue(lock, line, name, actors, known)
 
 
@@ -176,7 +176,9 @@ def _conflicts(lock: Lock, waiters: Iterable[Member]) -> dict[str, tuple[str, ..
     return {one.node: tuple(other.node for other in lock.blocked_by(one)) for one in waiters}
 
 
-def _queue(lock: Lock, line: Line, name: str, actors: Actors, known: KnownQueues) -> QueueUpdate:
+def _queue(
+    lock: Lock, line: LockQueue, name: str, actors: Actors, known: KnownQueues
+) -> QueueUpdate:
     kind = _kind(lock, line)
     members = tuple(line.members)
     if lock.obstacles:
@@ -198,7 +200,7 @@ def _queue(lock: Lock, line: Line, name: str, actors: Actors, known: KnownQueues
     return _filled(rules, lock, members, actors, known)
 
 
-def _kind(lock: Lock, line: Line) -> QueueKind:
+def _kind(lock: Lock, line: LockQueue) -> QueueKind:
     """Choose the rule of the wait graph; pairwise conflicts serve where no simple one does."""
     if lock.kind == "election":
         return "election"
@@ -223,7 +225,7 @@ def _filled(
     before, requests = known.members.get(rules.lock), tuple(queue.requests)
     exempt = _exempt(lock)
     parts: Sequence[Split]
-    if any(folder_queues(lock.lines)):  # what a member does may change though it stays the same
+    if any(folder_queues(lock.queues)):  # what a member does may change though it stays the same
         parts = (Split(0, len(requests), 0, len(members)),)
     elif before is None:
         front = _standing(requests, members, actors, exempt)
@@ -293,7 +295,7 @@ def _first(
 
 
 def _exempt(lock: Lock) -> frozenset[str]:
-    if all(isinstance(line, Regular) and not line.exempt for line in lock.lines):
+    if all(isinstance(line, Regular) and not line.exempt for line in lock.queues):
         return _NOBODY
     return frozenset([member.node for member in lock.holders if lock.is_exempt(member)])
 
@@ -363,7 +365,7 @@ def plain_queue(lock: Lock, actors: Actors, *, are_owned: bool = False) -> WaitQ
 
     It may be known that each member has a session.
     """
-    line = lock.lines[0] if len(lock.lines) == 1 else None
+    line = lock.queues[0] if len(lock.queues) == 1 else None
     if not isinstance(line, Regular) or not line.regular or line.exempt:
         return None
     if lock.kind not in _QUEUED or not actors.are_sessions:
@@ -384,7 +386,7 @@ def plain_queue(lock: Lock, actors: Actors, *, are_owned: bool = False) -> WaitQ
 def _contenders(line: Regular, *, are_owned: bool) -> Contenders | None:
     """Leave the requests to be made where they are wanted, unless there are many to make anew."""
     members = line.members
-    if line.rule == "first-n" or line.notes.readers or len(members) > MANY:
+    if line.rule == "first-n" or line.oddities.readers or len(members) > MANY:
         return None
     return Contenders(members) if are_owned or all(map(attrgetter("owner"), members)) else None
 

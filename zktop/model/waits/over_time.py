@@ -22,7 +22,7 @@ from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.history.statistics import identity_of
 from zktop.model.locks.lock import Lock, Member, Roll
-from zktop.model.locks.watch_check import Lookout
+from zktop.model.locks.watch_check import WatchCheck
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.waits.assess import Assessment, assess
@@ -35,7 +35,7 @@ from zktop.model.waits.ring import ActorEvidence
 from zktop.model.waits.root_blockers import Forest, RootBlocker
 from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.state import WaitQueue, WaitRequest
-from zktop.model.world.ensemble import Sight
+from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.server_tables import Presence
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class DeadlockDetector:
 
     def judge(
         self,
-        sight: Sight,
+        ensemble: Ensemble,
         chronicle: LockHistories,
         locks: Mapping[Text, Lock],
         now_ms: Millis,
@@ -133,7 +133,7 @@ class DeadlockDetector:
         found = EvidenceCollector(
             graph=self.graph,
             activity=self._activity,
-            sight=sight,
+            ensemble=ensemble,
             chronicle=chronicle,
             locks=locks,
             client_names=client_names,
@@ -225,7 +225,7 @@ class DeadlockDetector:
         if queue.kind == "election":
             self._elections.add(queue.lock)
         if isinstance(queue.requests, tuple) and len(queue.requests) > MANY:
-            self._members[queue.lock] = tuple(lock.lines[0].members)
+            self._members[queue.lock] = tuple(lock.queues[0].members)
         return True
 
     def _replace(self, lined: "QueueUpdate", gone_at: int) -> None:
@@ -314,7 +314,7 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
 
     graph: WaitGraph
     activity: ConcurrencyDetector
-    sight: Sight
+    ensemble: Ensemble
     chronicle: LockHistories
     locks: Mapping[Text, Lock]
     client_names: ClientNames
@@ -359,7 +359,7 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
 
     def _watches(self, places: list[Standing]) -> dict[tuple[str, str], str]:
         """Judge the watches of all who wait, by queue and node."""
-        lookouts = {lock.path: Lookout(lock, self.sight) for _, _, lock, _ in places}
+        lookouts = {lock.path: WatchCheck(lock, self.ensemble) for _, _, lock, _ in places}
         return {
             (queue.lock, request.node): lookouts[lock.path].of(member).verdict
             for queue, request, lock, member in places
@@ -400,7 +400,7 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
 
     def _presence(self, actor: str) -> Presence | None:
         session = session_of(actor)
-        return self.sight.presence(session) if session else None
+        return self.ensemble.presence(session) if session else None
 
     def _label(self, name: str, request: WaitRequest) -> Text | None:
         lock = self.locks.get(Text(lock_path(name)))

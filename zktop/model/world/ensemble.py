@@ -18,8 +18,8 @@ from zktop.model.world.server_tables import (
     USUAL_TICK_MS,
     BlindSpot,
     Presence,
-    Table,
-    Witness,
+    ServerTables,
+    TableKind,
     host_of,
     latest_expiry,
 )
@@ -28,7 +28,7 @@ from zktop.model.world.world import World
 Extent = Literal["all", "some", "none"]
 
 
-class Sees(msgspec.Struct, frozen=True):
+class Visibility(msgspec.Struct, frozen=True):
     """How much of the ensemble's inside is visible."""
 
     sessions: Extent
@@ -36,69 +36,69 @@ class Sees(msgspec.Struct, frozen=True):
     expiry: Literal["all", "none"]
 
 
-class Span(msgspec.Struct, frozen=True, gc=False):
+class ExpiryWindow(msgspec.Struct, frozen=True, gc=False):
     """An interval of milliseconds from now."""
 
     low: int
     high: int
 
 
-class Sight(msgspec.Struct, frozen=True, eq=False):
+class Ensemble(msgspec.Struct, frozen=True, eq=False):
     """All witnesses together, at one moment. Made with `Sight.of`; nothing in it changes."""
 
     now_ms: Millis = 0
-    witnesses: tuple[Witness, ...] = ()
+    tables: tuple[ServerTables, ...] = ()
     own: Session | None = None  # our own session, which no judgement is about
     link: str | None = None  # the state of our own connection
     zxid: int = 0  # the newest transaction that anything is known of
     link_at: Millis = 0  # when our own connection got into its present state
 
     @classmethod
-    def of(cls, world: World, now_ms: Millis, previous: "Sight | None" = None) -> "Sight":
+    def of(cls, world: World, now_ms: Millis, previous: "Ensemble | None" = None) -> "Ensemble":
         """Join the tables of a world; what the previous sight indexed and still holds is kept."""
-        before = {one.server: one for one in previous.witnesses} if previous else {}
-        witnesses = tuple(
-            Witness.of(server, tables, before.get(server))
+        before = {one.server: one for one in previous.tables} if previous else {}
+        tables = tuple(
+            ServerTables.of(server, tables, before.get(server))
             for server, tables in sorted(world.tables.items())
         )
         link = world.link
         own = link.session if link else None
         state, at = (link.state, link.at) if link else (None, 0)
-        return cls(now_ms, witnesses, own or None, state, world.zxid, at)
+        return cls(now_ms, tables, own or None, state, world.zxid, at)
 
     @property
-    def sees(self) -> Sees:
+    def visibility(self) -> Visibility:
         """Tell how complete the tables are."""
-        return Sees(
-            _extent([one.connections is not None for one in self.witnesses]),
-            _extent([one.watches is not None for one in self.witnesses]),
-            "all" if any(one.expiry.expires_in_ms for one in self.witnesses) else "none",
+        return Visibility(
+            _extent([one.connections is not None for one in self.tables]),
+            _extent([one.watches is not None for one in self.tables]),
+            "all" if any(one.expiry.expires_in_ms for one in self.tables) else "none",
         )
 
     @property
     def blind_spots(self) -> tuple[BlindSpot, ...]:
         """Name what could not be read; learners have no expiry times, so one server's suffice."""
-        blind = (spot for one in self.witnesses for spot in one.blind_spots())
-        times = self.sees.expiry == "all"
+        blind = (spot for one in self.tables for spot in one.blind_spots())
+        times = self.visibility.expiry == "all"
         return tuple(spot for spot in blind if not (times and spot.table == "expiry"))
 
     def missing(self, need: str) -> tuple[str, ...]:
         """Say why a kind of table is not complete, in a sentence a server; empty when it is."""
-        if need not in get_args(Table):
+        if need not in get_args(TableKind):
             return ()
-        if not self.witnesses:
-            return (f"no server was asked for its {TABLE_NAMES[cast('Table', need)]}",)
+        if not self.tables:
+            return (f"no server was asked for its {TABLE_NAMES[cast('TableKind', need)]}",)
         return tuple(str(spot) for spot in self.blind_spots if spot.table == need)
 
     @property
     def servers(self) -> tuple[Server, ...]:
         """Give the figures of all ensemble members, by address."""
-        return tuple(one.figures for one in self.witnesses)
+        return tuple(one.figures for one in self.tables)
 
     def hidden_watches(self, server: str) -> int | None:
         """Count the child watches of one server, which no table shows; None: cannot be told."""
         return next(
-            (one.hidden_watches(self.own) for one in self.witnesses if one.server == server), None
+            (one.hidden_watches(self.own) for one in self.tables if one.server == server), None
         )
 
     def hides_watches(self, session: Session) -> bool | None:
@@ -108,7 +108,7 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
 
     def presence(self, session: Session) -> Presence | None:
         """Give the connection of a session: the newest news, when several servers claim it."""
-        told = [one.presence(session, self.own) for one in self.witnesses]
+        told = [one.presence(session, self.own) for one in self.tables]
         claims = sorted(filter(None, told), key=Presence.newness, reverse=True)
         if len(claims) < 2:  # noqa: PLR2004  the rule: nobody contradicts
             return claims[0] if claims else None
@@ -119,13 +119,13 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
         """Count the connections, without our own, that come from one address or one host."""
         own = self.presence(self.own) if self.own else None
         ours = own is not None and place in (own.client, host_of(own.client))
-        return sum(one.callers[Text(place)] for one in self.witnesses) - ours
+        return sum(one.callers[Text(place)] for one in self.tables) - ours
 
     def connected(self, session: Session, czxid: int = 0) -> bool | None:
         """Tell whether a server has a connection of it; None where not all servers could say."""
-        if any(session in (one.connections or ()) for one in self.witnesses):
+        if any(session in (one.connections or ()) for one in self.tables):
             return True
-        tables = [one.tables.connections for one in self.witnesses]
+        tables = [one.facts.connections for one in self.tables]
         told = [table.rows is not None and table.zxid >= czxid for table in tables if table]
         return False if told and len(told) == len(tables) and all(told) else None
 
@@ -146,11 +146,11 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
     def watch_fact(self, session: Session) -> Watches | None:
         """Give the table that `watched` was read from."""
         keeper = self._keeper(session)
-        return keeper.tables.watches if keeper and keeper.watches else None
+        return keeper.facts.watches if keeper and keeper.watches else None
 
     def watchers(self, path: str) -> frozenset[Session]:
         """Give all who are seen to watch a path, without ourselves."""
-        tables = (one.watches for one in self.witnesses)
+        tables = (one.watches for one in self.tables)
         found = (table.by_path.get(Text(path), ()) for table in tables if table)
         return frozenset(one for sessions in found for one in sessions if one != self.own)
 
@@ -162,7 +162,7 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
         lists = sorted(self._expiries(), key=_at, reverse=True)
         return next((t[session] for one in lists if session in (t := one.timeouts_ms or {})), None)
 
-    def expires_in(self, session: Session, now_ms: Millis | None = None) -> Span | None:
+    def expires_in(self, session: Session, now_ms: Millis | None = None) -> ExpiryWindow | None:
         """Give the milliseconds until it expires, should it stay silent; None when nothing tells.
 
         The leader's own date counts, unless the session was heard of after that was made.
@@ -174,7 +174,7 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
         if not dates:
             return None
         low, high = max(dates)
-        return Span(max(0, low - now_ms), max(0, high - now_ms))
+        return ExpiryWindow(max(0, low - now_ms), max(0, high - now_ms))
 
     def is_listed(self, session: Session, czxid: int = 0) -> bool | None:
         """Tell whether the newest list of all sessions has it; None when there is none to trust.
@@ -182,7 +182,7 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
         A list that misses our own session is not complete, so what it misses proves nothing.
         """
         lists = sorted(
-            (one for one in self.witnesses if one.sessions),
+            (one for one in self.tables if one.sessions),
             key=lambda w: w.expiry.at,
             reverse=True,
         )
@@ -196,7 +196,7 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
 
     def alive(self, session: Session, czxid: int = 0) -> bool | None:
         """Tell whether the ensemble still has the session; None when no table can tell."""
-        if any(session in (one.connections or ()) for one in self.witnesses):
+        if any(session in (one.connections or ()) for one in self.tables):
             return True
         return self.is_listed(session, czxid)
 
@@ -214,30 +214,30 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
 
     def owner_of(self, path: str) -> Session | None:
         """Name the owner of an ephemeral znode by a server's dump, also where its ACL hides it."""
-        dumps = sorted(self.witnesses, key=lambda one: one.expiry.at, reverse=True)
+        dumps = sorted(self.tables, key=lambda one: one.expiry.at, reverse=True)
         return next((one.owners[Text(path)] for one in dumps if path in one.owners), None)
 
-    def changed_since(self, before: "Sight") -> frozenset[Session]:
+    def changed_since(self, before: "Ensemble") -> frozenset[Session]:
         """Give the sessions whose watches, or whose server, are not what they were."""
-        earlier = {one.server: one for one in before.witnesses}
-        later = {one.server: one for one in self.witnesses}
+        earlier = {one.server: one for one in before.tables}
+        later = {one.server: one for one in self.tables}
         changed: set[Session] = set()
         for server in earlier.keys() | later.keys():
             changed |= _difference(earlier.get(server), later.get(server))
         return frozenset(changed)
 
-    def _keeper(self, session: Session) -> Witness | None:
+    def _keeper(self, session: Session) -> ServerTables | None:
         """Find the server that the session is connected to, as far as that is known."""
         presence = self.presence(session)
         if presence is not None:
-            return next(one for one in self.witnesses if one.server == presence.server)
-        if self.sees.sessions == "all":
+            return next(one for one in self.tables if one.server == presence.server)
+        if self.visibility.sessions == "all":
             return None
-        watching = [one for one in self.witnesses if one.watches and session in one.watches.rows]
-        return max(watching, key=lambda one: _at(one.tables.watches), default=None)
+        watching = [one for one in self.tables if one.watches and session in one.watches.rows]
+        return max(watching, key=lambda one: _at(one.facts.watches), default=None)
 
     def _expiries(self) -> Iterator[Expiry]:
-        return (one.expiry for one in self.witnesses)
+        return (one.expiry for one in self.tables)
 
     def _by_leader(self, session: Session) -> tuple[Millis, Millis] | None:
         told = [one for one in self._expiries() if session in (one.expires_in_ms or {})]
@@ -259,7 +259,7 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
         timeout = self.timeout_ms(session)
         if timeout is None or not self.gone(session):
             return None
-        seen_gone = max(_at(one.tables.connections) for one in self.witnesses)
+        seen_gone = max(_at(one.facts.connections) for one in self.tables)
         return self.now_ms, seen_gone + latest_expiry(timeout, self._tick_ms)
 
     @property
@@ -268,7 +268,7 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
         return next((tick for tick in told if tick > 0), USUAL_TICK_MS)
 
 
-NO_SIGHT: Final = Sight()
+NO_ENSEMBLE: Final = Ensemble()
 
 
 def _at(fact: msgspec.Struct | None) -> Millis:
@@ -281,7 +281,7 @@ def _extent(told: list[bool]) -> Extent:
     return "all" if all(told) else "some"
 
 
-def _difference(before: Witness | None, after: Witness | None) -> set[Session]:
+def _difference(before: ServerTables | None, after: ServerTables | None) -> set[Session]:
     if before is after:
         return set()
     watches = _changed(_watch_rows(before), _watch_rows(after))
@@ -290,7 +290,7 @@ def _difference(before: Witness | None, after: Witness | None) -> set[Session]:
     return watches | (here ^ there)
 
 
-def _watch_rows(witness: Witness | None) -> dict[Session, tuple[Text, ...]]:
+def _watch_rows(witness: ServerTables | None) -> dict[Session, tuple[Text, ...]]:
     return witness.watches.rows if witness and witness.watches else {}
 
 

@@ -138,7 +138,7 @@ class Family(msgspec.Struct, frozen=True):
         return iter(self.members.values())
 
 
-NOBODY: Final = Family()
+NO_FAMILY: Final = Family()
 NONE_ABSENT: Final[dict[Text, int]] = {}  # one for all families that miss nobody
 
 
@@ -276,10 +276,12 @@ def _reading(znode: Znode) -> tuple[int, bool, bytes, tuple[int, ...]]:
 _Read = tuple[tuple[Text, ...], Iterable[Znode]]  # the names of all, and all that is known
 
 
-def first_family(path: str, facts: Sequence[FamilyFact], before: Family = NOBODY) -> Family | None:
+def first_family(
+    path: str, facts: Sequence[FamilyFact], before: Family = NO_FAMILY
+) -> Family | None:
     """Give what `before.after(path, facts)` gives where these are a listing, its reads or both."""
     first = facts[0]
-    if before is not NOBODY:
+    if before is not NO_FAMILY:
         return _read_at_last(before, first) if len(facts) == 1 else None
     if not isinstance(first, Children):
         return None

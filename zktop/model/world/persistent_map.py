@@ -1,8 +1,8 @@
 """An immutable mapping whose next version costs the same however large it is.
 
 A world of ten thousand locks changes one lock at a time. Copying a dictionary of ten thousand
-entries for that would make every event pay for all locks. A `Shelf` is a large dictionary that
-nobody changes any more (the base), seen through a small one that is copied (the recent changes).
+entries for that would make every event pay for all locks. A `PersistentMap` is a large dictionary
+that never changes (the base), seen through a small one that is copied (the recent changes).
 When the small one has grown to its limit, both are poured into a new base: a copy at C speed,
 shared by a few dozen changes. A base remembers what was poured into it and into the ones before
 it, so that the difference to a recent version is found without looking at everything.
@@ -25,7 +25,7 @@ POURS_REMEMBERED = 8
 Mark = object
 
 
-class Shelf(Mapping[K, V]):
+class PersistentMap(Mapping[K, V]):
     """A persistent mapping: `with_changes` leaves this one as it is and gives the next one."""
 
     __slots__ = ("base", "length", "mark", "poured_in", "recent")
@@ -44,18 +44,18 @@ class Shelf(Mapping[K, V]):
         # Newest first: what differs from the base of that mark.
         self.poured_in: tuple[tuple[Mark, tuple[K, ...]], ...] = ()
 
-    def with_changes(self, changes: Mapping[K, V | None]) -> "Shelf[K, V]":
+    def with_changes(self, changes: Mapping[K, V | None]) -> "PersistentMap[K, V]":
         """Give the mapping with these entries set; None takes an entry away."""
         if not changes:
             return self
         gone = [key for key, value in changes.items() if value is None]
         came = len(changes) - len(gone) - len(self.among(changes.keys()))
-        following = Shelf(self.base, {**self.recent, **changes}, self.length + came)
+        following = PersistentMap(self.base, {**self.recent, **changes}, self.length + came)
         following.mark, following.poured_in = self.mark, self.poured_in
         limit = RECENT_LIMIT if len(self.base) > FEW else FEW_RECENT
         return following if len(following.recent) <= limit else following.poured()
 
-    def changed_since(self, before: "Shelf[K, V]") -> set[K]:
+    def changed_since(self, before: "PersistentMap[K, V]") -> set[K]:
         """Give the keys whose values are not the same objects as in the earlier version.
 
         It looks at recent changes alone unless the earlier version is from long ago.
@@ -95,13 +95,13 @@ class Shelf(Mapping[K, V]):
                 return found
         return None
 
-    def poured(self) -> "Shelf[K, V]":
+    def poured(self) -> "PersistentMap[K, V]":
         """Give the same entries with nothing on top of them."""
         entries = {**self.base, **self.recent}
         for key, value in self.recent.items():
             if value is None:
                 del entries[key]
-        poured = Shelf(cast("dict[K, V]", entries))
+        poured = PersistentMap(cast("dict[K, V]", entries))
         poured.mark = Mark()
         if len(poured) > FEW:  # of few that come and go, more would be remembered than there are
             remembered = self.poured_in[: POURS_REMEMBERED - 1]

@@ -7,7 +7,7 @@ import msgspec
 from zktop.model.facts import join, split
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text, nearest
-from zktop.model.world.family import NEVER, NOBODY
+from zktop.model.world.family import NEVER, NO_FAMILY
 from zktop.model.world.world import World
 
 
@@ -44,7 +44,7 @@ def denied_roots(world: World, settings: Settings) -> Iterator[DeniedRoot]:
     """Find the patterns whose first znode may not be listed; an exact root is shown as a lock."""
     for root in named_roots(settings):
         base = base_of(root.path)
-        if "*" in root.path and world.families.get(base, NOBODY).denied:
+        if "*" in root.path and world.families.get(base, NO_FAMILY).denied:
             znode = world.node(base)
             stat = znode.stat if znode else None
             yield DeniedRoot(root.path, base, stat.num_children if stat else None)

@@ -14,13 +14,13 @@ import msgspec
 
 from zktop.model.facts import Connection, Expiry, Millis, Server, ServerFact, Session
 from zktop.model.text import Text
-from zktop.model.world.world import NO_TABLES, Tables
+from zktop.model.world.world import NO_TABLES, TableFacts
 
 NOTHING: Final[frozenset[Text]] = frozenset()
 NO_SERVER: Final = Server(zxid=0, at=0, server=Text(""))
 
-Table = Literal["connections", "watches", "expiry", "figures"]
-TABLE_NAMES: Final[dict[Table, str]] = {
+TableKind = Literal["connections", "watches", "expiry", "figures"]
+TABLE_NAMES: Final[dict[TableKind, str]] = {
     "connections": "connection table",
     "watches": "watch table",
     "expiry": "expiry table",
@@ -75,7 +75,7 @@ class BlindSpot(msgspec.Struct, frozen=True, gc=False):
     """A table that one server did not give, and why."""
 
     server: Text
-    table: Table
+    table: TableKind
     why: Text
 
     def __str__(self) -> str:
@@ -83,7 +83,7 @@ class BlindSpot(msgspec.Struct, frozen=True, gc=False):
         return f"{self.server} gives no {TABLE_NAMES[self.table]}: {self.why}"
 
 
-class WatchTable(msgspec.Struct, frozen=True, eq=False, dict=True):
+class WatchIndex(msgspec.Struct, frozen=True, eq=False, dict=True):
     """The data and exists watches of one server, to be asked by session or by path."""
 
     rows: dict[Session, tuple[Text, ...]]
@@ -118,29 +118,31 @@ class WatchTable(msgspec.Struct, frozen=True, eq=False, dict=True):
         return {}
 
 
-class Witness(msgspec.Struct, frozen=True, eq=False, dict=True):
+class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
     """One ensemble member and its tables."""
 
     server: Text
-    tables: Tables = NO_TABLES
-    watches: WatchTable | None = None
+    facts: TableFacts = NO_TABLES
+    watches: WatchIndex | None = None
     surplus: int | None = None  # watches that it counts and does not list; None: cannot be told
     surplus_before: int | None = None  # the same, by the tables before these
 
     @classmethod
-    def of(cls, server: Text, tables: Tables, before: "Witness | None" = None) -> "Witness":
+    def of(
+        cls, server: Text, facts: TableFacts, before: "ServerTables | None" = None
+    ) -> "ServerTables":
         """Call the witness, keeping from its earlier statement what did not change."""
-        if before is not None and before.tables is tables:
+        if before is not None and before.facts is facts:
             return before
         known = before.watches if before is not None else None
-        watches = _indexed(tables, known)
-        surplus, told = _surplus(tables, watches), before.surplus if before is not None else None
-        return cls(server, tables, watches, told if surplus is None else surplus, told)
+        watches = _indexed(facts, known)
+        surplus, told = _surplus(facts, watches), before.surplus if before is not None else None
+        return cls(server, facts, watches, told if surplus is None else surplus, told)
 
     @cached_property
     def connections(self) -> dict[Session, Connection] | None:
         """Its connections by session; None when it gave no table."""
-        fact = self.tables.connections
+        fact = self.facts.connections
         if fact is None or fact.rows is None:
             return None
         tick_ms = self.expiry.tick_ms or USUAL_TICK_MS
@@ -169,7 +171,7 @@ class Witness(msgspec.Struct, frozen=True, eq=False, dict=True):
     @property
     def lists_all_watches(self) -> bool:
         """Tell whether its watch table has child watches among the others."""
-        return self.tables.watches is not None and self.tables.watches.is_mixed
+        return self.facts.watches is not None and self.facts.watches.is_mixed
 
     def lists(self, session: Session) -> bool:
         """Tell whether one of its lists of sessions has this one."""
@@ -184,16 +186,16 @@ class Witness(msgspec.Struct, frozen=True, eq=False, dict=True):
     @property
     def expiry(self) -> Expiry:
         """Its expiry table, empty when it gave none."""
-        return self.tables.expiry or Expiry(zxid=0, at=0, server=self.server)
+        return self.facts.expiry or Expiry(zxid=0, at=0, server=self.server)
 
     @property
     def figures(self) -> Server:
         """Its figures, empty when it gave none."""
-        return self.tables.server or msgspec.structs.replace(NO_SERVER, server=self.server)
+        return self.facts.server or msgspec.structs.replace(NO_SERVER, server=self.server)
 
     def presence(self, session: Session, own: Session | None) -> Presence | None:
         """Give its claim of a session, if it makes one."""
-        rows, fact = self.connections, self.tables.connections
+        rows, fact = self.connections, self.facts.connections
         if fact is None or rows is None or session not in rows:
             return None
         ours = rows.get(own) if own else None
@@ -201,12 +203,12 @@ class Witness(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def blind_spots(self) -> Iterator[BlindSpot]:
         """Name the tables that it did not give."""
-        tables = self.tables
-        given: tuple[tuple[Table, bool, ServerFact | None], ...] = (
-            ("connections", self.connections is not None, tables.connections),
-            ("watches", self.watches is not None, tables.watches),
-            ("expiry", bool(self.expiry.expires_in_ms), tables.expiry),
-            ("figures", self.figures.mode is not None, tables.server),
+        facts = self.facts
+        given: tuple[tuple[TableKind, bool, ServerFact | None], ...] = (
+            ("connections", self.connections is not None, facts.connections),
+            ("watches", self.watches is not None, facts.watches),
+            ("expiry", bool(self.expiry.expires_in_ms), facts.expiry),
+            ("figures", self.figures.mode is not None, facts.server),
         )
         for table, there, fact in given:
             if not there:
@@ -247,18 +249,18 @@ class Witness(msgspec.Struct, frozen=True, eq=False, dict=True):
         return self._is_here(own) and (version is None or version < _COUNTS_RECURSIVE_TWICE[0])
 
 
-def _indexed(tables: Tables, known: WatchTable | None) -> WatchTable | None:
+def _indexed(facts: TableFacts, known: WatchIndex | None) -> WatchIndex | None:
     """Give the index of the watch table; one that says the same as before keeps its own."""
-    rows = tables.watches.rows if tables.watches else None
+    rows = facts.watches.rows if facts.watches else None
     if rows is None:
         return None
     is_same = known is not None and (known.rows is rows or known.rows == rows)
-    return known if is_same else WatchTable(rows)
+    return known if is_same else WatchIndex(rows)
 
 
-def _surplus(tables: Tables, watches: WatchTable | None) -> int | None:
+def _surplus(facts: TableFacts, watches: WatchIndex | None) -> int | None:
     """Compare what a server counts with what it lists, if both were read in one look."""
-    figures, table = tables.server, tables.watches
+    figures, table = facts.server, facts.watches
     if figures is None or table is None or watches is None or figures.watches is None:
         return None
     listed = watches.total if table.listed is None else table.listed  # from old recordings

@@ -36,11 +36,11 @@ from zktop.model.facts import (
     split,
 )
 from zktop.model.text import Text
-from zktop.model.world.family import NEVER, NOBODY, Family, FamilyFact, Znode, first_family
-from zktop.model.world.persistent_map import Shelf
+from zktop.model.world.family import NEVER, NO_FAMILY, Family, FamilyFact, Znode, first_family
+from zktop.model.world.persistent_map import PersistentMap
 
 
-class Tables(msgspec.Struct, frozen=True):
+class TableFacts(msgspec.Struct, frozen=True):
     """What one ensemble member tells of itself; None where nothing was read yet."""
 
     server: Server | None = None
@@ -48,7 +48,7 @@ class Tables(msgspec.Struct, frozen=True):
     watches: Watches | None = None
     expiry: Expiry | None = None
 
-    def after(self, fact: ServerFact) -> "Tables":
+    def after(self, fact: ServerFact) -> "TableFacts":
         """Give the tables with this one in place of an older one of its kind."""
         field = type(fact).__name__.lower()
         known: ServerFact | None = getattr(self, field)
@@ -57,11 +57,11 @@ class Tables(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, **{field: fact})
 
 
-NO_TABLES = Tables()
+NO_TABLES = TableFacts()
 _OF_ONE = (Node, Gone)
 
 
-class Change(msgspec.Struct, frozen=True, gc=False):
+class WorldDiff(msgspec.Struct, frozen=True, gc=False):
     """What differs between two worlds."""
 
     paths: set[Text]  # whose families differ
@@ -72,8 +72,8 @@ class Change(msgspec.Struct, frozen=True, gc=False):
 class World(msgspec.Struct, frozen=True):
     """Everything that is known of the ensemble at one moment."""
 
-    families: Shelf[Text, Family] = Shelf()
-    tables: Shelf[Text, Tables] = Shelf()
+    families: PersistentMap[Text, Family] = PersistentMap()
+    tables: PersistentMap[Text, TableFacts] = PersistentMap()
     link: Link | None = None
     zxid: int = 0  # the newest transaction that any fact was read at
     at: Millis = 0  # when the newest fact arrived
@@ -103,11 +103,11 @@ class World(msgspec.Struct, frozen=True):
 
     def family(self, path: str) -> Family:
         """Give the children of a path, as far as they are known of the path as it is now."""
-        family = self.families.get(Text(path), NOBODY)
-        if family is NOBODY:
+        family = self.families.get(Text(path), NO_FAMILY)
+        if family is NO_FAMILY:
             return family
         parent, name = split(path)
-        return family.since(self.families.get(parent, NOBODY).born_after(name))
+        return family.since(self.families.get(parent, NO_FAMILY).born_after(name))
 
     def families_of(self, paths: Iterable[Text]) -> Iterator[tuple[Text, Family]]:
         """Give the same of many paths, sooner where most are siblings."""
@@ -118,19 +118,21 @@ class World(msgspec.Struct, frozen=True):
         parent, name = split(path)
         return self.family(parent).members.get(name)
 
-    def changed_since(self, before: "World") -> Change:
+    def changed_since(self, before: "World") -> WorldDiff:
         """Tell what differs from an earlier world, at a cost that follows the difference."""
-        return Change(
+        return WorldDiff(
             self.families.changed_since(before.families),
             self.tables.changed_since(before.tables),
             self.link != before.link,
         )
 
-    def _families_after(self, by_family: Mapping[Text, list[FamilyFact]]) -> "Shelf[Text, Family]":
+    def _families_after(
+        self, by_family: Mapping[Text, list[FamilyFact]]
+    ) -> "PersistentMap[Text, Family]":
         known = self.families.finder
         after: dict[Text, Family | None] = {}
         for path, told in by_family.items():
-            before = known(path) or NOBODY
+            before = known(path) or NO_FAMILY
             family = first_family(path, told, before)
             if family is None:
                 family = before.after(path, told)
@@ -138,8 +140,8 @@ class World(msgspec.Struct, frozen=True):
                 after[path] = family
         return self.families.with_changes(after)
 
-    def _tables_after(self, facts: list[ServerFact]) -> dict[Text, Tables | None]:
-        after: dict[Text, Tables | None] = {}
+    def _tables_after(self, facts: list[ServerFact]) -> dict[Text, TableFacts | None]:
+        after: dict[Text, TableFacts | None] = {}
         for fact in facts:
             known = after.get(fact.server)
             if known is None:
@@ -183,27 +185,27 @@ def _sorted_out(facts: Iterable[SourceFact]) -> _SortedOut:
 
 
 def _outlived(
-    families: Shelf[Text, Family], told_of: AbstractSet[Text]
+    families: PersistentMap[Text, Family], told_of: AbstractSet[Text]
 ) -> dict[Text, Family | None]:
     """Let go of what was known below a znode that is told to be gone or created again."""
     after: dict[Text, Family | None] = {}
     for path, family, lasting in _lasting(families, families.among(told_of)):
         if lasting is not family or not lasting.members:
-            after[path] = None if lasting == NOBODY else lasting
+            after[path] = None if lasting == NO_FAMILY else lasting
     return after
 
 
 def _lasting(
-    families: Shelf[Text, Family], paths: Iterable[Text]
+    families: PersistentMap[Text, Family], paths: Iterable[Text]
 ) -> Iterator[tuple[Text, Family, Family]]:
     """Give families as they are known, and what of that is true of the paths as they are now."""
     known = families.finder
-    above, parent = "", NOBODY
+    above, parent = "", NO_FAMILY
     for path in paths:
         slash = path.rfind("/") + 1
         if path[:slash] != above or slash == len(path):  # the root of all is no child of its own
-            above, parent = path[:slash], known(split(path)[0]) or NOBODY
-        family = known(path) or NOBODY
+            above, parent = path[:slash], known(split(path)[0]) or NO_FAMILY
+        family = known(path) or NO_FAMILY
         born = parent.born_after(Text(path[slash:]))
         yield path, family, family if family.oldest > born else family.since(born)
 
@@ -270,7 +272,7 @@ def difference(before: World, after: World) -> Iterator[AnyFact]:
     for path in sorted(change.paths):
         family = after.families.get(path)
         if family is not None:
-            yield from _family_changes(path, before.families.get(path, NOBODY), family)
+            yield from _family_changes(path, before.families.get(path, NO_FAMILY), family)
         else:
             yield from _end(path, after)
     for server in sorted(change.servers):
@@ -289,7 +291,7 @@ def difference(before: World, after: World) -> Iterator[AnyFact]:
 def _end(path: Text, world: World) -> Iterator[Gone]:
     """Say that a path is no more, as far as its parent tells."""
     parent, name = split(path)
-    family = world.families.get(parent, NOBODY)
+    family = world.families.get(parent, NO_FAMILY)
     zxid = family.absent_at(name)
     if zxid != NEVER:
         yield Gone(path=path, zxid=zxid, at=family.told_at)

@@ -10,7 +10,7 @@ from typing import Final
 from zktop.model.facts import Connections, Millis, Session
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.model.world.server_tables import Witness
+from zktop.model.world.server_tables import ServerTables
 from zktop.ui.past.tape import Tape
 
 LATE_MS: Final = 60_000  # a table tells of contacts that are at most so old
@@ -29,7 +29,7 @@ class ServerContacts:
     def _begin(self, tape: Tape | None) -> None:
         self._tape, self._read = tape, 0
         self._thinned = tape.thinned if tape else 0
-        self._told: list[tuple[Millis, Witness]] = []
+        self._told: list[tuple[Millis, ServerTables]] = []
         self._newest: dict[Text, object] = {}  # table of each server
 
     def look(self, tape: Tape) -> None:
@@ -38,31 +38,31 @@ class ServerContacts:
             self._begin(tape)
         for kept in tape.since(self._read):
             self._read = kept.number
-            for witness in kept.frame.report.sight.witnesses:
-                self._take(witness)
+            for tables in kept.frame.report.ensemble.tables:
+                self._take(tables)
 
-    def _take(self, witness: Witness) -> None:
-        table = witness.tables.connections
-        if table is None or table.rows is None or self._newest.get(witness.server) is table:
+    def _take(self, tables: ServerTables) -> None:
+        table = tables.facts.connections
+        if table is None or table.rows is None or self._newest.get(tables.server) is table:
             return
-        self._newest[witness.server] = table
-        self._told.append((table.at, witness))
+        self._newest[tables.server] = table
+        self._told.append((table.at, tables))
 
     def contacts(self, session: Session, begin: Millis, end: Millis) -> list[tuple[Millis, Text]]:
         """Give when a session was heard of in a span of time, and by which server."""
         found = []
-        for at, witness in self._told[bisect_left(self._told, begin, key=_at) :]:
+        for at, tables in self._told[bisect_left(self._told, begin, key=_at) :]:
             if at >= end + LATE_MS:
                 break
-            row = (witness.connections or {}).get(session)
+            row = (tables.connections or {}).get(session)
             if row is not None and row.quiet_ms is not None:
                 heard = at - row.quiet_ms
                 if begin <= heard < end:
-                    found.append((heard, witness.server))
+                    found.append((heard, tables.server))
         return sorted(found)
 
 
-def _at(told: tuple[Millis, Witness]) -> Millis:
+def _at(told: tuple[Millis, ServerTables]) -> Millis:
     return told[0]
 
 
@@ -78,7 +78,7 @@ class ContactTimes:
 
     def of(self, session: Session, report: Report, tape: Tape) -> tuple[Millis, ...]:
         """Give the times, newest first; looked up again when there is a newer table."""
-        presence = report.sight.presence(session)
+        presence = report.ensemble.presence(session)
         if presence is None or presence.timeout_ms is None:
             return ()
         newest = presence.server, presence.at
@@ -100,10 +100,10 @@ def _contacts(
         frame = tape[index]
         if frame.at < begin:
             return
-        for witness in frame.report.sight.witnesses:
-            table = witness.tables.connections
-            if witness.server == server and table is not None and table is not before:
+        for tables in frame.report.ensemble.tables:
+            table = tables.facts.connections
+            if tables.server == server and table is not None and table is not before:
                 before = table
-                row = (witness.connections or {}).get(session)
+                row = (tables.connections or {}).get(session)
                 if row is not None and row.quiet_ms is not None:
                     yield table.at - row.quiet_ms

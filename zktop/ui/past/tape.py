@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from zktop.model.report import Report
     from zktop.model.waits.deadlock import Deadlock
     from zktop.model.waits.deadlock_log import EndedDeadlock
-    from zktop.model.world.world import Tables
+    from zktop.model.world.world import TableFacts
 
 # How many of each take as much room as one changed lock, or the rest of one frame: 3 to 6 kB.
 MEMBERS = LOCKS = 128
@@ -156,7 +156,7 @@ def _rows(report: "Report", before: "Report | None") -> int:
     )
 
 
-def _tables(tables: "Tables | None") -> tuple[Sized | None, ...]:
+def _tables(tables: "TableFacts | None") -> tuple[Sized | None, ...]:
     """Give what of a server's tables may be large."""
     one, two, three = (
         (tables.connections, tables.watches, tables.expiry) if tables else (None, None, None)

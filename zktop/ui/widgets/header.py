@@ -17,7 +17,7 @@ from textual.geometry import Size
 from zktop.model.facts import Millis, Server, ServerState
 from zktop.model.format import count, spoken
 from zktop.model.report import Report
-from zktop.model.world.ensemble import Sight
+from zktop.model.world.ensemble import Ensemble
 from zktop.ui.filters import FilterCount
 from zktop.ui.keys import DEMO
 from zktop.ui.screens import PAGES
@@ -207,7 +207,7 @@ def _unanswered(moment: ViewState) -> Iterator[Line]:
         return
 
     link = frame.report.world.link
-    for one in frame.report.sight.servers:
+    for one in frame.report.ensemble.servers:
         if one.state in OUTAGES and link is not None and one.server == link.server:
             yield line(outage(one.state, out_for(one, frame.at)))
 
@@ -256,10 +256,10 @@ class HeaderPiece(NamedTuple):
 
 def pieces(report: Report) -> Iterator[HeaderPiece]:
     """Say all of it."""
-    sight = report.sight
+    ensemble = report.ensemble
     yield HeaderPiece(1, line(count(len(report.paths), "lock")))
-    yield from _servers(sight)
-    yield from _roles(sight)
+    yield from _servers(ensemble)
+    yield from _roles(ensemble)
     yield from _wrong(report)
     if any(one.need not in ("history", "leases") for one in report.blind):
         yield HeaderPiece(0, line(("BLIND SPOTS", "unknown")))
@@ -280,9 +280,9 @@ def newest_of(servers: Iterable[Server]) -> int:
     return max((one.server_zxid or 0 for one in servers), default=0)
 
 
-def _servers(sight: Sight) -> Iterator[HeaderPiece]:
+def _servers(ensemble: Ensemble) -> Iterator[HeaderPiece]:
     """Count the servers that answer; those that do not are never left out."""
-    servers, sees = sight.servers, sight.sees
+    servers, sees = ensemble.servers, ensemble.visibility
     if not servers:
         yield HeaderPiece(2, line("servers not asked"))
         return
@@ -295,16 +295,16 @@ def _servers(sight: Sight) -> Iterator[HeaderPiece]:
         yield HeaderPiece(2, line(told))
 
 
-def _roles(sight: Sight) -> Iterator[HeaderPiece]:
+def _roles(ensemble: Ensemble) -> Iterator[HeaderPiece]:
     """Say who leads, who is connected, and whether the others keep up with the leader."""
-    servers = sight.servers
+    servers = ensemble.servers
     leader = next((one for one in servers if one.mode == "leader"), None)
     if leader is not None:
         yield HeaderPiece(4, line(f"leader {_host(leader.server, servers)}"))
-    if sight.sees.sessions != "none":
-        there = sum(len(one.connections or ()) for one in sight.witnesses)
-        at_least = "≥" if sight.sees.sessions == "some" else ""
-        ours = any(sight.own in (one.connections or ()) for one in sight.witnesses)
+    if ensemble.visibility.sessions != "none":
+        there = sum(len(one.connections or ()) for one in ensemble.tables)
+        at_least = "≥" if ensemble.visibility.sessions == "some" else ""
+        ours = any(ensemble.own in (one.connections or ()) for one in ensemble.tables)
         yield HeaderPiece(3, line(f"{at_least}{count(there - ours, 'session')}"))
     newest = newest_of(servers)
     if newest:

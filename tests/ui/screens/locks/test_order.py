@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zktop.model.history.lock_history import FirstLook, LockHistory
-from zktop.model.layouts.layout import Kind
+from zktop.model.layouts.layout import LockKind
 from zktop.model.locks.lock import Lock
 from zktop.model.text import Text
 from zktop.ui.screens.common.status_codes import QUIET_RANK, LockStatus
@@ -23,7 +23,7 @@ MARKS: list[tuple[int, Ink]] = [
 NAMES = [Text(f"/locks/{letter}") for letter in "abcdefgh"]
 
 
-def lock(path: Text, kind: Kind) -> Lock:
+def lock(path: Text, kind: LockKind) -> Lock:
     """A lock of a kind, with nobody in it."""
     return Lock(path, "kazoo-lock", kind, (), None, 0, NOW)
 
@@ -41,7 +41,7 @@ def rows(draw: st.DrawFn, path: Text) -> LockRow:
     )
     rank, ink = draw(st.sampled_from(MARKS))
     mark = LockStatus("x", ink, rank)
-    kind: Kind = draw(st.sampled_from(["mutex", "mutex", "election"]))
+    kind: LockKind = draw(st.sampled_from(["mutex", "mutex", "election"]))
     waiting = draw(st.sampled_from([None, 0, 1, 4, 50_000]))
     gone_at = draw(st.sampled_from([None, None, None, known_at + 500]))
     return row_of(lock(path, kind), history, mark, waiting, gone_at)

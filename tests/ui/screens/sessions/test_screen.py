@@ -249,20 +249,20 @@ def test_a_silent_session_is_compared_with_its_host(others: tuple[int, int], sai
     """Whether it is the process or the host makes the difference."""
     rows = [row(name, quiet) for name, quiet in zip("ABC", (8_000, *others), strict=True)]
     far = replace(row("D", 100), client=Text("10.0.0.12:7"))
-    sight = told(connections(ZK1, *rows, far, at=AT))[-1].report.sight
+    ensemble = told(connections(ZK1, *rows, far, at=AT))[-1].report.ensemble
 
-    assert said in of_host(sight, session("A"))
-    assert of_host(sight, session("D")) == ""
-    assert of_host(sight, session("nobody")) == ""
+    assert said in of_host(ensemble, session("A"))
+    assert of_host(ensemble, session("D")) == ""
+    assert of_host(ensemble, session("nobody")) == ""
 
 
 def test_a_session_that_is_heard_of_has_others_beside_it() -> None:
     """They are counted, and those that are silent."""
     rows = [row("A", 100), row("B", 8_000), row("C", 100)]
-    sight = told(connections(ZK1, *rows, at=AT))[-1].report.sight
+    ensemble = told(connections(ZK1, *rows, at=AT))[-1].report.ensemble
 
-    assert of_host(sight, session("A")) == "10.0.0.1 has 2 more sessions, 1 silent"
-    assert of_host(sight, session("B")).endswith("rather than the host or its network")
+    assert of_host(ensemble, session("A")) == "10.0.0.1 has 2 more sessions, 1 silent"
+    assert of_host(ensemble, session("B")).endswith("rather than the host or its network")
 
 
 def test_behind_means_also_through_other_locks() -> None:

@@ -15,7 +15,7 @@ from zktop.model.findings.finding import Finding
 from zktop.model.locks.lock import Member
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.model.world.ensemble import Sight
+from zktop.model.world.ensemble import Ensemble
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.status_codes import SURE
 
@@ -141,19 +141,19 @@ class SessionRisks:
         return found
 
     def _add_silent(self) -> None:
-        for session, silent_ms, timeout_ms in _silent(self._report.sight):
+        for session, silent_ms, timeout_ms in _silent(self._report.ensemble):
             risk: RiskLevel = "HIGH" if silent_ms >= TWO_THIRDS * timeout_ms else "MED"
             if session in self._roster.places:
                 seconds = f"{silent_ms / 1000:.0f}s of {timeout_ms / 1000:.0f}s"
                 self._add(session, SessionRisk(risk, f"silent {seconds}"))
 
     def _add_gone(self) -> None:
-        sight = self._report.sight
-        if sight.sees.sessions != "all":
+        ensemble = self._report.ensemble
+        if ensemble.visibility.sessions != "all":
             return
-        known = {one for witness in sight.witnesses for one in witness.connections or ()}
+        known = {one for tables in ensemble.tables for one in tables.connections or ()}
         for session, places in self._roster.places.items():
-            if session not in known and sight.connected(session, places.newest) is False:
+            if session not in known and ensemble.connected(session, places.newest) is False:
                 self._add(session, SessionRisk("HIGH", "no connection"))
 
     def _add(self, session: Session, danger: SessionRisk) -> None:
@@ -175,15 +175,15 @@ def _of_cases(cases: list[Finding]) -> SessionRisk:
     )
 
 
-def _silent(sight: Sight) -> Iterator[tuple[Session, int, int]]:
+def _silent(ensemble: Ensemble) -> Iterator[tuple[Session, int, int]]:
     """Find the sessions that were silent for half their timeout when their table was read."""
-    for witness in sight.witnesses:
-        for session, row in (witness.connections or {}).items():
+    for tables in ensemble.tables:
+        for session, row in (tables.connections or {}).items():
             quiet, timeout = row.quiet_ms, row.timeout_ms
-            if quiet is None or not timeout or quiet < HALF * timeout or session == sight.own:
+            if quiet is None or not timeout or quiet < HALF * timeout or session == ensemble.own:
                 continue
-            presence = sight.presence(session)
-            if presence is not None and presence.server == witness.server:
+            presence = ensemble.presence(session)
+            if presence is not None and presence.server == tables.server:
                 yield session, quiet, timeout
 
 
@@ -209,13 +209,13 @@ class PacketRates:
 
     def look(self, report: Report, tape: Tape, at: Millis) -> None:
         """Find the table before the newest one, for each server."""
-        for witness in report.sight.witnesses:
-            table = witness.tables.connections
-            known = self._steps.get(witness.server)
+        for tables in report.ensemble.tables:
+            table = tables.facts.connections
+            known = self._steps.get(tables.server)
             if table is None:
-                self._steps.pop(witness.server, None)
+                self._steps.pop(tables.server, None)
             elif known is None or known.table is not table:
-                self._steps[witness.server] = _step(known, table, tape, at)
+                self._steps[tables.server] = _step(known, table, tape, at)
 
     def received(self, server: Text, session: Session) -> float | None:
         """Give how many packets a second came from a session."""

@@ -95,7 +95,7 @@ def status_without_finding(lock: Lock) -> LockStatus:
     """Give the state of a lock that no finding is about."""
     if lock.error is not None:
         return LOCKED
-    return OK if any(line.members for line in lock.lines) else FREE
+    return OK if any(line.members for line in lock.queues) else FREE
 
 
 def legend() -> list[Line]:

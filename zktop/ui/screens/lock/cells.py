@@ -129,7 +129,7 @@ def client(row: QueueRow) -> Line:
     """Say where its client is, and on which server."""
     if row.is_group or row.session is None:
         return ()
-    presence = row.detail.report.sight.presence(row.session)
+    presence = row.detail.report.ensemble.presence(row.session)
     if presence is None:
         return UNKNOWN
     return line((f"{presence.client}@{host(presence.server)}", "dim"))

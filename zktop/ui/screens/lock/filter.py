@@ -36,7 +36,7 @@ class MemberFields(Mapping[str, str]):
             case "session":
                 return session_text(member.owner) if member.owner else ""
             case "client":
-                presence = self._detail.report.sight.presence(member.owner)
+                presence = self._detail.report.ensemble.presence(member.owner)
                 return f"{presence.client}@{presence.server}" if presence else ""
             case "mode":
                 return f"{member.mode} {MODE_LETTERS[member.mode]}"

@@ -117,7 +117,7 @@ def _holder(detail: LockDetail, one: Contender, width: int) -> Line:
 def _where(detail: LockDetail, one: Contender) -> str:
     if one.session is None:
         return "no session: nothing frees it when its client is gone"
-    presence = detail.report.sight.presence(one.session)
+    presence = detail.report.ensemble.presence(one.session)
     place = f" {presence.client}@{host(presence.server)}" if presence else ""
     return f"{brief(one.session)}{place}"
 
@@ -137,12 +137,12 @@ def _silence(detail: LockDetail, one: Contender) -> Line:
     """Say when its client has been silent for long, and when the lock would be freed."""
     if one.session is None:
         return ()
-    sight, now = detail.report.sight, detail.report.now
-    presence, timeout = sight.presence(one.session), sight.timeout_ms(one.session)
+    ensemble, now = detail.report.ensemble, detail.report.now
+    presence, timeout = ensemble.presence(one.session), ensemble.timeout_ms(one.session)
     silent = presence.silence(now) if presence else None
     if silent is None or not timeout or silent < QUIET * timeout:
         return ()
-    span = sight.expires_in(one.session, now)
+    span = ensemble.expires_in(one.session, now)
     freed = f", freed in {span.low // 1000}-{span.high // 1000 + 1} s" if span else ""
     return line((f"silent {elapsed(silent)} of {elapsed(timeout)}{freed}", "warning"))
 
@@ -244,7 +244,7 @@ def _warnings(detail: LockDetail) -> Iterator[str]:
 def _missing(detail: LockDetail) -> Iterator[str]:
     """Count the numbers that nobody has any more: who had them gave up."""
     members, lock = detail.queue.members, detail.view.lock
-    if len(lock.lines) != 1 or lock.warnings or not members:
+    if len(lock.queues) != 1 or lock.warnings or not members:
         return
     first, last = members[0].sequence, members[-1].sequence
     if first is None or last is None or "/" in members[0].node:
@@ -279,9 +279,9 @@ def _seen(detail: LockDetail) -> Iterator[str]:
     ):
         sign = ">=" if detail.is_ascii else "≥"
         yield f"its holder was there before zktop looked: ages with {sign} are lower bounds"
-    if detail.report.sight.sees.watches == "none":
+    if detail.report.ensemble.visibility.watches == "none":
         yield "watches: ? because no server gave its watch table"
-    elif detail.report.sight.sees.watches == "some":
+    elif detail.report.ensemble.visibility.watches == "some":
         yield "watches: some are ? because not all servers gave their watch table"
 
 

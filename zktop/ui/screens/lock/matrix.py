@@ -7,21 +7,21 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from zktop.model.layouts.layout import Mode
+from zktop.model.layouts.layout import LockMode
 from zktop.model.locks.lock import Lock, Member
-from zktop.model.locks.queue import Queue
+from zktop.model.locks.queue import RankedQueue
 from zktop.ui.screens.lock.view import LockQueue
 from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line
 
-WORDS: Final[dict[Mode, str]] = {
+WORDS: Final[dict[LockMode, str]] = {
     "exclusive": "exclusive",
     "read": "read",
     "write": "write",
     "lease": "a lease",
     "candidate": "to lead",
 }
-ORDER: Final[tuple[Mode, ...]] = ("write", "exclusive", "read", "lease", "candidate")
+ORDER: Final[tuple[LockMode, ...]] = ("write", "exclusive", "read", "lease", "candidate")
 CELL: Final = 12
 FIRST: Final = 18
 KILO: Final = 1000
@@ -32,7 +32,7 @@ class MatrixColumn(NamedTuple):
     """A column: a mode that is held, or that is queued."""
 
     is_held: bool
-    mode: Mode
+    mode: LockMode
 
 
 def compatibility_matrix(queue: LockQueue, chosen: Member | None) -> list[Line]:
@@ -57,7 +57,7 @@ def compatibility_matrix(queue: LockQueue, chosen: Member | None) -> list[Line]:
     return lines
 
 
-def modes_of(queue: LockQueue) -> Sequence[Mode]:
+def modes_of(queue: LockQueue) -> Sequence[LockMode]:
     """Give the modes that matter in a lock: both of a read/write lock, and all that are there."""
     there = {run.mode for run in (*queue.held_runs, *queue.waiting_runs)}
     if queue.lock.kind == "read-write":
@@ -92,12 +92,12 @@ def _brief(number: int) -> str:
     return str(number) if number < KILO else f"{number / KILO:.0f}k"
 
 
-def _cell(lock: Lock, mode: Mode, half: MatrixColumn, *, is_marked: bool) -> Line:
+def _cell(lock: Lock, mode: LockMode, half: MatrixColumn, *, is_marked: bool) -> Line:
     word, ink = verdict(lock, mode, half)
     return (Run(word, ink), Run(" ◀" if is_marked else "", "selected"))
 
 
-def verdict(lock: Lock, mode: Mode, half: MatrixColumn) -> tuple[str, Ink]:
+def verdict(lock: Lock, mode: LockMode, half: MatrixColumn) -> tuple[str, Ink]:
     """Tell whether this mode can be granted beside that."""
     if lock.kind == "semaphore":
         return _lease(lock) if half.is_held else ("soft wait", "waits")
@@ -115,15 +115,15 @@ def _lease(lock: Lock) -> tuple[str, Ink]:
     return f"{'ok' if is_free else 'wait'} {held}/{lock.leases}", "good" if is_free else "waits"
 
 
-def conflicts(lock: Lock, mine: Mode, theirs: Mode) -> bool:
+def conflicts(lock: Lock, mine: LockMode, theirs: LockMode) -> bool:
     """Tell whether one must wait for the other, by the rule of the lock's own clients."""
     if mine != "read":
         return True
     return next(
         (
             line.bars_readers(member)
-            for line in lock.lines
-            if isinstance(line, Queue)
+            for line in lock.queues
+            if isinstance(line, RankedQueue)
             for member in line.members
             if member.mode == theirs
         ),
@@ -137,7 +137,7 @@ def _barring(queue: LockQueue, chosen: Member | None) -> set[MatrixColumn]:
         return set()
     lock = queue.lock
     before = {
-        MatrixColumn(lock.line(other).holds(other), other.mode)
+        MatrixColumn(lock.queue_of(other).holds(other), other.mode)
         for other in (*lock.before(chosen)[:LOOKED], *lock.blocked_by(chosen))
     }
     return {half for half in before if conflicts(lock, chosen.mode, half.mode)}

@@ -93,9 +93,9 @@ def _facts(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]:
 def _connection(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]:
     if one.session is None:
         return
-    presence = row.detail.report.sight.presence(one.session)
+    presence = row.detail.report.ensemble.presence(one.session)
     if presence is None:
-        connected = row.detail.report.sight.connected(one.session)
+        connected = row.detail.report.ensemble.connected(one.session)
         told = "no server has a connection of it" if connected is False else "not visible"
         yield "client", told, "warning" if connected is False else "unknown"
         return

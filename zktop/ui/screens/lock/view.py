@@ -16,7 +16,7 @@ import msgspec
 from zktop.model.actors import Actors
 from zktop.model.facts import Millis, Session
 from zktop.model.findings.finding import Finding
-from zktop.model.layouts.layout import Mode
+from zktop.model.layouts.layout import LockMode
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.report import Contender, LockView, Report
 from zktop.model.text import Text
@@ -35,7 +35,7 @@ _size: Final = attrgetter("size")
 class ModeRun(NamedTuple):
     """So many in a row want the same."""
 
-    mode: Mode
+    mode: LockMode
     size: int
 
     def __str__(self) -> str:

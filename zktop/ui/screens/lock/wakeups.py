@@ -37,7 +37,7 @@ def wake_map(detail: LockDetail, chosen: int | None) -> list[Line]:
         return _single(detail)
     if not detail.queue.members:
         return []
-    sees = detail.report.sight.sees.watches
+    sees = detail.report.ensemble.visibility.watches
     if sees == "none":
         found, source = list(_expected(detail)), "expected: no watch table could be read"
     else:

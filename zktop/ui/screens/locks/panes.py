@@ -13,7 +13,7 @@ from zktop.model.facts import Cost
 from zktop.model.findings.finding import Finding
 from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
-from zktop.model.world.server_tables import Witness
+from zktop.model.world.server_tables import ServerTables
 from zktop.ui.messages import ShowPage
 from zktop.ui.screens.findings.groups import FindingKind
 from zktop.ui.screens.locks.alerts import Alert, alert_counts, alert_lines, alerts, no_problems
@@ -188,34 +188,34 @@ def set_height(widget: Widget, height: int) -> None:
 
 def health(report: Report, notes: Sequence[str] = ()) -> Line:
     """Say it in one line: tables that were read, our own load, what is followed less closely."""
-    witnesses = report.sight.witnesses
+    tables = report.ensemble.tables
     return joined(
         [
             line((" HEALTH", "title")),
-            *(_tables(witnesses) if witnesses else [line(("no server was asked", "unknown"))]),
+            *(_tables(tables) if tables else [line(("no server was asked", "unknown"))]),
             line(("own load ", "dim"), _load(report.cost)),
             *(line((note, "warning")) for note in notes),
         ]
     )
 
 
-def _tables(witnesses: Sequence[Witness]) -> list[Line]:
+def _tables(tables: Sequence[ServerTables]) -> list[Line]:
     return [
-        _count("watch tables", witnesses, lambda one: one.watches is not None),
-        _count("connection tables", witnesses, lambda one: one.connections is not None),
-        _expiry(witnesses),
+        _count("watch tables", tables, lambda one: one.watches is not None),
+        _count("connection tables", tables, lambda one: one.connections is not None),
+        _expiry(tables),
     ]
 
 
-def _count(name: str, witnesses: Sequence[Witness], has: Callable[[Witness], bool]) -> Line:
-    there = sum(map(has, witnesses))
-    is_all = there == len(witnesses)
-    told = f"{there}/{len(witnesses)}"
+def _count(name: str, tables: Sequence[ServerTables], has: Callable[[ServerTables], bool]) -> Line:
+    there = sum(map(has, tables))
+    is_all = there == len(tables)
+    told = f"{there}/{len(tables)}"
     return line((f"{name} ", "dim"), (told, "good") if is_all else (f"{told} !", "unknown"))
 
 
-def _expiry(witnesses: Sequence[Witness]) -> Line:
-    is_there = any(one.expiry.expires_in_ms for one in witnesses)
+def _expiry(tables: Sequence[ServerTables]) -> Line:
+    is_there = any(one.expiry.expires_in_ms for one in tables)
     return line(("expiry table ", "dim"), ("yes", "good") if is_there else ("no !", "unknown"))
 
 

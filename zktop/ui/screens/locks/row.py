@@ -125,7 +125,7 @@ class LockRow(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
             (
                 self.mark.words,
                 "waiting" if self.waiting else "",
-                "held" if any(line.holders for line in lock.lines) else "free",
+                "held" if any(line.holders for line in lock.queues) else "free",
                 *lock.warnings,
             )
         )

@@ -14,7 +14,7 @@ from zktop.model.locks.lock import Lock
 from zktop.model.report import LockRecord, Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.world.persistent_map import Shelf
+from zktop.model.world.persistent_map import PersistentMap
 from zktop.ui.filters import NO_FILTER, Filter
 from zktop.ui.screens.common.status_codes import (
     LockStatus,
@@ -41,7 +41,7 @@ class LockRows:
         self.report: Report | None = None
         self.folds = LockGroups()
         self.kept: Text | None = None  # whose row stays for a while when its lock is gone
-        self._parts: Shelf[Text, LockRecord] = Shelf()
+        self._parts: PersistentMap[Text, LockRecord] = PersistentMap()
         self._marks: dict[Text, LockStatus] = {}
         self._told: tuple[object, object] = ((), ())
         self._singles: set[Text] = set()
@@ -120,7 +120,7 @@ class LockRows:
 
     def _watched(self, before: Report | None, report: Report) -> set[Text]:
         """Name the locks whose waiters are known by their watches alone, when tables are new."""
-        if before is not None and before.sight.witnesses == report.sight.witnesses:
+        if before is not None and before.ensemble.tables == report.ensemble.tables:
             return set()
         return {path for path in self._singles if self._crowd(path, report) != self._waits(path)}
 
@@ -158,7 +158,7 @@ class LockRows:
     def _crowd(self, path: Text, report: Report) -> int | None:
         """Count who waits by a watch alone; None when no watch table was read."""
         view = report.view(path)
-        if view is None or report.sight.sees.watches == "none":
+        if view is None or report.ensemble.visibility.watches == "none":
             return None
         return len(view.lock.waiters) + len(view.lookout.crowd)
 
@@ -168,7 +168,7 @@ class LockRows:
 
 
 def _waiters(lock: Lock) -> int | None:
-    return sum(len(line.waiters) for line in lock.lines) if lock.error is None else None
+    return sum(len(line.waiters) for line in lock.queues) if lock.error is None else None
 
 
 def worst_first(rows: list[LockRow], now: Millis) -> list[LockRow]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from zktop.model.facts import Millis
 from zktop.model.format import spoken
-from zktop.model.world.ensemble import Span
+from zktop.model.world.ensemble import ExpiryWindow
 from zktop.ui.screens.common.format import time_s
 from zktop.ui.styled_text import Ink, Line, Run, line
 
@@ -38,13 +38,13 @@ def ink_of(share: float) -> Ink:
     return "warning" if share >= 1 / 2 else "good"
 
 
-def left(span: Span | None) -> str:
+def left(span: ExpiryWindow | None) -> str:
     """Write in how long a session expires, should it stay silent.
 
-    >>> left(Span(9_000, 11_000)), left(Span(0, 13_000)), left(Span(9_100, 9_900)), left(None)
-    ('9..11s', '0..13s', '9.1s', '?')
-    >>> left(Span(0, 0))
-    'due'
+    >>> left(ExpiryWindow(9_000, 11_000)), left(ExpiryWindow(0, 13_000)), left(None)
+    ('9..11s', '0..13s', '?')
+    >>> left(ExpiryWindow(9_100, 9_900)), left(ExpiryWindow(0, 0))
+    ('9.1s', 'due')
     """
     if span is None:
         return "?"
@@ -59,7 +59,11 @@ def left(span: Span | None) -> str:
 
 
 def strip(
-    contacts: Iterable[Millis], now: Millis, timeout_ms: int, expires_in: Span | None, width: int
+    contacts: Iterable[Millis],
+    now: Millis,
+    timeout_ms: int,
+    expires_in: ExpiryWindow | None,
+    width: int,
 ) -> list[Line]:
     """Draw one mark for each contact, and what comes when there is none any more.
 
@@ -103,10 +107,10 @@ def _name(named: list[str], place: int, name: str) -> None:
         named[start : start + len(name)] = name
 
 
-def expires_at(now: Millis, span: Span | None) -> str:
+def expires_at(now: Millis, span: ExpiryWindow | None) -> str:
     """Say when it expires, should it stay silent.
 
-    >>> expires_at(1769860800000, Span(9_000, 11_000)), expires_at(0, None)
+    >>> expires_at(1769860800000, ExpiryWindow(9_000, 11_000)), expires_at(0, None)
     ('12:00:09 to 12:00:11', 'unknown')
     """
     if span is None:

@@ -76,7 +76,7 @@ def _others(row: SessionRow) -> Iterator[tuple[Text, Member, Member]]:
 def _told(row: SessionRow, path: Text, member: Member, own: Member) -> Told | None:
     """Tell of one that is not connected; None where it is."""
     report, other = row.scene.report, member.owner
-    is_there = report.sight.connected(other, member.czxid)
+    is_there = report.ensemble.connected(other, member.czxid)
     if is_there:
         return None
     holders = report.parts[path].lock.holders
@@ -85,7 +85,7 @@ def _told(row: SessionRow, path: Text, member: Member, own: Member) -> Told | No
     told = f"{when}: {session_text(other)} {does} {path}"
     if is_there is None:
         return f"{told}; whether it is connected cannot be seen", path, "unknown"
-    until = left(report.sight.expires_in(other, report.now))
+    until = left(report.ensemble.expires_in(other, report.now))
     return f"{told}, connected to no server; its place goes in {until}", path, "warning"
 
 
@@ -168,7 +168,7 @@ def details(
 
 
 def _host(made: "_Lines", row: SessionRow) -> None:
-    beside = of_host(row.scene.report.sight, row.session)
+    beside = of_host(row.scene.report.ensemble, row.session)
     if beside:
         made.put("host", beside)
 
@@ -206,7 +206,7 @@ def _head(row: SessionRow) -> Line:
         pieces.append(Run(f"  from {presence.client} on {presence.server}"))
         if presence.established is not None:
             pieces.append(Run(f"  since {time_ms(presence.established)[:8]}"))
-    timeout = row.scene.report.sight.timeout_ms(row.session)
+    timeout = row.scene.report.ensemble.timeout_ms(row.session)
     if timeout is not None:
         pieces.append(Run(f"  timeout {timeout / 1000:g}s"))
     return tuple(pieces)
@@ -259,7 +259,7 @@ def _ahead(nodes: Sequence[Text], many: int) -> str:
 
 
 def _watched(row: SessionRow) -> str:
-    watched = row.scene.report.sight.watched(row.session)
+    watched = row.scene.report.ensemble.watched(row.session)
     if watched is None:
         return "unknown: no watch table of its server could be read"
     if not watched:
@@ -271,10 +271,10 @@ def _watched(row: SessionRow) -> str:
 
 def _contact(made: _Lines, row: SessionRow, contacts: Iterable[Millis]) -> None:
     report = row.scene.report
-    presence, timeout, span = row.presence, report.sight.timeout_ms(row.session), row.left
+    presence, timeout, span = row.presence, report.ensemble.timeout_ms(row.session), row.left
     if presence is None or timeout is None or presence.contact is None:
         why = "no server says when it was heard of"
-        if report.sight.gone(row.session, row.places.newest):
+        if report.ensemble.gone(row.session, row.places.newest):
             why = f"connected to no server; expires in {left(span)} unless it comes back"
         made.put("contact", why, None, "unknown" if span is None else "critical")
         return

@@ -11,7 +11,7 @@ from zktop.model.format import count, several
 from zktop.model.locks.lock import Member
 from zktop.model.report import LockView, Report
 from zktop.model.text import Text
-from zktop.model.world.ensemble import Sight
+from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.server_tables import Presence
 from zktop.ui.screens.common.session_index import HALF, SessionDirectory, SessionLocks
 from zktop.ui.screens.sessions.rows import SessionRow
@@ -19,13 +19,13 @@ from zktop.ui.screens.sessions.rows import SessionRow
 APART: Final = ":"  # between a host and a port
 
 
-def of_host(sight: Sight, session: Session) -> str:
+def of_host(ensemble: Ensemble, session: Session) -> str:
     """Say how many sessions there are on the host of this one, and what their silence means."""
-    presence = sight.presence(session)
+    presence = ensemble.presence(session)
     if presence is None:
         return ""
     host = presence.client.rpartition(APART)[0]
-    same = {row.session: row for row in _rows(sight, host) if row.session != sight.own}
+    same = {row.session: row for row in _rows(ensemble, host) if row.session != ensemble.own}
     own = same.pop(session, None)
     if not host or own is None or not same:
         return ""
@@ -40,10 +40,10 @@ def of_host(sight: Sight, session: Session) -> str:
     return f"{told}, heard of: it is this process rather than the host or its network"
 
 
-def _rows(sight: Sight, host: str) -> Iterator[Connection]:
+def _rows(ensemble: Ensemble, host: str) -> Iterator[Connection]:
     begin = f"{host}{APART}"
-    for witness in sight.witnesses:
-        for row in (witness.connections or {}).values():
+    for tables in ensemble.tables:
+        for row in (tables.connections or {}).values():
             if row.client.startswith(begin):
                 yield row
 
@@ -90,14 +90,14 @@ def foremost(row: SessionRow) -> list[Text]:
 def queue_of(report: Report, path: Text) -> int:
     """Count who waits for a lock."""
     part = report.parts.get(path)
-    return sum(len(line.waiters) for line in part.lock.lines) if part is not None else 0
+    return sum(len(line.waiters) for line in part.lock.queues) if part is not None else 0
 
 
 def if_it_wakes_late(row: SessionRow) -> Iterator[tuple[Text, str]]:
     """Say of a holder that is silent or gone what it believes when it comes back too late."""
     presence, report = row.presence, row.scene.report
     is_quiet = presence is not None and is_silent(presence)
-    if not is_quiet and not report.sight.gone(row.session, row.places.newest):
+    if not is_quiet and not report.ensemble.gone(row.session, row.places.newest):
         return
     holds = row.places.holds
     freed = [(path, holds[path]) for path in foremost(row) if holds[path].releases]

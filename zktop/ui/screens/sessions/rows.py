@@ -10,7 +10,7 @@ from zktop.model.facts import Session, session_text
 from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.model.world.ensemble import Span
+from zktop.model.world.ensemble import ExpiryWindow
 from zktop.model.world.server_tables import Presence
 from zktop.ui.filters import Fields
 from zktop.ui.screens.common.format import per_second, with_spaces
@@ -42,9 +42,9 @@ class SessionsSnapshot(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def connected(self) -> set[Session]:
         """The sessions that some server has a connection of; our own is left out."""
-        witnesses = self.report.sight.witnesses
-        found = {one for witness in witnesses for one in witness.connections or ()}
-        found.discard(self.report.sight.own or 0)
+        every = self.report.ensemble.tables
+        found = {one for tables in every for one in tables.connections or ()}
+        found.discard(self.report.ensemble.own or 0)
         return found
 
     @cached_property
@@ -86,12 +86,12 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False):
     @property
     def presence(self) -> Presence | None:
         """Its connection."""
-        return self.scene.report.sight.presence(self.session)
+        return self.scene.report.ensemble.presence(self.session)
 
     @property
-    def left(self) -> Span | None:
+    def left(self) -> ExpiryWindow | None:
         """In how long it expires, should it stay silent."""
-        return self.scene.report.sight.expires_in(self.session, self.scene.report.now)
+        return self.scene.report.ensemble.expires_in(self.session, self.scene.report.now)
 
     @property
     def is_ours(self) -> bool:
@@ -107,7 +107,7 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False):
     @property
     def watches(self) -> int | None:
         """How many watches it has that a table shows."""
-        watched = self.scene.report.sight.watched(self.session)
+        watched = self.scene.report.ensemble.watched(self.session)
         return None if watched is None else len(watched)
 
     @property
@@ -160,14 +160,14 @@ def _server(row: SessionRow) -> Line:
 
 
 def _timeout(row: SessionRow) -> Line:
-    timeout = row.scene.report.sight.timeout_ms(row.session)
+    timeout = row.scene.report.ensemble.timeout_ms(row.session)
     return line(("?", "unknown")) if timeout is None else line(f"{timeout / 1000:g}s")
 
 
 def _contact(row: SessionRow) -> Line:
     presence, report = row.presence, row.scene.report
     if presence is None:
-        is_gone = report.sight.gone(row.session, row.places.newest)
+        is_gone = report.ensemble.gone(row.session, row.places.newest)
         return line(("[no contact]", "critical")) if is_gone else line(("?", "unknown"))
     return bar(presence.quiet_ms, presence.timeout_ms)
 
@@ -215,7 +215,8 @@ COLUMNS: Final[Sequence[Column[SessionRow]]] = (
            names=lambda _: True),
     Column("CLIENT", 21, _client, lambda row: _text(_client(row)), rank=5),
     Column("SERVER", 15, _server, lambda row: _text(_server(row)), rank=4),
-    Column("T/OUT", 6, _timeout, lambda row: row.scene.report.sight.timeout_ms(row.session) or -1,
+    Column("T/OUT", 6, _timeout,
+           lambda row: row.scene.report.ensemble.timeout_ms(row.session) or -1,
            at_right=True, rank=6),
     Column("CONTACT", 12, _contact, _contact_share, descending=True),
     Column("LEFT", 7, _left, lambda row: span.low if (span := row.left) else -1, at_right=True),
@@ -258,7 +259,7 @@ def _text(drawn: Line) -> str:
 
 def summary(scene: SessionsSnapshot, *, folded: bool, shown: int) -> Line:
     """Say how many sessions there are, and how many of them are not listed."""
-    is_told = scene.report.sight.sees.sessions != "none"
+    is_told = scene.report.ensemble.visibility.sessions != "none"
     in_locks, quiet, bad = len(scene.roster.places), scene.in_none, scene.in_danger
     pieces = [
         Run(

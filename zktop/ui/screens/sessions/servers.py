@@ -8,7 +8,7 @@ import msgspec
 from zktop.model.facts import Flavour, Server
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.model.world.server_tables import TABLE_NAMES, Table, Witness
+from zktop.model.world.server_tables import TABLE_NAMES, ServerTables, TableKind
 from zktop.ui.screens.common.format import per_second
 from zktop.ui.screens.common.session_index import PacketRates
 from zktop.ui.styled_text import Ink, Line, line
@@ -20,43 +20,47 @@ OTHERS: Final[dict[Flavour | None, str]] = {
     "raftkeeper": "RaftKeeper",
     "zetcd": "zetcd",
 }
-SHORT: Final[dict[Table, str]] = {"watches": "watch", "connections": "conn", "expiry": "expiry"}
+SHORT: Final[dict[TableKind, str]] = {
+    "watches": "watch",
+    "connections": "conn",
+    "expiry": "expiry",
+}
 
 
 class ServerRow(msgspec.Struct, frozen=True, eq=False):
     """One server, beside the others."""
 
-    witness: Witness
+    tables: ServerTables
     figures: Server
     lag: int | None  # transactions behind the newest of all; None: not told, or another term
     rates: tuple[float, float] | None  # packets received and sent a second
     out_ms: int | None  # for how long it has not served
-    missing: tuple[tuple[Table, Text], ...]  # tables that it did not give, and why
+    missing: tuple[tuple[TableKind, Text], ...]  # tables that it did not give, and why
 
     @property
     def name(self) -> Text:
         """Its address."""
-        return self.witness.server
+        return self.tables.server
 
 
 def server_rows(report: Report, rates: PacketRates) -> list[ServerRow]:
     """Give the servers, the leader first."""
-    sight = report.sight
-    newest = newest_of(sight.servers)
-    rows = [_row(one, newest, rates, report) for one in sight.witnesses]
+    ensemble = report.ensemble
+    newest = newest_of(ensemble.servers)
+    rows = [_row(one, newest, rates, report) for one in ensemble.tables]
     return sorted(rows, key=lambda row: (_is_led(row), row.name))
 
 
-def _row(witness: Witness, newest: int, rates: PacketRates, report: Report) -> ServerRow:
-    figures, sight = witness.figures, report.sight
+def _row(tables: ServerTables, newest: int, rates: PacketRates, report: Report) -> ServerRow:
+    figures, ensemble = tables.figures, report.ensemble
     blind = tuple(
-        (one.table, one.why) for one in sight.blind_spots if one.server == witness.server
+        (one.table, one.why) for one in ensemble.blind_spots if one.server == tables.server
     )
     return ServerRow(
-        witness=witness,
+        tables=tables,
         figures=figures,
         lag=lag(figures.server_zxid, newest),
-        rates=rates.total(witness.server),
+        rates=rates.total(tables.server),
         out_ms=out_for(figures, report.now),
         missing=blind,
     )
@@ -80,7 +84,7 @@ def _mode(row: ServerRow) -> Line:
 
 
 def _watches(row: ServerRow) -> Line:
-    shown = "?" if row.witness.watches is None else str(row.witness.watches.total)
+    shown = "?" if row.tables.watches is None else str(row.tables.watches.total)
     every = "?" if row.figures.watches is None else str(row.figures.watches)
     return line(f"{shown}/{every}")
 
@@ -161,22 +165,22 @@ def _version(server: Server) -> str | None:
 
 def blindness(report: Report, *, is_live: bool) -> list[Line]:
     """Say what cannot be seen of the servers, and what is lost by it; nothing when all is seen."""
-    sees = report.sight.sees
-    if not report.sight.witnesses:
+    sees = report.ensemble.visibility
+    if not report.ensemble.tables:
         why = (
             "no server was asked for its tables yet" if is_live else "no server's tables are here"
         )
         return [line((f" NO SERVER TABLES: {why}, or --introspect is off.", "unknown")), _LOST]
     if sees.sessions == sees.watches == sees.expiry == "none":
         return [*_why_none(report), _LOST]
-    blind = {one.table for one in report.sight.blind_spots}
+    blind = {one.table for one in report.ensemble.blind_spots}
     lost = [text for table, text in _LOSSES.items() if table in blind]
     return [line((f" BLIND: {'; '.join(lost)}.", "unknown"))] if lost else []
 
 
 def _why_none(report: Report) -> Iterator[Line]:
     """Say why no server gives a table, and what the servers' configuration lacks."""
-    whys = [one.why for one in report.sight.blind_spots]
+    whys = [one.why for one in report.ensemble.blind_spots]
     if any("whitelist" in why for why in whys):
         yield line((" NO SERVER TABLES: the servers refuse them. Add to zoo.cfg:", "unknown"))
         yield line((f"   4lw.commands.whitelist={NEEDED_WORDS}", "strong"))
@@ -188,7 +192,7 @@ NEEDED_WORDS: Final = "srvr,mntr,conf,cons,dump,wchs,wchc"
 _LOST: Final = line(
     (" Lost: contact, expiry, watches, clients. What znodes tell is shown: holds, waits.", "dim")
 )
-_LOSSES: Final[dict[Table, str]] = {
+_LOSSES: Final[dict[TableKind, str]] = {
     "connections": "some clients, their contact and silence are unknown",
     "watches": "some watches are unknown, so lost wake-ups may be missed",
     "expiry": "when sessions expire is only estimated",
