@@ -39,15 +39,15 @@ def check(layout: Layout) -> Mistakes:
     yield from _rules(layout)
 
 
-def check_sight(sight: ClientView) -> Mistakes:
+def check_view(view: ClientView) -> Mistakes:
     """Find every mistake in how the clients of a layout see the nodes.
 
-    >>> list(check_sight(ClientSight(counts="all", key="^(.*)-(.*)$")))
+    >>> list(check_view(ClientView(counts="all", key="^(.*)-(.*)$")))
     [('key', 'needs exactly one group, like (.*), for what is compared')]
     """
     macros = (*MACROS, "{NAME}")
     for field in ("counts", "key", "bars"):
-        written = getattr(sight, field)
+        written = getattr(view, field)
         pattern = written.replace("{NAME}", "x")
         broken = _broken(pattern)
         unknown = [*_unknown_macros(written, macros)]
@@ -137,7 +137,7 @@ def checks(layouts: set[str]) -> dict[type, Check]:
 
     return {
         Layout: layout_mistakes,
-        ClientView: check_sight,
+        ClientView: check_view,
         SaslSection: _sasl_mistakes,
         TlsSection: _tls_mistakes,
     }
