@@ -171,9 +171,7 @@ class Source:
 
     def degraded(self) -> tuple[str, ...]:
         """Sentences about what is followed less closely than usual, and why."""
-        said = list(filter(None, [self._polling.sentence()]))
-        if self._discovery.cut_short:
-            said.append("the search for locks leaves out the largest folders: give --root")
+        said = [*filter(None, [self._polling.sentence()]), *self._discovery.sentences()]
         if self._reader.behind_s > BEHIND_S:
             budget = self.plan.requests_per_second
             said.append(f"what is shown is late: the request budget is {budget} a second")

@@ -1,10 +1,12 @@
 """Locks are found in a tree that also serves other things, without watching all of it."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
 from each_server import EITHER, server_of
 from kazoo.client import KazooClient
+from kazoo.security import make_digest_acl
 from servers import RunningServer
 from zk.observed import eventually, looking, names
 
@@ -50,6 +52,26 @@ def test_locks_are_found_wherever_they_are(busy: RunningServer, roots: tuple[str
             assert contender.data == b"who"
         assert not eye.world.family("/app/config").members
         assert not eye.world.family("/zookeeper").members
+
+
+def test_folders_that_may_not_be_listed_are_named(
+    busy: RunningServer, writer: KazooClient
+) -> None:
+    """An ACL hides what is in them, so the search says that it left them out."""
+    acl = [make_digest_acl("app", "secret", all=True)]
+    writer.add_auth("digest", "app:secret")
+    for path in ("/app/hidden-1", "/app/hidden-2"):
+        writer.create(path, acl=acl)
+    try:
+        with looking(busy.address, looks_like_a_lock=_has_places) as eye:
+            (said,) = eye.source.degraded()
+    finally:
+        for path in ("/app/hidden-1", "/app/hidden-2"):
+            writer.delete(path)
+
+    assert re.fullmatch(
+        "the search for locks may not list /app/hidden-[12] and 1 more: give --auth", said
+    )
 
 
 def test_the_watches_are_on_the_narrowest_parents(

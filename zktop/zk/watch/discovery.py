@@ -5,11 +5,11 @@ every application. Discovery walks the tree by names alone, within a budget, and
 narrowest parents that hold locks. It walks again from time to time to find locks in new places.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from zktop.model.facts import join, split
 from zktop.zk.read.reader import Answer, Item, Reader, Result
-from zktop.zk.read.requests import GET_CHILDREN
+from zktop.zk.read.requests import GET_CHILDREN, NO_AUTH
 from zktop.zk.watch.observer import Observer
 from zktop.zk.watch.scope import RootPattern, WatchedRoot, looks_like_a_place
 
@@ -61,11 +61,22 @@ class Discovery:
         self._children: dict[str, int] = {}  # number of children by parent
         self.walks = 0
         self.cut_short = False
+        self._denied: list[str] = []  # folders of this walk that may not be listed
+        self.denied: tuple[str, ...] = ()  # of the last whole walk
 
     @property
     def done_once(self) -> bool:
         """True after one walk of the whole tree, or as much of it as the budget allows."""
         return not self._roots or self.walks > 0
+
+    def sentences(self) -> Iterator[str]:
+        """Say what the walks leave out, and what would change that."""
+        if self.cut_short:
+            yield "the search for locks leaves out the largest folders: give --root"
+        if self.denied:
+            first, more = self.denied[0], len(self.denied) - 1
+            rest = f" and {more} more" if more else ""
+            yield f"the search for locks may not list {first}{rest}: give --auth"
 
     def take_over(self, reach: RootPattern) -> None:
         """Find the locks of a root whose watch delivered too many other events."""
@@ -82,7 +93,7 @@ class Discovery:
     def _walk(self, turn: int) -> None:
         if turn != self._turn:
             return
-        self._found, self._children, self._walked = {}, {}, 0
+        self._found, self._children, self._walked, self._denied = {}, {}, 0, []
         self.cut_short = False
         self._ahead = ["/"]
         self._step(turn)
@@ -99,7 +110,9 @@ class Discovery:
 
         def listed(batch: Sequence[Item], results: list[Result], _answer: Answer) -> None:
             for (_, path), names in zip(batch, results, strict=True):
-                if not isinstance(names, int):
+                if names == NO_AUTH:
+                    self._denied.append(path)
+                elif not isinstance(names, int):
                     self._look_at(path, names)
             waiting[0] -= len(batch)
             if waiting[0] == 0:
@@ -131,6 +144,7 @@ class Discovery:
 
     def _finish(self, turn: int) -> None:
         self.walks += 1
+        self.denied = tuple(self._denied)
         self.cut_short = self.cut_short or bool(self._ahead)
         chosen = set(_narrowest(self._found, self._children))
         for root in chosen - self._watched.keys():
