@@ -11,7 +11,7 @@ from zk.bad_servers import Behaviour, answers, dribbles, hangs_up, listener, sil
 from zk.observed import PATIENCE_S, eventually
 
 from zktop.errors import NoConnectionError, UsageError
-from zktop.zk import Access, Plan, Source, Tls, parse_hosts
+from zktop.zk import Access, Plan, Source, TlsAccess, parse_hosts
 from zktop.zk.connect.address import Address
 from zktop.zk.connect.preflight import preflight, probe
 
@@ -86,7 +86,7 @@ def test_all_are_asked_at_the_same_time() -> None:
 def test_a_server_that_speaks_no_tls_is_named(certificate: Path) -> None:
     """Then TLS was asked for in vain."""
     with listener(answers(b"plain text, no TLS\n")) as address:
-        found = probe(address, Tls(ca=str(certificate)).context())
+        found = probe(address, TlsAccess(ca=str(certificate)).context())
 
     assert found.outcome == "tls"
     assert "does not speak TLS" in found.sentence
@@ -101,9 +101,9 @@ def test_a_certificate_that_is_not_trusted_is_named(certificate: Path) -> None:
         answers(SRVR)(context.wrap_socket(line, server_side=True))  # type: ignore[arg-type]  # a socket it is
 
     with listener(behave) as address:
-        distrusted = probe(address, Tls().context())
-        trusted = probe(address, Tls(ca=str(certificate)).context())
-        unverified = probe(address, Tls(verify=False).context())
+        distrusted = probe(address, TlsAccess().context())
+        trusted = probe(address, TlsAccess(ca=str(certificate)).context())
+        unverified = probe(address, TlsAccess(verify=False).context())
 
     assert "not trusted" in distrusted.sentence
     assert [trusted.outcome, unverified.outcome] == ["ok", "ok"]
@@ -112,7 +112,7 @@ def test_a_certificate_that_is_not_trusted_is_named(certificate: Path) -> None:
 def test_a_missing_certificate_file_is_a_usage_error() -> None:
     """The sentence names the file."""
     with pytest.raises(UsageError, match=r"/no/such\.pem"):
-        Tls(ca="/no/such.pem").context()
+        TlsAccess(ca="/no/such.pem").context()
 
 
 def test_a_source_without_any_server_says_why() -> None:

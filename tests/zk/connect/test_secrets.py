@@ -2,18 +2,18 @@
 
 import pytest
 
-from zktop.zk import Access, Tls, parse_hosts
+from zktop.zk import Access, TlsAccess, parse_hosts
 
 WAYS_IN = [
-    Tls(cert="us.pem", key_password="hidden"),
+    TlsAccess(cert="us.pem", key_password="hidden"),
     Access(parse_hosts("zk1"), auth=(("digest", "us:hidden"),)),
     Access(parse_hosts("zk1"), sasl={"username": "us", "password": "hidden"}),
-    Access(parse_hosts("zk1"), tls=Tls(key_password="hidden")),
+    Access(parse_hosts("zk1"), tls=TlsAccess(key_password="hidden")),
 ]
 
 
 @pytest.mark.parametrize("way", WAYS_IN)
-def test_no_secret_is_told(way: Tls | Access) -> None:
+def test_no_secret_is_told(way: TlsAccess | Access) -> None:
     """Whoever prints a way in prints no credentials."""
     told = repr(way)
 

@@ -9,7 +9,7 @@ from servers import READY_WITHIN_S, RunningServer, free_port, real_zookeeper
 from zk.observed import looking, names
 
 from zktop.errors import NoConnectionError
-from zktop.zk import Access, Plan, Source, Tls, parse_hosts
+from zktop.zk import Access, Plan, Source, TlsAccess, parse_hosts
 from zktop.zk.connect.address import Address, AdminAccess
 from zktop.zk.connect.preflight import probe
 
@@ -38,9 +38,9 @@ def secure(certificate: Path) -> Iterator[tuple[RunningServer, str]]:
         yield server, f"127.0.0.1:{port}"
 
 
-def _trusted(certificate: Path) -> Tls:
+def _trusted(certificate: Path) -> TlsAccess:
     path = str(certificate)
-    return Tls(ca=path, cert=path, key=path)
+    return TlsAccess(ca=path, cert=path, key=path)
 
 
 def test_a_secure_port_is_read_and_its_tables_too(
@@ -62,11 +62,15 @@ def test_a_secure_port_is_read_and_its_tables_too(
 
 @pytest.mark.parametrize(
     ("tls", "said"),
-    [(None, "TLS"), (Tls(), "not trusted"), (Tls(verify=False), "client certificate|certificate")],
+    [
+        (None, "TLS"),
+        (TlsAccess(), "not trusted"),
+        (TlsAccess(verify=False), "client certificate|certificate"),
+    ],
     ids=["plain", "distrusted", "without our certificate"],
 )
 def test_a_mismatch_is_named(
-    secure: tuple[RunningServer, str], tls: Tls | None, said: str
+    secure: tuple[RunningServer, str], tls: TlsAccess | None, said: str
 ) -> None:
     """Before any client tries, and gets no further than a time-out."""
     with pytest.raises(NoConnectionError, match=said):
@@ -75,6 +79,6 @@ def test_a_mismatch_is_named(
 
 def test_a_plain_port_speaks_no_tls(secure: tuple[RunningServer, str], certificate: Path) -> None:
     """Also a server that has a secure port beside it."""
-    access = Access(parse_hosts(secure[0].address), tls=Tls(ca=str(certificate)))
+    access = Access(parse_hosts(secure[0].address), tls=TlsAccess(ca=str(certificate)))
     with pytest.raises(NoConnectionError, match="hangs up on TLS"):
         Source(access, Plan()).start(lambda _facts: None)

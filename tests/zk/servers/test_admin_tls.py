@@ -7,7 +7,7 @@ import pytest
 from servers import RunningServer, ask, real_zookeeper
 from zk.observed import looking
 
-from zktop.zk import Tls
+from zktop.zk import TlsAccess
 from zktop.zk.connect.address import AdminAccess
 
 pytestmark = pytest.mark.zookeeper
@@ -29,7 +29,7 @@ def unified(certificate: Path) -> Iterator[RunningServer]:
 @pytest.mark.parametrize("tls", [True, False], ids=["https", "http"])
 def test_its_tables_are_read(unified: RunningServer, certificate: Path, *, tls: bool) -> None:
     """With the authority that the user named, or plainly."""
-    trusted = Tls(ca=str(certificate)) if tls else None
+    trusted = TlsAccess(ca=str(certificate)) if tls else None
     admin = AdminAccess(port=unified.admin_port or 0, tls=trusted)
     with looking(unified.address, "/locks/*", introspect=True, admin=admin) as eye:
         assert eye.source.wait_until_sampled(20)
@@ -43,7 +43,7 @@ def test_its_tables_are_read(unified: RunningServer, certificate: Path, *, tls: 
 
 def test_one_with_another_certificate_is_a_named_blind_spot(unified: RunningServer) -> None:
     """It is not asked plainly instead; the words that the server allows are."""
-    admin = AdminAccess(port=unified.admin_port or 0, tls=Tls())
+    admin = AdminAccess(port=unified.admin_port or 0, tls=TlsAccess())
     with looking(unified.address, "/locks/*", introspect=True, admin=admin) as eye:
         assert eye.source.wait_until_sampled(20)
         (tables,) = eye.world.tables.values()

@@ -50,7 +50,7 @@ Path(table_process.__file__).write_text(changed)
 
 introspection.REST_FOR = 0  # so that a table is under way most of the time
 tables.watched = lambda *_lines, **_form: {}
-plan = Plan(("/nothing",), sample_every=0.001, large_tables=True, admin=Admin(port=1))
+plan = Plan(("/nothing",), sample_every=0.001, large_tables=True, admin=AdminAccess(port=1))
 source = Source(Access(parse_hosts(sys.argv[1]), session_timeout=40), plan)
 source.start(lambda _facts: None)
 assert source.wait_until_sampled(30)
