@@ -4,12 +4,12 @@ import pytest
 from ui.example_past import BEGIN, past
 
 from zktop.ui.past.playback import SPEEDS, Playback, moment_of
-from zktop.ui.past.tape import Limits, Tape
+from zktop.ui.past.tape import Tape, TapeLimits
 
 END = BEGIN + 21_000
 
 
-def tape(limits: Limits | None = None) -> Tape:
+def tape(limits: TapeLimits | None = None) -> Tape:
     """Give the tape of the past with the deadlock."""
     made = Tape(limits)
     for frame in past():

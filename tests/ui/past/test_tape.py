@@ -1,4 +1,4 @@
-"""The tape: what is kept, and what is found on it."""
+"""The tape: which frames it stores, how it thins them out, and what it finds again."""
 
 from itertools import pairwise
 
@@ -12,18 +12,45 @@ from ui.past.test_playback import tape
 
 from zktop.model.history.events import Event
 from zktop.model.text import Text
-from zktop.ui.past.tape import FINDINGS, MEMBERS, QUIET_MS, REPLAY, ROWS, Limits, Tape
+from zktop.ui.past.tape import (
+    FINDING_BYTES,
+    FRAME_BYTES,
+    LOCK_BYTES,
+    MEMBER_BYTES,
+    QUIET_MS,
+    REPLAY,
+    ROW_BYTES,
+    StoredFrame,
+    Tape,
+    TapeLimits,
+    weight,
+)
 from zktop.ui.ports import Frame
 
+CHANGE_BYTES = FRAME_BYTES + LOCK_BYTES + 1_000  # a frame in which one small lock changed
 
-def busy(count: int, begin: int = BEGIN) -> list[Frame]:
-    """Give frames, a second apart, in each of which the lock is held by somebody else."""
+
+def busy(count: int, begin: int = BEGIN, every_ms: int = 1_000) -> list[Frame]:
+    """Frames in each of which another client holds the lock."""
     story = [facts(f"X x: P{n}", zxid=100 + 50 * n) for n in range(count)]
-    return frames(*((begin + 1_000 * n, told) for n, told in enumerate(story)))
+    return frames(*((begin + every_ms * n, some) for n, some in enumerate(story)))
 
 
-def test_what_changes_nothing_is_not_kept() -> None:
-    """A quiet hour is a few frames long; the newest is known all the same."""
+def taped(those: list[Frame], *, room: int = 10_000, is_even: bool = False) -> Tape:
+    """The tape of these frames, with memory for so many changes."""
+    known = Tape(TapeLimits(memory_bytes=room * CHANGE_BYTES, is_even=is_even))
+    for frame in those:
+        known.add(frame)
+    return known
+
+
+def ages(known: Tape) -> list[int]:
+    """How many seconds after the beginning each stored frame is."""
+    return [(frame.at - BEGIN) // 1_000 for frame in known.frames()]
+
+
+def test_a_frame_without_changes_is_not_stored() -> None:
+    """A quiet hour is a few frames long; the newest frame is known all the same."""
     known = tape()
 
     assert len(known) == 3
@@ -31,8 +58,8 @@ def test_what_changes_nothing_is_not_kept() -> None:
     assert known.last.at == BEGIN + 21_000
 
 
-def test_the_frame_of_a_moment_is_the_one_that_was_on_then() -> None:
-    """Between two frames, the earlier one."""
+def test_between_two_frames_the_earlier_one_is_shown() -> None:
+    """Before the first frame it is the first."""
     known = tape()
 
     found = [known.frame_at(BEGIN + after) for after in (-5, 0, 1_999, 2_000, 30_000)]
@@ -40,16 +67,27 @@ def test_the_frame_of_a_moment_is_the_one_that_was_on_then() -> None:
     assert [one.at - BEGIN for one in found if one] == [0, 0, 0, 2_000, 21_000]
 
 
-def test_alarms_are_where_something_began_to_be_wrong() -> None:
-    """Not where it went on, and not where it was over."""
+def test_an_alarm_is_where_a_deadlock_began() -> None:
+    """Neither where it went on nor where it was over."""
     known = tape()
 
     assert known.alarm_after(0) == BEGIN + 2_000
     assert known.alarm_after(BEGIN + 6_000) is None
 
 
+def test_a_critical_finding_is_an_alarm_without_any_other_change() -> None:
+    """All locks are as they were a second ago."""
+    (quiet,) = frames((BEGIN, facts("X x: P1")))
+    red = next(one for frame in past() for one in frame.report.findings)
+    wrong = replace(quiet.report, now=BEGIN + 1_000, findings=(replace(red, severity="critical"),))
+
+    known = taped([quiet, Frame(wrong, ())])
+    assert [one.alarms for one in known.stored()] == [(), (red.id,)]
+    assert known.alarm_after(BEGIN) == BEGIN + 1_000
+
+
 def test_steps_go_from_change_to_change() -> None:
-    """Forth and back by the same moments."""
+    """Forwards and backwards over the same moments."""
     known = tape()
 
     assert known.change_after(BEGIN) == BEGIN + 2_000
@@ -57,134 +95,142 @@ def test_steps_go_from_change_to_change() -> None:
     assert known.change_before(BEGIN) is None
 
 
-def told(limits: Limits, those: list[Frame]) -> Tape:
-    """Give the tape of these frames."""
-    known = Tape(limits)
-    for frame in those:
-        known.add(frame)
-    return known
+def test_gaps_of_a_live_tape_grow_with_age() -> None:
+    """The newest seconds are complete, and the oldest frames are far apart."""
+    known = taped(busy(600), room=120)
 
-
-def test_what_is_newly_wrong_is_an_alarm_where_there_is_no_deadlock() -> None:
-    """Nor anything else that is new: all locks are as they were a second ago."""
-    (quiet,) = frames((BEGIN, facts("X x: P1")))
-    red = next(one for frame in past() for one in frame.report.findings)
-    wrong = replace(quiet.report, now=BEGIN + 1_000, findings=(replace(red, severity="critical"),))
-
-    known = told(Limits(), [quiet, Frame(wrong, ())])
-    assert [one.alarms for one in known.kept()] == [(), (red.id,)]
-    assert known.alarm_after(BEGIN) == BEGIN + 1_000
-
-
-def test_a_live_tape_knows_less_of_what_is_long_ago() -> None:
-    """Memory is bounded; the newest frames are all there, and the oldest are far apart."""
-    known = told(Limits(room=200), busy(300))
-
-    times = [(frame.at - BEGIN) // 1_000 for frame in known.frames()]
-    assert 30 < len(times) <= 100
-    assert times[0] == 0
-    assert times[-10:] == list(range(290, 300))
-    steps = [later - earlier for earlier, later in pairwise(times)]
+    steps = [later - earlier for earlier, later in pairwise(ages(known))]
+    assert ages(known)[0] == 0
+    assert ages(known)[-10:] == list(range(590, 600))
     assert steps[0] > 3 * steps[-1]
 
 
-def test_a_tape_never_takes_more_room_than_it_has() -> None:
-    """Even if every frame of it is an alarm, or a single one is too large."""
+@pytest.mark.parametrize("room", [3, 30])
+@pytest.mark.parametrize("is_even", [True, False])
+def test_a_tape_stays_within_its_memory(room: int, is_even: bool) -> None:  # noqa: FBT001  a parameter of pytest
+    """Even if every frame of it is an alarm."""
     alarms = [frame for _ in range(30) for frame in past()]
 
-    assert sum(one.room for one in told(Limits(room=40), alarms).kept()) <= 40
-    assert len(told(Limits(room=1), past())) == 1
+    assert weight(taped(alarms, room=room, is_even=is_even).stored()) <= room * CHANGE_BYTES
+
+
+def test_the_newest_frame_is_stored_however_large_it_is() -> None:
+    """A tape is never empty."""
+    assert len(taped(past(), room=0)) == 1
 
 
 @pytest.mark.parametrize("room", [60, 200])
-def test_a_live_tape_forgets_no_more_than_it_must(room: int) -> None:
-    """It is thinned in small steps: most of its room is in use at any time."""
-    known, used = Tape(Limits(room=room)), list[int]()
+def test_a_live_tape_uses_most_of_its_memory(room: int) -> None:
+    """It is thinned in small steps."""
+    known, used = Tape(TapeLimits(memory_bytes=room * CHANGE_BYTES)), list[int]()
     for frame in busy(1_000):
         known.add(frame)
-        used.append(sum(one.room for one in known.kept()))
+        used.append(weight(known.stored()))
 
-    assert min(used[300:]) > 0.6 * room
+    assert min(used[300:]) > 0.5 * room * CHANGE_BYTES
 
 
-def test_a_large_lock_takes_more_room_than_a_small_one() -> None:
+def last_of(known: Tape) -> StoredFrame:
+    """The newest stored frame."""
+    return list(known.stored())[-1]
+
+
+def test_a_large_lock_weighs_more_than_a_small_one() -> None:
     """A change in it makes new lists of all its members."""
-    sizes = (2, 10 * MEMBERS)
+    sizes = (2, 2_000)
     stories = (facts(f"X x: {' '.join(f'P{n}' for n in range(size))}") for size in sizes)
-    tapes = [told(Limits(), frames((BEGIN, []), (BEGIN + 1, one))) for one in stories]
+    small, large = (
+        last_of(taped(frames((BEGIN, []), (BEGIN + 1, one)))).weight_bytes for one in stories
+    )
 
-    small, large = ([one.room for one in known.kept()][-1] for known in tapes)
-    assert large - small == 10
+    assert large - small >= 1_998 * MEMBER_BYTES
 
 
-def test_findings_that_are_told_anew_take_their_room() -> None:
-    """Each is a few sentences: those of a hundred locks are more than the rest of the frame."""
+def test_a_finding_weighs_only_where_it_is_new() -> None:
+    """Each is a few sentences; those of a hundred locks outweigh the rest of the frame."""
     crowd = [told for n in range(100) for told in facts(f"X{n} x: A{n} B{n}", zxid=100 + 9 * n)]
     looks = [BEGIN + after for after in (0, 30 * 60_000, 30 * 60_000 + QUIET_MS)]
-    known = told(Limits(), frames((looks[0], crowd), *((at, []) for at in looks[1:])))
-    _, late, later = known.kept()
+    known = taped(frames((looks[0], crowd), *((at, []) for at in looks[1:])))
+    _, late, later = known.stored()
 
     assert len(late.frame.report.findings) >= 100
-    assert late.room >= 100 // FINDINGS
-    assert later.room == 1, later.room
+    assert late.weight_bytes >= 100 * FINDING_BYTES
+    assert later.weight_bytes == FRAME_BYTES
 
 
-def test_large_tables_of_the_servers_take_their_room() -> None:
-    """Each look has new ones: a quiet ensemble of many sessions must not fill the memory."""
+def test_tables_of_the_servers_weigh_by_their_rows() -> None:
+    """Each look has new ones: many sessions in a quiet ensemble must not fill the memory."""
     tables = (
         (at, [expiry(ZK1, {f"s{n}": 9_000 + at for n in range(1_000)}, at=at)])
-        for at in range(BEGIN, BEGIN + 20 * QUIET_MS, QUIET_MS)
+        for at in range(BEGIN, BEGIN + 40 * QUIET_MS, QUIET_MS)
     )
-    known = told(Limits(room=400), frames(*tables))
+    heavy = FRAME_BYTES + 1_000 * ROW_BYTES
+    known = taped(frames(*tables), room=20 * heavy // CHANGE_BYTES)
 
-    assert 400 // 2 // (1_000 // ROWS) <= len(known) <= 400 // (1_000 // ROWS)
+    assert 5 <= len(known) <= 20
 
 
-def test_a_recordings_tape_keeps_its_whole_length() -> None:
+def test_a_recording_keeps_its_whole_length() -> None:
     """With less detail everywhere alike: beginning and end are still there."""
-    known = told(Limits(room=20, is_even=True), busy(20))
+    known = taped(busy(80), room=40, is_even=True)
 
-    assert len(known) <= 10
-    assert (known.begin, known[len(known) - 1].at) == (BEGIN, BEGIN + 19_000)
-    assert known.is_thinned
+    assert 10 <= len(known) <= 40
+    assert (known.begin, known[len(known) - 1].at) == (BEGIN, BEGIN + 79_000)
+    assert known.times_thinned
     steps = [later.at - earlier.at for earlier, later in pairwise(known.frames())]
     assert max(steps) <= 4 * min(steps)
 
 
 @pytest.mark.parametrize("is_even", [True, False])
-def test_thinning_keeps_every_alarm(is_even: bool) -> None:  # noqa: FBT001  a parameter of pytest
+def test_an_alarm_outlives_other_frames(is_even: bool) -> None:  # noqa: FBT001  a parameter of pytest
     """The moments at which something went wrong are what one goes back for."""
-    known = told(Limits(room=40, is_even=is_even), [*past(), *busy(300, BEGIN + 60_000)])
+    known = taped([*past(), *busy(300, BEGIN + 60_000)], room=60, is_even=is_even)
 
-    assert known.is_thinned
+    assert known.times_thinned
     assert known.alarm_after(0) == BEGIN + 2_000
 
 
-def test_what_changed_between_is_told_by_the_next_one_that_is_left() -> None:
-    """So that the strips of locks and actors miss no lock."""
-    known = told(Limits(room=100), busy(200))
+def test_a_merged_frame_passes_on_what_changed_in_it() -> None:
+    """So that the strips of locks and sessions miss no lock."""
+    known = taped(busy(200), room=50)
 
-    assert all(one.changed for one in known.kept(1))
+    assert known.times_thinned
+    assert all(one.changed for one in known.stored(1))
 
 
-def test_whoever_reads_on_gets_each_newer_frame_once() -> None:
-    """Also when there are fewer frames than were read already."""
-    known, story = Tape(Limits(room=100)), busy(200)
+def test_a_reader_gets_each_newer_frame_once() -> None:
+    """Also when the tape was thinned in between."""
+    known, story = Tape(TapeLimits(memory_bytes=50 * CHANGE_BYTES)), busy(200)
     read, at = 0, []
     for frame in story:
         known.add(frame)
         for one in known.since(read):
             read = one.number
-            at.append(one.frame.at)
+            at.append(one.at)
 
     assert at == [frame.at for frame in story]
 
 
-def test_events_are_found_far_back_in_a_long_recording() -> None:
-    """The newest thousands must not hide what was on at an early moment."""
-    known = Tape(REPLAY)
+def happened(*moments: int) -> list[Frame]:
+    """Frames of one quiet lock in each of which something had happened."""
+    (quiet,) = frames((BEGIN, facts("X x: P1")))
     event = Event(event="queued", lock=Text("/x"), at=BEGIN)
-    known.events.extend([event] * 3)
-    known.events.extend(replace(event, at=BEGIN + 100_000 + n) for n in range(9_000))
+    return [Frame(replace(quiet.report, now=at), (replace(event, at=at),) * 3) for at in moments]
+
+
+def test_events_of_an_early_moment_are_found_behind_thousands() -> None:
+    """Those read up to ten seconds later belong to them."""
+    known = Tape(REPLAY)
+    for frame in happened(BEGIN, *range(BEGIN + 100_000, BEGIN + 103_000)):
+        known.add(frame)
 
     assert [one.at for one in known.events_until(BEGIN + 1)] == [BEGIN] * 3
+
+
+def test_the_number_of_events_is_bounded() -> None:
+    """The oldest go first; the rest come newest first."""
+    known = Tape(TapeLimits(events=4))
+    for frame in happened(BEGIN, BEGIN + 1, BEGIN + 2):
+        known.add(frame)
+
+    assert [one.at - BEGIN for one in known.events_until(BEGIN + 2)] == [2, 2, 2, 1]

@@ -65,13 +65,13 @@ class StateChanges:
         self.sessions: dict[Session, list[SessionState]] = {}
         self.alarms: list[AlarmState] = []
         self._tape, self._read = tape, 0
-        self._thinned = tape.thinned if tape else 0
+        self._times_thinned = tape.times_thinned if tape else 0
         self.names: dict[Session, Text] = {}  # also of those who are long gone
         self._places: dict[Text, dict[Session, bool]] = {}
 
     def look(self, tape: Tape) -> None:
         """Read the frames that came since the last time."""
-        if self._tape is not tape or self._thinned != tape.thinned:
+        if self._tape is not tape or self._times_thinned != tape.times_thinned:
             self._begin(tape)
         for one in tape.since(self._read):
             self._read = one.number

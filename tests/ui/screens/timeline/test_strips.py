@@ -9,9 +9,9 @@ from ui.past.test_playback import tape
 
 from zktop.model.findings.finding import Confidence
 from zktop.model.text import Text
-from zktop.ui.past.contact_times import ServerContacts
+from zktop.ui.past.contact_times import ContactTimes
 from zktop.ui.past.state_changes import LockState, StateChanges
-from zktop.ui.past.tape import Limits, Tape
+from zktop.ui.past.tape import Tape, TapeLimits
 from zktop.ui.screens.timeline import strips
 from zktop.ui.styled_text import text_of
 
@@ -126,21 +126,21 @@ def test_contacts_are_marked_where_they_were() -> None:
     for at, quiet in ((BEGIN, 500), (BEGIN + 5_000, 1_500), (BEGIN + 9_000, None)):
         (frame,) = frames((at, [own(at=at), connections(ZK1, row("A", quiet), at=at, zxid=at)]))
         known.add(frame)
-    heard = ServerContacts()
+    heard = ContactTimes()
     for _ in range(2):
         heard.look(known)
     window = strips.window(BEGIN + 9_000, BEGIN - 1_000, BEGIN + 9_000, 1_000, 40)
-    contacts = heard.contacts(A, window.begin, window.end)
+    contacts = heard.between(A, window.begin, window.end)
     drawn = text_of(strips.contact_strip([at for at, _ in contacts], window))
 
     assert contacts == [(BEGIN - 500, ZK1), (BEGIN + 3_500, ZK1)]
     assert drawn == "p...p......"
-    assert heard.contacts(B, window.begin, window.end) == []
+    assert heard.between(B, window.begin, window.end) == []
 
 
 def test_no_table_is_kept_for_longer_than_the_tape_keeps_it() -> None:
     """That of five thousand connections has a megabyte, and a new one comes every few seconds."""
-    known, heard = Tape(Limits(room=50)), ServerContacts()
+    known, heard = Tape(TapeLimits(memory_bytes=50)), ContactTimes()
     times = [BEGIN + 1_000 * number for number in range(200)]
     for frame in frames(
         *((at, [own(at=at), connections(ZK1, row("A", 0), at=at, zxid=at)]) for at in times)
@@ -148,18 +148,18 @@ def test_no_table_is_kept_for_longer_than_the_tape_keeps_it() -> None:
         known.add(frame)
         heard.look(known)
 
-    assert known.is_thinned
-    assert len(heard.contacts(A, BEGIN, BEGIN + 200_000)) == len(known)
+    assert known.times_thinned
+    assert len(heard.between(A, BEGIN, BEGIN + 200_000)) == len(known)
 
 
 def test_contacts_of_another_tape_are_others() -> None:
     """A recording is opened after another one."""
-    known, heard = Tape(), ServerContacts()
+    known, heard = Tape(), ContactTimes()
     (frame,) = frames((BEGIN, [own(at=BEGIN), connections(ZK1, row("A", 0), at=BEGIN)]))
     known.add(frame)
     heard.look(known)
-    before = heard.contacts(A, BEGIN - 1_000, BEGIN + 1_000)
+    before = heard.between(A, BEGIN - 1_000, BEGIN + 1_000)
     heard.look(Tape())
 
     assert before == [(BEGIN, ZK1)]
-    assert heard.contacts(A, BEGIN - 1_000, BEGIN + 1_000) == []
+    assert heard.between(A, BEGIN - 1_000, BEGIN + 1_000) == []

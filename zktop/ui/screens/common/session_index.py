@@ -16,13 +16,13 @@ from zktop.model.locks.lock import Member
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.world.ensemble import Ensemble
+from zktop.ui.past.contact_times import table_before
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.status_codes import SURE
 
 RiskLevel = Literal["HIGH", "MED", "LOW", ""]
 RISKS: Final[tuple[RiskLevel, ...]] = ("HIGH", "MED", "LOW", "")
 HALF, TWO_THIRDS = 1 / 2, 2 / 3  # of a timeout
-FRAMES_SEARCHED: Final = 400  # for the table before this one
 
 
 class SessionLocks(msgspec.Struct, eq=False):
@@ -215,7 +215,7 @@ class PacketRates:
             if table is None:
                 self._steps.pop(tables.server, None)
             elif known is None or known.table is not table:
-                self._steps[tables.server] = _step(known, table, tape, at)
+                self._steps[tables.server] = _step(table, table_before(table, tape, at))
 
     def received(self, server: Text, session: Session) -> float | None:
         """Give how many packets a second came from a session."""
@@ -248,24 +248,10 @@ def _total(step: _Step) -> tuple[float, float] | None:
     return (1000 * received / step.span_ms, 1000 * sent / step.span_ms) if same else None
 
 
-def _step(known: _Step | None, table: Connections, tape: Tape, at: Millis) -> _Step:
-    if known is not None and known.table.at < table.at and known.now:
-        return _Step(table, _counted(table), known.now, table.at - known.table.at)
-    earlier = _earlier(tape, at, table)
+def _step(table: Connections, earlier: Connections | None) -> _Step:
     before = _counted(earlier) if earlier else {}
     return _Step(table, _counted(table), before, max(1, table.at - (earlier or table).at))
 
 
 def _counted(table: Connections) -> _Counts:
     return {row.session: (row.received, row.sent, row.established) for row in table.rows or ()}
-
-
-def _earlier(tape: Tape, at: Millis, table: Connections) -> Connections | None:
-    """Search the tape for this server's table before this one."""
-    index = min(tape.index_at(at), len(tape) - 1)
-    for place in range(index, max(-1, index - FRAMES_SEARCHED), -1):
-        tables = tape[place].report.world.tables.get(table.server)
-        known = tables.connections if tables else None
-        if known is not None and known.at < table.at and known.rows is not None:
-            return known
-    return None

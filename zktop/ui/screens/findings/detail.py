@@ -117,19 +117,21 @@ def write_deadlock(pen: LineWriter, case: DeadlockRecord, live: Report, times: i
 
     Of one that is over the last verdict counts that was given while it lived.
     """
-    dead, then = case.deadlock, case.frame.report
+    dead = case.deadlock
     now = next((one for one in live.deadlocks if one.number == dead.number), None)
     judged = now or case.verdict
     ink = ink_of_deadlock(judged)  # it may be surer than when it was confirmed
     pen.write(_title(dead, ink, times))
     pen.write(deadlock_status(case, now, live))
-    frozen = f"{KINDS[dead.kind]}; this is the picture of its confirmation, {clock(then.now)}"
+    frozen = (
+        f"{KINDS[dead.kind]}; this is the picture of its confirmation, {clock(case.confirmed_at)}"
+    )
     pen.say(frozen, "dim", " ")
     pen.write()
     pen.say(judged.sentence, "strong")
     pen.write()
     pen.all(draw_ring(dead, pen.width - 1, ink))
-    known = live if now else case.last.report  # a table that came later proves more
+    known = live if now else case.last  # a table that came later proves more
     write_steps(pen, dead, known, ink)
     write_reasons(pen, judged.confidence, judged.evidence)
     _write_behind(pen, judged, known)
@@ -155,7 +157,7 @@ def _title(dead: Deadlock, ink: Ink, times: int) -> Line:
 
 def _write_end(pen: LineWriter, case: DeadlockRecord, live: Report) -> None:
     """Write who went; there is nothing left to do."""
-    over = case.over(live)
+    over = case.ending(live)
     pen.title("HOW IT ENDED", "" if over is None else clock(over.at))
     pen.say("It is not there at this moment." if over is None else f"{over.how}.")
 

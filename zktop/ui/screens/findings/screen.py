@@ -179,10 +179,10 @@ class FindingsScreen(Page):
     def _frozen(self, moment: ViewState, report: Report) -> DeadlockRecord | None:
         """Give the chosen deadlock as it was confirmed."""
         case = moment.tape.deadlocks.get(self._case or "")
-        if case is not None and case.frame.at <= report.now:
+        if case is not None and case.confirmed_at <= report.now:
             return case
         dead = next((one for one in report.deadlocks if one.id == self._case), None)
-        return DeadlockRecord(dead, moment.frame, moment.frame) if dead and moment.frame else None
+        return DeadlockRecord(dead, report.now, report) if dead else None
 
     def _woods(self, report: Report, width: int) -> LineWriter:
         """Write the forest, twice a second at most."""

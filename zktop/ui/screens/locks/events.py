@@ -117,7 +117,7 @@ def _of_cases(cases: Iterable[DeadlockRecord], now: Millis) -> Iterator[EventLin
     for case in cases:
         where, subject = several(case.deadlock.locks), Selection(case=case.deadlock.id)
         told: tuple[tuple[Millis | None, str, str, Ink], ...] = (
-            (case.frame.at, "!!", "DEADLOCK seen: ", ink_of_deadlock(case.deadlock)),
+            (case.confirmed_at, "!!", "DEADLOCK seen: ", ink_of_deadlock(case.deadlock)),
             (case.over_at, "ok", "deadlock is over: ", "good"),
         )
         for at, sign, what, ink in told:

@@ -132,6 +132,7 @@ class SessionsScreen(Page):
         began, self._made_of = perf_counter(), moment.index
         self._roster.look(report)
         self._rates.look(report, moment.tape, report.now)
+        self._contacts.look(moment.tape)
         dangers = SessionRisks(self._roster, report)
         self._scene = SessionsSnapshot(report, self._roster, dangers, self._rates)
         self._servers = servers.server_rows(report, self._rates)
@@ -236,7 +237,7 @@ class SessionsScreen(Page):
             self._drawn_for = None
             sheet.show([line((" No session has a place in a lock.", "dim"))] if not row else [])
             return
-        contacts = self._contacts.of(row.session, row.scene.report, moment.tape)
+        contacts = self._contacts.recent(row.session, row.scene.report)
         drawn_for = row.scene, row.session, contacts, width
         if drawn_for != self._drawn_for:
             self._drawn_for = drawn_for
@@ -244,7 +245,7 @@ class SessionsScreen(Page):
 
     def _details(self, row: SessionRow, moment: ViewState, width: int) -> Described:
         report = row.scene.report
-        contacts = self._contacts.of(row.session, report, moment.tape)
+        contacts = self._contacts.recent(row.session, report)
         past = moment.tape.events_until(report.now)
         return details(row, contacts, width, past, is_ascii=moment.is_ascii)
 

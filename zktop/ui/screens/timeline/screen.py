@@ -11,7 +11,7 @@ from zktop.model.facts import Millis, Session, session_text
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.messages import PressKey, SeekTo, ShowPage
-from zktop.ui.past.contact_times import ServerContacts
+from zktop.ui.past.contact_times import ContactTimes
 from zktop.ui.past.state_changes import StateChanges
 from zktop.ui.screens.common.empty import empty_state
 from zktop.ui.screens.common.format import time_ms
@@ -77,10 +77,10 @@ class TimelineScreen(Page):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
         super().__init__(id=id)
-        self._past, self._roster, self._heard = (
+        self._past, self._roster, self._contact_times = (
             StateChanges(),
             SessionDirectory(),
-            ServerContacts(),
+            ContactTimes(),
         )
         self._zoom = strips.ZOOMS.index(500)
         self._moment: ViewState | None = None
@@ -106,7 +106,7 @@ class TimelineScreen(Page):
             sheet.show(empty_state(moment, sheet.room.width))
             return
         self._past.look(moment.tape)
-        self._heard.look(moment.tape)
+        self._contact_times.look(moment.tape)
         self._roster.look(moment.frame.report)
         width = sheet.room.width
         if not width:
@@ -188,7 +188,7 @@ class TimelineScreen(Page):
     ) -> Iterator[tuple[Line, object]]:
         """Give when the actors were heard of, where a server tells it."""
         heard = {
-            one: self._heard.contacts(one, seen.begin, min(seen.end, seen.newest + 1))
+            one: self._contact_times.between(one, seen.begin, min(seen.end, seen.newest + 1))
             for one in self._alone[:HEARD]
         }
         if any(heard.values()):

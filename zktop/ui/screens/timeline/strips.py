@@ -80,7 +80,7 @@ def title(moment: ViewState, seen: TimeWindow) -> Line:
         how = Run(f"PAUSED at {time_ms(moment.at or 0)}", "paused")
     kept = f"   {length} kept, {time_ms(begin)[:8]} to {time_ms(seen.newest)[:8]} UTC"
     speed = f"   speed {moment.speed:g}x" if not moment.is_newest else ""
-    thin = "   thinned: some moments between are left out" if moment.tape.is_thinned else ""
+    thin = "   thinned: some moments between are left out" if moment.tape.times_thinned else ""
     return (Run(" TIMELINE ", "title"), how, Run(f"{kept}{speed}{thin}", "dim"))
 
 

@@ -1,0 +1,186 @@
+"""How far back the UI's past reaches, and what it weighs, after half an hour of steady churn.
+
+`python -m bench.past MINUTES` plays that much time through the examiner and the tape in a process
+of its own and prints one line of JSON. Time is made up, so half an hour takes a minute or two.
+"""
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bench.ensemble import NOW, kazoo_name
+from bench.figure import Figure
+from bench.sizes import size
+from zktop.model.examiner import Examiner
+from zktop.model.facts import (
+    AnyFact,
+    Children,
+    Connection,
+    Connections,
+    Expiry,
+    Gone,
+    Link,
+    Node,
+    Stat,
+    join,
+)
+from zktop.model.text import Text
+from zktop.model.world.world import World
+from zktop.ui.app import Zktop  # noqa: F401  what the UI itself weighs belongs to the figure
+from zktop.ui.past.state_changes import StateChanges
+from zktop.ui.past.tape import Tape
+from zktop.ui.ports import Frame
+
+LOCKS, EACH = size(2_000, 50), 3
+RELEASES_PER_S, LOOKS_PER_S = 40, 10
+MINUTES = size(35, 1)
+REACH_MIN = size(30.0, 0.5)
+EXPIRED = 40  # sessions that expire at the same moment, each with a request in LOCKS / 40 locks
+FIRST_EXPIRED = 0x7000000  # their session ids
+SAMPLE_S = 10
+ROOM_MB = 150.0
+SERVER = Text("zk1:2181")
+FLOOR = "import kazoo.client, textual.app"
+
+
+def figures() -> Iterator[Figure]:
+    """Measure reach and memory."""
+    command = (sys.executable, "-m", "bench.past", str(MINUTES))
+    ran = subprocess.run(command, check=True, capture_output=True, text=True)
+    found: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
+    floor = _memory_of(FLOOR)
+    what = f"{RELEASES_PER_S} releases/s, {LOCKS} locks"
+    yield Figure(
+        "past not reached", max(0.0, REACH_MIN - found["reach_min"]), "min of 30", 0.0, what, 0.0
+    )
+    yield Figure("past reaches back", found["reach_min"], "min", MINUTES, "min played")
+    yield Figure("past frames", found["frames"], "", MINUTES, "min played")
+    most = floor + ROOM_MB
+    imported = "MB python, kazoo and textual imported"
+    yield Figure("past memory", found["most_mb"], "MB", floor, imported, most)
+
+
+def _memory_of(imports: str) -> float:
+    code = f"{imports}\n{_RESIDENT}"
+    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return float(ran.stdout)
+
+
+_RESIDENT = """
+import os
+print(int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20)
+"""
+
+
+def resident_mb() -> float:
+    """What of this process is in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) / 256
+
+
+class Churn:
+    """Locks that are released one after the other; who releases queues again at the end."""
+
+    def __init__(self) -> None:
+        self._chance = random.Random(1)
+        self._queues: dict[Text, list[Text]] = {}
+        self._owners: dict[Text, int] = {}
+        self._zxid, self._number = 1_000, 0
+
+    def begin(self) -> Iterator[AnyFact]:
+        """The locks, each with a holder and waiters."""
+        yield Link(zxid=0, at=NOW, state="connected", session=1)
+        for number in range(LOCKS):
+            path = Text(f"/locks/l{number:05d}")
+            self._queues[path] = []
+            queued = [self._queue(path, self._session(number, turn), NOW) for turn in range(EACH)]
+            self._zxid += 1
+            stat = Stat(self._zxid, self._zxid, NOW, cversion=EACH, num_children=EACH)
+            names = tuple(self._queues[path])
+            yield Children(path=path, names=names, stat=stat, zxid=self._zxid, at=NOW)
+            yield from queued
+
+    def release(self, at: int) -> Iterator[AnyFact]:
+        """The holder of some lock releases it and queues again."""
+        path = self._chance.choice(list(self._queues))
+        owner = self._owners[join(path, self._queues[path][0])]
+        yield self._gone(path, self._queues[path][0], at)
+        yield self._queue(path, owner, at)
+
+    def crowd(self, at: int) -> Iterator[AnyFact]:
+        """Forty more sessions queue up everywhere."""
+        for number, path in enumerate(self._queues):
+            yield self._queue(path, FIRST_EXPIRED + number % EXPIRED, at)
+
+    def expiry(self, at: int) -> Iterator[AnyFact]:
+        """They expire at once: one transaction takes all their nodes away."""
+        for path, names in self._queues.items():
+            for name in [one for one in names if self._owners[join(path, one)] >= FIRST_EXPIRED]:
+                yield self._gone(path, name, at)
+
+    def tables(self, at: int) -> Iterator[AnyFact]:
+        """What the server says of its sessions."""
+        owners = sorted(set(self._owners.values()))
+        rows = tuple(
+            Connection(one, Text(f"10.0.0.1:{one % 50_000}"), 10_000, quiet_ms=one * 7 % 3_000)
+            for one in owners
+        )
+        yield Connections(server=SERVER, rows=rows, at=at, zxid=self._zxid)
+        dates = {one: 10_000 - one * 7 % 3_000 for one in owners}
+        yield Expiry(server=SERVER, expires_in_ms=dates, tick_ms=2_000, at=at, zxid=self._zxid)
+
+    def _session(self, number: int, turn: int) -> int:
+        return 0x1000000 + EACH * number + turn
+
+    def _queue(self, path: Text, owner: int, at: int) -> Node:
+        self._zxid, self._number = self._zxid + 1, self._number + 1
+        name = kazoo_name(self._chance, self._number)
+        self._queues[path].append(name)
+        self._owners[join(path, name)] = owner
+        stat = Stat(self._zxid, self._zxid, at, owner=owner, data_length=11, pzxid=self._zxid)
+        data = b"worker-%04d" % (owner % 10_000)
+        return Node(path=join(path, name), stat=stat, data=data, zxid=self._zxid, at=at)
+
+    def _gone(self, path: Text, name: Text, at: int) -> Gone:
+        self._zxid += 1
+        self._queues[path].remove(name)
+        del self._owners[join(path, name)]
+        return Gone(path=join(path, name), zxid=self._zxid, at=at)
+
+
+def main(minutes: float) -> None:
+    """Play so many minutes and print what is kept of them."""
+    tape, past, most = Tape(), StateChanges(), 0.0
+    for number, frame in enumerate(played(round(minutes * 60 * LOOKS_PER_S))):
+        tape.add(frame)
+        if number % LOOKS_PER_S == 0:
+            past.look(tape)
+            most = max(most, resident_mb())
+    ages = [((tape.end or 0) - one.at) // 1000 for one in tape.frames()]
+    print("seconds back:", ages[:: max(1, len(ages) // 40)])
+    print(json.dumps({"reach_min": ages[0] / 60, "frames": len(ages), "most_mb": most}))
+
+
+def played(looks: int) -> Iterator[Frame]:
+    """Frames of a steady churn, with a mass expiry in the middle."""
+    churn, examiner = Churn(), Examiner()
+    world = World().after(*churn.begin())
+    for number in range(looks):
+        at = NOW + 1000 + number * 1000 // LOOKS_PER_S
+        told = [fact for _ in range(RELEASES_PER_S // LOOKS_PER_S) for fact in churn.release(at)]
+        if number == looks // 2:
+            told += churn.crowd(at)
+        if number == looks // 2 + LOOKS_PER_S * 5:
+            told += churn.expiry(at)
+        if number % (LOOKS_PER_S * SAMPLE_S) == 0:
+            told += churn.tables(at)
+        world = world.after(*told)
+        report = examiner.look(world, at, thorough=number % LOOKS_PER_S == 0)
+        yield Frame(report, report.events)
+
+
+if __name__ == "__main__":
+    main(float(sys.argv[1]))
