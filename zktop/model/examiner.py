@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from zktop.model.client_names import MAX_COUNTED_PER_LOOK as COUNTED_AT_ONCE
 from zktop.model.client_names import ClientNames, SharedNames
 from zktop.model.facts import Cost, Millis, Session
-from zktop.model.findings.over_time import AT_ONCE, FindingTracker, LookInput
+from zktop.model.findings.over_time import FindingTracker, LookInput
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.history.events import Departure
@@ -21,6 +21,7 @@ from zktop.model.locks.candidates import read_by
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.update import ChildrenDiff, difference
 from zktop.model.report import LockRecord, Report
+from zktop.model.session_index import LocksOfSessions, index_after
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.waits.deadlock_log import DeadlockLog
@@ -49,6 +50,7 @@ class Examiner:
         self._ensemble = NO_ENSEMBLE
         self._parts: PersistentMap[Text, LockRecord] = PersistentMap()
         self._locks: dict[Text, Lock] = {}
+        self._locks_of: LocksOfSessions = Shelf()
         self._paths: tuple[Text, ...] = ()
         self._now: Millis = 0  # of the newest report
         self._due: dict[Text, Millis] = {}  # locks that the clock alone will change
@@ -81,6 +83,7 @@ class Examiner:
         self._world, self._ensemble = world, ensemble
         events = self._chronicle.after(changes, ensemble, now)
         self._file(changes)
+        self._locks_of = index_after(self._locks_of, changes)
         self._namesakes.note(changes)
         self._namesakes.count(None if thorough else COUNTED_AT_ONCE)
         client_names = ClientNames(ensemble, self.settings.owners, self._namesakes.shared)
@@ -101,11 +104,12 @@ class Examiner:
                 now=now,
                 ensemble=ensemble,
                 locks=self._locks,
+                locks_of=self._locks_of,
                 changes=changes,
                 deadlocks=(*verdict.deadlocks, *verdict.hints),
                 inversions=inversions,
                 client_names=client_names,
-                at_once=None if thorough else AT_ONCE,
+                thorough=thorough,
             )
         )
         deadlocks = self._log.look(
@@ -119,6 +123,7 @@ class Examiner:
             client_names=client_names,
             parts=self._parts,
             paths=self._paths,
+            locks_of=self._locks_of,
             deadlocks=deadlocks,
             over=self._log.over,
             inversions=inversions,

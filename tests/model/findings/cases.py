@@ -12,7 +12,7 @@ import msgspec
 from model.builders import NOW, ZK1, connections, own, row, session, watches, world
 
 from zktop.model.facts import AnyFact, Children, Connections, Node, Stat, join
-from zktop.model.findings.apply import RULES, RuleResults, examine_lock
+from zktop.model.findings.apply import RULES, Examination, examine_lock
 from zktop.model.findings.context import (
     EnsembleContext,
     LockContext,
@@ -213,7 +213,7 @@ def only(rule: str, case: LockContext | SessionContext | EnsembleContext) -> Fin
     return finding
 
 
-def rules_of(examined: RuleResults) -> set[str]:
+def rules_of(examined: Examination) -> set[str]:
     """Give the ids of the rules that found something."""
     return {finding.rule for finding in examined.findings}
 

@@ -8,8 +8,9 @@ from model.builders import NOW
 from model.findings.cases import PATH, SECOND, connected, k, look, only, watching
 
 from zktop.model.findings.apply import examine_lock
-from zktop.model.findings.confirm import SeenFindings
+from zktop.model.findings.confirm import SubjectFindings
 from zktop.model.findings.finding import Finding
+from zktop.model.findings.schedule import next_look
 
 SETTLE = 2 * SECOND
 ORPHAN = only("B1", look(k("import", 7, by="", age_ms=120 * SECOND), k("bob", 8)))
@@ -19,11 +20,11 @@ GHOST = msgspec.structs.replace(ORPHAN, id="B2-1", rule="B2", at_once=True)
 
 def seen(finding: Finding, *as_of: int) -> list[tuple[Finding, ...]]:
     """What is shown at each look, one a second, of facts as of these times."""
-    looks, shown = SeenFindings(), []
+    looks, shown = SubjectFindings(), []
     for number, moment in enumerate(as_of):
         again = msgspec.structs.replace(finding, as_of=NOW + moment)
-        looks, now = looks.after([again], NOW + number * SECOND, SETTLE)
-        shown.append(now)
+        looks = looks.after([again], NOW + number * SECOND, SETTLE)
+        shown.append(looks.shown)
     return shown
 
 
@@ -53,12 +54,12 @@ def test_ten_looks_at_one_table_are_one_look() -> None:
 
 def test_what_was_away_at_one_look_begins_anew() -> None:
     """A watch that was there in between proves that somebody sets it."""
-    looks, _ = SeenFindings().after([NO_WATCH], NOW, SETTLE)
-    looks, _ = looks.after([], NOW + SECOND, SETTLE)
+    looks = SubjectFindings().after([NO_WATCH], NOW, SETTLE)
+    looks = looks.after([], NOW + SECOND, SETTLE)
     later = msgspec.structs.replace(NO_WATCH, as_of=NOW + 10 * SECOND)
-    _, shown = looks.after([later], NOW + 10 * SECOND, SETTLE)
+    looks = looks.after([later], NOW + 10 * SECOND, SETTLE)
 
-    assert not shown
+    assert not looks.shown
 
 
 def test_since_is_when_it_was_first_seen_unless_the_facts_know_better() -> None:
@@ -76,7 +77,7 @@ def test_two_locks_that_tell_of_one_thing_make_one_finding() -> None:
         for name in ("one", "two")
     ]
     both = [only("P11", case) for case in cases]
-    _, shown = SeenFindings().after(both, NOW, SETTLE)
+    shown = SubjectFindings().after(both, NOW, SETTLE).shown
 
     assert [finding.sentence for finding in shown] == [both[0].sentence]
 
@@ -98,8 +99,11 @@ def test_an_older_table_does_not_take_anything_back(as_of: tuple[int, int]) -> N
     assert len(seen(ORPHAN, *as_of)[-1]) == 1
 
 
-def test_a_lock_in_trouble_is_looked_at_again_within_the_settle_time() -> None:
-    """Else nothing would become red while nothing changes."""
-    case = look(k("import", 7, by="", age_ms=120 * SECOND), k("bob", 8), tables=[connected("bob")])
+def test_a_lock_in_trouble_is_examined_again_within_the_settle_time() -> None:
+    """Otherwise nothing would become red while nothing changes."""
+    results = examine_lock(
+        look(k("import", 7, by="", age_ms=120 * SECOND), k("bob", 8), tables=[connected("bob")])
+    )
+    found = SubjectFindings().after(results.findings, NOW, SETTLE)
 
-    assert NOW < (examine_lock(case).due_ms or 0) <= NOW + SETTLE
+    assert NOW < (next_look(results.due_ms, found, NOW, SETTLE) or 0) <= NOW + SETTLE

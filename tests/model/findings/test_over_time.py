@@ -2,13 +2,11 @@
 
 import pytest
 from model.builders import NOW, kazoo_name, lock, session
-from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Gone, Node, Stat
-from zktop.model.findings.apply import RuleResults
-from zktop.model.findings.confirm import SeenFindings, SeenTimes
-from zktop.model.findings.schedule import LONGEST, next_look
+from zktop.model.findings.confirm import SeenTimes, SubjectFindings
+from zktop.model.findings.schedule import LONGEST_PAUSE_MS, next_look
 from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.read_lock import lock_at
@@ -17,6 +15,7 @@ from zktop.model.text import Text
 from zktop.model.world.world import World
 
 LATER = NOW + 10_000
+SETTLE = 2_000
 
 
 def test_root_blockers_of_plain_queues_are_those_of_this_look() -> None:
@@ -109,24 +108,31 @@ def test_who_was_known_by_name_alone_is_told_when_the_node_is_read() -> None:
     assert [member.owner for member in change.read] == [session("carol")]
 
 
-def test_what_has_lasted_is_looked_at_more_seldom() -> None:
-    """Ten thousand locks in trouble for an hour would keep a core busy with saying so again."""
-    said = RuleResults(due_ms=LATER + 2_000)
-
-    assert [_next(said, lasted) for lasted in (0, 10_000, 40_000, 3_600_000)] == [
-        2_000,
-        2_000,
+def test_findings_that_have_lasted_are_examined_less_often() -> None:
+    """Ten thousand locks in trouble for an hour would keep a core busy with rewording."""
+    assert [_pause(lasted) for lasted in (0, 10_000, 40_000, 3_600_000)] == [
+        SETTLE,
+        SETTLE,
         4_000,
-        LONGEST,
+        LONGEST_PAUSE_MS,
     ]
-    assert _next(replace(said, asked_ms=LATER + 3_000), 3_600_000) == 3_000
 
 
-def _next(said: RuleResults, lasted: int) -> int:
+def test_a_rule_that_asks_for_a_look_gets_it_in_time() -> None:
+    """However long its lock has been in trouble."""
+    assert _pause(3_600_000, asked=LATER + 3_000) == 3_000
+
+
+def test_among_thousands_a_finding_rests_no_longer_than_it_has_lasted() -> None:
+    """Fifty a second are examined again; the young ones have the first turn."""
+    assert _pause(30_000, crowding=200_000) == 30_000
+    assert _pause(3_600_000, crowding=200_000) == 200_000
+
+
+def _pause(lasted: int, asked: int | None = None, crowding: int = 0) -> int:
     since = LATER - lasted
-    return (
-        next_look(said, SeenFindings({"B1-1": SeenTimes(since, since, since)}), LATER) or 0
-    ) - LATER
+    found = SubjectFindings({"B1-1": SeenTimes(since, since, since)})
+    return (next_look(asked, found, LATER, SETTLE, crowding) or 0) - LATER
 
 
 def _knotted(*owners: str) -> World:

@@ -9,7 +9,7 @@ from model.waits.notation import graph
 from zktop.model.facts import Connection, Expiry, Stat
 from zktop.model.findings.apply import LOCK_RULES, examine_ensemble, examine_lock, examine_session
 from zktop.model.findings.causes import folded
-from zktop.model.findings.confirm import SeenFindings
+from zktop.model.findings.confirm import SubjectFindings
 from zktop.model.findings.context import LockContext, SessionContext, SessionPlace
 from zktop.model.findings.finding import Finding
 from zktop.model.history.events import Departure
@@ -166,9 +166,9 @@ def test_no_rule_raises_and_every_text_is_printable(case: LockContext | None) ->
         return
     said = [examine_lock(case), *(examine_session(talk(case, who)) for who in PEOPLE[:3])]
     told = [finding for one in said for finding in one.findings]
-    looks, first = SeenFindings().after(told, NOW, 2_000)
-    _, again = looks.after(told, NOW + 60_000, 2_000)
-    shown = (*folded(first), *folded(again))
+    first = SubjectFindings().after(told, NOW, 2_000)
+    again = first.after(told, NOW + 60_000, 2_000)
+    shown = (*folded(first.shown), *folded(again.shown))
 
     assert all(clean(text) == text for one in (*told, *shown) for text in texts(one))
     assert all(clean(blind.why) == blind.why for one in said for blind in one.blinds)

@@ -74,6 +74,7 @@ RULES: Final[tuple[AnyRule, ...]] = _ordered(
     )
 )
 
+SCOPES: Final = {rule.id: rule.scope for rule in RULES}
 RANK: Final = {rule.id: place for place, rule in enumerate(RULES)}
 
 # A rule's scope says what its function takes; the type checker cannot follow that.
@@ -99,39 +100,33 @@ UNDECIDED: Final = (
 TABLE_AGE = 5_000  # how soon to look again for a table that is newer than the lock
 TABLE_PATIENCE = 60_000  # how long to hope for one
 
-CROWDED = 500  # members: a look costs 20 ms per thousand; have it at most once a second
-CROWD_PATIENCE = 5
-
 C = TypeVar("C")
 
 
-class RuleResults(msgspec.Struct, frozen=True, gc=False):
+class Examination(msgspec.Struct, frozen=True, gc=False):
     """What the rules say, and when to ask them again although nothing has changed."""
 
     findings: tuple[Finding, ...] = ()
     blinds: tuple[BlindSpot, ...] = ()
     due_ms: Millis | None = None
-    asked_ms: Millis | None = None  # the same, where what was found is known to last
 
 
-NO_RESULTS = RuleResults()
+NO_RESULTS = Examination()
 
 
-def examine_lock(look: LockContext) -> RuleResults:
+def examine_lock(look: LockContext) -> Examination:
     """Apply all rules to one lock that may find something there."""
-    said = _applied(_fitting(signs(look)), look, look.now_ms)
-    asked = min(filter(None, (said.due_ms, _due_for_tables(look))), default=None)
-    again = _due_for_findings(look) if said.findings else None
-    due = min(filter(None, (asked, again)), default=None)
-    return replace(said, due_ms=due, asked_ms=asked)
+    results = _applied(_fitting(signs(look)), look, look.now_ms)
+    due = min(filter(None, (results.due_ms, _due_for_tables(look))), default=None)
+    return replace(results, due_ms=due)
 
 
-def examine_session(talk: SessionContext) -> RuleResults:
+def examine_session(talk: SessionContext) -> Examination:
     """Apply all rules to one session."""
     return _applied(SESSION_RULES, talk, talk.now_ms)
 
 
-def examine_ensemble(survey: EnsembleContext) -> RuleResults:
+def examine_ensemble(survey: EnsembleContext) -> Examination:
     """Apply the rules that concern no single lock or session, and say what nobody can see."""
     said = _applied(SURVEY_RULES, survey, survey.now_ms)
     return replace(said, blinds=(*unseen(survey.around), *said.blinds))
@@ -179,7 +174,7 @@ def _fitting(shown: frozenset[Sign]) -> tuple[Rule[LockContext], ...]:
     return tuple(rule for rule in LOCK_RULES if rule.only_if <= shown)
 
 
-def _applied(rules: Iterable[Rule[C]], context: C, now_ms: Millis) -> RuleResults:
+def _applied(rules: Iterable[Rule[C]], context: C, now_ms: Millis) -> Examination:
     findings: list[Finding] = []
     blinds: list[BlindSpot] = []
     due: Millis | None = None
@@ -192,13 +187,7 @@ def _applied(rules: Iterable[Rule[C]], context: C, now_ms: Millis) -> RuleResult
                     blinds.append(rule.blind(answer))
                 case LookAgainAt(at):
                     due = at if due is None else min(at, due)
-    return RuleResults(tuple(findings), tuple(dict.fromkeys(blinds)), due)
-
-
-def _due_for_findings(look: LockContext) -> Millis:
-    """Look again soon at a lock in trouble; a crowd costs too much for that."""
-    patience = CROWD_PATIENCE if look.lock.size > CROWDED else 1
-    return look.now_ms + patience * look.thresholds.settle
+    return Examination(tuple(findings), tuple(dict.fromkeys(blinds)), due)
 
 
 def _due_for_tables(look: LockContext) -> Millis | None:

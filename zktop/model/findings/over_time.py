@@ -1,23 +1,14 @@
-"""Findings over time: which locks and sessions deserve a look now, and what that says.
+"""Findings over time: what to examine at each look, and what is wrong by now.
 
-To look at everything at every event would cost more than all the rest. A lock is examined when it
-changed, when a table says something new about its sessions, when a rule asked for the clock to
-strike, and when it had a finding before; a session when it changed place or when its row in a
-table is odd. A lock of many members is examined the more seldom the more there are, and one look
-examines no more than `AT_ONCE` of what is due, changed locks first: the rest follows with the
-next looks. A look that has events to tell examines less, and no large lock, lest they be late.
-When many locks change at once they are examined a while later, once for several changes: a
-finding must last for longer than that to be shown. Thousands are put in order once a second,
-and more seldom where only their words are older.
-What is known to be wrong is examined again with new tables where its rules read those, and the
-more seldom the more of it there is.
-
-What one look of the inspection is about.
+To examine all locks at every event would cost more than all the rest. A lock is examined when it
+changed, when a server's table says something new about its sessions, when one of its rules asked
+for another look, and from time to time while it has findings; a session when its places changed
+or its row in a table is odd. All of that is a due time in one heap, and one look examines at most
+`MAX_PER_LOOK` of what is due: the rest follows with the next looks.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -26,7 +17,8 @@ from zktop.model.client_names import ClientNames
 from zktop.model.facts import Millis, Session
 from zktop.model.findings.apply import (
     NO_RESULTS,
-    RuleResults,
+    SCOPES,
+    Examination,
     examine_ensemble,
     examine_lock,
     examine_session,
@@ -45,13 +37,14 @@ from zktop.model.findings.context import (
     waits_of,
 )
 from zktop.model.findings.deadlocks import tangled, watch_knots
-from zktop.model.findings.finding import BlindSpot
-from zktop.model.findings.schedule import Agenda, Answers, Dates, SessionIndex, foremost, next_look
+from zktop.model.findings.finding import BlindSpot, Finding
+from zktop.model.findings.schedule import FIRST, PAUSE_PER_FINDING_MS, DueTimes, next_look
 from zktop.model.findings.sessions import restless
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock
-from zktop.model.settings import Settings
+from zktop.model.session_index import LocksOfSessions
+from zktop.model.settings import SECOND, Settings
 from zktop.model.text import Text
 from zktop.model.world.ensemble import NO_ENSEMBLE, Ensemble
 from zktop.model.world.world import World
@@ -60,271 +53,248 @@ if TYPE_CHECKING:
     from zktop.model.waits.deadlock import Deadlock
     from zktop.model.waits.lock_order_story import Inversion
 
+MAX_PER_LOOK: Final = 150  # locks and sessions: some 10 ms
+CROWD: Final = 500  # members of a lock that rests after each examination
+REST_PER_MEMBER_MS: Final = 4  # an examination takes 0.02 ms per member
+ORDERED_PER_MS: Final = 10  # findings: of ten thousand, a new one is shown within a second
+REWORDED_PER_MS: Final = 2  # findings: the same, where only words have changed
+FRESH: Final = 40  # findings, about a screen of them: their words are never old
+
+Subject = Text | Session
+ENSEMBLE: Final[Subject] = Text("")  # the subject of what concerns no single lock or session
+
 
 class LookInput(msgspec.Struct, frozen=True, kw_only=True):
-    """What one look is about."""
+    """All that one look is about."""
 
     world: World
     now: Millis
     ensemble: Ensemble
     locks: Mapping[Text, Lock]
+    locks_of: LocksOfSessions
     changes: Sequence[LockChange]
     deadlocks: "tuple[Deadlock, ...]"
     inversions: "tuple[Inversion, ...]"
     client_names: ClientNames
-    at_once: int | None  # how much to examine in this look; None: all that is due
-
-    @property
-    def is_busy(self) -> bool:
-        """Tell whether this look has something to tell that should not wait."""
-        return self.at_once is not None and bool(self.changes)
-
-
-MANY: Final = 500  # members of a lock that is not examined at every event
-PAUSE: Final[Millis] = 1_000
-PAUSE_FOR: Final = 250  # so many members: looking at ten thousand keeps everything else waiting
-KNOWN_FOR: Final = 100  # the same, of findings and sessions that new tables may say more about
-AGED_FOR: Final = 20  # the same, of findings that time alone makes older
-AT_ONCE: Final = 150
-BESIDE: Final = 40  # so many while locks change
-CALM: Final = 5  # changed locks in a look; where there are more, most will change again soon
-DEBOUNCE: Final[Millis] = 1_500
-
-Key = Text | Session
-WHOLE: Final[Key] = Text("")  # what is said of no lock and no session
-
-
-_SEES_ALL: Final[frozenset[BlindSpot]] = frozenset()
+    thorough: bool  # examine all that is due
 
 
 class FindingTracker:
-    """A fold over looks: remembers what was found, since when, and when to look again."""
+    """A fold over looks: remembers what was found, since when, and what is examined next."""
 
-    def __init__(self, settings: Settings, chronicle: LockHistories) -> None:
-        """Begin with nothing found."""
+    def __init__(self, settings: Settings, histories: LockHistories) -> None:
         self._settings = settings
-        self._chronicle = chronicle
-        self._places = SessionIndex()
-        self._root_news: dict[Text, RootChanges] = {}
-        self._said: dict[Key, SubjectFindings] = {}
-        self._lacks: dict[Key, frozenset[BlindSpot]] = {}
-        self._lacking: dict[
-            frozenset[BlindSpot], frozenset[BlindSpot]
-        ] = {}  # thousands lack the same
-        self._blind: Counter[BlindSpot] = Counter()
-        self._knots: dict[Text, tuple[Deadlock, ...]] = {}
-        self._dates: Dates[Key] = Dates()
-        self._agenda: Agenda[Key] = Agenda()
-        self._again_at: Millis = 0  # when new tables have us look again at what is known
-        self._examined_at: dict[Text, Millis] = {}
-        self._ensemble = NO_ENSEMBLE
-        self._tangled: frozenset[Text] = frozenset()
-        self._foremost: frozenset[Key] = frozenset()  # what somebody looks at just now
-        self._answers = Answers()
+        self._histories = histories
+        self._found: dict[Subject, SubjectFindings] = {}
+        self._blind_spots: dict[Subject, frozenset[BlindSpot]] = {}
+        self._equal: dict[frozenset[BlindSpot], frozenset[BlindSpot]] = {}  # thousands are equal
+        self._root_changes: dict[Text, RootChanges] = {}
+        self._watch_deadlocks: dict[Text, tuple[Deadlock, ...]] = {}
+        self._due: DueTimes[Subject] = DueTimes()
+        self._rests_until: dict[Subject, Millis] = {}  # crowded locks
+        self._sight = NO_SIGHT
+        self._now: Millis = 0
+        self._deadlocked: frozenset[Text] = frozenset()
+        self._fresh: frozenset[Subject] = frozenset()  # what the first findings are about
+        self._current = CurrentFindings()
+        self._ordered_at: Millis = 0
+        self._is_wrong = True  # the list lacks a finding, or has one too many
+        self._is_old = False  # some words of the list are old
 
     @property
     def is_behind(self) -> bool:
-        """Tell whether the last look left something to the next one."""
-        return bool(self._agenda)
+        """Whether the last look left examinations to the next one."""
+        return self._due.has(self._now)
 
-    def look(self, scene: LookInput) -> CurrentFindings:
-        """Say what is wrong now."""
-        around = self._around(scene)
-        for key in self._next(scene, around):
-            if isinstance(key, str):
-                self._examine(key, scene, around)
-            elif key in self._places:
-                self._interview(key, scene, around)
-        self._survey(scene, around)
-        self._ensemble = scene.ensemble
-        if self._answers.is_due(scene.now, at_once=scene.at_once is None):
-            answer = self._answers.give(self._together(scene), scene.now)
-            self._bring_up(foremost(answer.findings), scene.now)
-        return self._answers.newest
+    def look(self, look: LookInput) -> CurrentFindings:
+        """Examine what is due and return all that is wrong now."""
+        self._now = look.now
+        shared = self._shared(look)
+        for change in look.changes:
+            self._mark_change(change, look)
+        self._mark_deadlocked(look)
+        if look.sight.witnesses != self._sight.witnesses:
+            self._mark_tables(look, shared)
+        self._sight = look.sight
+        for subject in self._due.take(look.now, None if look.thorough else MAX_PER_LOOK):
+            self._examine(subject, look, shared)
+        self._examine_ensemble(look, shared)
+        if look.thorough or look.now - self._ordered_at >= self._ordering_pause_ms:
+            self._put_in_order(look)
+        return self._current
 
-    def _bring_up(self, keys: frozenset[Key], now: Millis) -> None:
-        """Examine what has come to the head of the list as soon as if there were nothing else."""
-        for key in filter(self._said.__contains__, keys - self._foremost):
-            self._dates.set_within(key, now + PAUSE)
-        self._foremost = keys
-
-    def _around(self, scene: LookInput) -> SharedContext:
-        return SharedContext(
-            ensemble=scene.ensemble,
-            sessions=self._chronicle.sessions,
-            settings=self._settings,
-            now_ms=scene.now,
-            tangled=tangled(scene.deadlocks),
-            is_lock=lambda path: Text(path) in scene.locks,
-            is_read=lambda path: scene.world.family(path).listed,
-            client_names=scene.client_names,
+    @property
+    def _ordering_pause_ms(self) -> int:
+        """The pause before the list of findings is made again; it takes 10 ms per thousand."""
+        return len(self._current.findings) // (
+            ORDERED_PER_MS if self._is_wrong else REWORDED_PER_MS
         )
 
-    def _next(self, scene: LookInput, around: SharedContext) -> list[Key]:
-        """Choose what to examine in this look; what does not fit in goes on waiting."""
-        changed = dict.fromkeys(self._changed(scene.changes))
-        dead = frozenset(Text(lock) for one in scene.deadlocks for lock in one.locks)
-        if scene.at_once is not None and len(scene.changes) > CALM:
-            for path in (one.path for one in scene.changes if one.before and one.after):
-                del changed[path]
-                self._dates.set_within(path, scene.now + DEBOUNCE)
-        changed.update(dict.fromkeys(sorted(dead ^ self._tangled)))
-        self._tangled = dead
-        self._agenda.put_first(changed)
-        self._agenda.add(self._told_by_tables(scene, around))
-        self._agenda.add(self._dates.fallen(scene.now))
-        return self._agenda.take(BESIDE if scene.is_busy else scene.at_once)
+    def _shared(self, look: LookInput) -> SharedContext:
+        return SharedContext(
+            sight=look.sight,
+            sessions=self._histories.sessions,
+            settings=self._settings,
+            now_ms=look.now,
+            tangled=tangled(look.deadlocks),
+            is_lock=lambda path: Text(path) in look.locks,
+            is_read=lambda path: look.world.family(path).listed,
+            client_names=look.client_names,
+        )
 
-    def _changed(self, changes: Iterable[LockChange]) -> Iterator[Key]:
-        """Name the locks that changed, and whoever moved in them and is known or in many locks."""
+    def _mark_change(self, change: LockChange, look: LookInput) -> None:
+        """Make a changed lock due, and sessions that moved and have findings or many locks."""
+        path, before, after = change.path, change.before, change.after
+        if after is None:
+            self._forget_lock(path)
+        else:
+            if before is not None:
+                self._note_root(path, before, after)
+            self._set_due(path, FIRST)
         many = self._settings.thresholds.blast_radius
-        for change in changes:
-            owners = self._note_places(change)
-            if change.after is None:
-                self._forget(change.path)
-            else:
-                if change.before is not None:
-                    self._note_root(change.path, change.before, change.after)
-                yield change.path
-            if self._said and not self._said.keys().isdisjoint(owners):
-                yield from [owner for owner in owners if owner in self._said]
-            yield from self._places.with_many(owners, many)
+        for session in change.sessions:
+            locks = look.locks_of.get(session, ())
+            if not locks:
+                self._remember(session, NO_RESULTS)
+            elif session in self._found or len(locks) >= many:
+                self._set_due(session, FIRST)
 
     def _note_root(self, path: Text, before: Lock, after: Lock) -> None:
-        news = self._root_news.get(path, NO_ROOT_CHANGES)
-        if (newer := news.after(before, after)) != NO_ROOT_CHANGES:
-            self._root_news[path] = newer
+        known = self._root_changes.get(path, NO_ROOT_CHANGES)
+        if (newer := known.after(before, after)) != NO_ROOT_CHANGES:
+            self._root_changes[path] = newer
 
-    def _note_places(self, change: LockChange) -> list[Session]:
-        """Keep the index of places; give the sessions that moved."""
-        for member in change.deleted:
-            if member.owner and not self._places.leave(member.owner, change.path):
-                self._remember(member.owner, NO_RESULTS, 0)
-        if change.roll is not None:
-            self._places.enter_all(change.roll.sessions, change.path)
-            return change.roll.sessions
-        entered = (*change.created, *change.read)
-        owners = [stat.owner if (stat := one.znode.stat) else 0 for one in entered]
-        self._places.enter_all(owners, change.path)
-        if change.before is not None:
-            moved = chain(change.deleted, change.granted, change.lost)
-            owners += [member.owner for member in moved]
-        return owners
+    def _mark_deadlocked(self, look: LookInput) -> None:
+        """Make locks due that joined or left a deadlock: it explains what else they show."""
+        deadlocked = frozenset(Text(path) for one in look.deadlocks for path in one.locks)
+        for path in sorted(deadlocked ^ self._deadlocked):
+            self._set_due(path, FIRST)
+        self._deadlocked = deadlocked
 
-    def _forget(self, path: Text) -> None:
-        self._remember(path, NO_RESULTS, 0)
-        self._agenda.drop(path)
-        for known in (self._examined_at, self._root_news, self._knots):
-            known.pop(path, None)
+    def _mark_tables(self, look: LookInput, shared: SharedContext) -> None:
+        """Make due what new tables may say something about."""
+        for session in sorted(look.sight.changed_since(self._sight)):
+            if locks := look.locks_of.get(session):
+                self._set_due(session, FIRST)
+                for path in locks:
+                    self._set_due(path, FIRST)
+        for session in restless(shared, look.locks_of.keys()):
+            if session in look.locks_of and self._is_news(session):
+                self._set_due(session, FIRST)
+        for subject in self._found.keys() - {ENSEMBLE}:
+            self._due.set_within(subject, look.now + self._pause_ms(subject))
 
-    def _told_by_tables(self, scene: LookInput, around: SharedContext) -> Iterator[Key]:
-        """Name whom new tables say something new about, and what rests on older ones."""
-        if scene.ensemble.tables == self._ensemble.tables:
-            return
-        for session in sorted(scene.ensemble.changed_since(self._ensemble)):
-            if session in self._places:
-                yield session
-                yield from self._places.of(session)
-        known = {key: None for key, said in self._said.items() if said.reads_tables}
-        known.pop(WHOLE, None)
-        for session in filter(self._places.__contains__, restless(around, self._places.owners)):
-            said = self._said.get(session)
-            if said.shown if said else session in self._dates:  # it will have its look
-                known[session] = None
-            else:
-                yield session
-        if scene.now >= self._again_at:
-            self._again_at = scene.now + PAUSE * (len(known) // KNOWN_FOR)
-            yield from known
+    def _is_news(self, session: Session) -> bool:
+        """Whether an odd session has nothing on screen yet, and no examination to come."""
+        found = self._found.get(session)
+        return not found.shown if found else session not in self._due
+
+    def _set_due(self, subject: Subject, at: Millis) -> None:
+        self._due.set(subject, max(at, self._rests_until.get(subject, at)))
+
+    def _pause_ms(self, subject: Subject) -> int:
+        """The pause between two examinations that the number of all findings demands."""
+        return 0 if subject in self._fresh else len(self._found) * PAUSE_PER_FINDING_MS
+
+    def _forget_lock(self, path: Text) -> None:
+        self._remember(path, NO_RESULTS)
+        self._root_changes.pop(path, None)
+        self._watch_deadlocks.pop(path, None)
+        self._rests_until.pop(path, None)
+
+    def _examine(self, subject: Subject, look: LookInput, shared: SharedContext) -> None:
+        if not isinstance(subject, str):
+            paths = sorted({*look.locks_of.get(subject, ())})
+            locks = [look.locks[path] for path in paths if path in look.locks]
+            places = tuple(chain.from_iterable(places_in(lock, subject) for lock in locks))
+            self._remember(subject, examine_session(SessionContext(subject, places, shared)))
+        elif lock := look.locks.get(subject):
+            self._examine_lock(lock, look, shared)
+
+    def _examine_lock(self, lock: Lock, look: LookInput, shared: SharedContext) -> None:
+        path = lock.path
+        past = self._histories.of(path, look.now)
+        root = self._root_changes.get(path, NO_ROOT_CHANGES)
+        context = LockContext(lock=lock, around=shared, past=past, root=root)
+        if lock.size > CROWD:
+            self._rests_until[path] = look.now + REST_PER_MEMBER_MS * lock.size
         else:
-            yield from filter(self._foremost.__contains__, known)
-
-    def _examine(self, path: Text, scene: LookInput, around: SharedContext) -> None:
-        lock = scene.locks.get(path)
-        if lock is None:
-            return
-        if lock.size > MANY and not self._is_time_for(lock, scene):
-            return
-        past = self._chronicle.of(path, scene.now)
-        news = self._root_news.get(path, NO_ROOT_CHANGES)
-        look = LockContext(lock=lock, around=around, past=past, root=news)
-        said = examine_lock(look)
-        self._remember(path, said, scene.now)
-        if any(finding.rule == "D7" for finding in said.findings):
-            self._knots[path] = tuple(watch_knots(look))
+            self._rests_until.pop(path, None)
+        results = examine_lock(context)
+        self._remember(path, results)
+        if any(finding.rule == "D7" for finding in results.findings):
+            self._watch_deadlocks[path] = tuple(watch_knots(context))
         else:
-            self._knots.pop(path, None)
+            self._watch_deadlocks.pop(path, None)
 
-    def _is_time_for(self, lock: Lock, scene: LookInput) -> bool:
-        """Tell whether to examine so large a lock now: seldom, and in a calm look if any."""
-        path, pause = lock.path, PAUSE * lock.size // PAUSE_FOR
-        last = self._examined_at.setdefault(path, scene.now - pause)
-        age = scene.now - last
-        if age < pause:
-            self._dates.set(path, last + pause)
-            return False
-        if scene.is_busy and age < 2 * pause:
-            self._agenda.add([path])
-            return False
-        self._examined_at[path] = scene.now
-        return True
-
-    def _interview(self, session: Session, scene: LookInput, around: SharedContext) -> None:
-        paths = sorted(path for path in self._places.of(session) if path in scene.locks)
-        places = tuple(chain.from_iterable(places_in(scene.locks[p], session) for p in paths))
-        self._remember(
-            session, examine_session(SessionContext(session, places, around)), scene.now
+    def _examine_ensemble(self, look: LookInput, shared: SharedContext) -> None:
+        context = EnsembleContext(
+            around=shared,
+            world=look.world,
+            tables=look.world.tables,
+            link=look.world.link,
+            deadlocks=look.deadlocks,
+            inversions=look.inversions,
+            owners=look.locks_of.keys(),
+            expired=self._histories.expiries.most_at_once(),
         )
+        self._remember(ENSEMBLE, examine_ensemble(context))
 
-    def _survey(self, scene: LookInput, around: SharedContext) -> None:
-        survey = EnsembleContext(
-            around=around,
-            world=scene.world,
-            tables=scene.world.tables,
-            link=scene.world.link,
-            deadlocks=scene.deadlocks,
-            inversions=scene.inversions,
-            owners=self._places.owners,
-            expired=self._chronicle.expiries.most_at_once(),
-        )
-        self._remember(WHOLE, examine_ensemble(survey), scene.now)
-
-    def _remember(self, key: Key, said: RuleResults, now: Millis) -> None:
-        """File what was said; the answer is put together anew only if that changed it."""
-        before = self._said.get(key, NO_FINDINGS)
-        looks, shown = before.looks.after(said.findings, now, self._settings.thresholds.settle)
-        longer = 0 if key in self._foremost else PAUSE * (len(self._said) // AGED_FOR)
-        due = next_look(said, looks, now, longer)
-        if due is None:
-            self._dates.drop(key)
-        elif key != WHOLE:
-            self._dates.set(key, due)
-        if looks.seen:
-            self._said[key] = SubjectFindings(looks, shown)
+    def _remember(self, subject: Subject, results: Examination) -> None:
+        """Store the results; what is shown is put in order again only if they changed it."""
+        settle = self._settings.thresholds.settle
+        before = self._found.get(subject, NO_FINDINGS)
+        found = before.after(results.findings, self._now, settle)
+        due = next_look(results.due_ms, found, self._now, settle, self._pause_ms(subject))
+        if due is None or subject == ENSEMBLE:
+            self._due.drop(subject)
         else:
-            self._said.pop(key, None)
-        if shown != before.shown:
-            self._answers.compare(before.shown, shown)
-        self._note_blind(key, frozenset(said.blinds))
+            self._set_due(subject, due)
+        if found.seen:
+            self._found[subject] = found
+        else:
+            self._found.pop(subject, None)
+        blind = frozenset(results.blinds)
+        if found.shown != before.shown:
+            self._is_old = True
+            self._is_wrong |= list(map(_gist, before.shown)) != list(map(_gist, found.shown))
+        self._is_wrong |= blind != self._blind_spots.get(subject, frozenset())
+        if blind:
+            self._blind_spots[subject] = self._equal.setdefault(blind, blind)
+        else:
+            self._blind_spots.pop(subject, None)
 
-    def _note_blind(self, key: Key, lacks: frozenset[BlindSpot]) -> None:
-        """Count what could not be decided; the same words are said of many locks."""
-        before = self._lacks.pop(key, _SEES_ALL)
-        if lacks:
-            self._lacks[key] = lacks = self._lacking.setdefault(lacks, lacks)
-        if lacks != before:
-            self._blind.subtract(before)
-            self._blind.update(lacks)
-            self._answers.renew()
-
-    def _together(self, scene: LookInput) -> CurrentFindings:
-        found = {one.id: one for said in self._said.values() for one in said.shown}
+    def _put_in_order(self, look: LookInput) -> None:
+        """Make the list of all findings; what its head is about is examined within a second."""
+        if not (self._is_wrong or self._is_old):
+            return
+        found = {one.id: one for subject in self._found.values() for one in subject.shown}
         ahead = WaitsAhead(
-            lambda session: waits_of(scene.locks, session, self._places.of(session)),
-            lambda path: holders_of(scene.locks.get(path)),
+            lambda session: waits_of(look.locks, session, look.locks_of.get(session, ())),
+            lambda path: holders_of(look.locks.get(path)),
         )
-        return CurrentFindings(
+        knots = (self._watch_deadlocks[path] for path in sorted(self._watch_deadlocks))
+        self._current = CurrentFindings(
             folded(found.values(), ahead),
-            tuple(sorted(blind for blind, n in self._blind.items() if n > 0)),
-            tuple(chain.from_iterable(self._knots[path] for path in sorted(self._knots))),
+            tuple(sorted(frozenset().union(*set(self._blind_spots.values())))),
+            tuple(chain.from_iterable(knots)),
         )
+        self._ordered_at = look.now
+        self._is_wrong = self._is_old = False
+        fresh = frozenset(_subjects(self._current.findings[:FRESH]))
+        for subject in fresh - self._fresh:
+            self._due.set_within(subject, look.now + SECOND)
+        self._fresh = fresh
+
+
+def _gist(finding: Finding) -> tuple[str, str, str]:
+    return finding.id, finding.severity, finding.confidence
+
+
+def _subjects(findings: Sequence[Finding]) -> Iterator[Subject]:
+    """The locks and sessions that findings are about; the ensemble is examined at every look."""
+    for finding in findings:
+        if SCOPES[finding.rule] == "lock" and finding.lock is not None:
+            yield finding.lock
+        elif SCOPES[finding.rule] == "session":
+            yield from islice(finding.sessions, 1)

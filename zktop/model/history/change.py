@@ -3,7 +3,7 @@
 What one look at a lock, or the difference of two, amounts to in numbers.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, takewhile
 from operator import attrgetter
 
@@ -51,6 +51,20 @@ class LockChange(msgspec.Struct, frozen=True, eq=False):
             read=tuple(read),
             apart=apart,
         )
+
+    @property
+    def entered(self) -> Sequence[Session]:
+        """The sessions of new members, and of members whose owner is known only now."""
+        if self.roll is not None:
+            return self.roll.sessions
+        return [member.owner for member in (*self.created, *self.read)]
+
+    @property
+    def sessions(self) -> Iterator[Session]:
+        """The sessions whose places came, went, or changed between waiting and holding."""
+        moved = chain(self.deleted, self.granted, self.lost) if self.before is not None else ()
+        owners = chain(self.entered, (member.owner for member in moved))
+        return filter(None, owners)
 
     @property
     def demoted(self) -> tuple[Member, ...]:
