@@ -150,7 +150,7 @@ def _bar(fail_on: str | None, confidence: "Confidence") -> "FailCriteria":
 
 def _rule(word: str) -> str:
     """Know a rule by its id or by its name."""
-    from zktop.model.findings.apply import RULES  # noqa: PLC0415
+    from zktop.model.findings.catalogue import RULES  # noqa: PLC0415
 
     known = {rule.id.casefold(): rule.id for rule in RULES}
     known |= {rule.name.casefold(): rule.id for rule in RULES}

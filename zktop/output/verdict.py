@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, Literal, NamedTuple, get_args
 
 from zktop.model.facts import Millis
-from zktop.model.findings.apply import RULES
+from zktop.model.findings.catalogue import RULES
 from zktop.model.findings.confirm import UNCONFIRMED
 from zktop.model.findings.finding import BlindSpot, Confidence, Finding
 from zktop.model.format import count

@@ -12,7 +12,8 @@ import msgspec
 from model.builders import NOW, ZK1, connections, own, row, session, watches, world
 
 from zktop.model.facts import AnyFact, Children, Connections, Node, Stat, join
-from zktop.model.findings.apply import RULES, Examination, examine_lock
+from zktop.model.findings.apply import Examination, examine_lock
+from zktop.model.findings.catalogue import RULES
 from zktop.model.findings.context import (
     EnsembleContext,
     LockContext,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from zktop.model.findings.apply import RULES, UNDECIDED
+from zktop.model.findings.catalogue import RULES, UNDECIDED
 
 HERE = Path(__file__).parent
 FAMILIES = {"D": 10, "B": 11, "L": 11, "S": 7, "P": 15, "R": 9}

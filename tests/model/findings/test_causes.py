@@ -5,7 +5,7 @@ import pytest
 from model.builders import NOW, session
 from model.findings.cases import SECOND, connected, found, held, history, k, look, only, usual
 
-from zktop.model.findings.apply import RANK
+from zktop.model.findings.catalogue import RANK
 from zktop.model.findings.causes import CAUSES, DELAYS, ROOTS, WaitsAhead, folded
 from zktop.model.findings.finding import Finding
 from zktop.model.text import Text

@@ -7,7 +7,8 @@ from model.findings.cases import At, found, history, k, look, sessions, survey
 from model.waits.notation import graph
 
 from zktop.model.facts import Connection, Expiry, Stat
-from zktop.model.findings.apply import LOCK_RULES, examine_ensemble, examine_lock, examine_session
+from zktop.model.findings.apply import examine_ensemble, examine_lock, examine_session
+from zktop.model.findings.catalogue import LOCK_RULES
 from zktop.model.findings.causes import folded
 from zktop.model.findings.confirm import SubjectFindings
 from zktop.model.findings.context import LockContext, SessionContext, SessionPlace

@@ -11,17 +11,13 @@ A new rule is a function in the module of its family and its name in that module
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Final, TypeAlias, TypeVar, cast
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from zktop.model.facts import Millis
-from zktop.model.findings import blocked, deadlocks, outages, roots, safety, structure, wakeups
-from zktop.model.findings import deadlocks as inversions
-from zktop.model.findings import foreign_children as foreign
-from zktop.model.findings import mass_expiry as expiries
-from zktop.model.findings import sessions as performance
+from zktop.model.findings.catalogue import ENSEMBLE_RULES, LOCK_RULES, RULES, SESSION_RULES
 from zktop.model.findings.context import (
     NO_ROOT_CHANGES,
     EnsembleContext,
@@ -39,63 +35,6 @@ from zktop.model.findings.finding import (
     RuleMatch,
     Sign,
 )
-
-AnyRule: TypeAlias = "Rule[LockContext] | Rule[SessionContext] | Rule[EnsembleContext]"
-
-_FIRST: Final = (
-    *("D1", "D2", "D3", "D4", "D5", "D7"),
-    *("S1", "S2", "S4"),
-    *("B1", "B10", "B11", "B2", "B3", "B4", "B5"),
-    *("L2", "L1"),
-    *("S3", "S6", "S7"),
-)
-
-
-def _ordered(rules: tuple[AnyRule, ...]) -> tuple[AnyRule, ...]:
-    """Put the gravest in front; the others stay in the order of their families."""
-    rank = {rule_id: place for place, rule_id in enumerate(_FIRST)}
-    return tuple(sorted(rules, key=lambda rule: rank.get(rule.id, len(_FIRST))))
-
-
-RULES: Final[tuple[AnyRule, ...]] = _ordered(
-    (
-        *deadlocks.RULES,
-        *inversions.ORDER_RULES,
-        *blocked.RULES,
-        *foreign.RULES,
-        *wakeups.RULES,
-        *safety.RULES,
-        *foreign.SPLIT,
-        *performance.RULES,
-        *outages.RULES,
-        *expiries.RULES,
-        *structure.RULES,
-        *roots.RULES,
-    )
-)
-
-SCOPES: Final = {rule.id: rule.scope for rule in RULES}
-RANK: Final = {rule.id: place for place, rule in enumerate(RULES)}
-
-# A rule's scope says what its function takes; the type checker cannot follow that.
-LOCK_RULES: Final = tuple(cast("Rule[LockContext]", r) for r in RULES if r.scope == "lock")
-SESSION_RULES: Final = tuple(
-    cast("Rule[SessionContext]", r) for r in RULES if r.scope == "session"
-)
-SURVEY_RULES: Final = tuple(
-    cast("Rule[EnsembleContext]", rule) for rule in RULES if rule.scope in ("whole", "server")
-)
-
-# Parts of rules that no fact decides, and why. Every rule of the catalogue is in RULES.
-UNDECIDED: Final = (
-    ("B5", "that two servers disagree about one node: zktop lists through one connection"),
-    ("L6", "a poller that owns no node: its requests name no path in any table"),
-    ("L8", "that the re-reads come within a second of a release: tables are read too rarely"),
-    ("P12", "how long our own reads take: no fact carries it"),
-    ("S3", "whether a host or a network is silent: shown by the sessions page, side by side"),
-    ("S5", "who deleted a node: servers do not record it, so the rule stays a hint"),
-)
-
 
 TABLE_AGE = 5_000  # how soon to look again for a table that is newer than the lock
 TABLE_PATIENCE = 60_000  # how long to hope for one
@@ -128,7 +67,7 @@ def examine_session(talk: SessionContext) -> Examination:
 
 def examine_ensemble(survey: EnsembleContext) -> Examination:
     """Apply the rules that concern no single lock or session, and say what nobody can see."""
-    said = _applied(SURVEY_RULES, survey, survey.now_ms)
+    said = _applied(ENSEMBLE_RULES, survey, survey.now_ms)
     return replace(said, blinds=(*unseen(survey.around), *said.blinds))
 
 

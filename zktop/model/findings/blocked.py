@@ -5,8 +5,15 @@ from collections.abc import Iterator
 
 from zktop.model.facts import Millis, Session, split
 from zktop.model.findings.context import LockContext
-from zktop.model.findings.finding import LookAgainAt, MissingInput, RuleMatch, RuleResult, rule
-from zktop.model.findings.ghosts import ghost, ghost_without_guid, previous_life
+from zktop.model.findings.finding import (
+    DEADLOCKS,
+    SILENCE,
+    LookAgainAt,
+    MissingInput,
+    RuleMatch,
+    RuleResult,
+    rule,
+)
 from zktop.model.format import short, waits
 from zktop.model.locks.lock import Member
 from zktop.model.text import Text
@@ -26,6 +33,9 @@ _SEQUENTIAL = r"(?s).*\d{10}"
     "critical",
     "lock",
     needs=("stats",),
+    code="ORP",
+    rank=10,
+    blocks="forever",
     means="A persistent node stands in the queue: no session's end will ever remove it.",
     only_if=("warnings",),
 )
@@ -69,6 +79,10 @@ def _orphan(look: LockContext, member: Member, blocked: int, age: int) -> RuleMa
     "critical",
     "lock",
     needs=("stats", "expiry"),
+    code="GHO",
+    rank=16,
+    blocks="forever",
+    after=(("node", "B2"),),
     means="An ephemeral node outlived its session: the servers are inconsistent.",
     only_if=("lists",),
 )
@@ -99,6 +113,10 @@ def stale_ephemeral(look: LockContext) -> Iterator[RuleResult]:
     "warning",
     "lock",
     needs=("stats", "connections", "history"),
+    code="LEA",
+    blocks="long",
+    is_delay=True,
+    after=(("node", DEADLOCKS), ("session", SILENCE)),
     means="A client keeps a lease that it seems to have forgotten, and takes others meanwhile.",
     only_if=("semaphore", "waiters"),
 )
@@ -150,6 +168,7 @@ def _leak(look: LockContext, lease: Member, held: int, newer: int) -> RuleMatch:
     "warning",
     "lock",
     needs=("names", "leases"),
+    code="LEA",
     means="More leases are out than the pool has: its users disagree about its size.",
     only_if=("semaphore",),
 )
@@ -180,6 +199,10 @@ def too_many_leases(look: LockContext) -> Iterator[RuleResult]:
     "warning",
     "lock",
     needs=("stats", "connections", "history"),
+    code="STK",
+    blocks="long",
+    is_delay=True,
+    after=(("node", DEADLOCKS), ("session", SILENCE), ("node", "L2")),
     means="The holder's process answers pings and does nothing else: stuck, or it forgot to "
     "release.",
     only_if=("waiters", "connections"),
@@ -236,6 +259,8 @@ def _zombie(look: LockContext, holder: Member, since: Millis) -> RuleMatch:
     "info",
     "lock",
     needs=("names", "watches"),
+    code="STK",
+    after=(("session", DEADLOCKS),),
     means="The holder seems to wait for a lock that is not being watched.",
     only_if=("waiters", "watches"),
 )
@@ -275,16 +300,3 @@ def _hidden(look: LockContext, holder: Member, path: Text) -> RuleMatch:
         advice=f"Watch {short(parent)} too (--root): a deadlock through it is invisible now.",
         as_of=look.ensemble.watched_at(holder.owner),
     )
-
-
-RULES = (
-    orphan,
-    ghost,
-    ghost_without_guid,
-    previous_life,
-    stale_ephemeral,
-    lease_leak,
-    too_many_leases,
-    zombie_holder,
-    hidden_wait,
-)

@@ -7,60 +7,32 @@ somebody whom a finding has explained.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
 from zktop.model.facts import Session
-from zktop.model.findings.apply import RANK
-from zktop.model.findings.finding import SEVERITIES, Finding
+from zktop.model.findings.catalogue import RANK, RULES, AnyRule
+from zktop.model.findings.finding import FOREVER, SEVERITIES, By, Finding
 from zktop.model.text import Text
 
-By = Literal["node", "session", "lock"]
+MAX_LOCKS_AHEAD: Final = 32  # between an effect and its cause
 
-FARTHEST: Final = 32  # locks between an effect and its cause
+# What holds a lock up for all that wait in it, and what may be nothing but such a delay.
+ROOTS: Final = frozenset(rule.id for rule in RULES if rule.blocks)
+DELAYS: Final = frozenset(rule.id for rule in RULES if rule.is_delay)
 
-_DEADLOCKS = ("D1", "D2", "D3", "D4", "D5", "D7")
-_GHOSTS = ("B2", "B3", "B4")
-_FOREIGN = ("B10", "B11")
-_ENDLESS = (*_DEADLOCKS, "B1", *_FOREIGN, *_GHOSTS, "B5")
+_FOREVER: Final = frozenset(rule.id for rule in RULES if rule.blocks == "forever")
 
-# effect -> what it may follow from, and what the two have in common
-CAUSES: Final[dict[str, tuple[tuple[tuple[str, ...], By], ...]]] = {
-    "D6": ((_GHOSTS, "lock"),),
-    "B4": ((("B2",), "node"),),
-    "B5": ((("B2",), "node"),),
-    "B6": ((_DEADLOCKS, "node"), (("S3", "P1"), "session")),
-    "B8": ((_DEADLOCKS, "node"), (("S3", "P1"), "session"), (("L2",), "node")),
-    "B9": ((_DEADLOCKS, "session"),),
-    "L1": ((("D7", "S1"), "node"),),
-    "L2": ((("D7",), "node"), (("S3", "P1"), "session")),
-    "L4": ((("D7",), "node"), (("S1",), "lock")),
-    "L6": ((("L9",), "lock"),),
-    "L7": ((("L9",), "lock"),),
-    "L8": ((("L9",), "lock"),),
-    "L10": ((("L1", "L3"), "node"),),
-    "S2": ((("S6",), "lock"),),
-    "S3": ((("P1",), "session"),),
-    "P1": ((("B4",), "session"),),
-    "P2": ((("P1",), "session"),),
-    "P4": ((("S3",), "session"),),
-    "P6": (
-        (_ENDLESS, "lock"),
-        (("B6", "B8", "L2"), "node"),
-        (("S3", "P1"), "session"),
-    ),
-    "P7": ((_ENDLESS, "lock"), (("L2",), "lock")),
-    "P8": ((_ENDLESS, "lock"),),
-    "P9": ((_ENDLESS, "lock"),),
-    "P10": ((_ENDLESS, "lock"),),
-    "R1": ((_FOREIGN, "lock"),),
-    "S7": ((("S2",), "lock"),),
-}
 
-# What holds a lock up for whoever waits in it, and what may be nothing but such a delay.
-ROOTS: Final = frozenset((*_ENDLESS, "L1", "L2", "L3", "S3", "P1", "B6", "B8"))
-DELAYS: Final = frozenset(("P6", "P7", "P9", "B6", "B8"))
+def _causes(rule: AnyRule) -> tuple[tuple[frozenset[str], By], ...]:
+    return tuple(
+        (_FOREVER if ids == FOREVER else frozenset(ids.split()), by) for by, ids in rule.after
+    )
+
+
+# effect -> the rules it may follow from, and what the two findings have in common
+CAUSES: Final = {rule.id: _causes(rule) for rule in RULES if rule.after}
 
 
 class WaitsAhead(msgspec.Struct, frozen=True, gc=False):
@@ -103,9 +75,7 @@ class _Index:
         present = {finding.rule for finding in found}
         self._has_roots = bool(present & ROOTS)
         self._causes = {
-            rule: [
-                (there, by) for rules, by in CAUSES.get(rule, ()) if (there := present & {*rules})
-            ]
+            rule: [(there, by) for rules, by in CAUSES.get(rule, ()) if (there := present & rules)]
             for rule in present
         }
         blamed = {
@@ -138,7 +108,7 @@ class _Index:
         """Follow the session of a holder to whoever it waits for."""
         known: set[Session] = set(finding.sessions)
         front = list(finding.sessions)
-        for _ in range(FARTHEST):
+        for _ in range(MAX_LOCKS_AHEAD):
             locks = sorted({lock for session in front for lock in ahead.waits_in(session)})
             for lock in locks:
                 for other in self._by["lock"].get(lock, ()):

@@ -12,8 +12,8 @@ from zktop.model.actors import session_of
 from zktop.model.facts import Session, session_text
 from zktop.model.findings.context import EnsembleContext, LockContext, MemberWatches
 from zktop.model.findings.finding import (
+    GHOSTS,
     FindingSubject,
-    Rule,
     RuleMatch,
     RuleResult,
     Severity,
@@ -89,6 +89,9 @@ def _of(rule_id: str, advice: str, survey: EnsembleContext) -> Iterator[RuleResu
     "critical",
     "whole",
     needs=("names", "stats"),
+    code="DED",
+    rank=1,
+    blocks="forever",
     means="Actors wait for each other in a ring; none of them can ever go on.",
 )
 def deadlock_cycle(survey: EnsembleContext) -> Iterator[RuleResult]:
@@ -102,6 +105,9 @@ def deadlock_cycle(survey: EnsembleContext) -> Iterator[RuleResult]:
     "critical",
     "whole",
     needs=("names", "stats"),
+    code="DED",
+    rank=2,
+    blocks="forever",
     means="A ring that closes through somebody who only queues; without that one all would go on.",
 )
 def fairness(survey: EnsembleContext) -> Iterator[RuleResult]:
@@ -116,6 +122,9 @@ def fairness(survey: EnsembleContext) -> Iterator[RuleResult]:
     "critical",
     "whole",
     needs=("names", "stats", "leases"),
+    code="DED",
+    rank=3,
+    blocks="forever",
     means="All leases of a pool are with actors that wait, in the end, for a lease of it.",
 )
 def knot(survey: EnsembleContext) -> Iterator[RuleResult]:
@@ -130,6 +139,9 @@ def knot(survey: EnsembleContext) -> Iterator[RuleResult]:
     "critical",
     "whole",
     needs=("names", "stats"),
+    code="DED",
+    rank=4,
+    blocks="forever",
     means="An actor that reads wants to write the same lock: it waits for itself.",
 )
 def self_upgrade(survey: EnsembleContext) -> Iterator[RuleResult]:
@@ -143,6 +155,9 @@ def self_upgrade(survey: EnsembleContext) -> Iterator[RuleResult]:
     "critical",
     "whole",
     needs=("names", "stats"),
+    code="DED",
+    rank=5,
+    blocks="forever",
     means="Two readers both want to write: each waits for the other's read lock.",
 )
 def two_upgraders(survey: EnsembleContext) -> Iterator[RuleResult]:
@@ -156,6 +171,8 @@ def two_upgraders(survey: EnsembleContext) -> Iterator[RuleResult]:
     "critical",
     "whole",
     needs=("names", "stats"),
+    code="SLF",
+    after=(("lock", GHOSTS),),
     means="An actor asks again for a lock that it owns, and the lock is not re-entrant.",
 )
 def double_request(survey: EnsembleContext) -> Iterator[RuleResult]:
@@ -170,6 +187,9 @@ def double_request(survey: EnsembleContext) -> Iterator[RuleResult]:
     "critical",
     "lock",
     needs=("names", "stats", "watches"),
+    code="DED",
+    rank=6,
+    blocks="forever",
     means="Sessions sleep on watches on each other's nodes: nothing will wake any of them.",
     only_if=("several", "watches"),
 )
@@ -237,6 +257,7 @@ def _names(look: LockContext) -> DisplayNames:
     "critical",
     "whole",
     needs=("names", "stats"),
+    code="DED",
     means="The leader waits for somebody who waits to become leader.",
 )
 def entangled_election(survey: EnsembleContext) -> Iterator[RuleResult]:
@@ -245,24 +266,13 @@ def entangled_election(survey: EnsembleContext) -> Iterator[RuleResult]:
     return _of("D8", advice, survey)
 
 
-RULES: tuple[Rule[LockContext] | Rule[EnsembleContext], ...] = (
-    deadlock_cycle,
-    fairness,
-    knot,
-    self_upgrade,
-    two_upgraders,
-    double_request,
-    watch_deadlock,
-    entangled_election,
-)
-
-
 @rule(
     "D9",
     "lock-order-inversion",
     "info",
     "whole",
     needs=("names", "stats", "history"),
+    code="ORD",
     means="Actors take the same locks in different orders: a deadlock that has not happened yet.",
 )
 def order_inversion(survey: EnsembleContext) -> Iterator[RuleResult]:
@@ -276,6 +286,7 @@ def order_inversion(survey: EnsembleContext) -> Iterator[RuleResult]:
     "info",
     "whole",
     needs=("names", "stats", "history"),
+    code="ORD",
     means="Several locks of one kind are taken together, in no fixed order.",
 )
 def unordered_nesting(survey: EnsembleContext) -> Iterator[RuleResult]:
@@ -312,6 +323,3 @@ def _with_majority(found: "Inversion", advice: str) -> str:
     usual = f" Usual order: {found.majority}." if found.majority else ""
     odd = f" Odd one out: {several(found.odd_one_out)}." if found.odd_one_out else ""
     return advice + usual + odd
-
-
-ORDER_RULES: tuple[Rule[EnsembleContext], ...] = (order_inversion, unordered_nesting)

@@ -8,7 +8,7 @@ changed: time alone turns a hold into a long hold.
 
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
-from typing import Generic, Literal, TypeVar, get_args
+from typing import Final, Generic, Literal, TypeVar, get_args
 
 import msgspec
 
@@ -103,6 +103,41 @@ Sign = Literal[  # what a lock must show before a rule can have anything to say
     "semaphore",
 ]
 Reason = tuple[bool | None, str]
+By = Literal["node", "session", "lock"]
+Cause = tuple[By, str]  # what cause and effect have in common, and ids of rules, with spaces
+Blocks = Literal["forever", "long"]
+
+UNRANKED: Final = 100
+
+# The letters that the list of locks shows for a finding, and what they stand for.
+LETTERS: Final = {
+    "DED": "deadlock",
+    "TWO": "two may own it",
+    "FOR": "a foreign child is in the way",
+    "ORP": "orphan: nobody will free it",
+    "GHO": "ghost of an earlier try",
+    "WAK": "a wake-up was lost",
+    "SIL": "its holder is silent",
+    "NUM": "numbers run out",
+    "SLF": "waits for itself",
+    "ORD": "taken in several orders",
+    "LEA": "leases do not add up",
+    "STK": "its holder seems stuck",
+    "HRD": "a herd wakes for one",
+    "POL": "polls instead of watching",
+    "LNG": "held unusually long",
+    "QUE": "its queue does not get shorter",
+    "STV": "somebody starves",
+    "NEW": "it was made anew",
+    "LCK": "we may not look inside",
+}
+
+# Ids of rules that are often causes together, for `after`.
+DEADLOCKS: Final = "D1 D2 D3 D4 D5 D7"
+GHOSTS: Final = "B2 B3 B4"
+FOREIGN: Final = "B10 B11"
+SILENCE: Final = "S3 P1"
+FOREVER: Final = "forever"  # all rules that block forever
 
 
 class FindingSubject(msgspec.Struct, frozen=True, gc=False):
@@ -169,7 +204,12 @@ class Rule(msgspec.Struct, Generic[C_contra], frozen=True, kw_only=True):
     scope: Scope
     needs: tuple[Need, ...]
     means: str
+    code: str | None  # the letters for it in the list of locks, one of LETTERS
+    rank: int  # the gravest come first
     only_if: frozenset[Sign]
+    after: tuple[Cause, ...]  # what it may follow from, the likeliest first
+    blocks: Blocks | None  # how long it holds up whoever waits in its lock
+    is_delay: bool  # it may be nothing but what something further ahead holds up
     answers: Callable[[C_contra], Iterable[RuleResult]]
 
     def finding(self, verdict: RuleMatch, now_ms: Millis) -> Finding:
@@ -215,7 +255,12 @@ def rule(  # noqa: PLR0913  the columns of a table
     *,
     needs: tuple[Need, ...],
     means: str,
+    code: str | None = None,
+    rank: int = UNRANKED,
     only_if: tuple[Sign, ...] = (),
+    after: tuple[Cause, ...] = (),
+    blocks: Blocks | None = None,
+    is_delay: bool = False,
 ) -> Callable[[Callable[[C_contra], Iterator[RuleResult]]], Rule[C_contra]]:
     """Make a rule of the function below it."""
 
@@ -227,7 +272,12 @@ def rule(  # noqa: PLR0913  the columns of a table
             scope=scope,
             needs=needs,
             means=means,
+            code=code,
+            rank=rank,
             only_if=frozenset(only_if),
+            after=after,
+            blocks=blocks,
+            is_delay=is_delay,
             answers=answers,
         )
 

@@ -20,6 +20,9 @@ from zktop.model.text import Text
     "critical",
     "lock",
     needs=("names", "stats"),
+    code="FOR",
+    rank=11,
+    blocks="forever",
     means="A child that is no contender goes before contenders; it will never be released.",
     only_if=("foreign", "waiters"),
 )
@@ -104,6 +107,9 @@ def _advice(obstacles: tuple[Member, ...], paths: list[Text]) -> str:
     "critical",
     "lock",
     needs=("names", "stats"),
+    code="FOR",
+    rank=12,
+    blocks="forever",
     means="Clients fail at a child whose name they cannot read, and leave their nodes behind.",
     only_if=("warnings", "waiters"),
 )
@@ -155,6 +161,9 @@ def _about(queue: FolderQueue) -> str:
     "warning",
     "lock",
     needs=("names",),
+    code="TWO",
+    rank=21,
+    after=(("lock", "S2"),),
     means="Two waiters do not count each other, and wait for the same node: both will get it.",
     only_if=("waiters", "several"),
 )
@@ -195,5 +204,4 @@ def _split(look: LockContext) -> Iterator[tuple[Member, Member, Member]]:
                 yield one, other, here.before(one)[-1]
 
 
-RULES = (blocked_by_foreign, broken_by_foreign)
 SPLIT = (split_queue,)

@@ -24,6 +24,9 @@ _GUARD = r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
     "critical",
     "lock",
     needs=("names",),
+    code="GHO",
+    rank=13,
+    blocks="forever",
     means="A create was retried after a lost answer and made two nodes: the client waits for "
     "itself.",
     only_if=("several",),
@@ -67,6 +70,9 @@ def _ghost(look: LockContext, earlier: Member, later: Member) -> RuleMatch:
     "critical",
     "lock",
     needs=("stats", "watches", "connections"),
+    code="GHO",
+    rank=14,
+    blocks="forever",
     means="A session waits for its own earlier node, made just before its connection was "
     "replaced.",
     only_if=("several", "watches", "connections"),
@@ -121,6 +127,10 @@ def _unguarded(look: LockContext, earlier: Member, later: Member) -> RuleMatch:
     "critical",
     "lock",
     needs=("stats", "connections"),
+    code="GHO",
+    rank=15,
+    blocks="forever",
+    after=(("node", "B2"),),
     means="A process came back with a new session and waits until its old one has expired.",
     only_if=("waiters", "connections"),
 )

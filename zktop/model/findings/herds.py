@@ -23,6 +23,8 @@ STALE_SHOWN = 20  # sessions of one lock; more of them make no better finding
     "warning",
     "lock",
     needs=("names", "watches"),
+    code="HRD",
+    after=(("lock", "L9"),),
     means="Many watch one node although only one of them can go on when it vanishes.",
     only_if=("watches",),
 )
@@ -106,6 +108,8 @@ def _herd_on_single(look: LockContext, bound: int) -> Iterator[RuleResult]:
     "warning",
     "lock",
     needs=("names", "watches", "connections", "history"),
+    code="HRD",
+    after=(("lock", "L9"),),
     means="Most waiters wake at every change in the queue and list it again.",
     only_if=("queue",),
 )
@@ -150,6 +154,7 @@ def _was_woken(look: LockContext, session: Session) -> bool:
     "warning",
     "lock",
     needs=("names", "watches", "history"),
+    code="HRD",
     means="Every release makes many waiters set their watch anew, several times a second.",
     only_if=("queue",),
 )
@@ -192,6 +197,8 @@ def _woken(look: LockContext) -> Counter[Text]:
     "info",
     "lock",
     needs=("names", "watches", "connections", "history"),
+    code="WAK",
+    after=(("node", "L1 L3"),),
     means="The one before it gave up, and it stopped watching: it may believe it has the lock.",
     only_if=("waiters", "watches", "departures"),
 )

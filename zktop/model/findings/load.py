@@ -8,6 +8,8 @@ from msgspec.structs import replace
 from zktop.model.facts import Millis
 from zktop.model.findings.context import LockContext
 from zktop.model.findings.finding import (
+    FOREVER,
+    SILENCE,
     Confidence,
     LookAgainAt,
     MissingInput,
@@ -37,6 +39,9 @@ SKEW = 1_000  # ms; less changes no age on a screen
     "warning",
     "lock",
     needs=("history",),
+    code="LNG",
+    is_delay=True,
+    after=(("lock", FOREVER), ("node", "B6 B8 L2"), ("session", SILENCE)),
     means="Somebody holds the lock for much longer than it usually is held, and others wait.",
     only_if=("waiters",),
 )
@@ -95,6 +100,9 @@ def _long_hold(look: LockContext, holder: Member, since: Millis, prefix: str) ->
     "warning",
     "lock",
     needs=("history",),
+    code="QUE",
+    is_delay=True,
+    after=(("lock", FOREVER), ("lock", "L2")),
     means="The lock is never free: requests come as fast as they are served, or faster.",
     only_if=("queue",),
 )
@@ -142,6 +150,8 @@ def _convoy(look: LockContext, queue: int) -> RuleMatch:
     "warning",
     "lock",
     needs=("history",),
+    code="STV",
+    after=(("lock", FOREVER),),
     means="Readers that came later keep being served before a waiting writer.",
     only_if=("waiters", "read-write", "departures"),
 )
@@ -190,6 +200,9 @@ def _starved_writer(look: LockContext, writer: Member, later: list[bool], age: i
     "warning",
     "lock",
     needs=("history",),
+    code="STV",
+    is_delay=True,
+    after=(("lock", FOREVER),),
     means="Somebody gives up waiting again and again, and each time starts at the tail.",
     only_if=("attempts",),
 )
@@ -236,6 +249,8 @@ def _starved_retrier(look: LockContext, who: str, tried: "Attempts") -> RuleMatc
     "warning",
     "lock",
     needs=("names",),
+    code="QUE",
+    after=(("lock", FOREVER),),
     means="The queue is so long that listing it costs, or will fail.",
     only_if=("queue",),
 )

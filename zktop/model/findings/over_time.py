@@ -17,12 +17,12 @@ from zktop.model.client_names import ClientNames
 from zktop.model.facts import Millis, Session
 from zktop.model.findings.apply import (
     NO_RESULTS,
-    SCOPES,
     Examination,
     examine_ensemble,
     examine_lock,
     examine_session,
 )
+from zktop.model.findings.catalogue import SCOPES
 from zktop.model.findings.causes import WaitsAhead, folded
 from zktop.model.findings.confirm import NO_FINDINGS, CurrentFindings, SubjectFindings
 from zktop.model.findings.context import (

@@ -39,6 +39,8 @@ _ADVICE = "Upgrade Curator in {} (CURATOR-621), or release the read lock first."
     "critical",
     "lock",
     needs=("names", "stats"),
+    code="TWO",
+    rank=9,
     means="A writer also reads; when it stops writing, the next writer owns beside that reader.",
     only_if=("several", "read-write"),
 )
@@ -107,6 +109,8 @@ _FINE = "Stop all users of this lock, then delete its node and let them create i
     "critical",
     "lock",
     needs=("names", "root stat"),
+    code="NUM",
+    rank=20,
     means="The sequence counter of the lock is exhausted, or soon will be: the order breaks.",
 )
 def sequence_overflow(look: LockContext) -> Iterator[RuleResult]:
@@ -172,6 +176,8 @@ WATCHFUL, GIVEN_UP, ALMOST_EXPIRED = 1 / 2, 2 / 3, 0.9  # of the session timeout
     "critical",
     "lock",
     needs=("names", "watches"),
+    code="TWO",
+    rank=7,
     means="A client orders the queue by whole names instead of numbers: two may own the lock.",
     only_if=("waiters", "watches"),
 )
@@ -269,6 +275,9 @@ def _may_sort_by_name(look: LockContext, believing: list[Member]) -> RuleMatch:
     "critical",
     "lock",
     needs=("names",),
+    code="TWO",
+    rank=8,
+    after=(("lock", "S6"),),
     means="Two libraries, or two recipes, use one lock and do not see each other's nodes.",
     only_if=("several",),
 )
@@ -345,6 +354,10 @@ def _dual(look: LockContext, heads: list[Member]) -> RuleMatch:
     "critical",
     "session",
     needs=("stats", "connections"),
+    code="SIL",
+    rank=19,
+    blocks="long",
+    after=(("session", "P1"),),
     means="The holder has not been heard of for most of its timeout: it may be paused or dead.",
 )
 def silent_holder(talk: SessionContext) -> Iterator[RuleResult]:
@@ -397,6 +410,7 @@ def _interval(low: Millis, high: Millis) -> str:
     "warning",
     "lock",
     needs=("stats", "connections", "history"),
+    code="TWO",
     means="Somebody else removed the holder's node, and its session goes on as if it owned.",
     only_if=("departures", "connections"),
 )
@@ -433,13 +447,3 @@ def _robbed(look: LockContext, gone: Departure, at: Millis) -> RuleMatch:
         as_of=at,
         patience_ms=look.thresholds.settle,  # the table may be from just before it released
     )
-
-
-RULES = (
-    sorts_by_name,
-    blind_neighbours,
-    silent_holder,
-    downgrade_overlap,
-    robbed_owner,
-    sequence_overflow,
-)

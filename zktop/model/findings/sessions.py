@@ -16,14 +16,6 @@ from zktop.model.findings.finding import (
     RuleResult,
     rule,
 )
-from zktop.model.findings.load import (
-    clock_skew,
-    convoy,
-    long_hold,
-    retry_starvation,
-    too_many_members,
-    writer_starvation,
-)
 from zktop.model.format import count, several, short, waits
 from zktop.model.waits.sentences import span
 from zktop.model.world.server_tables import ServerTables
@@ -40,6 +32,9 @@ TOO_LONG_A_GAP = 1 / 2  # of the timeout
     "warning",
     "session",
     needs=("stats", "connections", "expiry"),
+    code="SIL",
+    blocks="long",
+    after=(("session", "B4"),),
     means="A session is connected to no server; its nodes stay until it expires.",
 )
 def session_gone(talk: SessionContext) -> Iterator[RuleResult]:
@@ -80,6 +75,8 @@ def session_gone(talk: SessionContext) -> Iterator[RuleResult]:
     "warning",
     "session",
     needs=("connections", "history"),
+    code="SIL",
+    after=(("session", "P1"),),
     means="A session loses its connection again and again.",
 )
 def flapping(talk: SessionContext) -> Iterator[RuleResult]:
@@ -157,6 +154,8 @@ def _suspicious(survey: EnsembleContext, found: list[Session], timeout: int) -> 
     "info",
     "session",
     needs=("connections", "history"),
+    code="SIL",
+    after=(("session", "S3"),),
     means="A session was silent for half of its timeout: a longer pause will cost its locks.",
 )
 def timeout_too_short(talk: SessionContext) -> Iterator[RuleResult]:
@@ -251,19 +250,3 @@ def _stale(ours: Server, other: Server, behind: int) -> RuleMatch:
         advice="Believe no age and no alarm now; connect zktop to another server.",
         as_of=ours.at,
     )
-
-
-RULES = (
-    session_gone,
-    flapping,
-    suspicious_timeout,
-    timeout_too_short,
-    blast_radius,
-    long_hold,
-    convoy,
-    writer_starvation,
-    retry_starvation,
-    too_many_members,
-    clock_skew,
-    stale_view,
-)

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from zktop.model.facts import Millis
 from zktop.model.findings.context import LockContext
 from zktop.model.findings.finding import (
+    FOREIGN,
     Confidence,
     LookAgainAt,
     Reason,
@@ -31,6 +32,7 @@ _COMPANIONS = {"mesos-group": ("log_replicas",)}  # what the same software keeps
     "info",
     "lock",
     needs=("names",),
+    after=(("lock", FOREIGN),),
     means="The lock has children that are no places in its queue.",
     only_if=("foreign",),
 )
@@ -69,6 +71,7 @@ def _effect(look: LockContext) -> str:
     "warning",
     "lock",
     needs=("root stat", "history"),
+    code="NEW",
     means="The lock's node was deleted and created anew: its numbers begin again.",
     only_if=("news",),
 )
@@ -96,6 +99,7 @@ def root_recreated(look: LockContext) -> Iterator[RuleResult]:
     "info",
     "lock",
     needs=("root stat", "history"),
+    code="NEW",
     means="The lock's node vanished while it was empty, as containers do.",
     only_if=("news",),
 )
@@ -117,6 +121,7 @@ def reaped_container(look: LockContext) -> Iterator[RuleResult]:
     "warning",
     "lock",
     needs=("names",),
+    code="LCK",
     means="An ACL hides the lock or some of its members from zktop.",
 )
 def hidden_by_acl(look: LockContext) -> Iterator[RuleResult]:
@@ -202,6 +207,7 @@ def _reentrant(look: LockContext, write: Member, read: Member) -> RuleMatch:
     "warning",
     "lock",
     needs=("root stat", "history"),
+    code="NEW",
     means="The lock vanished together with those who waited in it.",
     only_if=("news",),
 )
@@ -244,14 +250,3 @@ def _recently(
         severity=None if is_news else "info",
         since=at,
     )
-
-
-RULES = (
-    foreign_members,
-    root_recreated,
-    reaped_container,
-    hidden_by_acl,
-    root_changed,
-    equal_sequences,
-    fell_with_waiters,
-)

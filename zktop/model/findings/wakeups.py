@@ -12,13 +12,13 @@ from itertools import pairwise
 
 from zktop.model.facts import Session, join, split
 from zktop.model.findings.context import LockContext, MemberWatches
-from zktop.model.findings.finding import LookAgainAt, MissingInput, RuleMatch, RuleResult, rule
-from zktop.model.findings.herds import (
-    herd_on_member,
-    herd_on_parent,
-    relinked,
-    rewatch_storm,
-    stale_watch,
+from zktop.model.findings.finding import (
+    SILENCE,
+    LookAgainAt,
+    MissingInput,
+    RuleMatch,
+    RuleResult,
+    rule,
 )
 from zktop.model.format import short, waits
 from zktop.model.locks.lock import Member
@@ -163,6 +163,10 @@ POLLING_FOR = 10_000
     "critical",
     "lock",
     needs=("names", "stats", "watches"),
+    code="WAK",
+    rank=18,
+    blocks="long",
+    after=(("node", "D7 S1"),),
     means="A waiter watches nothing in this lock, so nothing will wake it.",
     only_if=("waiters", "watches"),
 )
@@ -205,6 +209,10 @@ def _no_watch(look: LockContext, seen: MemberWatches) -> RuleMatch:
     "critical",
     "lock",
     needs=("stats", "connections", "history"),
+    code="WAK",
+    rank=17,
+    blocks="long",
+    after=(("node", "D7"), ("session", SILENCE)),
     means="It has become first in the queue and has not noticed: its wake-up is lost.",
     only_if=("connections",),
 )
@@ -245,6 +253,8 @@ def _silent(look: LockContext, head: Member, since: int) -> RuleMatch:
     "critical",
     "lock",
     needs=("names", "watches"),
+    code="WAK",
+    blocks="long",
     means="A session watches a numbered node that is gone: such a name never comes back.",
     only_if=("waiters", "watches"),
 )
@@ -289,6 +299,8 @@ def _void(look: LockContext, seen: MemberWatches, path: Text, *, is_all: bool) -
     "warning",
     "lock",
     needs=("names", "watches"),
+    code="WAK",
+    after=(("node", "D7"), ("lock", "S1")),
     means="A waiter watches another member than its library should.",
     only_if=("waiters", "watches"),
 )
@@ -347,6 +359,7 @@ def _described(look: LockContext, member: Member, target: Member) -> str:
     "warning",
     "lock",
     needs=("names", "watches"),
+    code="WAK",
     means="A waiter watches only its own node: it will wake when it gives up, not before.",
     only_if=("waiters", "watches"),
 )
@@ -378,6 +391,8 @@ def self_watch(look: LockContext) -> Iterator[RuleResult]:
     "warning",
     "lock",
     needs=("stats", "watches", "connections", "history"),
+    code="POL",
+    after=(("lock", "L9"),),
     means="A waiter asks again and again instead of watching.",
     only_if=("waiters", "watches", "connections"),
 )
@@ -421,18 +436,3 @@ def _poller(look: LockContext, member: Member, at: int) -> RuleMatch:
         as_of=at,
         patience_ms=POLLING_FOR,
     )
-
-
-RULES = (
-    no_watch,
-    silent_head,
-    void_watch,
-    wrong_target,
-    self_watch,
-    busy_poller,
-    herd_on_member,
-    herd_on_parent,
-    rewatch_storm,
-    relinked,
-    stale_watch,
-)

@@ -8,8 +8,8 @@ from model.findings.cases import At, curator, facts, watching
 from ui.example_queues import all_connected, lock_detail, looked, queue, ring_of, seen_watching
 
 from zktop.model.facts import AnyFact
+from zktop.model.findings.finding import LETTERS
 from zktop.ui.filters import parsed
-from zktop.ui.screens.common.status_codes import MEANINGS
 from zktop.ui.screens.lock import cells as places
 from zktop.ui.screens.lock.filter import QueueFilter, match_line
 from zktop.ui.screens.lock.heading import lock_head, lock_notes, lock_text
@@ -413,7 +413,7 @@ class TestForeignChildren:
         assert text_of(places.blocked_by(row(detail, 0))) == "00-config"
         assert text_of(places.blocked_by(row(detail, 1))) == "ahead 0 · 00-config"
         assert "nobody: 00-config is in the way, and no contender" in text(lock_head(detail, 100))
-        assert "FOR" in MEANINGS
+        assert "FOR" in LETTERS
 
     def test_calls_a_stranded_node_so(self) -> None:
         """It waits for nothing, and nothing will wake it."""

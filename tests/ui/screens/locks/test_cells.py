@@ -6,7 +6,7 @@ from model.builders import NOW, kazoo_name
 from ui.example_ensemble import IMPORT, LATER, ORDERS, QUIET, board_of, seen, trouble
 
 from zktop.model.facts import Children, Denied, Node, Stat, join
-from zktop.model.findings.apply import RULES
+from zktop.model.findings.catalogue import RULES
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text

@@ -5,38 +5,15 @@ Red is only for what is proven. A question mark says "probably" where there is n
 
 from typing import Final, NamedTuple
 
-from zktop.model.findings.apply import RANK
-from zktop.model.findings.finding import SEVERITIES, Finding
+from zktop.model.findings.catalogue import RANK, RULES
+from zktop.model.findings.finding import LETTERS, SEVERITIES, Finding
 from zktop.model.locks.lock import Lock
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.styled_text import Ink, Line, Run
 
 SURE: Final = ("C3", "C4")
 
-# letters, what they stand for, and the rules that say so
-_WORDS: Final = (
-    ("DED", "deadlock", ("D1", "D2", "D3", "D4", "D5", "D7", "D8")),
-    ("TWO", "two may own it", ("S1", "S2", "S4", "S5", "S7")),
-    ("FOR", "a foreign child is in the way", ("B10", "B11")),
-    ("ORP", "orphan: nobody will free it", ("B1",)),
-    ("GHO", "ghost of an earlier try", ("B2", "B3", "B4", "B5")),
-    ("WAK", "a wake-up was lost", ("L1", "L2", "L3", "L4", "L5", "L10")),
-    ("SIL", "its holder is silent", ("S3", "P1", "P2", "P4")),
-    ("NUM", "numbers run out", ("S6",)),
-    ("SLF", "waits for itself", ("D6",)),
-    ("ORD", "taken in several orders", ("D9", "D10")),
-    ("LEA", "leases do not add up", ("B6", "B7")),
-    ("STK", "its holder seems stuck", ("B8", "B9")),
-    ("HRD", "a herd wakes for one", ("L7", "L8", "L9")),
-    ("POL", "polls instead of watching", ("L6",)),
-    ("LNG", "held unusually long", ("P6",)),
-    ("QUE", "its queue does not get shorter", ("P7", "P10")),
-    ("STV", "somebody starves", ("P8", "P9")),
-    ("NEW", "it was made anew", ("R2", "R3", "R7")),
-    ("LCK", "we may not look inside", ("R4",)),
-)
-CODES: Final = {rule: code for code, _, rules in _WORDS for rule in rules}
-MEANINGS: Final = {code: words for code, words, _ in _WORDS}
+CODES: Final = {rule.id: rule.code for rule in RULES if rule.code}
 OTHER: Final = "!"  # a finding that has no letters of its own
 QUIET_RANK: Final = 10_000
 
@@ -100,7 +77,7 @@ def status_without_finding(lock: Lock) -> LockStatus:
 
 def legend() -> list[Line]:
     """Say what the letters mean."""
-    return [(Run(f"{code:<5}", "strong"), Run(words)) for code, words in MEANINGS.items()]
+    return [(Run(f"{code:<5}", "strong"), Run(words)) for code, words in LETTERS.items()]
 
 
 def deadlock_status(deadlock: Deadlock) -> LockStatus:

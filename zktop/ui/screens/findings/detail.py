@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from zktop.model.actors import session_of
 from zktop.model.facts import session_text
-from zktop.model.findings.apply import RULES
+from zktop.model.findings.catalogue import RULES
 from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.format import clock, count, session_name, short
 from zktop.model.report import Report

@@ -6,13 +6,13 @@ from typing import Final, NamedTuple
 
 from textual.app import ComposeResult
 
+from zktop.model.findings.finding import LETTERS
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.export_text import as_text, concerned
 from zktop.ui.filters import FilterCount
 from zktop.ui.messages import SelectionChanged, ShowPage
 from zktop.ui.screens.common.empty import empty_state
-from zktop.ui.screens.common.status_codes import MEANINGS
 from zktop.ui.screens.locks import cells as group
 from zktop.ui.screens.locks.groups import Entry
 from zktop.ui.screens.locks.order import Pace
@@ -67,7 +67,7 @@ class LocksScreen(Page):
         "(**BLOCKED\\*s**, the waits of all who waited, added up). **ST** says what is wrong in "
         "three letters; a question mark means *probably*. **MIX** is the queue by what is wanted: "
         "`W.R5` is a writer, then five readers. `≥` means at least, `?` unknown.\n\n"
-        + "\n".join(f"- `{code}` {words}" for code, words in MEANINGS.items())
+        + "\n".join(f"- `{code}` {words}" for code, words in LETTERS.items())
         + "\n- `ok` nothing is known to be wrong; `free` nobody holds it\n\n"
         "Many quiet locks below one parent are one line, `▸ /locks/user/* (388)`: nothing is "
         "wrong with them, and nobody waits. Enter opens it, `f` lists every lock; so does a "

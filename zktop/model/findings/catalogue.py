@@ -1,0 +1,77 @@
+"""The catalogue: every rule of the families below, the gravest first.
+
+A new rule is one function in the module of its family: `@rule` makes it an entry here, with its
+letters, its rank and its causes.
+"""
+
+from typing import Final, TypeAlias, cast
+
+from zktop.model.findings import (
+    blocked,
+    deadlocks,
+    foreign_children,
+    ghosts,
+    herds,
+    load,
+    mass_expiry,
+    outages,
+    roots,
+    safety,
+    sessions,
+    structure,
+    wakeups,
+)
+from zktop.model.findings.context import EnsembleContext, LockContext, SessionContext
+from zktop.model.findings.finding import Rule
+
+AnyRule: TypeAlias = "Rule[LockContext] | Rule[SessionContext] | Rule[EnsembleContext]"
+
+FAMILIES: Final = (
+    deadlocks,
+    blocked,
+    ghosts,
+    foreign_children,
+    wakeups,
+    herds,
+    safety,
+    sessions,
+    load,
+    outages,
+    mass_expiry,
+    structure,
+    roots,
+)
+_LETTERS: Final = "DBLSPR"  # of rule ids, in the order of the screen
+
+
+def _order(rule: AnyRule) -> tuple[int, int, int]:
+    return rule.rank, _LETTERS.index(rule.id[0]), int(rule.id[1:])
+
+
+RULES: Final[tuple[AnyRule, ...]] = tuple(
+    sorted(
+        (one for family in FAMILIES for one in vars(family).values() if isinstance(one, Rule)),
+        key=_order,
+    )
+)
+RANK: Final = {rule.id: place for place, rule in enumerate(RULES)}
+SCOPES: Final = {rule.id: rule.scope for rule in RULES}
+
+# A rule's scope says what its function takes; the type checker cannot follow that.
+LOCK_RULES: Final = tuple(cast("Rule[LockContext]", r) for r in RULES if r.scope == "lock")
+SESSION_RULES: Final = tuple(
+    cast("Rule[SessionContext]", r) for r in RULES if r.scope == "session"
+)
+ENSEMBLE_RULES: Final = tuple(
+    cast("Rule[EnsembleContext]", rule) for rule in RULES if rule.scope in ("whole", "server")
+)
+
+# Parts of rules that no fact decides, and why. Every rule of the catalogue is in RULES.
+UNDECIDED: Final = (
+    ("B5", "that two servers disagree about one node: zktop lists through one connection"),
+    ("L6", "a poller that owns no node: its requests name no path in any table"),
+    ("L8", "that the re-reads come within a second of a release: tables are read too rarely"),
+    ("P12", "how long our own reads take: no fact carries it"),
+    ("S3", "whether a host or a network is silent: shown by the sessions page, side by side"),
+    ("S5", "who deleted a node: servers do not record it, so the rule stays a hint"),
+)
