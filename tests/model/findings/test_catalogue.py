@@ -1,40 +1,97 @@
-"""The catalogue as a whole: complete, documented, and tested rule by rule."""
+"""The catalogue as a whole: complete, documented, and tried rule by rule.
 
-import ast
+A test named test_b1_fires_... holds a case of rule B1, one named test_b1_is_quiet_... a near miss.
+The tests here run them all again and observe what the rule answers.
+"""
+
+import importlib
+import inspect
 import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
 from pathlib import Path
 
+import msgspec
 import pytest
+from model.findings.cases import BY_ID
 
+from zktop.model.findings import apply
 from zktop.model.findings.catalogue import RULES, UNDECIDED
+from zktop.model.findings.finding import LETTERS, RuleMatch
 
 HERE = Path(__file__).parent
 FAMILIES = {"D": 10, "B": 11, "L": 11, "S": 7, "P": 15, "R": 9}
-EVERY = {f"{family}{n}" for family, number in FAMILIES.items() for n in range(1, number + 1)}
-TOLD = re.compile(r"test_((?:[dblspr]\d+_)+)(fires|is_quiet)")
+EVERY = [f"{family}{n}" for family, number in FAMILIES.items() for n in range(1, number + 1)]
+NAMED = re.compile(r"test_((?:[dblspr]\d+_)+)(fires|is_quiet)")
+
+PARAMETERS = type(pytest.param())
+
+Run = Callable[[], object]
 
 
-def covered() -> dict[str, set[str]]:
-    """Which rules have a test of each sort, by the names of the tests in this folder."""
-    sorts: dict[str, set[str]] = {"fires": set(), "is_quiet": set()}
-    for path in HERE.glob("test_*.py"):
-        for node in ast.parse(path.read_text()).body:
-            named = TOLD.match(node.name) if isinstance(node, ast.FunctionDef) else None
-            if named:
-                sorts[named[2]].update(named[1].upper().strip("_").split("_"))
-    return sorts
+def runs(rule: str, sort: str) -> Iterator[Run]:
+    """The tests of this folder that are named after a rule, with each set of their parameters."""
+    for path in sorted(HERE.glob("test_*.py")):
+        module = importlib.import_module(f"model.findings.{path.stem}")
+        for name, test in inspect.getmembers(module, inspect.isfunction):
+            named = NAMED.match(name)
+            if named and named[2] == sort and rule.lower() in named[1].split("_"):
+                yield from with_parameters(test)
+
+
+def with_parameters(test: Callable[..., object]) -> Iterator[Run]:
+    """A test with each set of its parameters, as pytest calls it."""
+    marks = [one for one in getattr(test, "pytestmark", []) if one.name == "parametrize"]
+    for values in product(*(mark.args[1] for mark in marks)):
+        arguments: dict[str, object] = {}
+        for mark, value in zip(marks, values, strict=True):
+            names = mark.args[0]
+            keys = names.split(", ") if isinstance(names, str) else names
+            several = value.values if isinstance(value, PARAMETERS) else value
+            is_single = len(keys) == 1 and not isinstance(value, PARAMETERS)
+            arguments |= zip(keys, (value,) if is_single else several, strict=True)
+        yield partial(test, **arguments)
+
+
+def answered(rule: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Run a test; return for each question to the rule whether it found something."""
+    found: list[bool] = []
+    real = BY_ID[rule]
+
+    def answers(context: object) -> list[object]:
+        given = list(real.answers(context))
+        found.append(any(isinstance(one, RuleMatch) for one in given))
+        return given
+
+    observed = msgspec.structs.replace(real, answers=answers)
+    monkeypatch.setitem(BY_ID, rule, observed)
+    for name in ("LOCK_RULES", "SESSION_RULES", "ENSEMBLE_RULES"):
+        rules = tuple(observed if one is real else one for one in getattr(apply, name))
+        monkeypatch.setattr(apply, name, rules)
+    apply.fitting_rules.cache_clear()
+    run()
+    apply.fitting_rules.cache_clear()
+    monkeypatch.undo()
+    return found
 
 
 def test_all_rules_are_there_once() -> None:
     """What no fact decides is a part of a rule, and is written down with its reason."""
     assert sorted(rule.id for rule in RULES) == sorted(EVERY)
-    assert {rule for rule, _ in UNDECIDED} <= EVERY
+    assert {rule for rule, _ in UNDECIDED} <= {*EVERY}
 
 
-@pytest.mark.parametrize("sort", ["fires", "is_quiet"])
-def test_each_rule_has_a_case_that_fires_and_a_near_miss(sort: str) -> None:
-    """By the names of the tests: test_b1_fires_..., test_b1_is_quiet_...."""
-    assert not EVERY - covered()[sort]
+@pytest.mark.parametrize("rule", EVERY)
+def test_each_rule_fires_in_its_case(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At least one test is named after it, and in that one it finds something."""
+    assert any(any(answered(rule, run, monkeypatch)) for run in runs(rule, "fires"))
+
+
+@pytest.mark.parametrize("rule", EVERY)
+def test_each_rule_is_quiet_in_its_near_miss(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is asked about a case that is nearly one of its own, and finds nothing."""
+    assert any(False in answered(rule, run, monkeypatch) for run in runs(rule, "is_quiet"))
 
 
 def test_the_gravest_rules_come_first() -> None:
@@ -47,9 +104,11 @@ def test_the_gravest_rules_come_first() -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_each_rule_explains_itself(rule: object) -> None:
-    """Its name is a slug, its meaning one sentence, its needs are known."""
+    """Its name is a slug, its meaning one sentence, its needs, letters and causes are known."""
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", rule.name)
     assert rule.means.endswith(".")
     assert rule.means[0].isupper()
     assert rule.needs
+    assert rule.code is None or rule.code in LETTERS
+    assert {one for _, ids in rule.after for one in ids.split()} <= {*EVERY, "forever"}
     assert len({other.name for other in RULES}) == len(RULES)

@@ -55,7 +55,7 @@ NO_RESULTS = Examination()
 
 def examine_lock(look: LockContext) -> Examination:
     """Apply all rules to one lock that may find something there."""
-    results = _applied(_fitting(signs(look)), look, look.now_ms)
+    results = _applied(fitting_rules(signs(look)), look, look.now_ms)
     due = min(filter(None, (results.due_ms, _due_for_tables(look))), default=None)
     return replace(results, due_ms=due)
 
@@ -109,7 +109,7 @@ def signs(look: LockContext) -> frozenset[Sign]:
 
 
 @lru_cache(maxsize=512)
-def _fitting(shown: frozenset[Sign]) -> tuple[Rule[LockContext], ...]:
+def fitting_rules(shown: frozenset[Sign]) -> tuple[Rule[LockContext], ...]:
     return tuple(rule for rule in LOCK_RULES if rule.only_if <= shown)
 
 
