@@ -146,7 +146,9 @@ def gone(
     )
 
 
-def around(*tables: AnyFact, settings: Settings | None = None, **more: object) -> SharedContext:
+def shared_context(
+    *tables: AnyFact, settings: Settings | None = None, **more: object
+) -> SharedContext:
     """Give what all rules share; the sessions' past is that of the tables, one after the other."""
     known = world(own("zktop"), *tables)
     return SharedContext(
@@ -160,7 +162,7 @@ def around(*tables: AnyFact, settings: Settings | None = None, **more: object) -
     )
 
 
-def look(
+def ctx(
     *children: At,
     tables: Iterable[AnyFact] = (),
     past: LockHistory | None = None,
@@ -182,7 +184,7 @@ def look(
         made = msgspec.structs.replace(made, **lock)
     return LockContext(
         lock=made,
-        around=around(*tables, settings=settings, **more),
+        shared=shared_context(*tables, settings=settings, **more),
         past=past or history(),
         root=root or RootChanges(),
     )
@@ -224,11 +226,11 @@ def all_rules(case: LockContext) -> set[str]:
     return rules_of(examine_lock(case))
 
 
-def interview_of(
+def session_context(
     who: str, *children: At, tables: Iterable[AnyFact] = (), path: str = PATH, **more: object
 ) -> SessionContext:
     """Give somebody's session with its places in one lock."""
-    case = look(*children, tables=tables, path=path)
+    case = ctx(*children, tables=tables, path=path)
     places = [
         SessionPlace(
             case.lock, member, not case.is_waiting(member), case.waiters_behind[member.node]
@@ -236,11 +238,11 @@ def interview_of(
         for member in case.members
         if member.owner == session(who)
     ]
-    return SessionContext(session(who), tuple(places), around(*tables, **more))
+    return SessionContext(session(who), tuple(places), shared_context(*tables, **more))
 
 
-def survey(*tables: AnyFact, **more: object) -> EnsembleContext:
+def ensemble_context(*tables: AnyFact, **more: object) -> EnsembleContext:
     """Give everything that concerns no single lock."""
     known = world(*tables)
     given = {"tables": known.tables, "link": known.link}
-    return EnsembleContext(around=around(*tables), **{**given, **more})
+    return EnsembleContext(shared=shared_context(*tables), **{**given, **more})

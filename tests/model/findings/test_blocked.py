@@ -10,6 +10,7 @@ from model.findings.cases import (
     all_rules,
     answers,
     connected,
+    ctx,
     facts,
     found,
     gone,
@@ -17,7 +18,6 @@ from model.findings.cases import (
     history,
     k,
     lacks,
-    look,
     only,
     path_of,
     sessions,
@@ -38,7 +38,7 @@ B, C = k("bob", 8), k("carol", 9)
 
 def test_b1_fires_for_an_ownerless_node_that_blocks_others() -> None:
     """The sentence names the node, how many wait, and that it will never go away (T13)."""
-    finding = only("B1", look(ORPHAN, B, C))
+    finding = only("B1", ctx(ORPHAN, B, C))
 
     assert finding.sentence == (
         f"{ORPHAN.name[:4]}…__lock__0000000007 in {PATH} has no owner; 2 actors wait for it; "
@@ -58,20 +58,20 @@ def test_b1_fires_for_an_ownerless_node_that_blocks_others() -> None:
 )
 def test_b1_is_quiet_when(case: list[At]) -> None:
     """An orphan is only trouble for those behind it."""
-    assert not found("B1", look(*case))
+    assert not found("B1", ctx(*case))
 
 
 def test_b1_is_quiet_until_the_creator_had_time_to_come_back() -> None:
     """It asks to look again exactly when the time is over."""
     young = k("import", 7, by="", age_ms=50 * SECOND)
 
-    assert answers("B1", look(young, B)) == [LookAgainAt(NOW + 10 * SECOND + 1)]
+    assert answers("B1", ctx(young, B)) == [LookAgainAt(NOW + 10 * SECOND + 1)]
 
 
 def test_b5_fires_for_a_node_whose_session_no_list_has() -> None:
     """It must last longer than any session timeout before it is worth a line."""
     tables = (connected("bob", "zktop"), expiry(ZK1, {"bob": 5 * SECOND, "zktop": 5 * SECOND}))
-    finding = only("B5", look(k("alice", 0), k("bob", 1), tables=tables))
+    finding = only("B5", ctx(k("alice", 0), k("bob", 1), tables=tables))
 
     assert finding.sessions == (session("alice"),)
     assert (finding.confidence, finding.patience_ms) == ("C4", 40 * SECOND)
@@ -82,7 +82,7 @@ def test_b5_is_quiet_for_a_session_that_is_still_listed() -> None:
     listed = dict.fromkeys(("alice", "bob", "zktop"), 5 * SECOND)
     tables = (connected("bob", "zktop"), expiry(ZK1, listed))
 
-    assert not found("B5", look(k("alice", 0), k("bob", 1), tables=tables))
+    assert not found("B5", ctx(k("alice", 0), k("bob", 1), tables=tables))
 
 
 POOL = "/pool/sem"
@@ -94,7 +94,7 @@ def pool(*leases: At, size: int = 2, **more: object) -> LockContext:
     queue = facts(k("waiter", 0), path=f"{POOL}-__lock__")
     names = (Text("sem"), Text("sem-__lock__"))
     parent = Children(path=Text("/pool"), names=names, stat=Stat(1, 1, 0), zxid=1, at=NOW)
-    return look(*leases, path=POOL, data=str(size).encode(), told=(parent, *queue), **more)
+    return ctx(*leases, path=POOL, data=str(size).encode(), told=(parent, *queue), **more)
 
 
 def leak(ms: int, *departures: object) -> object:
@@ -163,7 +163,7 @@ def zombie(ms: int, *, cxid: int = 1, operation: str = "PING", **more: object) -
     now = connected("alice", last_cxid=cxid, **told)
     past = history(holds=usual(10, SECOND), stays=held(holder, ms))
     tables = (before, now)
-    return look(holder, B, past=past, tables=tables, sessions=sessions(*tables), **more)
+    return ctx(holder, B, past=past, tables=tables, sessions=sessions(*tables), **more)
 
 
 def test_b8_fires_for_a_holder_that_does_nothing_but_ping() -> None:
@@ -190,7 +190,7 @@ def test_b8_is_quiet_when(case: dict[str, object]) -> None:
 
 def test_b8_is_blind_without_a_history_of_holds() -> None:
     """What is usual is not known."""
-    assert lacks("B8", look(k("alice", 0), B)) == ["history"]
+    assert lacks("B8", ctx(k("alice", 0), B)) == ["history"]
 
 
 OUTSIDE = "/secret/lock-0000000004"
@@ -198,7 +198,7 @@ OUTSIDE = "/secret/lock-0000000004"
 
 def test_b9_fires_for_a_holder_that_watches_a_numbered_node_elsewhere() -> None:
     """A wait that no watched lock shows."""
-    case = look(k("alice", 0), B, tables=[watching({"alice": [OUTSIDE]})])
+    case = ctx(k("alice", 0), B, tables=[watching({"alice": [OUTSIDE]})])
     finding = only("B9", case)
 
     assert finding.confidence == "C1"
@@ -208,7 +208,7 @@ def test_b9_fires_for_a_holder_that_watches_a_numbered_node_elsewhere() -> None:
 def test_b9_is_quiet_for_the_queue_of_a_semaphore_that_is_watched() -> None:
     """It is no lock of its own: zktop reads it as a part of the semaphore."""
     tables = [watching({"alice": ["/app/disk-__lock__/lock-0000000004"]})]
-    case = look(k("alice", 0), B, tables=tables, is_read="/app/disk-__lock__".__eq__)
+    case = ctx(k("alice", 0), B, tables=tables, is_read="/app/disk-__lock__".__eq__)
 
     assert not found("B9", case)
 
@@ -225,7 +225,7 @@ def test_b9_is_quiet_when(watched: str, *, known: bool) -> None:
     """Only what looks like a queue that nobody watches."""
     tables = [watching({"alice": [watched]})]
 
-    assert not found("B9", look(k("alice", 0), B, tables=tables, is_lock=lambda _: known))
+    assert not found("B9", ctx(k("alice", 0), B, tables=tables, is_lock=lambda _: known))
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_b9_is_quiet_when(watched: str, *, known: bool) -> None:
 )
 def test_a_missing_table_is_told_of_for_each_rule_that_needs_it(rule: str, need: str) -> None:
     """Silence would look like health."""
-    blind = {(one.rule, one.need) for one in unseen(look(k("alice", 0), B).around)}
+    blind = {(one.rule, one.need) for one in unseen(ctx(k("alice", 0), B).shared)}
 
     assert (rule, need) in blind
 

@@ -3,14 +3,24 @@
 import msgspec
 import pytest
 from model.builders import NOW, session
-from model.findings.cases import SECOND, connected, found, held, history, k, look, only, usual
+from model.findings.cases import (
+    SECOND,
+    connected,
+    ctx,
+    found,
+    held,
+    history,
+    k,
+    only,
+    usual,
+)
 
 from zktop.model.findings.catalogue import RANK
 from zktop.model.findings.causes import CAUSES, DELAYS, ROOTS, WaitsAhead, folded
 from zktop.model.findings.finding import Finding
 from zktop.model.text import Text
 
-PATTERN = only("B1", look(k("import", 7, by="", age_ms=120 * SECOND), k("bob", 8)))
+PATTERN = only("B1", ctx(k("import", 7, by="", age_ms=120 * SECOND), k("bob", 8)))
 
 
 def one(rule: str, lock: str = "/x", node: str = "n", who: str = "", **more: object) -> Finding:
@@ -146,6 +156,6 @@ def test_one_session_with_twenty_places_is_no_finding() -> None:
     members = [k(f"thread-{number}", number, by="pool") for number in range(20)]
     tables = (connected("pool"),)
     past = history(holds=usual(10, 20), stays=held(members[0], SECOND))
-    case = look(*members, tables=tables, past=past)
+    case = ctx(*members, tables=tables, past=past)
 
     assert not [rule for rule in ("B2", "B3", "B4", "D7", "P6") if found(rule, case)]

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import msgspec
 import pytest
 from model.builders import NOW
-from model.findings.cases import PATH, SECOND, connected, k, look, only, watching
+from model.findings.cases import PATH, SECOND, connected, ctx, k, only, watching
 
 from zktop.model.findings.apply import examine_lock
 from zktop.model.findings.confirm import SubjectFindings
@@ -13,8 +13,8 @@ from zktop.model.findings.finding import Finding
 from zktop.model.findings.schedule import next_look
 
 SETTLE = 2 * SECOND
-ORPHAN = only("B1", look(k("import", 7, by="", age_ms=120 * SECOND), k("bob", 8)))
-NO_WATCH = only("L1", look(k("a", 0), k("b", 1), tables=[watching({"b": []})]))
+ORPHAN = only("B1", ctx(k("import", 7, by="", age_ms=120 * SECOND), k("bob", 8)))
+NO_WATCH = only("L1", ctx(k("a", 0), k("b", 1), tables=[watching({"b": []})]))
 GHOST = msgspec.structs.replace(ORPHAN, id="B2-1", rule="B2", at_once=True)
 
 
@@ -73,7 +73,7 @@ def test_since_is_when_it_was_first_seen_unless_the_facts_know_better() -> None:
 def test_two_locks_that_tell_of_one_thing_make_one_finding() -> None:
     """One wrong clock is no alarm for each lock."""
     cases = [
-        look(k("a", 0, age_ms=10_000), k("b", 1, age_ms=15_000), path=f"/locks/{name}")
+        ctx(k("a", 0, age_ms=10_000), k("b", 1, age_ms=15_000), path=f"/locks/{name}")
         for name in ("one", "two")
     ]
     both = [only("P11", case) for case in cases]
@@ -84,8 +84,8 @@ def test_two_locks_that_tell_of_one_thing_make_one_finding() -> None:
 
 def test_ids_are_equal_in_a_replay_and_different_for_another_subject() -> None:
     """They are made from what the finding is about, and from nothing else."""
-    again = only("B1", look(k("import", 7, by="", age_ms=900 * SECOND), k("bob", 8)))
-    other = only("B1", look(k("import", 9, by="", age_ms=900 * SECOND), k("bob", 10)))
+    again = only("B1", ctx(k("import", 7, by="", age_ms=900 * SECOND), k("bob", 8)))
+    other = only("B1", ctx(k("import", 9, by="", age_ms=900 * SECOND), k("bob", 10)))
 
     assert again.id == ORPHAN.id
     assert other.id != ORPHAN.id
@@ -102,7 +102,7 @@ def test_an_older_table_does_not_take_anything_back(as_of: tuple[int, int]) -> N
 def test_a_lock_in_trouble_is_examined_again_within_the_settle_time() -> None:
     """Otherwise nothing would become red while nothing changes."""
     results = examine_lock(
-        look(k("import", 7, by="", age_ms=120 * SECOND), k("bob", 8), tables=[connected("bob")])
+        ctx(k("import", 7, by="", age_ms=120 * SECOND), k("bob", 8), tables=[connected("bob")])
     )
     found = SubjectFindings().after(results.findings, NOW, SETTLE)
 

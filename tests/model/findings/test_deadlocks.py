@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 from model.builders import session
-from model.findings.cases import found, only, survey
+from model.findings.cases import ensemble_context, found, only
 from model.waits.notation import graph
 
 from zktop.model.findings.context import EnsembleContext
@@ -38,7 +38,7 @@ def judged(state: str, *, now_ms: int = 1_000_000, still: bool = True) -> list[D
 
 def state(text: str) -> EnsembleContext:
     """Everything that concerns no single lock, in this state."""
-    return survey(deadlocks=judged(text))
+    return ensemble_context(deadlocks=judged(text))
 
 
 @pytest.mark.parametrize("rule", STATES)
@@ -73,7 +73,7 @@ def test_sessions_are_given_where_an_actor_is_one() -> None:
     alice, bob = f"{session('alice'):#x}", f"{session('bob'):#x}"
     named = msgspec.structs.replace(made, actors=(alice, bob))
 
-    finding = only("D1", survey(deadlocks=[named]))
+    finding = only("D1", ensemble_context(deadlocks=[named]))
 
     assert finding.sessions == (session("alice"), session("bob"))
     assert not only("D1", state(RING)).sessions
@@ -84,7 +84,7 @@ def test_a_hint_is_no_alarm() -> None:
     (made,) = judged("X x: A A")
     hint = msgspec.structs.replace(made, confidence="C1")
 
-    assert only("D6", survey(deadlocks=[hint])).severity == "info"
+    assert only("D6", ensemble_context(deadlocks=[hint])).severity == "info"
 
 
 def test_the_cheapest_way_out_stops_a_process() -> None:
@@ -100,7 +100,7 @@ def orders(*states: str) -> EnsembleContext:
     known = LockOrderGraph()
     for text in states:
         known.harvest(graph(text), lambda actor: OrderActor(actor, actor))
-    return survey(inversions=inversions(known))
+    return ensemble_context(inversions=inversions(known))
 
 
 ONE, OTHER = "orders rw: A.W@1 ; stock x: A@2", "orders rw: B.W@8 ; stock x: B@7"

@@ -2,7 +2,17 @@
 
 import pytest
 from model.builders import session
-from model.findings.cases import PATH, At, all_rules, curator, found, k, look, only, watching
+from model.findings.cases import (
+    PATH,
+    At,
+    all_rules,
+    ctx,
+    curator,
+    found,
+    k,
+    only,
+    watching,
+)
 
 from zktop.model.findings.apply import examine_lock
 from zktop.model.findings.causes import folded
@@ -18,7 +28,7 @@ def gopher(owner: str, number: int, **more: object) -> At:
 
 def test_b10_fires_for_a_child_that_nobody_will_release() -> None:
     """All versions of Curator sort it into the queue: nothing is left to doubt."""
-    finding = only("B10", look(FIRST, ALICE, BOB))
+    finding = only("B10", ctx(FIRST, ALICE, BOB))
 
     assert finding.sentence == (
         f"{PATH}/00-config is in the way in {PATH}: nobody holds, and nobody will until "
@@ -33,7 +43,7 @@ def test_b10_fires_for_one_that_came_after_the_holder() -> None:
     """The holder keeps the lock; who waits meets the child at the next look."""
     late = At("00-config", "", czxid=300)
 
-    finding = only("B10", look(ALICE, BOB, late))
+    finding = only("B10", ctx(ALICE, BOB, late))
 
     assert finding.sentence == (
         f"{PATH}/00-config is in the way in {PATH}: 1 actor waits for it, now or from the next "
@@ -44,7 +54,7 @@ def test_b10_fires_for_one_that_came_after_the_holder() -> None:
 
 def test_b10_fires_for_an_ephemeral_child() -> None:
     """It goes with its session, which is what to end."""
-    finding = only("B10", look(At("00-x", "cron", czxid=50), ALICE))
+    finding = only("B10", ctx(At("00-x", "cron", czxid=50), ALICE))
 
     assert any("it belongs to cron" in one.text for one in finding.evidence)
     assert finding.advice.startswith("End the session")
@@ -52,7 +62,7 @@ def test_b10_fires_for_an_ephemeral_child() -> None:
 
 def test_b10_names_whose_form_the_child_has() -> None:
     """A number behind `lock-`, as many simple clients write it, and no owner."""
-    finding = only("B10", look(At("lock-0000000000", "", czxid=50), ALICE))
+    finding = only("B10", ctx(At("lock-0000000000", "", czxid=50), ALICE))
 
     assert any("as plain-lock names contenders" in one.text for one in finding.evidence)
 
@@ -64,12 +74,12 @@ def test_b10_names_whose_form_the_child_has() -> None:
 )
 def test_b10_is_quiet_where_nobody_waits_for_it(children: tuple[At, ...]) -> None:
     """What sorts behind everybody, or is not counted, does nothing."""
-    assert not found("B10", look(*children))
+    assert not found("B10", ctx(*children))
 
 
 def test_b11_fires_for_clients_that_failed() -> None:
     """Go reads a number in every name, or fails and leaves its node."""
-    finding = only("B11", look(At("config", "", czxid=50), gopher("a", 1), gopher("b", 2)))
+    finding = only("B11", ctx(At("config", "", czxid=50), gopher("a", 1), gopher("b", 2)))
 
     assert finding.sentence == (
         f"{PATH}: 2 clients failed at {PATH}/config and left their nodes behind, stranded until "
@@ -81,7 +91,7 @@ def test_b11_fires_for_clients_that_failed() -> None:
 
 def test_b11_fires_before_a_client_fails() -> None:
     """It waits, and will list the children when the holder goes."""
-    case = look(gopher("a", 1), gopher("b", 2), At("config", "", czxid=300))
+    case = ctx(gopher("a", 1), gopher("b", 2), At("config", "", czxid=300))
 
     finding = only("B11", case)
 
@@ -93,7 +103,7 @@ def test_b11_fires_for_contenders_of_another_library() -> None:
     """What cannot be read may be a contender itself."""
     java = At(f"x-{session('java')}-0000000000", "java")
 
-    finding = only("B11", look(java, gopher("a", 1)))
+    finding = only("B11", ctx(java, gopher("a", 1)))
 
     assert any("zk-writelock-java" in one.text for one in finding.evidence)
     assert finding.advice.startswith("Use one library")
@@ -101,8 +111,8 @@ def test_b11_fires_for_contenders_of_another_library() -> None:
 
 def test_b11_is_quiet_where_every_name_can_be_read() -> None:
     """Curator's names end with a number behind `lock-`, too."""
-    assert not found("B11", look(curator("alice", 1), gopher("a", 2)))
-    assert not found("B11", look(curator("alice", 1), At("config", "", czxid=50)))
+    assert not found("B11", ctx(curator("alice", 1), gopher("a", 2)))
+    assert not found("B11", ctx(curator("alice", 1), At("config", "", czxid=50)))
 
 
 SPLIT = (k("alice", 0), gopher("gopher", 1), k("bob", 2))
@@ -110,7 +120,7 @@ SPLIT = (k("alice", 0), gopher("gopher", 1), k("bob", 2))
 
 def test_s7_fires_before_two_get_the_lock() -> None:
     """Go waits for kazoo, kazoo does not count Go: both will follow the same node."""
-    finding = only("S7", look(*SPLIT))
+    finding = only("S7", ctx(*SPLIT))
 
     assert "will have two owners when" in finding.sentence
     assert "gopher (go-lock) and bob (kazoo-lock)" in finding.sentence
@@ -121,7 +131,7 @@ def test_s7_is_surer_where_watches_can_be_seen() -> None:
     """Both watch what they should."""
     table = watching({"gopher": [SPLIT[0]], "bob": [SPLIT[0]]})
 
-    assert only("S7", look(*SPLIT, tables=[table])).confidence == "C3"
+    assert only("S7", ctx(*SPLIT, tables=[table])).confidence == "C3"
 
 
 @pytest.mark.parametrize(
@@ -135,7 +145,7 @@ def test_s7_is_surer_where_watches_can_be_seen() -> None:
 )
 def test_s7_is_quiet_in_one_queue(children: tuple[At, ...]) -> None:
     """Who counts the other waits for it."""
-    assert not found("S7", look(*children))
+    assert not found("S7", ctx(*children))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +155,7 @@ def test_s7_is_quiet_in_one_queue(children: tuple[At, ...]) -> None:
 )
 def test_one_cause_is_one_alarm(children: tuple[At, ...]) -> None:
     """What follows from a foreign child is folded under that finding."""
-    findings = folded(examine_lock(look(*children)).findings)
+    findings = folded(examine_lock(ctx(*children)).findings)
 
     assert {one.rule for one in findings if one.cause is None} <= {"B10", "B11"}
 
@@ -154,7 +164,7 @@ def test_a_node_of_nobody_in_the_form_of_contenders_is_no_holder() -> None:
     """Curator makes ephemeral nodes alone: left over, or made by hand."""
     left = curator("", 0, czxid=50)
 
-    case = look(left, ALICE, BOB)
+    case = ctx(left, ALICE, BOB)
 
     assert not case.holders
     assert all_rules(case) >= {"B10"}

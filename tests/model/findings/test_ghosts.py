@@ -7,11 +7,11 @@ from model.findings.cases import (
     SECOND,
     At,
     connected,
+    ctx,
     found,
     held,
     history,
     k,
-    look,
     only,
     plain,
     usual,
@@ -22,7 +22,7 @@ from model.findings.cases import (
 def test_b2_fires_for_two_nodes_of_one_request() -> None:
     """The guid in the names proves it, so no second look is needed."""
     twin = At(k("alice", 0).name[:-1] + "5", "alice")
-    finding = only("B2", look(k("alice", 0), twin))
+    finding = only("B2", ctx(k("alice", 0), twin))
 
     assert "waits for its own ghost" in finding.sentence
     assert (finding.confidence, finding.at_once) == ("C4", True)
@@ -30,7 +30,7 @@ def test_b2_fires_for_two_nodes_of_one_request() -> None:
 
 def test_b2_is_quiet_for_two_requests_of_one_session() -> None:
     """Two lock objects have two guids, whoever's they are."""
-    assert not found("B2", look(k("alice", 0), k("alice's other thread", 1, by="alice")))
+    assert not found("B2", ctx(k("alice", 0), k("alice's other thread", 1, by="alice")))
 
 
 def reconnected(at: int) -> object:
@@ -45,7 +45,7 @@ def test_b3_fires_for_a_create_that_was_retried_after_a_new_connection() -> None
     """It waits for its own node, and its connection was made between the two creations."""
     tables = (reconnected(21 * SECOND), watching({"alice": [FIRST]}))
 
-    assert only("B3", look(FIRST, SECOND_TRY, tables=tables)).confidence == "C2"
+    assert only("B3", ctx(FIRST, SECOND_TRY, tables=tables)).confidence == "C2"
 
 
 @pytest.mark.parametrize(("held_ms", "confidence"), [(30 * SECOND, "C3"), (15 * SECOND, "C2")])
@@ -60,7 +60,7 @@ def test_b3_is_surer_after_a_long_and_idle_hold(held_ms: int, confidence: str) -
     past = history(holds=usual(10, SECOND), stays=held(FIRST, held_ms))
     tables = (before, now, watching({"alice": [FIRST]}))
 
-    assert only("B3", look(FIRST, SECOND_TRY, tables=tables, past=past)).confidence == confidence
+    assert only("B3", ctx(FIRST, SECOND_TRY, tables=tables, past=past)).confidence == confidence
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_b3_is_quiet_when(connected_ago: int, watched: At | str) -> None:
     """Two threads of one client are common, and no ghost."""
     tables = (reconnected(connected_ago), watching({"alice": [watched]}))
 
-    assert not found("B3", look(FIRST, SECOND_TRY, tables=tables))
+    assert not found("B3", ctx(FIRST, SECOND_TRY, tables=tables))
 
 
 OLD, NEW = k("w7", 1, by="s1"), k("w7", 2, by="s2")
@@ -83,7 +83,7 @@ OLD, NEW = k("w7", 1, by="s1"), k("w7", 2, by="s2")
 def test_b4_fires_for_a_process_that_waits_for_its_old_session() -> None:
     """The old session is connected nowhere; the countdown is in the sentence (T27)."""
     tables = (connected("s2", "zktop"), expiry(ZK1, {"s1": 7 * SECOND, "s2": 9 * SECOND}))
-    finding = only("B4", look(OLD, NEW, tables=tables))
+    finding = only("B4", ctx(OLD, NEW, tables=tables))
 
     assert finding.sentence == (
         f"w7 waits in {PATH} for its own previous session; it expires in at most 8s."
@@ -100,4 +100,4 @@ def test_b4_fires_for_a_process_that_waits_for_its_old_session() -> None:
 )
 def test_b4_is_quiet_when(tables: tuple[object, ...]) -> None:
     """Two live sessions of one label are two instances, and unknown is not gone."""
-    assert not found("B4", look(OLD, NEW, tables=tables))
+    assert not found("B4", ctx(OLD, NEW, tables=tables))

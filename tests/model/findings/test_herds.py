@@ -7,13 +7,13 @@ from model.findings.cases import (
     SECOND,
     At,
     connected,
+    ctx,
     curator,
     found,
     gone,
     history,
     k,
     lacks,
-    look,
     only,
     sessions,
     watching,
@@ -31,7 +31,7 @@ CROWD = [k(f"w{number}", number) for number in range(12)]
 def crowd(watched: dict[int, int], **more: object) -> LockContext:
     """Twelve exclusive contenders; each watches its predecessor unless told otherwise."""
     rows = {f"w{n}": [CROWD[watched.get(n, n - 1)]] for n in range(1, 12)}
-    return look(*CROWD, tables=[watching(rows)], **more)
+    return ctx(*CROWD, tables=[watching(rows)], **more)
 
 
 HERD = dict.fromkeys(range(2, 12), 0)
@@ -60,7 +60,7 @@ def test_l7_is_quiet_for_readers_that_share_one_writer() -> None:
     writer, readers = curator("w", 0, "WRIT"), [curator(f"r{n}", n, "READ") for n in range(1, 9)]
     tables = [watching({f"r{n}": [writer] for n in range(1, 9)})]
 
-    assert not found("L7", look(writer, *readers, tables=tables))
+    assert not found("L7", ctx(writer, *readers, tables=tables))
 
 
 ALONE = Settings(roots=(Root(path=PATH, layout="single-node"),))
@@ -70,7 +70,7 @@ def single(watchers: int) -> LockContext:
     """A lock that is one node, held by alice, and watched by so many."""
     stat = Stat(50, 50, NOW, owner=session("alice"))
     tables = [watching({f"w{number}": [PATH] for number in range(watchers)})]
-    return look(stat=stat, tables=tables, settings=ALONE)
+    return ctx(stat=stat, tables=tables, settings=ALONE)
 
 
 def test_l7_fires_for_the_watchers_of_a_single_node() -> None:
@@ -95,7 +95,7 @@ def notified(times: int, operation: str = "GETC") -> LockContext:
         connected(*names, received=5 + times, sent=5 + 2 * times, last_cxid=1 + times, **told),
         watching({}),
     )
-    return look(*CROWD[:6], tables=tables, sessions=sessions(*tables[:2]))
+    return ctx(*CROWD[:6], tables=tables, sessions=sessions(*tables[:2]))
 
 
 def test_l8_fires_when_waiters_wake_though_no_table_shows_a_watch() -> None:
@@ -150,7 +150,7 @@ def cancelled(*, at: int, watched: list[At], cxid: int = 2, czxid: int = 1) -> L
         watching({"bob": watched}),
     )
     past = history(departures=(gone("zoe", czxid, "abandoned", ago=at),))
-    return look(CROWD[0], k("bob", 1), tables=tables, past=past, sessions=sessions(*tables[:2]))
+    return ctx(CROWD[0], k("bob", 1), tables=tables, past=past, sessions=sessions(*tables[:2]))
 
 
 def test_l10_fires_for_a_waiter_that_stopped_watching_when_one_before_it_gave_up() -> None:
@@ -175,7 +175,7 @@ def test_l10_is_quiet_when(case: dict[str, object]) -> None:
 
 def test_l11_fires_for_a_watcher_without_a_place() -> None:
     """Harmless, and only after a minute."""
-    finding = only("L11", look(*CROWD[:2], tables=[watching({"zoe": [CROWD[0]]})]))
+    finding = only("L11", ctx(*CROWD[:2], tables=[watching({"zoe": [CROWD[0]]})]))
 
     assert finding.sentence.startswith("0x1000")
     assert (finding.severity, finding.patience_ms) == ("info", 60 * SECOND)
@@ -184,12 +184,12 @@ def test_l11_fires_for_a_watcher_without_a_place() -> None:
 @pytest.mark.parametrize("who", ["w1", "zktop"])
 def test_l11_is_quiet_for(who: str) -> None:
     """Contenders may watch each other, and zktop itself is nobody's trouble."""
-    assert not found("L11", look(*CROWD[:2], tables=[watching({who: [CROWD[0]]})]))
+    assert not found("L11", ctx(*CROWD[:2], tables=[watching({who: [CROWD[0]]})]))
 
 
 @pytest.mark.parametrize("rule", ["L7", "L8", "L9", "L10", "L11"])
 def test_a_missing_watch_table_is_told_of(rule: str) -> None:
     """Silence would look like health."""
-    case = look(*CROWD[:2], tables=[no_watches(ZK1)])
+    case = ctx(*CROWD[:2], tables=[no_watches(ZK1)])
 
-    assert rule in {one.rule for one in unseen(case.around) if one.need == "watches"}
+    assert rule in {one.rule for one in unseen(case.shared) if one.need == "watches"}

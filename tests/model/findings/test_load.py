@@ -10,13 +10,13 @@ from model.findings.cases import (
     SECOND,
     all_rules,
     answers,
+    ctx,
     found,
     gone,
     held,
     history,
     k,
     lacks,
-    look,
     only,
     usual,
     verdicts,
@@ -34,7 +34,7 @@ QUEUE = [k(f"w{number}", number) for number in range(8)]
 def holding(ms: int, h99: int | None = SECOND, **more: object) -> LockContext:
     """Alice has held for so long; bob waits."""
     durations = {"holds": usual(10, h99)} if h99 else {}
-    return look(A, B, past=history(stays=held(A, ms), **durations), **more)
+    return ctx(A, B, past=history(stays=held(A, ms), **durations), **more)
 
 
 def test_p6_fires_beyond_ten_times_the_usual_longest() -> None:
@@ -80,7 +80,7 @@ def busy(share: float | None, before: int = 7, releases: float = 2.0) -> LockCon
         holds=usual(400, 500),
         stays=held(QUEUE[0], 300),
     )
-    return look(*QUEUE, past=past)
+    return ctx(*QUEUE, past=past)
 
 
 def test_p7_fires_for_a_lock_that_is_never_free() -> None:
@@ -113,7 +113,7 @@ def overtaken(readers: int, czxid: int = 500) -> LockContext:
     """A writer waits; so many readers with this czxid came and went."""
     reader, writer = k("r", 0, "rlock"), k("w", 1, age_ms=MINUTE)
     left = tuple(gone(f"r{n}", czxid + n, "released", mode="read") for n in range(readers))
-    return look(reader, writer, past=history(departures=left))
+    return ctx(reader, writer, past=history(departures=left))
 
 
 def test_p8_fires_for_a_writer_overtaken_by_ten_readers() -> None:
@@ -133,7 +133,7 @@ def test_p8_is_quiet_when(readers: int, czxid: int) -> None:
 def retrying(given_up: int, overtaken: int) -> LockContext:
     """Bob gave up so often in a row, while so many later ones were served."""
     tried = Attempts(given_up, overtaken, 5, (10_000, 10_000, 10_000), given_up + 1)
-    return look(A, B, past=history(attempts={"bob": tried}))
+    return ctx(A, B, past=history(attempts={"bob": tried}))
 
 
 def test_p9_fires_for_somebody_who_gives_up_again_and_again() -> None:
@@ -153,19 +153,19 @@ def test_p9_is_quiet_for(given_up: int, later: int) -> None:
 @pytest.mark.parametrize(("waiters", "severity"), [(1_001, "info"), (5_001, "warning")])
 def test_p10_fires_for_long_queues(waiters: int, severity: str) -> None:
     """From a thousand on it is worth a line."""
-    case = look(*(k(f"w{n}", n) for n in range(waiters + 1)))
+    case = ctx(*(k(f"w{n}", n) for n in range(waiters + 1)))
 
     assert only("P10", case).severity == severity
 
 
 def test_p10_is_quiet_for_a_thousand() -> None:
     """One less."""
-    assert not found("P10", look(*(k(f"w{n}", n) for n in range(1_001))))
+    assert not found("P10", ctx(*(k(f"w{n}", n) for n in range(1_001))))
 
 
 def test_p11_fires_for_a_later_node_with_an_earlier_time() -> None:
     """One finding for one clock, whatever lock shows it."""
-    case = look(k("a", 0, age_ms=10 * SECOND), k("b", 1, age_ms=15 * SECOND))
+    case = ctx(k("a", 0, age_ms=10 * SECOND), k("b", 1, age_ms=15 * SECOND))
     finding = only("P11", case)
 
     assert finding.sentence == "The leader's clock went back by 5s: ages are approximate."
@@ -174,11 +174,11 @@ def test_p11_fires_for_a_later_node_with_an_earlier_time() -> None:
 
 def test_p11_fires_for_a_node_from_the_future() -> None:
     """Its time is later than the moment it was read."""
-    assert only("P11", look(k("a", 0, age_ms=-5 * SECOND))).confidence == "C3"
-    assert "P11" in all_rules(look(k("a", 0, age_ms=-5 * SECOND)))
+    assert only("P11", ctx(k("a", 0, age_ms=-5 * SECOND))).confidence == "C3"
+    assert "P11" in all_rules(ctx(k("a", 0, age_ms=-5 * SECOND)))
 
 
 @pytest.mark.parametrize("ages", [(10_000, 10_500), (-500, -900)])
 def test_p11_is_quiet_within_a_second(ages: tuple[int, int]) -> None:
     """That changes no age on a screen."""
-    assert not found("P11", look(*(k("ab"[n], n, age_ms=age) for n, age in enumerate(ages))))
+    assert not found("P11", ctx(*(k("ab"[n], n, age_ms=age) for n, age in enumerate(ages))))

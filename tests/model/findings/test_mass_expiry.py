@@ -1,7 +1,7 @@
 """P15: many sessions that expired at once; with near misses."""
 
 from model.builders import NOW, ZK1, session
-from model.findings.cases import SECOND, found, only, survey
+from model.findings.cases import SECOND, ensemble_context, found, only
 
 from zktop.model.findings.context import EnsembleContext
 from zktop.model.history.events import Elapsed, Event
@@ -18,7 +18,7 @@ def gone(number: int, at: int = NOW, *, held: bool = True) -> ExpiredPlace:
 
 def after(*expired: ExpiredPlace, alive: int = 0) -> EnsembleContext:
     """So many are still there."""
-    return survey(expired=expired, owners={session(f"alive{n}") for n in range(alive)})
+    return ensemble_context(expired=expired, owners={session(f"alive{n}") for n in range(alive)})
 
 
 def test_p15_fires_for_many_sessions_at_once() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 from model.builders import NOW, ZK1, ZK2, ZK3, figures, no_connections, out
-from model.findings.cases import found, only, survey
+from model.findings.cases import ensemble_context, found, only
 from msgspec.structs import replace
 
 from zktop.model.facts import Server, ServerState
@@ -13,7 +13,7 @@ UP = tuple(replace(figures(one), state="up") for one in (ZK1, ZK2))
 
 def with_third(third: Server) -> EnsembleContext:
     """Two servers that are up, and a third one."""
-    return survey(*UP, third)
+    return ensemble_context(*UP, third)
 
 
 def test_p13_fires_for_a_server_that_refuses_connections() -> None:
@@ -68,6 +68,6 @@ def test_p13_p14_is_quiet_for_a_server_that_is(state: ServerState) -> None:
 def test_p13_p14_is_quiet_where_tables_are_refused() -> None:
     """A locked-down server is up; and so is one of a recording that did not note it yet."""
     locked = Server(server=ZK3, channel="4lw", why="mntr is not in the whitelist", at=NOW, zxid=0)
-    case = survey(*UP, locked, no_connections(ZK3))
+    case = ensemble_context(*UP, locked, no_connections(ZK3))
 
     assert not found("P13", case) + found("P14", case)

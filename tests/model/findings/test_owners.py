@@ -1,6 +1,6 @@
 """Waiters by name that own the lock all the same, as only their watches show."""
 
-from model.findings.cases import PATH, At, all_rules, curator, k, look, only, watching
+from model.findings.cases import PATH, At, all_rules, ctx, curator, k, only, watching
 
 from zktop.model.findings.context import LockContext
 
@@ -9,7 +9,7 @@ X, R = curator("bob", 2, "WRIT"), curator("alice", 3, "READ")
 
 def behind_a_writer(*watched: At) -> LockContext:
     """Alice's read stands behind bob's write, and she watches these."""
-    return look(X, R, tables=[watching({"alice": watched})])
+    return ctx(X, R, tables=[watching({"alice": watched})])
 
 
 def test_s4_fires_for_a_reader_behind_a_writer_that_watches_nobody() -> None:
@@ -37,7 +37,7 @@ def test_l1_still_fires_for_who_stands_further_back() -> None:
     """There is a writer in between that was not let in."""
     Y, Z = curator("cem", 3, "WRIT"), curator("dee", 4, "READ")  # noqa: N806  znodes
 
-    case = look(X, Y, Z, tables=[watching({"cem": [X], "dee": []})])
+    case = ctx(X, Y, Z, tables=[watching({"cem": [X], "dee": []})])
 
     assert only("L1", case).sentence.startswith("dee waits")
 
@@ -47,7 +47,7 @@ ANN, BOB = k("ann", 0, "rlock"), k("bob", 1)
 
 def test_s2_fires_for_a_lock_behind_readers_that_watches_nobody() -> None:
     """It may be a plain Lock of kazoo, which sees no readers."""
-    case = look(ANN, BOB, tables=[watching({"bob": []})])
+    case = ctx(ANN, BOB, tables=[watching({"bob": []})])
 
     assert only("S2", case).sentence == (
         f"bob may own {PATH} beside 1 reader: a plain Lock of kazoo does not see readers."
@@ -57,4 +57,4 @@ def test_s2_fires_for_a_lock_behind_readers_that_watches_nobody() -> None:
 
 def test_s2_is_quiet_for_a_writer_that_waits_for_readers() -> None:
     """It watches the last of them."""
-    assert "S2" not in all_rules(look(ANN, BOB, tables=[watching({"bob": [ANN]})]))
+    assert "S2" not in all_rules(ctx(ANN, BOB, tables=[watching({"bob": [ANN]})]))

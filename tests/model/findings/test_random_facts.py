@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from model.builders import NOW, ZK1, ZK2, connections, expiry, session, watches
-from model.findings.cases import At, found, history, k, look, sessions, survey
+from model.findings.cases import At, ctx, ensemble_context, found, history, k, sessions
 from model.waits.notation import graph
 
 from zktop.model.facts import Connection, Expiry, Stat
@@ -135,7 +135,7 @@ def cases(draw: st.DrawFn) -> LockContext | None:
         pzxid=draw(st.integers(0, 10**6)),
     )
     try:
-        return look(*children, tables=tables, past=past, stat=stat, sessions=sessions(*tables))
+        return ctx(*children, tables=tables, past=past, stat=stat, sessions=sessions(*tables))
     except AssertionError:  # the names make no lock
         return None
 
@@ -144,7 +144,7 @@ def talk(case: LockContext, who: str) -> SessionContext:
     """Somebody's session with its places."""
     mine = [member for member in case.members if member.owner == session(who)]
     places = [SessionPlace(case.lock, member, not case.is_waiting(member), 1) for member in mine]
-    return SessionContext(session(who), tuple(places), case.around)
+    return SessionContext(session(who), tuple(places), case.shared)
 
 
 def texts(finding: Finding) -> list[str]:
@@ -180,7 +180,7 @@ def test_the_same_facts_give_the_same_findings(case: LockContext | None) -> None
     """A replay says what was said live, ids included."""
     if case is None:
         return
-    again = LockContext(case.lock, case.around, case.past)
+    again = LockContext(case.lock, case.shared, case.past)
 
     assert examine_lock(case) == examine_lock(again)
 
@@ -200,7 +200,7 @@ def test_a_deadlock_between_strange_names_is_told_in_clean_text(owner: str, lock
     """Owners and paths come from strangers, and go through the same door."""
     names = DisplayNames({"A": owner}, {"/X": lock})
     made = assess(graph("X x: A B ; Y x: B A"), ActorEvidence(now_ms=NOW), names).deadlocks
-    told = examine_ensemble(survey(deadlocks=made)).findings
+    told = examine_ensemble(ensemble_context(deadlocks=made)).findings
 
     assert told
     assert all(clean(text) == text for finding in told for text in texts(finding))

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 from model.builders import NOW, ZK1, expiry, watches
-from model.findings.cases import around, found, only
+from model.findings.cases import found, only, shared_context
 from msgspec.structs import replace
 
 from zktop.model.facts import AnyFact, Children, Denied, Gone, Node, Stat
@@ -26,7 +26,7 @@ def asked(*roots: str, facts: Iterable[AnyFact], own: str = "/zktop-demo/**") ->
         for fact in (one.server, one.connections, one.watches, one.expiry)
         if fact is not None
     ]
-    return EnsembleContext(around=around(*tables, settings=settings), world=known)
+    return EnsembleContext(shared=shared_context(*tables, settings=settings), world=known)
 
 
 def top(*names: str, path: str = "/") -> Children:

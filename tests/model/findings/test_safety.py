@@ -9,15 +9,15 @@ from model.findings.cases import (
     At,
     all_rules,
     connected,
+    ctx,
     curator,
     found,
     gone,
     history,
-    interview_of,
     k,
-    look,
     only,
     plain,
+    session_context,
     sessions,
     watching,
 )
@@ -39,7 +39,7 @@ def random_names(*letters: str) -> list[At]:
 
 def by_name(watched: dict[str, list[At]], *children: At) -> LockContext:
     """Contenders with prefixes that sort against their numbers."""
-    return look(*children, tables=[watching(watched)])
+    return ctx(*children, tables=[watching(watched)])
 
 
 D, C, E, A = random_names("d", "c", "e", "a")
@@ -84,7 +84,7 @@ GO = At("_c_" + "a" * 32 + "-lock-0000000001", "gopher", label="gopher")
 def test_s2_fires_for_two_libraries_in_one_lock() -> None:
     """Each is first by its own rule."""
     other = At("_c_" + "b" * 32 + "-lock-0000000003", "gopher-2")
-    finding = only("S2", look(k("snake", 2), GO, k("snake-2", 4), other))
+    finding = only("S2", ctx(k("snake", 2), GO, k("snake-2", 4), other))
 
     assert finding.severity == "critical"
     assert "may have several owners" in finding.sentence
@@ -92,12 +92,12 @@ def test_s2_fires_for_two_libraries_in_one_lock() -> None:
 
 def test_s2_is_quiet_for_one_library() -> None:
     """A queue of one layout has one owner."""
-    assert not found("S2", look(k("alice", 0), k("bob", 1)))
+    assert not found("S2", ctx(k("alice", 0), k("bob", 1)))
 
 
 def test_s2_fires_for_one_number_given_twice() -> None:
     """Kazoo lets both own: only strictly smaller numbers count."""
-    finding = only("S2", look(k("alice", 5), k("bob", 5)))
+    finding = only("S2", ctx(k("alice", 5), k("bob", 5)))
 
     assert "alice (first for kazoo-lock) and bob" in finding.sentence
 
@@ -105,7 +105,7 @@ def test_s2_fires_for_one_number_given_twice() -> None:
 def silent(quiet_ms: int | None, who: str = "report-3") -> object:
     """A holder that was last heard of so long before its server was asked."""
     tables = (connected("report-3", quiet_ms=quiet_ms, timeout_ms=30 * SECOND),)
-    return interview_of(who, k("report-3", 0), k("bob", 1), tables=tables)
+    return session_context(who, k("report-3", 0), k("bob", 1), tables=tables)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ W, X, R = curator("alice", 1, "WRIT"), curator("bob", 2, "WRIT"), curator("alice
 
 def downgrade(*children: At) -> LockContext:
     """Nobody watches the first writer for alice's read, so it is a re-entrant one."""
-    return look(*children, tables=[watching({"bob": [W]})])
+    return ctx(*children, tables=[watching({"bob": [W]})])
 
 
 def test_s4_fires_for_an_old_curators_downgrade_with_a_writer_in_between() -> None:
@@ -176,7 +176,7 @@ def robbed(*, ended: str = "released", cxid: int = 1, ago: int = 20 * SECOND) ->
         connected("alice", last_cxid=cxid),
     )
     past = history(departures=(gone("alice", 90, ended, ago=ago),))
-    return look(k("bob", 1), tables=tables, past=past, sessions=sessions(*tables))
+    return ctx(k("bob", 1), tables=tables, past=past, sessions=sessions(*tables))
 
 
 def test_s5_fires_for_an_owner_whose_node_went_without_its_doing() -> None:
@@ -210,14 +210,14 @@ def counter(following: int) -> Stat:
 def test_s6_fires_for_negative_numbers_at_once() -> None:
     """The order by czxid is the true one; the newest now sorts first (T32)."""
     wrapped = At(k("c", 0).name[:-10] + "-2147483648", "c")
-    finding = only("S6", look(k("a", LAST - 1), k("b", LAST), wrapped))
+    finding = only("S6", ctx(k("a", LAST - 1), k("b", LAST), wrapped))
 
     assert (finding.severity, finding.confidence, finding.at_once) == ("critical", "C4", True)
 
 
 def test_s6_warns_before_the_end() -> None:
     """Ten million numbers are left."""
-    finding = only("S6", look(k("a", 7), stat=counter(LAST - 9_000_000)))
+    finding = only("S6", ctx(k("a", 7), stat=counter(LAST - 9_000_000)))
 
     assert (finding.severity, finding.confidence) == ("warning", "C4")
     assert finding.sentence == f"{PATH} has 9000000 sequence numbers left."
@@ -225,7 +225,7 @@ def test_s6_warns_before_the_end() -> None:
 
 def test_s6_fires_for_a_rate_that_will_exhaust_it_in_a_month() -> None:
     """Information only, because rates change."""
-    case = look(k("a", 7), stat=counter(LAST - 20_000_000), past=history(requests_per_s=100.0))
+    case = ctx(k("a", 7), stat=counter(LAST - 20_000_000), past=history(requests_per_s=100.0))
 
     assert "about 2d07h at the present rate" in only("S6", case).sentence
 
@@ -233,10 +233,10 @@ def test_s6_fires_for_a_rate_that_will_exhaust_it_in_a_month() -> None:
 @pytest.mark.parametrize("rate", [None, 1.0])
 def test_s6_is_quiet_for_a_counter_with_room(rate: float | None) -> None:
     """Two thousand million numbers are enough for one a second."""
-    case = look(k("a", 7), stat=counter(8), past=history(requests_per_s=rate))
+    case = ctx(k("a", 7), stat=counter(8), past=history(requests_per_s=rate))
 
     assert not found("S6", case)
-    assert not all_rules(look(k("a", 7), stat=counter(8), past=history(requests_per_s=rate)))
+    assert not all_rules(ctx(k("a", 7), stat=counter(8), past=history(requests_per_s=rate)))
 
 
 @pytest.mark.parametrize(
@@ -244,6 +244,6 @@ def test_s6_is_quiet_for_a_counter_with_room(rate: float | None) -> None:
 )
 def test_a_missing_table_is_told_of_for_each_rule_that_needs_it(rule: str, need: str) -> None:
     """Silence would look like health."""
-    case = look(plain("a", 1), tables=(no_watches(ZK1), no_connections(ZK1)))
+    case = ctx(plain("a", 1), tables=(no_watches(ZK1), no_connections(ZK1)))
 
-    assert (rule, need) in {(one.rule, one.need) for one in unseen(case.around)}
+    assert (rule, need) in {(one.rule, one.need) for one in unseen(case.shared)}

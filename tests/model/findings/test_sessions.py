@@ -17,14 +17,14 @@ from model.findings.cases import (
     PATH,
     SECOND,
     answers,
-    around,
     connected,
+    ensemble_context,
     found,
-    interview_of,
     k,
     lacks,
     only,
-    survey,
+    session_context,
+    shared_context,
 )
 
 from zktop.model.facts import Link, Server
@@ -39,7 +39,7 @@ A, B = k("alice", 0), k("bob", 1)
 
 def lonely(*tables: object) -> object:
     """Alice, who holds the lock while bob waits."""
-    return interview_of("alice", A, B, tables=tables)
+    return session_context("alice", A, B, tables=tables)
 
 
 def test_p1_fires_for_an_owner_without_a_connection() -> None:
@@ -56,7 +56,7 @@ def test_p1_fires_for_an_owner_without_a_connection() -> None:
 
 def test_p1_fires_for_a_waiter_without_a_connection() -> None:
     """It blocks those behind it until it expires, though it holds nothing."""
-    case = interview_of("bob", A, B, k("carol", 2), tables=(connected("alice", "zktop"),))
+    case = session_context("bob", A, B, k("carol", 2), tables=(connected("alice", "zktop"),))
     finding = only("P1", case)
 
     assert finding.sentence == (
@@ -107,7 +107,7 @@ def timed_out(timeout_ms: int, tick_ms: int | None = 2000) -> EnsembleContext:
     tables = [connected("alice", timeout_ms=timeout_ms)]
     if tick_ms:
         tables.append(expiry(ZK1, {"alice": 1}, tick_ms=tick_ms))
-    return survey(*tables, owners={session("alice")})
+    return ensemble_context(*tables, owners={session("alice")})
 
 
 def test_p3_fires_for_the_least_that_servers_grant() -> None:
@@ -146,7 +146,7 @@ def test_p4_is_quiet_for_a_session_that_has_moved(quiet_ms: int | None) -> None:
     tables = connected("alice", at=NOW - SECOND), connected("alice", quiet_ms=quiet_ms)
 
     assert not found("P4", lonely(*tables))
-    assert not list(restless(around(*tables), ()))
+    assert not list(restless(shared_context(*tables), ()))
 
 
 def test_p4_remembers_a_silence_that_is_over() -> None:
@@ -165,7 +165,7 @@ def test_p4_remembers_a_silence_that_is_over() -> None:
         pytest.param(lonely(), id="no table"),
         pytest.param(lonely(connected("alice", quiet_ms=6_000, timeout_ms=None)), id="no timeout"),
         pytest.param(
-            interview_of("bob", A, B, tables=(connected("bob", quiet_ms=6_000),)),
+            session_context("bob", A, B, tables=(connected("bob", quiet_ms=6_000),)),
             id="it holds nothing",
         ),
     ],
@@ -177,9 +177,9 @@ def test_p4_is_quiet_when_nothing_is_at_stake_or_known(case: SessionContext) -> 
 
 def owner_of(locks: int) -> object:
     """Alice, who holds so many locks."""
-    talks = [interview_of("alice", A, path=f"/locks/{number}") for number in range(locks)]
+    talks = [session_context("alice", A, path=f"/locks/{number}") for number in range(locks)]
     whole = talks[0]
-    return type(whole)(whole.session, tuple(t.places[0] for t in talks), whole.around)
+    return type(whole)(whole.session, tuple(t.places[0] for t in talks), whole.shared)
 
 
 def test_p5_fires_for_one_session_with_five_locks() -> None:
@@ -199,7 +199,7 @@ def figures(server: Text, zxid: int | None, at: int = NOW) -> Server:
 
 def reading_from_zk1(*servers: Server) -> EnsembleContext:
     """What zktop knows of the servers while it reads from the first."""
-    return survey(*servers, Link(state="connected", server=ZK1, at=NOW, zxid=0))
+    return ensemble_context(*servers, Link(state="connected", server=ZK1, at=NOW, zxid=0))
 
 
 def test_p12_fires_when_our_server_is_behind_another() -> None:
@@ -228,7 +228,7 @@ def test_p12_is_blind_without_our_servers_zxid() -> None:
 
 def test_a_survey_names_every_rule_that_lacks_a_table() -> None:
     """Once for each server, with its reason."""
-    blind = examine_ensemble(survey(no_connections(ZK1))).blinds
+    blind = examine_ensemble(ensemble_context(no_connections(ZK1))).blinds
     whys = {one.rule: one.why for one in blind if one.need == "connections"}
 
     assert {"P1", "P2", "P3", "P4", "S3"} <= whys.keys()
@@ -245,7 +245,7 @@ def test_only_odd_sessions_are_worth_an_interview() -> None:
     case = lonely(connections(ZK1, *rows, zxid=1_000_000))
     owners = {session(name) for name in ("calm", "silent", "no timeout", "away")}
 
-    assert set(restless(case.around, owners)) == {session("silent"), session("away")}
+    assert set(restless(case.shared, owners)) == {session("silent"), session("away")}
 
 
 def test_a_session_in_no_list_may_be_known_by_a_followers_list() -> None:

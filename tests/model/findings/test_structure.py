@@ -10,11 +10,11 @@ from model.findings.cases import (
     At,
     all_rules,
     answers,
+    ctx,
     curator,
     found,
     history,
     k,
-    look,
     only,
     watching,
 )
@@ -30,7 +30,7 @@ RECENTLY, LONG_AGO = NOW - SECOND, NOW - 11 * MINUTE
 
 def test_r1_fires_for_children_of_another_kind() -> None:
     """With what that does to this lock's library."""
-    finding = only("R1", look(A, B, At("config", "")))
+    finding = only("R1", ctx(A, B, At("config", "")))
 
     assert finding.sentence == f"{PATH} has 1 child of another kind: config."
     assert finding.nodes == ("config",)
@@ -41,7 +41,7 @@ def test_r1_leaves_alarms_to_those_who_tell_the_harm() -> None:
     """One child without a number breaks every Lock() of go-zookeeper: that is B11."""
     gopher = At("_c_" + "a" * 32 + "-lock-0000000001", "gopher")
 
-    finding = only("R1", look(gopher, At("config", "", czxid=50)))
+    finding = only("R1", ctx(gopher, At("config", "", czxid=50)))
 
     assert finding.severity == "info"
     assert finding.evidence[1].text == "some of them are in the way of contenders"
@@ -49,7 +49,7 @@ def test_r1_leaves_alarms_to_those_who_tell_the_harm() -> None:
 
 def test_r1_is_quiet_for_contenders_alone() -> None:
     """A lock with nothing else in it."""
-    assert not found("R1", look(A, B))
+    assert not found("R1", ctx(A, B))
 
 
 CHANGES = {
@@ -68,7 +68,7 @@ SENTENCES = {
 
 def changed(rule: str, at: int) -> LockContext:
     """A healthy lock with this in its past."""
-    return look(A, **CHANGES[rule](at))
+    return ctx(A, **CHANGES[rule](at))
 
 
 @pytest.mark.parametrize("rule", CHANGES)
@@ -95,20 +95,20 @@ def test_r2_is_quiet_for_a_root_that_had_vanished_empty() -> None:
     """A container of Curator does that, and so does whoever cleans up; R3 notes it."""
     past = history(recreated_at=RECENTLY, reaped_at=RECENTLY - SECOND)
 
-    assert not found("R2", look(A, past=past))
-    assert only("R3", look(A, past=past)).severity == "info"
+    assert not found("R2", ctx(A, past=past))
+    assert only("R3", ctx(A, past=past)).severity == "info"
 
 
 @pytest.mark.parametrize("rule", CHANGES)
 def test_r2_r3_r5_r7_is_quiet_for_what_was_long_ago(rule: str) -> None:
     """Or never happened."""
     assert not found(rule, changed(rule, LONG_AGO))
-    assert not found(rule, look(A))
+    assert not found(rule, ctx(A))
 
 
 def test_r5_fires_for_new_data_of_the_root() -> None:
     """A semaphore keeps its size there."""
-    case = look(A, root=RootChanges(content_at=RECENTLY))
+    case = ctx(A, root=RootChanges(content_at=RECENTLY))
 
     assert "The data of" in only("R5", case).sentence
 
@@ -116,7 +116,7 @@ def test_r5_fires_for_new_data_of_the_root() -> None:
 def test_r4_fires_for_a_member_that_may_not_be_read() -> None:
     """Its place is known, its owner is not; it is never called an orphan."""
     hidden = Denied(path=join(PATH, B.name), what="read", zxid=2_000_000, at=NOW)
-    case = look(A, B, told=[hidden])
+    case = ctx(A, B, told=[hidden])
 
     assert "1 member of /locks/orders may not be read" in only("R4", case).sentence
     assert not found("B1", case)
@@ -124,14 +124,14 @@ def test_r4_fires_for_a_member_that_may_not_be_read() -> None:
 
 def test_r4_fires_for_a_lock_that_may_not_be_listed() -> None:
     """The reason is the server's."""
-    case = look(A, lock={"error": "the ACL forbids it"})
+    case = ctx(A, lock={"error": "the ACL forbids it"})
 
     assert only("R4", case).severity == "warning"
 
 
 def test_r4_is_quiet_for_a_readable_lock() -> None:
     """Everything could be read."""
-    assert not found("R4", look(A, B))
+    assert not found("R4", ctx(A, B))
 
 
 W = curator("alice", 5, "WRIT")
@@ -139,7 +139,7 @@ W = curator("alice", 5, "WRIT")
 
 def test_r6_fires_for_a_writer_that_reads_under_its_own_number() -> None:
     """One owner, two nodes: no double request and no second holder (T31)."""
-    case = look(W, curator("alice", 5, "READ"), curator("bob", 6, "WRIT"), tables=[watching({})])
+    case = ctx(W, curator("alice", 5, "READ"), curator("bob", 6, "WRIT"), tables=[watching({})])
     finding = only("R6", case)
 
     assert finding.sentence.startswith("alice writes /locks/orders and reads it")
@@ -149,12 +149,12 @@ def test_r6_fires_for_a_writer_that_reads_under_its_own_number() -> None:
 
 def test_r6_is_quiet_for_two_sessions() -> None:
     """One number for two sessions is no re-entry."""
-    assert not found("R6", look(W, curator("bob", 5, "READ"), tables=[watching({})]))
+    assert not found("R6", ctx(W, curator("bob", 5, "READ"), tables=[watching({})]))
 
 
 def test_texts_from_zookeeper_cannot_leave_a_sentence_as_commands() -> None:
     """Whatever a rule writes passes the same door as all text."""
-    finding = only("R1", look(A, B, At("config", "")))
+    finding = only("R1", ctx(A, B, At("config", "")))
     sly = msgspec.structs.replace(finding, sentence=Text("\x1b[2J\nred"))
 
     assert sly.sentence == "␛[2J␊red"

@@ -9,11 +9,11 @@ from model.findings.cases import (
     all_rules,
     answers,
     connected,
+    ctx,
     found,
     gone,
     history,
     k,
-    look,
     only,
     plain,
     sessions,
@@ -41,7 +41,7 @@ def sleeping(
         watching({}),
         *([] if hidden is None else [figures(ZK1, "3.9.5", watches=hidden)]),
     )
-    return look(*queue, tables=tables, sessions=sessions(*tables[:4]))
+    return ctx(*queue, tables=tables, sessions=sessions(*tables[:4]))
 
 
 def test_l1_fires_where_no_child_watch_can_wake_it() -> None:
@@ -92,7 +92,7 @@ def test_l6_is_quiet_for_who_is_woken() -> None:
         connected("bob", **(told | {"received": 40, "sent": 80, "last_cxid": 40})),
         watching({}),
     )
-    case = look(ANN, BOB, tables=tables, sessions=sessions(*tables[:2]))
+    case = ctx(ANN, BOB, tables=tables, sessions=sessions(*tables[:2]))
 
     assert not found("L6", case)
 
@@ -105,7 +105,7 @@ def test_l6_is_quiet_for_pings() -> None:
         connected("bob", received=20, sent=20, **told),
         watching({}),
     )
-    case = look(ANN, BOB, tables=tables, sessions=sessions(*tables[:2]))
+    case = ctx(ANN, BOB, tables=tables, sessions=sessions(*tables[:2]))
 
     assert not found("L6", case)
 
@@ -119,7 +119,7 @@ def test_s1_hints_at_a_reader_that_is_first_by_name(
 ) -> None:
     """It waits by number and watches nothing, as a client would that believes to own."""
     writer = plain("will", 0, "write-")
-    case = look(writer, READER, tables=[watching({"rita": watched})])
+    case = ctx(writer, READER, tables=[watching({"rita": watched})])
 
     assert [one.confidence for one in found("S1", case)] == hints
 
@@ -144,7 +144,7 @@ def test_p8_hints_at_readers_that_a_fair_queue_would_not_have_served() -> None:
     """They left without having been granted, or were served by a recipe that prefers readers."""
     writer = plain("will", 1, "write-", age_ms=MINUTE)
     left = tuple(gone(f"r{n}", 500 + n, "abandoned", mode="read") for n in range(10))
-    case = look(plain("r", 0, "read-"), writer, past=history(departures=left))
+    case = ctx(plain("r", 0, "read-"), writer, past=history(departures=left))
 
     finding = only("P8", case)
 
@@ -157,7 +157,7 @@ def test_p8_is_quiet_while_a_writer_holds() -> None:
     writer = plain("will", 1, "write-", age_ms=MINUTE)
     left = tuple(gone(f"r{n}", 500 + n, "abandoned", mode="read") for n in range(10))
 
-    assert not found("P8", look(plain("w", 0, "write-"), writer, past=history(departures=left)))
+    assert not found("P8", ctx(plain("w", 0, "write-"), writer, past=history(departures=left)))
 
 
 def test_s5_waits_for_a_second_table() -> None:
@@ -167,6 +167,6 @@ def test_s5_waits_for_a_second_table() -> None:
         connected("alice", last_cxid=1),
     )
     past = history(departures=(gone("alice", 90, "released"),))
-    finding = only("S5", look(k("bob", 1), tables=tables, past=past, sessions=sessions(*tables)))
+    finding = only("S5", ctx(k("bob", 1), tables=tables, past=past, sessions=sessions(*tables)))
 
     assert finding.patience_ms == 2 * SECOND

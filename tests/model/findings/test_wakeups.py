@@ -8,13 +8,13 @@ from model.findings.cases import (
     At,
     all_rules,
     connected,
+    ctx,
     curator,
     found,
     held,
     history,
     k,
     lacks,
-    look,
     only,
     sessions,
     watching,
@@ -30,7 +30,7 @@ ALL = {"bob": [A], "carol": [B], "dave": [C]}
 
 def queue(watched: dict[str, list[At | str]], **more: object) -> LockContext:
     """Four contenders who watch this instead of what their recipe says."""
-    return look(A, B, C, D, tables=[watching({**ALL, **watched})], **more)
+    return ctx(A, B, C, D, tables=[watching({**ALL, **watched})], **more)
 
 
 def test_a_queue_in_which_everybody_watches_its_predecessor_is_healthy() -> None:
@@ -53,12 +53,12 @@ def test_l1_is_quiet_for_a_waiter_that_came_after_the_table() -> None:
     """A table cannot show what was not there when it was read."""
     late = k("carol", 2, czxid=2_000_000)
 
-    assert not found("L1", look(A, B, late, tables=[watching({"bob": [A]})]))
+    assert not found("L1", ctx(A, B, late, tables=[watching({"bob": [A]})]))
 
 
 def test_l1_is_quiet_for_a_session_that_no_table_shows() -> None:
     """Unknown is not missing."""
-    assert not found("L1", look(A, B, tables=[no_watches(ZK1)]))
+    assert not found("L1", ctx(A, B, tables=[no_watches(ZK1)]))
 
 
 def test_l1_is_quiet_for_a_poller() -> None:
@@ -78,7 +78,7 @@ def silent(
         connected("alice", at=table_at, last_cxid=cxid),
     )
     past = history(stays=held(A, held_ms, waited=waited))
-    return look(A, B, tables=tables, past=past)
+    return ctx(A, B, tables=tables, past=past)
 
 
 def test_l2_fires_for_a_head_that_has_sent_nothing_since_it_became_first() -> None:
@@ -109,7 +109,7 @@ def test_l2_fires_without_anybody_behind() -> None:
     tables = (connected("alice", at=BEFORE, last_cxid=1), connected("alice", last_cxid=1))
     past = history(stays=held(A, 31 * SECOND))
 
-    assert "L2" in all_rules(look(A, tables=tables, past=past))
+    assert "L2" in all_rules(ctx(A, tables=tables, past=past))
 
 
 GONE = f"{PATH}/{k('zoe', 0).name}"
@@ -157,7 +157,7 @@ def test_l4_says_for_which_order_the_watch_would_be_right(
     children: tuple[At, ...], who: str, watched: At, described: str
 ) -> None:
     """That names the library, or its version."""
-    finding = only("L4", look(*children, tables=[watching({who: [watched]})]))
+    finding = only("L4", ctx(*children, tables=[watching({who: [watched]})]))
 
     assert any(described in one.text for one in finding.evidence)
 
@@ -167,7 +167,7 @@ def test_l4_is_quiet_for_a_session_with_two_places() -> None:
     second = k("dave's other thread", 4, by="dave")
     tables = [watching({**ALL, "dave": [A]})]
 
-    assert not found("L4", look(A, B, C, D, second, tables=tables))
+    assert not found("L4", ctx(A, B, C, D, second, tables=tables))
 
 
 def test_l4_is_quiet_for_a_curator_reader_that_watches_the_first_writer() -> None:
@@ -176,7 +176,7 @@ def test_l4_is_quiet_for_a_curator_reader_that_watches_the_first_writer() -> Non
     reader = curator("r1", 2, "READ")
     tables = [watching({"w2": [writers[0]], "r1": [writers[0]]})]
 
-    assert not found("L4", look(*writers, reader, tables=tables))
+    assert not found("L4", ctx(*writers, reader, tables=tables))
 
 
 def test_l5_fires_for_a_waiter_that_watches_only_itself() -> None:
@@ -197,7 +197,7 @@ def polling(packets: int, operation: str = "GETC") -> LockContext:
         connected("bob", received=packets, sent=packets, **told),
         watching({}),
     )
-    return look(A, B, tables=tables, sessions=sessions(*tables[:2]))
+    return ctx(A, B, tables=tables, sessions=sessions(*tables[:2]))
 
 
 def test_l6_fires_for_a_waiter_that_asks_again_and_again() -> None:
@@ -222,7 +222,7 @@ def test_l6_is_quiet_when(packets: int, operation: str) -> None:
 
 def test_l6_is_blind_after_one_table() -> None:
     """A rate needs two."""
-    assert lacks("L6", look(A, B, tables=(connected("bob"), watching({})))) == ["history"]
+    assert lacks("L6", ctx(A, B, tables=(connected("bob"), watching({})))) == ["history"]
 
 
 @pytest.mark.parametrize(
@@ -236,8 +236,8 @@ def test_l6_is_blind_after_one_table() -> None:
 )
 def test_a_missing_table_is_told_of_for_each_rule_that_needs_it(rule: str, need: str) -> None:
     """The reason names the server and what it said."""
-    case = look(A, B, tables=(no_watches(ZK1), no_connections(ZK1)))
-    why = [one.why for one in unseen(case.around) if (one.rule, one.need) == (rule, need)]
+    case = ctx(A, B, tables=(no_watches(ZK1), no_connections(ZK1)))
+    why = [one.why for one in unseen(case.shared) if (one.rule, one.need) == (rule, need)]
 
     assert len(why) == 1
     assert why[0].startswith("zk1:2181 gives no")
@@ -247,7 +247,7 @@ def test_d7_fires_for_two_sessions_that_sleep_on_each_other() -> None:
     """The order says that the reader holds; the watches say that both sleep (T24)."""
     reader, writer = k("alice", 0, "rlock"), k("bob", 1)
     tables = [watching({"alice": [writer], "bob": [reader]})]
-    finding = only("D7", look(reader, writer, tables=tables))
+    finding = only("D7", ctx(reader, writer, tables=tables))
 
     assert (finding.severity, finding.confidence) == ("critical", "C4")
     assert "alice and bob watch each other's nodes" in finding.sentence
@@ -263,15 +263,13 @@ def test_d7_is_quiet_for_a_session_with_several_places() -> None:
     again = k("alice's other thread", 2, by="alice")
     tables = [watching({"alice": [B], "bob": [A]})]
 
-    assert not found("D7", look(A, B, again, tables=tables))
+    assert not found("D7", ctx(A, B, again, tables=tables))
 
 
 def test_a_lock_younger_than_the_tables_is_looked_at_again() -> None:
     """The next tables may show what these cannot."""
     past = history(stays=held(A, SECOND))
-    examined = examine_lock(
-        look(A, B, tables=[watching({"bob": [A]}, at=NOW - SECOND)], past=past)
-    )
+    examined = examine_lock(ctx(A, B, tables=[watching({"bob": [A]}, at=NOW - SECOND)], past=past))
 
     assert examined.due_ms == NOW + 5 * SECOND
 
@@ -286,6 +284,6 @@ def test_a_lock_younger_than_the_tables_is_looked_at_again() -> None:
 def test_a_calm_lock_is_not_looked_at_again(age: int, table_age: int) -> None:
     """The tables are newer, or never come; only the clock may change something."""
     old = k("alice", 0, age_ms=600 * SECOND)
-    case = look(old, tables=[watching({"alice": []}, at=NOW - table_age)], lock={"at": NOW - age})
+    case = ctx(old, tables=[watching({"alice": []}, at=NOW - table_age)], lock={"at": NOW - age})
 
     assert examine_lock(case) == NO_RESULTS

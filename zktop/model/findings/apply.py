@@ -53,27 +53,27 @@ class Examination(msgspec.Struct, frozen=True, gc=False):
 NO_RESULTS = Examination()
 
 
-def examine_lock(look: LockContext) -> Examination:
+def examine_lock(ctx: LockContext) -> Examination:
     """Apply all rules to one lock that may find something there."""
-    results = _applied(fitting_rules(signs(look)), look, look.now_ms)
-    due = min(filter(None, (results.due_ms, _due_for_tables(look))), default=None)
+    results = _applied(fitting_rules(signs(ctx)), ctx, ctx.now_ms)
+    due = min(filter(None, (results.due_ms, _due_for_tables(ctx))), default=None)
     return replace(results, due_ms=due)
 
 
-def examine_session(talk: SessionContext) -> Examination:
+def examine_session(ctx: SessionContext) -> Examination:
     """Apply all rules to one session."""
-    return _applied(SESSION_RULES, talk, talk.now_ms)
+    return _applied(SESSION_RULES, ctx, ctx.now_ms)
 
 
-def examine_ensemble(survey: EnsembleContext) -> Examination:
+def examine_ensemble(ctx: EnsembleContext) -> Examination:
     """Apply the rules that concern no single lock or session, and say what nobody can see."""
-    said = _applied(ENSEMBLE_RULES, survey, survey.now_ms)
-    return replace(said, blinds=(*unseen(survey.around), *said.blinds))
+    said = _applied(ENSEMBLE_RULES, ctx, ctx.now_ms)
+    return replace(said, blinds=(*unseen(ctx.shared), *said.blinds))
 
 
-def unseen(around: SharedContext) -> tuple[BlindSpot, ...]:
+def unseen(shared: SharedContext) -> tuple[BlindSpot, ...]:
     """Say which rules lack a server's table, and why; they still judge what the others show."""
-    return _blind_for_lack_of(tuple(around.lacking.items()))
+    return _blind_for_lack_of(tuple(shared.lacking.items()))
 
 
 @lru_cache(maxsize=8)  # the same at nearly every look
@@ -86,22 +86,22 @@ def _blind_for_lack_of(
     )
 
 
-def signs(look: LockContext) -> frozenset[Sign]:
+def signs(ctx: LockContext) -> frozenset[Sign]:
     """Tell what a lock shows, at the price of a few attributes."""
-    lock, past, around, waiting = look.lock, look.past, look.around, len(look.waiters)
+    lock, past, shared, waiting = ctx.lock, ctx.past, ctx.shared, len(ctx.waiters)
     news = past.recreated_at or past.reaped_at or past.fell_at
     shown: dict[Sign, object] = {
-        "several": waiting or len(look.holders) > 1 or len(lock.queues) > 1,
+        "several": waiting or len(ctx.holders) > 1 or len(lock.lines) > 1,
         "waiters": waiting,
-        "queue": waiting >= look.thresholds.herd,
+        "queue": waiting >= ctx.thresholds.herd,
         "warnings": lock.warnings,
         "foreign": lock.foreign,
-        "news": news or look.root != NO_ROOT_CHANGES,
+        "news": news or ctx.root != NO_ROOT_CHANGES,
         "departures": past.departures,
         "attempts": past.attempts,
-        "watches": around.shows_watches,
-        "connections": around.shows_connections,
-        "lists": around.lists_sessions,
+        "watches": shared.shows_watches,
+        "connections": shared.shows_connections,
+        "lists": shared.lists_sessions,
         "read-write": lock.kind == "read-write",
         "semaphore": lock.kind == "semaphore",
     }
@@ -129,13 +129,13 @@ def _applied(rules: Iterable[Rule[C]], context: C, now_ms: Millis) -> Examinatio
     return Examination(tuple(findings), tuple(dict.fromkeys(blinds)), due)
 
 
-def _due_for_tables(look: LockContext) -> Millis | None:
+def _due_for_tables(ctx: LockContext) -> Millis | None:
     """Look again soon while some table is older than the lock: it may not show its waiters yet."""
-    changed, settle = look.lock.at, look.thresholds.settle
-    if look.now_ms - changed > TABLE_PATIENCE:
+    changed, settle = ctx.lock.at, ctx.thresholds.settle
+    if ctx.now_ms - changed > TABLE_PATIENCE:
         return None
-    for one in look.ensemble.tables:
-        for table in (one.facts.watches, one.facts.connections):
+    for one in ctx.sight.witnesses:
+        for table in (one.tables.watches, one.tables.connections):
             if table is not None and table.rows is not None and table.at < changed + settle:
-                return look.now_ms + TABLE_AGE
+                return ctx.now_ms + TABLE_AGE
     return None

@@ -39,27 +39,27 @@ _SEQUENTIAL = r"(?s).*\d{10}"
     means="A persistent node stands in the queue: no session's end will ever remove it.",
     only_if=("warnings",),
 )
-def orphan(look: LockContext) -> Iterator[RuleResult]:
+def orphan(ctx: LockContext) -> Iterator[RuleResult]:
     """Find a node without owner that blocks somebody for longer than its creator may need."""
-    if "persistent-contender" not in look.lock.warnings:
+    if "persistent-contender" not in ctx.lock.warnings:
         return
-    usual = look.usual
-    bound = max(look.thresholds.orphan, BEYOND * usual[1] if usual else 0)
-    for member in look.members:
-        age, blocked = look.age(member), look.waiters_behind[member.node]
+    usual = ctx.usual
+    bound = max(ctx.thresholds.orphan, BEYOND * usual[1] if usual else 0)
+    for member in ctx.members:
+        age, blocked = ctx.age(member), ctx.waiters_behind[member.node]
         if member.owner or not blocked or age is None:
             continue
         if age <= bound:
-            yield LookAgainAt(look.now_ms + bound - age + 1)
+            yield LookAgainAt(ctx.now_ms + bound - age + 1)
         else:
-            yield _orphan(look, member, blocked, age)
+            yield _orphan(ctx, member, blocked, age)
 
 
-def _orphan(look: LockContext, member: Member, blocked: int, age: int) -> RuleMatch:
+def _orphan(ctx: LockContext, member: Member, blocked: int, age: int) -> RuleMatch:
     named = f" and labelled {short(member.label)}" if member.label else ""
     return RuleMatch(
-        about=look.about(member),
-        sentence=f"{short(member.node)} in {look.name} has no owner; {waits(blocked)} for it; "
+        about=ctx.about(member),
+        sentence=f"{short(member.node)} in {ctx.name} has no owner; {waits(blocked)} for it; "
         "nobody will ever delete it.",
         confidence="C3",
         evidence=(
@@ -86,15 +86,15 @@ def _orphan(look: LockContext, member: Member, blocked: int, age: int) -> RuleMa
     means="An ephemeral node outlived its session: the servers are inconsistent.",
     only_if=("lists",),
 )
-def stale_ephemeral(look: LockContext) -> Iterator[RuleResult]:
+def stale_ephemeral(ctx: LockContext) -> Iterator[RuleResult]:
     """Find an owner that no list of sessions has, for longer than any session can hide."""
-    for session, places in look.owned.items():
+    for session, places in ctx.owned.items():
         newest = max(place.znode.newest for place in places)
-        if look.ensemble.orphaned(session, newest):
+        if ctx.sight.orphaned(session, newest):
             yield RuleMatch(
-                about=look.about(*places),
-                sentence=f"{short(places[0].node)} in {look.name} belongs to "
-                f"{look.who(places[0])}, a session that no longer exists; nothing will remove it.",
+                about=ctx.about(*places),
+                sentence=f"{short(places[0].node)} in {ctx.name} belongs to "
+                f"{ctx.who(places[0])}, a session that no longer exists; nothing will remove it.",
                 confidence="C4",
                 evidence=(
                     (True, "no list of sessions has had it for longer than any timeout"),
@@ -102,7 +102,7 @@ def stale_ephemeral(look: LockContext) -> Iterator[RuleResult]:
                 ),
                 advice="Collect `dump` of all servers and restart the one that still has the "
                 "node; delete the node by hand only if that does not help.",
-                as_of=max(one.expiry.at for one in look.ensemble.tables),
+                as_of=max(one.expiry.at for one in ctx.sight.witnesses),
                 patience_ms=LONGEST_TIMEOUT,
             )
 
@@ -120,35 +120,35 @@ def stale_ephemeral(look: LockContext) -> Iterator[RuleResult]:
     means="A client keeps a lease that it seems to have forgotten, and takes others meanwhile.",
     only_if=("semaphore", "waiters"),
 )
-def lease_leak(look: LockContext) -> Iterator[RuleResult]:
+def lease_leak(ctx: LockContext) -> Iterator[RuleResult]:
     """Find a lease held far beyond the usual by a session that returned newer ones."""
-    usual = look.usual
-    if look.lock.kind != "semaphore" or not look.waiters:
+    usual = ctx.usual
+    if ctx.lock.kind != "semaphore" or not ctx.waiters:
         return
     if usual is None:
         yield NO_USUAL
         return
     bound = FAR_BEYOND * usual[1]
-    for lease in look.holders:
-        since, newer = look.past.granted(lease.node).at, _returned_since(look, lease)
-        if since is None or newer < LEASES_SINCE or not look.ensemble.connected(lease.owner):
+    for lease in ctx.holders:
+        since, newer = ctx.past.granted(lease.node).at, _returned_since(ctx, lease)
+        if since is None or newer < LEASES_SINCE or not ctx.sight.connected(lease.owner):
             continue
-        held = look.now_ms - since
-        yield _leak(look, lease, held, newer) if held > bound else LookAgainAt(since + bound + 1)
+        held = ctx.now_ms - since
+        yield _leak(ctx, lease, held, newer) if held > bound else LookAgainAt(since + bound + 1)
 
 
-def _returned_since(look: LockContext, lease: Member) -> int:
+def _returned_since(ctx: LockContext, lease: Member) -> int:
     return sum(
         gone.session == lease.owner and gone.czxid > lease.czxid and gone.ending == "released"
-        for gone in look.past.departures
+        for gone in ctx.past.departures
     )
 
 
-def _leak(look: LockContext, lease: Member, held: int, newer: int) -> RuleMatch:
-    owner = look.who(lease)
+def _leak(ctx: LockContext, lease: Member, held: int, newer: int) -> RuleMatch:
+    owner = ctx.who(lease)
     return RuleMatch(
-        about=look.about(lease),
-        sentence=f"{owner} has kept a lease of {look.name} for {span(held)} and returned "
+        about=ctx.about(lease),
+        sentence=f"{owner} has kept a lease of {ctx.name} for {span(held)} and returned "
         f"{newer} newer ones meanwhile: it was probably never closed.",
         confidence="C2",
         evidence=(
@@ -157,8 +157,8 @@ def _leak(look: LockContext, lease: Member, held: int, newer: int) -> RuleMatch:
             (False, "the job behind this lease really takes that long"),
         ),
         advice=f"Look in {owner} for a path that takes a lease and never closes it; "
-        f"{waits(len(look.waiters))}.",
-        since=look.now_ms - held,
+        f"{waits(len(ctx.waiters))}.",
+        since=ctx.now_ms - held,
     )
 
 
@@ -172,24 +172,24 @@ def _leak(look: LockContext, lease: Member, held: int, newer: int) -> RuleMatch:
     means="More leases are out than the pool has: its users disagree about its size.",
     only_if=("semaphore",),
 )
-def too_many_leases(look: LockContext) -> Iterator[RuleResult]:
+def too_many_leases(ctx: LockContext) -> Iterator[RuleResult]:
     """Find a pool of known size that has given out more."""
-    size, out = look.lock.leases, len(look.holders)
-    if look.lock.kind != "semaphore":
+    size, out = ctx.lock.leases, len(ctx.holders)
+    if ctx.lock.kind != "semaphore":
         return
-    if size is None or look.lock.leases_are != "known":
+    if size is None or ctx.lock.leases_are != "known":
         yield MissingInput("the number of leases is not known", "leases")
     elif out > size:
         yield RuleMatch(
-            about=look.about(*look.holders, key=("leases", size)),
-            sentence=f"{out} leases of {look.name} are out, but it has only {size}.",
+            about=ctx.about(*ctx.holders, key=("leases", size)),
+            sentence=f"{out} leases of {ctx.name} are out, but it has only {size}.",
             confidence="C3",
             evidence=(
                 (True, f"{out} lease nodes, not counting one that is still being asked for"),
                 (None, "the number was not lowered just now"),
             ),
             advice="Compare the number of leases that each participant was started with.",
-            patience_ms=look.thresholds.settle,
+            patience_ms=ctx.thresholds.settle,
         )
 
 
@@ -207,41 +207,41 @@ def too_many_leases(look: LockContext) -> Iterator[RuleResult]:
     "release.",
     only_if=("waiters", "connections"),
 )
-def zombie_holder(look: LockContext) -> Iterator[RuleResult]:
+def zombie_holder(ctx: LockContext) -> Iterator[RuleResult]:
     """Find a holder far beyond the usual that sends nothing but pings."""
-    usual = look.usual
-    if not look.waiters or look.lock.kind == "election":
+    usual = ctx.usual
+    if not ctx.waiters or ctx.lock.kind == "election":
         return
     if usual is None:
         yield NO_USUAL
         return
-    bound = max(FAR_BEYOND * usual[1], look.thresholds.long_hold)
-    for holder in look.holders:
-        since = _pings_only_since(look, holder)
-        if since is None or look.is_tangled(holder):
+    bound = max(FAR_BEYOND * usual[1], ctx.thresholds.long_hold)
+    for holder in ctx.holders:
+        since = _pings_only_since(ctx, holder)
+        if since is None or ctx.is_tangled(holder):
             continue
-        if look.now_ms - since <= bound:
+        if ctx.now_ms - since <= bound:
             yield LookAgainAt(since + bound + 1)
-        elif not any(hidden_waits(look, holder.owner)):
-            yield _zombie(look, holder, since)
+        elif not any(hidden_waits(ctx, holder.owner)):
+            yield _zombie(ctx, holder, since)
 
 
-def _pings_only_since(look: LockContext, holder: Member) -> Millis | None:
+def _pings_only_since(ctx: LockContext, holder: Member) -> Millis | None:
     """Since when it both holds and sends pings only."""
-    since = look.past.granted(holder.node).at
-    idle = look.around.sessions.idle_since(holder.owner)
-    presence = look.ensemble.presence(holder.owner)
+    since = ctx.past.granted(holder.node).at
+    idle = ctx.shared.sessions.idle_since(holder.owner)
+    presence = ctx.sight.presence(holder.owner)
     if since is None or idle is None or presence is None:
         return None
     return max(since, idle) if presence.last_operation == "PING" else None
 
 
-def _zombie(look: LockContext, holder: Member, since: Millis) -> RuleMatch:
-    owner = look.who(holder)
+def _zombie(ctx: LockContext, holder: Member, since: Millis) -> RuleMatch:
+    owner = ctx.who(holder)
     return RuleMatch(
-        about=look.about(holder),
-        sentence=f"{owner} holds {look.name}, answers pings and has made no request for "
-        f"{span(look.now_ms - since)}; {waits(len(look.waiters))}.",
+        about=ctx.about(holder),
+        sentence=f"{owner} holds {ctx.name}, answers pings and has made no request for "
+        f"{span(ctx.now_ms - since)}; {waits(len(ctx.waiters))}.",
         confidence="C2",
         evidence=(
             (True, "its last operation is a ping and its request counter stands still"),
@@ -264,39 +264,39 @@ def _zombie(look: LockContext, holder: Member, since: Millis) -> RuleMatch:
     means="The holder seems to wait for a lock that is not being watched.",
     only_if=("waiters", "watches"),
 )
-def hidden_wait(look: LockContext) -> Iterator[RuleResult]:
+def hidden_wait(ctx: LockContext) -> Iterator[RuleResult]:
     """Find a holder that watches somebody's sequential node outside of all known locks."""
-    for holder in look.holders if look.waiters else ():
-        for path in hidden_waits(look, holder.owner):
-            yield _hidden(look, holder, path)
+    for holder in ctx.holders if ctx.waiters else ():
+        for path in hidden_waits(ctx, holder.owner):
+            yield _hidden(ctx, holder, path)
 
 
-def hidden_waits(look: LockContext, session: Session) -> Iterator[Text]:
+def hidden_waits(ctx: LockContext, session: Session) -> Iterator[Text]:
     """Give the nodes outside of all known locks that this session may be waiting for."""
-    for path in sorted(look.ensemble.watched(session) or ()):
-        if not re.fullmatch(_SEQUENTIAL, path) or path in look.at_path:
+    for path in sorted(ctx.sight.watched(session) or ()):
+        if not re.fullmatch(_SEQUENTIAL, path) or path in ctx.at_path:
             continue
         parent = split(path)[0]
-        is_known = look.around.is_read(parent) or look.around.is_lock(split(parent)[0])
-        if not is_known and look.ensemble.owner_of(path) != session:
+        is_known = ctx.shared.is_read(parent) or ctx.shared.is_lock(split(parent)[0])
+        if not is_known and ctx.sight.owner_of(path) != session:
             yield path
 
 
-def _hidden(look: LockContext, holder: Member, path: Text) -> RuleMatch:
+def _hidden(ctx: LockContext, holder: Member, path: Text) -> RuleMatch:
     parent, node = split(path)
-    other = look.ensemble.owner_of(path)
+    other = ctx.sight.owner_of(path)
     return RuleMatch(
-        about=look.about(holder, key=(holder.node, path)),
-        sentence=f"{look.who(holder)} holds {look.name} and probably waits for {short(node)} in "
+        about=ctx.about(holder, key=(holder.node, path)),
+        sentence=f"{ctx.who(holder)} holds {ctx.name} and probably waits for {short(node)} in "
         f"{short(parent)}, which is not among the watched locks.",
         confidence="C2" if other else "C1",
         evidence=(
             (True, f"its session watches {short(node)}"),
-            (True, f"that node belongs to {look.around.who(other)}")
+            (True, f"that node belongs to {ctx.shared.who(other)}")
             if other
             else (None, "that node belongs to somebody else"),
             (None, "it watches it in order to get a lock"),
         ),
         advice=f"Watch {short(parent)} too (--root): a deadlock through it is invisible now.",
-        as_of=look.ensemble.watched_at(holder.owner),
+        as_of=ctx.sight.watched_at(holder.owner),
     )

@@ -97,17 +97,17 @@ class SessionContext(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     session: Session
     places: tuple[SessionPlace, ...]
-    around: SharedContext
+    shared: SharedContext
 
     @property
     def now_ms(self) -> Millis:
         """The time of this look."""
-        return self.around.now_ms
+        return self.shared.now_ms
 
     @cached_property
     def presence(self) -> Presence | None:
         """Where it is connected."""
-        return self.around.ensemble.presence(self.session)
+        return self.shared.sight.presence(self.session)
 
     @property
     def held(self) -> tuple[SessionPlace, ...]:
@@ -123,7 +123,7 @@ class SessionContext(msgspec.Struct, frozen=True, eq=False, dict=True):
     def name(self) -> str:
         """What to call it."""
         labels = (place.member.label for place in self.places)
-        return self.around.who(self.session, next(filter(None, labels), None))
+        return self.shared.who(self.session, next(filter(None, labels), None))
 
     def about(self, *places: SessionPlace, key: tuple[object, ...] = ()) -> FindingSubject:
         """Name this session as the subject of a verdict; the id is that of the session."""
@@ -140,7 +140,7 @@ class SessionContext(msgspec.Struct, frozen=True, eq=False, dict=True):
 class EnsembleContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Everything that concerns no single lock."""
 
-    around: SharedContext
+    shared: SharedContext
     world: World = World()
     tables: Mapping[Text, TableFacts] = {}
     link: Link | None = None
@@ -152,7 +152,7 @@ class EnsembleContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     @property
     def now_ms(self) -> Millis:
         """The time of this look."""
-        return self.around.now_ms
+        return self.shared.now_ms
 
 
 def places_in(lock: Lock, session: Session) -> Iterator[SessionPlace]:
@@ -208,19 +208,19 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
     """One lock, with all that is known around it."""
 
     lock: Lock
-    around: SharedContext
+    shared: SharedContext
     past: LockHistory = NO_HISTORY
     root: RootChanges = NO_ROOT_CHANGES
 
     @property
     def now_ms(self) -> Millis:
         """The time of this look."""
-        return self.around.now_ms
+        return self.shared.now_ms
 
     @property
     def ensemble(self) -> Ensemble:
         """The joined server tables."""
-        return self.around.ensemble
+        return self.shared.sight
 
     @property
     def path(self) -> Text:
@@ -230,7 +230,7 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
     @property
     def thresholds(self) -> Thresholds:
         """From when on something is worth a line."""
-        return self.around.thresholds
+        return self.shared.thresholds
 
     @cached_property
     def name(self) -> str:
@@ -309,7 +309,7 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def who(self, member: Member) -> str:
         """Name the owner of a place."""
-        return self.around.who(member.owner, member.label)
+        return self.shared.who(member.owner, member.label)
 
     def names(self, members: Iterable[Member]) -> tuple[str, ...]:
         """Name the owners of several places."""
@@ -323,8 +323,8 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def lookout(self) -> WatchCheck:
         """The judge of all watches here."""
-        around = self.around
-        return WatchCheck(self.lock, self.ensemble, around.sessions.idle, around.settings.layouts)
+        shared = self.shared
+        return Lookout(self.lock, self.sight, shared.sessions.idle, shared.settings.layouts)
 
     def watched_here(self, session: Session) -> frozenset[Text] | None:
         """Give its watches on nodes of this lock; None when they cannot be seen."""
@@ -336,7 +336,7 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def sighted(self) -> tuple["MemberWatches", ...]:
         """Give all places whose sessions' watches can be seen, by a table that knows them."""
-        if not self.around.shows_watches:
+        if not self.shared.shows_watches:
             return ()
         seen: list[MemberWatches] = []
         for session, places in self.owned.items():
@@ -391,7 +391,7 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def is_tangled(self, member: Member) -> bool:
         """Tell whether it is part of a deadlock, which explains all else about it."""
-        return (self.path, member.node) in self.around.tangled
+        return (self.path, member.node) in self.shared.tangled
 
     def is_waiting(self, member: Member) -> bool:
         """Tell whether it does not own the lock."""

@@ -73,13 +73,13 @@ def _crowd(behind: int) -> str:
     return f" {count(behind, 'more waits', 'more wait')} behind." if behind else ""
 
 
-def _of(rule_id: str, advice: str, survey: EnsembleContext) -> Iterator[RuleResult]:
+def _of(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Turn the deadlocks of one sort into verdicts; a mere hint is not worth an alarm."""
-    for deadlock in survey.deadlocks:
+    for deadlock in ctx.deadlocks:
         if deadlock.rule == rule_id:
             is_hint = deadlock.confidence == "C1"
             made = _verdict(deadlock, advice, "info" if is_hint else None)
-            patience = survey.around.thresholds.settle if deadlock.threaded else 0
+            patience = ctx.shared.thresholds.settle if deadlock.threaded else 0
             yield made.as_seen(None, patience)
 
 
@@ -94,9 +94,9 @@ def _of(rule_id: str, advice: str, survey: EnsembleContext) -> Iterator[RuleResu
     blocks="forever",
     means="Actors wait for each other in a ring; none of them can ever go on.",
 )
-def deadlock_cycle(survey: EnsembleContext) -> Iterator[RuleResult]:
+def deadlock_cycle(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Take rings in which everybody waits for a holder."""
-    return _of("D1", f"{_PROCESS} For good: take locks in one order everywhere.", survey)
+    return _of("D1", f"{_PROCESS} For good: take locks in one order everywhere.", ctx)
 
 
 @rule(
@@ -110,10 +110,10 @@ def deadlock_cycle(survey: EnsembleContext) -> Iterator[RuleResult]:
     blocks="forever",
     means="A ring that closes through somebody who only queues; without that one all would go on.",
 )
-def fairness(survey: EnsembleContext) -> Iterator[RuleResult]:
+def fairness(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Take rings with somebody in them who merely stands in the queue."""
     advice = "Cancel a queued writer: it holds nothing. For good: no nested reads, or one order."
-    return _of("D2", advice, survey)
+    return _of("D2", advice, ctx)
 
 
 @rule(
@@ -127,10 +127,10 @@ def fairness(survey: EnsembleContext) -> Iterator[RuleResult]:
     blocks="forever",
     means="All leases of a pool are with actors that wait, in the end, for a lease of it.",
 )
-def knot(survey: EnsembleContext) -> Iterator[RuleResult]:
+def knot(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Take pools out of which no lease can come back."""
     advice = f"Check the number of leases that zktop shows. {_PROCESS}"
-    return _of("D3", advice, survey)
+    return _of("D3", advice, ctx)
 
 
 @rule(
@@ -144,9 +144,9 @@ def knot(survey: EnsembleContext) -> Iterator[RuleResult]:
     blocks="forever",
     means="An actor that reads wants to write the same lock: it waits for itself.",
 )
-def self_upgrade(survey: EnsembleContext) -> Iterator[RuleResult]:
+def self_upgrade(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Take readers that wait to write."""
-    return _of("D4", "Release the read lock before asking for the write lock.", survey)
+    return _of("D4", "Release the read lock before asking for the write lock.", ctx)
 
 
 @rule(
@@ -160,9 +160,9 @@ def self_upgrade(survey: EnsembleContext) -> Iterator[RuleResult]:
     blocks="forever",
     means="Two readers both want to write: each waits for the other's read lock.",
 )
-def two_upgraders(survey: EnsembleContext) -> Iterator[RuleResult]:
+def two_upgraders(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Take several readers that wait to write one lock."""
-    return _of("D5", "Let one of them give up its read lock.", survey)
+    return _of("D5", "Let one of them give up its read lock.", ctx)
 
 
 @rule(
@@ -175,10 +175,10 @@ def two_upgraders(survey: EnsembleContext) -> Iterator[RuleResult]:
     after=(("lock", GHOSTS),),
     means="An actor asks again for a lock that it owns, and the lock is not re-entrant.",
 )
-def double_request(survey: EnsembleContext) -> Iterator[RuleResult]:
+def double_request(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Take owners that wait for themselves."""
     advice = "Use a re-entrant lock, or one lock object for each path; threads are harmless."
-    return _of("D6", advice, survey)
+    return _of("D6", advice, ctx)
 
 
 @rule(
@@ -193,45 +193,45 @@ def double_request(survey: EnsembleContext) -> Iterator[RuleResult]:
     means="Sessions sleep on watches on each other's nodes: nothing will wake any of them.",
     only_if=("several", "watches"),
 )
-def watch_deadlock(look: LockContext) -> Iterator[RuleResult]:
+def watch_deadlock(ctx: LockContext) -> Iterator[RuleResult]:
     """Find rings among the watches, and waiters that only watch who is behind them."""
-    for made in watch_knots(look):
+    for made in watch_knots(ctx):
         verdict = _verdict(made, "Restart one of them; upgrade its client library (kazoo: 2.9.0).")
-        watched_at = (look.ensemble.watched_at(session) for session in verdict.about.sessions)
-        yield verdict.as_seen(min(filter(None, watched_at), default=None), look.thresholds.settle)
+        watched_at = (ctx.sight.watched_at(session) for session in verdict.about.sessions)
+        yield verdict.as_seen(min(filter(None, watched_at), default=None), ctx.thresholds.settle)
 
 
-def watch_knots(look: LockContext) -> "Iterator[Deadlock]":
+def watch_knots(ctx: LockContext) -> "Iterator[Deadlock]":
     """Give the deadlocks that the watch tables show in one lock.
 
     Only sessions with a single place count: the watches of others belong to no place for sure.
     """
-    suspects = (*look.astray, *(one for one in look.sighted if not look.is_waiting(one.member)))
-    if not any(_is_odd(look, one) for one in suspects):
+    suspects = (*ctx.astray, *(one for one in ctx.sighted if not ctx.is_waiting(one.member)))
+    if not any(_is_odd(ctx, one) for one in suspects):
         return
     from zktop.model.waits.watch_deadlocks import watch_deadlocks  # noqa: PLC0415  few have such a knot
 
     watched = {
-        session_text(one.member.owner): {look.at_path[path].node for path in _members(look, one)}
-        for one in look.sighted
+        session_text(one.member.owner): {ctx.at_path[path].node for path in _members(ctx, one)}
+        for one in ctx.sighted
         if one.is_sole
     }
-    for line in look.lock.queues:
-        yield from watch_deadlocks(_queue(look, line), watched, _names(look))
+    for line in ctx.lock.lines:
+        yield from watch_deadlocks(_queue(ctx, line), watched, _names(ctx))
 
 
-def _is_odd(look: LockContext, one: MemberWatches) -> bool:
+def _is_odd(ctx: LockContext, one: MemberWatches) -> bool:
     """Tell whether it watches somebody behind it, as nobody should."""
-    place = look.place[one.member.node]
-    behind = (look.place[look.at_path[path].node] > place for path in _members(look, one))
+    place = ctx.place[one.member.node]
+    behind = (ctx.place[ctx.at_path[path].node] > place for path in _members(ctx, one))
     return one.is_sole and any(behind)
 
 
-def _members(look: LockContext, one: MemberWatches) -> Iterator[Text]:
-    return (path for path in one.others if path in look.at_path)
+def _members(ctx: LockContext, one: MemberWatches) -> Iterator[Text]:
+    return (path for path in one.others if path in ctx.at_path)
 
 
-def _queue(look: LockContext, line: LockQueue) -> WaitQueue:
+def _queue(ctx: LockContext, line: Line) -> WaitQueue:
     requests = tuple(
         WaitRequest(
             node=member.node,
@@ -242,12 +242,12 @@ def _queue(look: LockContext, line: LockQueue) -> WaitQueue:
         )
         for member in line.members
     )
-    kind = _KINDS.get(look.lock.kind, "exclusive")
-    return WaitQueue(look.path, kind, requests, look.lock.leases, seen_zxid=look.lock.seen_zxid)
+    kind = _KINDS.get(ctx.lock.kind, "exclusive")
+    return WaitQueue(ctx.path, kind, requests, ctx.lock.leases, seen_zxid=ctx.lock.seen_zxid)
 
 
-def _names(look: LockContext) -> DisplayNames:
-    owners: Mapping[Session, str] = {one.owner: look.who(one) for one in look.members}
+def _names(ctx: LockContext) -> DisplayNames:
+    owners: Mapping[Session, str] = {one.owner: ctx.who(one) for one in ctx.members}
     return DisplayNames({session_text(session): name for session, name in owners.items()})
 
 
@@ -260,10 +260,10 @@ def _names(look: LockContext) -> DisplayNames:
     code="DED",
     means="The leader waits for somebody who waits to become leader.",
 )
-def entangled_election(survey: EnsembleContext) -> Iterator[RuleResult]:
+def entangled_election(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Take rings that close through an election."""
     advice = "Harmless if candidates do not block; mark the root `blocking: true` if they do."
-    return _of("D8", advice, survey)
+    return _of("D8", advice, ctx)
 
 
 @rule(
@@ -275,9 +275,9 @@ def entangled_election(survey: EnsembleContext) -> Iterator[RuleResult]:
     code="ORD",
     means="Actors take the same locks in different orders: a deadlock that has not happened yet.",
 )
-def order_inversion(survey: EnsembleContext) -> Iterator[RuleResult]:
+def order_inversion(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Take rings in the order in which locks were taken so far."""
-    return _potential("D9", "Agree on one order of these locks.", survey)
+    return _potential("D9", "Agree on one order of these locks.", ctx)
 
 
 @rule(
@@ -289,13 +289,13 @@ def order_inversion(survey: EnsembleContext) -> Iterator[RuleResult]:
     code="ORD",
     means="Several locks of one kind are taken together, in no fixed order.",
 )
-def unordered_nesting(survey: EnsembleContext) -> Iterator[RuleResult]:
+def unordered_nesting(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Take rings among the locks of one class."""
-    return _potential("D10", "Sort the keys before locking several of them.", survey)
+    return _potential("D10", "Sort the keys before locking several of them.", ctx)
 
 
-def _potential(rule_id: str, advice: str, survey: EnsembleContext) -> Iterator[RuleResult]:
-    for found in survey.inversions:
+def _potential(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[RuleResult]:
+    for found in ctx.inversions:
         if found.rule == rule_id:
             yield RuleMatch(
                 about=FindingSubject(

@@ -26,26 +26,26 @@ from zktop.model.text import Text
     means="A child that is no contender goes before contenders; it will never be released.",
     only_if=("foreign", "waiters"),
 )
-def blocked_by_foreign(look: LockContext) -> Iterator[RuleResult]:
+def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
     """Find foreign children that somebody waits for, now or from the next look on."""
-    obstacles = look.lock.obstacles
+    obstacles = ctx.lock.obstacles
     if not obstacles:
         return
-    paths = [absolute(look.path, child.node) for child in obstacles]
+    paths = [absolute(ctx.path, child.node) for child in obstacles]
     named = several(map(short, paths))
-    is_free = not look.holders
-    waiting = len(look.waiters) if is_free else _behind(look, obstacles)
+    is_free = not ctx.holders
+    waiting = len(ctx.waiters) if is_free else _behind(ctx, obstacles)
     yield RuleMatch(
-        about=look.about(*obstacles, key=("blocked-by-foreign",)),
-        sentence=f"{named} is in the way in {look.name}: nobody holds, and nobody will until "
+        about=ctx.about(*obstacles, key=("blocked-by-foreign",)),
+        sentence=f"{named} is in the way in {ctx.name}: nobody holds, and nobody will until "
         f"{_it(paths)} deleted; {waits(waiting)}."
         if is_free
-        else f"{named} is in the way in {look.name}: {waits(waiting)} for it, now or from the "
+        else f"{named} is in the way in {ctx.name}: {waits(waiting)} for it, now or from the "
         f"next release on, until {_it(paths)} deleted.",
-        confidence=_confidence(look, is_free=is_free),
+        confidence=_confidence(ctx, is_free=is_free),
         evidence=(
-            *((True, whose(look, child)) for child in obstacles[:3]),
-            (True, f"clients that write {look.lock.layout} count it, and it sorts before them"),
+            *((True, whose(ctx, child)) for child in obstacles[:3]),
+            (True, f"clients that write {ctx.lock.layout} count it, and it sorts before them"),
             (None, "who made it does not delete it soon; a TTL node goes when its time is over"),
         ),
         advice=_advice(obstacles, paths),
@@ -57,35 +57,35 @@ def _it(paths: list[Text]) -> str:
     return f"{paths[0]} is" if len(paths) == 1 else "these are"
 
 
-def _behind(look: LockContext, obstacles: Iterable[Member]) -> int:
+def _behind(ctx: LockContext, obstacles: Iterable[Member]) -> int:
     """Count the waiters before whom an obstacle goes."""
     found = {
         member.node
-        for queue in folder_queues(look.lock.queues)
+        for queue in folder_queues(ctx.lock.lines)
         for member in queue.waiters
         if not queue.is_stranded(member) and any(queue.counts(member, one) for one in obstacles)
     }
-    return len(found) or len(look.waiters)
+    return len(found) or len(ctx.waiters)
 
 
-def _confidence(look: LockContext, *, is_free: bool) -> Confidence:
+def _confidence(ctx: LockContext, *, is_free: bool) -> Confidence:
     """All versions of Curator do so; of others the version is assumed, or told by a watch."""
-    if is_free and all(part.startswith("curator") for part in _layouts(look)):
+    if is_free and all(part.startswith("curator") for part in _layouts(ctx)):
         return "C4"
-    proofs = (p for queue in folder_queues(look.lock.queues) for p in queue.proofs.values())
+    proofs = (p for queue in folder_queues(ctx.lock.lines) for p in queue.proofs.values())
     return "C3" if all(proof.is_fresh for proof in proofs) else "C2"
 
 
-def _layouts(look: LockContext) -> list[str]:
-    return look.lock.layout.removeprefix("mixed:").split("+")
+def _layouts(ctx: LockContext) -> list[str]:
+    return ctx.lock.layout.removeprefix("mixed:").split("+")
 
 
-def whose(look: LockContext, child: Member) -> str:
+def whose(ctx: LockContext, child: Member) -> str:
     """Say whose a foreign child may be."""
     name = short(child.znode.name)
     if child.owner:
-        return f"{name} is no contender; it belongs to {look.who(child)} and goes with its session"
-    fitting = [one for one in sort_by_layout([child.znode]).layouts.values() if not one.guessed]
+        return f"{name} is no contender; it belongs to {ctx.who(child)} and goes with its session"
+    fitting = [one for one in sort_out([child.znode]).layouts.values() if not one.guessed]
     written = f"it is named as {fitting[0].name} names contenders" if fitting else ""
     made = "persistent, or a TTL or container node: made by hand, or left over"
     return f"no session owns {name}: {made}{f'; {written}' if written else ''}"
@@ -113,15 +113,15 @@ def _advice(obstacles: tuple[Member, ...], paths: list[Text]) -> str:
     means="Clients fail at a child whose name they cannot read, and leave their nodes behind.",
     only_if=("warnings", "waiters"),
 )
-def broken_by_foreign(look: LockContext) -> Iterator[RuleResult]:
+def broken_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
     """Find names that a client fails at, and the stranded nodes of those who did."""
-    for queue in folder_queues(look.lock.queues):
+    for queue in folder_queues(ctx.lock.lines):
         for found in queue.unreadable:
-            yield _broken(look, queue, found)
+            yield _broken(ctx, queue, found)
 
 
-def _broken(look: LockContext, queue: FolderQueue, found: UnreadableChild) -> RuleMatch:
-    child, path = found.child, absolute(look.path, found.child.node)
+def _broken(ctx: LockContext, queue: FolderQueue, found: Unreadable) -> RuleMatch:
+    child, path = found.child, absolute(ctx.path, found.child.node)
     failed, will_fail = found.failed, found.will_fail
     left = f"{count(len(failed), 'client')} failed at {path} and left {_nodes(len(failed))} behind"
     coming = f"{count(len(will_fail), 'client')} will fail at {path} at the next look"
@@ -129,21 +129,21 @@ def _broken(look: LockContext, queue: FolderQueue, found: UnreadableChild) -> Ru
     is_foreign = child.layout == FOREIGN
     reasons: tuple[Reason, ...] = (
         (True, f"clients that write {queue.layout.name} cannot read {short(child.znode.name)}"),
-        (True, whose(look, child))
+        (True, whose(ctx, child))
         if is_foreign
         else (True, f"it is a contender of another library: {child.layout}"),
         (None, f"the version that is assumed: {_about(queue)}"),
     )
     stop = f"Delete {path}" if is_foreign and not child.owner else "Use one library for each lock"
     return RuleMatch(
-        about=look.about(*failed, *will_fail, key=("broken-by-foreign", path)),
-        sentence=f"{look.name}: {what}.",
+        about=ctx.about(*failed, *will_fail, key=("broken-by-foreign", path)),
+        sentence=f"{ctx.name}: {what}.",
         confidence="C3",
         evidence=reasons,
         advice=f"{stop}, and restart the clients whose nodes are stranded."
         if failed
         else f"{stop}, before the next release.",
-        severity="critical" if failed and not look.holders else "warning",
+        severity="critical" if failed and not ctx.holders else "warning",
     )
 
 
@@ -167,17 +167,17 @@ def _about(queue: FolderQueue) -> str:
     means="Two waiters do not count each other, and wait for the same node: both will get it.",
     only_if=("waiters", "several"),
 )
-def split_queue(look: LockContext) -> Iterator[RuleResult]:
+def split_queue(ctx: LockContext) -> Iterator[RuleResult]:
     """Find pairs that will own the lock together after the next release."""
-    pair = next(_split(look), None)
+    pair = next(_split(ctx), None)
     if pair is None:
         return
     one, other, node = pair
-    is_seen = all(look.ensemble.watched(member.owner) is not None for member in (one, other))
+    is_seen = all(ctx.sight.watched(member.owner) is not None for member in (one, other))
     yield RuleMatch(
-        about=look.about(one, other, key=("split", one.layout, other.layout)),
-        sentence=f"{look.name} will have two owners when {short(node.znode.name)} goes: "
-        f"{look.who(one)} ({one.layout}) and {look.who(other)} ({other.layout}) both wait for it "
+        about=ctx.about(one, other, key=("split", one.layout, other.layout)),
+        sentence=f"{ctx.name} will have two owners when {short(node.znode.name)} goes: "
+        f"{ctx.who(one)} ({one.layout}) and {ctx.who(other)} ({other.layout}) both wait for it "
         "and do not count each other.",
         confidence="C3" if is_seen else "C2",
         evidence=(
@@ -188,10 +188,10 @@ def split_queue(look: LockContext) -> Iterator[RuleResult]:
     )
 
 
-def _split(look: LockContext) -> Iterator[tuple[Member, Member, Member]]:
+def _split(ctx: LockContext) -> Iterator[tuple[Member, Member, Member]]:
     """Give waiters of which neither counts the other, and the node that both wait for."""
     behind: dict[Text, dict[int, tuple[FolderQueue, Member]]] = {}
-    for queue in folder_queues(look.lock.queues):
+    for queue in folder_queues(ctx.lock.lines):
         for member in queue.waiters:
             nearest = queue.nearest(member)
             if nearest is not None:  # who goes by the same ranking counts one another

@@ -31,9 +31,9 @@ _GUARD = r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
     "itself.",
     only_if=("several",),
 )
-def ghost(look: LockContext) -> Iterator[RuleResult]:
+def ghost(ctx: LockContext) -> Iterator[RuleResult]:
     """Find two nodes of one queue with the same guard against retries."""
-    for line in look.lock.queues:
+    for line in ctx.lock.lines:
         tokens = [member.token for member in line.members]
         if len(set(tokens)) == len(tokens):
             continue
@@ -43,17 +43,17 @@ def ghost(look: LockContext) -> Iterator[RuleResult]:
                 continue
             earlier = seen.setdefault((split("/" + member.node)[0], member.token), member)
             if earlier is not member:
-                yield _ghost(look, earlier, member)
+                yield _ghost(ctx, earlier, member)
 
 
-def _ghost(look: LockContext, earlier: Member, later: Member) -> RuleMatch:
+def _ghost(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
     is_one_session = earlier.owner == later.owner
-    owner, first, second = look.who(later), short(earlier.node), short(later.node)
+    owner, first, second = ctx.who(later), short(earlier.node), short(later.node)
     waits_for = f"{second} waits for its own ghost {first}"
     return RuleMatch(
-        about=look.about(earlier, later),
-        sentence=f"{owner} has two nodes of one request in {look.name}: "
-        + (f"{waits_for}." if look.is_waiting(later) else f"{first} and {second}."),
+        about=ctx.about(earlier, later),
+        sentence=f"{owner} has two nodes of one request in {ctx.name}: "
+        + (f"{waits_for}." if ctx.is_waiting(later) else f"{first} and {second}."),
         confidence="C4",
         evidence=(
             (True, f"both names carry {short(later.token or '')}, made once for each request"),
@@ -77,21 +77,21 @@ def _ghost(look: LockContext, earlier: Member, later: Member) -> RuleMatch:
     "replaced.",
     only_if=("several", "watches", "connections"),
 )
-def ghost_without_guid(look: LockContext) -> Iterator[RuleResult]:
+def ghost_without_guid(ctx: LockContext) -> Iterator[RuleResult]:
     """Find a watch on an earlier node of one's own, with a reconnection in between."""
-    for session, places in look.owned.items():
+    for session, places in ctx.owned.items():
         if len(places) != FEW:
             continue
         for earlier, later in pairwise(places):
-            watched = look.watched_here(session) or ()
+            watched = ctx.watched_here(session) or ()
             is_exclusive = "read" not in (earlier.mode, later.mode) and not earlier.token
-            is_own = look.path_of(earlier.node) in watched and look.is_waiting(later)
-            if is_exclusive and is_own and _reconnected_between(look, earlier, later):
-                yield _unguarded(look, earlier, later)
+            is_own = ctx.path_of(earlier.node) in watched and ctx.is_waiting(later)
+            if is_exclusive and is_own and _reconnected_between(ctx, earlier, later):
+                yield _unguarded(ctx, earlier, later)
 
 
-def _reconnected_between(look: LockContext, earlier: Member, later: Member) -> bool:
-    presence = look.ensemble.presence(later.owner)
+def _reconnected_between(ctx: LockContext, earlier: Member, later: Member) -> bool:
+    presence = ctx.sight.presence(later.owner)
     made = presence.established if presence else None
     first, second = earlier.ctime, later.ctime
     if made is None or first is None or second is None:
@@ -99,14 +99,14 @@ def _reconnected_between(look: LockContext, earlier: Member, later: Member) -> b
     return first <= made <= second <= made + RETRY_WINDOW
 
 
-def _unguarded(look: LockContext, earlier: Member, later: Member) -> RuleMatch:
-    owner, usual = look.who(later), look.usual
-    since, idle = look.past.granted(earlier.node).at, look.around.sessions.idle_since(later.owner)
-    is_old = bool(usual and since and look.now_ms - since > FAR_BEYOND * usual[1])
+def _unguarded(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
+    owner, usual = ctx.who(later), ctx.usual
+    since, idle = ctx.past.granted(earlier.node).at, ctx.shared.sessions.idle_since(later.owner)
+    is_old = bool(usual and since and ctx.now_ms - since > FAR_BEYOND * usual[1])
     is_frozen = idle is not None and since is not None and idle - since < RETRY_WINDOW
     return RuleMatch(
-        about=look.about(earlier, later),
-        sentence=f"{owner} waits in {look.name} for {short(earlier.node)}, which is its own: "
+        about=ctx.about(earlier, later),
+        sentence=f"{owner} waits in {ctx.name} for {short(earlier.node)}, which is its own: "
         "its create was retried after a lost connection.",
         confidence="C3" if is_old and is_frozen else "C2",
         evidence=(
@@ -117,7 +117,7 @@ def _unguarded(look: LockContext, earlier: Member, later: Member) -> RuleMatch:
         ),
         advice=f"Restart {owner}. Its library puts no guid into the name, so a retried create "
         "cannot recognise itself.",
-        as_of=look.ensemble.watched_at(later.owner),
+        as_of=ctx.sight.watched_at(later.owner),
     )
 
 
@@ -134,29 +134,29 @@ def _unguarded(look: LockContext, earlier: Member, later: Member) -> RuleMatch:
     means="A process came back with a new session and waits until its old one has expired.",
     only_if=("waiters", "connections"),
 )
-def previous_life(look: LockContext) -> Iterator[RuleResult]:
+def previous_life(ctx: LockContext) -> Iterator[RuleResult]:
     """Find a blocker with the label of a live waiter, whose session is connected nowhere."""
-    if not look.waiters:
+    if not ctx.waiters:
         return
     waiting: dict[str, Member] = {
-        str(member.label): member for member in look.waiters if member.label is not None
+        str(member.label): member for member in ctx.waiters if member.label is not None
     }
-    for old in look.members:
+    for old in ctx.members:
         new = waiting.get(str(old.label))
         if new is None or not old.owner or new.owner in (0, old.owner):
             continue
-        is_away = look.ensemble.connected(old.owner, old.czxid) is False
-        is_ahead = look.place[old.node] < look.place[new.node]
-        if is_away and is_ahead and look.ensemble.connected(new.owner):
-            yield _previous_life(look, old, new)
+        is_away = ctx.sight.connected(old.owner, old.czxid) is False
+        is_ahead = ctx.place[old.node] < ctx.place[new.node]
+        if is_away and is_ahead and ctx.sight.connected(new.owner):
+            yield _previous_life(ctx, old, new)
 
 
-def _previous_life(look: LockContext, old: Member, new: Member) -> RuleMatch:
-    expires = look.ensemble.expires_in(old.owner, look.now_ms)
+def _previous_life(ctx: LockContext, old: Member, new: Member) -> RuleMatch:
+    expires = ctx.sight.expires_in(old.owner, ctx.now_ms)
     ending = f"it expires in at most {span(expires.high)}" if expires else "it must expire"
     return RuleMatch(
-        about=look.about(old, new),
-        sentence=f"{look.who(new)} waits in {look.name} for its own previous session; {ending}.",
+        about=ctx.about(old, new),
+        sentence=f"{ctx.who(new)} waits in {ctx.name} for its own previous session; {ending}.",
         confidence="C3",
         evidence=(
             (True, f"both nodes are labelled {short(old.label or '')}"),

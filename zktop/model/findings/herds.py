@@ -28,32 +28,32 @@ STALE_SHOWN = 20  # sessions of one lock; more of them make no better finding
     means="Many watch one node although only one of them can go on when it vanishes.",
     only_if=("watches",),
 )
-def herd_on_member(look: LockContext) -> Iterator[RuleResult]:
+def herd_on_member(ctx: LockContext) -> Iterator[RuleResult]:
     """Find members that are watched by more exclusive waiters than can go on."""
-    bound = _many(look)
-    if look.lock.kind == "single":
-        yield from _herd_on_single(look, bound)
-    if look.lock.kind == "single" or len(look.waiters) < bound:
+    bound = _many(ctx)
+    if ctx.lock.kind == "single":
+        yield from _herd_on_single(ctx, bound)
+    if ctx.lock.kind == "single" or len(ctx.waiters) < bound:
         return
-    watching, unexpected = _watching(look)
+    watching, unexpected = _watching(ctx)
     for path, number in watching.items():
-        member = look.at_path.get(path)
+        member = ctx.at_path.get(path)
         if number >= bound and member is not None:
-            yield _herd(look, member, number, unexpected[path])
+            yield _herd(ctx, member, number, unexpected[path])
 
 
-def _many(look: LockContext) -> int:
-    return max(look.thresholds.herd, (len(look.waiters) + 1) // 2)
+def _many(ctx: LockContext) -> int:
+    return max(ctx.thresholds.herd, (len(ctx.waiters) + 1) // 2)
 
 
-def _watching(look: LockContext) -> tuple[Counter[Text], Counter[Text]]:
+def _watching(ctx: LockContext) -> tuple[Counter[Text], Counter[Text]]:
     """Count who would wake in vain, by watched path; and who is not even meant to wake.
 
     Readers that share one writer all go on together: they are no herd.
     """
     vain: Counter[Text] = Counter()
     unexpected: Counter[Text] = Counter()
-    for seen in look.waiting:
+    for seen in ctx.waiting:
         for path in seen.others:
             if path not in seen.expected:
                 unexpected[path] += 1
@@ -63,11 +63,11 @@ def _watching(look: LockContext) -> tuple[Counter[Text], Counter[Text]]:
     return vain, unexpected
 
 
-def _herd(look: LockContext, member: Member, number: int, unexpected: int) -> RuleMatch:
-    is_known = unexpected < look.thresholds.herd
+def _herd(ctx: LockContext, member: Member, number: int, unexpected: int) -> RuleMatch:
+    is_known = unexpected < ctx.thresholds.herd
     return RuleMatch(
-        about=look.about(member),
-        sentence=f"{count(number, 'session')} wake when {short(member.node)} in {look.name} goes, "
+        about=ctx.about(member),
+        sentence=f"{count(number, 'session')} wake when {short(member.node)} in {ctx.name} goes, "
         "and one of them can go on.",
         confidence="C3",
         evidence=(
@@ -77,18 +77,18 @@ def _herd(look: LockContext, member: Member, number: int, unexpected: int) -> Ru
         advice="Let each waiter watch its predecessor only; every release now costs about "
         f"{number} requests.",
         severity="info" if is_known else "warning",
-        as_of=look.ensemble.watched_at(look.waiting[0].member.owner),
-        patience_ms=look.thresholds.settle,
+        as_of=ctx.sight.watched_at(ctx.waiting[0].member.owner),
+        patience_ms=ctx.thresholds.settle,
     )
 
 
-def _herd_on_single(look: LockContext, bound: int) -> Iterator[RuleResult]:
-    for holder in look.holders[:1]:
-        watchers = look.ensemble.watchers(look.path_of(holder.node)) - {holder.owner}
+def _herd_on_single(ctx: LockContext, bound: int) -> Iterator[RuleResult]:
+    for holder in ctx.holders[:1]:
+        watchers = ctx.sight.watchers(ctx.path_of(holder.node)) - {holder.owner}
         if len(watchers) >= bound:
             yield RuleMatch(
-                about=look.about(holder, key=("single",)),
-                sentence=f"{count(len(watchers), 'session')} wake when {look.name} is freed, and "
+                about=ctx.about(holder, key=("single",)),
+                sentence=f"{count(len(watchers), 'session')} wake when {ctx.name} is freed, and "
                 "one of them gets it.",
                 confidence="C3",
                 evidence=(
@@ -98,7 +98,7 @@ def _herd_on_single(look: LockContext, bound: int) -> Iterator[RuleResult]:
                 advice="One node per lock scales to a few waiters; more need a queue of "
                 "sequential nodes.",
                 severity="info",
-                patience_ms=look.thresholds.settle,
+                patience_ms=ctx.thresholds.settle,
             )
 
 
@@ -113,37 +113,37 @@ def _herd_on_single(look: LockContext, bound: int) -> Iterator[RuleResult]:
     means="Most waiters wake at every change in the queue and list it again.",
     only_if=("queue",),
 )
-def herd_on_parent(look: LockContext) -> Iterator[RuleResult]:
+def herd_on_parent(ctx: LockContext) -> Iterator[RuleResult]:
     """Find waiters that watch the list of children, by their recipe or by what wakes them."""
-    if len(look.waiters) < look.thresholds.herd:
+    if len(ctx.waiters) < ctx.thresholds.herd:
         return
-    herd = [member for member in look.waiters if member.node in look.watching_children]
-    is_known = len(herd) >= _many(look)
+    herd = [member for member in ctx.waiters if member.node in ctx.watching_children]
+    is_known = len(herd) >= _many(ctx)
     clue = "inferred: they are spoken to unasked, and no table shows a watch"
     if not is_known:
-        herd = [s.member for s in look.astray if look.lookout.watches_children(s.member.owner)]
+        herd = [s.member for s in ctx.astray if ctx.lookout.watches_children(s.member.owner)]
         clue = "the watch table lists their sessions at the lock's own znode" if herd else clue
     if not herd:
-        herd = [s.member for s in look.astray if not s.here and _was_woken(look, s.member.owner)]
-    if len(herd) >= _many(look):
+        herd = [s.member for s in ctx.astray if not s.here and _was_woken(ctx, s.member.owner)]
+    if len(herd) >= _many(ctx):
         number = len(herd)
         yield RuleMatch(
-            about=look.about(*look.holders[:1], key=("parent",)),
-            sentence=f"{count(number, 'waiter')} of {look.name} wake at every change in it and "
+            about=ctx.about(*ctx.holders[:1], key=("parent",)),
+            sentence=f"{count(number, 'waiter')} of {ctx.name} wake at every change in it and "
             "list it again.",
             confidence="C3" if is_known else "C2",
             evidence=(
                 (is_known or None, "their recipe watches the children of the lock"),
                 (None if is_known else True, clue),
             ),
-            advice=f"Each release costs {number} listings of {count(len(look.members), 'name')}; "
+            advice=f"Each release costs {number} listings of {count(len(ctx.members), 'name')}; "
             "let each waiter watch its predecessor.",
             severity="info" if is_known else "warning",
         )
 
 
-def _was_woken(look: LockContext, session: Session) -> bool:
-    step, presence = look.around.sessions.step(session), look.ensemble.presence(session)
+def _was_woken(ctx: LockContext, session: Session) -> bool:
+    step, presence = ctx.shared.sessions.step(session), ctx.sight.presence(session)
     is_listing = presence is not None and presence.last_operation == "GETC"
     return is_listing and step is not None and step.notifications > 0 and step.requests > 0
 
@@ -158,21 +158,21 @@ def _was_woken(look: LockContext, session: Session) -> bool:
     means="Every release makes many waiters set their watch anew, several times a second.",
     only_if=("queue",),
 )
-def rewatch_storm(look: LockContext) -> Iterator[RuleResult]:
+def rewatch_storm(ctx: LockContext) -> Iterator[RuleResult]:
     """Find locks where releases a second times woken waiters is more than servers should bear."""
-    is_small = len(look.waiters) < look.thresholds.herd
-    woken = 0 if is_small else max(_woken(look).values(), default=0)
-    if woken < look.thresholds.herd:
+    is_small = len(ctx.waiters) < ctx.thresholds.herd
+    woken = 0 if is_small else max(_woken(ctx).values(), default=0)
+    if woken < ctx.thresholds.herd:
         return
-    releases = look.past.releases_per_s
+    releases = ctx.past.releases_per_s
     if releases is None:
         yield MissingInput("the lock was not watched for long enough to know its rate", "history")
         return
     load = woken * releases
-    if load > look.thresholds.storm_requests_per_second or releases >= BURSTS_PER_S:
+    if load > ctx.thresholds.storm_requests_per_second or releases >= BURSTS_PER_S:
         yield RuleMatch(
-            about=look.about(key=("storm",)),
-            sentence=f"{look.name} is released {releases:.1f} times a second and each time "
+            about=ctx.about(key=("storm",)),
+            sentence=f"{ctx.name} is released {releases:.1f} times a second and each time "
             f"{count(woken, 'waiter')} wake: about {load:.0f} requests a second.",
             confidence="C2",
             evidence=(
@@ -185,9 +185,9 @@ def rewatch_storm(look: LockContext) -> Iterator[RuleResult]:
         )
 
 
-def _woken(look: LockContext) -> Counter[Text]:
-    woken = Counter(path for seen in look.waiting for path in seen.others)
-    woken[look.path] += len(look.watching_children)
+def _woken(ctx: LockContext) -> Counter[Text]:
+    woken = Counter(path for seen in ctx.waiting for path in seen.others)
+    woken[ctx.path] += len(ctx.watching_children)
     return woken
 
 
@@ -202,26 +202,26 @@ def _woken(look: LockContext) -> Counter[Text]:
     means="The one before it gave up, and it stopped watching: it may believe it has the lock.",
     only_if=("waiters", "watches", "departures"),
 )
-def relinked(look: LockContext) -> Iterator[RuleResult]:
+def relinked(ctx: LockContext) -> Iterator[RuleResult]:
     """Find waiters without a watch that were active after somebody before them gave up."""
-    quits = [gone for gone in look.past.departures if gone.ending == "abandoned"]
-    for seen in look.astray if quits else ():
+    quits = [gone for gone in ctx.past.departures if gone.ending == "abandoned"]
+    for seen in ctx.astray if quits else ():
         member = seen.member
-        idle = look.around.sessions.idle_since(member.owner)
+        idle = ctx.shared.sessions.idle_since(member.owner)
         left = max((q.gone_at for q in quits if q.czxid < member.czxid), default=None)
         if idle is None or left is None or idle <= left:
             continue
-        if seen.here or not seen.expected or not look.is_wrong(seen):
+        if seen.here or not seen.expected or not ctx.is_wrong(seen):
             continue
-        if (look.ensemble.watched_at(member.owner) or 0) > left + look.thresholds.settle:
-            yield _relinked(look, member)
+        if (ctx.sight.watched_at(member.owner) or 0) > left + ctx.thresholds.settle:
+            yield _relinked(ctx, member)
 
 
-def _relinked(look: LockContext, member: Member) -> RuleMatch:
-    who = look.who(member)
+def _relinked(ctx: LockContext, member: Member) -> RuleMatch:
+    who = ctx.who(member)
     return RuleMatch(
-        about=look.about(member),
-        sentence=f"{who} is not first in {look.name}, but stopped watching when one before it "
+        about=ctx.about(member),
+        sentence=f"{who} is not first in {ctx.name}, but stopped watching when one before it "
         "gave up: it may believe that it owns the lock.",
         confidence="C1",
         evidence=(
@@ -230,7 +230,7 @@ def _relinked(look: LockContext, member: Member) -> RuleMatch:
             (None, "its client takes any deletion for the grant"),
         ),
         advice=f"Look whether {who} lists the queue again when its watch fires.",
-        as_of=look.ensemble.watched_at(member.owner),
+        as_of=ctx.sight.watched_at(member.owner),
     )
 
 
@@ -243,33 +243,33 @@ def _relinked(look: LockContext, member: Member) -> RuleMatch:
     means="A session still watches a member but has no place in the queue any more.",
     only_if=("waiters", "watches"),
 )
-def stale_watch(look: LockContext) -> Iterator[RuleResult]:
+def stale_watch(ctx: LockContext) -> Iterator[RuleResult]:
     """Find watchers of members that own no place in the lock."""
-    if look.lock.kind == "single" or not look.waiters:
+    if ctx.lock.kind == "single" or not ctx.waiters:
         return
     stale: dict[Session, list[Member]] = {}
-    for table in (one.watches for one in look.ensemble.tables if one.watches):
-        for path, member in look.at_path.items():
+    for table in (one.watches for one in ctx.sight.witnesses if one.watches):
+        for path, member in ctx.at_path.items():
             for session in table.by_path.get(path, ()):
-                if session not in look.owned and session != look.ensemble.own:
+                if session not in ctx.owned and session != ctx.sight.own:
                     stale.setdefault(session, []).append(member)
     for session in sorted(stale)[:STALE_SHOWN]:
-        yield _stale(look, session, stale[session])
+        yield _stale(ctx, session, stale[session])
 
 
-def _stale(look: LockContext, session: Session, members: list[Member]) -> RuleMatch:
-    who = look.around.who(session)
-    about = look.about(*members, key=("stale", session))
+def _stale(ctx: LockContext, session: Session, members: list[Member]) -> RuleMatch:
+    who = ctx.shared.who(session)
+    about = ctx.about(*members, key=("stale", session))
     return RuleMatch(
         about=replace(about, sessions=(session,), who=(who,)),
         sentence=f"{who} watches {several(short(member.node) for member in members)} in "
-        f"{look.name} but has no place there.",
+        f"{ctx.name} but has no place there.",
         confidence="C3",
         evidence=(
             (True, "its session owns no node in this lock"),
             (None, "it gave up waiting; it does not just look on"),
         ),
         advice="Harmless: a client that gave up removes its node and forgets its watch.",
-        as_of=look.ensemble.watched_at(session),
-        patience_ms=look.thresholds.stale_watch,
+        as_of=ctx.sight.watched_at(session),
+        patience_ms=ctx.thresholds.stale_watch,
     )

@@ -45,42 +45,42 @@ SKEW = 1_000  # ms; less changes no age on a screen
     means="Somebody holds the lock for much longer than it usually is held, and others wait.",
     only_if=("waiters",),
 )
-def long_hold(look: LockContext) -> Iterator[RuleResult]:
+def long_hold(ctx: LockContext) -> Iterator[RuleResult]:
     """Find holders beyond ten times the 99th percentile, while somebody waits."""
-    if not look.waiters or look.lock.kind == "election":
+    if not ctx.waiters or ctx.lock.kind == "election":
         return
-    usual = look.usual
+    usual = ctx.usual
     if usual is None:
         yield MissingInput("too few finished holds were seen to know what is usual", "history")
-    bound = hold_bound(look)
-    for holder in look.holders:
-        granted = look.past.granted(holder.node)
+    bound = hold_bound(ctx)
+    for holder in ctx.holders:
+        granted = ctx.past.granted(holder.node)
         since = granted.at
-        if since is None or look.is_tangled(holder):
+        if since is None or ctx.is_tangled(holder):
             continue
-        if look.now_ms - since <= bound:
+        if ctx.now_ms - since <= bound:
             yield LookAgainAt(since + bound + 1)
         else:
-            yield _long_hold(look, holder, since, "at least " if granted.how != "seen" else "")
+            yield _long_hold(ctx, holder, since, "at least " if granted.how != "seen" else "")
 
 
-def hold_bound(look: LockContext) -> int:
+def hold_bound(ctx: LockContext) -> int:
     """Give the length of a hold beyond which it is no longer normal.
 
     Without knowing what is usual here, only what is long by any measure is worth a line.
     """
-    usual, least = look.usual, look.thresholds.long_hold
+    usual, least = ctx.usual, ctx.thresholds.long_hold
     return max(least, BEYOND * usual[1]) if usual else LONG_ANYWHERE * least
 
 
-def _long_hold(look: LockContext, holder: Member, since: Millis, prefix: str) -> RuleMatch:
-    usual, who = look.usual, look.who(holder)
-    held = look.now_ms - since
+def _long_hold(ctx: LockContext, holder: Member, since: Millis, prefix: str) -> RuleMatch:
+    usual, who = ctx.usual, ctx.who(holder)
+    held = ctx.now_ms - since
     compared = f", {held // max(1, usual[1])} times the usual longest" if usual else ""
     return RuleMatch(
-        about=look.about(holder),
-        sentence=f"{who} has held {look.name} for {prefix}{span(held)}{compared}; "
-        f"{waits(len(look.waiters))}.",
+        about=ctx.about(holder),
+        sentence=f"{who} has held {ctx.name} for {prefix}{span(held)}{compared}; "
+        f"{waits(len(ctx.waiters))}.",
         confidence="C2" if usual else "C1",
         evidence=(
             (True, f"99 of 100 holds of this lock last {span(usual[1])} at most")
@@ -106,31 +106,31 @@ def _long_hold(look: LockContext, holder: Member, since: Millis, prefix: str) ->
     means="The lock is never free: requests come as fast as they are served, or faster.",
     only_if=("queue",),
 )
-def convoy(look: LockContext) -> Iterator[RuleResult]:
+def convoy(ctx: LockContext) -> Iterator[RuleResult]:
     """Find locks that were held all the minute, moved, and have no shorter queue for it."""
-    past, queue = look.past, len(look.waiters)
-    if queue < look.thresholds.herd or look.lock.kind == "election":
+    past, queue = ctx.past, len(ctx.waiters)
+    if queue < ctx.thresholds.herd or ctx.lock.kind == "election":
         return
     if past.busy is None or past.queue_before is None:
         yield MissingInput("the lock has not been watched for a minute yet", "history")
-    elif past.busy >= BUSY and queue >= past.queue_before and _moves(look):
-        yield _convoy(look, queue)
+    elif past.busy >= BUSY and queue >= past.queue_before and _moves(ctx):
+        yield _convoy(ctx, queue)
 
 
-def _moves(look: LockContext) -> bool:
+def _moves(ctx: LockContext) -> bool:
     """Tell whether the lock is handed on, after holds of normal length."""
-    since = [look.past.granted(holder.node).at for holder in look.holders]
-    is_long = any(at is not None and look.now_ms - at > hold_bound(look) for at in since)
-    return bool(look.past.releases_per_s) and not is_long
+    since = [ctx.past.granted(holder.node).at for holder in ctx.holders]
+    is_long = any(at is not None and ctx.now_ms - at > hold_bound(ctx) for at in since)
+    return bool(ctx.past.releases_per_s) and not is_long
 
 
-def _convoy(look: LockContext, queue: int) -> RuleMatch:
-    past, usual = look.past, look.usual
-    drain = queue * usual[0] // max(1, look.lock.leases or 1) if usual else None
+def _convoy(ctx: LockContext, queue: int) -> RuleMatch:
+    past, usual = ctx.past, ctx.usual
+    drain = queue * usual[0] // max(1, ctx.lock.leases or 1) if usual else None
     drained = f"; without new ones it would drain in {span(drain)}" if drain else ""
     return RuleMatch(
-        about=look.about(key=("convoy",)),
-        sentence=f"{look.name} is never free: {waits(queue)}, "
+        about=ctx.about(key=("convoy",)),
+        sentence=f"{ctx.name} is never free: {waits(queue)}, "
         f"{past.requests_per_s or 0:.1f} come and {past.releases_per_s or 0:.1f} go a "
         f"second{drained}.",
         confidence="C3",
@@ -140,7 +140,7 @@ def _convoy(look: LockContext, queue: int) -> RuleMatch:
             (None, "it is no batch that ends by itself"),
         ),
         advice="Shorten what is done under the lock, or split it into several locks.",
-        patience_ms=look.thresholds.convoy,
+        patience_ms=ctx.thresholds.convoy,
     )
 
 
@@ -155,31 +155,31 @@ def _convoy(look: LockContext, queue: int) -> RuleMatch:
     means="Readers that came later keep being served before a waiting writer.",
     only_if=("waiters", "read-write", "departures"),
 )
-def writer_starvation(look: LockContext) -> Iterator[RuleResult]:
+def writer_starvation(ctx: LockContext) -> Iterator[RuleResult]:
     """Find writers that were overtaken by many readers that came after them."""
-    if look.lock.kind != "read-write":
+    if ctx.lock.kind != "read-write":
         return
-    bound = look.thresholds.starved_readers
-    for writer in look.waiters if all(holder.mode == "read" for holder in look.holders) else ():
+    bound = ctx.thresholds.starved_readers
+    for writer in ctx.waiters if all(holder.mode == "read" for holder in ctx.holders) else ():
         later = [
             gone.ending == "released"
-            for gone in look.past.departures
+            for gone in ctx.past.departures
             if gone.mode == "read" and gone.czxid > writer.czxid
         ]
-        age = look.age(writer) or 0
+        age = ctx.age(writer) or 0
         if writer.mode == "read" or len(later) < bound:
             continue
-        if age > look.thresholds.long_hold:
-            yield _starved_writer(look, writer, later, age)
+        if age > ctx.thresholds.long_hold:
+            yield _starved_writer(ctx, writer, later, age)
         else:
-            yield LookAgainAt(look.now_ms + look.thresholds.long_hold - age + 1)
+            yield LookAgainAt(ctx.now_ms + ctx.thresholds.long_hold - age + 1)
 
 
-def _starved_writer(look: LockContext, writer: Member, later: list[bool], age: int) -> RuleMatch:
-    overtaken, is_known = len(later), sum(later) >= look.thresholds.starved_readers
+def _starved_writer(ctx: LockContext, writer: Member, later: list[bool], age: int) -> RuleMatch:
+    overtaken, is_known = len(later), sum(later) >= ctx.thresholds.starved_readers
     return RuleMatch(
-        about=look.about(writer),
-        sentence=f"{look.who(writer)} has waited {span(age)} to write {look.name} while "
+        about=ctx.about(writer),
+        sentence=f"{ctx.who(writer)} has waited {span(age)} to write {ctx.name} while "
         f"{count(overtaken, 'reader')} that came later "
         f"{'were served' if is_known else 'have come and gone'}.",
         confidence="C2" if is_known else "C1",
@@ -206,32 +206,32 @@ def _starved_writer(look: LockContext, writer: Member, later: list[bool], age: i
     means="Somebody gives up waiting again and again, and each time starts at the tail.",
     only_if=("attempts",),
 )
-def retry_starvation(look: LockContext) -> Iterator[RuleResult]:
+def retry_starvation(ctx: LockContext) -> Iterator[RuleResult]:
     """Find who gave up several times in a row while later ones were served."""
-    bound = look.thresholds.starved_retries
+    bound = ctx.thresholds.starved_retries
     tries = {
         who: tried
-        for who, tried in look.past.attempts.items()
+        for who, tried in ctx.past.attempts.items()
         if tried.given_up >= bound and tried.overtaken >= bound
     }
     if not tries:
         return
     from zktop.model.history.statistics import identity_of  # noqa: PLC0415  few give up so often
 
-    present = {identity_of(member) for member in look.waiters}
-    recent = {g.label for g in look.past.departures if look.now_ms - g.gone_at < RECENT}
+    present = {identity_of(member) for member in ctx.waiters}
+    recent = {g.label for g in ctx.past.departures if ctx.now_ms - g.gone_at < RECENT}
     for who, tried in tries.items():
         if who in present or who in recent:
-            yield _starved_retrier(look, who, tried)
+            yield _starved_retrier(ctx, who, tried)
 
 
-def _starved_retrier(look: LockContext, who: str, tried: "Attempts") -> RuleMatch:
+def _starved_retrier(ctx: LockContext, who: str, tried: "Attempts") -> RuleMatch:
     learned = tried.learned_timeout_ms
     after = f", each time after about {span(learned)}" if learned else ""
-    about = look.about(key=("retries", who))
+    about = ctx.about(key=("retries", who))
     return RuleMatch(
         about=replace(about, who=(short(who),)),
-        sentence=f"{short(who)} gave up {look.name} {tried.given_up} times in a row{after}, while "
+        sentence=f"{short(who)} gave up {ctx.name} {tried.given_up} times in a row{after}, while "
         f"{count(tried.overtaken, 'later one')} got it.",
         confidence="C2",
         evidence=(
@@ -254,20 +254,20 @@ def _starved_retrier(look: LockContext, who: str, tried: "Attempts") -> RuleMatc
     means="The queue is so long that listing it costs, or will fail.",
     only_if=("queue",),
 )
-def too_many_members(look: LockContext) -> Iterator[RuleResult]:
+def too_many_members(ctx: LockContext) -> Iterator[RuleResult]:
     """Find long queues, and listings that come near what a client may receive."""
-    queue, limits = len(look.waiters), look.thresholds
+    queue, limits = len(ctx.waiters), ctx.thresholds
     if queue <= limits.queue_long:
         return
-    size = sum(NAME_OVERHEAD + len(member.node) for member in look.members)
+    size = sum(NAME_OVERHEAD + len(member.node) for member in ctx.members)
     is_too_long = queue > limits.queue_too_long or size > LISTING_LIMIT // 2
     yield RuleMatch(
-        about=look.about(key=("crowd",)),
-        sentence=f"{waits(queue)} in {look.name}: a listing is {size // 1024} KiB, at most "
+        about=ctx.about(key=("crowd",)),
+        sentence=f"{waits(queue)} in {ctx.name}: a listing is {size // 1024} KiB, at most "
         f"{LISTING_LIMIT // 1024} fit.",
         confidence="C4",
         evidence=(
-            (True, f"{count(len(look.members), 'node')}, each read by whoever lists the queue"),
+            (True, f"{count(len(ctx.members), 'node')}, each read by whoever lists the queue"),
             (None, "jute.maxbuffer has its default of 1 MiB"),
         ),
         advice="Every release makes clients list all names: find out why so many ask for one "
@@ -284,9 +284,9 @@ def too_many_members(look: LockContext) -> Iterator[RuleResult]:
     needs=("stats",),
     means="The leader's clock jumped or differs from ours: ages on the screen are approximate.",
 )
-def clock_skew(look: LockContext) -> Iterator[RuleResult]:
+def clock_skew(ctx: LockContext) -> Iterator[RuleResult]:
     """Find nodes that were created before an earlier one, or after they were read."""
-    members = [member for member in look.members if member.czxid and member.ctime is not None]
+    members = [member for member in ctx.members if member.czxid and member.ctime is not None]
     members.sort(key=lambda member: member.czxid)
     jump, latest, earlier = 0, 0, None
     for member in members:
@@ -294,19 +294,19 @@ def clock_skew(look: LockContext) -> Iterator[RuleResult]:
         if latest - created > jump:
             jump, earlier = latest - created, member
         latest = max(latest, created)
-    ahead = latest - look.lock.at if look.lock.at else 0
+    ahead = latest - ctx.lock.at if ctx.lock.at else 0
     if jump > SKEW and earlier is not None:
-        yield _skew(look, f"went back by {span(jump)}", "C4", "a later node has an earlier time")
+        yield _skew(ctx, f"went back by {span(jump)}", "C4", "a later node has an earlier time")
     elif ahead > SKEW:
-        yield _skew(look, f"is ahead of ours by {span(ahead)}", "C3", "a node is from the future")
+        yield _skew(ctx, f"is ahead of ours by {span(ahead)}", "C3", "a node is from the future")
 
 
-def _skew(look: LockContext, how: str, confidence: Confidence, why: str) -> RuleMatch:
+def _skew(ctx: LockContext, how: str, confidence: Confidence, why: str) -> RuleMatch:
     # One clock is wrong, not every lock: all locks share this subject.
     return RuleMatch(
-        about=replace(look.about(key=("clock",)), lock=None, key=("clock",)),
+        about=replace(ctx.about(key=("clock",)), lock=None, key=("clock",)),
         sentence=f"The leader's clock {how}: ages are approximate.",
         confidence=confidence,
-        evidence=((True, f"{why}, in {look.name}"),),
+        evidence=((True, f"{why}, in {ctx.name}"),),
         advice="Synchronise the clocks of the servers (NTP); leaders stamp all nodes.",
     )

@@ -22,11 +22,11 @@ SHARE: Final = 0.1  # of those that had places in locks
     needs=("history",),
     means="Many sessions expired at once: a host, a network or a server failed.",
 )
-def mass_expiry(survey: EnsembleContext) -> Iterator[RuleResult]:
+def mass_expiry(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Find sessions that expired within a quarter of a minute, for two minutes after that."""
-    gone = survey.expired
+    gone = ctx.expired
     sessions = {one.session for one in gone}
-    known = len(survey.owners) + sum(session not in survey.owners for session in sessions)
+    known = len(ctx.owners) + sum(session not in ctx.owners for session in sessions)
     if len(sessions) < max(LEAST, SHARE * known):
         return
     first, last = min(one.at for one in gone), max(one.at for one in gone)

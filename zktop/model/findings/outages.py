@@ -23,9 +23,9 @@ from zktop.model.format import clock, short
     needs=("names",),
     means="A server of the ensemble is down, or runs without a quorum and serves no clients.",
 )
-def member_down(survey: EnsembleContext) -> Iterator[RuleResult]:
+def member_down(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Find servers that refuse connections, and those that say they serve no clients."""
-    servers = _servers(survey)
+    servers = _servers(ctx)
     for server in servers:
         name = short(server.server)
         if server.state == "down":
@@ -56,9 +56,9 @@ def member_down(survey: EnsembleContext) -> Iterator[RuleResult]:
     needs=("names",),
     means="A server accepts connections and does not answer: it is paused, overloaded or cut off.",
 )
-def no_answer(survey: EnsembleContext) -> Iterator[RuleResult]:
+def no_answer(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Find servers that were silent in two rounds, one after the other."""
-    servers = _servers(survey)
+    servers = _servers(ctx)
     for server in servers:
         if server.state == "no-answer":
             yield _verdict(
@@ -72,8 +72,8 @@ def no_answer(survey: EnsembleContext) -> Iterator[RuleResult]:
             )
 
 
-def _servers(survey: EnsembleContext) -> Sequence[Server]:
-    return [tables.server for _, tables in sorted(survey.tables.items()) if tables.server]
+def _servers(ctx: EnsembleContext) -> Sequence[Server]:
+    return [tables.server for _, tables in sorted(ctx.tables.items()) if tables.server]
 
 
 def _answering(servers: Sequence[Server]) -> str:

@@ -215,7 +215,7 @@ class FindingTracker:
         path = lock.path
         past = self._histories.of(path, look.now)
         root = self._root_changes.get(path, NO_ROOT_CHANGES)
-        context = LockContext(lock=lock, around=shared, past=past, root=root)
+        context = LockContext(lock=lock, shared=shared, past=past, root=root)
         if lock.size > CROWD:
             self._rests_until[path] = look.now + REST_PER_MEMBER_MS * lock.size
         else:
@@ -229,7 +229,7 @@ class FindingTracker:
 
     def _examine_ensemble(self, look: LookInput, shared: SharedContext) -> None:
         context = EnsembleContext(
-            around=shared,
+            shared=shared,
             world=look.world,
             tables=look.world.tables,
             link=look.world.link,

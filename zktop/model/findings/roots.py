@@ -17,9 +17,9 @@ from zktop.model.world.roots import DeniedRoot, denied_roots, missing_roots
     needs=("names",),
     means="A root that was asked for does not exist, so zktop sees no locks there.",
 )
-def root_missing(survey: EnsembleContext) -> Iterator[RuleResult]:
+def root_missing(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Find roots that are not there, and the name that may have been meant."""
-    for root in missing_roots(survey.world, survey.around.settings):
+    for root in missing_roots(ctx.world, ctx.shared.settings):
         path = short(root.absent)
         where = "" if root.root == root.absent else f" (root {short(root.root)})"
         meant = f" Did you mean {short(root.meant)}?" if root.meant else ""
@@ -41,13 +41,13 @@ def root_missing(survey: EnsembleContext) -> Iterator[RuleResult]:
     needs=("names",),
     means="An ACL does not let zktop list a root, so the locks below it are hidden.",
 )
-def root_denied(survey: EnsembleContext) -> Iterator[RuleResult]:
+def root_denied(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Find roots that may not be listed, and say how much is hidden."""
-    for root in denied_roots(survey.world, survey.around.settings):
+    for root in denied_roots(ctx.world, ctx.shared.settings):
         yield RuleMatch(
             about=FindingSubject(key=("root", root.root)),
             sentence=f"zktop may not list {short(root.base)} (root {short(root.root)}): "
-            f"{_hidden(root)} hidden. {_shown_elsewhere(root, survey.around.ensemble)}",
+            f"{_hidden(root)} hidden. {_shown_elsewhere(root, ctx.shared.sight)}",
             confidence="C4",
             evidence=((True, "the server refused: no READ permission"),),
             advice="Give zktop an identity that may read the locks (--auth).",

@@ -44,28 +44,28 @@ _ADVICE = "Upgrade Curator in {} (CURATOR-621), or release the read lock first."
     means="A writer also reads; when it stops writing, the next writer owns beside that reader.",
     only_if=("several", "read-write"),
 )
-def downgrade_overlap(look: LockContext) -> Iterator[RuleResult]:
+def downgrade_overlap(ctx: LockContext) -> Iterator[RuleResult]:
     """Find a session that holds a write and a later read lock, with a writer in between."""
-    for line in look.lock.queues if look.lock.kind == "read-write" else ():
+    for line in ctx.lock.lines if ctx.lock.kind == "read-write" else ():
         holders = [member for member in line.holders if member.owner]
         for read in (member for member in holders if member.mode == "read"):
             write = next((m for m in holders if m.mode == "write" and m.owner == read.owner), None)
             if write is None or write.sequence == read.sequence:
                 continue
-            start, end = look.place[write.node] + 1, look.place[read.node]
+            start, end = ctx.place[write.node] + 1, ctx.place[read.node]
             between = [m for m in line.members[start:end] if m.mode == "write"]
             if between:
-                yield _overlap(look, write, read, between[0])
-    for seen in look.astray:
-        if may_have_kept_reading(look, seen):
-            yield _overlapping(look, seen.member)
+                yield _overlap(ctx, write, read, between[0])
+    for seen in ctx.astray:
+        if may_have_kept_reading(ctx, seen):
+            yield _overlapping(ctx, seen.member)
 
 
-def _overlap(look: LockContext, write: Member, read: Member, following: Member) -> RuleMatch:
-    owner, other = look.who(read), look.who(following)
+def _overlap(ctx: LockContext, write: Member, read: Member, following: Member) -> RuleMatch:
+    owner, other = ctx.who(read), ctx.who(following)
     return RuleMatch(
-        about=look.about(write, read, following),
-        sentence=f"If {owner} releases its write lock of {look.name} now, {other} becomes writer "
+        about=ctx.about(write, read, following),
+        sentence=f"If {owner} releases its write lock of {ctx.name} now, {other} becomes writer "
         f"beside reader {owner}.",
         confidence="C3",
         evidence=(
@@ -77,12 +77,12 @@ def _overlap(look: LockContext, write: Member, read: Member, following: Member) 
     )
 
 
-def _overlapping(look: LockContext, read: Member) -> RuleMatch:
-    write = look.members[0]
-    owner, other = look.who(read), look.who(write)
+def _overlapping(ctx: LockContext, read: Member) -> RuleMatch:
+    write = ctx.members[0]
+    owner, other = ctx.who(read), ctx.who(write)
     return RuleMatch(
-        about=look.about(write, read),
-        sentence=f"{owner} may still read {look.name} beside writer {other}, who was let in when "
+        about=ctx.about(write, read),
+        sentence=f"{owner} may still read {ctx.name} beside writer {other}, who was let in when "
         f"{owner} stopped writing.",
         confidence="C2",
         evidence=(
@@ -91,8 +91,8 @@ def _overlapping(look: LockContext, read: Member) -> RuleMatch:
             (False, "it waits and has lost its watch: then nothing will wake it"),
         ),
         advice=_ADVICE.format(owner),
-        as_of=look.ensemble.watched_at(read.owner),
-        patience_ms=look.thresholds.settle,
+        as_of=ctx.sight.watched_at(read.owner),
+        patience_ms=ctx.thresholds.settle,
     )
 
 
@@ -113,24 +113,24 @@ _FINE = "Stop all users of this lock, then delete its node and let them create i
     rank=20,
     means="The sequence counter of the lock is exhausted, or soon will be: the order breaks.",
 )
-def sequence_overflow(look: LockContext) -> Iterator[RuleResult]:
+def sequence_overflow(ctx: LockContext) -> Iterator[RuleResult]:
     """Find negative numbers, a counter near its end, and one that will be there in a month."""
-    following = look.lock.stat.next_sequence if look.lock.stat else None
-    numbers = [m.sequence for m in look.members if m.sequence is not None]
+    following = ctx.lock.stat.next_sequence if ctx.lock.stat else None
+    numbers = [m.sequence for m in ctx.members if m.sequence is not None]
     negative = sum(number < 0 for number in numbers)
     is_over = following is not None and (following < 0 or following >= LAST)
     if negative or is_over or LAST in numbers:
-        yield _over(look, negative)
+        yield _over(ctx, negative)
     elif following is not None:
-        yield from _running_out(look, LAST - following)
+        yield from _running_out(ctx, LAST - following)
 
 
-def _over(look: LockContext, negative: int) -> RuleMatch:
-    newest = max(look.members, key=lambda member: member.czxid, default=None)
+def _over(ctx: LockContext, negative: int) -> RuleMatch:
+    newest = max(ctx.members, key=lambda member: member.czxid, default=None)
     example = f" (the newest node is {short(newest.node)})" if newest else ""
     return RuleMatch(
-        about=look.about(key=("overflow",)),
-        sentence=f"The sequence numbers of {look.name} have run out{example}: its order is not "
+        about=ctx.about(key=("overflow",)),
+        sentence=f"The sequence numbers of {ctx.name} have run out{example}: its order is not "
         "the order of arrival any more.",
         confidence="C4",
         evidence=(
@@ -144,16 +144,16 @@ def _over(look: LockContext, negative: int) -> RuleMatch:
     )
 
 
-def _running_out(look: LockContext, left: int) -> Iterator[RuleMatch]:
-    rate = look.past.requests_per_s
-    is_near = left < look.thresholds.sequences_left
+def _running_out(ctx: LockContext, left: int) -> Iterator[RuleMatch]:
+    rate = ctx.past.requests_per_s
+    is_near = left < ctx.thresholds.sequences_left
     seconds = left / rate if rate and rate > SLOWEST else None
     if not is_near and (seconds is None or seconds > SOON):
         return
     remaining = f", about {span(int(1000 * seconds))} at the present rate" if seconds else ""
     yield RuleMatch(
-        about=look.about(key=("overflow",)),
-        sentence=f"{look.name} has {left} sequence numbers left{remaining}.",
+        about=ctx.about(key=("overflow",)),
+        sentence=f"{ctx.name} has {left} sequence numbers left{remaining}.",
         confidence="C4" if is_near else "C2",
         evidence=(
             (True, f"the next number is {LAST - left}"),
@@ -181,36 +181,34 @@ WATCHFUL, GIVEN_UP, ALMOST_EXPIRED = 1 / 2, 2 / 3, 0.9  # of the session timeout
     means="A client orders the queue by whole names instead of numbers: two may own the lock.",
     only_if=("waiters", "watches"),
 )
-def sorts_by_name(look: LockContext) -> Iterator[RuleResult]:
+def sorts_by_name(ctx: LockContext) -> Iterator[RuleResult]:
     """Find waiters that watch their neighbour by name, and who may therefore believe to own."""
     # Where the whole queue goes by names, whoever does is not astray.
-    goes_astray = "order-disagrees-with-czxid" not in look.lock.warnings
+    goes_astray = "order-disagrees-with-czxid" not in ctx.lock.warnings
     wrong = [
-        seen
-        for seen in (look.astray if goes_astray else look.waiting)
-        if lexicographic(look, seen)
+        seen for seen in (ctx.astray if goes_astray else ctx.waiting) if lexicographic(ctx, seen)
     ]
-    for line in look.lock.queues:
-        here = [seen for seen in wrong if look.line_of[seen.member.node] is line]
+    for line in ctx.lock.lines:
+        here = [seen for seen in wrong if ctx.line_of[seen.member.node] is line]
         if here:
-            yield _sorts_by_name(look, here, believers(line.members))
+            yield _sorts_by_name(ctx, here, believers(line.members))
     if wrong:
         return
-    reading = may_read(look)
+    reading = may_read(ctx)
     if reading:
-        yield _reads_by_name(look, reading)
+        yield _reads_by_name(ctx, reading)
         return
-    asleep = {seen.member.node for seen in look.astray if look.is_wrong(seen)}  # L1 tells of them
-    believing = [one for one in may_believe(look) if one.node not in asleep]
+    asleep = {seen.member.node for seen in ctx.astray if ctx.is_wrong(seen)}  # L1 tells of them
+    believing = [one for one in may_believe(ctx) if one.node not in asleep]
     if believing:
-        yield _may_sort_by_name(look, believing)
+        yield _may_sort_by_name(ctx, believing)
 
 
-def _reads_by_name(look: LockContext, reading: list[Member]) -> RuleMatch:
-    who = several(look.names(reading))
+def _reads_by_name(ctx: LockContext, reading: list[Member]) -> RuleMatch:
+    who = several(ctx.names(reading))
     return RuleMatch(
-        about=look.about(*reading, key=("reads-by-name",)),
-        sentence=f"{who} may read {look.name} beside a writer: by number it must wait, by name "
+        about=ctx.about(*reading, key=("reads-by-name",)),
+        sentence=f"{who} may read {ctx.name} beside a writer: by number it must wait, by name "
         "a reader is always first.",
         confidence="C2",
         evidence=(
@@ -219,25 +217,25 @@ def _reads_by_name(look: LockContext, reading: list[Member]) -> RuleMatch:
             (False, "it waits and has lost its watch: then nothing will wake it"),
         ),
         advice=f"Look how the client of {who} sorts: by the number at the end, or whole names?",
-        patience_ms=look.thresholds.settle,
-        as_of=look.ensemble.watched_at(reading[0].owner),
+        patience_ms=ctx.thresholds.settle,
+        as_of=ctx.sight.watched_at(reading[0].owner),
     )
 
 
 def _sorts_by_name(
-    look: LockContext, wrong: list[MemberWatches], believing: list[Member]
+    ctx: LockContext, wrong: list[MemberWatches], believing: list[Member]
 ) -> RuleMatch:
-    watching = several(look.who(seen.member) for seen in wrong)
+    watching = several(ctx.who(seen.member) for seen in wrong)
     first = believing[0]
     others = [one for one in believing[1:] if one.owner != first.owner]
-    others_named = several(look.names(reversed(others)))
+    others_named = several(ctx.names(reversed(others)))
     two = (
-        f"{look.name} may have two owners: {look.who(first)} (first by number) and "
+        f"{ctx.name} may have two owners: {ctx.who(first)} (first by number) and "
         f"{others_named} (first by name when it came, sorts wrongly)."
     )
-    one = f"{look.who(wrong[0].member)} sorts {look.name} by name: two owners are possible."
+    one = f"{ctx.who(wrong[0].member)} sorts {ctx.name} by name: two owners are possible."
     return RuleMatch(
-        about=look.about(*believing, key=("by-name",)),
+        about=ctx.about(*believing, key=("by-name",)),
         sentence=two if others else one,
         confidence="C4" if len(wrong) >= CERTAIN_SESSIONS else "C3",
         evidence=(
@@ -246,16 +244,16 @@ def _sorts_by_name(
         ),
         advice="Stop one of the owners and check what both did. Then fix the client: compare the "
         "number at the end, not the whole name.",
-        as_of=look.ensemble.watched_at(wrong[0].member.owner),
-        patience_ms=look.thresholds.settle,
+        as_of=ctx.sight.watched_at(wrong[0].member.owner),
+        patience_ms=ctx.thresholds.settle,
     )
 
 
-def _may_sort_by_name(look: LockContext, believing: list[Member]) -> RuleMatch:
-    who = several(look.names(believing))
+def _may_sort_by_name(ctx: LockContext, believing: list[Member]) -> RuleMatch:
+    who = several(ctx.names(believing))
     return RuleMatch(
-        about=look.about(*believing, key=("may-sort-by-name",)),
-        sentence=f"{who} must wait in {look.name} by number, but is first by name: "
+        about=ctx.about(*believing, key=("may-sort-by-name",)),
+        sentence=f"{who} must wait in {ctx.name} by number, but is first by name: "
         "a client that sorts names would believe that it owns.",
         confidence="C1",
         evidence=(
@@ -264,8 +262,8 @@ def _may_sort_by_name(look: LockContext, believing: list[Member]) -> RuleMatch:
         ),
         advice=f"Look how the client of {who} sorts: by the number at the end, or whole names?",
         severity="info",
-        patience_ms=look.thresholds.settle,
-        as_of=look.ensemble.watched_at(believing[0].owner),
+        patience_ms=ctx.thresholds.settle,
+        as_of=ctx.sight.watched_at(believing[0].owner),
     )
 
 
@@ -281,35 +279,35 @@ def _may_sort_by_name(look: LockContext, believing: list[Member]) -> RuleMatch:
     means="Two libraries, or two recipes, use one lock and do not see each other's nodes.",
     only_if=("several",),
 )
-def blind_neighbours(look: LockContext) -> Iterator[RuleResult]:
+def blind_neighbours(ctx: LockContext) -> Iterator[RuleResult]:
     """Find locks with several layouts, or one number twice, and several owners."""
-    for seen in look.astray:
-        if may_own_beside_readers(look, seen):
-            yield _beside_readers(look, seen.member)
-    if len(look.lock.queues) > 1:
-        if _are_several_locks(look):
+    for seen in ctx.astray:
+        if may_own_beside_readers(ctx, seen):
+            yield _beside_readers(ctx, seen.member)
+    if len(ctx.lock.lines) > 1:
+        if _are_several_locks(ctx):
             return
-        heads = [line.holders[0] for line in look.lock.queues if line.holders]
+        heads = [line.holders[0] for line in ctx.lock.lines if line.holders]
         if _conflict(heads):
-            yield _dual(look, heads)
+            yield _dual(ctx, heads)
         return
-    numbers = [member.sequence for member in look.holders if member.sequence is not None]
-    if len(set(numbers)) < len(numbers) and _conflict(list(look.holders)):
-        yield _dual(look, list(look.holders))
+    numbers = [member.sequence for member in ctx.holders if member.sequence is not None]
+    if len(set(numbers)) < len(numbers) and _conflict(list(ctx.holders)):
+        yield _dual(ctx, list(ctx.holders))
 
 
-def _are_several_locks(look: LockContext) -> bool:
+def _are_several_locks(ctx: LockContext) -> bool:
     """Tell whether the lines are locks of their own that share a parent."""
-    layout = layout_named(look.lock.layout, look.around.settings.layouts)
+    layout = layout_named(ctx.lock.layout, ctx.shared.settings.layouts)
     return layout is not None and layout.grouped
 
 
-def _beside_readers(look: LockContext, member: Member) -> RuleMatch:
-    owner = look.who(member)
-    readers = look.line_of[member.node].members[: look.place[member.node]]
+def _beside_readers(ctx: LockContext, member: Member) -> RuleMatch:
+    owner = ctx.who(member)
+    readers = ctx.line_of[member.node].members[: ctx.place[member.node]]
     return RuleMatch(
-        about=look.about(member, *readers),
-        sentence=f"{owner} may own {look.name} beside {count(len(readers), 'reader')}: a plain "
+        about=ctx.about(member, *readers),
+        sentence=f"{owner} may own {ctx.name} beside {count(len(readers), 'reader')}: a plain "
         "Lock of kazoo does not see readers.",
         confidence="C2",
         evidence=(
@@ -318,8 +316,8 @@ def _beside_readers(look: LockContext, member: Member) -> RuleMatch:
             (False, "it waits and has lost its watch: then nothing will wake it"),
         ),
         advice="Use WriteLock wherever others use ReadLock.",
-        as_of=look.ensemble.watched_at(member.owner),
-        patience_ms=look.thresholds.settle,
+        as_of=ctx.sight.watched_at(member.owner),
+        patience_ms=ctx.thresholds.settle,
     )
 
 
@@ -330,12 +328,12 @@ def _conflict(heads: list[Member]) -> bool:
     return several_owners and not all(head.mode in shared for head in heads)
 
 
-def _dual(look: LockContext, heads: list[Member]) -> RuleMatch:
-    owners = several(f"{look.who(head)} (first for {head.layout})" for head in heads)
-    is_seen = all(look.ensemble.watched(head.owner) is not None for head in heads)
+def _dual(ctx: LockContext, heads: list[Member]) -> RuleMatch:
+    owners = several(f"{ctx.who(head)} (first for {head.layout})" for head in heads)
+    is_seen = all(ctx.sight.watched(head.owner) is not None for head in heads)
     return RuleMatch(
-        about=look.about(*heads),
-        sentence=f"{look.name} may have several owners: {owners}.",
+        about=ctx.about(*heads),
+        sentence=f"{ctx.name} may have several owners: {owners}.",
         confidence="C3" if is_seen else "C2",
         evidence=(
             (True, "each of them is first by the rule of its own library"),
@@ -360,27 +358,27 @@ def _dual(look: LockContext, heads: list[Member]) -> RuleMatch:
     after=(("session", "P1"),),
     means="The holder has not been heard of for most of its timeout: it may be paused or dead.",
 )
-def silent_holder(talk: SessionContext) -> Iterator[RuleResult]:
+def silent_holder(ctx: SessionContext) -> Iterator[RuleResult]:
     """Find sessions that hold a lock and were silent for long when their server was asked."""
-    presence = talk.presence
-    if not talk.held or presence is None or not presence.timeout_ms or presence.quiet_ms is None:
+    presence = ctx.presence
+    if not ctx.held or presence is None or not presence.timeout_ms or presence.quiet_ms is None:
         return
     share = presence.quiet_ms / presence.timeout_ms
     if share > WATCHFUL:
-        yield _silent(talk, presence, share)
+        yield _silent(ctx, presence, share)
 
 
-def _silent(talk: SessionContext, presence: Presence, share: float) -> RuleMatch:
-    place = talk.held[0]
-    expires = talk.around.ensemble.expires_in(talk.session, talk.now_ms)
+def _silent(ctx: SessionContext, presence: Presence, share: float) -> RuleMatch:
+    place = ctx.held[0]
+    expires = ctx.shared.sight.expires_in(ctx.session, ctx.now_ms)
     freed = (
         f"freed in {_interval(expires.low, expires.high)}" if expires else "freed when it expires"
     )
     silent = f"silent for {span(presence.quiet_ms or 0)} of {span(presence.timeout_ms or 0)}"
     return RuleMatch(
-        about=talk.about(*talk.held),
-        sentence=f"{talk.name} holds {place.mode_and_lock}, {silent}; if dead, {freed}; "
-        f"{waits(talk.behind)}.",
+        about=ctx.about(*ctx.held),
+        sentence=f"{ctx.name} holds {place.mode_and_lock}, {silent}; if dead, {freed}; "
+        f"{waits(ctx.behind)}.",
         confidence="C3",
         evidence=(
             (True, f"{presence.server} has had no packet of it for that long"),
@@ -414,28 +412,28 @@ def _interval(low: Millis, high: Millis) -> str:
     means="Somebody else removed the holder's node, and its session goes on as if it owned.",
     only_if=("departures", "connections"),
 )
-def robbed_owner(look: LockContext) -> Iterator[RuleResult]:
+def robbed_owner(ctx: LockContext) -> Iterator[RuleResult]:
     """Find nodes that vanished although their live session has asked for nothing since before."""
-    for gone in look.past.departures:
-        if gone.ending == "abandoned" or look.now_ms - gone.gone_at > RECENT:
+    for gone in ctx.past.departures:
+        if gone.ending == "abandoned" or ctx.now_ms - gone.gone_at > RECENT:
             continue
-        presence = look.ensemble.presence(gone.session) if gone.session else None
+        presence = ctx.sight.presence(gone.session) if gone.session else None
         if presence is None or presence.at <= gone.gone_at:
             continue
-        idle = look.around.sessions.idle_before(gone.session, gone.gone_at)
+        idle = ctx.shared.sessions.idle_before(gone.session, gone.gone_at)
         if idle and (presence.established or 0) < gone.gone_at:
-            yield _robbed(look, gone, presence.at)
+            yield _robbed(ctx, gone, presence.at)
             yield LookAgainAt(gone.gone_at + RECENT + 1)
 
 
-def _robbed(look: LockContext, gone: Departure, at: Millis) -> RuleMatch:
-    who = look.around.who(gone.session, gone.label)
-    about = look.about(key=(gone.node, gone.czxid))
+def _robbed(ctx: LockContext, gone: Departure, at: Millis) -> RuleMatch:
+    who = ctx.shared.who(gone.session, gone.label)
+    about = ctx.about(key=(gone.node, gone.czxid))
     return RuleMatch(
         about=replace(
             about, nodes=(gone.node,), sessions=(gone.session,), who=(who,), modes=(gone.mode,)
         ),
-        sentence=f"{who} lost {look.name} at {clock(gone.gone_at)} without releasing it, and its "
+        sentence=f"{who} lost {ctx.name} at {clock(gone.gone_at)} without releasing it, and its "
         "session lives on: it may still believe that it owns the lock.",
         confidence="C1",
         evidence=(
@@ -445,5 +443,5 @@ def _robbed(look: LockContext, gone: Departure, at: Millis) -> RuleMatch:
         advice=f"Find out who deleted the node, and what {who} did after {clock(gone.gone_at)}.",
         since=gone.gone_at,
         as_of=at,
-        patience_ms=look.thresholds.settle,  # the table may be from just before it released
+        patience_ms=ctx.thresholds.settle,  # the table may be from just before it released
     )

@@ -37,26 +37,26 @@ TOO_LONG_A_GAP = 1 / 2  # of the timeout
     after=(("session", "B4"),),
     means="A session is connected to no server; its nodes stay until it expires.",
 )
-def session_gone(talk: SessionContext) -> Iterator[RuleResult]:
+def session_gone(ctx: SessionContext) -> Iterator[RuleResult]:
     """Find owners that no server is connected to, and that have not expired yet."""
-    newest = max((place.member.czxid for place in talk.places), default=0)
-    ensemble = talk.around.ensemble
-    if talk.presence is not None:
+    newest = max((place.member.czxid for place in ctx.places), default=0)
+    sight = ctx.shared.sight
+    if ctx.presence is not None:
         return
-    if ensemble.connected(talk.session, newest) is not False:
-        yield LookAgainAt(talk.now_ms + LATER_TABLES)  # its server's next table may tell
+    if sight.connected(ctx.session, newest) is not False:
+        yield LookAgainAt(ctx.now_ms + LATER_TABLES)  # its server's next table may tell
         return
-    listed = ensemble.is_listed(talk.session, newest)
+    listed = sight.is_listed(ctx.session, newest)
     if listed is False:
         return
-    expires = ensemble.expires_in(talk.session, talk.now_ms)
+    expires = sight.expires_in(ctx.session, ctx.now_ms)
     freed = f"freed in at most {span(expires.high)}" if expires else "freed when it expires"
-    locks = several(place.mode_and_lock for place in talk.held or talk.places)
-    holds = "holds" if talk.held else "waits for"
+    locks = several(place.mode_and_lock for place in ctx.held or ctx.places)
+    holds = "holds" if ctx.held else "waits for"
     yield RuleMatch(
-        about=talk.about(*(talk.held or talk.places)),
-        sentence=f"{talk.name} is connected to no server and still {holds} {locks}; {freed}; "
-        f"{waits(talk.behind)}.",
+        about=ctx.about(*(ctx.held or ctx.places)),
+        sentence=f"{ctx.name} is connected to no server and still {holds} {locks}; {freed}; "
+        f"{waits(ctx.behind)}.",
         confidence="C3" if listed else "C2",
         evidence=(
             (True, "no connection table of any server has it"),
@@ -64,8 +64,8 @@ def session_gone(talk: SessionContext) -> Iterator[RuleResult]:
         ),
         advice="Nothing to do but wait: it reconnects or expires. Look at its host if it comes "
         "again.",
-        as_of=max(one.facts.connections.at for one in ensemble.tables if one.facts.connections),
-        patience_ms=talk.around.thresholds.settle,
+        as_of=max(one.tables.connections.at for one in sight.witnesses if one.tables.connections),
+        patience_ms=ctx.shared.thresholds.settle,
     )
 
 
@@ -79,14 +79,14 @@ def session_gone(talk: SessionContext) -> Iterator[RuleResult]:
     after=(("session", "P1"),),
     means="A session loses its connection again and again.",
 )
-def flapping(talk: SessionContext) -> Iterator[RuleResult]:
+def flapping(ctx: SessionContext) -> Iterator[RuleResult]:
     """Find sessions that were found on new connections several times within ten minutes."""
-    moves = talk.around.sessions.moves(talk.session)
-    if len(moves) < talk.around.thresholds.moves:
+    moves = ctx.shared.sessions.moves(ctx.session)
+    if len(moves) < ctx.shared.thresholds.moves:
         return
     yield RuleMatch(
-        about=talk.about(*talk.places),
-        sentence=f"{talk.name} has changed its connection {len(moves)} times in ten minutes.",
+        about=ctx.about(*ctx.places),
+        sentence=f"{ctx.name} has changed its connection {len(moves)} times in ten minutes.",
         confidence="C4",
         evidence=(
             (True, "its server, or the start of its connection, was another one each time"),
@@ -106,21 +106,21 @@ def flapping(talk: SessionContext) -> Iterator[RuleResult]:
     needs=("connections", "expiry"),
     means="A session timeout is the least that the servers grant.",
 )
-def suspicious_timeout(survey: EnsembleContext) -> Iterator[RuleResult]:
+def suspicious_timeout(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Find timeouts that were asked for in seconds where milliseconds are meant.
 
     The most that is granted is what many get who are well: Curator asks for a minute.
     """
-    tables = survey.around.ensemble.tables
-    ticks = [one.expiry.tick_ms for one in tables if one.expiry.tick_ms]
+    witnesses = ctx.shared.sight.witnesses
+    ticks = [one.expiry.tick_ms for one in witnesses if one.expiry.tick_ms]
     if not ticks:
         yield MissingInput("no server tells its tick time", "expiry")
         return
     least = LEAST_TICKS * min(ticks)
-    having = (_by_timeout(one).get(least, ()) for one in tables)
-    found = sorted({s for sessions in having for s in sessions if s in survey.owners})
+    having = (_by_timeout(one).get(least, ()) for one in witnesses)
+    found = sorted({s for sessions in having for s in sessions if s in ctx.owners})
     if found:
-        yield _suspicious(survey, found, least)
+        yield _suspicious(ctx, found, least)
 
 
 @lru_cache(maxsize=32)  # a witness is the same object until its tables are read again
@@ -132,8 +132,8 @@ def _by_timeout(tables: ServerTables) -> dict[int, list[Session]]:
     return found
 
 
-def _suspicious(survey: EnsembleContext, found: list[Session], timeout: int) -> RuleMatch:
-    who = tuple(survey.around.who(session) for session in found[:SHOWN])
+def _suspicious(ctx: EnsembleContext, found: list[Session], timeout: int) -> RuleMatch:
+    who = tuple(ctx.shared.who(session) for session in found[:SHOWN])
     rest = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
     return RuleMatch(
         about=FindingSubject(sessions=tuple(found[:SHOWN]), who=who, key=("timeout", "least")),
@@ -158,16 +158,16 @@ def _suspicious(survey: EnsembleContext, found: list[Session], timeout: int) -> 
     after=(("session", "S3"),),
     means="A session was silent for half of its timeout: a longer pause will cost its locks.",
 )
-def timeout_too_short(talk: SessionContext) -> Iterator[RuleResult]:
+def timeout_too_short(ctx: SessionContext) -> Iterator[RuleResult]:
     """Find sessions whose longest silence of the hour came near their timeout."""
-    gap = talk.around.sessions.longest_gap(talk.session)
-    timeout = talk.presence.timeout_ms if talk.presence else None
-    if gap is None or not timeout or gap <= TOO_LONG_A_GAP * timeout or not talk.held:
+    gap = ctx.shared.sessions.longest_gap(ctx.session)
+    timeout = ctx.presence.timeout_ms if ctx.presence else None
+    if gap is None or not timeout or gap <= TOO_LONG_A_GAP * timeout or not ctx.held:
         return
     yield RuleMatch(
-        about=talk.about(*talk.held),
-        sentence=f"{talk.name} was silent for {span(gap)} of its {span(timeout)}: one longer "
-        f"pause away from losing {count(len(talk.held), 'lock')}.",
+        about=ctx.about(*ctx.held),
+        sentence=f"{ctx.name} was silent for {span(gap)} of its {span(timeout)}: one longer "
+        f"pause away from losing {count(len(ctx.held), 'lock')}.",
         confidence="C2",
         evidence=((True, "that is the longest silence its server has seen within the hour"),),
         advice="Give it a longer session timeout, or find out what pauses it.",
@@ -182,13 +182,13 @@ def timeout_too_short(talk: SessionContext) -> Iterator[RuleResult]:
     needs=("stats",),
     means="One session owns many locks: its end frees all of them at once.",
 )
-def blast_radius(talk: SessionContext) -> Iterator[RuleResult]:
+def blast_radius(ctx: SessionContext) -> Iterator[RuleResult]:
     """Find sessions that hold several locks."""
-    locks = sorted({place.lock.path for place in talk.held})
-    if len(locks) >= talk.around.thresholds.blast_radius:
+    locks = sorted({place.lock.path for place in ctx.held})
+    if len(locks) >= ctx.shared.thresholds.blast_radius:
         yield RuleMatch(
-            about=talk.about(*talk.held),
-            sentence=f"{talk.name} owns {len(locks)} locks through one session: one expiry frees "
+            about=ctx.about(*ctx.held),
+            sentence=f"{ctx.name} owns {len(locks)} locks through one session: one expiry frees "
             "all at once.",
             confidence="C4",
             evidence=((True, several(map(short, locks))),),
@@ -196,18 +196,18 @@ def blast_radius(talk: SessionContext) -> Iterator[RuleResult]:
         )
 
 
-def restless(around: SharedContext, owners: Collection[Session]) -> Iterator[Session]:
+def restless(shared: SharedContext, owners: Collection[Session]) -> Iterator[Session]:
     """Give the sessions that a rule may find something about: a few comparisons for each row.
 
     Ask after new tables. They are those silent for long, those that moved, and owners that no
     server lists; all others need no interview.
     """
-    told = [one.connections for one in around.ensemble.tables if one.connections is not None]
+    told = [one.connections for one in shared.sight.witnesses if one.connections is not None]
     for rows in told:
         for session, row in rows.items():
-            gap = max(row.quiet_ms or 0, around.sessions.longest_gap(session) or 0)
+            gap = max(row.quiet_ms or 0, shared.sessions.longest_gap(session) or 0)
             is_silent = bool(row.timeout_ms) and gap > TOO_LONG_A_GAP * (row.timeout_ms or 0)
-            if is_silent or around.sessions.moves(session):
+            if is_silent or shared.sessions.moves(session):
                 yield session
     if told:
         yield from sorted(set(owners).difference(*told))
@@ -224,10 +224,10 @@ LAG = 1_000  # transactions
     needs=("names",),
     means="The server that zktop reads from is behind the others: what you see is old.",
 )
-def stale_view(survey: EnsembleContext) -> Iterator[RuleResult]:
+def stale_view(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Find our own server behind what another one had already reached before."""
-    own = survey.link.server if survey.link else None
-    figures = [one.server for _, one in sorted(survey.tables.items()) if one.server]
+    own = ctx.link.server if ctx.link else None
+    figures = [one.server for _, one in sorted(ctx.tables.items()) if one.server]
     ours = next((one for one in figures if one.server == own), None)
     if own is None or ours is None or ours.server_zxid is None:
         yield MissingInput("the server that zktop reads from does not tell its zxid", "names")

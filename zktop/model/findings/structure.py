@@ -36,30 +36,30 @@ _COMPANIONS = {"mesos-group": ("log_replicas",)}  # what the same software keeps
     means="The lock has children that are no places in its queue.",
     only_if=("foreign",),
 )
-def foreign_members(look: LockContext) -> Iterator[RuleResult]:
+def foreign_members(ctx: LockContext) -> Iterator[RuleResult]:
     """Find children that the layout does not know."""
-    own = _COMPANIONS.get(look.lock.layout, ())
-    foreign = tuple(name for name in look.lock.foreign if name not in own)
+    own = _COMPANIONS.get(ctx.lock.layout, ())
+    foreign = tuple(name for name in ctx.lock.foreign if name not in own)
     if not foreign:
         return
     yield RuleMatch(
-        about=replace(look.about(key=("foreign",)), nodes=foreign),
-        sentence=f"{look.name} has {count(len(foreign), 'child', 'children')} of another kind: "
+        about=replace(ctx.about(key=("foreign",)), nodes=foreign),
+        sentence=f"{ctx.name} has {count(len(foreign), 'child', 'children')} of another kind: "
         f"{several(map(short, foreign))}.",
         confidence="C4",
         evidence=(
-            (True, f"no name of the layout {look.lock.layout} looks like that"),
-            (True, _effect(look)),
+            (True, f"no name of the layout {ctx.lock.layout} looks like that"),
+            (True, _effect(ctx)),
         ),
         advice="Keep other nodes out of a lock's path.",
     )
 
 
-def _effect(look: LockContext) -> str:
+def _effect(ctx: LockContext) -> str:
     """Say what the children do to the lock as it is."""
-    if look.lock.obstacles or look.lock.stranded:
+    if ctx.lock.obstacles or ctx.lock.stranded:
         return "some of them are in the way of contenders"
-    queues = list(folder_queues(look.lock.queues))
+    queues = list(folder_queues(ctx.lock.lines))
     if any(queue.fails for queue in queues):
         return "clients will fail at some of them"
     return "clients count some of them, behind everybody" if queues else "clients ignore them"
@@ -75,17 +75,17 @@ def _effect(look: LockContext) -> str:
     means="The lock's node was deleted and created anew: its numbers begin again.",
     only_if=("news",),
 )
-def root_recreated(look: LockContext) -> Iterator[RuleResult]:
+def root_recreated(ctx: LockContext) -> Iterator[RuleResult]:
     """Find roots that are another node than before.
 
     One that vanished empty is no news: Curator's containers do, and whoever cleans up.
     """
-    if look.past.reaped_at is not None:
+    if ctx.past.reaped_at is not None:
         return
     yield from _recently(
-        look,
-        look.past.recreated_at,
-        f"{look.name} was deleted and created again",
+        ctx,
+        ctx.past.recreated_at,
+        f"{ctx.name} was deleted and created again",
         "Fencing by sequence number is broken, by czxid it is not. Clients that remember that "
         "the path exists fail once.",
         "C4",
@@ -103,12 +103,12 @@ def root_recreated(look: LockContext) -> Iterator[RuleResult]:
     means="The lock's node vanished while it was empty, as containers do.",
     only_if=("news",),
 )
-def reaped_container(look: LockContext) -> Iterator[RuleResult]:
+def reaped_container(ctx: LockContext) -> Iterator[RuleResult]:
     """Find roots that vanished without anybody in them."""
     yield from _recently(
-        look,
-        look.past.reaped_at,
-        f"{look.name} vanished while it was empty",
+        ctx,
+        ctx.past.reaped_at,
+        f"{ctx.name} vanished while it was empty",
         "Normal for Curator, whose parents are containers.",
         "C2",
         ((True, "it had no children"), (None, "the server removed it, not a person")),
@@ -124,21 +124,21 @@ def reaped_container(look: LockContext) -> Iterator[RuleResult]:
     code="LCK",
     means="An ACL hides the lock or some of its members from zktop.",
 )
-def hidden_by_acl(look: LockContext) -> Iterator[RuleResult]:
+def hidden_by_acl(ctx: LockContext) -> Iterator[RuleResult]:
     """Find locks that may not be listed and members that may not be read."""
-    hidden = [member for member in look.members if member.znode.hidden]
-    if look.lock.error is None and not hidden:
+    hidden = [member for member in ctx.members if member.znode.hidden]
+    if ctx.lock.error is None and not hidden:
         return
-    what = f"{count(len(hidden), 'member')} of {look.name} may not be read"
+    what = f"{count(len(hidden), 'member')} of {ctx.name} may not be read"
     yield RuleMatch(
-        about=look.about(*hidden, key=("acl",)),
-        sentence=f"{look.name} may not be listed: {look.lock.error}."
-        if look.lock.error is not None
+        about=ctx.about(*hidden, key=("acl",)),
+        sentence=f"{ctx.name} may not be listed: {ctx.lock.error}."
+        if ctx.lock.error is not None
         else f"{what}: who owns them is known only if a server's dump tells.",
         confidence="C4",
         evidence=((True, "the server refused: no READ permission"),),
         advice="Give zktop an identity that may read the locks (--auth).",
-        severity="warning" if look.lock.error is not None else "info",
+        severity="warning" if ctx.lock.error is not None else "info",
     )
 
 
@@ -151,20 +151,20 @@ def hidden_by_acl(look: LockContext) -> Iterator[RuleResult]:
     means="The ACL or the data of the lock's node changed.",
     only_if=("news",),
 )
-def root_changed(look: LockContext) -> Iterator[RuleResult]:
+def root_changed(ctx: LockContext) -> Iterator[RuleResult]:
     """Find roots whose ACL or data is another than before."""
     yield from _recently(
-        look,
-        look.root.access_at,
-        f"The ACL of {look.name} was changed",
+        ctx,
+        ctx.root.access_at,
+        f"The ACL of {ctx.name} was changed",
         "Look whether all its users may still create and read there.",
         "C4",
         ((True, "its ACL version is another"), (None, "who did it is not recorded")),
     )
     yield from _recently(
-        look,
-        look.root.content_at,
-        f"The data of {look.name} was changed",
+        ctx,
+        ctx.root.content_at,
+        f"The data of {ctx.name} was changed",
         "A kazoo semaphore keeps its number of leases there: all users must agree on it.",
         "C4",
         ((True, "its data version is another"), (None, "who did it is not recorded")),
@@ -180,20 +180,20 @@ def root_changed(look: LockContext) -> Iterator[RuleResult]:
     means="A writer reads as well, under the number of its write lock: one owner, two nodes.",
     only_if=("several", "read-write"),
 )
-def equal_sequences(look: LockContext) -> Iterator[RuleResult]:
+def equal_sequences(ctx: LockContext) -> Iterator[RuleResult]:
     """Find the read node that shares the number of its own session's write node."""
-    for line in look.lock.queues if look.lock.kind == "read-write" else ():
+    for line in ctx.lock.lines if ctx.lock.kind == "read-write" else ():
         writes = {m.sequence: m for m in line.holders if m.mode == "write"}
         for read in line.holders:
             write = writes.get(read.sequence) if read.mode == "read" else None
             if write is not None and write.owner == read.owner:
-                yield _reentrant(look, write, read)
+                yield _reentrant(ctx, write, read)
 
 
-def _reentrant(look: LockContext, write: Member, read: Member) -> RuleMatch:
+def _reentrant(ctx: LockContext, write: Member, read: Member) -> RuleMatch:
     return RuleMatch(
-        about=look.about(write, read),
-        sentence=f"{look.who(write)} writes {look.name} and reads it under the same number: one "
+        about=ctx.about(write, read),
+        sentence=f"{ctx.who(write)} writes {ctx.name} and reads it under the same number: one "
         "owner, W+R.",
         confidence="C4",
         evidence=((True, f"both nodes have the number {write.sequence} and the same session"),),
@@ -211,15 +211,15 @@ def _reentrant(look: LockContext, write: Member, read: Member) -> RuleMatch:
     means="The lock vanished together with those who waited in it.",
     only_if=("news",),
 )
-def fell_with_waiters(look: LockContext) -> Iterator[RuleResult]:
+def fell_with_waiters(ctx: LockContext) -> Iterator[RuleResult]:
     """Find roots that vanished while somebody stood in the queue."""
-    fell = look.past.fell_at
+    fell = ctx.past.fell_at
     if fell is None:
         return
     yield from _recently(
-        look,
+        ctx,
         fell[0],
-        f"{look.name} vanished together with {count(fell[1], 'place')} in its queue",
+        f"{ctx.name} vanished together with {count(fell[1], 'place')} in its queue",
         "A wave of session expiries, or a recursive delete: look at the servers' logs.",
         "C3",
         ((True, "a node with children cannot be deleted: they went first, all at once"),),
@@ -227,7 +227,7 @@ def fell_with_waiters(look: LockContext) -> Iterator[RuleResult]:
 
 
 def _recently(
-    look: LockContext,
+    ctx: LockContext,
     at: Millis | None,
     what: str,
     advice: str,
@@ -235,14 +235,14 @@ def _recently(
     evidence: tuple[Reason, ...],
 ) -> Iterator[RuleResult]:
     """Report a change for as long as somebody may still wonder about its effects."""
-    if at is None or look.now_ms - at > RECENT:
+    if at is None or ctx.now_ms - at > RECENT:
         return
     yield LookAgainAt(at + RECENT + 1)
-    is_news = look.now_ms - at <= NEWS
+    is_news = ctx.now_ms - at <= NEWS
     if is_news:
         yield LookAgainAt(at + NEWS + 1)
     yield RuleMatch(
-        about=look.about(key=(what, at)),
+        about=ctx.about(key=(what, at)),
         sentence=f"{what} at {clock(at)}.",
         confidence=confidence,
         evidence=evidence,

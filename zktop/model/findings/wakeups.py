@@ -27,23 +27,23 @@ from zktop.model.text import Text
 from zktop.model.waits.sentences import span
 
 
-def may_own(look: LockContext, seen: MemberWatches) -> bool:
+def may_own(ctx: LockContext, seen: MemberWatches) -> bool:
     """Tell whether a waiter that watches nobody may have no need to."""
-    return may_have_kept_reading(look, seen) or may_own_beside_readers(look, seen)
+    return may_have_kept_reading(ctx, seen) or may_own_beside_readers(ctx, seen)
 
 
-def may_have_kept_reading(look: LockContext, seen: MemberWatches) -> bool:
+def may_have_kept_reading(ctx: LockContext, seen: MemberWatches) -> bool:
     """Tell whether a waiter may be the reader beside whom the writer in front was let in.
 
     Curator before version 5.5 did that when a writer that also read stopped writing.
     """
-    if seen.here or "possible-lost-downgrade" not in look.lock.warnings:
+    if seen.here or "possible-lost-downgrade" not in ctx.lock.warnings:
         return False
-    is_next = seen.member.mode == "read" and look.place[seen.member.node] == 1
-    return is_next and look.is_wrong(seen)
+    is_next = seen.member.mode == "read" and ctx.place[seen.member.node] == 1
+    return is_next and ctx.is_wrong(seen)
 
 
-def may_own_beside_readers(look: LockContext, seen: MemberWatches) -> bool:
+def may_own_beside_readers(ctx: LockContext, seen: MemberWatches) -> bool:
     """Tell whether a waiter may be a plain Lock of kazoo, which counts no readers, and be first.
 
     A WriteLock would watch the last of the readers.
@@ -51,20 +51,20 @@ def may_own_beside_readers(look: LockContext, seen: MemberWatches) -> bool:
     member = seen.member
     if member.layout != "kazoo-lock" or member.mode != "write" or seen.here:
         return False
-    ahead = look.line_of[member.node].members[: look.place[member.node]]
-    return bool(ahead) and all(one.mode == "read" for one in ahead) and look.is_wrong(seen)
+    ahead = ctx.line_of[member.node].members[: ctx.place[member.node]]
+    return bool(ahead) and all(one.mode == "read" for one in ahead) and ctx.is_wrong(seen)
 
 
-def lexicographic(look: LockContext, seen: MemberWatches) -> Member | None:
+def lexicographic(ctx: LockContext, seen: MemberWatches) -> Member | None:
     """Give the neighbour by name that a waiter watches, where that is not the one by number."""
     member = seen.member
-    members = look.line_of[member.node].members
-    by_name = _before(look, "name").get(member.node)
-    by_arrival = _before(look, "arrival").get(member.node)
+    members = ctx.line_of[member.node].members
+    by_name = _before(ctx, "name").get(member.node)
+    by_arrival = _before(ctx, "arrival").get(member.node)
     if by_name is None or by_arrival is None or by_name is by_arrival or not seen.is_sole:
         return None
-    path = look.path_of(by_name.node)
-    if path not in seen.others or look.path_of(by_arrival.node) in seen.others:
+    path = ctx.path_of(by_name.node)
+    if path not in seen.others or ctx.path_of(by_arrival.node) in seen.others:
         return None
     # A reader's nearest writer may happen to be its neighbour by name: then it is all right,
     # unless the whole queue goes by names.
@@ -89,36 +89,36 @@ def believers(members: Sequence[Member]) -> list[Member]:
     return found
 
 
-def may_believe(look: LockContext) -> list[Member]:
+def may_believe(ctx: LockContext) -> list[Member]:
     """Give the waiters that watch nothing here and are first of all by their whole names."""
     unwatching = {
         seen.member.node
-        for seen in look.astray
-        if seen.expected and not seen.here and not look.ensemble.hides_watches(seen.member.owner)
+        for seen in ctx.astray
+        if seen.expected and not seen.here and not ctx.sight.hides_watches(seen.member.owner)
     }
     if not unwatching:
         return []
     return [
         member
-        for line in look.lock.queues
+        for line in ctx.lock.lines
         for member in believers(line.members)
         if member.node in unwatching
     ]
 
 
-def may_read(look: LockContext) -> list[Member]:
+def may_read(ctx: LockContext) -> list[Member]:
     """Give those of them who read, where names put every reader before every writer.
 
     Such a name is always first, so its client reads on whatever it should wait for: that it
     watches nothing is no lost wake-up.
     """
-    wrong = {seen.member.node for seen in look.astray if look.is_wrong(seen)}
+    wrong = {seen.member.node for seen in ctx.astray if ctx.is_wrong(seen)}
     return [
         member
-        for member in may_believe(look)
+        for member in may_believe(ctx)
         if member.mode == "read"
         and member.node in wrong
-        and _readers_come_first(look.line_of[member.node].members)
+        and _readers_come_first(ctx.line_of[member.node].members)
     ]
 
 
@@ -128,14 +128,14 @@ def _readers_come_first(members: Sequence[Member]) -> bool:
     return bool(reads and others) and max(reads) < min(others)
 
 
-def _before(look: LockContext, order: str) -> dict[str, Member]:
+def _before(ctx: LockContext, order: str) -> dict[str, Member]:
     """Give everybody's neighbour in one order; worked out once a look."""
-    known: dict[str, dict[str, Member]] = look.__dict__.setdefault("neighbours", {})
+    known: dict[str, dict[str, Member]] = ctx.__dict__.setdefault("neighbours", {})
     if order not in known:
         key = _node if order == "name" else _arrival
         known[order] = {
             later.node: earlier
-            for line in look.lock.queues
+            for line in ctx.lock.lines
             for earlier, later in pairwise(sorted(line.members, key=key))
         }
     return known[order]
@@ -170,26 +170,26 @@ POLLING_FOR = 10_000
     means="A waiter watches nothing in this lock, so nothing will wake it.",
     only_if=("waiters", "watches"),
 )
-def no_watch(look: LockContext) -> Iterator[RuleResult]:
+def no_watch(ctx: LockContext) -> Iterator[RuleResult]:
     """Find waiters that should have a visible watch in this lock, and have none."""
-    reading = {member.node for member in may_read(look)}
-    for seen in look.astray:
-        is_asleep = not is_polling(look, seen.member.owner)
+    reading = {member.node for member in may_read(ctx)}
+    for seen in ctx.astray:
+        is_asleep = not is_polling(ctx, seen.member.owner)
         if seen.member.node in reading:
             continue
-        if seen.expected and not seen.here and is_asleep and not may_own(look, seen):
-            if look.is_wrong(seen):
-                yield _no_watch(look, seen)
-            elif look.lookout.is_awake(seen.member):
-                yield LookAgainAt(look.now_ms + POLL_MS)
+        if seen.expected and not seen.here and is_asleep and not may_own(ctx, seen):
+            if ctx.is_wrong(seen):
+                yield _no_watch(ctx, seen)
+            elif ctx.lookout.is_awake(seen.member):
+                yield LookAgainAt(ctx.now_ms + POLL_MS)
 
 
-def _no_watch(look: LockContext, seen: MemberWatches) -> RuleMatch:
+def _no_watch(ctx: LockContext, seen: MemberWatches) -> RuleMatch:
     member, target = seen.member, min(seen.expected)
-    who = look.who(member)
+    who = ctx.who(member)
     return RuleMatch(
-        about=look.about(member, key=(member.node, target)),
-        sentence=f"{who} waits in {look.name} and watches nothing there: nothing will wake it "
+        about=ctx.about(member, key=(member.node, target)),
+        sentence=f"{who} waits in {ctx.name} and watches nothing there: nothing will wake it "
         f"when {short(split(target)[1])} goes.",
         confidence="C3",
         evidence=(
@@ -198,8 +198,8 @@ def _no_watch(look: LockContext, seen: MemberWatches) -> RuleMatch:
         ),
         advice=f"Restart {who}; in its client look for a race between listing the queue and "
         "setting the watch.",
-        as_of=look.ensemble.watched_at(member.owner),
-        patience_ms=look.thresholds.settle,
+        as_of=ctx.sight.watched_at(member.owner),
+        patience_ms=ctx.thresholds.settle,
     )
 
 
@@ -216,24 +216,24 @@ def _no_watch(look: LockContext, seen: MemberWatches) -> RuleMatch:
     means="It has become first in the queue and has not noticed: its wake-up is lost.",
     only_if=("connections",),
 )
-def silent_head(look: LockContext) -> Iterator[RuleResult]:
+def silent_head(ctx: LockContext) -> Iterator[RuleResult]:
     """Find owners that waited before, and have sent no request since they could own."""
-    for head in look.holders:
-        granted = look.past.granted(head.node)
+    for head in ctx.holders:
+        granted = ctx.past.granted(head.node)
         since = granted.at
-        came, presence = look.past.queued(head).at, look.ensemble.presence(head.owner)
+        came, presence = ctx.past.queued(head).at, ctx.sight.presence(head.owner)
         if since is None or granted.how != "seen" or came is None or presence is None:
             continue
-        idle = look.around.sessions.idle_before(head.owner, since)
-        if came < since and idle and presence.at > since + look.thresholds.settle:
-            yield _silent(look, head, since)
+        idle = ctx.shared.sessions.idle_before(head.owner, since)
+        if came < since and idle and presence.at > since + ctx.thresholds.settle:
+            yield _silent(ctx, head, since)
 
 
-def _silent(look: LockContext, head: Member, since: int) -> RuleMatch:
-    who = look.who(head)
+def _silent(ctx: LockContext, head: Member, since: int) -> RuleMatch:
+    who = ctx.who(head)
     return RuleMatch(
-        about=look.about(head),
-        sentence=f"{who} has been first in {look.name} for {span(look.now_ms - since)} but has "
+        about=ctx.about(head),
+        sentence=f"{who} has been first in {ctx.name} for {span(ctx.now_ms - since)} but has "
         "sent no request since it became first.",
         confidence="C4",
         evidence=(
@@ -242,7 +242,7 @@ def _silent(look: LockContext, head: Member, since: int) -> RuleMatch:
             (False, "it uses a persistent watch, which needs no further request"),
         ),
         advice=f"Restart {who}, or take its thread dump: its event thread is blocked or the "
-        f"wake-up got lost. {waits(look.waiters_behind[head.node])} behind it.",
+        f"wake-up got lost. {waits(ctx.waiters_behind[head.node])} behind it.",
         since=since,
     )
 
@@ -258,23 +258,23 @@ def _silent(look: LockContext, head: Member, since: int) -> RuleMatch:
     means="A session watches a numbered node that is gone: such a name never comes back.",
     only_if=("waiters", "watches"),
 )
-def void_watch(look: LockContext) -> Iterator[RuleResult]:
+def void_watch(ctx: LockContext) -> Iterator[RuleResult]:
     """Find watches of waiting sessions on members that are no more."""
-    foreign = {join(look.path, name) for name in look.lock.foreign}
-    for seen in look.astray:
-        unknown = (path for path in seen.others if path not in look.at_path)
+    foreign = {join(ctx.path, name) for name in ctx.lock.foreign}
+    for seen in ctx.astray:
+        unknown = (path for path in seen.others if path not in ctx.at_path)
         gone = {path for path in unknown if path[-9:].isdecimal() and path not in foreign}
-        is_all_listed = seen.member.node not in look.watching_children
+        is_all_listed = seen.member.node not in ctx.watching_children
         if gone:
-            yield _void(look, seen, min(gone), is_all=gone == seen.here and is_all_listed)
+            yield _void(ctx, seen, min(gone), is_all=gone == seen.here and is_all_listed)
 
 
-def _void(look: LockContext, seen: MemberWatches, path: Text, *, is_all: bool) -> RuleMatch:
-    who, node = look.who(seen.member), short(split(path)[1])
-    waiting = f"{who} waits in {look.name} for {node}, which is already gone"
-    watching = f"{who} still watches {node} in {look.name}, which is gone"
+def _void(ctx: LockContext, seen: MemberWatches, path: Text, *, is_all: bool) -> RuleMatch:
+    who, node = ctx.who(seen.member), short(split(path)[1])
+    waiting = f"{who} waits in {ctx.name} for {node}, which is already gone"
+    watching = f"{who} still watches {node} in {ctx.name}, which is gone"
     return RuleMatch(
-        about=look.about(seen.member, key=(seen.member.node, path)),
+        about=ctx.about(seen.member, key=(seen.member.node, path)),
         sentence=f"{waiting}: its only watch will never fire."
         if is_all
         else f"{watching}; its other watches are in order.",
@@ -288,8 +288,8 @@ def _void(look: LockContext, seen: MemberWatches, path: Text, *, is_all: bool) -
         if is_all
         else "Harmless: it is left over from an earlier wait.",
         severity="critical" if is_all else "info",
-        as_of=look.ensemble.watched_at(seen.member.owner),
-        patience_ms=look.thresholds.settle,
+        as_of=ctx.sight.watched_at(seen.member.owner),
+        patience_ms=ctx.thresholds.settle,
     )
 
 
@@ -304,43 +304,43 @@ def _void(look: LockContext, seen: MemberWatches, path: Text, *, is_all: bool) -
     means="A waiter watches another member than its library should.",
     only_if=("waiters", "watches"),
 )
-def wrong_target(look: LockContext) -> Iterator[RuleResult]:
+def wrong_target(ctx: LockContext) -> Iterator[RuleResult]:
     """Find waiters whose only watches here are on members that they need not wait for first."""
-    for seen in look.astray:
-        members = [look.at_path[path] for path in seen.others if path in look.at_path]
+    for seen in ctx.astray:
+        members = [ctx.at_path[path] for path in seen.others if path in ctx.at_path]
         is_wrong = seen.is_sole and seen.expected and not seen.others & seen.expected
-        if not is_wrong or not members or lexicographic(look, seen):
+        if not is_wrong or not members or lexicographic(ctx, seen):
             continue
-        place = look.place[seen.member.node]
-        if any(look.place[other.node] < place for other in members):
-            yield _wrong(look, seen, members)
+        place = ctx.place[seen.member.node]
+        if any(ctx.place[other.node] < place for other in members):
+            yield _wrong(ctx, seen, members)
 
 
-def _wrong(look: LockContext, seen: MemberWatches, watched: list[Member]) -> RuleMatch:
+def _wrong(ctx: LockContext, seen: MemberWatches, watched: list[Member]) -> RuleMatch:
     member = seen.member
-    who, target = look.who(member), short(split(min(seen.expected))[1])
-    nearest = max(watched, key=lambda other: look.place[other.node])
+    who, target = ctx.who(member), short(split(min(seen.expected))[1])
+    nearest = max(watched, key=lambda other: ctx.place[other.node])
     return RuleMatch(
-        about=look.about(member, key=(member.node, nearest.node, target)),
-        sentence=f"{who} waits in {look.name} and watches {short(nearest.node)}; its library "
+        about=ctx.about(member, key=(member.node, nearest.node, target)),
+        sentence=f"{who} waits in {ctx.name} and watches {short(nearest.node)}; its library "
         f"should watch {target}.",
         confidence="C3",
         evidence=(
             (True, f"by the order of {member.layout}, {target} is what it waits for"),
-            (True, f"what it watches is {_described(look, member, nearest)}"),
+            (True, f"what it watches is {_described(ctx, member, nearest)}"),
             (None, "the layout was recognised rightly"),
         ),
         advice="Either another library or another version made this node; tell zktop the layout "
         "of this lock (--layout), or upgrade the client.",
-        as_of=look.ensemble.watched_at(member.owner),
-        patience_ms=look.thresholds.settle,
+        as_of=ctx.sight.watched_at(member.owner),
+        patience_ms=ctx.thresholds.settle,
     )
 
 
-def _described(look: LockContext, member: Member, target: Member) -> str:
+def _described(ctx: LockContext, member: Member, target: Member) -> str:
     """Say which order the target would be right for."""
-    members = look.line_of[member.node].members
-    place, other = look.place[member.node], look.place[target.node]
+    members = ctx.line_of[member.node].members
+    place, other = ctx.place[member.node], ctx.place[target.node]
     writers = [number for number in range(place) if members[number].mode != "read"]
     if other == place - 1:
         return "the one right before it"
@@ -363,15 +363,15 @@ def _described(look: LockContext, member: Member, target: Member) -> str:
     means="A waiter watches only its own node: it will wake when it gives up, not before.",
     only_if=("waiters", "watches"),
 )
-def self_watch(look: LockContext) -> Iterator[RuleResult]:
+def self_watch(ctx: LockContext) -> Iterator[RuleResult]:
     """Find waiters that watch nothing here but themselves."""
-    for seen in look.astray:
+    for seen in ctx.astray:
         is_alone = seen.is_sole and seen.expected and seen.here and not seen.others
-        if is_alone and look.is_wrong(seen):
-            who = look.who(seen.member)
+        if is_alone and ctx.is_wrong(seen):
+            who = ctx.who(seen.member)
             yield RuleMatch(
-                about=look.about(seen.member),
-                sentence=f"{who} waits in {look.name} and watches only its own node: nothing "
+                about=ctx.about(seen.member),
+                sentence=f"{who} waits in {ctx.name} and watches only its own node: nothing "
                 "will wake it.",
                 confidence="C2",
                 evidence=(
@@ -380,8 +380,8 @@ def self_watch(look: LockContext) -> Iterator[RuleResult]:
                 ),
                 advice=f"Restart {who}. The Java WriteLock does this when it finds its node "
                 "again after a lost connection.",
-                as_of=look.ensemble.watched_at(seen.member.owner),
-                patience_ms=look.thresholds.settle,
+                as_of=ctx.sight.watched_at(seen.member.owner),
+                patience_ms=ctx.thresholds.settle,
             )
 
 
@@ -396,37 +396,37 @@ def self_watch(look: LockContext) -> Iterator[RuleResult]:
     means="A waiter asks again and again instead of watching.",
     only_if=("waiters", "watches", "connections"),
 )
-def busy_poller(look: LockContext) -> Iterator[RuleResult]:
+def busy_poller(ctx: LockContext) -> Iterator[RuleResult]:
     """Find waiters without a watch here that keep asking."""
-    for seen in look.astray:
+    for seen in ctx.astray:
         session = seen.member.owner
-        presence = None if seen.here else look.ensemble.presence(session)
+        presence = None if seen.here else ctx.sight.presence(session)
         if presence is None:
             continue
-        if look.around.sessions.requests_per_s(session) is None:
+        if ctx.shared.sessions.requests_per_s(session) is None:
             yield MissingInput(
                 "one connection table is not enough to know a request rate", "history"
             )
-        elif is_polling(look, session) and presence.last_operation in POLLS:
-            yield _poller(look, seen.member, presence.at)
+        elif is_polling(ctx, session) and presence.last_operation in POLLS:
+            yield _poller(ctx, seen.member, presence.at)
 
 
-def is_polling(look: LockContext, session: Session) -> bool:
+def is_polling(ctx: LockContext, session: Session) -> bool:
     """Tell whether it makes more requests than a patient waiter would."""
-    sessions = look.around.sessions
+    sessions = ctx.shared.sessions
     rate, step = sessions.requests_per_s(session), sessions.step(session)
-    if rate is None or step is None or rate <= look.thresholds.busy_polls_per_second:
+    if rate is None or step is None or rate <= ctx.thresholds.busy_polls_per_second:
         return False
     if sessions.idle_since(session) is None:
         return True
     return step.requests > 2 * step.notifications  # else it only pings, or watches wake it
 
 
-def _poller(look: LockContext, member: Member, at: int) -> RuleMatch:
-    who, rate = look.who(member), look.around.sessions.requests_per_s(member.owner) or 0
+def _poller(ctx: LockContext, member: Member, at: int) -> RuleMatch:
+    who, rate = ctx.who(member), ctx.shared.sessions.requests_per_s(member.owner) or 0
     return RuleMatch(
-        about=look.about(member),
-        sentence=f"{who} polls {look.name}: {rate:.0f} requests a second while it waits.",
+        about=ctx.about(member),
+        sentence=f"{who} polls {ctx.name}: {rate:.0f} requests a second while it waits.",
         confidence="C2",
         evidence=(
             (True, "it has no watch in this lock, and its last operation is a read or a try"),
