@@ -46,7 +46,7 @@ def looked(
         told.append(report)
         (view,) = report.views
         if len(view.lock.waiters) == waiting and is_listed(report.sight):
-            tables |= {one.tables.watches.at for one in report.sight.witnesses}
+            tables |= {one.facts.watches.at for one in report.ensemble.tables}
         if len(tables) >= TABLES and is_so(report):
             return told
     raise AssertionError(snapshot(told[-1]))

@@ -50,7 +50,7 @@ class Examiner:
         self._ensemble = NO_ENSEMBLE
         self._parts: PersistentMap[Text, LockRecord] = PersistentMap()
         self._locks: dict[Text, Lock] = {}
-        self._locks_of: LocksOfSessions = Shelf()
+        self._locks_of: LocksOfSessions = PersistentMap()
         self._paths: tuple[Text, ...] = ()
         self._now: Millis = 0  # of the newest report
         self._due: dict[Text, Millis] = {}  # locks that the clock alone will change

@@ -17,9 +17,9 @@ from zktop.model.facts import Cost, Millis, Session, session_text
 from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.history.events import UNKNOWN_SINCE, Event, How, Since
 from zktop.model.history.lock_history import LockHistory
-from zktop.model.layouts.layout import Mode
-from zktop.model.locks.lock import Lock, Member, State, Target
-from zktop.model.locks.watch_check import Lookout, Watching, absolute
+from zktop.model.layouts.layout import LockMode
+from zktop.model.locks.lock import Lock, Member, MemberState, Target
+from zktop.model.locks.watch_check import WatchCheck, WatchStatus, absolute
 from zktop.model.session_index import LocksOfSessions
 from zktop.model.settings import Settings
 from zktop.model.text import Text, clean
@@ -193,7 +193,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     client_names: ClientNames  # names everybody by a name that is no other's
     parts: PersistentMap[Text, LockRecord]
     paths: tuple[Text, ...]  # of all locks, in order
-    locks_of: LocksOfSessions = Shelf()  # the locks that each session has places in
+    locks_of: LocksOfSessions = PersistentMap()  # the locks that each session has places in
     deadlocks: "tuple[Deadlock, ...]" = ()
     over: tuple[EndedDeadlock, ...] = ()  # deadlocks of this run that are over, oldest first
     inversions: "tuple[Inversion, ...]" = ()  # deadlocks that may happen one day

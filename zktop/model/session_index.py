@@ -10,9 +10,9 @@ from typing import TypeAlias
 from zktop.model.facts import Session
 from zktop.model.history.change import LockChange
 from zktop.model.text import Text
-from zktop.model.world.persistent_map import Shelf
+from zktop.model.world.persistent_map import PersistentMap
 
-LocksOfSessions: TypeAlias = Shelf[Session, tuple[Text, ...]]
+LocksOfSessions: TypeAlias = PersistentMap[Session, tuple[Text, ...]]
 
 
 def index_after(index: LocksOfSessions, changes: Iterable[LockChange]) -> LocksOfSessions:

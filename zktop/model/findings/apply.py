@@ -91,7 +91,7 @@ def signs(ctx: LockContext) -> frozenset[Sign]:
     lock, past, shared, waiting = ctx.lock, ctx.past, ctx.shared, len(ctx.waiters)
     news = past.recreated_at or past.reaped_at or past.fell_at
     shown: dict[Sign, object] = {
-        "several": waiting or len(ctx.holders) > 1 or len(lock.lines) > 1,
+        "several": waiting or len(ctx.holders) > 1 or len(lock.queues) > 1,
         "waiters": waiting,
         "queue": waiting >= ctx.thresholds.herd,
         "warnings": lock.warnings,
@@ -134,8 +134,8 @@ def _due_for_tables(ctx: LockContext) -> Millis | None:
     changed, settle = ctx.lock.at, ctx.thresholds.settle
     if ctx.now_ms - changed > TABLE_PATIENCE:
         return None
-    for one in ctx.sight.witnesses:
-        for table in (one.tables.watches, one.tables.connections):
+    for one in ctx.ensemble.tables:
+        for table in (one.facts.watches, one.facts.connections):
             if table is not None and table.rows is not None and table.at < changed + settle:
                 return ctx.now_ms + TABLE_AGE
     return None

@@ -90,7 +90,7 @@ def stale_ephemeral(ctx: LockContext) -> Iterator[RuleResult]:
     """Find an owner that no list of sessions has, for longer than any session can hide."""
     for session, places in ctx.owned.items():
         newest = max(place.znode.newest for place in places)
-        if ctx.sight.orphaned(session, newest):
+        if ctx.ensemble.orphaned(session, newest):
             yield RuleMatch(
                 about=ctx.about(*places),
                 sentence=f"{short(places[0].node)} in {ctx.name} belongs to "
@@ -102,7 +102,7 @@ def stale_ephemeral(ctx: LockContext) -> Iterator[RuleResult]:
                 ),
                 advice="Collect `dump` of all servers and restart the one that still has the "
                 "node; delete the node by hand only if that does not help.",
-                as_of=max(one.expiry.at for one in ctx.sight.witnesses),
+                as_of=max(one.expiry.at for one in ctx.ensemble.tables),
                 patience_ms=LONGEST_TIMEOUT,
             )
 
@@ -131,7 +131,7 @@ def lease_leak(ctx: LockContext) -> Iterator[RuleResult]:
     bound = FAR_BEYOND * usual[1]
     for lease in ctx.holders:
         since, newer = ctx.past.granted(lease.node).at, _returned_since(ctx, lease)
-        if since is None or newer < LEASES_SINCE or not ctx.sight.connected(lease.owner):
+        if since is None or newer < LEASES_SINCE or not ctx.ensemble.connected(lease.owner):
             continue
         held = ctx.now_ms - since
         yield _leak(ctx, lease, held, newer) if held > bound else LookAgainAt(since + bound + 1)
@@ -230,7 +230,7 @@ def _pings_only_since(ctx: LockContext, holder: Member) -> Millis | None:
     """Since when it both holds and sends pings only."""
     since = ctx.past.granted(holder.node).at
     idle = ctx.shared.sessions.idle_since(holder.owner)
-    presence = ctx.sight.presence(holder.owner)
+    presence = ctx.ensemble.presence(holder.owner)
     if since is None or idle is None or presence is None:
         return None
     return max(since, idle) if presence.last_operation == "PING" else None
@@ -273,18 +273,18 @@ def hidden_wait(ctx: LockContext) -> Iterator[RuleResult]:
 
 def hidden_waits(ctx: LockContext, session: Session) -> Iterator[Text]:
     """Give the nodes outside of all known locks that this session may be waiting for."""
-    for path in sorted(ctx.sight.watched(session) or ()):
+    for path in sorted(ctx.ensemble.watched(session) or ()):
         if not re.fullmatch(_SEQUENTIAL, path) or path in ctx.at_path:
             continue
         parent = split(path)[0]
         is_known = ctx.shared.is_read(parent) or ctx.shared.is_lock(split(parent)[0])
-        if not is_known and ctx.sight.owner_of(path) != session:
+        if not is_known and ctx.ensemble.owner_of(path) != session:
             yield path
 
 
 def _hidden(ctx: LockContext, holder: Member, path: Text) -> RuleMatch:
     parent, node = split(path)
-    other = ctx.sight.owner_of(path)
+    other = ctx.ensemble.owner_of(path)
     return RuleMatch(
         about=ctx.about(holder, key=(holder.node, path)),
         sentence=f"{ctx.who(holder)} holds {ctx.name} and probably waits for {short(node)} in "
@@ -298,5 +298,5 @@ def _hidden(ctx: LockContext, holder: Member, path: Text) -> RuleMatch:
             (None, "it watches it in order to get a lock"),
         ),
         advice=f"Watch {short(parent)} too (--root): a deadlock through it is invisible now.",
-        as_of=ctx.sight.watched_at(holder.owner),
+        as_of=ctx.ensemble.watched_at(holder.owner),
     )

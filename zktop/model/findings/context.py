@@ -107,7 +107,7 @@ class SessionContext(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def presence(self) -> Presence | None:
         """Where it is connected."""
-        return self.shared.sight.presence(self.session)
+        return self.shared.ensemble.presence(self.session)
 
     @property
     def held(self) -> tuple[SessionPlace, ...]:
@@ -220,7 +220,7 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
     @property
     def ensemble(self) -> Ensemble:
         """The joined server tables."""
-        return self.shared.sight
+        return self.shared.ensemble
 
     @property
     def path(self) -> Text:
@@ -324,7 +324,7 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
     def lookout(self) -> WatchCheck:
         """The judge of all watches here."""
         shared = self.shared
-        return Lookout(self.lock, self.sight, shared.sessions.idle, shared.settings.layouts)
+        return WatchCheck(self.lock, self.ensemble, shared.sessions.idle, shared.settings.layouts)
 
     def watched_here(self, session: Session) -> frozenset[Text] | None:
         """Give its watches on nodes of this lock; None when they cannot be seen."""

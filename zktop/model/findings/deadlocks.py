@@ -197,7 +197,7 @@ def watch_deadlock(ctx: LockContext) -> Iterator[RuleResult]:
     """Find rings among the watches, and waiters that only watch who is behind them."""
     for made in watch_knots(ctx):
         verdict = _verdict(made, "Restart one of them; upgrade its client library (kazoo: 2.9.0).")
-        watched_at = (ctx.sight.watched_at(session) for session in verdict.about.sessions)
+        watched_at = (ctx.ensemble.watched_at(session) for session in verdict.about.sessions)
         yield verdict.as_seen(min(filter(None, watched_at), default=None), ctx.thresholds.settle)
 
 
@@ -216,7 +216,7 @@ def watch_knots(ctx: LockContext) -> "Iterator[Deadlock]":
         for one in ctx.sighted
         if one.is_sole
     }
-    for line in ctx.lock.lines:
+    for line in ctx.lock.queues:
         yield from watch_deadlocks(_queue(ctx, line), watched, _names(ctx))
 
 
@@ -231,7 +231,7 @@ def _members(ctx: LockContext, one: MemberWatches) -> Iterator[Text]:
     return (path for path in one.others if path in ctx.at_path)
 
 
-def _queue(ctx: LockContext, line: Line) -> WaitQueue:
+def _queue(ctx: LockContext, line: LockQueue) -> WaitQueue:
     requests = tuple(
         WaitRequest(
             node=member.node,

@@ -61,7 +61,7 @@ def _behind(ctx: LockContext, obstacles: Iterable[Member]) -> int:
     """Count the waiters before whom an obstacle goes."""
     found = {
         member.node
-        for queue in folder_queues(ctx.lock.lines)
+        for queue in folder_queues(ctx.lock.queues)
         for member in queue.waiters
         if not queue.is_stranded(member) and any(queue.counts(member, one) for one in obstacles)
     }
@@ -72,7 +72,7 @@ def _confidence(ctx: LockContext, *, is_free: bool) -> Confidence:
     """All versions of Curator do so; of others the version is assumed, or told by a watch."""
     if is_free and all(part.startswith("curator") for part in _layouts(ctx)):
         return "C4"
-    proofs = (p for queue in folder_queues(ctx.lock.lines) for p in queue.proofs.values())
+    proofs = (p for queue in folder_queues(ctx.lock.queues) for p in queue.proofs.values())
     return "C3" if all(proof.is_fresh for proof in proofs) else "C2"
 
 
@@ -85,7 +85,7 @@ def whose(ctx: LockContext, child: Member) -> str:
     name = short(child.znode.name)
     if child.owner:
         return f"{name} is no contender; it belongs to {ctx.who(child)} and goes with its session"
-    fitting = [one for one in sort_out([child.znode]).layouts.values() if not one.guessed]
+    fitting = [one for one in sort_by_layout([child.znode]).layouts.values() if not one.guessed]
     written = f"it is named as {fitting[0].name} names contenders" if fitting else ""
     made = "persistent, or a TTL or container node: made by hand, or left over"
     return f"no session owns {name}: {made}{f'; {written}' if written else ''}"
@@ -115,12 +115,12 @@ def _advice(obstacles: tuple[Member, ...], paths: list[Text]) -> str:
 )
 def broken_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
     """Find names that a client fails at, and the stranded nodes of those who did."""
-    for queue in folder_queues(ctx.lock.lines):
+    for queue in folder_queues(ctx.lock.queues):
         for found in queue.unreadable:
             yield _broken(ctx, queue, found)
 
 
-def _broken(ctx: LockContext, queue: FolderQueue, found: Unreadable) -> RuleMatch:
+def _broken(ctx: LockContext, queue: FolderQueue, found: UnreadableChild) -> RuleMatch:
     child, path = found.child, absolute(ctx.path, found.child.node)
     failed, will_fail = found.failed, found.will_fail
     left = f"{count(len(failed), 'client')} failed at {path} and left {_nodes(len(failed))} behind"
@@ -173,7 +173,7 @@ def split_queue(ctx: LockContext) -> Iterator[RuleResult]:
     if pair is None:
         return
     one, other, node = pair
-    is_seen = all(ctx.sight.watched(member.owner) is not None for member in (one, other))
+    is_seen = all(ctx.ensemble.watched(member.owner) is not None for member in (one, other))
     yield RuleMatch(
         about=ctx.about(one, other, key=("split", one.layout, other.layout)),
         sentence=f"{ctx.name} will have two owners when {short(node.znode.name)} goes: "
@@ -191,7 +191,7 @@ def split_queue(ctx: LockContext) -> Iterator[RuleResult]:
 def _split(ctx: LockContext) -> Iterator[tuple[Member, Member, Member]]:
     """Give waiters of which neither counts the other, and the node that both wait for."""
     behind: dict[Text, dict[int, tuple[FolderQueue, Member]]] = {}
-    for queue in folder_queues(ctx.lock.lines):
+    for queue in folder_queues(ctx.lock.queues):
         for member in queue.waiters:
             nearest = queue.nearest(member)
             if nearest is not None:  # who goes by the same ranking counts one another

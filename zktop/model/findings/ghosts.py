@@ -33,7 +33,7 @@ _GUARD = r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 )
 def ghost(ctx: LockContext) -> Iterator[RuleResult]:
     """Find two nodes of one queue with the same guard against retries."""
-    for line in ctx.lock.lines:
+    for line in ctx.lock.queues:
         tokens = [member.token for member in line.members]
         if len(set(tokens)) == len(tokens):
             continue
@@ -91,7 +91,7 @@ def ghost_without_guid(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _reconnected_between(ctx: LockContext, earlier: Member, later: Member) -> bool:
-    presence = ctx.sight.presence(later.owner)
+    presence = ctx.ensemble.presence(later.owner)
     made = presence.established if presence else None
     first, second = earlier.ctime, later.ctime
     if made is None or first is None or second is None:
@@ -117,7 +117,7 @@ def _unguarded(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
         ),
         advice=f"Restart {owner}. Its library puts no guid into the name, so a retried create "
         "cannot recognise itself.",
-        as_of=ctx.sight.watched_at(later.owner),
+        as_of=ctx.ensemble.watched_at(later.owner),
     )
 
 
@@ -145,14 +145,14 @@ def previous_life(ctx: LockContext) -> Iterator[RuleResult]:
         new = waiting.get(str(old.label))
         if new is None or not old.owner or new.owner in (0, old.owner):
             continue
-        is_away = ctx.sight.connected(old.owner, old.czxid) is False
+        is_away = ctx.ensemble.connected(old.owner, old.czxid) is False
         is_ahead = ctx.place[old.node] < ctx.place[new.node]
-        if is_away and is_ahead and ctx.sight.connected(new.owner):
+        if is_away and is_ahead and ctx.ensemble.connected(new.owner):
             yield _previous_life(ctx, old, new)
 
 
 def _previous_life(ctx: LockContext, old: Member, new: Member) -> RuleMatch:
-    expires = ctx.sight.expires_in(old.owner, ctx.now_ms)
+    expires = ctx.ensemble.expires_in(old.owner, ctx.now_ms)
     ending = f"it expires in at most {span(expires.high)}" if expires else "it must expire"
     return RuleMatch(
         about=ctx.about(old, new),

@@ -77,14 +77,14 @@ def _herd(ctx: LockContext, member: Member, number: int, unexpected: int) -> Rul
         advice="Let each waiter watch its predecessor only; every release now costs about "
         f"{number} requests.",
         severity="info" if is_known else "warning",
-        as_of=ctx.sight.watched_at(ctx.waiting[0].member.owner),
+        as_of=ctx.ensemble.watched_at(ctx.waiting[0].member.owner),
         patience_ms=ctx.thresholds.settle,
     )
 
 
 def _herd_on_single(ctx: LockContext, bound: int) -> Iterator[RuleResult]:
     for holder in ctx.holders[:1]:
-        watchers = ctx.sight.watchers(ctx.path_of(holder.node)) - {holder.owner}
+        watchers = ctx.ensemble.watchers(ctx.path_of(holder.node)) - {holder.owner}
         if len(watchers) >= bound:
             yield RuleMatch(
                 about=ctx.about(holder, key=("single",)),
@@ -143,7 +143,7 @@ def herd_on_parent(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _was_woken(ctx: LockContext, session: Session) -> bool:
-    step, presence = ctx.shared.sessions.step(session), ctx.sight.presence(session)
+    step, presence = ctx.shared.sessions.step(session), ctx.ensemble.presence(session)
     is_listing = presence is not None and presence.last_operation == "GETC"
     return is_listing and step is not None and step.notifications > 0 and step.requests > 0
 
@@ -213,7 +213,7 @@ def relinked(ctx: LockContext) -> Iterator[RuleResult]:
             continue
         if seen.here or not seen.expected or not ctx.is_wrong(seen):
             continue
-        if (ctx.sight.watched_at(member.owner) or 0) > left + ctx.thresholds.settle:
+        if (ctx.ensemble.watched_at(member.owner) or 0) > left + ctx.thresholds.settle:
             yield _relinked(ctx, member)
 
 
@@ -230,7 +230,7 @@ def _relinked(ctx: LockContext, member: Member) -> RuleMatch:
             (None, "its client takes any deletion for the grant"),
         ),
         advice=f"Look whether {who} lists the queue again when its watch fires.",
-        as_of=ctx.sight.watched_at(member.owner),
+        as_of=ctx.ensemble.watched_at(member.owner),
     )
 
 
@@ -248,10 +248,10 @@ def stale_watch(ctx: LockContext) -> Iterator[RuleResult]:
     if ctx.lock.kind == "single" or not ctx.waiters:
         return
     stale: dict[Session, list[Member]] = {}
-    for table in (one.watches for one in ctx.sight.witnesses if one.watches):
+    for table in (one.watches for one in ctx.ensemble.tables if one.watches):
         for path, member in ctx.at_path.items():
             for session in table.by_path.get(path, ()):
-                if session not in ctx.owned and session != ctx.sight.own:
+                if session not in ctx.owned and session != ctx.ensemble.own:
                     stale.setdefault(session, []).append(member)
     for session in sorted(stale)[:STALE_SHOWN]:
         yield _stale(ctx, session, stale[session])
@@ -270,6 +270,6 @@ def _stale(ctx: LockContext, session: Session, members: list[Member]) -> RuleMat
             (None, "it gave up waiting; it does not just look on"),
         ),
         advice="Harmless: a client that gave up removes its node and forgets its watch.",
-        as_of=ctx.sight.watched_at(session),
+        as_of=ctx.ensemble.watched_at(session),
         patience_ms=ctx.thresholds.stale_watch,
     )

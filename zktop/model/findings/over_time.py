@@ -92,7 +92,7 @@ class FindingTracker:
         self._watch_deadlocks: dict[Text, tuple[Deadlock, ...]] = {}
         self._due: DueTimes[Subject] = DueTimes()
         self._rests_until: dict[Subject, Millis] = {}  # crowded locks
-        self._sight = NO_SIGHT
+        self._ensemble = NO_ENSEMBLE
         self._now: Millis = 0
         self._deadlocked: frozenset[Text] = frozenset()
         self._fresh: frozenset[Subject] = frozenset()  # what the first findings are about
@@ -113,9 +113,9 @@ class FindingTracker:
         for change in look.changes:
             self._mark_change(change, look)
         self._mark_deadlocked(look)
-        if look.sight.witnesses != self._sight.witnesses:
+        if look.ensemble.tables != self._ensemble.tables:
             self._mark_tables(look, shared)
-        self._sight = look.sight
+        self._ensemble = look.ensemble
         for subject in self._due.take(look.now, None if look.thorough else MAX_PER_LOOK):
             self._examine(subject, look, shared)
         self._examine_ensemble(look, shared)
@@ -132,7 +132,7 @@ class FindingTracker:
 
     def _shared(self, look: LookInput) -> SharedContext:
         return SharedContext(
-            sight=look.sight,
+            ensemble=look.ensemble,
             sessions=self._histories.sessions,
             settings=self._settings,
             now_ms=look.now,
@@ -173,7 +173,7 @@ class FindingTracker:
 
     def _mark_tables(self, look: LookInput, shared: SharedContext) -> None:
         """Make due what new tables may say something about."""
-        for session in sorted(look.sight.changed_since(self._sight)):
+        for session in sorted(look.ensemble.changed_since(self._ensemble)):
             if locks := look.locks_of.get(session):
                 self._set_due(session, FIRST)
                 for path in locks:

@@ -47,7 +47,7 @@ def root_denied(ctx: EnsembleContext) -> Iterator[RuleResult]:
         yield RuleMatch(
             about=FindingSubject(key=("root", root.root)),
             sentence=f"zktop may not list {short(root.base)} (root {short(root.root)}): "
-            f"{_hidden(root)} hidden. {_shown_elsewhere(root, ctx.shared.sight)}",
+            f"{_hidden(root)} hidden. {_shown_elsewhere(root, ctx.shared.ensemble)}",
             confidence="C4",
             evidence=((True, "the server refused: no READ permission"),),
             advice="Give zktop an identity that may read the locks (--auth).",

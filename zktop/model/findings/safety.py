@@ -46,7 +46,7 @@ _ADVICE = "Upgrade Curator in {} (CURATOR-621), or release the read lock first."
 )
 def downgrade_overlap(ctx: LockContext) -> Iterator[RuleResult]:
     """Find a session that holds a write and a later read lock, with a writer in between."""
-    for line in ctx.lock.lines if ctx.lock.kind == "read-write" else ():
+    for line in ctx.lock.queues if ctx.lock.kind == "read-write" else ():
         holders = [member for member in line.holders if member.owner]
         for read in (member for member in holders if member.mode == "read"):
             write = next((m for m in holders if m.mode == "write" and m.owner == read.owner), None)
@@ -91,7 +91,7 @@ def _overlapping(ctx: LockContext, read: Member) -> RuleMatch:
             (False, "it waits and has lost its watch: then nothing will wake it"),
         ),
         advice=_ADVICE.format(owner),
-        as_of=ctx.sight.watched_at(read.owner),
+        as_of=ctx.ensemble.watched_at(read.owner),
         patience_ms=ctx.thresholds.settle,
     )
 
@@ -188,7 +188,7 @@ def sorts_by_name(ctx: LockContext) -> Iterator[RuleResult]:
     wrong = [
         seen for seen in (ctx.astray if goes_astray else ctx.waiting) if lexicographic(ctx, seen)
     ]
-    for line in ctx.lock.lines:
+    for line in ctx.lock.queues:
         here = [seen for seen in wrong if ctx.line_of[seen.member.node] is line]
         if here:
             yield _sorts_by_name(ctx, here, believers(line.members))
@@ -218,7 +218,7 @@ def _reads_by_name(ctx: LockContext, reading: list[Member]) -> RuleMatch:
         ),
         advice=f"Look how the client of {who} sorts: by the number at the end, or whole names?",
         patience_ms=ctx.thresholds.settle,
-        as_of=ctx.sight.watched_at(reading[0].owner),
+        as_of=ctx.ensemble.watched_at(reading[0].owner),
     )
 
 
@@ -244,7 +244,7 @@ def _sorts_by_name(
         ),
         advice="Stop one of the owners and check what both did. Then fix the client: compare the "
         "number at the end, not the whole name.",
-        as_of=ctx.sight.watched_at(wrong[0].member.owner),
+        as_of=ctx.ensemble.watched_at(wrong[0].member.owner),
         patience_ms=ctx.thresholds.settle,
     )
 
@@ -263,7 +263,7 @@ def _may_sort_by_name(ctx: LockContext, believing: list[Member]) -> RuleMatch:
         advice=f"Look how the client of {who} sorts: by the number at the end, or whole names?",
         severity="info",
         patience_ms=ctx.thresholds.settle,
-        as_of=ctx.sight.watched_at(believing[0].owner),
+        as_of=ctx.ensemble.watched_at(believing[0].owner),
     )
 
 
@@ -284,10 +284,10 @@ def blind_neighbours(ctx: LockContext) -> Iterator[RuleResult]:
     for seen in ctx.astray:
         if may_own_beside_readers(ctx, seen):
             yield _beside_readers(ctx, seen.member)
-    if len(ctx.lock.lines) > 1:
+    if len(ctx.lock.queues) > 1:
         if _are_several_locks(ctx):
             return
-        heads = [line.holders[0] for line in ctx.lock.lines if line.holders]
+        heads = [line.holders[0] for line in ctx.lock.queues if line.holders]
         if _conflict(heads):
             yield _dual(ctx, heads)
         return
@@ -316,7 +316,7 @@ def _beside_readers(ctx: LockContext, member: Member) -> RuleMatch:
             (False, "it waits and has lost its watch: then nothing will wake it"),
         ),
         advice="Use WriteLock wherever others use ReadLock.",
-        as_of=ctx.sight.watched_at(member.owner),
+        as_of=ctx.ensemble.watched_at(member.owner),
         patience_ms=ctx.thresholds.settle,
     )
 
@@ -330,7 +330,7 @@ def _conflict(heads: list[Member]) -> bool:
 
 def _dual(ctx: LockContext, heads: list[Member]) -> RuleMatch:
     owners = several(f"{ctx.who(head)} (first for {head.layout})" for head in heads)
-    is_seen = all(ctx.sight.watched(head.owner) is not None for head in heads)
+    is_seen = all(ctx.ensemble.watched(head.owner) is not None for head in heads)
     return RuleMatch(
         about=ctx.about(*heads),
         sentence=f"{ctx.name} may have several owners: {owners}.",
@@ -370,7 +370,7 @@ def silent_holder(ctx: SessionContext) -> Iterator[RuleResult]:
 
 def _silent(ctx: SessionContext, presence: Presence, share: float) -> RuleMatch:
     place = ctx.held[0]
-    expires = ctx.shared.sight.expires_in(ctx.session, ctx.now_ms)
+    expires = ctx.shared.ensemble.expires_in(ctx.session, ctx.now_ms)
     freed = (
         f"freed in {_interval(expires.low, expires.high)}" if expires else "freed when it expires"
     )
@@ -417,7 +417,7 @@ def robbed_owner(ctx: LockContext) -> Iterator[RuleResult]:
     for gone in ctx.past.departures:
         if gone.ending == "abandoned" or ctx.now_ms - gone.gone_at > RECENT:
             continue
-        presence = ctx.sight.presence(gone.session) if gone.session else None
+        presence = ctx.ensemble.presence(gone.session) if gone.session else None
         if presence is None or presence.at <= gone.gone_at:
             continue
         idle = ctx.shared.sessions.idle_before(gone.session, gone.gone_at)

@@ -40,16 +40,16 @@ TOO_LONG_A_GAP = 1 / 2  # of the timeout
 def session_gone(ctx: SessionContext) -> Iterator[RuleResult]:
     """Find owners that no server is connected to, and that have not expired yet."""
     newest = max((place.member.czxid for place in ctx.places), default=0)
-    sight = ctx.shared.sight
+    ensemble = ctx.shared.ensemble
     if ctx.presence is not None:
         return
-    if sight.connected(ctx.session, newest) is not False:
+    if ensemble.connected(ctx.session, newest) is not False:
         yield LookAgainAt(ctx.now_ms + LATER_TABLES)  # its server's next table may tell
         return
-    listed = sight.is_listed(ctx.session, newest)
+    listed = ensemble.is_listed(ctx.session, newest)
     if listed is False:
         return
-    expires = sight.expires_in(ctx.session, ctx.now_ms)
+    expires = ensemble.expires_in(ctx.session, ctx.now_ms)
     freed = f"freed in at most {span(expires.high)}" if expires else "freed when it expires"
     locks = several(place.mode_and_lock for place in ctx.held or ctx.places)
     holds = "holds" if ctx.held else "waits for"
@@ -64,7 +64,7 @@ def session_gone(ctx: SessionContext) -> Iterator[RuleResult]:
         ),
         advice="Nothing to do but wait: it reconnects or expires. Look at its host if it comes "
         "again.",
-        as_of=max(one.tables.connections.at for one in sight.witnesses if one.tables.connections),
+        as_of=max(one.facts.connections.at for one in ensemble.tables if one.facts.connections),
         patience_ms=ctx.shared.thresholds.settle,
     )
 
@@ -111,7 +111,7 @@ def suspicious_timeout(ctx: EnsembleContext) -> Iterator[RuleResult]:
 
     The most that is granted is what many get who are well: Curator asks for a minute.
     """
-    witnesses = ctx.shared.sight.witnesses
+    witnesses = ctx.shared.ensemble.tables
     ticks = [one.expiry.tick_ms for one in witnesses if one.expiry.tick_ms]
     if not ticks:
         yield MissingInput("no server tells its tick time", "expiry")
@@ -202,7 +202,7 @@ def restless(shared: SharedContext, owners: Collection[Session]) -> Iterator[Ses
     Ask after new tables. They are those silent for long, those that moved, and owners that no
     server lists; all others need no interview.
     """
-    told = [one.connections for one in shared.sight.witnesses if one.connections is not None]
+    told = [one.connections for one in shared.ensemble.tables if one.connections is not None]
     for rows in told:
         for session, row in rows.items():
             gap = max(row.quiet_ms or 0, shared.sessions.longest_gap(session) or 0)

@@ -59,7 +59,7 @@ def _effect(ctx: LockContext) -> str:
     """Say what the children do to the lock as it is."""
     if ctx.lock.obstacles or ctx.lock.stranded:
         return "some of them are in the way of contenders"
-    queues = list(folder_queues(ctx.lock.lines))
+    queues = list(folder_queues(ctx.lock.queues))
     if any(queue.fails for queue in queues):
         return "clients will fail at some of them"
     return "clients count some of them, behind everybody" if queues else "clients ignore them"
@@ -182,7 +182,7 @@ def root_changed(ctx: LockContext) -> Iterator[RuleResult]:
 )
 def equal_sequences(ctx: LockContext) -> Iterator[RuleResult]:
     """Find the read node that shares the number of its own session's write node."""
-    for line in ctx.lock.lines if ctx.lock.kind == "read-write" else ():
+    for line in ctx.lock.queues if ctx.lock.kind == "read-write" else ():
         writes = {m.sequence: m for m in line.holders if m.mode == "write"}
         for read in line.holders:
             write = writes.get(read.sequence) if read.mode == "read" else None

@@ -94,13 +94,13 @@ def may_believe(ctx: LockContext) -> list[Member]:
     unwatching = {
         seen.member.node
         for seen in ctx.astray
-        if seen.expected and not seen.here and not ctx.sight.hides_watches(seen.member.owner)
+        if seen.expected and not seen.here and not ctx.ensemble.hides_watches(seen.member.owner)
     }
     if not unwatching:
         return []
     return [
         member
-        for line in ctx.lock.lines
+        for line in ctx.lock.queues
         for member in believers(line.members)
         if member.node in unwatching
     ]
@@ -135,7 +135,7 @@ def _before(ctx: LockContext, order: str) -> dict[str, Member]:
         key = _node if order == "name" else _arrival
         known[order] = {
             later.node: earlier
-            for line in ctx.lock.lines
+            for line in ctx.lock.queues
             for earlier, later in pairwise(sorted(line.members, key=key))
         }
     return known[order]
@@ -198,7 +198,7 @@ def _no_watch(ctx: LockContext, seen: MemberWatches) -> RuleMatch:
         ),
         advice=f"Restart {who}; in its client look for a race between listing the queue and "
         "setting the watch.",
-        as_of=ctx.sight.watched_at(member.owner),
+        as_of=ctx.ensemble.watched_at(member.owner),
         patience_ms=ctx.thresholds.settle,
     )
 
@@ -221,7 +221,7 @@ def silent_head(ctx: LockContext) -> Iterator[RuleResult]:
     for head in ctx.holders:
         granted = ctx.past.granted(head.node)
         since = granted.at
-        came, presence = ctx.past.queued(head).at, ctx.sight.presence(head.owner)
+        came, presence = ctx.past.queued(head).at, ctx.ensemble.presence(head.owner)
         if since is None or granted.how != "seen" or came is None or presence is None:
             continue
         idle = ctx.shared.sessions.idle_before(head.owner, since)
@@ -288,7 +288,7 @@ def _void(ctx: LockContext, seen: MemberWatches, path: Text, *, is_all: bool) ->
         if is_all
         else "Harmless: it is left over from an earlier wait.",
         severity="critical" if is_all else "info",
-        as_of=ctx.sight.watched_at(seen.member.owner),
+        as_of=ctx.ensemble.watched_at(seen.member.owner),
         patience_ms=ctx.thresholds.settle,
     )
 
@@ -332,7 +332,7 @@ def _wrong(ctx: LockContext, seen: MemberWatches, watched: list[Member]) -> Rule
         ),
         advice="Either another library or another version made this node; tell zktop the layout "
         "of this lock (--layout), or upgrade the client.",
-        as_of=ctx.sight.watched_at(member.owner),
+        as_of=ctx.ensemble.watched_at(member.owner),
         patience_ms=ctx.thresholds.settle,
     )
 
@@ -380,7 +380,7 @@ def self_watch(ctx: LockContext) -> Iterator[RuleResult]:
                 ),
                 advice=f"Restart {who}. The Java WriteLock does this when it finds its node "
                 "again after a lost connection.",
-                as_of=ctx.sight.watched_at(seen.member.owner),
+                as_of=ctx.ensemble.watched_at(seen.member.owner),
                 patience_ms=ctx.thresholds.settle,
             )
 
@@ -400,7 +400,7 @@ def busy_poller(ctx: LockContext) -> Iterator[RuleResult]:
     """Find waiters without a watch here that keep asking."""
     for seen in ctx.astray:
         session = seen.member.owner
-        presence = None if seen.here else ctx.sight.presence(session)
+        presence = None if seen.here else ctx.ensemble.presence(session)
         if presence is None:
             continue
         if ctx.shared.sessions.requests_per_s(session) is None:
