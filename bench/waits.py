@@ -9,7 +9,7 @@ from tests.model.waits.scale_case import longer, scale_case, shorter
 from zktop.model.waits.assess import assess, stuck_classes
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import ActorEvidence
-from zktop.model.waits.root_blockers import Forest
+from zktop.model.waits.root_blockers import root_blockers
 from zktop.model.waits.state import WaitQueue
 
 _FULL_MS = 100
@@ -33,10 +33,7 @@ def figures() -> Iterator[Figure]:
     )
     judged = milliseconds(lambda: assess(graph, ActorEvidence(now_ms=60_000)))
     yield Figure("waits assess again", judged, "ms", floor, "one touch a member")
-    forest = Forest()
-    for queue in queues:
-        forest.replaced(queue.lock, queue)
-    roots = milliseconds(lambda: forest.roots(graph, 60_000))
+    roots = milliseconds(lambda: root_blockers(graph, 60_000))
     yield Figure("waits root blockers", roots, "ms", floor, "one touch a member")
 
 

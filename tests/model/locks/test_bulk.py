@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zktop.model.actors import Actors
 from zktop.model.examiner import first_seen
 from zktop.model.facts import AnyFact, Children, Denied, Node, Stat, Watches, join, split
 from zktop.model.history.change import LockChange
@@ -21,7 +20,6 @@ from zktop.model.locks.queue import RankedQueue
 from zktop.model.locks.read_lock import lock_at
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
-from zktop.model.waits.from_locks import KnownQueues, plain_queue, queues
 from zktop.model.world.world import World
 
 ZXID = 1_000_000
@@ -152,10 +150,6 @@ def test_the_short_way_gives_what_the_long_way_gives(
         quick = plain.lock
         assert may_be_lock(path, world, decided)
         assert shown(quick) == shown(lock_at(path, world, decided, 0))
-        actors = Actors(decided)
-        assert [plain_queue(quick, actors)] == [
-            lined.queue for lined in queues(quick, actors, KnownQueues({}, {}))
-        ]
         change, between = first_seen(Text(path), plain), LockChange.between(path, None, quick)
         assert (change.created, change.granted) == (between.created, between.granted)
         if change.roll is not None:

@@ -1,17 +1,21 @@
-"""Root blockers: whom all the waiting leads to."""
+"""Root blockers: the actors that all waiting leads to."""
 
+from itertools import dropwhile
+
+from hypothesis import given
+from hypothesis import strategies as st
 from model.waits.notation import graph
+from model.waits.random_states import is_granted, worlds
+from msgspec.structs import replace
 
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.root_blockers import Forest, RootBlocker
+from zktop.model.waits.root_blockers import MAX_LISTED, RootBlocker, aged, root_blockers
+from zktop.model.waits.state import WaitQueue, WaitRequest
 
 
 def roots(found: WaitGraph, now_ms: int = 1_000_000) -> tuple[RootBlocker, ...]:
-    """The roots of a state."""
-    forest = Forest()
-    for lock, queue in found.queues.items():
-        forest.replaced(lock, queue)
-    return forest.roots(found, now_ms)
+    """The root blockers of a state."""
+    return root_blockers(found, now_ms)
 
 
 def test_waits_add_up_at_the_root():
@@ -46,7 +50,7 @@ def test_a_waiter_in_two_queues_counts_once():
     """In the one where it has waited longer."""
     found = roots(graph("X x: A@1 C@10 ; Y x: B@2 C@11"), now_ms=20_000)
 
-    assert [(root.actors, root.blocked) for root in found if root.blocked] == [(("A",), 1)]
+    assert [(root.actors, root.blocked) for root in found] == [(("A",), 1)]
 
 
 def test_readers_before_the_first_writer_do_not_wait():
@@ -63,17 +67,80 @@ def test_nobody_can_be_a_root():
     assert root.actors == ("nobody:/X/1",)
 
 
-def test_a_queue_that_is_gone_leaves_no_root():
-    """Only the newest queues count."""
-    found, forest = graph("X x: A B"), Forest()
-    forest.replaced("/X", found.queues["/X"])
-    forest.replaced("/X", None)
-
-    assert forest.roots(found, 1_000) == ()
-
-
 def test_a_pool_that_will_open_is_not_followed_in_circles():
     """T09: the first of the ring stands for it."""
     found = roots(graph("P sem(2): A@1 C@2 B@8 ; Y x: B@3 A@7"))
 
     assert sum(root.blocked for root in found) == 2
+
+
+def test_waits_grow_with_time():
+    """A thousand milliseconds later each of two waits is a second longer."""
+    found = graph("X x: A@1 B@20 ; Y x: B@2 C@30")
+
+    assert aged(roots(found, 100_000), 1_000) == roots(found, 101_000)
+
+
+def test_an_undated_wait_does_not_grow():
+    """A request without a znode has no time of creation."""
+    queue = graph("X x: A@1 B@20").queues["/X"]
+    undated = replace(
+        queue, requests=(queue.requests[0], replace(queue.requests[1], since_ms=None))
+    )
+    (root,) = aged(roots(WaitGraph([undated])), 1_000)
+
+    assert (root.blocked, root.undated, root.blocked_ms) == (1, 1, 0)
+
+
+def test_no_more_than_a_screen_could_show_are_listed():
+    """Those with the most blocked time."""
+    found = roots(graph(" ; ".join(f"L{n} x: h{n}@1 w{n}@{n + 2}" for n in range(MAX_LISTED + 5))))
+
+    assert len(found) == MAX_LISTED
+    assert found[0].actors == ("h0",)
+
+
+@given(worlds(), st.data())
+def test_they_are_what_the_definition_says(queues: list[WaitQueue], data: st.DataObject):
+    """Of any small state: every waiter once, under the root of its oldest wait."""
+    dates = data.draw(st.randoms(use_true_random=False))
+    queues = [
+        replace(queue, requests=tuple(replace(r, since_ms=dates.choice((None, r.czxid * 100)))
+                                      for r in queue.requests))
+        for queue in queues
+    ]  # fmt: skip
+    found = {(root.actors, root.blocked, root.undated, root.blocked_ms)
+             for root in root_blockers(WaitGraph(queues), 10_000)}  # fmt: skip
+
+    assert found == defined(queues, 10_000)
+
+
+def defined(queues: list[WaitQueue], now_ms: int) -> set[tuple[tuple[str, ...], int, int, int]]:
+    """The root blockers by definition."""
+    cores = {a: core.actors for core in WaitGraph(queues).stuck_set.cores for a in core.actors}
+    waits: dict[str, tuple[int, str, str, WaitRequest, str]] = {}
+    for queue in queues:
+        for place, request in enumerate(queue.requests):
+            if not is_granted(queue, queue.requests, place):
+                head = queue.requests[0].actor
+                wait = (request.czxid, queue.lock, request.node, request, head)
+                waits[request.actor] = min(
+                    wait, waits.get(request.actor, wait), key=lambda w: w[:3]
+                )
+    behind: dict[tuple[str, ...], list[WaitRequest]] = {}
+    for _, _, _, request, head in waits.values():
+        path = [head]
+        while path[-1] not in cores and path[-1] in waits and path.count(path[-1]) == 1:
+            path.append(waits[path[-1]][4])
+        root = path[-1]
+        if path.count(root) > 1:
+            root = min(dropwhile(root.__ne__, path), key=lambda actor: waits[actor][:3])
+        behind.setdefault(tuple(sorted(cores.get(root, (root,)))), []).append(request)
+    return {_summed(actors, some, now_ms) for actors, some in behind.items()}
+
+
+def _summed(
+    actors: tuple[str, ...], some: list[WaitRequest], now_ms: int
+) -> tuple[tuple[str, ...], int, int, int]:
+    since = [request.since_ms for request in some if request.since_ms is not None]
+    return actors, len(some), len(some) - len(since), sum(now_ms - at for at in since)

@@ -51,11 +51,6 @@ class StuckSet(Struct, frozen=True, eq=False):
         """The number of those who never leave: nobody's nodes, and leaders."""
         return len(self.cores)
 
-    def may_open(self, lock: str, request: WaitRequest) -> bool:
-        """Whether somebody may be able to go on when this request is gone."""
-        is_seen = request.actor in self.edges or not request.releases
-        return is_seen and lock in self.queues
-
 
 NOTHING_STUCK = StuckSet(frozenset(), frozenset(), {}, {}, (), {})
 

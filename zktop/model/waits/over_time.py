@@ -21,18 +21,18 @@ from zktop.model.facts import Millis, Session
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.history.statistics import identity_of
-from zktop.model.locks.lock import Lock, Member, Roll
+from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.watch_check import WatchCheck
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.waits.assess import Assessment, assess
 from zktop.model.waits.confidence import ConcurrencyDetector
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace
-from zktop.model.waits.from_locks import MANY, lock_path, plain_queue, queue_names
+from zktop.model.waits.from_locks import lock_path, queue_updates
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.lock_order import LockOrderGraph, OrderActor, tells_order
 from zktop.model.waits.ring import ActorEvidence
-from zktop.model.waits.root_blockers import Forest, RootBlocker
+from zktop.model.waits.root_blockers import RootBlocker, aged, root_blockers
 from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.state import WaitQueue, WaitRequest
 from zktop.model.world.ensemble import Ensemble
@@ -40,13 +40,10 @@ from zktop.model.world.server_tables import Presence
 
 if TYPE_CHECKING:
     from zktop.model.waits.deadlock import Deadlock
-    from zktop.model.waits.from_locks import QueueUpdate
     from zktop.model.waits.lock_order_story import Inversion
 
-RANK_EVERY: Final[Millis] = 1_000
-RANK_AT_LAST: Final[Millis] = 2_000  # where every look has changed locks to tell of
-RANKED_IN_A_MS: Final = 5  # locks: where there are many, it must not take up every other look
-RANK_AGAIN: Final[Millis] = 10_000  # where no queue changed, and time alone adds up the waits
+RANK_EVERY_MS: Final[Millis] = 2_000
+RANKED_PER_MS: Final = 5  # queues: the more there are, the longer the interval
 
 
 class DeadlockVerdict(msgspec.Struct, frozen=True):
@@ -67,45 +64,37 @@ class DeadlockDetector:
         self.graph = WaitGraph()
         self._settings = settings
         self._actors = Actors(settings)
-        self._forest = Forest()
         self._activity = ConcurrencyDetector()
         self._orders = LockOrderGraph()
         self._inverted: dict[str, Inversion] = {}  # as they were told the last time
-        self._came: list[Iterable[WaitRequest]] = []  # since the last verdict, lock by lock
-        self._members: dict[str, tuple[Member, ...]] = {}  # of long queues
-        self._changed: dict[str, WaitQueue | None] = {}  # since the last verdict
-        self._unranked: dict[str, WaitQueue | None] = {}
+        self._came: set[str] = set()  # actors with new requests since the last verdict
         self._elections: set[str] = set()
+        self._blockers: tuple[RootBlocker, ...] = ()
         self._ranked_at: Millis | None = None
-        self._right_at: Millis = 0  # when the root blockers were as a ranking would have them
-        self._unranked_from: Millis | None = None
+        self._is_unranked = False  # something changed since then
         self._is_ranking_due = False
 
     def change(self, change: LockChange) -> None:
         """Take note of one changed lock."""
+        self._is_unranked = True
         lock = change.after
-        if change.before is None and lock is not None and self._meet(lock, change.roll):
-            return
-        from zktop.model.waits.from_locks import KnownQueues, queues  # noqa: PLC0415  most never change
-
-        known = KnownQueues(self.graph.queues, self._members, change)
-        made = [] if lock is None else list(queues(lock, self._actors, known))
         gone_at = lock.seen_zxid if lock else 0
-        for lined in made:
-            self._replace(lined, gone_at)
-            self._came.append(lined.created)
-            self._note_end(lined.queue.lock, lined.deleted, lock.at if lock else None)
-            self._keep_members(lined)
-        for name in queue_names(change.path, len(made)):
+        for name, queue, created, deleted in queue_updates(
+            change, self.graph.queues, self._actors
+        ):
             was = self.graph.queues.get(name)
-            if was is None:
-                break
-            self._note_gone(was, was.requests, gone_at)
-            self._note_end(name, was.requests, None)
-            self.graph.removed(name)
-            self._changed[name] = None
-            self._members.pop(name, None)
-            self._elections.discard(name)
+            for request in deleted:
+                there = was.seen_zxid if was else 0
+                self._activity.deleted(request, name, there=there, gone=gone_at)
+                self._orders.ended(name, request.node, lock.at if lock and queue else None)
+            if queue is None:
+                self.graph.removed(name)
+                self._elections.discard(name)
+                continue
+            self.graph.replaced(name, queue, created, deleted)
+            self._came.update(request.actor for request in created)
+            if queue.kind == "election":
+                self._elections.add(name)
 
     @property
     def is_behind(self) -> bool:
@@ -162,104 +151,27 @@ class DeadlockDetector:
         return tuple(self._inverted.values())
 
     def _root_blockers(self, now_ms: Millis, *, is_calm: bool) -> tuple[RootBlocker, ...]:
-        """Rank the root blockers, at most once a second: to add up all waits takes a while.
+        """Rank the root blockers at intervals; in between only their waits grow.
 
-        Most changes are followed in between: those of locks whose contenders have no other.
+        A look that reports changes leaves it to the next one for a while, so that no event has to
+        wait for it. Without changes a new ranking can only exchange the last of a long list.
         """
-        changed, self._changed = self._changed, {}
-        if self._ranked_at is not None:
-            followed = self._forest.followed
-            changed = {k: q for k, q in changed.items() if not followed(self.graph, k, q)}
-        self._unranked.update(changed)
-        self._follow_crowds(now_ms)
-        if not self._is_time_to_rank(now_ms, is_calm=is_calm):
-            return self._forest.aged(now_ms)
-        for name, queue in self._unranked.items():
-            self._forest.replaced(name, queue)
-        self._unranked.clear()
-        self._unranked_from, self._is_ranking_due = None, False
-        self._ranked_at = self._right_at = now_ms
-        return self._forest.roots(self.graph, now_ms)
-
-    def _follow_crowds(self, now_ms: Millis) -> None:
-        """Take in changed queues that are crowded: often that spares us the ranking."""
-        if self._ranked_at is None or not self._unranked or not self._is_due(now_ms):
-            return
-        followed = self._forest.followed
-        self._unranked = {
-            name: queue
-            for name, queue in self._unranked.items()
-            if not followed(self.graph, name, queue, at_leisure=True)
-        }
-        if not self._unranked and not self._forest.is_behind:
-            self._right_at = now_ms
-
-    def _is_due(self, now_ms: Millis) -> bool:
-        """Tell whether the root blockers were right a second ago."""
-        return now_ms - self._right_at >= RANK_EVERY
-
-    def _is_time_to_rank(self, now_ms: Millis, *, is_calm: bool) -> bool:
-        age = None if self._ranked_at is None else now_ms - self._ranked_at
-        if age is None or age < 0:
-            return True
-        if not self._unranked and not self._forest.is_behind:
-            self._unranked_from, self._is_ranking_due = None, False
-            is_old = age >= (RANK_AGAIN if is_calm else 2 * RANK_AGAIN)
-            return is_old and not self._forest.is_right(now_ms)
-        if self._unranked_from is None:
-            self._unranked_from = now_ms
-        self._is_ranking_due = self._is_due(now_ms)
-        patience = 0 if is_calm else RANK_AT_LAST + len(self._forest) // RANKED_IN_A_MS
-        return self._is_ranking_due and now_ms - self._unranked_from >= patience
-
-    def _meet(self, lock: Lock, roll: Roll | None) -> bool:
-        """Take note of a lock that was not there before, if it is a plain one as nearly all."""
-        if lock.path in self.graph.queues:
-            return False
-        queue = plain_queue(lock, self._actors, are_owned=roll is not None)
-        if queue is None:
-            return False
-        self.graph.met(queue, None if roll is None else roll.sessions)
-        self._changed[queue.lock] = queue
-        self._came.append(queue.requests)
-        if queue.kind == "election":
-            self._elections.add(queue.lock)
-        if isinstance(queue.requests, tuple) and len(queue.requests) > MANY:
-            self._members[queue.lock] = tuple(lock.queues[0].members)
-        return True
-
-    def _replace(self, lined: "QueueUpdate", gone_at: int) -> None:
-        queue, created, deleted = lined.queue, lined.created, lined.deleted
-        before = self.graph.queues.get(queue.lock)
-        if before is not None:
-            self._note_gone(before, deleted, gone_at)
-        if before is not None and created and deleted:
-            self.graph.replaced(queue.lock, queue)  # the order of the others may have changed
-        else:
-            self.graph.replaced(queue.lock, queue, created, deleted)
-        self._changed[queue.lock] = queue
-        if queue.kind == "election":
-            self._elections.add(queue.lock)
-
-    def _keep_members(self, lined: "QueueUpdate") -> None:
-        if len(lined.members) > MANY:
-            self._members[lined.queue.lock] = lined.members
-        else:
-            self._members.pop(lined.queue.lock, None)
-
-    def _note_end(self, name: str, deleted: Iterable[WaitRequest], at: Millis | None) -> None:
-        for request in deleted:
-            self._orders.ended(name, request.node, at)
+        interval = RANK_EVERY_MS + len(self.graph.queues) // RANKED_PER_MS
+        elapsed = -1 if self._ranked_at is None else now_ms - self._ranked_at
+        patience = (1 if is_calm else 2) if self._is_unranked else 5
+        if 0 <= elapsed < patience * interval:
+            self._is_ranking_due = self._is_unranked and elapsed >= interval
+            return aged(self._blockers, elapsed)
+        self._ranked_at, self._is_unranked, self._is_ranking_due = now_ms, False, False
+        self._blockers = root_blockers(self.graph, now_ms)
+        return self._blockers
 
     def _learn_orders(self, locks: Mapping[Text, Lock]) -> None:
         """Learn from those who came and own another lock; all that changed is in the graph now."""
-        came, self._came = self._came, []
-        tangled = self.graph.tangled
-        if not tangled:
+        came, self._came = self._came, set()
+        actors = {one for one in self.graph.tangled & came if tells_order(self.graph, one)}
+        if not actors:
             return
-        # At the first look all of them have come, and to ask everybody's name takes longer.
-        there = tangled if self._ranked_at is None else {r.actor for made in came for r in made}
-        actors = {actor for actor in tangled & there if tells_order(self.graph, actor)}
         names = {name for actor in actors for name in self.graph.locks(actor)}
         self._orders.harvest(
             self.graph,
@@ -276,10 +188,6 @@ class DeadlockDetector:
             owner=next(filter(None, labels), actor),
             is_concurrent=self._activity.is_concurrent(actor),
         )
-
-    def _note_gone(self, queue: WaitQueue, deleted: Iterable[WaitRequest], gone_at: int) -> None:
-        for request in deleted:
-            self._activity.deleted(request, queue.lock, there=queue.seen_zxid, gone=gone_at)
 
 
 def _paths(names: Iterable[str]) -> tuple[Text, ...]:

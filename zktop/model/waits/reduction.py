@@ -58,39 +58,35 @@ def unthinned(queue: WaitQueue, members: tuple[WaitRequest, ...]) -> ThinnedQueu
 
 
 class QueueReduction(Protocol):
-    """One lock during one reduction."""
-
-    members: Sequence[WaitRequest]
+    """One queue during a reduction."""
 
     def admit(self) -> list[str]:
-        """Grant what has become grantable: the actors, once for each member."""
+        """Grant what can be granted now: the actors, once for each member."""
 
     def leave(self, place: int) -> None:
         """Take the member at this place out of the queue."""
 
 
 class FifoReduction:
-    """Grants members in order; a member needs so many of those before it gone."""
+    """Grants members in order; each needs a number of earlier ones to be gone."""
 
-    __slots__ = ("_gone", "_left", "_needs", "_next", "members")
+    __slots__ = ("_gone", "_left", "_members", "_needs", "_next")
 
-    def __init__(self, line: ThinnedQueue, only: Container[str] | None) -> None:
-        """Open the strand with those actors only; everybody else is gone already."""
-        self.members: Sequence[WaitRequest]
-        self._needs: Sequence[int]
-        self.members, self._needs = _FILL.get(line.queue.kind, _in_order)(line, only)
-        self._left = bytearray(len(self.members))
+    def __init__(self, queue: ThinnedQueue) -> None:
+        self._members = queue.members
+        self._needs = _NEEDS.get(queue.queue.kind, _needs_in_order)(queue)
+        self._left = bytearray(len(self._members))
         self._next = 0
         self._gone = 0
 
     def admit(self) -> list[str]:
-        """Grant the longest admissible prefix."""
+        """Grant the next members for which enough others are gone."""
         granted = []
         place, gone, needs, left = self._next, self._gone, self._needs, self._left
         while place < len(left) and gone >= needs[place]:
-            member = self.members[place]
+            member = self._members[place]
             if left[place]:
-                gone += 1  # an exempt member that went before the queue came to it
+                gone += 1  # an exempt member that left before its turn
             elif not member.exempt:
                 granted.append(member.actor)
             place += 1
@@ -98,62 +94,50 @@ class FifoReduction:
         return granted
 
     def leave(self, place: int) -> None:
-        """Count it as gone, once."""
+        """Count the member as gone."""
         self._left[place] = 1
         if place < self._next:
             self._gone += 1
 
 
-Filling = tuple[Sequence[WaitRequest], Sequence[int]]
+def _needs_in_order(queue: ThinnedQueue) -> Sequence[int]:
+    room = queue.queue.room
+    return range(1 - room, 1 - room + len(queue.members))
 
 
-def _in_order(line: ThinnedQueue, only: Container[str] | None) -> Filling:
-    members: Sequence[WaitRequest] = line.members
-    # Nobody leaves an election by finishing, so those who finished still count there.
-    if only is not None and line.queue.kind != "election":
-        members = [member for member in members if member.actor in only]
-    room = line.queue.room
-    return members, range(1 - room, 1 - room + len(members))
+def _needs_of_single(queue: ThinnedQueue) -> Sequence[int]:
+    members = queue.members
+    is_held = bool(members) and members[0] == queue.queue.requests[0]
+    return [int(is_held and place > 0) for place in range(len(members))]
 
 
-def _single(line: ThinnedQueue, only: Container[str] | None) -> Filling:
-    members, _ = _in_order(line, only)
-    is_held = bool(members) and members[0] == line.queue.requests[0]
-    return members, [int(is_held and place > 0) for place in range(len(members))]
-
-
-def _read_write(line: ThinnedQueue, only: Container[str] | None) -> Filling:
-    members: list[WaitRequest] = []
+def _needs_of_read_write(queue: ThinnedQueue) -> Sequence[int]:
     needs: list[int] = []
     before_last_writer = 0
-    for member, wall in zip(line.members, line.walls, strict=True):
+    for place, (member, wall) in enumerate(zip(queue.members, queue.walls, strict=True)):
         if wall:
-            before_last_writer = len(members)
-        if only is not None and member.actor not in only:
-            continue
-        needs.append(before_last_writer if member.reads else len(members))
-        members.append(member)
+            before_last_writer = place
+        needs.append(before_last_writer if member.reads else place)
         if not member.reads:
-            before_last_writer = len(members)
-    return members, needs
+            before_last_writer = place + 1
+    return needs
 
 
-_FILL = {"single": _single, "read-write": _read_write}
+_NEEDS = {"single": _needs_of_single, "read-write": _needs_of_read_write}
 
 
 class ConflictReduction:
-    """Grants a member when the earlier nodes it conflicts with are gone."""
+    """Grants a member when all earlier nodes that it conflicts with are gone."""
 
-    __slots__ = ("_behind", "_needs", "_ready", "members")
+    __slots__ = ("_behind", "_members", "_needs", "_ready")
 
-    def __init__(self, line: ThinnedQueue, only: Container[str] | None) -> None:
-        """Open the strand with those actors only; everybody else is gone already."""
-        self.members: Sequence[WaitRequest] = _in_order(line, only)[0]
-        place_of = {member.node: place for place, member in enumerate(self.members)}
-        self._behind: list[list[int]] = [[] for _ in self.members]
-        self._needs = [0] * len(self.members)
-        conflicts = line.queue.conflicts or {}
-        for place, member in enumerate(self.members):
+    def __init__(self, queue: ThinnedQueue) -> None:
+        self._members = queue.members
+        place_of = {member.node: place for place, member in enumerate(self._members)}
+        self._behind: list[list[int]] = [[] for _ in self._members]
+        self._needs = [0] * len(self._members)
+        conflicts = queue.queue.conflicts or {}
+        for place, member in enumerate(self._members):
             for node in conflicts.get(member.node, ()):
                 if node in place_of:
                     self._behind[place_of[node]].append(place)
@@ -161,48 +145,43 @@ class ConflictReduction:
         self._ready = [place for place, need in enumerate(self._needs) if not need]
 
     def admit(self) -> list[str]:
-        """Grant whoever conflicts with nobody any more."""
+        """Grant members without any conflict left."""
         ready, self._ready = self._ready, []
-        return [m.actor for m in (self.members[place] for place in ready) if not m.exempt]
+        return [m.actor for m in (self._members[place] for place in ready) if not m.exempt]
 
     def leave(self, place: int) -> None:
-        """Take its conflicts away."""
+        """Remove the member's conflicts."""
         for other in self._behind[place]:
             self._needs[other] -= 1
             if not self._needs[other]:
                 self._ready.append(other)
 
 
-def _gate(line: ThinnedQueue, only: Container[str] | None) -> QueueReduction:
-    return (ConflictReduction if line.queue.kind == "conflict" else FifoReduction)(line, only)
+def _reduction(queue: ThinnedQueue) -> QueueReduction:
+    return (ConflictReduction if queue.queue.kind == "conflict" else FifoReduction)(queue)
 
 
-def stuck(
-    strands: Iterable[ThinnedQueue],
-    only: Container[str] | None = None,
-    pinned: Container[str] = (),
-) -> set[str]:
-    """Who can never finish, among the actors of the strands (or of `only`).
+def stuck(queues: Iterable[ThinnedQueue]) -> set[str]:
+    """The actors of these queues that can never finish.
 
-    `pinned` actors never finish, whatever they wait for; they are not in the answer.
+    Left out are those that never release anything: they block, but wait for nothing.
     """
     places: dict[str, list[tuple[QueueReduction, int]]] = {}
-    pending: dict[str, int] = {}
+    pending: dict[str, int] = {}  # requests of each actor that are not granted yet
     never: set[str] = set()
-    for line in strands:
-        gate = _gate(line, only)
-        is_released = line.queue.kind != "election"
-        for place, member in enumerate(gate.members):
+    for queue in queues:
+        reduction = _reduction(queue)
+        is_released = queue.queue.kind != "election"  # finishing does not end a leadership
+        for place, member in enumerate(queue.members):
             spots = places.setdefault(member.actor, [])
             if not member.exempt:
                 pending[member.actor] = pending.get(member.actor, 0) + 1
             if not member.releases:
                 never.add(member.actor)
             elif is_released:
-                spots.append((gate, place))
-        for actor in gate.admit():
+                spots.append((reduction, place))
+        for actor in reduction.admit():
             pending[actor] -= 1
-    never.update(actor for actor in places if actor in pinned)
     return places.keys() - _finished(places, pending, never) - never
 
 
@@ -212,9 +191,9 @@ def _finished(
     work = [actor for actor in places if not pending.get(actor) and actor not in never]
     finished = set(work)
     while work:
-        for gate, place in places[work.pop()]:
-            gate.leave(place)
-            for actor in gate.admit():
+        for reduction, place in places[work.pop()]:
+            reduction.leave(place)
+            for actor in reduction.admit():
                 pending[actor] -= 1
                 if not pending[actor] and actor not in never:
                     finished.add(actor)

@@ -2,17 +2,12 @@
 
 Neither value can be part of a reference cycle, so the garbage collector need not track them:
 tens of thousands of requests then cost it nothing.
-
-What changed between two states of one queue.
 """
 
-from abc import abstractmethod
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Literal
 
 from msgspec import Struct
-
-from zktop.model.world.sequence_diff import splits
 
 Mode = Literal["exclusive", "read", "write", "lease", "candidate"]
 QueueKind = Literal["exclusive", "read-write", "pool", "single", "election", "conflict"]
@@ -43,30 +38,6 @@ class WaitRequest(Struct, frozen=True, gc=False):
         return self.mode == "read"
 
 
-class Passing(Sequence[WaitRequest]):
-    """The requests of a queue of sessions, none of which reads; made when somebody looks at them.
-
-    Nearly all queues are such ones, and nearly nobody in them stands elsewhere too: of those the
-    graph needs the sessions alone.
-    """
-
-    __slots__ = ()
-
-    @property
-    @abstractmethod
-    def sessions(self) -> Sequence[int]:
-        """Whose they are, in queue order; each releases, none is exempt."""
-
-    @property
-    @abstractmethod
-    def actor(self) -> str:
-        """Who stands first."""
-
-    @abstractmethod
-    def waited_since_ms(self) -> Sequence[int]:
-        """Since when each of them stands there, without the first."""
-
-
 class WaitQueue(Struct, frozen=True, gc=False):
     """One lock at one moment: its requests in queue order and what decides between them.
 
@@ -80,7 +51,7 @@ class WaitQueue(Struct, frozen=True, gc=False):
 
     lock: str
     kind: QueueKind
-    requests: tuple[WaitRequest, ...] | Passing
+    requests: tuple[WaitRequest, ...]
     capacity: int | None = None
     capacity_is: Literal["known", "inferred"] = "known"
     blocking: bool = False
@@ -104,45 +75,3 @@ class WaitQueue(Struct, frozen=True, gc=False):
     def room(self) -> int:
         """How many requests can hold at once, where that is a number."""
         return self.capacity or 1 if self.kind == "pool" else 1
-
-
-Requests = tuple[WaitRequest, ...]
-
-
-def changed_requests(old: Requests, new: Requests) -> tuple[Requests, Requests]:
-    """Tell created and deleted requests; all of them when the rest did not keep its order.
-
-    Only where the two are out of step is anybody compared: a queue may have ten thousand.
-    """
-    created: list[WaitRequest] = []
-    deleted: list[WaitRequest] = []
-    for part in splits(old, new):
-        was = old[part.here : part.here + part.left]
-        now = new[part.there : part.there + part.joined]
-        before = {request.node: request for request in was}
-        kept = {request.node for request in now if before.get(request.node) == request}
-        order = [request.node for request in now if request.node in kept]
-        if order != [request.node for request in was if request.node in kept]:
-            return new, old
-        created += [request for request in now if request.node not in kept]
-        deleted += [request for request in was if request.node not in kept]
-    if not set(created).isdisjoint(deleted):
-        return new, old  # who is as before stands somewhere else now
-    return tuple(created), tuple(deleted)
-
-
-def is_tail(requests: Requests, created: Requests, tangled: Container[str]) -> bool:
-    """Whether the created requests stand behind all others that matter to somebody else.
-
-    Passers-by may follow: a place whose owner is read later than it was heard of is created once
-    more, before those who came since.
-    """
-    left = {request.node for request in created}
-    for request in reversed(requests):
-        if not left:
-            break
-        if request.node in left:
-            left.remove(request.node)
-        elif request.actor in tangled:
-            return False
-    return not left

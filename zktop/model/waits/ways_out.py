@@ -118,7 +118,8 @@ def _freed_by_reduction(graph: WaitGraph, actor: str) -> int:
     queues = [graph.queues[lock] for lock in stuck_set.queues]
     gone = [_without(queue, actor) for queue in queues]
     frozen = stuck_set.frozen - {actor}
-    left = stuck([thinned(queue, graph.tangled) for queue in gone], frozen)
+    # A leader that finishes stays, so in an election everybody counts.
+    left = stuck([thinned(q, graph.tangled if q.kind == "election" else frozen) for q in gone])
     before = set(_stuck_in(queues, stuck_set.frozen)) | stuck_set.actors
     after = set(_stuck_in(gone, left | (frozen - stuck_set.actors))) | left
     return len(before - after)
