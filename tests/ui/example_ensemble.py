@@ -9,7 +9,9 @@ from zktop.model.facts import AnyFact, Gone, Millis, Node, Stat, join
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
+from zktop.ui.filters import NO_FILTER, Filter
 from zktop.ui.ports import Frame
+from zktop.ui.screens.locks.row import LockRow
 from zktop.ui.screens.locks.rows import LockRows
 from zktop.ui.styled_text import Line, text_of
 
@@ -62,12 +64,19 @@ def trouble() -> list[Frame]:
     return frames((NOW, facts), *waiting, (LATER, [released(QUIET, "api-1", LATER)]))
 
 
-def board_of(*reports: Report) -> LockRows:
-    """A board that was told of these."""
-    board = LockRows()
+def rows_of(*reports: Report) -> LockRows:
+    """The rows after these reports."""
+    rows = LockRows()
     for report in reports:
-        board.update(report)
-    return board
+        rows.update(report)
+    return rows
+
+
+def listed(rows: LockRows, wanted: Filter = NO_FILTER) -> list[LockRow]:
+    """All rows that pass the filter, the worst first."""
+    assert rows.report is not None
+    lines = rows.listed(rows.report.now, wanted, is_sorted=True)
+    return [one for one in lines if isinstance(one, LockRow)]
 
 
 def seen(
@@ -75,7 +84,7 @@ def seen(
 ) -> tuple[Report, LockRows]:
     """What is seen of these facts."""
     (frame,) = frames((at, facts), settings=settings)
-    return frame.report, board_of(frame.report)
+    return frame.report, rows_of(frame.report)
 
 
 def texts(lines: list[Line]) -> list[str]:

@@ -154,24 +154,6 @@ async def test_draws_only_what_is_in_sight() -> None:
         assert 10 <= len(drawn) <= 3 * HEIGHT
 
 
-async def test_a_stamp_saves_drawing_what_looks_the_same() -> None:
-    """The same row with the same stamp is drawn once."""
-    drawn: list[Item] = []
-    stamps = {"now": 1}
-    column = Column[Item]("NAME", 8, lambda item: drawn.append(item) or line(item.name))
-    table = Table([column], lambda item: item.name, stamp=lambda _: stamps["now"])
-    async with Shelf(table).run_test(size=(40, HEIGHT)) as pilot:
-        table.show(HUNDRED[:3])
-        await pilot.pause()
-        drawn.clear()
-        table.show(HUNDRED[:3])
-        seen = list(drawn)
-        stamps["now"] = 2
-        table.show(HUNDRED[:3])
-
-        assert (seen, drawn) == ([], HUNDRED[:3])
-
-
 @pytest.mark.parametrize(
     ("width", "names"), [(40, ["NAME", "SIZE"]), (62, ["NAME", "SIZE", "EXTRA"]), (9, ["NAME"])]
 )

@@ -1,55 +1,66 @@
-"""The live table: ten thousand rows, of which only the visible ones are ever drawn.
+"""A table of any length in columns, of which only the visible rows are drawn.
 
-The columns of a table: how wide each is, which go first, and the cells of a row in them.
+The cursor stays on its row, and that row on its line of the screen, however rows are sorted.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from time import perf_counter
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
+import msgspec
 from textual.message import Message
 
 from zktop.model.format import middle
-from zktop.ui.styled_text import Line, Run, fitted, merged, right, text_of, width_of
+from zktop.ui.styled_text import NOTHING, Line, Run, fitted, merged, right, text_of, width_of
 from zktop.ui.widgets.canvas import Canvas
 
 R = TypeVar("R")
-GAP = 1
-DRAWN = 500  # rows whose look is remembered
+GAP: Final = 1  # cells between two columns
 
-Cell = tuple[Line, int]  # what is in it, and how much room is left
+
+class RowGroup(msgspec.Struct, Generic[R], frozen=True, eq=False, dict=True):
+    """A line that stands for several rows; open, it is followed by them."""
+
+    name: str
+    rows: tuple[R, ...]
+    is_open: bool = False
+
+
+def blank(_group: Any) -> Line:
+    """Leave the cell of a group empty."""
+    return NOTHING
 
 
 class Column(NamedTuple, Generic[R]):
-    """One column: its name, how wide it is, and how a row is drawn in it.
+    """One column: its name, its width, and how a row is drawn in it.
 
-    Where the terminal is too narrow, columns with the highest `rank` go first. What room is left
-    over goes to the columns with a `share` of it.
+    In a narrow terminal the columns with the highest `rank` are left out first. Spare cells go to
+    the columns with a `share`.
     """
 
     name: str
     width: int
     draw: Callable[[R], Line]
     key: Callable[[R], object] | None = None  # to sort by; None: cannot be sorted
+    draw_group: Callable[[Any], Line] = blank
     at_right: bool = False
     rank: int = 0
     share: int = 0
-    descending: bool = False  # the order in which it is most useful
-    needs: int = 0  # cells of the whole table; in a narrower one it is not shown
-    keeps_end: bool = False  # what does not fit loses its beginning: the end of a path says more
-    names: Callable[[R], bool] | None = None  # of these rows the middle: a name's ends tell more
-    ages: bool = True  # else all that it draws is in the row, and stays for as long as the row
+    descending: bool = False  # the more useful order
+    needs: int = 0  # cells of the whole table; a narrower one leaves the column out
+    keeps_end: bool = False  # cut text at its start: the end of a path says more
+    names: Callable[[R], bool] | None = None  # rows cut in the middle: the ends say more
 
 
-def draw_cell(column: Column[R], row: R, cells: int) -> Cell:
-    """Draw a row in one column, in at most so many cells."""
-    drawn = column.draw(row)
+def draw_cell(column: Column[R], row: R | RowGroup[R], cells: int) -> tuple[Line, int]:
+    """Draw a row in one column; return the line, and how many of `cells` are left."""
+    drawn = column.draw_group(row) if isinstance(row, RowGroup) else column.draw(row)
     room = cells - width_of(drawn)
     if room >= 0:
         return drawn, room
     if column.keeps_end:
         return fitted((Run("…" + text_of(drawn)[1 - room :], drawn[0].ink),), cells), 0
-    if column.names is not None and column.names(row):
+    if column.names is not None and not isinstance(row, RowGroup) and column.names(row):
         return fitted(shortened(drawn, cells), cells), 0
     return fitted(drawn, cells), 0
 
@@ -67,28 +78,8 @@ def shortened(drawn: Line, cells: int) -> Line:
     return (*drawn[:longest], cut, *drawn[longest + 1 :])
 
 
-class CellCache(Generic[R]):
-    """The cells that do not age, of rows that were drawn lately.
-
-    A row is drawn again and again because times in it pass; nothing else in it is another then.
-    """
-
-    def __init__(self) -> None:
-        """Begin without any."""
-        self._known: dict[Hashable, tuple[R, int, dict[str, Cell]]] = {}
-
-    def of(self, name: Hashable, row: R, width: int) -> dict[str, Cell]:
-        """Give those of a row, by column; to be filled by who draws them."""
-        known = self._known.get(name)
-        if known is None or known[0] is not row or known[1] != width:
-            if len(self._known) > DRAWN:
-                self._known.clear()
-            known = self._known[name] = row, width, {}
-        return known[2]
-
-
 def fitting(columns: Sequence[Column[R]], width: int) -> list[tuple[Column[R], int]]:
-    """Choose the columns that there is room for, and say how wide each is."""
+    """Choose the columns that fit into `width` cells, each with its own width."""
     kept = [one for one in columns if one.needs <= width]
     while len(kept) > 1 and sum(one.width + GAP for one in kept) - GAP > width:
         kept.remove(max(kept, key=lambda one: (one.rank, kept.index(one))))
@@ -102,7 +93,7 @@ def fitting(columns: Sequence[Column[R]], width: int) -> list[tuple[Column[R], i
 
 
 class Table(Canvas, Generic[R]):
-    """Rows in columns; the cursor stays on its row, on the same line of the screen."""
+    """Rows in columns, with a cursor that stays on its row."""
 
     class SortChanged(Message):
         """The user wants another order of the rows."""
@@ -113,80 +104,97 @@ class Table(Canvas, Generic[R]):
     def __init__(
         self,
         columns: Sequence[Column[R]],
-        name_of: Callable[[R], Hashable],
+        key_of: Callable[[R], Hashable],
         *,
         id: str | None = None,  # noqa: A002  Textual's name
-        mark: Callable[[R], Run] | None = None,
-        stamp: Callable[[R], Hashable] | None = None,
+        mark: Callable[[Any], Run] | None = None,
     ) -> None:
-        """Show rows; `stamp` gives what the look of a row depends on besides the row itself.
-
-        With a stamp, a row that is the same object and has the same stamp is not drawn again.
-        """
+        """Create a table; `mark` draws one cell left of each row."""
         super().__init__(id=id)
-        self.columns, self._name_of, self._mark, self._stamp = columns, name_of, mark, stamp
-        self.rows: Sequence[R] = ()
-        self.note: Sequence[Line] = ()  # what is said where there are no rows
-        self.chosen: Hashable | None = None  # the name of the row under the cursor
+        self.columns, self._key_of, self._mark = columns, key_of, mark
+        self.rows: Sequence[R | RowGroup[R]] = ()
+        self.newest: Mapping[Hashable, R] = {}  # rows that are newer than those shown, by key
+        self.note: Sequence[Line] = ()  # shown in place of rows where there are none
+        self.chosen: Hashable | None = None  # the key of the row under the cursor
         self.held = False  # the user has moved the cursor: keep its row where it is
         self.moved_at = 0.0  # by the clock of `perf_counter`
         self.sorted_by: str | None = None
         self.reversed = False
         self.cursor = None
+        self._given: Sequence[R | RowGroup[R]] = ()  # the rows before the user's order
         self._widths: tuple[int, list[tuple[Column[R], int]]] = (0, [])
-        self._named: tuple[Hashable, Line] = (None, ())
-        self._drawn: dict[Hashable, tuple[R, Hashable, Line]] = {}
-        self._still = CellCache[R]()
 
     # Rows
 
     @property
     def count(self) -> int:
-        """How many lines there are below the heads."""
+        """The number of lines below the heads."""
         return len(self.rows) or len(self.note)
 
     @property
     def row(self) -> R | None:
-        """The row under the cursor."""
+        """The row under the cursor; None on a group, too."""
+        line = self._line
+        return None if isinstance(line, RowGroup) else line
+
+    @property
+    def group(self) -> RowGroup[R] | None:
+        """The group under the cursor."""
+        line = self._line
+        return line if isinstance(line, RowGroup) else None
+
+    @property
+    def kept(self) -> Hashable | None:
+        """The key of the row that the user has put the cursor on."""
+        return self.chosen if self.held else None
+
+    @property
+    def _line(self) -> R | RowGroup[R] | None:
         at = self.cursor
         return self.row_at(at) if at is not None and at < len(self.rows) else None
 
-    def row_at(self, index: int) -> R:
-        """Give a row; who inherits may know a newer one of the same name than was shown."""
-        return self.rows[index]
+    def row_at(self, index: int) -> R | RowGroup[R]:
+        """Return a row as it is now: rows change more often than their order."""
+        row = self.rows[index]
+        if isinstance(row, RowGroup) or not self.newest:
+            return row
+        return self.newest.get(self._key_of(row), row)
 
-    def show(self, rows: Sequence[R], note: Sequence[Line] = ()) -> None:
-        """Show these rows, in this order, from now on; where there are none, the note."""
+    def _key(self, row: R | RowGroup[R]) -> Hashable:
+        return (row.name,) if isinstance(row, RowGroup) else self._key_of(row)
+
+    def show(self, rows: Sequence[R | RowGroup[R]], note: Sequence[Line] = ()) -> None:
+        """Show these rows, in the user's order if one is set; show the note if there are none."""
         line = None if self.cursor is None else self.cursor - int(self.scroll_offset.y)
-        self.rows, self.note = rows, note
+        self._given, self.rows, self.note = rows, self.ordered(rows), note
         if self.is_mounted and self.room.height:
             self.measure(self.room)
-        self._find(line)
+        self._follow_chosen(line)
         self.repaint()
 
-    def choose(self, name: Hashable) -> bool:
-        """Put the cursor on the row of this name; False when it has to wait for that row."""
-        self.chosen, self.held = name, True
-        at = self._index(name)
+    def choose(self, key: Hashable) -> bool:
+        """Put the cursor on the row with this key; False if that row is not shown yet."""
+        self.chosen, self.held = key, True
+        at = self._index(key)
         if at is not None:
             self.cursor = at
             self._reveal(at)
             self.repaint()
         return at is not None
 
-    def _find(self, line: int | None) -> None:
-        """Follow the chosen row to where it is now."""
+    def _follow_chosen(self, line: int | None) -> None:
+        """Move the cursor to where the chosen row is now, and keep it on its line."""
         if not self.rows:
             self.cursor = None
             return
         if not self.held:
             self.cursor = 0
-            self.chosen = self._name_of(self.rows[0])
+            self.chosen = self._key(self.rows[0])
             return
         at = self._index(self.chosen)
-        if at is None:  # it is gone: who took its place is next to be looked at
+        if at is None:  # the row is gone: choose the one in its place
             self.cursor = min(self.cursor or 0, len(self.rows) - 1)
-            self.chosen = self._name_of(self.rows[self.cursor])
+            self.chosen = self._key(self.rows[self.cursor])
             return
         self.cursor = at
         room = self.lines_in_sight()
@@ -196,46 +204,40 @@ class Table(Canvas, Generic[R]):
             top = first_in_sight(at, line, len(self.rows), room)
             self.scroll_to(y=top, animate=False, immediate=True)
 
-    def _index(self, name: Hashable) -> int | None:
+    def _index(self, key: Hashable) -> int | None:
         at = self.cursor
-        if at is not None and at < len(self.rows) and self._name_of(self.rows[at]) == name:
+        if at is not None and at < len(self.rows) and self._key(self.rows[at]) == key:
             return at
-        return next((i for i, row in enumerate(self.rows) if self._name_of(row) == name), None)
+        return next((i for i, row in enumerate(self.rows) if self._key(row) == key), None)
 
     def moved(self) -> None:
-        """Remember which row it is, for it may move."""
-        if self.row is not None:
-            self.chosen, self.held = self._name_of(self.row), True
+        """Remember the row under the cursor."""
+        if self._line is not None:
+            self.chosen, self.held = self._key(self._line), True
             self.moved_at = perf_counter()
             self.post_message(self.CursorMoved())
 
     def can_rest(self, index: int) -> bool:
-        """Rest on rows, not on what is said in place of them."""
+        """True on rows, False on the note."""
         return bool(self.rows)
 
     @property
     def is_cursor_placed(self) -> bool:
-        """Tell whether the user has put the cursor where it is."""
+        """True if the user has put the cursor where it is."""
         return self.held
 
     def release(self) -> None:
-        """Let the cursor go back to the top, where the worst is."""
+        """Let the cursor go back to the first row and stay there."""
         self.held = False
         self.scroll_to(y=0, animate=False, immediate=True)
-        self.show(self.rows, self.note)
+        self.show(self._given, self.note)
 
-    # Columns
+    # Drawing
 
     def heads(self, width: int) -> Sequence[Line]:
-        """Draw the names of the columns; the one it is sorted by has an arrow."""
+        """Draw the names of the columns, with an arrow at the one that rows are sorted by."""
         if not self.rows and self.note:
             return ()
-        of = width, self.sorted_by, self.reversed
-        if self._named[0] != of:
-            self._named = of, self._names(width)
-        return (self._named[1],)
-
-    def _names(self, width: int) -> Line:
         runs: list[Run] = [Run(" " * self._margin)]
         for column, cells in self._fitting(width):
             name = column.name
@@ -245,60 +247,36 @@ class Table(Canvas, Generic[R]):
             drawn = (Run(name, "title"),)
             runs += right(drawn, cells) if column.at_right else fitted(drawn, cells)
             runs.append(Run(" " * GAP))
-        return merged(tuple(runs[:-1]))
-
-    def drawn(self, index: int, width: int) -> Line:
-        """Draw one row, unless it was drawn before and looks the same."""
-        if self._stamp is None or not self.rows:
-            return super().drawn(index, width)
-        row = self.row_at(index)
-        name, stamp = self._name_of(row), (width, self._stamp(row))
-        known = self._drawn.get(name)
-        if known is None or known[0] is not row or known[1] != stamp:
-            if len(self._drawn) > DRAWN:
-                self._drawn.clear()
-            drawn = self.draw(index, width)  # it fits, and no two of its runs look the same
-            known = self._drawn[name] = row, stamp, drawn
-        return known[2]
+        return (merged(tuple(runs[:-1])),)
 
     def draw(self, index: int, width: int) -> Line:
-        """Draw one row, exactly as wide as it may be."""
+        """Draw one row, or one line of the note."""
         if not self.rows:
             return self.note[index]
         row = self.row_at(index)
         runs: list[Run] = [self._mark(row)] if self._mark else []
-        plain: list[str] = []  # what comes next and looks like nothing special
-        blank, left = 0, width - self._margin + GAP
-        still = self._still.of(self._name_of(row), row, width) if self._stamp else {}
         for column, cells in self._fitting(width):
-            drawn, room = known = still.get(column.name) or draw_cell(column, row, cells)
-            if not column.ages:
-                still[column.name] = known
-            plain.append(" " * (blank + room if column.at_right else blank))
-            for run in drawn:
-                if run.ink == "plain" and run.link is None:
-                    plain.append(run.text)
-                else:
-                    runs += Run("".join(plain)), run
-                    plain.clear()
-            blank = GAP if column.at_right else room + GAP
-            left -= cells + GAP
-        plain.append(" " * (blank - GAP + left))
-        runs.append(Run("".join(plain)))
-        drawn = tuple([run for run in runs if run.text])
-        return drawn if left >= 0 else fitted(drawn, width)
+            drawn, room = draw_cell(column, row, cells)
+            space = Run(" " * room)
+            runs += (space, *drawn) if column.at_right else (*drawn, space)
+            runs.append(Run(" " * GAP))
+        return tuple(runs[:-1])
 
     @property
     def _margin(self) -> int:
         return 1 if self._mark else 0
 
     def _fitting(self, width: int) -> list[tuple[Column[R], int]]:
-        """Choose the columns that there is room for, and how wide each is."""
         if self._widths[0] != width:
             self._widths = width, fitting(self.columns, width - self._margin)
         return self._widths[1]
 
     # Order
+
+    @property
+    def has_order(self) -> bool:
+        """True if the user wants another order than the usual one."""
+        return self.sorted_by is not None or self.reversed
 
     def head_clicked(self, x: int) -> None:
         """Sort by the column that was clicked on."""
@@ -309,7 +287,7 @@ class Table(Canvas, Generic[R]):
             left += cells + GAP
 
     def sort_by(self, name: str | None) -> None:
-        """Sort by this column from now on; a second time turns the order around."""
+        """Sort by this column; called again with the same name, reverse the order."""
         self.reversed = not self.reversed if name == self.sorted_by else False
         self.sorted_by = name
         self._reorder()
@@ -322,27 +300,29 @@ class Table(Canvas, Generic[R]):
         self.sort_by(names[at] if at < len(names) else None)
 
     def do_reverse(self) -> None:
-        """Turn the order around."""
+        """Reverse the order."""
         self.reversed = not self.reversed
         self._reorder()
 
     def _reorder(self) -> None:
-        """Put what is there into the new order; whoever fills the table may know a better one."""
-        self.show(self.ordered(self.rows), self.note)
+        self.show(self._given, self.note)
         self.post_message(self.SortChanged())
 
-    def ordered(self, rows: Sequence[R]) -> Sequence[R]:
-        """Give rows in the order that the user chose; without one as they are."""
+    def ordered(self, rows: Sequence[R | RowGroup[R]]) -> Sequence[R | RowGroup[R]]:
+        """Return rows in the order that the user chose, without groups; as they are if none."""
+        if not self.has_order or not any(one.key for one in self.columns):
+            return rows
+        alone = [one for one in rows if not isinstance(one, RowGroup)]
         column = next((one for one in self.columns if one.name == self.sorted_by), None)
         if column is None or column.key is None:
-            return rows
-        return sorted(rows, key=column.key, reverse=self.reversed != column.descending)  # type: ignore[arg-type]  # keys of one column are alike
+            return alone[::-1]
+        return sorted(alone, key=column.key, reverse=self.reversed != column.descending)  # type: ignore[arg-type]  # keys of one column are alike
 
 
 def first_in_sight(index: int, line: int, count: int, room: int) -> int:
-    """Give the first row in sight that leaves the row at `index` on this line of the screen.
+    """Return the first row in sight that leaves the row at `index` on this line of the screen.
 
-    >>> first_in_sight(40, 3, 100, 20), first_in_sight(99, 3, 100, 20)
-    (37, 80)
+    >>> [first_in_sight(index, 3, 100, 20) for index in (40, 1, 99)]
+    [37, 0, 80]
     """
     return max(0, min(index - line, count - room))

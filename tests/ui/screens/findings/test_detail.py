@@ -49,7 +49,7 @@ def written(some: list[Frame], width: int = 100, times: int = 1) -> LineWriter:
 def forest(report: Report) -> str:
     """The blocking forest."""
     roster, pen = SessionDirectory(), LineWriter(100)
-    roster.look(report)
+    roster.update(report)
     write_blocking_tree(pen, report, roster)
     return text(pen.lines)
 

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 from model.builders import NOW, kazoo_name
-from ui.example_ensemble import IMPORT, LATER, ORDERS, QUIET, board_of, seen, trouble
+from ui.example_ensemble import IMPORT, LATER, ORDERS, QUIET, rows_of, seen, trouble
 
 from zktop.model.facts import Children, Denied, Node, Stat, join
 from zktop.model.findings.catalogue import RULES
@@ -32,7 +32,7 @@ def cells_of(report: Report, row: LockRow, *, is_ascii: bool = False) -> dict[st
 
 def test_draws_a_lock_in_a_deadlock(report: Report) -> None:
     """What is known only as a lower bound says so."""
-    drawn = cells_of(report, board_of(report).rows[ORDERS])
+    drawn = cells_of(report, rows_of(report).rows[ORDERS])
 
     assert drawn == {
         "ST": "DED?",
@@ -52,7 +52,7 @@ def test_draws_a_lock_in_a_deadlock(report: Report) -> None:
 
 def test_an_ascii_terminal_gets_ascii(report: Report) -> None:
     """No cell needs anything else."""
-    drawn = cells_of(report, board_of(report).rows[ORDERS], is_ascii=True)
+    drawn = cells_of(report, rows_of(report).rows[ORDERS], is_ascii=True)
 
     assert all(text.isascii() for text in drawn.values())
     assert (drawn["HELD"], drawn["60s QUEUE"]) == (">=1m10s", ":" * 10)
@@ -60,12 +60,12 @@ def test_an_ascii_terminal_gets_ascii(report: Report) -> None:
 
 def test_says_that_nobody_owns_an_orphan(report: Report) -> None:
     """A persistent node may carry a name, but nobody is behind it."""
-    assert cells_of(report, board_of(report).rows[IMPORT])["HOLDER"] == "X nobody (zed)"
+    assert cells_of(report, rows_of(report).rows[IMPORT])["HOLDER"] == "X nobody (zed)"
 
 
 def test_a_grant_that_was_seen_has_an_exact_age(report: Report) -> None:
     """The second in the queue got it when the first one left."""
-    drawn = cells_of(report, board_of(report).rows[QUIET])
+    drawn = cells_of(report, rows_of(report).rows[QUIET])
 
     assert (drawn["HOLDER"], drawn["HELD"], drawn["OLDEST"]) == ("X api-2", "<1s", "-")
 
@@ -121,7 +121,7 @@ def test_a_lock_that_refuses_a_look_is_neither_free_nor_fine() -> None:
 
 def test_a_vanished_lock_is_a_shadow(report: Report) -> None:
     """It says that it is gone, and nothing that is not so any more."""
-    row = msgspec.structs.replace(board_of(report).rows[ORDERS], gone_at=LATER)
+    row = msgspec.structs.replace(rows_of(report).rows[ORDERS], gone_at=LATER)
     drawn = cells_of(report, row)
 
     assert (drawn["ST"], drawn["HOLDER"], drawn["HELD"], drawn["60s QUEUE"]) == (
@@ -135,7 +135,7 @@ def test_a_vanished_lock_is_a_shadow(report: Report) -> None:
 @pytest.mark.parametrize(("seconds", "said"), [(12_345, "12 345"), (123_456_789, "123M")])
 def test_groups_the_digits_of_long_numbers(report: Report, seconds: int, said: str) -> None:
     """A number that is read at three in the morning."""
-    row = board_of(report).rows[ORDERS]
+    row = rows_of(report).rows[ORDERS]
     past = msgspec.structs.replace(row.history, blocked_ms=seconds * 1000, at=LATER, changed_at=0)
 
     assert cells_of(report, msgspec.structs.replace(row, history=past))["BLOCKED*s"] == said
@@ -143,7 +143,7 @@ def test_groups_the_digits_of_long_numbers(report: Report, seconds: int, said: s
 
 def test_a_rate_fades_when_nobody_asks_any_more(report: Report) -> None:
     """The last minute moves on, whether anything happens or not."""
-    row = board_of(report).rows[QUIET]
+    row = rows_of(report).rows[QUIET]
     past = msgspec.structs.replace(row.history, requests_per_s=2.0, at=LATER)
     row = msgspec.structs.replace(row, history=past)
 

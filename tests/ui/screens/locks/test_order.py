@@ -1,5 +1,8 @@
-"""The usual order of ten thousand rows, put right again after a change."""
+"""The usual order of rows, and how often it may change."""
 
+from time import perf_counter, sleep
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -7,10 +10,10 @@ from zktop.model.history.lock_history import FirstLook, LockHistory
 from zktop.model.layouts.layout import LockKind
 from zktop.model.locks.lock import Lock
 from zktop.model.text import Text
+from zktop.ui.screens.common.live_rows import AFTER_KEY_S, AGING_S, BETWEEN_S, Reorder
 from zktop.ui.screens.common.status_codes import QUIET_RANK, LockStatus
-from zktop.ui.screens.locks.order import Ranking, places
-from zktop.ui.screens.locks.row import LockRow, row_of
-from zktop.ui.screens.locks.rows import worst_first
+from zktop.ui.screens.locks.row import LockRow
+from zktop.ui.screens.locks.rows import LockRows
 from zktop.ui.styled_text import Ink
 
 NOW = 1_800_000_000_000
@@ -44,7 +47,7 @@ def rows(draw: st.DrawFn, path: Text) -> LockRow:
     kind: LockKind = draw(st.sampled_from(["mutex", "mutex", "election"]))
     waiting = draw(st.sampled_from([None, 0, 1, 4, 50_000]))
     gone_at = draw(st.sampled_from([None, None, None, known_at + 500]))
-    return row_of(lock(path, kind), history, mark, waiting, gone_at)
+    return LockRow(lock(path, kind), history, mark, waiting, gone_at)
 
 
 def tables() -> st.SearchStrategy[list[LockRow]]:
@@ -59,64 +62,63 @@ def as_told(table: list[LockRow], now: int) -> list[LockRow]:
     def key(row: LockRow) -> tuple[int, int, str]:
         blocked = row.blocked_ms(now)
         number = -1 if blocked is None else blocked
-        return row.mark.rank, -number, row.path
+        return row.status.rank, -number, row.path
 
     return sorted(table, key=key)
 
 
-@given(tables(), st.integers(0, 10**9))
-def test_puts_rows_in_the_usual_order(table: list[LockRow], later: int) -> None:
-    """At any time, with ties by path."""
-    assert worst_first(table, NOW + later) == as_told(table, NOW + later)
-
-
 @given(tables(), st.data())
-def test_goes_on_from_the_order_of_before(table: list[LockRow], data: st.DataObject) -> None:
-    """Whatever changed meanwhile: it is the same as from nothing."""
-    ranking = Ranking(table)
+def test_rows_are_in_the_usual_order(table: list[LockRow], data: st.DataObject) -> None:
+    """At any time, with ties by path, whatever changed meanwhile."""
+    live = LockRows()
     for later in (0, 3_000, 500_000):
-        ranking.ordered(NOW + later)
         for at, row in enumerate(table):
-            other = data.draw(rows(row.path))
-            if data.draw(st.booleans()) and ranking.put(row.path, other):
-                table[at] = other
+            if data.draw(st.booleans()):
+                table[at] = data.draw(rows(row.path))
+            live.put(table[at])
 
-        assert ranking.ordered(NOW + later) == as_told(table, NOW + later)
-
-
-def test_gives_the_same_list_while_nothing_moves() -> None:
-    """Who shows ten thousand rows has nothing to do then."""
-    history = LockHistory(at=NOW, first_look=FirstLook(NOW, NOW))
-    slow, fast = (
-        row_of(lock(path, "mutex"), history, LockStatus("ok", "good"), waiting)
-        for path, waiting in zip(NAMES, (1, 2), strict=False)
-    )
-    ranking = Ranking([slow, fast])
-
-    first = ranking.ordered(NOW + 1_000)
-    assert first == [fast, slow]
-    assert ranking.ordered(NOW + 9_000) is first
-    assert ranking.put(slow.path, slow)
-    assert ranking.ordered(NOW + 9_000) is not first
+        assert live.ordered(NOW + later) == as_told(table, NOW + later)
 
 
-def test_a_lock_that_came_or_went_needs_another_ranking() -> None:
-    """As does the shadow of one, which stands behind all others."""
-    history = LockHistory(at=NOW)
-    row, shadow = (
-        row_of(lock(NAMES[0], "mutex"), history, LockStatus("ok", "good"), 0, gone_at)
-        for gone_at in (None, NOW)
-    )
-    ranking = Ranking([row])
+class NoTable:
+    """A table that only says when the cursor was moved."""
 
-    assert not ranking.put(NAMES[1], row)
-    assert not ranking.put(NAMES[0], None)
-    assert not ranking.put(NAMES[0], shadow)
+    moved_at = 0.0
+
+    def repaint(self) -> None:
+        """Draw nothing."""
 
 
-def test_knows_the_place_of_each_path() -> None:
-    """To find the rows that changed."""
-    history = LockHistory(at=NOW)
-    table = [row_of(lock(path, "mutex"), history, LockStatus("ok", "good"), 0) for path in NAMES]
+@pytest.fixture
+def reorder() -> Reorder:
+    """The pace of a table whose rows need no time to be put in order."""
+    return Reorder(NoTable(), lambda: None)  # type: ignore[arg-type]  # all that it needs
 
-    assert places(table) == {path: at for at, path in enumerate(NAMES)}
+
+def test_rows_are_put_in_order_at_once_and_then_twice_a_second(reorder: Reorder) -> None:
+    """Without a change there is no need, until much waiting has added up."""
+    first = reorder.wait_s(perf_counter(), 0.0)
+    reorder.now()
+    done = perf_counter()
+    without_change = reorder.wait_s(done, 0.0), reorder.wait_s(done + AGING_S, 0.0)
+    reorder.changed()
+
+    assert first == 0
+    assert without_change == (None, 0)
+    assert reorder.wait_s(done, 0.0) == pytest.approx(BETWEEN_S, abs=0.1)
+
+
+def test_rows_keep_their_places_while_the_user_moves_the_cursor(reorder: Reorder) -> None:
+    """Whatever changed."""
+    assert reorder.wait_s(100.0, moved_at_s=99.7) == pytest.approx(AFTER_KEY_S - 0.3)
+
+
+def test_an_order_that_takes_long_rests_long() -> None:
+    """A twentieth of the time is spent on it at most."""
+    slow = Reorder(NoTable(), lambda: sleep(0.05))  # type: ignore[arg-type]  # all that it needs
+    slow.now()
+    slow.changed()
+    wait = slow.wait_s(perf_counter(), 0.0)
+
+    assert wait is not None
+    assert wait > 0.9

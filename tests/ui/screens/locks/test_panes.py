@@ -9,9 +9,9 @@ from ui.example_ensemble import (
     ORDERS,
     QUIET,
     STOCK,
-    board_of,
     deadlock,
     orphan,
+    rows_of,
     seen,
     servers,
     texts,
@@ -106,7 +106,7 @@ def test_calm_says_how_far_it_can_see(
 
 def test_root_blockers_are_who_not_which_lock(report: Report) -> None:
     """The ring, and the node that nobody owns, each with its reason."""
-    board = board_of(report)
+    board = rows_of(report)
     ring, nobody = blockers(report, board.locks(), 5)
 
     assert (ring.who, ring.why, ring.page, ring.subject) == (
@@ -255,13 +255,13 @@ def test_health_says_what_cannot_be_seen_and_what_looking_costs(report: Report) 
 def test_health_without_servers() -> None:
     """Nothing was asked: that is said, not shown as zeros."""
     assert text_of(health(Examiner().look(frames((NOW, ()))[0].report.world, NOW))) == (
-        " HEALTH  no server was asked  own load not counted"
+        " HEALTH  no server asked yet  own load not counted"
     )
 
 
 def test_tells_about_the_row_under_the_cursor(report: Report) -> None:
     """The whole path, and the sentence behind the letters."""
-    board = board_of(report)
+    board = rows_of(report)
 
     assert text_of(about(board.rows[LONG])) == f" {LONG}  kazoo-lock"
     assert text_of(about(board.rows[ORDERS])).startswith(f" {ORDERS}  kazoo-lock  ann holds X:")

@@ -12,6 +12,7 @@ from ui.example_ensemble import (
     QUIET,
     STOCK,
     deadlock,
+    listed,
     quiet,
     released,
     servers,
@@ -24,7 +25,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.filters import parsed
 from zktop.ui.screens.locks.row import LockRow
-from zktop.ui.screens.locks.rows import MOURNED_MS, LockRows
+from zktop.ui.screens.locks.rows import GONE_SHOWN_MS, LockRows
 
 
 def reports(*moments: tuple[int, object]) -> list[Report]:
@@ -48,7 +49,7 @@ def board() -> LockRows:
 
 def test_puts_the_worst_first(board: LockRows) -> None:
     """Deadlocks, then the orphan, then by the time lost in waiting, then by path."""
-    assert paths(board.ordered()) == [ORDERS, STOCK, IMPORT, QUIET, LONG]
+    assert paths(listed(board)) == [ORDERS, STOCK, IMPORT, QUIET, LONG]
 
 
 def test_trouble_comes_before_mere_waiting() -> None:
@@ -58,12 +59,12 @@ def test_trouble_comes_before_mere_waiting() -> None:
     for report in reports((NOW, [*servers(), *deadlock(), *busy]), (NOW + 9_000, ())):
         board.update(report)
 
-    assert paths(board.ordered()) == [ORDERS, STOCK, "/locks/busy"]
+    assert paths(listed(board)) == [ORDERS, STOCK, "/locks/busy"]
 
 
 def test_knows_the_state_of_each_lock(board: LockRows) -> None:
     """What was found there in three letters; a question mark while it is only probable."""
-    codes = {path: board.rows[path].mark.code for path in (ORDERS, IMPORT, QUIET)}
+    codes = {path: board.rows[path].status.code for path in (ORDERS, IMPORT, QUIET)}
 
     assert codes == {ORDERS: "DED?", IMPORT: "ORP", QUIET: "ok"}
 
@@ -89,7 +90,7 @@ def test_a_finding_changes_the_rows_of_its_locks() -> None:
 
     board.update(now)
 
-    assert board.rows[ORDERS].mark.code == "ok"
+    assert board.rows[ORDERS].status.code == "ok"
 
 
 def test_goes_back_in_time_as_well() -> None:
@@ -130,14 +131,14 @@ def test_mourns_only_the_row_under_the_cursor() -> None:
         Gone(path=Text(f"{path}"), zxid=2_000_000, at=LATER)
         for path in (QUIET, join(QUIET, "x"), LONG)
     ]
-    first, second, third = reports((NOW, quiet()), (LATER, gone), (LATER + MOURNED_MS, ()))
+    first, second, third = reports((NOW, quiet()), (LATER, gone), (LATER + GONE_SHOWN_MS, ()))
     board = LockRows()
     board.update(first)
     board.kept = QUIET
 
     board.update(second)
 
-    assert paths(board.ordered()) == [QUIET]
+    assert paths(listed(board)) == [QUIET]
     assert board.rows[QUIET].gone_at == LATER
 
     board.update(third)
@@ -206,7 +207,7 @@ def test_counts_watchers_as_waiters_where_there_are_no_others(
 )
 def test_filters_by_fields(board: LockRows, text: str, passing: list[str]) -> None:
     """A plain word looks at the path and at everybody's name; a field at itself."""
-    assert paths(board.ordered(parsed(text))) == passing
+    assert paths(listed(board, parsed(text))) == passing
 
 
 def test_a_changed_row_is_tested_again() -> None:
@@ -214,10 +215,10 @@ def test_a_changed_row_is_tested_again() -> None:
     first, second = reports((NOW, quiet()), (LATER, [released(QUIET, "api-1", LATER)]))
     board, wanted = LockRows(), parsed("api-1")
     board.update(first)
-    before = paths(board.ordered(wanted))
+    before = paths(listed(board, wanted))
     board.update(second)
 
-    assert (before, board.ordered(wanted)) == ([QUIET], [])
+    assert (before, listed(board, wanted)) == ([QUIET], [])
 
 
 @given(steps=st.lists(st.sampled_from(["ann", "bob", "cid", "api-1", "rep-1"]), unique=True))
@@ -239,4 +240,4 @@ def test_a_fold_gives_what_a_new_board_would(steps: list[str]) -> None:
 
 def shapes(board: LockRows) -> list[tuple[object, ...]]:
     """What is known of each row, in the usual order."""
-    return [(row.lock, row.history, row.mark, row.waiting) for row in board.ordered()]
+    return [(row.lock, row.history, row.status, row.waiting) for row in listed(board)]

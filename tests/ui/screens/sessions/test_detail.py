@@ -11,11 +11,9 @@ from zktop.model.facts import AnyFact, Node, session_text
 from zktop.model.history.events import Elapsed, Event
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.screens.common.session_index import PacketRates, SessionDirectory, SessionRisks
 from zktop.ui.screens.sessions.detail import earlier
 from zktop.ui.screens.sessions.if_it_dies import if_it_dies, if_it_wakes_late
-from zktop.ui.screens.sessions.order import row_of
-from zktop.ui.screens.sessions.rows import SessionRow, SessionsSnapshot
+from zktop.ui.screens.sessions.rows import SessionRow, SessionRows
 
 BILLING = "/locks/billing"
 BESIDE = "in the same locks, and connected: others beside it"
@@ -35,12 +33,9 @@ def restarted(*tables: AnyFact) -> Report:
 
 def row_in(report: Report, name: str) -> SessionRow:
     """The row of a session."""
-    roster = SessionDirectory()
-    roster.look(report)
-    return row_of(
-        session(name),
-        SessionsSnapshot(report, roster, SessionRisks(roster, report), PacketRates()),
-    )
+    rows = SessionRows()
+    rows.update(report)
+    return rows.rows[session(name)]
 
 
 def told(report: Report, name: str, *past: Event) -> list[str]:

@@ -1,5 +1,8 @@
 """Many sessions that are called alike are one line, until one of them is in danger."""
 
+from collections.abc import Iterable
+from typing import NamedTuple
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,30 +10,16 @@ from model.builders import NOW, ZK1, connections, figures, lock, own, row, sessi
 from textual.pilot import Pilot
 from ui.fake_feed import app_of, frames, settled
 
+from zktop.model.waits.lock_order import fold_name
 from zktop.ui.app import Zktop
 from zktop.ui.ports import Frame
-from zktop.ui.screens.sessions.groups import MANY, SessionGroup, SessionSummary, gathered
+from zktop.ui.screens.common.live_rows import LiveRows
+from zktop.ui.screens.sessions.rows import MIN_GROUP
 from zktop.ui.screens.sessions.table import SessionTable
 from zktop.ui.state import Selection
+from zktop.ui.widgets.table import RowGroup
 
 FLEET = tuple(f"web-{number}" for number in range(30))
-NOBODY: frozenset[int] = frozenset()
-ALL_CLOSED: frozenset[str] = frozenset()
-
-ships = st.builds(
-    SessionSummary,
-    st.integers(1, 10**6),
-    st.sampled_from([None, "cron-1", "web-1", "web-2", "db"]),
-    st.booleans(),
-    st.integers(0, 3),
-    st.integers(0, 3),
-)
-crews = st.lists(ships, max_size=80, unique_by=lambda ship: ship.session)
-
-
-def ships_of(*names: str, well: bool = True) -> list[SessionSummary]:
-    """Sessions of these names, with a place each."""
-    return [SessionSummary(session(name), name, well, 1, 0) for name in names]
 
 
 def one_in_danger(silent: str = "web-7") -> list[Frame]:
@@ -41,41 +30,81 @@ def one_in_danger(silent: str = "web-7") -> list[Frame]:
     return frames((NOW, [*facts, *lock("/locks/db", "db"), *tables]))
 
 
-@given(crews, st.frozensets(st.sampled_from(["cron-*", "web-*"])), st.data())
-def test_nobody_is_lost_and_nobody_told_twice(
-    crew: list[SessionSummary], opened: frozenset[str], data: st.DataObject
+class Plain(NamedTuple):
+    """As much of a row as decides about its place."""
+
+    key: int
+    group: str
+    is_quiet: bool
+    size: int = 0
+
+    def urgency(self, _now: int) -> int:
+        """Rows that are not quiet come first."""
+        return 10 * (not self.is_quiet) + self.size
+
+
+plain_rows = st.lists(
+    st.builds(
+        Plain,
+        st.integers(1, 10**6),
+        st.sampled_from(["", "cron-*", "web-*", "db"]),
+        st.booleans(),
+        st.integers(0, 3),
+    ),
+    max_size=80,
+    unique_by=lambda row: row.key,
+)
+
+
+def grouped(rows: list[Plain], opened: Iterable[str], apart: Iterable[int]) -> list[object]:
+    """The lines that stand for these rows."""
+    live = LiveRows[Plain](MIN_GROUP, MIN_GROUP)
+    live.opened = set(opened)
+    for one in rows:
+        live.put(one)
+    return list(live.grouped(live.ordered(0), 0, apart))
+
+
+def plain(*names: str, is_quiet: bool = True) -> list[Plain]:
+    """Rows of these names."""
+    return [Plain(session(name), fold_name(name), is_quiet) for name in names]
+
+
+@given(plain_rows, st.frozensets(st.sampled_from(["cron-*", "web-*"])), st.data())
+def test_each_row_is_listed_once(
+    rows: list[Plain], opened: frozenset[str], data: st.DataObject
 ) -> None:
-    """Each session is a line of its own, or in one fleet; of an open fleet, both."""
-    known = [ship.session for ship in crew]
-    apart = frozenset(data.draw(st.lists(st.sampled_from(known)))) if known else NOBODY
-    items = gathered(crew, opened, apart)
-    fleets = [one for one in items if isinstance(one, SessionGroup)]
-    alone = [one for one in items if not isinstance(one, SessionGroup)]
-    inside = [one for fleet in fleets if not fleet.is_open for one in fleet.sessions]
+    """A row is a line of its own, or in one closed group."""
+    known = [row.key for row in rows]
+    apart = set(data.draw(st.lists(st.sampled_from(known)))) if known else set()
+    lines = grouped(rows, opened, apart)
+    groups = [one for one in lines if isinstance(one, RowGroup)]
+    alone = [one.key for one in lines if isinstance(one, Plain)]
+    inside = [row.key for group in groups if not group.is_open for row in group.rows]
 
     assert sorted([*alone, *inside]) == sorted(known)
-    assert all(fleet.is_open == (fleet.name in opened) for fleet in fleets)
-    assert {ship.session for ship in crew if not ship.is_well} <= set(alone)
+    assert all(group.is_open == (group.name in opened) for group in groups)
+    assert {row.key for row in rows if not row.is_quiet} <= set(alone)
     assert apart <= set(alone)
 
 
-def test_a_fleet_has_many() -> None:
-    """A few that are called alike are better seen one by one."""
-    few, many = ships_of(*FLEET[: MANY - 1]), ships_of(*FLEET[:MANY])
+def test_a_group_has_many_rows() -> None:
+    """A few sessions with similar names are better seen one by one."""
+    few, many = plain(*FLEET[: MIN_GROUP - 1]), plain(*FLEET[:MIN_GROUP])
 
-    assert gathered(few, ALL_CLOSED, NOBODY) == [ship.session for ship in few]
-    (fleet,) = gathered(many, ALL_CLOSED, NOBODY)
-    assert isinstance(fleet, SessionGroup)
-    assert (fleet.name, len(fleet.sessions), fleet.holds) == ("web-*", MANY, MANY)
+    assert grouped(few, (), ()) == sorted(few)
+    (group,) = grouped(many, (), ())
+    assert isinstance(group, RowGroup)
+    assert (group.name, len(group.rows)) == ("web-*", MIN_GROUP)
 
 
-def test_who_is_in_danger_comes_first_and_who_is_alone_last() -> None:
-    """In between come the fleets."""
-    bad, alone = ships_of("web-99", well=False), ships_of("db")
-    items = gathered([*alone, *ships_of(*FLEET), *bad], ALL_CLOSED, NOBODY)
+def test_rows_at_risk_come_first_and_single_ones_last() -> None:
+    """In between come the groups."""
+    bad, alone = plain("web-99", is_quiet=False), plain("db")
+    lines = grouped([*alone, *plain(*FLEET), *bad], (), ())
 
-    assert [items[0], items[-1]] == [bad[0].session, alone[0].session]
-    assert len(items) == 3
+    assert [lines[0], lines[-1]] == [*bad, *alone]
+    assert len(lines) == 3
 
 
 async def opened(pilot: Pilot[int], *keys: str) -> list[str]:
@@ -108,9 +137,9 @@ async def test_enter_unfolds_a_fleet_and_folds_it_again() -> None:
         folded = "\n".join(await opened(pilot, "enter"))
 
         assert "29  ▾ web-*" in unfolded
-        assert unfolded.count(" web-") > MANY
+        assert unfolded.count(" web-") > MIN_GROUP
         assert "29  ▸ web-*" in folded
-        assert "FLEET web-*  29 sessions called alike" in folded
+        assert "GROUP web-*  29 sessions with similar names" in folded
 
 
 async def test_f_unfolds_them_all() -> None:
@@ -137,7 +166,7 @@ async def test_who_is_led_to_a_session_finds_it_outside_its_fleet() -> None:
         await opened(pilot)
         ui.turn_to("sessions", Selection(session=session("web-12")))
         text = "\n".join(await opened(pilot))
-        row_there = ui.screen.query_one(SessionTable).session_row
+        row_there = ui.screen.query_one(SessionTable).row
 
         assert row_there is not None
         assert row_there.session == session("web-12")
@@ -150,4 +179,4 @@ async def test_a_fleet_is_copied_as_text() -> None:
     async with ui.run_test(size=(120, 36)) as pilot:
         await opened(pilot, "down", "y")
 
-        assert "29 sessions called alike, none of them in danger" in ui.clipboard
+        assert "29 sessions with similar names, all at low risk" in ui.clipboard

@@ -28,10 +28,8 @@ from zktop.model.text import Text
 from zktop.ui.app import Zktop
 from zktop.ui.ports import Frame
 from zktop.ui.screens.common.session_index import SessionDirectory, SessionRisks
-from zktop.ui.screens.sessions import order as ordering
 from zktop.ui.screens.sessions.contact_bar import bar, strip
 from zktop.ui.screens.sessions.if_it_dies import behind_it, of_host
-from zktop.ui.screens.sessions.screen import SessionsScreen
 from zktop.ui.state import Selection
 from zktop.ui.styled_text import text_of
 
@@ -156,8 +154,8 @@ async def test_f_lists_those_without_a_lock() -> None:
         await pilot.press("f")
         listed = "\n".join(await settled(pilot))
 
-        assert "5 sessions, 4 in locks, 1 at HIGH risk   1 in none: f shows them" in folded
-        assert "all listed" in listed
+        assert "5 sessions, 4 in locks, 1 at HIGH risk   f shows 1 without locks" in folded
+        assert "all sessions: f hides" in listed
 
 
 async def test_o_and_O_sort() -> None:  # noqa: N802  the key has a capital letter
@@ -170,20 +168,6 @@ async def test_o_and_O_sort() -> None:  # noqa: N802  the key has a capital lett
 
         assert sorted_once == ["A", "B", "C", "D"]
         assert turned == ["D", "C", "B", "A"]
-
-
-async def test_a_long_order_comes_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With other things between them; what is asked for at last is what is shown."""
-    monkeypatch.setattr(ordering, "BREATH_S", 0.0)
-    async with shown(seen()) as (app, pilot):
-        page = app.page
-        assert isinstance(page, SessionsScreen)
-        await pilot.press("o", "o", "o", "O")
-        while page._ordering.is_working:
-            await pilot.pause()
-        names = _names(await settled(pilot))
-
-        assert names == ["D", "C", "B", "A"]
 
 
 async def test_a_filter_leaves_out() -> None:
@@ -269,7 +253,7 @@ def test_behind_means_also_through_other_locks() -> None:
     """D waits for Y, which B holds, who waits for X."""
     report = seen()[-1].report
     roster = SessionDirectory()
-    roster.look(report)
+    roster.update(report)
 
     behind, is_all = behind_it(report, roster, session("A"))
 
@@ -281,9 +265,9 @@ def test_the_roster_follows_what_changes() -> None:
     told = [*seen(), *frames((AT, facts("X x: A C", at=AT)))]
     follower = SessionDirectory()
     for frame in (*told, *reversed(told)):
-        follower.look(frame.report)
+        follower.update(frame.report)
         fresh = SessionDirectory()
-        fresh.look(frame.report)
+        fresh.update(frame.report)
 
         assert _known(follower) == _known(fresh)
 
@@ -292,12 +276,14 @@ def test_a_session_in_no_table_has_no_connection() -> None:
     """All tables are there, read after its node was made, and it is in none of them."""
     report = told(connections(ZK1, row("B"), row("C"), row("D"), at=AT))[-1].report
     roster = SessionDirectory()
-    roster.look(report)
+    roster.update(report)
 
-    danger = SessionRisks(roster, report).of(session("A"))
+    risks = SessionRisks(roster)
+    risks.update(report, roster.locks)
+    risk = risks.of(session("A"))
 
-    assert danger.risk == "HIGH"
-    assert danger.note.startswith("no connection")
+    assert risk.level == "HIGH"
+    assert risk.note.startswith("no connection")
 
 
 @pytest.mark.parametrize(
@@ -328,7 +314,7 @@ def _names(screen: list[str]) -> list[str]:
 
 
 def _known(roster: SessionDirectory) -> dict[int, tuple[set[str], set[str]]]:
-    return {one: (set(p.holds), set(p.waits)) for one, p in roster.places.items()}
+    return {one: (set(p.holds), set(p.waits)) for one, p in roster.locks.items()}
 
 
 async def test_a_wide_terminal_counts_packets() -> None:

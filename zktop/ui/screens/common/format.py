@@ -26,7 +26,7 @@ FEW = 10
 def time_ms(at: Millis) -> str:
     """Write a time of day to the millisecond, in UTC.
 
-    >>> exact(1769860800123)
+    >>> time_ms(1769860800123)
     '12:00:00.123'
     """
     return f"{datetime.fromtimestamp(at // 1000, UTC):%H:%M:%S}.{at % 1000:03d}"
@@ -35,7 +35,7 @@ def time_ms(at: Millis) -> str:
 def time_s(at: Millis) -> str:
     """Write a time of day to the second, in UTC.
 
-    >>> second(1769860800999)
+    >>> time_s(1769860800999)
     '12:00:00'
     """
     return time_ms(at)[:8]
@@ -59,7 +59,7 @@ MANY: Final = 100  # millions
 def with_spaces(number: int) -> str:
     """Write a number so that its size is seen.
 
-    >>> grouped(9998), grouped(28)
+    >>> with_spaces(9998), with_spaces(28)
     ('9 998', '28')
     """
     return f"{number:,}".replace(",", " ")
@@ -94,7 +94,7 @@ SIGNS: dict[How, tuple[str, str]] = {
 def elapsed(ms: Millis) -> str:
     """Write a time that is still passing: whole seconds, because tenths only flicker.
 
-    >>> running(300), running(3_900), running(384_000)
+    >>> elapsed(300), elapsed(3_900), elapsed(384_000)
     ('<1s', '3s', '6m24s')
     """
     if ms < SECOND_MS:
@@ -159,7 +159,7 @@ def side_by_side(left: Sequence[Line], right: Sequence[Line], left_width: int) -
     """Put two drawings beside each other; the left one gets so many cells.
 
     >>> from zktop.ui.styled_text import line, text_of
-    >>> [text_of(one) for one in beside([line("ab")], [line("c"), line("d")], 4)]
+    >>> [text_of(one) for one in side_by_side([line("ab")], [line("c"), line("d")], 4)]
     ['ab     c', '       d']
     """
     return [

@@ -1,11 +1,9 @@
-"""Who has to do with which lock, kept up to date from one report to the next.
+"""The sessions of a report: their locks, names, risks and packet rates.
 
-A report knows its sessions too, but works them all out anew; here only locks that changed are
-counted again, so that a page may ask twenty times a second.
+Each part is updated from one report to the next, at the price of what changed.
 """
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from typing import Final, Literal, NamedTuple
 
 import msgspec
@@ -26,14 +24,14 @@ HALF, TWO_THIRDS = 1 / 2, 2 / 3  # of a timeout
 
 
 class SessionLocks(msgspec.Struct, eq=False):
-    """The places of one session: by lock, the member there that holds, or else one that waits."""
+    """The locks that a session holds or waits for, each with its node there."""
 
     holds: dict[Text, Member]
     waits: dict[Text, Member]
 
     @property
     def newest(self) -> int:
-        """The transaction that its newest place was made in."""
+        """The zxid in which its newest node was created."""
         members = (*self.holds.values(), *self.waits.values())
         return max((member.czxid for member in members), default=0)
 
@@ -42,71 +40,79 @@ NO_LOCKS: Final = SessionLocks({}, {})
 
 
 class SessionRisk(msgspec.Struct, frozen=True):
-    """How bad it stands with a session, and why."""
+    """How likely a session is to cause trouble, and why."""
 
-    risk: RiskLevel
+    level: RiskLevel
     note: str = ""
     cases: tuple[Finding, ...] = ()
 
 
+NO_RISK: Final = SessionRisk("")
+LOW_RISK: Final = SessionRisk("LOW")
+NOT_CONNECTED: Final = SessionRisk("HIGH", "no connection")
+
+
 class SessionDirectory:
-    """The sessions of the report that was looked at last."""
+    """The sessions of the newest report, with their locks and names."""
 
     def __init__(self) -> None:
-        """Begin with nobody."""
         self.report: Report | None = None
-        self.places: dict[Session, SessionLocks] = {}
+        self.locks: dict[Session, SessionLocks] = {}
 
-    def look(self, report: Report) -> None:
-        """Take the next report; it may be an earlier one."""
+    def update(self, report: Report) -> set[Session]:
+        """Apply the next report, or an earlier one; return the sessions whose locks changed."""
         before, self.report = self.report, report
         if before is report:
-            return
+            return set()
         changed: Iterable[Text] = (
             report.parts if before is None else report.parts.changed_since(before.parts)
         )
+        sessions: set[Session] = set()
         for path in list(changed):
             if before is not None:
-                self._take_out(path, before)
-            self._put_in(path, report)
+                sessions.update(self._remove(path, before))
+            sessions.update(self._add(path, report))
+        return sessions
 
-    def _take_out(self, path: Text, report: Report) -> None:
+    def _remove(self, path: Text, report: Report) -> Iterator[Session]:
         for member, _ in _owned(path, report):
-            places = self.places.get(member.owner)
-            if places is None:
-                continue  # it had several places there
-            places.holds.pop(path, None)
-            places.waits.pop(path, None)
-            if not places.holds and not places.waits:
-                del self.places[member.owner]
+            yield member.owner
+            locks = self.locks.get(member.owner)
+            if locks is None:
+                continue  # removed with another node of the session in this lock
+            locks.holds.pop(path, None)
+            locks.waits.pop(path, None)
+            if not locks.holds and not locks.waits:
+                del self.locks[member.owner]
 
-    def _put_in(self, path: Text, report: Report) -> None:
+    def _add(self, path: Text, report: Report) -> Iterator[Session]:
         for member, is_held in _owned(path, report):
-            places = self.places.get(member.owner)
-            if places is None:
-                places = self.places[member.owner] = SessionLocks({}, {})
-            (places.holds if is_held else places.waits)[path] = member
+            yield member.owner
+            locks = self.locks.get(member.owner)
+            if locks is None:
+                locks = self.locks[member.owner] = SessionLocks({}, {})
+            (locks.holds if is_held else locks.waits)[path] = member
 
     def name(self, session: Session) -> Text | None:
-        """Call a session as its places call it, or as its client's address is called."""
+        """Return the label of a session, or the name that the user gave to its address."""
         return (
             None if self.report is None else self.report.owner_name(session, self._label(session))
         )
 
-    def called(self, session: Session) -> Text:
-        """Call a session by a name that is no other's."""
+    def unique_name(self, session: Session) -> Text:
+        """Return a name that no other session has."""
         if self.report is None:
             return Text(session_text(session))
         return self.report.client_names(session, self._label(session))
 
     def _label(self, session: Session) -> Text | None:
-        places = self.places.get(session, NO_LOCKS)
-        members = (*places.holds.values(), *places.waits.values())
-        return next((named for one in members if (named := one.label)), None)
+        locks = self.locks.get(session, NO_LOCKS)
+        members = (*locks.holds.values(), *locks.waits.values())
+        return next((label for one in members if (label := one.label)), None)
 
 
 def _owned(path: Text, report: Report) -> Iterator[tuple[Member, bool]]:
-    """Give the members of a lock that belong to sessions, and whether they hold it."""
+    """Return the members of a lock that belong to sessions, and whether each holds it."""
     part = report.parts.get(path)
     if part is not None:
         yield from ((one, True) for one in part.lock.holders if one.owner)
@@ -114,68 +120,85 @@ def _owned(path: Text, report: Report) -> Iterator[tuple[Member, bool]]:
 
 
 class SessionRisks:
-    """What each session has to fear, in one report."""
+    """The risk of each session in the newest report: from findings, silence, lost connections."""
 
-    def __init__(self, roster: SessionDirectory, report: Report) -> None:
-        """Join findings, silence and missing connections."""
-        self._roster, self._report = roster, report
+    def __init__(self, sessions: SessionDirectory) -> None:
         self.by_session: dict[Session, SessionRisk] = {}
-        for session, cases in self._cases.items():
-            self.by_session[session] = _of_cases(cases)
-        self._add_silent()
-        self._add_gone()
+        self._sessions = sessions
+        self._report: Report | None = None
+        self._found: dict[Session, SessionRisk] = {}
+        self._silent: dict[Session, SessionRisk] = {}
+        self._gone: set[Session] = set()
+
+    def update(self, report: Report, changed: Iterable[Session]) -> set[Session]:
+        """Apply the next report; return the sessions whose risk changed.
+
+        `changed` are the sessions whose locks are others than in the report before.
+        """
+        before, self._report = self._report, report
+        if before is None or report.findings is not before.findings:
+            self._found = _found_risks(report.findings)
+        if before is None or report.ensemble.tables != before.ensemble.tables:
+            self._silent = dict(_silent_sessions(report.ensemble))
+            self._gone, changed = set(), self._sessions.locks
+        self._check_connections(report.ensemble, changed)
+        known, self.by_session = self.by_session, self._joined()
+        either = known.keys() | self.by_session.keys()
+        return {one for one in either if known.get(one) != self.by_session.get(one)}
 
     def of(self, session: Session) -> SessionRisk:
-        """Give what one session has to fear."""
+        """Return the risk of one session."""
         known = self.by_session.get(session)
         if known is not None:
             return known
-        return SessionRisk("LOW" if session in self._roster.places else "")
+        return LOW_RISK if session in self._sessions.locks else NO_RISK
 
-    @cached_property
-    def _cases(self) -> dict[Session, list[Finding]]:
-        found: dict[Session, list[Finding]] = {}
-        for finding in self._report.findings:
-            for session in finding.sessions:
-                found.setdefault(session, []).append(finding)
-        return found
-
-    def _add_silent(self) -> None:
-        for session, silent_ms, timeout_ms in _silent(self._report.ensemble):
-            risk: RiskLevel = "HIGH" if silent_ms >= TWO_THIRDS * timeout_ms else "MED"
-            if session in self._roster.places:
-                seconds = f"{silent_ms / 1000:.0f}s of {timeout_ms / 1000:.0f}s"
-                self._add(session, SessionRisk(risk, f"silent {seconds}"))
-
-    def _add_gone(self) -> None:
-        ensemble = self._report.ensemble
+    def _check_connections(self, ensemble: Ensemble, sessions: Iterable[Session]) -> None:
         if ensemble.visibility.sessions != "all":
+            self._gone.clear()
             return
-        known = {one for tables in ensemble.tables for one in tables.connections or ()}
-        for session, places in self._roster.places.items():
-            if session not in known and ensemble.connected(session, places.newest) is False:
-                self._add(session, SessionRisk("HIGH", "no connection"))
+        for session in sessions:
+            locks = self._sessions.locks.get(session)
+            if locks is not None and ensemble.connected(session, locks.newest) is False:
+                self._gone.add(session)
+            else:
+                self._gone.discard(session)
 
-    def _add(self, session: Session, danger: SessionRisk) -> None:
-        before = self.by_session.get(session)
-        if before is None:
-            self.by_session[session] = danger
-            return
-        risk = min(danger.risk, before.risk, key=RISKS.index)
-        self.by_session[session] = SessionRisk(risk, f"{danger.note}, {before.note}", before.cases)
+    def _joined(self) -> dict[Session, SessionRisk]:
+        risks = dict(self._found)
+        for session, silent in self._silent.items():
+            if session in self._sessions.locks:
+                risks[session] = _both(silent, risks.get(session))
+        for session in self._gone:
+            risks[session] = _both(NOT_CONNECTED, risks.get(session))
+        return risks
 
 
-def _of_cases(cases: list[Finding]) -> SessionRisk:
+def _both(risk: SessionRisk, other: SessionRisk | None) -> SessionRisk:
+    if other is None:
+        return risk
+    level = min(risk.level, other.level, key=RISKS.index)
+    return SessionRisk(level, f"{risk.note}, {other.note}", other.cases)
+
+
+def _found_risks(findings: Iterable[Finding]) -> dict[Session, SessionRisk]:
+    cases: dict[Session, list[Finding]] = {}
+    for finding in findings:
+        for session in finding.sessions:
+            cases.setdefault(session, []).append(finding)
+    return {session: _risk_of(several) for session, several in cases.items()}
+
+
+def _risk_of(cases: list[Finding]) -> SessionRisk:
     worst = cases[0]  # findings come in order, the worst first
     sure = any(one.severity == "critical" and one.confidence in SURE for one in cases)
     some = any(one.severity != "info" for one in cases)
     more = f" +{len(cases) - 1}" if len(cases) > 1 else ""
-    return SessionRisk(
-        "HIGH" if sure else "MED" if some else "LOW", worst.name + more, tuple(cases)
-    )
+    level: RiskLevel = "HIGH" if sure else "MED" if some else "LOW"
+    return SessionRisk(level, worst.name + more, tuple(cases))
 
 
-def _silent(ensemble: Ensemble) -> Iterator[tuple[Session, int, int]]:
+def _silent_sessions(ensemble: Ensemble) -> Iterator[tuple[Session, SessionRisk]]:
     """Find the sessions that were silent for half their timeout when their table was read."""
     for tables in ensemble.tables:
         for session, row in (tables.connections or {}).items():
@@ -184,14 +207,16 @@ def _silent(ensemble: Ensemble) -> Iterator[tuple[Session, int, int]]:
                 continue
             presence = ensemble.presence(session)
             if presence is not None and presence.server == tables.server:
-                yield session, quiet, timeout
+                level: RiskLevel = "HIGH" if quiet >= TWO_THIRDS * timeout else "MED"
+                note = f"silent {quiet / 1000:.0f}s of {timeout / 1000:.0f}s"
+                yield session, SessionRisk(level, note)
 
 
-_Counts = dict[Session, tuple[int, int, Millis | None]]  # received, sent, since when
+_Counts = dict[Session, tuple[int, int, Millis | None]]  # received, sent, connected since
 
 
-class _Step(NamedTuple):
-    """A table, and what the one before it had counted."""
+class _TablePair(NamedTuple):
+    """A connection table, and the counters of the one before it."""
 
     table: Connections
     now: _Counts
@@ -200,57 +225,56 @@ class _Step(NamedTuple):
 
 
 class PacketRates:
-    """Requests a second, from each server's connection table and the one before it."""
+    """Packets per second, from each server's connection table and the one before it."""
 
     def __init__(self) -> None:
-        """Begin without any table."""
-        self._steps: dict[Text, _Step] = {}
-        self._totals: dict[Text, tuple[_Step, tuple[float, float] | None]] = {}
+        self._pairs: dict[Text, _TablePair] = {}
+        self._totals: dict[Text, tuple[_TablePair, tuple[float, float] | None]] = {}
 
-    def look(self, report: Report, tape: Tape, at: Millis) -> None:
+    def update(self, report: Report, tape: Tape) -> None:
         """Find the table before the newest one, for each server."""
         for tables in report.ensemble.tables:
             table = tables.facts.connections
-            known = self._steps.get(tables.server)
+            known = self._pairs.get(tables.server)
             if table is None:
-                self._steps.pop(tables.server, None)
+                self._pairs.pop(tables.server, None)
             elif known is None or known.table is not table:
-                self._steps[tables.server] = _step(table, table_before(table, tape, at))
+                self._pairs[tables.server] = _paired(table, table_before(table, tape, report.now))
 
     def received(self, server: Text, session: Session) -> float | None:
-        """Give how many packets a second came from a session."""
-        step = self._steps.get(server)
-        now = step.now.get(session) if step else None
-        before = step.before.get(session) if step else None
-        if step is None or now is None or before is None or now[2] != before[2]:
+        """Return the packets per second that a server received from a session."""
+        pair = self._pairs.get(server)
+        now = pair.now.get(session) if pair else None
+        before = pair.before.get(session) if pair else None
+        if pair is None or now is None or before is None or now[2] != before[2]:
             return None
-        return max(0.0, 1000 * (now[0] - before[0]) / step.span_ms)
+        return max(0.0, 1000 * (now[0] - before[0]) / pair.span_ms)
 
     def total(self, server: Text) -> tuple[float, float] | None:
-        """Give how many packets a second a server received, and sent, in all."""
-        step, known = self._steps.get(server), self._totals.get(server)
-        if step is None:
+        """Return the packets per second that a server received, and sent."""
+        pair, known = self._pairs.get(server), self._totals.get(server)
+        if pair is None:
             return None
-        if known is None or known[0] is not step:
-            known = self._totals[server] = step, _total(step)
+        if known is None or known[0] is not pair:
+            known = self._totals[server] = pair, _total(pair)
         return known[1]
 
 
-def _total(step: _Step) -> tuple[float, float] | None:
-    """Add up what all did who are in both tables."""
+def _total(pair: _TablePair) -> tuple[float, float] | None:
+    """Add up the sessions that are in both tables."""
     received = sent = same = 0
-    for session, after in step.now.items():
-        earlier = step.before.get(session)
+    for session, after in pair.now.items():
+        earlier = pair.before.get(session)
         if earlier is not None:
             same += 1
             received += max(0, after[0] - earlier[0])
             sent += max(0, after[1] - earlier[1])
-    return (1000 * received / step.span_ms, 1000 * sent / step.span_ms) if same else None
+    return (1000 * received / pair.span_ms, 1000 * sent / pair.span_ms) if same else None
 
 
-def _step(table: Connections, earlier: Connections | None) -> _Step:
+def _paired(table: Connections, earlier: Connections | None) -> _TablePair:
     before = _counted(earlier) if earlier else {}
-    return _Step(table, _counted(table), before, max(1, table.at - (earlier or table).at))
+    return _TablePair(table, _counted(table), before, max(1, table.at - (earlier or table).at))
 
 
 def _counted(table: Connections) -> _Counts:

@@ -190,7 +190,7 @@ class FindingsScreen(Page):
         if known is not None and known[1] == width and 0 <= report.now - known[0] < FOREST_MS:
             return known[2]
         pen = LineWriter(width)
-        self._roster.look(report)
+        self._roster.update(report)
         write_blocking_tree(pen, report, self._roster)
         self._forest = report.now, width, pen
         return pen

@@ -116,7 +116,7 @@ class _Tree:
         return None
 
     def _below(self, session: Session, indent: str, depth: int) -> None:
-        holds = self.roster.places.get(session, NO_LOCKS).holds
+        holds = self.roster.locks.get(session, NO_LOCKS).holds
         for path in sorted(holds):
             branch = self._branch(path)
             if branch is not None and len(self.pen.lines) < LINES:
@@ -150,7 +150,7 @@ class _Tree:
         return BlockedLock(part.lock.path, waiters, tuple(nested))
 
     def _is_nested(self, session: Session, path: Text) -> bool:
-        holds = self.roster.places.get(session, NO_LOCKS).holds if session else {}
+        holds = self.roster.locks.get(session, NO_LOCKS).holds if session else {}
         return any(
             held != path and (part := self.report.parts.get(held)) and part.lock.waiters
             for held in holds
@@ -190,7 +190,7 @@ class _Tree:
 
     def _name(self, session: Session, member: Member | None = None) -> str:
         if member is None:
-            return self.roster.called(session)
+            return self.roster.unique_name(session)
         return self.report.client_names(session, member.label)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from zktop.ui.screens.lock import cells as places
 from zktop.ui.screens.lock.rows import QueueRow, QueueRows
 from zktop.ui.styled_text import Line, Run
-from zktop.ui.widgets.table import Column, Table
+from zktop.ui.widgets.table import Column, RowGroup, Table
 
 COLUMNS: Final = (
     Column[QueueRow]("POS", 7, places.position, at_right=True),
@@ -29,7 +29,9 @@ class QueueTable(Table[QueueRow]):
         super().__init__(COLUMNS, lambda row: row.name, id=id, mark=self._gutter)
         self._barring: frozenset[int] = frozenset()  # places that must go before the chosen one
 
-    def show(self, rows: Sequence[QueueRow], note: Sequence[Line] = ()) -> None:
+    def show(
+        self, rows: Sequence[QueueRow | RowGroup[QueueRow]], note: Sequence[Line] = ()
+    ) -> None:
         """Show these rows, and who of them blocks the one under the cursor."""
         super().show(rows, note)
         before = self._barring

@@ -1,7 +1,4 @@
-"""The panes around the table of all locks: what is wrong, who blocks, what happened.
-
-How much of the ensemble can be seen, and what looking costs it.
-"""
+"""The panes around the table of all locks: alerts, root blockers, events, health, description."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -11,6 +8,7 @@ from textual.widget import Widget
 
 from zktop.model.facts import Cost
 from zktop.model.findings.finding import Finding
+from zktop.model.history.lock_history import SECOND_MS
 from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
 from zktop.model.world.server_tables import ServerTables
@@ -26,14 +24,14 @@ from zktop.ui.widgets.text_view import TextView
 
 
 class LineTarget(NamedTuple):
-    """Where a line leads."""
+    """The screen that a line opens."""
 
     page: str
     subject: Selection
 
 
 class Pane(TextView):
-    """A sheet that is as high as what it has to say, up to its room; enter opens a line of it."""
+    """A text view as high as its text, up to a limit; enter opens the line under the cursor."""
 
     DEFAULT_CSS = """
     Pane { height: 0; scrollbar-size-vertical: 0; }
@@ -42,13 +40,13 @@ class Pane(TextView):
     held = False  # the user has put the cursor on a line
 
     def moved(self) -> None:
-        """Take note that the user did it."""
+        """Note that the user has moved the cursor."""
         super().moved()
         self.held = True
 
     @property
     def is_cursor_placed(self) -> bool:
-        """Tell whether a click on the line under the cursor is the second one."""
+        """True if a click on the line under the cursor opens it."""
         return self.held
 
     @property
@@ -68,131 +66,132 @@ class Pane(TextView):
         lines: Sequence[Line],
         ways: Sequence[LineTarget | FindingKind | None],
         heads: Sequence[Line],
-        room: int,
+        height: int,
     ) -> None:
-        """Show these lines in at most so much room."""
-        set_height(self, min(room, len(lines) + len(heads)))
+        """Show these lines, `height` of them at most."""
+        set_height(self, min(height, len(lines) + len(heads)))
         self.can_focus = any(ways)
         self.show(lines, ways, heads)
 
 
 class AlertsPane(Pane):
-    """What is wrong, the worst first, with its sentence."""
+    """What is wrong, the worst first and with its sentence."""
 
     def __init__(self) -> None:
         super().__init__(id="alerts")
         self.found: list[Alert] = []
-        self._of: tuple[object, object] = (None, None)
+        self._found_in: tuple[object, object] = (None, None)
         self._opened: set[FindingKind] = set()
-        self._tell: Callable[[], None] | None = None  # the same once more
+        self._redraw: Callable[[], None] | None = None
 
-    def tell(self, moment: ViewState, report: Report, room: int, *, is_short: bool) -> None:
-        """Say what is wrong in this report."""
-        self._tell = partial(self.tell, moment, report, room, is_short=is_short)
-        known = tuple((one.id, one.confidence, one.behind) for one in report.deadlocks)
-        if self._of[0] is not report.findings or self._of[1] != known:
-            self.found, self._of = list(alerts(report)), (report.findings, known)
+    def show_report(
+        self, state: ViewState, report: Report, height: int, *, is_short: bool
+    ) -> None:
+        """Show the alerts of this report."""
+        self._redraw = partial(self.show_report, state, report, height, is_short=is_short)
+        deadlocks = tuple((one.id, one.confidence, one.behind) for one in report.deadlocks)
+        if self._found_in[0] is not report.findings or self._found_in[1] != deadlocks:
+            self.found, self._found_in = list(alerts(report)), (report.findings, deadlocks)
         if not self.found:
-            is_now = moment.is_newest and not moment.is_stale
-            self.put([no_problems(report, is_now=is_now)], [None], (), room)
+            is_now = state.is_newest and not state.is_stale
+            self.put([no_problems(report, is_now=is_now)], [None], (), height)
             return
-        width = self.app.size.width  # ours may not be laid out yet
+        width = self.app.size.width  # this pane may not have its width yet
         lines, cases = alert_lines(
             self.found, report.now, width, is_short=is_short, opened=self._opened
         )
         heads = () if is_short else (alert_counts(self.found, width),)
-        self.put(lines, [_way(case) for case in cases], heads, room)
+        self.put(lines, [_target_of(case) for case in cases], heads, height)
 
     def do_open(self) -> bool:
-        """Open what the line is about; of many of one kind, list them, or fold them again."""
+        """Open what the line is about; of several alerts of one kind, list or group them."""
         if not isinstance(self.target, FindingKind):
             return super().do_open()
-        self._turn(self.target, opens=self.target not in self._opened)
+        self._list(self.target, opens=self.target not in self._opened)
         return True
 
     def do_right(self) -> bool:
-        """List those of one kind."""
-        return isinstance(self.target, FindingKind) and self._turn(self.target, opens=True)
+        """List the alerts of one kind."""
+        return isinstance(self.target, FindingKind) and self._list(self.target, opens=True)
 
     def do_left(self) -> bool:
-        """Fold them again."""
-        return isinstance(self.target, FindingKind) and self._turn(self.target, opens=False)
+        """Group the alerts of one kind again."""
+        return isinstance(self.target, FindingKind) and self._list(self.target, opens=False)
 
-    def _turn(self, kind: FindingKind, *, opens: bool) -> bool:
+    def _list(self, kind: FindingKind, *, opens: bool) -> bool:
         (self._opened.add if opens else self._opened.discard)(kind)
-        if self._tell is not None:
-            self._tell()
+        if self._redraw is not None:
+            self._redraw()
         return True
 
 
-def _way(case: str | FindingKind | None) -> LineTarget | FindingKind | None:
+def _target_of(case: str | FindingKind | None) -> LineTarget | FindingKind | None:
     return LineTarget("findings", Selection(case=case)) if isinstance(case, str) else case
 
 
 class BlockersPane(Pane):
-    """Who stands at the root of all waiting."""
+    """The root blockers."""
 
     def __init__(self) -> None:
         super().__init__(id="blockers")
-        self._findings: Sequence[Finding] | None = None  # None: nothing was told yet
-        self._of: tuple[object, ...] = ()
+        self._findings: Sequence[Finding] | None = None
+        self._shown_for: tuple[object, ...] = ()
 
-    def tell(
+    def show_report(
         self,
-        moment: ViewState,
+        state: ViewState,
         report: Report,
         locks: Callable[[], Iterable[Lock]],
-        room: int,
-        age: int,
+        height: int,
     ) -> None:
-        """Say who blocks in this report; `locks` gives those that may be held, the worst first.
+        """Show the root blockers of this report; `locks` returns all locks, the worst first.
 
-        Within a step of time, what only grows older is not told again.
+        To find what each of them holds may take a walk along all locks, so times that only
+        advance are drawn once a second.
         """
-        width, is_ascii, most = self.app.size.width, moment.is_ascii, max(0, room - 1)
+        width, is_ascii, most = self.app.size.width, state.is_ascii, max(0, height - 1)
         who = [(one.actors, one.core, one.blocked) for one in report.blockers[:most]]
-        of = who, age, room, width, is_ascii
-        if of == self._of and report.findings is self._findings:
+        shown_for = who, report.now // SECOND_MS, height, width, is_ascii
+        if shown_for == self._shown_for and report.findings is self._findings:
             return
-        self._of, self._findings = of, report.findings
-        told = list(blockers(report, locks(), most))
+        self._shown_for, self._findings = shown_for, report.findings
+        found = list(blockers(report, locks(), most))
         lines = [
             blocker_line(number, one, width, is_ascii=is_ascii)
-            for number, one in enumerate(told, start=1)
+            for number, one in enumerate(found, start=1)
         ]
-        ways = [LineTarget(one.page, one.subject) for one in told]
-        heads = (blocker_head(width),) if lines else ()
-        self.put(lines, ways, heads, room)
+        targets = [LineTarget(one.page, one.subject) for one in found]
+        self.put(lines, targets, (blocker_head(width),) if lines else (), height)
 
 
 class EventsPane(Pane):
-    """What happened lately."""
+    """The newest events."""
 
     def __init__(self) -> None:
         super().__init__(id="events")
 
-    def tell(self, moment: ViewState, report: Report, room: int) -> None:
-        """Say what had happened by the moment of this report."""
-        told = event_lines(moment.tape, report, max(0, room - 1), self.app.size.width)
-        heads = (line((" EVENTS", "title"), ("  newest first, UTC", "dim")),) if told else ()
-        ways = [LineTarget(one.page, one.subject) for one in told]
-        self.put([one.drawn for one in told], ways, heads, room)
+    def show_report(self, state: ViewState, report: Report, height: int) -> None:
+        """Show the newest events before this report."""
+        found = event_lines(state.tape, report, max(0, height - 1), self.app.size.width)
+        heads = (line((" EVENTS", "title"), ("  newest first, UTC", "dim")),) if found else ()
+        targets = [LineTarget(one.page, one.subject) for one in found]
+        self.put([one.drawn for one in found], targets, heads, height)
 
 
 def set_height(widget: Widget, height: int) -> None:
-    """Make it so high; a layout costs too much to have one for nothing."""
+    """Set the height of a widget; without a change, Textual need not lay out the screen."""
     known = widget.styles.height
     if known is None or known.cells != height:
         widget.styles.height = height
 
 
 def health(report: Report, notes: Sequence[str] = ()) -> Line:
-    """Say it in one line: tables that were read, our own load, what is followed less closely."""
+    """Return one line: which server tables were read, zktop's own load, and notes."""
     tables = report.ensemble.tables
     return joined(
         [
             line((" HEALTH", "title")),
-            *(_tables(tables) if tables else [line(("no server was asked", "unknown"))]),
+            *(_tables(tables) if tables else [line(("no server asked yet", "unknown"))]),
             line(("own load ", "dim"), _load(report.cost)),
             *(line((note, "warning")) for note in notes),
         ]
@@ -208,15 +207,15 @@ def _tables(tables: Sequence[ServerTables]) -> list[Line]:
 
 
 def _count(name: str, tables: Sequence[ServerTables], has: Callable[[ServerTables], bool]) -> Line:
-    there = sum(map(has, tables))
-    is_all = there == len(tables)
-    told = f"{there}/{len(tables)}"
-    return line((f"{name} ", "dim"), (told, "good") if is_all else (f"{told} !", "unknown"))
+    read = sum(map(has, tables))
+    is_all = read == len(tables)
+    text = f"{read}/{len(tables)}"
+    return line((f"{name} ", "dim"), (text, "good") if is_all else (f"{text} !", "unknown"))
 
 
 def _expiry(tables: Sequence[ServerTables]) -> Line:
-    is_there = any(one.expiry.expires_in_ms for one in tables)
-    return line(("expiry table ", "dim"), ("yes", "good") if is_there else ("no !", "unknown"))
+    is_read = any(one.expiry.expires_in_ms for one in tables)
+    return line(("expiry table ", "dim"), ("yes", "good") if is_read else ("no !", "unknown"))
 
 
 def _load(cost: Cost | None) -> str:
@@ -227,16 +226,16 @@ def _load(cost: Cost | None) -> str:
 
 
 def about(row: LockRow) -> Line:
-    """Say what does not fit into the row: the whole path, the layout, and what is wrong."""
-    lock, mark = row.lock, row.mark
+    """Describe a lock in one line: its full path, its layout, and what is wrong."""
+    lock, status = row.lock, row.status
     if row.gone_at is not None:
-        said = "is gone: all its nodes, or its root, were deleted"
+        text = "deleted: the lock's nodes, or its root, are gone"
     else:
-        said = mark.sentence or lock.error or ""
+        text = status.sentence or lock.error or ""
     return joined(
         [
             line((f" {row.path}", "strong")),
             line((lock.layout, "dim")),
-            line((said, mark.ink if mark.sentence else "unknown")) if said else (),
+            line((text, status.ink if status.sentence else "unknown")) if text else (),
         ]
     )

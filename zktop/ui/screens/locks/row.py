@@ -1,7 +1,7 @@
-"""One lock as a row of the table: what is needed to sort it, filter it and find it.
+"""One lock as a row of the table: the values to draw, to sort by and to filter by.
 
-A row is made once for each change of its lock. What few readers need is worked out when somebody
-asks, and kept: a row that is never looked at costs a few numbers.
+Values that need a walk along the queue are computed when they are first drawn, and kept for as
+long as the row.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,40 +19,57 @@ from zktop.model.report import OwnerName
 from zktop.model.text import Text
 from zktop.ui.screens.common.status_codes import QUIET_RANK, LockStatus
 
-MAX_MEMBERS_DATED: Final = 64  # contenders among whom the oldest is looked for; they come in order
-MIXED_AT: Final = 2_000  # places whose modes are told apart
-RUNS: Final = 8
-RANKED: Final = 10**16  # more milliseconds than any queue ever waits together
+MAX_MEMBERS_DATED: Final = 64  # the oldest is one of the first: members are in queue order
+MAX_MEMBERS_MIXED: Final = 2_000  # waiters whose modes are shown
+MAX_RUNS: Final = 8  # of equal modes
+RANK_MS: Final = 10**16  # a worse rank outweighs any waiting time
 MODE_LETTERS: Final = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}
-Queue = tuple[int | None, ...]
 
 
-class LockRow(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
-    """One lock, its state, and how many wait for it: None where that cannot be told."""
+class LockRow(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """One lock, its status, and its number of waiters: None where that is unknown."""
 
     lock: Lock
     history: LockHistory
-    mark: LockStatus
+    status: LockStatus
     waiting: int | None
-    gone_at: Millis | None = None  # it was there a moment ago
-    urgent: int = 0  # how much it wants to be seen, at the beginning of time
-    urges: int = 0  # ... and how much more with every millisecond
-    is_calm: bool = False  # nothing is known to be wrong, and nobody waits
+    gone_at: Millis | None = None  # the lock was deleted; its row stays for a moment
 
     @property
     def path(self) -> Text:
-        """The name of the row."""
+        """The path of the lock."""
         return self.lock.path
 
+    key = path
+
+    @property
+    def group(self) -> str:
+        """The name of the quiet locks below the same parent."""
+        return f"{self.lock.path.rpartition('/')[0]}/*"
+
+    @property
+    def is_quiet(self) -> bool:
+        """True if nothing is known to be wrong, and no client waits."""
+        return (
+            self.status.rank == QUIET_RANK
+            and self.gone_at is None
+            and (not self.waiting or self.lock.kind == "election")
+        )
+
+    def urgency(self, now: Millis) -> int:
+        """Return a number to order by: the worst status first, then the most time waited."""
+        blocked_ms = self.blocked_ms(now)
+        return (-1 if blocked_ms is None else blocked_ms) - self.status.rank * RANK_MS
+
     def blocked_ms(self, now: Millis) -> int | None:
-        """Add up all waiting since we look; candidates of an election wait for nothing."""
+        """Add up the time that all clients have waited; candidates of an election do not wait."""
         if self.waiting is None or self.lock.kind == "election":
             return None
         end = now if self.gone_at is None else self.gone_at
         return self.history.blocked_ms + self.waiting * max(0, end - self._known_at)
 
-    def recent(self, now: Millis) -> Queue:
-        """Give the queue of the last sixty seconds, oldest first; None where we did not look."""
+    def recent(self, now: Millis) -> tuple[int | None, ...]:
+        """Return the queue length in the last 60 seconds, oldest first; None before the start."""
         past, waiting = self.history, self.waiting
         passed = max(0, now // SECOND_MS - self._known_at // SECOND_MS)
         if past.changed_at is None:
@@ -61,7 +78,7 @@ class LockRow(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         return past.queue[passed:] + (waiting,) * min(SECONDS, passed)
 
     def rate(self, now: Millis) -> float | None:
-        """Say how many a second asked for it in the last minute: nobody since the last change."""
+        """Return requests per second over the last minute; none came since the last change."""
         past, first = self.history, self.history.first_look
         if past.requests_per_s is None or first is None:
             return None
@@ -72,17 +89,19 @@ class LockRow(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
 
     @property
     def _known_at(self) -> Millis:
-        """When the history ends; from then on nothing has changed."""
-        return _end_of(self.history)
+        """When the history ends; nothing has changed since."""
+        past = self.history
+        first = past.first_look
+        return past.at if past.changed_at is not None or first is None else first.at
 
     @cached_property
     def held(self) -> Since | None:
-        """Since when the oldest of the holders holds; None when nobody does."""
+        """Since when the oldest holder holds; None without a holder."""
         return self._oldest(self.lock.holders[:MAX_MEMBERS_DATED], holds=True)
 
     @cached_property
     def waited(self) -> Since | None:
-        """Since when the oldest of the waiters waits; None when nobody does."""
+        """Since when the oldest waiter waits; None without a waiter."""
         return self._oldest(self.lock.waiters[:MAX_MEMBERS_DATED], holds=False)
 
     def _oldest(self, members: Sequence[Member], *, holds: bool) -> Since | None:
@@ -94,23 +113,23 @@ class LockRow(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
 
     @cached_property
     def mix(self) -> str:
-        """Write the modes of the queue as runs: `W.R5.W.R21`."""
+        """The modes of the waiters as runs: `W.R5.W.R21`."""
         waiters, lock = self.lock.waiters, self.lock
         if not waiters:
             return f"watch {self.waiting}" if self.waiting else ""
         if lock.kind != "read-write":
             return _run(waiters[0].mode, len(waiters))
-        runs = groupby(member.mode for member in waiters[:MIXED_AT])
-        told = [_run(mode, sum(1 for _ in run)) for mode, run in islice(runs, RUNS)]
-        is_all = len(told) < RUNS and len(waiters) <= MIXED_AT
-        return ".".join(told) + ("" if is_all else "..")
+        modes = groupby(member.mode for member in waiters[:MAX_MEMBERS_MIXED])
+        runs = [_run(mode, sum(1 for _ in run)) for mode, run in islice(modes, MAX_RUNS)]
+        is_all = len(runs) < MAX_RUNS and len(waiters) <= MAX_MEMBERS_MIXED
+        return ".".join(runs) + ("" if is_all else "..")
 
-    def owners(self, naming: OwnerName) -> str:
-        """Name all who have a place, for a filter; kept, because names hardly ever change."""
+    def owners(self, owner_name: OwnerName) -> str:
+        """Return the names of all holders and waiters; kept, as names hardly ever change."""
         known = self._names
         if not known:
             members = self.lock.members
-            known.append(" ".join(filter(None, (naming(m.owner, m.label) for m in members))))
+            known.append(" ".join(filter(None, (owner_name(m.owner, m.label) for m in members))))
         return known[0]
 
     @cached_property
@@ -119,11 +138,11 @@ class LockRow(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
 
     @property
     def states(self) -> str:
-        """Say what it is like, in words that a filter may ask for."""
+        """The status in words that a filter can match."""
         lock = self.lock
         return " ".join(
             (
-                self.mark.words,
+                self.status.words,
                 "waiting" if self.waiting else "",
                 "held" if any(line.holders for line in lock.queues) else "free",
                 *lock.warnings,
@@ -131,65 +150,29 @@ class LockRow(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         )
 
 
-def row_of(
-    lock: Lock,
-    history: LockHistory,
-    mark: LockStatus,
-    waiting: int | None,
-    gone_at: Millis | None = None,
-) -> LockRow:
-    """Make the row of a lock.
-
-    All rows are compared many times: who is worse comes first, then who has blocked longer. That
-    is one number for each, and it grows evenly for as long as the row is the same.
-    """
-    is_election = lock.kind == "election"
-    if waiting is None or is_election:
-        blocked, urges = -1, 0
-    elif gone_at is not None:
-        blocked, urges = history.blocked_ms + waiting * max(0, gone_at - _end_of(history)), 0
-    else:
-        blocked, urges = history.blocked_ms - waiting * _end_of(history), waiting
-    return LockRow(
-        lock=lock,
-        history=history,
-        mark=mark,
-        waiting=waiting,
-        gone_at=gone_at,
-        urgent=blocked - mark.rank * RANKED,
-        urges=urges,
-        is_calm=gone_at is None and mark.rank == QUIET_RANK and (not waiting or is_election),
-    )
-
-
-def _end_of(past: LockHistory) -> Millis:
-    first = past.first_look
-    return past.at if past.changed_at is not None or first is None else first.at
+def _run(mode: str, number: int) -> str:
+    return f"{MODE_LETTERS[mode]}{number if number > 1 else ''}"
 
 
 class LockFields(Mapping[str, str]):
-    """What a filter may look at in a row; each field is made when it is asked for."""
+    """The texts of a lock that a filter can match, each made when it is asked for."""
 
-    def __init__(self, row: LockRow, naming: OwnerName) -> None:
-        """Look at this row."""
-        self._row, self._naming = row, naming
+    def __init__(self, row: LockRow, owner_name: OwnerName) -> None:
+        self._row, self._owner_name = row, owner_name
 
     def __getitem__(self, name: str) -> str:
-        """Give one field."""
-        return _FIELDS[name](self._row, self._naming)
+        return _FIELDS[name](self._row, self._owner_name)
 
     def __iter__(self) -> Iterator[str]:
-        """Name the fields."""
         return iter(_FIELDS)
 
     def __len__(self) -> int:
-        """Count them."""
         return len(_FIELDS)
 
 
 _FIELDS: Final[dict[str, Callable[[LockRow, OwnerName], str]]] = {
-    "": lambda row, naming: f"{row.path} {row.owners(naming)}",
-    "owner": lambda row, naming: row.owners(naming),
+    "": lambda row, owner_name: f"{row.path} {row.owners(owner_name)}",
+    "owner": lambda row, owner_name: row.owners(owner_name),
     "state": lambda row, _: row.states,
     "path": lambda row, _: row.path,
     "kind": lambda row, _: row.lock.kind,
@@ -198,7 +181,3 @@ _FIELDS: Final[dict[str, Callable[[LockRow, OwnerName], str]]] = {
 }
 
 FIELDS: Final = tuple(filter(None, _FIELDS))
-
-
-def _run(mode: str, number: int) -> str:
-    return f"{MODE_LETTERS[mode]}{number if number > 1 else ''}"

@@ -1,28 +1,23 @@
-"""The table on the page of all locks: a row for each lock, or a line for many quiet ones.
+"""The table of all locks: its columns, and the locks that the user has tagged."""
 
-The columns of the table of all locks: which there are, and what goes first in a narrow one.
-"""
-
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Final
 
 from zktop.model.history.events import Since
-from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.screens.common.format import BLOCKED_CELLS
-from zktop.ui.screens.locks import cells as group
-from zktop.ui.screens.locks.cells import SPARK, LockCells
-from zktop.ui.screens.locks.groups import Entry, LockGroup
+from zktop.ui.screens.locks.cells import SPARK_CELLS, LockCells
+from zktop.ui.screens.locks.groups import GROUP_CELLS, group_sign
 from zktop.ui.screens.locks.row import LockRow
-from zktop.ui.styled_text import Line, Run
-from zktop.ui.widgets.table import Column, Table
+from zktop.ui.styled_text import Run
+from zktop.ui.widgets.table import Column, RowGroup, Table
 
-WIDE: Final = 90  # cells; a narrower table shows what counts, and nothing else
+WIDE: Final = 90  # cells; a narrower table has only the most important columns
 NEVER: Final = float("inf")
 
 
-def columns(cells: Callable[[], LockCells]) -> tuple[Column[Entry], ...]:
-    """Give the columns; `cells` gives what draws at this moment."""
+def columns(cells: Callable[[], LockCells]) -> tuple[Column[LockRow], ...]:
+    """Return the columns; `cells` returns what draws them as of the newest report."""
 
     def blocked(row: LockRow) -> int:
         return row.blocked_ms(cells().report.now) or 0
@@ -30,141 +25,72 @@ def columns(cells: Callable[[], LockCells]) -> tuple[Column[Entry], ...]:
     def rate(row: LockRow) -> float:
         return row.rate(cells().report.now) or 0.0
 
-    def draws(
-        row: Callable[[LockCells, LockRow], Line],
-        folded: Callable[[LockGroup], Line] = group.nothing,
-    ) -> Callable[[Entry], Line]:
-        return lambda one: row(cells(), one) if isinstance(one, LockRow) else folded(one)
-
-    return (
-        Column("ST", 4, draws(LockCells.state, group.state), _by(lambda row: row.mark.rank),
-               ages=False),
-        Column("LOCK", 20, draws(LockCells.path, group.path), _by(lambda row: row.path), share=4,
-               keeps_end=True, ages=False),
-        Column("KIND", 6, draws(LockCells.kind, group.kind), _by(lambda row: row.lock.kind),
-               rank=4, needs=WIDE, ages=False),
-        Column("HOLDER", 16, draws(LockCells.holder, group.holder), share=1,
-               names=lambda one: isinstance(one, LockRow)),
-        Column("HELD", 7, draws(LockCells.held), _by(lambda row: _start(row.held)),
+    made: tuple[Column[LockRow], ...] = (
+        Column("ST", 4, lambda row: cells().state(row), lambda row: row.status.rank),
+        Column("LOCK", 20, lambda row: cells().path(row), lambda row: row.path, share=4,
+               keeps_end=True),
+        Column("KIND", 6, lambda row: cells().kind(row), lambda row: row.lock.kind, rank=4,
+               needs=WIDE),
+        Column("HOLDER", 16, lambda row: cells().holder(row), share=1, names=lambda _: True),
+        Column("HELD", 7, lambda row: cells().held(row), lambda row: _start(row.held),
                at_right=True, rank=1, needs=WIDE),
-        Column("QUEUE", 5, draws(LockCells.queue, group.queue), _by(lambda row: row.waiting or 0),
-               at_right=True, descending=True, ages=False),
-        Column("MIX", 8, draws(LockCells.mix), rank=5, share=1, needs=WIDE, ages=False),
-        Column("OLDEST", 7, draws(LockCells.oldest), _by(lambda row: _start(row.waited)),
+        Column("QUEUE", 5, lambda row: cells().queue(row), lambda row: row.waiting or 0,
+               at_right=True, descending=True),
+        Column("MIX", 8, lambda row: cells().mix(row), rank=5, share=1, needs=WIDE),
+        Column("OLDEST", 7, lambda row: cells().oldest(row), lambda row: _start(row.waited),
                at_right=True),
-        Column("BLOCKED*s", BLOCKED_CELLS, draws(LockCells.blocked, group.blocked), _by(blocked),
+        Column("BLOCKED*s", BLOCKED_CELLS, lambda row: cells().blocked(row), blocked,
                at_right=True, rank=2, descending=True, needs=WIDE),
-        Column("REQ/s", 5, draws(LockCells.rate), _by(rate), at_right=True, rank=7,
+        Column("REQ/s", 5, lambda row: cells().rate(row), rate, at_right=True, rank=7,
                descending=True, needs=WIDE),
-        Column("HOLD p50/p99", 12, draws(LockCells.holds), _by(_usual), rank=6,
-               descending=True, needs=WIDE, ages=False),
-        Column("60s QUEUE", SPARK, draws(LockCells.minute), rank=3, needs=WIDE),
+        Column("HOLD p50/p99", 12, lambda row: cells().holds(row), _usual_hold, rank=6,
+               descending=True, needs=WIDE),
+        Column("60s QUEUE", SPARK_CELLS, lambda row: cells().minute(row), rank=3, needs=WIDE),
     )  # fmt: skip
-
-
-def _by(key: Callable[[LockRow], object]) -> Callable[[Entry], object]:
-    """Sort by a value of a lock; who sorts leaves folds out."""
-    return lambda one: key(one) if isinstance(one, LockRow) else None
+    return tuple(
+        one._replace(draw_group=GROUP_CELLS[one.name]) if one.name in GROUP_CELLS else one
+        for one in made
+    )
 
 
 def _start(since: Since | None) -> float:
-    """Sort by when it began: what has lasted longest comes first, what never began last."""
+    """Sort by when it began, so that the longest comes first."""
     return NEVER if since is None or since.at is None else since.at
 
 
-def _usual(row: LockRow) -> int:
+def _usual_hold(row: LockRow) -> int:
     usual = row.history.usual_hold
     return usual[1] if usual else -1
 
 
-AGES_MS, MANY_AGES_MS = 1_000, 2_000  # after which times are drawn anew that only pass
-FEW: Final = 15  # rows; more cost more than the rest of a quiet second
-
-
-class LockTable(Table[Entry]):
-    """Draws rows beside the report that it was told of."""
+class LockTable(Table[LockRow]):
+    """All locks as of `cells.report`, some of them tagged."""
 
     def __init__(self) -> None:
-        super().__init__(
-            columns(self.drawer),
-            _name,
-            id="locks",
-            mark=self._sign,
-            stamp=self._looks,
-        )
+        super().__init__(columns(self._cells), lambda row: row.path, id="locks", mark=self._sign)
+        self.cells: LockCells | None = None
         self.tagged: set[Text] = set()
-        self._lock_cells: LockCells | None = None
-        self._newest: Mapping[Text, LockRow] = {}
 
-    def tell(self, report: Report, newest: Mapping[Text, LockRow], *, is_ascii: bool) -> None:
-        """Draw rows beside this report from now on, each as it is in this report."""
-        self._lock_cells = LockCells(report, is_ascii=is_ascii)
-        self._newest = newest
-
-    @property
-    def age(self) -> int:
-        """Say in which step of time rows are drawn; what is around them ages with them."""
-        return self.drawer().report.now // (AGES_MS if self.count <= FEW else MANY_AGES_MS)
-
-    def row_at(self, index: int) -> Entry:
-        """Give a row as it is now: rows change much more often than their order."""
-        row = self.rows[index]
-        return self._newest.get(row.path, row) if isinstance(row, LockRow) else row
-
-    def drawer(self) -> LockCells:
-        """Give what draws a row at this moment."""
-        assert self._lock_cells is not None  # noqa: S101  rows exist only after a report has come
-        return self._lock_cells
-
-    @property
-    def lock_row(self) -> LockRow | None:
-        """The row under the cursor, where it is one of a lock."""
-        return self.row if isinstance(self.row, LockRow) else None
-
-    @property
-    def fold(self) -> LockGroup | None:
-        """The fold under the cursor."""
-        return self.row if isinstance(self.row, LockGroup) else None
-
-    @property
-    def kept(self) -> Hashable:
-        """What the user has put the cursor on."""
-        return self.chosen if self.held else None
-
-    @property
-    def has_order(self) -> bool:
-        """Tell whether the user wants another order than the usual one."""
-        return self.sorted_by is not None or self.reversed
-
-    def ordered(self, rows: Sequence[Entry]) -> Sequence[Entry]:
-        """Put the locks in order; a fold has no place among them."""
-        return super().ordered([one for one in rows if isinstance(one, LockRow)])
+    def _cells(self) -> LockCells:
+        assert self.cells is not None  # noqa: S101  rows exist only after a report has come
+        return self.cells
 
     def tag(self) -> None:
-        """Tag the lock under the cursor, or take its tag away, and go on to the next line."""
-        row = self.lock_row
-        if row is not None:
-            self.tagged ^= {row.path}
+        """Tag the lock under the cursor, or remove its tag; then go to the next line."""
+        if self.row is not None:
+            self.tagged ^= {self.row.path}
         self.do_down()
         self.repaint()
 
     def untag(self) -> bool:
-        """Take all tags away; False where there is none."""
+        """Remove all tags; False if there are none."""
         if not self.tagged:
             return False
         self.tagged.clear()
         self.repaint()
         return True
 
-    def _sign(self, one: Entry) -> Run:
-        if isinstance(one, LockGroup):
-            return group.sign(one)
-        return Run("*" if one.path in self.tagged else " ", "selected")
-
-    def _looks(self, one: Entry) -> tuple[int, bool, bool]:
-        """Draw a row anew when it has become older; a whole screen of them, a little later."""
-        return self.age, self.drawer().is_ascii, one.path in self.tagged
-
-
-def _name(one: Entry) -> Hashable:
-    return one.path if isinstance(one, LockRow) else (one.parent,)  # no lock is called so
+    def _sign(self, row: LockRow | RowGroup[LockRow]) -> Run:
+        if isinstance(row, RowGroup):
+            return group_sign(row)
+        return Run("*" if row.path in self.tagged else " ", "selected")

@@ -59,8 +59,8 @@ def earlier(row: SessionRow, past: Iterable[Event]) -> Iterator[Told]:
 
 def _others(row: SessionRow) -> Iterator[tuple[Text, Member, Member]]:
     """Find the places of others of this name in its locks, each session once."""
-    report, known = row.scene.report, {row.session}
-    holds, waits = row.places.holds, row.places.waits
+    report, known = row.report, {row.session}
+    holds, waits = row.locks.holds, row.locks.waits
     for path, own in islice(chain(holds.items(), waits.items()), SHOWN):
         part = report.parts.get(path)
         for member in (
@@ -75,7 +75,7 @@ def _others(row: SessionRow) -> Iterator[tuple[Text, Member, Member]]:
 
 def _told(row: SessionRow, path: Text, member: Member, own: Member) -> Told | None:
     """Tell of one that is not connected; None where it is."""
-    report, other = row.scene.report, member.owner
+    report, other = row.report, member.owner
     is_there = report.ensemble.connected(other, member.czxid)
     if is_there:
         return None
@@ -91,7 +91,7 @@ def _told(row: SessionRow, path: Text, member: Member, own: Member) -> Told | No
 
 def _expired(row: SessionRow, past: Iterable[Event]) -> Iterator[Told]:
     """Tell of the newest one that expired, and what it had had."""
-    naming = row.scene.report.owner_name
+    naming = row.report.owner_name
     ends = [
         one
         for one in islice(past, GLIMPSE)
@@ -129,7 +129,7 @@ VERDICTS: Final[dict[str, tuple[str, Ink]]] = {
 LABEL: Final = 11
 WATCHED: Final = 6
 
-Described = tuple[list[Line], list[Text | None]]
+SessionDetails = tuple[list[Line], list[Text | None]]
 
 
 def details(
@@ -139,7 +139,7 @@ def details(
     past: Iterable[Event] = (),
     *,
     is_ascii: bool,
-) -> Described:
+) -> SessionDetails:
     """Draw one session; beside the lines, the lock that each line is about.
 
     `past` is what had happened by then, newest first.
@@ -159,7 +159,7 @@ def details(
         made.put("wakes late", text, path)
     for number, told in enumerate(earlier(row, past)):
         made.put("" if number else "same name", *told)
-    for case in row.danger.cases:
+    for case in row.risk.cases:
         sentence = f"{case.sentence} ({case.rule}, {case.confidence})"
         made.put("finding", sentence, case.lock, ink_of(case))
     if presence is not None and not is_silent(presence):
@@ -168,7 +168,7 @@ def details(
 
 
 def _host(made: "_Lines", row: SessionRow) -> None:
-    beside = of_host(row.scene.report.ensemble, row.session)
+    beside = of_host(row.report.ensemble, row.session)
     if beside:
         made.put("host", beside)
 
@@ -206,14 +206,14 @@ def _head(row: SessionRow) -> Line:
         pieces.append(Run(f"  from {presence.client} on {presence.server}"))
         if presence.established is not None:
             pieces.append(Run(f"  since {time_ms(presence.established)[:8]}"))
-    timeout = row.scene.report.ensemble.timeout_ms(row.session)
+    timeout = row.report.ensemble.timeout_ms(row.session)
     if timeout is not None:
         pieces.append(Run(f"  timeout {timeout / 1000:g}s"))
     return tuple(pieces)
 
 
 def _places(made: _Lines, row: SessionRow, *, is_ascii: bool) -> None:
-    places, report = row.places, row.scene.report
+    places, report = row.locks, row.report
     held = {path: places.holds[path] for path in foremost(row)}
     for label, known in (("holds", held), ("waits for", places.waits)):
         for path, member in islice(known.items(), SHOWN):
@@ -259,7 +259,7 @@ def _ahead(nodes: Sequence[Text], many: int) -> str:
 
 
 def _watched(row: SessionRow) -> str:
-    watched = row.scene.report.ensemble.watched(row.session)
+    watched = row.report.ensemble.watched(row.session)
     if watched is None:
         return "unknown: no watch table of its server could be read"
     if not watched:
@@ -270,11 +270,11 @@ def _watched(row: SessionRow) -> str:
 
 
 def _contact(made: _Lines, row: SessionRow, contacts: Iterable[Millis]) -> None:
-    report = row.scene.report
-    presence, timeout, span = row.presence, report.ensemble.timeout_ms(row.session), row.left
+    report = row.report
+    presence, timeout, span = row.presence, report.ensemble.timeout_ms(row.session), row.expires_in
     if presence is None or timeout is None or presence.contact is None:
         why = "no server says when it was heard of"
-        if report.ensemble.gone(row.session, row.places.newest):
+        if report.ensemble.gone(row.session, row.locks.newest):
             why = f"connected to no server; expires in {left(span)} unless it comes back"
         made.put("contact", why, None, "unknown" if span is None else "critical")
         return

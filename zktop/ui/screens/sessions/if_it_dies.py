@@ -63,7 +63,7 @@ BELIEFS: Final = {"read": "reads", "candidate": "leads", "lease": "has its lease
 
 def if_it_dies(row: SessionRow) -> Iterator[tuple[Text | None, str]]:
     """Say for each lock who is next when the session is gone."""
-    report, places = row.scene.report, row.places
+    report, places = row.report, row.locks
     held = foremost(row)
     told = [path for path in held if queue_of(report, path) or not places.holds[path].releases]
     told = held if len(held) - len(told) <= FEW else told
@@ -83,8 +83,8 @@ def if_it_dies(row: SessionRow) -> Iterator[tuple[Text | None, str]]:
 
 def foremost(row: SessionRow) -> list[Text]:
     """Name the locks that it holds, those first for which most others wait."""
-    report = row.scene.report
-    return sorted(row.places.holds, key=lambda path: -queue_of(report, path))
+    report = row.report
+    return sorted(row.locks.holds, key=lambda path: -queue_of(report, path))
 
 
 def queue_of(report: Report, path: Text) -> int:
@@ -95,11 +95,11 @@ def queue_of(report: Report, path: Text) -> int:
 
 def if_it_wakes_late(row: SessionRow) -> Iterator[tuple[Text, str]]:
     """Say of a holder that is silent or gone what it believes when it comes back too late."""
-    presence, report = row.presence, row.scene.report
+    presence, report = row.presence, row.report
     is_quiet = presence is not None and is_silent(presence)
-    if not is_quiet and not report.ensemble.gone(row.session, row.places.newest):
+    if not is_quiet and not report.ensemble.gone(row.session, row.locks.newest):
         return
-    holds = row.places.holds
+    holds = row.locks.holds
     freed = [(path, holds[path]) for path in foremost(row) if holds[path].releases]
     for path, member in freed[:1]:
         view = report.view(path)
@@ -152,14 +152,14 @@ def _who(view: LockView, member: Member) -> str:
 
 def blast(row: SessionRow) -> str:
     """Say who waits behind a session, also through others."""
-    holds = row.places.holds
-    behind, is_all = behind_it(row.scene.report, row.scene.roster, row.session)
+    holds = row.locks.holds
+    behind, is_all = behind_it(row.report, row.sessions.directory, row.session)
     if not holds:
         return "It holds nothing, so nobody waits for it to let go."
     many = count(len(holds), "lock")
     if not behind:
         return f"It holds {many}; nobody waits behind it."
-    names = several(row.scene.roster.called(one) for one in behind[:4])
+    names = several(row.sessions.directory.unique_name(one) for one in behind[:4])
     number = f"{'' if is_all else 'at least '}{count(len(behind), 'session')}"
     at_once = ", all freed at once" if len(holds) > 1 else ""
     more = f" and {len(behind) - 4} more" if len(behind) > 4 else ""  # noqa: PLR2004  as above
@@ -173,7 +173,7 @@ def behind_it(
     found: dict[Session, None] = {}
     queue: list[Session] = [session]
     while queue:
-        places: SessionLocks | None = roster.places.get(queue.pop(0))
+        places: SessionLocks | None = roster.locks.get(queue.pop(0))
         for path in places.holds if places else ():
             part = report.parts.get(path)
             for member in part.lock.waiters if part else ():

@@ -1,20 +1,21 @@
-"""The sessions, a row each: what their servers tell of them, joined with what they hold."""
+"""All sessions as rows, updated from each report: locks, connection, risk and packet rate."""
 
-from collections.abc import Sequence
 from functools import cached_property
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
-from zktop.model.facts import Session, session_text
-from zktop.model.format import count
+from zktop.model.facts import Millis, Session, session_text
 from zktop.model.report import Report
 from zktop.model.text import Text
+from zktop.model.waits.lock_order import fold_name
 from zktop.model.world.ensemble import ExpiryWindow
 from zktop.model.world.server_tables import Presence
 from zktop.ui.filters import Fields
-from zktop.ui.screens.common.format import per_second, with_spaces
+from zktop.ui.past.tape import Tape
+from zktop.ui.screens.common.live_rows import LiveRows
 from zktop.ui.screens.common.session_index import (
+    LOW_RISK,
     NO_LOCKS,
     RISKS,
     PacketRates,
@@ -23,255 +24,189 @@ from zktop.ui.screens.common.session_index import (
     SessionRisk,
     SessionRisks,
 )
-from zktop.ui.screens.sessions.contact_bar import bar, left
-from zktop.ui.styled_text import Ink, Line, Run, line
-from zktop.ui.widgets.table import Column
+from zktop.ui.widgets.table import RowGroup
 
-WIDE: Final = 150  # cells; what only some want to know has no place in a narrower table
-RISK_INKS: Final[dict[str, Ink]] = {"HIGH": "critical", "MED": "warning", "LOW": "plain"}
-
-
-class SessionsSnapshot(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """What all rows of one moment are drawn from."""
-
-    report: Report
-    roster: SessionDirectory
-    dangers: SessionRisks
-    rates: PacketRates
-
-    @cached_property
-    def connected(self) -> set[Session]:
-        """The sessions that some server has a connection of; our own is left out."""
-        every = self.report.ensemble.tables
-        found = {one for tables in every for one in tables.connections or ()}
-        found.discard(self.report.ensemble.own or 0)
-        return found
-
-    @cached_property
-    def in_none(self) -> int:
-        """How many of them have no place in a lock."""
-        return len(self.connected - self.roster.places.keys())
-
-    @cached_property
-    def in_danger(self) -> int:
-        """How many are in bad danger."""
-        return sum(one.risk == "HIGH" for one in self.dangers.by_session.values())
-
-
+MIN_GROUP: Final = 12  # quiet sessions with similar names that become one line
+MAX_LOCKS_RANKED: Final = 1 << 20  # more locks of one session do not make it more urgent
 FIELDS: Final = ("owner", "state", "session", "client", "server", "risk", "lock")
 
 
 class SessionRow(msgspec.Struct, frozen=True, eq=False):
-    """One session; everything else is looked up when it is drawn or sorted by."""
+    """One session; all values but these are looked up when they are drawn or sorted by."""
 
     session: Session
-    scene: SessionsSnapshot
-    danger: SessionRisk
+    sessions: "SessionRows"
+    risk: SessionRisk
+    is_quiet: bool  # at low risk, and not a demo client
+    group: str  # the name without its numbers
 
     @property
-    def places(self) -> SessionLocks:
-        """What it holds and waits for."""
-        return self.scene.roster.places.get(self.session, NO_LOCKS)
+    def key(self) -> Session:
+        """The session."""
+        return self.session
+
+    def urgency(self, _now: Millis) -> int:
+        """Return a number to order by: the highest risk first, then the most locks."""
+        locks = self.locks
+        holds, waits = (min(len(one), MAX_LOCKS_RANKED - 1) for one in (locks.holds, locks.waits))
+        rank = len(RISKS) - RISKS.index(self.risk.level)
+        return (rank * MAX_LOCKS_RANKED + holds) * MAX_LOCKS_RANKED + waits
+
+    @property
+    def report(self) -> Report:
+        """The newest report."""
+        return self.sessions.shown
+
+    @property
+    def locks(self) -> SessionLocks:
+        """The locks that the session holds or waits for."""
+        return self.sessions.directory.locks.get(self.session, NO_LOCKS)
 
     @property
     def name(self) -> Text | None:
-        """What it is called."""
-        return self.scene.roster.name(self.session)
+        """The name of the client."""
+        return self.sessions.directory.name(self.session)
 
     @property
-    def called(self) -> Text:
-        """The same, by a name that is no other's."""
-        return self.scene.roster.called(self.session)
+    def unique_name(self) -> Text:
+        """A name that no other session has."""
+        return self.sessions.directory.unique_name(self.session)
 
     @property
     def presence(self) -> Presence | None:
-        """Its connection."""
-        return self.scene.report.ensemble.presence(self.session)
+        """The connection of the session."""
+        return self.report.ensemble.presence(self.session)
 
     @property
-    def left(self) -> ExpiryWindow | None:
-        """In how long it expires, should it stay silent."""
-        return self.scene.report.ensemble.expires_in(self.session, self.scene.report.now)
+    def expires_in(self) -> ExpiryWindow | None:
+        """When the session expires if its client stays silent."""
+        return self.report.ensemble.expires_in(self.session, self.report.now)
 
     @property
     def is_ours(self) -> bool:
-        """Tell whether it is one of our contenders'."""
-        return self.session in self.scene.report.ours
+        """True for a demo client."""
+        return self.session in self.report.ours
 
     @property
     def rate(self) -> float | None:
-        """How many packets a second come from it."""
+        """The packets per second that its server receives from it."""
         presence = self.presence
-        return self.scene.rates.received(presence.server, self.session) if presence else None
+        return self.sessions.rates.received(presence.server, self.session) if presence else None
 
     @property
     def watches(self) -> int | None:
-        """How many watches it has that a table shows."""
-        watched = self.scene.report.ensemble.watched(self.session)
+        """The number of watches in the server tables."""
+        watched = self.report.ensemble.watched(self.session)
         return None if watched is None else len(watched)
 
     @property
     def fields(self) -> Fields:
-        """What a filter looks at."""
-        presence, places = self.presence, self.places
+        """The texts that a filter can match."""
+        presence, locks = self.presence, self.locks
         name, session = self.name or "", session_text(self.session)
         where = f"{presence.client} {presence.server}" if presence else ""
-        state = ("holding " if places.holds else "") + ("waiting" if places.waits else "")
-        locks = " ".join((*places.holds, *places.waits))
+        state = ("holding " if locks.holds else "") + ("waiting" if locks.waits else "")
+        paths = " ".join((*locks.holds, *locks.waits))
         return {
-            "": f"{name} {session} {where} {self.danger.risk} {self.danger.note} {locks}",
+            "": f"{name} {session} {where} {self.risk.level} {self.risk.note} {paths}",
             "owner": name,
             "session": session,
             "client": presence.client if presence else "",
             "server": presence.server if presence else "",
             "state": state or "quiet",
-            "risk": self.danger.risk,
-            "lock": locks,
+            "risk": self.risk.level,
+            "lock": paths,
         }
 
 
-def short(session: Session) -> str:
-    """Write the end of a session's id: its beginning is that of its server.
+class SessionGroup(RowGroup[SessionRow], frozen=True, eq=False):
+    """Sessions at low risk whose names differ only in numbers.
 
-    >>> short(0x100000d0d270000)
-    '0x…70000'
+    A service of a thousand processes is one line until one of them is in trouble.
     """
-    text = session_text(session)
-    return text if len(text) <= 8 else f"0x…{text[-5:]}"  # noqa: PLR2004  no shorter than that
+
+    @cached_property
+    def holds(self) -> int:
+        """The number of locks that they hold."""
+        return sum(len(row.locks.holds) for row in self.rows)
+
+    @cached_property
+    def waits(self) -> int:
+        """The number of locks that they wait for."""
+        return sum(len(row.locks.waits) for row in self.rows)
 
 
-def _identity(row: SessionRow) -> Line:
-    name = row.called if row.name else "?"
-    if row.is_ours:
-        return line((name, "ours"), (" ours", "dim"))
-    return line((name, "strong" if row.name else "unknown"))
+class SessionRows(LiveRows[SessionRow]):
+    """The sessions with locks or risks; ungrouped, all that are connected."""
 
+    group_type = SessionGroup
 
-def _client(row: SessionRow) -> Line:
-    presence = row.presence
-    return line(presence.client) if presence else line(("?", "unknown"))
+    def __init__(self) -> None:
+        super().__init__(MIN_GROUP, MIN_GROUP)
+        self.report: Report | None = None
+        self.directory = SessionDirectory()
+        self.risks = SessionRisks(self.directory)
+        self.rates = PacketRates()
+        self.connected: set[Session] = set()  # without zktop's own session
 
+    @property
+    def shown(self) -> Report:
+        """The newest report; there is one as soon as there are rows."""
+        assert self.report is not None  # noqa: S101  as it says
+        return self.report
 
-def _server(row: SessionRow) -> Line:
-    presence = row.presence
-    if presence is None:
-        return line(("?", "unknown"))
-    return line(presence.server + "".join(f" also {one}" for one in presence.also))
+    def update(self, report: Report, tape: Tape | None = None) -> set[Session]:
+        """Apply the next report, or an earlier one; return the sessions whose rows changed."""
+        before, self.report = self.report, report
+        if before is report:
+            return set()
+        changed = self.directory.update(report)
+        changed |= self.risks.update(report, changed)
+        if before is None or before.ensemble.tables != report.ensemble.tables:
+            changed |= self._reconnected(report, before)
+        if before is not None:
+            changed |= {*before.ours} ^ {*report.ours}
+        if tape is not None:
+            self.rates.update(report, tape)
+        for session in changed:
+            self._set(session)
+        return changed
 
+    def set_grouped(self, *, on: bool) -> None:
+        """List every session, or only those with locks or risks, in groups."""
+        self.is_grouped = on
+        self.opened.clear()
+        for session in self.connected:
+            self._set(session)
 
-def _timeout(row: SessionRow) -> Line:
-    timeout = row.scene.report.ensemble.timeout_ms(row.session)
-    return line(("?", "unknown")) if timeout is None else line(f"{timeout / 1000:g}s")
+    def fields(self, row: SessionRow) -> Fields:
+        """Return the texts of a session that a filter can match."""
+        return row.fields
 
+    @property
+    def without_locks(self) -> int:
+        """The number of connected sessions without locks."""
+        return len(self.connected - self.directory.locks.keys())
 
-def _contact(row: SessionRow) -> Line:
-    presence, report = row.presence, row.scene.report
-    if presence is None:
-        is_gone = report.ensemble.gone(row.session, row.places.newest)
-        return line(("[no contact]", "critical")) if is_gone else line(("?", "unknown"))
-    return bar(presence.quiet_ms, presence.timeout_ms)
+    @property
+    def at_high_risk(self) -> int:
+        """The number of sessions at high risk."""
+        return sum(one.level == "HIGH" for one in self.risks.by_session.values())
 
+    def _reconnected(self, report: Report, before: Report | None) -> set[Session]:
+        """Return the sessions that were connected, or are now."""
+        found = {one for server in report.ensemble.tables for one in server.connections or ()}
+        found.discard(report.ensemble.own or 0)
+        changed, self.connected = found ^ self.connected, found
+        return changed | (report.ensemble.changed_since(before.ensemble) if before else set())
 
-def _left(row: SessionRow) -> Line:
-    span = row.left
-    return line((left(span), "plain" if span else "unknown"))
-
-
-def _number(count: int, ink: Ink) -> Line:
-    return line((str(count), ink if count else "dim"))
-
-
-def _known(value: int | None) -> Line:
-    return line(("?", "unknown")) if value is None else line(str(value))
-
-
-def _last(row: SessionRow) -> Line:
-    presence = row.presence
-    told = presence.last_operation if presence else None
-    return line(told) if told else line(("?", "unknown"))
-
-
-def _note(row: SessionRow) -> Line:
-    note = row.danger.note
-    return line((note, RISK_INKS.get(row.danger.risk, "plain"))) if note else line(("-", "dim"))
-
-
-def _risk(row: SessionRow) -> Line:
-    risk = row.danger.risk
-    return line((risk, RISK_INKS[risk])) if risk else line(("-", "dim"))
-
-
-def _contact_share(row: SessionRow) -> float:
-    presence = row.presence
-    if presence is None or presence.quiet_ms is None or not presence.timeout_ms:
-        return -1
-    return presence.quiet_ms / presence.timeout_ms
-
-
-COLUMNS: Final[Sequence[Column[SessionRow]]] = (
-    Column("RISK", 4, _risk, lambda row: RISKS.index(row.danger.risk)),
-    Column("SESSION", 8, lambda row: line(short(row.session)), lambda row: row.session),
-    Column("IDENTITY", 14, _identity, lambda row: row.name or "", share=2,
-           names=lambda _: True),
-    Column("CLIENT", 21, _client, lambda row: _text(_client(row)), rank=5),
-    Column("SERVER", 15, _server, lambda row: _text(_server(row)), rank=4),
-    Column("T/OUT", 6, _timeout,
-           lambda row: row.scene.report.ensemble.timeout_ms(row.session) or -1,
-           at_right=True, rank=6),
-    Column("CONTACT", 12, _contact, _contact_share, descending=True),
-    Column("LEFT", 7, _left, lambda row: span.low if (span := row.left) else -1, at_right=True),
-    Column("HOLDS", 5, lambda row: _number(len(row.places.holds), "holds"),
-           lambda row: len(row.places.holds), at_right=True, descending=True),
-    Column("WAITS", 5, lambda row: _number(len(row.places.waits), "waits"),
-           lambda row: len(row.places.waits), at_right=True, descending=True),
-    Column("WATCHES", 7, lambda row: _known(row.watches), lambda row: _or(row.watches),
-           at_right=True, rank=7, descending=True),
-    Column("REQ/s", 6, lambda row: line(per_second(row.rate)), lambda row: _or(row.rate),
-           at_right=True, rank=3, descending=True),
-    Column("RECVD", 7, lambda row: _packets(row, "received"),
-           lambda row: _counted(row, "received"), at_right=True, rank=10, descending=True,
-           needs=WIDE),
-    Column("SENT", 7, lambda row: _packets(row, "sent"), lambda row: _counted(row, "sent"),
-           at_right=True, rank=9, descending=True, needs=WIDE),
-    Column("LAST", 4, _last, lambda row: _text(_last(row)), rank=8),
-    Column("NOTE", 10, _note, lambda row: row.danger.note, share=3),
-)  # fmt: skip
-
-
-def _packets(row: SessionRow, which: Literal["received", "sent"]) -> Line:
-    """Count what its server had received from it, or sent to it, since it connected."""
-    number = _counted(row, which)
-    return line(("?", "unknown")) if number < 0 else line((with_spaces(number), "dim"))
-
-
-def _counted(row: SessionRow, which: Literal["received", "sent"]) -> int:
-    presence = row.presence
-    return -1 if presence is None else presence.received if which == "received" else presence.sent
-
-
-def _or(value: float | None) -> float:
-    return -1 if value is None else value
-
-
-def _text(drawn: Line) -> str:
-    return "".join(run.text for run in drawn)
-
-
-def summary(scene: SessionsSnapshot, *, folded: bool, shown: int) -> Line:
-    """Say how many sessions there are, and how many of them are not listed."""
-    is_told = scene.report.ensemble.visibility.sessions != "none"
-    in_locks, quiet, bad = len(scene.roster.places), scene.in_none, scene.in_danger
-    pieces = [
-        Run(
-            count(in_locks + quiet, "session") if is_told else "sessions: only those with a place"
-        ),
-        Run(f", {in_locks} in locks"),
-        Run(f", {bad} at HIGH risk", "critical" if bad else "dim"),
-    ]
-    if folded and quiet:
-        pieces.append(Run(f"   {quiet} in none: f shows them", "dim"))
-    elif not folded:
-        pieces.append(Run("   all listed: f folds those in none", "dim"))
-    if not shown:
-        pieces.append(Run("   none passes the filter", "warning"))
-    return tuple(pieces)
+    def _set(self, session: Session) -> None:
+        has_locks = session in self.directory.locks
+        is_listed = has_locks or session in self.risks.by_session
+        if not session or not (is_listed or (not self.is_grouped and session in self.connected)):
+            self.remove(session)
+            return
+        risk = self.risks.of(session)
+        is_quiet = risk == LOW_RISK and session not in self.shown.ours
+        name = self.directory.name(session) if is_quiet else None
+        self.put(SessionRow(session, self, risk, is_quiet, fold_name(name) if name else ""))

@@ -1,67 +1,57 @@
 """Screen 4: the servers, the sessions, and what would happen if one of them died."""
 
-from collections.abc import Sequence
-from time import perf_counter
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from msgspec.structs import replace
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from zktop.model.facts import Session
-from zktop.model.report import Report
+from zktop.model.history.lock_history import SECOND_MS
 from zktop.model.text import Text
 from zktop.ui.filters import FilterCount
 from zktop.ui.messages import PageReady, SelectionChanged, ShowPage
 from zktop.ui.past.contact_times import ContactTimes
 from zktop.ui.screens.common.empty import empty_state
-from zktop.ui.screens.common.session_index import PacketRates, SessionDirectory, SessionRisks
+from zktop.ui.screens.common.live_rows import Reorder
 from zktop.ui.screens.screen import Page
-from zktop.ui.screens.sessions import groups as fleet
 from zktop.ui.screens.sessions import servers
-from zktop.ui.screens.sessions.detail import Described, details
-from zktop.ui.screens.sessions.order import (
-    BREATH_S,
-    Listing,
-    Ordering,
-    Rest,
-    SessionQuery,
-    sessions_of,
-)
-from zktop.ui.screens.sessions.rows import COLUMNS, SessionRow, SessionsSnapshot, summary
+from zktop.ui.screens.sessions.detail import SessionDetails, details
+from zktop.ui.screens.sessions.groups import about_group
 from zktop.ui.screens.sessions.rows import FIELDS as SESSION_FIELDS
-from zktop.ui.screens.sessions.table import ServerTable, SessionTable
+from zktop.ui.screens.sessions.rows import SessionGroup, SessionRow, SessionRows
+from zktop.ui.screens.sessions.table import ServerTable, SessionTable, session_counts
 from zktop.ui.state import Selection, ViewState
 from zktop.ui.styled_text import NOTHING, Line, line, text_of
-from zktop.ui.textual_fixes.key_queue import call_after
 from zktop.ui.widgets.text_view import TextView
 
-SERVERS_SHOWN = 6
-COPIED = 100  # cells of a line that is copied
+MAX_SERVERS: Final = 6  # without scrolling
+COPY_CELLS: Final = 100  # width of the lines that are copied
 
 
 class StaticLines(TextView, can_focus=False):
-    """A line or two that nothing can be done with."""
+    """A line or two without a cursor."""
 
 
 class SessionsScreen(Page):
-    """Servers above, sessions in the middle, the chosen session below."""
+    """Servers above, sessions in the middle, the selected session below."""
 
     NAME = "sessions"
     FIELDS = SESSION_FIELDS
     TITLE = "Sessions"
     HELP: ClassVar[str | None] = """
-    The servers: what each tells of itself, and which of its tables it gives. A `?` was not told.
+    Above: the servers, their figures, and which tables each of them gives. `?` is unknown.
 
-    The sessions, those in most danger first. CONTACT is the silence as a part of the timeout: at
-    the mark its own library gives up, at the end it expires. LEFT is the time until then.
-    Many that are called alike and are in no danger are one line: enter unfolds it, f all of them.
-    On a wide terminal RECVD and SENT count the packets since it connected.
+    Then the sessions, those at the highest risk first. CONTACT is how much of the timeout has
+    passed in silence: at the mark the client's library gives up, at the end the session expires.
+    LEFT is the time until then. Many sessions with similar names and low risk are one line: enter
+    opens it, f opens all. On a wide terminal RECVD and SENT count packets since the session
+    connected.
 
-    Below: the session under the cursor, who gets its locks if it dies, and who waits behind it.
-    Of a silent one also whether others on its host are silent too, and what it believes if it
-    wakes up too late. Others of its name are told where they have no connection any more, or
-    expired lately: a process that was started again may wait for its own former session.
+    Below: the session under the cursor, which clients get its locks if it dies, and which wait
+    behind it. For a silent session also: are other clients on its host silent too, and what does
+    it believe when it wakes up late? Sessions with the same name are listed if they have no
+    connection or expired lately: a restarted process may wait for its own earlier session.
     """
     SCOPED_CSS: ClassVar[bool] = False  # the screen says how short it is
     DEFAULT_CSS = """
@@ -75,237 +65,189 @@ class SessionsScreen(Page):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
         super().__init__(id=id)
-        self._roster, self._rates, self._contacts = (
-            SessionDirectory(),
-            PacketRates(),
-            ContactTimes(),
-        )
-        self._moment: ViewState | None = None
-        self._scene: SessionsSnapshot | None = None
-        self._servers: list[servers.ServerRow] = []
-        self._made_of: object = None
-        self._rest, self._ordering = Rest(perf_counter), Ordering(perf_counter)
-        self._followed: Session | None = None  # who was looked at elsewhere
-        self._drawn_for: object = None  # what is told below
-        self._is_waiting = False  # to go on with the order
-        self._folded = True
-        self._opened: frozenset[str] = frozenset()  # fleets
-        self._apart: frozenset[Session] = frozenset()  # who was looked for in one
+        self._sessions, self._contacts = SessionRows(), ContactTimes()
+        self._table = SessionTable(self._cursor_moved)
+        self._table.newest = self._sessions.rows
+        self._reorder = Reorder(self._table, self._order)
+        self._state: ViewState | None = None
+        self._ordered_for: object = None  # the filter and the frame of the order shown
+        self._followed: Session | None = None  # the session that another screen selected last
+        self._detail_for: object = None  # what the detail was drawn for
 
     def compose(self) -> ComposeResult:
-        """Give the panes; the sessions are first, so that they have the keys."""
-        yield SessionTable(self.picked)
+        """Create the panes; the sessions are first, so that they have the focus."""
+        yield self._table
         yield TextView(id="detail")
         with Vertical(id="above"):
             yield StaticLines(id="blind")
             yield ServerTable()
             yield StaticLines(id="summary")
 
-    # What is shown
+    # What it shows
 
-    def show(self, moment: ViewState) -> None:
-        """Draw this moment."""
-        self._moment = moment
-        if moment.frame is None:
-            self._show_nothing(moment)
+    def show(self, state: ViewState) -> None:
+        """Draw this state."""
+        self._state = state
+        if state.frame is None:
+            self._detail_for = None
+            detail = self.query_one("#detail", TextView)
+            detail.show(empty_state(state, detail.room.width))
             return
-        self._take(moment, moment.frame.report)
-        self.redraw()
+        is_new = state.frame.report is not self._sessions.report
+        self._contacts.look(state.tape)
+        changed = self._sessions.update(state.frame.report, state.tape)
+        if changed or (is_new and (self._table.has_order or state.filter)):
+            self._reorder.changed()
+        self._follow(state)
+        if (state.filter.text, state.index) != self._ordered_for:
+            self._reorder.now()
+        else:
+            self._reorder.when_due()
+        self._surround(state)
 
-    def _show_nothing(self, moment: ViewState) -> None:
-        self._drawn_for = None
-        detail = self.query_one("#detail", TextView)
-        detail.show(empty_state(moment, detail.room.width))
-
-    def _take(self, moment: ViewState, report: Report) -> None:
-        """Work out what changed; who goes to another moment need not wait for it."""
-        is_other = moment.index != self._made_of
-        if self._scene is None or is_other or self._rest.is_over:
-            self._renew(moment, report)
-        if self._scene is not None:
-            self._ordering.look(self._scene, self._asked(moment), at_once=is_other)
-            self._go_on_later()
-
-    def _renew(self, moment: ViewState, report: Report) -> None:
-        """Look at this report from now on."""
-        self._rest.begin()
-        began, self._made_of = perf_counter(), moment.index
-        self._roster.look(report)
-        self._rates.look(report, moment.tape, report.now)
-        self._contacts.look(moment.tape)
-        dangers = SessionRisks(self._roster, report)
-        self._scene = SessionsSnapshot(report, self._roster, dangers, self._rates)
-        self._servers = servers.server_rows(report, self._rates)
-        self._rest.spend(perf_counter() - began)
-
-    def _asked(self, moment: ViewState) -> SessionQuery:
-        """Tell which sessions are wanted, and in which order."""
-        table = self.query_one(SessionTable)
-        column = next((one for one in COLUMNS if one.name == table.sorted_by), None)
-        return SessionQuery(
-            self._folded, moment.filter, column, table.reversed, self._opened, self._apart
+    def _order(self) -> None:
+        """Put the rows in order, grouped or filtered."""
+        state, rows, table = self._state, self._sessions, self._table
+        if state is None or state.frame is None:
+            return
+        listed = rows.listed(
+            state.frame.report.now, state.filter, {table.kept}, is_sorted=table.has_order
         )
+        self._ordered_for = state.filter.text, state.index
+        before = self.passed
+        self.passed = FilterCount(len(listed), len(rows.rows)) if state.filter else None
+        table.show(listed)
+        if self.passed != before:
+            self.post_message(PageReady())  # the header shows the count
 
-    def _go_on_later(self) -> None:
-        """Have a very long order gone on with, once that is done which came in the meantime."""
-        if self._ordering.is_working and not self._is_waiting:
-            self._is_waiting = True
-            call_after(BREATH_S, self, self._go_on)
-
-    def _go_on(self) -> None:
-        self._is_waiting = False
-        self._ordering.go_on()
-        self._go_on_later()
-        if not self._ordering.is_working:
-            self.redraw()
-            self.post_message(PageReady())  # the head counts them
-
-    def redraw(self) -> None:
-        """Draw everything again from what is known."""
-        scene, moment = self._scene, self._moment
-        if scene is None or moment is None:
-            return
-        blind = servers.blindness(scene.report, is_live=moment.feed.is_live)
+    def _surround(self, state: ViewState) -> None:
+        """Draw what is above and below the sessions."""
+        blind = servers.blindness(self._sessions.shown, is_live=state.feed.is_live)
         self._put("#blind", blind)
-        self._show_servers()
-        self._put("#summary", [self._summary(scene, moment)])
-        if self._ordering.listing is not None:
-            table = self.query_one(SessionTable)
-            table.show(self._ordering.listing)
-            self.passed = self._passed(scene, moment)
-            self._follow(table, self._ordering.listing, moment)
-        self._show_detail(moment)
-
-    def _passed(self, scene: SessionsSnapshot, moment: ViewState) -> FilterCount | None:
-        listing = self._ordering.listing
-        if listing is None or not moment.filter:
-            return None
-        return FilterCount(len(listing), len(sessions_of(scene, is_folded=self._folded)))
-
-    def _show_servers(self) -> None:
+        rows = servers.server_rows(self._sessions.shown, self._sessions.rates)
         table = self.query_one(ServerTable)
-        known = table.ordered(self._servers)
-        table.styles.height = min(len(known), SERVERS_SHOWN) + 1 if known else 0
-        table.show(known)
+        table.styles.height = min(len(rows), MAX_SERVERS) + 1 if rows else 0
+        table.show(rows)
+        shown = len(self._table.rows) if state.filter else 1
+        counts = session_counts(self._sessions, shown=shown)
+        self._put("#summary", [(*line((" SESSIONS ", "title")), *counts)])
+        self._show_detail(state)
 
     def _put(self, name: str, lines: list[Line]) -> None:
-        words = self.query_one(name, StaticLines)
-        words.styles.height = len(lines)
-        words.show(lines)
+        view = self.query_one(name, StaticLines)
+        view.styles.height = len(lines)
+        view.show(lines)
 
-    def _summary(self, scene: SessionsSnapshot, moment: ViewState) -> Line:
-        known = self._ordering.listing
-        shown = len(known) if known is not None and moment.filter else 1
-        said = summary(scene, folded=self._folded, shown=shown)
-        return (*line((" SESSIONS ", "title")), *said)
-
-    def _follow(self, table: SessionTable, listing: Listing, moment: ViewState) -> None:
-        """Go to the session that another page has led here."""
-        wanted = moment.subject.session
-        if wanted is None or wanted == self._followed:
-            return
-        if listing.find(wanted) is not None:
-            self._followed = wanted
-            table.choose(wanted)
-        elif wanted not in self._apart and listing.is_folded(wanted):
-            self._apart |= {wanted}
-            self._ask_again()
-
-    def _ask_again(self) -> None:
-        """Have other sessions listed, or in another order."""
-        if self._moment is not None:
-            self.show(self._moment)
-
-    def picked(self) -> None:
-        """Remember the session for the other pages, and tell of it."""
-        row = self.query_one(SessionTable).session_row
-        if row is not None and self._moment is not None:
-            self._followed = row.session
-            subject = self._moment.subject._replace(session=row.session)
-            self._moment = replace(self._moment, subject=subject)
-            self.post_message(SelectionChanged(subject))
-        self.redraw()
-
-    def _show_detail(self, moment: ViewState) -> None:
-        sheet, table = self.query_one("#detail", TextView), self.query_one(SessionTable)
-        row, width = table.session_row, sheet.room.width
-        if table.fleet is not None and self._scene is not None:
-            self._drawn_for = None
-            sheet.show(fleet.told(table.fleet, self._scene))
-            return
-        if row is None or not width:
-            self._drawn_for = None
-            sheet.show([line((" No session has a place in a lock.", "dim"))] if not row else [])
-            return
-        contacts = self._contacts.recent(row.session, row.scene.report)
-        drawn_for = row.scene, row.session, contacts, width
-        if drawn_for != self._drawn_for:
-            self._drawn_for = drawn_for
-            sheet.show(*self._details(row, moment, width))
-
-    def _details(self, row: SessionRow, moment: ViewState, width: int) -> Described:
-        report = row.scene.report
-        contacts = self._contacts.recent(row.session, report)
-        past = moment.tape.events_until(report.now)
-        return details(row, contacts, width, past, is_ascii=moment.is_ascii)
-
-    # What the user does
-
-    def do_open(self) -> None:
-        """Show the lock under the cursor, or the first one of the session under it."""
-        sheet, table = self.query_one("#detail", TextView), self.query_one(SessionTable)
-        row, path = table.session_row, sheet.target if sheet.has_focus else None
-        if table.fleet is not None:
-            self._opened ^= {table.fleet.name}
-            self._ask_again()
-        if row is None:
-            return
-        if not isinstance(path, str):
-            path = next(iter((*row.places.holds, *row.places.waits)), None)
-        if path is None:
-            self.say("This session has no place in any lock.")
+    def _show_detail(self, state: ViewState) -> None:
+        detail = self.query_one("#detail", TextView)
+        row, group, width = self._table.row, self._group, detail.room.width
+        if group is not None:
+            self._detail_for = None
+            detail.show(about_group(group))
+        elif row is None or not width:
+            self._detail_for = None
+            detail.show([line((" No session uses a lock.", "dim"))] if not row else [])
         else:
-            places, path = row.places, Text(path)
-            member = places.waits.get(path) or places.holds.get(path)
-            node = member.node if member else None
-            self.post_message(
-                ShowPage("lock", Selection(path=path, node=node, session=row.session))
-            )
+            contacts = self._contacts.recent(row.session, row.report)
+            detail_for = row, row.report.now // SECOND_MS, state.index, contacts, width
+            if detail_for != self._detail_for:
+                self._detail_for = detail_for
+                detail.show(*self._details(row, state, width))
 
-    def do_sort(self) -> None:
-        """Sort by the next column."""
-        self._table.do_sort()
+    def _details(self, row: SessionRow, state: ViewState, width: int) -> SessionDetails:
+        contacts = self._contacts.recent(row.session, row.report)
+        past = state.tape.events_until(row.report.now)
+        return details(row, contacts, width, past, is_ascii=state.is_ascii)
 
-    def do_reverse(self) -> None:
-        """Reverse the order."""
-        self._table.do_reverse()
-
-    def on_table_sort_changed(self) -> None:
-        """Put them into the order that was asked for."""
-        self._ask_again()
+    # The cursor
 
     @property
-    def _table(self) -> "SessionTable | ServerTable":
-        own = self.query_one(ServerTable)
-        return own if own.has_focus else self.query_one(SessionTable)
+    def _group(self) -> SessionGroup | None:
+        group = self._table.group
+        return group if isinstance(group, SessionGroup) else None
 
-    def do_fold(self) -> None:
-        """Show every session, also those without any lock; or fold them again."""
-        self._folded, self._opened = not self._folded, frozenset()
-        self._ask_again()
+    def _follow(self, state: ViewState) -> None:
+        """Put the cursor on the session that another screen selected."""
+        session = state.subject.session
+        if session is None or session == self._followed or session not in self._sessions.rows:
+            return
+        self._followed = session
+        if not self._table.choose(session):
+            self._reorder.now()  # the session is new, or in a closed group
+
+    def _cursor_moved(self) -> None:
+        """Select the session on the other screens, too, and describe it."""
+        row, state = self._table.row, self._state
+        if state is None or state.frame is None:
+            return
+        if row is not None:
+            self._followed = row.session
+            state = self._state = replace(
+                state, subject=state.subject._replace(session=row.session)
+            )
+            self.post_message(SelectionChanged(state.subject))
+        self._surround(state)
 
     @property
     def subject(self) -> Selection:
         """The session under the cursor."""
-        row = self.query_one(SessionTable).session_row
+        row = self._table.row
         return Selection(session=row.session if row else None)
 
+    # Keys
+
+    def do_open(self) -> None:
+        """Open the lock under the cursor, or the first lock of the session; or open a group."""
+        detail, row, group = self.query_one("#detail", TextView), self._table.row, self._group
+        if group is not None:
+            self._sessions.toggle(group.name)
+            self._ask_again()
+        if row is None:
+            return
+        path = detail.target if detail.has_focus else None
+        if not isinstance(path, str):
+            path = next(iter((*row.locks.holds, *row.locks.waits)), None)
+        if path is None:
+            self.say("This session uses no lock.")
+            return
+        path = Text(path)
+        member = row.locks.waits.get(path) or row.locks.holds.get(path)
+        node = member.node if member else None
+        self.post_message(ShowPage("lock", Selection(path=path, node=node, session=row.session)))
+
+    def do_sort(self) -> None:
+        """Sort by the next column."""
+        self._focused_table.do_sort()
+
+    def do_reverse(self) -> None:
+        """Reverse the order."""
+        self._focused_table.do_reverse()
+
+    def on_table_sort_changed(self) -> None:
+        """Put the rows into the order that the user wants."""
+        self._ask_again()
+
+    @property
+    def _focused_table(self) -> SessionTable | ServerTable:
+        own = self.query_one(ServerTable)
+        return own if own.has_focus else self._table
+
+    def do_fold(self) -> None:
+        """List every session, also those without locks; or group them again."""
+        self._sessions.set_grouped(on=not self._sessions.is_grouped)
+        self._ask_again()
+
+    def _ask_again(self) -> None:
+        if self._state is not None and self._state.frame is not None:
+            self._reorder.now()
+            self._surround(self._state)
+
     def copied(self) -> str:
-        """Give what is told of the session or the fleet under the cursor."""
-        table, moment = self.query_one(SessionTable), self._moment
-        lines: Sequence[Line] = ()
-        if table.fleet is not None and self._scene is not None:
-            lines = fleet.told(table.fleet, self._scene)
-        elif table.session_row is not None and moment is not None:
-            lines, _ = self._details(table.session_row, moment, COPIED)
+        """Return the details of the session, or of the group, under the cursor."""
+        row, group, state = self._table.row, self._group, self._state
+        lines: list[Line] = []
+        if group is not None:
+            lines = about_group(group)
+        elif row is not None and state is not None:
+            lines, _ = self._details(row, state, COPY_CELLS)
         return "\n".join(text_of(one).rstrip() for one in lines if one != NOTHING)

@@ -1,51 +1,186 @@
-"""The tables on the page of sessions: a line for each session, fleet, or server."""
+"""The two tables of the sessions screen: the columns of a session, and the line above them."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Final, Literal
 
+from zktop.model.facts import Session, session_text
+from zktop.model.format import count
+from zktop.ui.screens.common.format import per_second, with_spaces
+from zktop.ui.screens.common.session_index import RISKS
 from zktop.ui.screens.sessions import servers
-from zktop.ui.screens.sessions.groups import BOTH, Entry, SessionGroup
-from zktop.ui.screens.sessions.order import Listing
-from zktop.ui.screens.sessions.rows import SessionRow
-from zktop.ui.widgets.table import Table
+from zktop.ui.screens.sessions.contact_bar import bar, left
+from zktop.ui.screens.sessions.groups import GROUP_CELLS
+from zktop.ui.screens.sessions.rows import SessionRow, SessionRows
+from zktop.ui.styled_text import Ink, Line, Run, line, text_of
+from zktop.ui.widgets.table import Column, Table
+
+WIDE: Final = 150  # cells; a narrower table leaves out what few users need
+RISK_INKS: Final[dict[str, Ink]] = {"HIGH": "critical", "MED": "warning", "LOW": "plain"}
+UNKNOWN: Final = line(("?", "unknown"))
+DASH: Final = line(("-", "dim"))
 
 
-class SessionTable(Table[Entry]):
-    """The sessions; the page is told when another one is looked at, or another order is asked."""
+class SessionTable(Table[SessionRow]):
+    """All sessions; `moved` is called when the cursor comes to another one."""
 
-    def __init__(self, picked: Callable[[], None]) -> None:
-        super().__init__(BOTH, _name, id="sessions")
-        self._picked = picked
-
-    @property
-    def session_row(self) -> SessionRow | None:
-        """The row under the cursor, where it is one of a session."""
-        return self.row if isinstance(self.row, SessionRow) else None
-
-    @property
-    def fleet(self) -> SessionGroup | None:
-        """The fleet under the cursor."""
-        return self.row if isinstance(self.row, SessionGroup) else None
-
-    def ordered(self, rows: Sequence[Entry]) -> Sequence[Entry]:
-        """Leave the order to the page, which does not do it all at once."""
-        return rows
-
-    def _index(self, name: Hashable) -> int | None:
-        """Find a row without looking at the others."""
-        return self.rows.find(name) if isinstance(self.rows, Listing) else None
+    def __init__(self, moved: Callable[[], None]) -> None:
+        super().__init__(COLUMNS, lambda row: row.session, id="sessions")
+        self._on_moved = moved
 
     def moved(self) -> None:
-        """Have drawn what is told of the one under the cursor now."""
+        """Remember the row, and let the screen describe it."""
         super().moved()
-        self._picked()
+        self._on_moved()
 
 
 class ServerTable(Table[servers.ServerRow]):
-    """The servers."""
+    """The servers of the ensemble."""
 
     def __init__(self) -> None:
         super().__init__(servers.COLUMNS, lambda row: row.name, id="servers")
 
 
-def _name(one: Entry) -> Hashable:
-    return one.session if isinstance(one, SessionRow) else one.name
+def session_counts(sessions: SessionRows, *, shown: int) -> Line:
+    """Return the line above the table: the number of sessions, and of those not listed."""
+    in_locks, others = len(sessions.directory.locks), sessions.without_locks
+    bad = sessions.at_high_risk
+    is_complete = sessions.shown.ensemble.visibility.sessions != "none"
+    pieces = [
+        Run(count(in_locks + others, "session") if is_complete else "sessions that use locks"),
+        Run(f", {in_locks} in locks"),
+        Run(f", {bad} at HIGH risk", "critical" if bad else "dim"),
+    ]
+    if sessions.is_grouped and others:
+        pieces.append(Run(f"   f shows {others} without locks", "dim"))
+    elif not sessions.is_grouped:
+        pieces.append(Run("   all sessions: f hides those without locks", "dim"))
+    if not shown:
+        pieces.append(Run("   no session matches the filter", "warning"))
+    return tuple(pieces)
+
+
+def short_id(session: Session) -> str:
+    """Return the end of a session's id: its beginning is that of its server.
+
+    >>> short_id(0x100000d0d270000)
+    '0x…70000'
+    """
+    text = session_text(session)
+    return text if len(text) <= 8 else f"0x…{text[-5:]}"  # noqa: PLR2004  no longer than its column
+
+
+def _identity(row: SessionRow) -> Line:
+    name = row.unique_name if row.name else "?"
+    if row.is_ours:
+        return line((name, "ours"), (" ours", "dim"))
+    return line((name, "strong" if row.name else "unknown"))
+
+
+def _client(row: SessionRow) -> Line:
+    presence = row.presence
+    return line(presence.client) if presence else UNKNOWN
+
+
+def _server(row: SessionRow) -> Line:
+    presence = row.presence
+    if presence is None:
+        return UNKNOWN
+    return line(presence.server + "".join(f" also {one}" for one in presence.also))
+
+
+def _timeout(row: SessionRow) -> Line:
+    timeout = row.report.ensemble.timeout_ms(row.session)
+    return UNKNOWN if timeout is None else line(f"{timeout / 1000:g}s")
+
+
+def _contact(row: SessionRow) -> Line:
+    presence = row.presence
+    if presence is None:
+        is_gone = row.report.ensemble.gone(row.session, row.locks.newest)
+        return line(("[no contact]", "critical")) if is_gone else UNKNOWN
+    return bar(presence.quiet_ms, presence.timeout_ms)
+
+
+def _silence(row: SessionRow) -> float:
+    presence = row.presence
+    if presence is None or presence.quiet_ms is None or not presence.timeout_ms:
+        return -1
+    return presence.quiet_ms / presence.timeout_ms
+
+
+def _left(row: SessionRow) -> Line:
+    span = row.expires_in
+    return line((left(span), "plain" if span else "unknown"))
+
+
+def _number(number: int, ink: Ink) -> Line:
+    return line((str(number), ink if number else "dim"))
+
+
+def _watches(row: SessionRow) -> Line:
+    return UNKNOWN if row.watches is None else line(str(row.watches))
+
+
+def _last(row: SessionRow) -> Line:
+    presence = row.presence
+    operation = presence.last_operation if presence else None
+    return line(operation) if operation else UNKNOWN
+
+
+def _note(row: SessionRow) -> Line:
+    note = row.risk.note
+    return line((note, RISK_INKS.get(row.risk.level, "plain"))) if note else DASH
+
+
+def _risk(row: SessionRow) -> Line:
+    level = row.risk.level
+    return line((level, RISK_INKS[level])) if level else DASH
+
+
+def _packets(row: SessionRow, which: Literal["received", "sent"]) -> Line:
+    """Draw the packets that its server received from it, or sent to it, since it connected."""
+    number = _packet_count(row, which)
+    return UNKNOWN if number < 0 else line((with_spaces(number), "dim"))
+
+
+def _packet_count(row: SessionRow, which: Literal["received", "sent"]) -> int:
+    presence = row.presence
+    return -1 if presence is None else presence.received if which == "received" else presence.sent
+
+
+def _or(value: float | None) -> float:
+    return -1 if value is None else value
+
+
+_PLAIN_COLUMNS: Final[Sequence[Column[SessionRow]]] = (
+    Column("RISK", 4, _risk, lambda row: RISKS.index(row.risk.level)),
+    Column("SESSION", 8, lambda row: line(short_id(row.session)), lambda row: row.session),
+    Column("IDENTITY", 14, _identity, lambda row: row.name or "", share=2, names=lambda _: True),
+    Column("CLIENT", 21, _client, lambda row: text_of(_client(row)), rank=5),
+    Column("SERVER", 15, _server, lambda row: text_of(_server(row)), rank=4),
+    Column("T/OUT", 6, _timeout, lambda row: row.report.ensemble.timeout_ms(row.session) or -1,
+           at_right=True, rank=6),
+    Column("CONTACT", 12, _contact, _silence, descending=True),
+    Column("LEFT", 7, _left, lambda row: span.low if (span := row.expires_in) else -1,
+           at_right=True),
+    Column("HOLDS", 5, lambda row: _number(len(row.locks.holds), "holds"),
+           lambda row: len(row.locks.holds), at_right=True, descending=True),
+    Column("WAITS", 5, lambda row: _number(len(row.locks.waits), "waits"),
+           lambda row: len(row.locks.waits), at_right=True, descending=True),
+    Column("WATCHES", 7, _watches, lambda row: _or(row.watches), at_right=True, rank=7,
+           descending=True),
+    Column("REQ/s", 6, lambda row: line(per_second(row.rate)), lambda row: _or(row.rate),
+           at_right=True, rank=3, descending=True),
+    Column("RECVD", 7, lambda row: _packets(row, "received"),
+           lambda row: _packet_count(row, "received"), at_right=True, rank=10, descending=True,
+           needs=WIDE),
+    Column("SENT", 7, lambda row: _packets(row, "sent"), lambda row: _packet_count(row, "sent"),
+           at_right=True, rank=9, descending=True, needs=WIDE),
+    Column("LAST", 4, _last, lambda row: text_of(_last(row)), rank=8),
+    Column("NOTE", 10, _note, lambda row: row.risk.note, share=3),
+)  # fmt: skip
+
+COLUMNS: Final[Sequence[Column[SessionRow]]] = tuple(
+    one._replace(draw_group=GROUP_CELLS[one.name]) if one.name in GROUP_CELLS else one
+    for one in _PLAIN_COLUMNS
+)

@@ -107,7 +107,7 @@ class TimelineScreen(Page):
             return
         self._past.look(moment.tape)
         self._contact_times.look(moment.tape)
-        self._roster.look(moment.frame.report)
+        self._roster.update(moment.frame.report)
         width = sheet.room.width
         if not width:
             return

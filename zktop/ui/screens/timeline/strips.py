@@ -237,7 +237,7 @@ def row(label: str, drawn: Line, width: int, ink: Ink = "plain") -> Line:
 def scale(seen: TimeWindow) -> str:
     """Say what a column is.
 
-    >>> scale(Window(0, 500, 60, 0))
+    >>> scale(TimeWindow(0, 500, 60, 0))
     '1 column = 0.5s'
     """
     return f"1 column = {spoken(seen.column_ms / 1000)}"

@@ -48,7 +48,7 @@ def group_waiters(
 ) -> list[StripSubject]:
     """Give those that are shown alone, then the waiters: a crew where the first of it was.
 
-    >>> mustered([7], [1, 7, 2, 3, 4], {1: "api-1", 2: "pick-2", 3: "api-3", 4: "api-5"}.get)
+    >>> group_waiters([7], [1, 7, 2, 3, 4], {1: "api-1", 2: "pick-2", 3: "api-3", 4: "api-5"}.get)
     [7, Crew(name='api-*', sessions=(1, 3, 4)), 2]
     """
     families: dict[str, list[Session]] = {}

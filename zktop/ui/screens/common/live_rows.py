@@ -1,0 +1,195 @@
+"""The rows of the two large tables, locks and sessions: their order, filter and groups.
+
+A row is replaced only when its lock or session changes. Ordering and grouping go over all rows;
+`Reorder` limits how often.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from time import perf_counter
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from zktop.model.facts import Millis
+from zktop.ui.filters import Fields, Filter
+from zktop.ui.textual_fixes.key_queue import call_after
+from zktop.ui.widgets.table import RowGroup, Table
+
+
+class LiveRow(Protocol):
+    """What a row says about its place in the table."""
+
+    @property
+    def key(self) -> Hashable:
+        """What identifies the row: a path, a session."""
+
+    @property
+    def group(self) -> str:
+        """The name of the group that the row joins while it is quiet; empty: none."""
+
+    @property
+    def is_quiet(self) -> bool:
+        """True if nothing is wrong with it."""
+
+    def urgency(self, now: Millis) -> int:
+        """Return a number by which rows are ordered, the largest first."""
+
+
+R = TypeVar("R", bound=LiveRow)
+
+
+class LiveRows(Generic[R]):
+    """All rows by key, in the usual order: the most urgent first, then by key.
+
+    Quiet rows of one group are one line where there are `min_group` of them, for as long as there
+    are `keep_group`. A row that becomes quiet joins its group `linger_ms` later.
+    """
+
+    group_type: type[RowGroup[Any]] = RowGroup
+
+    def __init__(self, min_group: int, keep_group: int, linger_ms: Millis = 0) -> None:
+        self.rows: dict[Any, R] = {}
+        self.is_grouped = True
+        self.opened: set[str] = set()  # groups that are open, by name
+        self._min_group, self._keep_group, self._linger_ms = min_group, keep_group, linger_ms
+        self._groups: set[str] = set()
+        self._quiet_from: dict[Hashable, Millis] = {}  # when rows that linger join their group
+        self._keys: list[Any] | None = None  # in order; None: a row has come or gone
+
+    def put(self, row: R, at: Millis | None = None) -> None:
+        """Add or replace a row; `at` is when it changed, None if the user went back in time."""
+        before = self.rows.get(row.key)
+        if before is None:
+            self._keys = None
+        elif at is not None and self._linger_ms and row.is_quiet and not before.is_quiet:
+            self._quiet_from[row.key] = at + self._linger_ms
+        self.rows[row.key] = row
+
+    def remove(self, key: Hashable) -> R | None:
+        """Remove a row, and return it."""
+        row = self.rows.pop(key, None)
+        if row is not None:
+            self._keys = None
+            self._quiet_from.pop(key, None)
+        return row
+
+    def toggle(self, group: str) -> None:
+        """Open or close a group."""
+        self.opened ^= {group}
+
+    def listed(
+        self, now: Millis, wanted: Filter, apart: Iterable[Hashable] = (), *, is_sorted: bool
+    ) -> Sequence[R | RowGroup[R]]:
+        """Return the lines to show: no groups if the user filters or sorts."""
+        rows = self.ordered(now)
+        if wanted:
+            return [row for row in rows if wanted.passes(self.fields(row))]
+        return rows if is_sorted or not self.is_grouped else self.grouped(rows, now, apart)
+
+    def fields(self, row: R) -> Fields:
+        """Return the texts of a row that a filter can match."""
+        raise NotImplementedError
+
+    def ordered(self, now: Millis) -> list[R]:
+        """Return all rows, the most urgent first."""
+        if self._keys is None:
+            self._keys = sorted(self.rows)
+        rows = [self.rows[key] for key in self._keys]
+        rows.sort(key=lambda row: row.urgency(now), reverse=True)
+        return rows
+
+    def grouped(
+        self, rows: Sequence[R], now: Millis, apart: Iterable[Hashable] = ()
+    ) -> Sequence[R | RowGroup[R]]:
+        """Replace quiet rows by a line for each group, but not the rows in `apart`.
+
+        First come rows that are not quiet, or are apart; then groups by name, each open one
+        followed by its rows; then quiet rows without a group.
+        """
+        self._groups = self._found_groups(rows)
+        if not self._groups:
+            return rows
+        alone = {*apart, *self._lingering(now)}
+        first: list[R] = []
+        rest: list[R] = []
+        members: dict[str, list[R]] = {name: [] for name in sorted(self._groups)}
+        for row in rows:
+            if not row.is_quiet:
+                first.append(row)
+            elif (name := row.group) not in members:
+                rest.append(row)
+            elif name not in self.opened and row.key in alone:
+                first.append(row)
+            else:
+                members[name].append(row)
+        lines: list[R | RowGroup[R]] = [*first]
+        for name, quiet in members.items():
+            if quiet:
+                is_open = name in self.opened
+                lines += [self.group_type(name, tuple(quiet), is_open), *(quiet * is_open)]
+        return [*lines, *rest]
+
+    def _found_groups(self, rows: Iterable[R]) -> set[str]:
+        counts: dict[str, int] = {}
+        for row in rows:
+            if row.is_quiet and (name := row.group):
+                counts[name] = counts.get(name, 0) + 1
+        return {
+            name
+            for name, count in counts.items()
+            if count >= (self._keep_group if name in self._groups else self._min_group)
+        }
+
+    def _lingering(self, now: Millis) -> Iterable[Hashable]:
+        """Return the rows that were not quiet a moment ago, and forget the others."""
+        self._quiet_from = {
+            key: at for key, at in self._quiet_from.items() if now < at <= now + self._linger_ms
+        }
+        return self._quiet_from
+
+
+BETWEEN_S: Final = 0.5
+AFTER_KEY_S: Final = 1.0  # rows keep their places while the user moves the cursor
+AGING_S: Final = 10.0  # even if no row changed: waiting adds up
+MAX_SHARE: Final = 1 / 20  # of the time may go into ordering
+
+
+class Reorder:
+    """Puts the rows of a table in order: at once, or not more often than a reader can follow."""
+
+    def __init__(self, table: Table[Any], order: Callable[[], object]) -> None:
+        self._table, self._order = table, order
+        self._is_stale = True
+        self._is_due = False  # a call is on its way
+        self._ended_s, self._took_s = -AGING_S, 0.0
+
+    def changed(self) -> None:
+        """Note that the order may be wrong."""
+        self._is_stale = True
+
+    def now(self) -> None:
+        """Put the rows in order."""
+        began = perf_counter()
+        self._order()
+        self._ended_s = perf_counter()
+        self._took_s, self._is_stale = self._ended_s - began, False
+
+    def when_due(self) -> None:
+        """Put the rows in order when they may move; until then only draw new values."""
+        wait = self.wait_s(perf_counter(), self._table.moved_at)
+        if wait is not None and wait <= 0:
+            self.now()
+            return
+        if wait is not None and not self._is_due:
+            self._is_due = True
+            call_after(wait, self._table, self._later)
+        self._table.repaint()
+
+    def _later(self) -> None:
+        self._is_due = False
+        self.when_due()
+
+    def wait_s(self, now_s: float, moved_at_s: float) -> float | None:
+        """Return the seconds until rows may move; None if there is no need."""
+        if not self._is_stale and now_s - self._ended_s < AGING_S:
+            return None
+        between = max(BETWEEN_S, self._took_s / MAX_SHARE)
+        return max(0.0, self._ended_s + between - now_s, moved_at_s + AFTER_KEY_S - now_s)
