@@ -5,8 +5,19 @@ from typing import Final
 
 from zktop.app.contenders import Contenders
 from zktop.config.types import Config
+from zktop.demo_types import (
+    ContenderAction,
+    ContenderOrder,
+    ContenderState,
+    ContenderStep,
+    LockClaim,
+    LogLine,
+    Mode,
+    SceneAction,
+    SceneProgress,
+)
 from zktop.model.report import Contender, Report
-from zktop.ui.ports import ContenderAction, Frame, Hand, LogLine, SceneAction, Showing, Wish
+from zktop.ui.ports import Frame
 
 SCENE: Final = "traffic"
 FOLDER: Final = f"/locks/{SCENE}"
@@ -42,43 +53,46 @@ class Scenery:
 
     def __init__(self, frames: Sequence[Frame]) -> None:
         """Put those on stage who were there in the last of these frames."""
-        troupe = Contenders(Config())
-        self.scenes, self.recipes = troupe.scenes, troupe.recipes
-        self.hosts, self.permission = troupe.hosts, troupe.permission
+        contenders = Contenders(Config())
+        self.scenes, self.recipes = contenders.scenes, contenders.recipes
+        self.hosts, self.permission = contenders.hosts, contenders.permission
         scene = next(one for one in self.scenes if one.name == SCENE)
-        self.showing = Showing("playing", scene, FOLDER, played=len(scene.moves))
-        self.hands = tuple(hands(frames[-1].report))
+        self.progress = SceneProgress(scene, FOLDER, len(scene.moves) - 1, is_moving=True)
+        self.states = tuple(states_in(frames[-1].report))
         begin = frames[0].at
-        self._said = [LogLine(begin + round(1000 * at), who, says) for at, who, says in TOLD]
+        self._lines = [LogLine(begin + round(1000 * at), who, says) for at, who, says in TOLD]
 
-    def said(self, count: int, who: str | None = None) -> Sequence[LogLine]:
-        """Give the newest of what was told."""
-        return [one for one in self._said if who in (None, one.who)][-count:]
+    def log(self, count: int, who: str | None = None) -> Sequence[LogLine]:
+        """The newest lines of the log."""
+        return [one for one in self._lines if who in (None, one.who)][-count:]
 
-    def recipe_for(self, layout: str, mode: str) -> tuple[str, str] | None:
-        """Nobody joins."""
+    def recipe_for(self, layout: str, mode: str) -> tuple[str, Mode] | None:
+        """No recipe."""
 
-    def listen(self, heard: Callable[[], None], complain: Callable[[str], None]) -> None:
-        """There is nothing more to hear."""
+    def listen(self, on_change: Callable[[], None], complain: Callable[[str], None]) -> None:
+        """Nothing changes any more."""
 
-    def spawn(self, wish: Wish, typed: str | None = None) -> None:
-        """Nobody comes."""
+    def start(self, order: ContenderOrder, typed: str | None = None) -> None:
+        """Start nothing."""
 
-    def act(self, act: ContenderAction, name: str) -> None:
-        """Nothing is done."""
+    def act(self, action: ContenderAction, name: str) -> None:
+        """Do nothing."""
 
-    def put_on(self, scene: str, *, paused: bool = False) -> None:
-        """Nothing is played."""
+    def play(self, scene: str) -> None:
+        """Play nothing."""
 
-    def steer(self, steer: SceneAction) -> None:
-        """Nothing is steered."""
+    def load(self, scene: str) -> None:
+        """Load nothing."""
+
+    def control(self, action: SceneAction) -> None:
+        """Do nothing."""
 
     def close(self) -> None:
         """Nothing was begun."""
 
 
-def hands(report: Report) -> Iterator[Hand]:
-    """Give every contender once: by the lock that it waits for, or else by the one it holds."""
+def states_in(report: Report) -> Iterator[ContenderState]:
+    """Every contender once: by the lock that it waits for, or else by the one it holds."""
     places: dict[str, tuple[str, Contender]] = {}
     held: dict[str, tuple[str, ...]] = {}
     for view in report.views:
@@ -88,10 +102,17 @@ def hands(report: Report) -> Iterator[Hand]:
             places.setdefault(str(one.owner), (path, one))
         places |= {str(one.owner): (path, one) for one in view.waiters}
     for who, (path, one) in sorted(places.items()):
-        yield _hand(who, path, one, held.get(who, ()))
+        yield _state(who, path, one, held.get(who, ()))
 
 
-def _hand(who: str, path: str, one: Contender, held: tuple[str, ...]) -> Hand:
+def _state(who: str, path: str, one: Contender, held: tuple[str, ...]) -> ContenderState:
     recipe = RECIPES.get(path.rpartition("/")[2], OTHERS)
     says = f"watches {one.blocked_by[-1]}" if one.blocked_by else f"acquired {path}"
-    return Hand(who, recipe, path, one.mode, one.state, one.session, held, says)
+    return ContenderState(
+        ContenderOrder(who, (LockClaim(recipe, path, one.mode),)),
+        pid=1,
+        activity=one.state,
+        session=one.session,
+        holds=held,
+        last=ContenderStep(who, "working", says, ""),
+    )

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator
 
 import pytest
-from demo.contenders import Stage, Troupe
+from demo.contenders import Stage, ThreadPool
 from each_server import EITHER, server_of
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
@@ -35,19 +35,19 @@ def zookeeper(hosts: str) -> Iterator[KazooClient]:
 @pytest.fixture
 def stage(hosts: str, zookeeper: KazooClient) -> Iterator[Stage]:
     """A stage for processes, empty again afterwards."""
-    chronicle = ContenderLog()
-    with ProcessPool(chronicle.hear) as crew:
-        yield Stage(hosts, crew, chronicle, zookeeper)
-        crew.kill_all()
+    log = ContenderLog()
+    with ProcessPool(log.add) as pool:
+        yield Stage(hosts, pool, log, zookeeper)
+        pool.kill_all()
     sweep(zookeeper)
 
 
 @pytest.fixture
 def rehearsal(hosts: str, zookeeper: KazooClient) -> Iterator[Stage]:
     """A stage for contenders that are threads of this process: quick, and cannot be killed."""
-    chronicle = ContenderLog()
-    with Troupe(chronicle.hear) as troupe:
-        yield Stage(hosts, troupe, chronicle, zookeeper)
+    log = ContenderLog()
+    with ThreadPool(log.add) as pool:
+        yield Stage(hosts, pool, log, zookeeper)
     sweep(zookeeper)
 
 

@@ -1,4 +1,4 @@
-"""A stage for contenders: a crew, what it told, and a folder of its own on a server."""
+"""A stage for contenders: a pool, what it told, and a folder of its own on a server."""
 
 import threading
 from collections.abc import Callable
@@ -10,13 +10,13 @@ from kazoo.client import KazooClient
 
 from zktop.demo.contender import DemoContender
 from zktop.demo.log import ContenderLog
-from zktop.demo.messages import ClientSettings, ContenderOrder, LockClaim
-from zktop.demo.processes import (
-    ContenderEnded,
-    ContenderStarted,
-    PoolEvent,
-    ProcessPool,
-    StepReported,
+from zktop.demo.processes import ContenderChange, ProcessPool
+from zktop.demo_types import (
+    ClientSettings,
+    ContenderOrder,
+    ContenderState,
+    ContenderStep,
+    LockClaim,
 )
 from zktop.model.text import Text
 
@@ -24,61 +24,69 @@ PATIENCE_S = 30.0
 _numbers = count()
 
 
-class Troupe:
-    """As much of a crew as can be had without processes: each contender is a thread."""
+class ThreadPool:
+    """As much of a process pool as can be had without processes: each contender is a thread."""
 
-    def __init__(self, tell: Callable[[PoolEvent], None]) -> None:
-        self._tell = tell
-        self._playing: dict[str, tuple[DemoContender, threading.Thread]] = {}
+    def __init__(self, on_change: Callable[[ContenderChange], None]) -> None:
+        self._on_change = on_change
+        self._running: dict[str, tuple[DemoContender, threading.Thread]] = {}
+        self._states: dict[str, ContenderState] = {}
 
     def __enter__(self) -> Self:
-        """Play for the length of a block."""
+        """Run contenders for the length of a block."""
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Have everybody go."""
-        for contender, thread in self._playing.values():
+        """End all contenders."""
+        for contender, thread in self._running.values():
             contender.stop()
             thread.join(2)  # then its session is closed under it
             contender.hang_up()
             thread.join()
 
-    def hire(self, order: ContenderOrder) -> None:
+    def start(self, order: ContenderOrder) -> None:
         """Start a contender."""
-        contender = DemoContender(order, lambda step: self._tell(StepReported(order.name, step)))
-        thread = threading.Thread(target=self._play, args=(contender,))
-        self._playing[order.name] = contender, thread
-        self._tell(ContenderStarted(order.name, 0, order))
+        contender = DemoContender(order, self._add_step)
+        thread = threading.Thread(target=self._run, args=(contender,))
+        self._running[order.name] = contender, thread
+        self._set(ContenderState(order, 0))
         thread.start()
 
     def release(self, name: str) -> None:
         """End its work."""
-        self._playing[name][0].release()
+        self._running[name][0].release()
 
     def cancel(self, name: str) -> None:
-        """Have it go."""
-        self._playing[name][0].stop()
+        """Stop it."""
+        self._running[name][0].stop()
 
     def go(self, name: str) -> None:
         """Open its gate."""
-        self._playing[name][0].go()
+        self._running[name][0].go()
 
     def cut(self, name: str, seconds: float) -> None:
-        """Cut its line."""
-        self._playing[name][0].cut(seconds)
+        """Cut its connection."""
+        self._running[name][0].cut(seconds)
 
-    def _play(self, contender: DemoContender) -> None:
+    def _run(self, contender: DemoContender) -> None:
         code = contender.run()
-        self._tell(ContenderEnded(contender.order.name, 0, code, Text("")))
+        self._set(self._states[contender.order.name].after_exit(code, Text("")))
+
+    def _add_step(self, step: ContenderStep) -> None:
+        self._set(self._states[step.who].after(step), step)
+
+    def _set(self, state: ContenderState, step: ContenderStep | None = None) -> None:
+        self._states[state.name] = state
+        self._on_change(ContenderChange(state, step))
 
 
 @dataclass
 class Stage:
-    """A crew, what it told, and a folder of its own on the server."""
+    """A pool, what it told, and a folder of its own on the server."""
 
     hosts: str
-    crew: ProcessPool | Troupe
-    chronicle: ContenderLog
+    pool: ProcessPool | ThreadPool
+    log: ContenderLog
     zookeeper: KazooClient
     path: str = field(default_factory=lambda: f"/zktop-demo/stage{next(_numbers)}")
 
@@ -91,39 +99,39 @@ class Stage:
         connection = ClientSettings(self.hosts, wanted.pop("session_timeout_s", 2.0))
         return ContenderOrder(name, claims, connection, **wanted)
 
-    def hire(self, name: str, recipe: str = "predecessor", **wanted: object) -> None:
+    def start(self, name: str, recipe: str = "predecessor", **wanted: object) -> None:
         """Start one contender."""
-        self.crew.hire(self.order(name, recipe, **wanted))
+        self.pool.start(self.order(name, recipe, **wanted))
 
     def until(self, condition: Callable[[], bool], within_s: float = PATIENCE_S) -> None:
         """Wait for something to be told; fails with what was told instead."""
-        happened = self.chronicle.until(condition, within_s)
+        happened = self.log.until(condition, within_s)
 
-        assert happened, "\n".join(step.line() for step in tuple(self.chronicle.steps)[-40:])
+        assert happened, "\n".join(step.line() for step in tuple(self.log.steps)[-40:])
 
     def told(self, name: str, what: str, times: int = 1) -> None:
         """Wait until a contender has told this."""
-        self.until(lambda: self.chronicle.count(name, what) >= times)
+        self.until(lambda: self.log.count(name, what) >= times)
 
     def ended(self, *names: str) -> None:
         """Wait until these processes are gone."""
-        self.until(lambda: self.chronicle.ended.keys() >= set(names))
+        self.until(lambda: self.log.ended.keys() >= set(names))
 
     def holds(self, *names: str) -> None:
         """Wait until exactly these contenders believe that they hold the lock."""
-        self.until(lambda: self.chronicle.believers(self.path) == set(names))
+        self.until(lambda: self.log.believers(self.path) == set(names))
 
     def queue_up(self, recipe: str, holder: str, *others: str, **wanted: object) -> None:
         """Hire contenders one after the other: one gets the lock, the others wait."""
-        self.hire(holder, recipe, **wanted)
+        self.start(holder, recipe, **wanted)
         self.told(holder, "acquired")
         for name in others:
-            self.hire(name, recipe, **wanted)
+            self.start(name, recipe, **wanted)
             self.told(name, "decided" if recipe == "poll" else "watching")
 
     def queue_up_behind(self, name: str, recipe: str = "predecessor", **wanted: object) -> None:
         """Hire one who waits for somebody who is there."""
-        self.hire(name, recipe, **wanted)
+        self.start(name, recipe, **wanted)
         self.told(name, "watching")
 
     def nodes(self, path: str | None = None) -> list[str]:
@@ -133,4 +141,4 @@ class Stage:
 
     def holders(self) -> set[str]:
         """Who believes to hold the lock now."""
-        return set(self.chronicle.believers(self.path))
+        return set(self.log.believers(self.path))

@@ -13,7 +13,7 @@ from demo.contenders import PATIENCE_S, Stage
 from servers import sandbox_server
 
 from zktop.demo.__main__ import EXIT_AFTER_S
-from zktop.demo.messages import ClientSettings, ContenderOrder
+from zktop.demo_types import ClientSettings, ContenderOrder
 
 # What processes do does not depend on the kind of server.
 pytestmark = pytest.mark.parametrize("hosts", ["sandbox"], indirect=True, scope="session")
@@ -113,11 +113,11 @@ def test_with_json_each_step_is_an_object(stage: Stage):
 def test_elsewhere_only_when_told_explicitly(rehearsal: Stage):
     """With `anywhere` the demo root is no limit."""
     path = rehearsal.path.replace("/zktop-demo", "/zktop-elsewhere-")
-    rehearsal.hire("a", path=path, anywhere=True)
+    rehearsal.start("a", path=path, anywhere=True)
     rehearsal.told("a", "acquired")
 
     assert rehearsal.nodes(path) == ["lock-0000000000"]
 
-    rehearsal.crew.cancel("a")
+    rehearsal.pool.cancel("a")
     rehearsal.ended("a")
     rehearsal.zookeeper.delete(path, recursive=True)

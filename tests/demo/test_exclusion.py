@@ -33,7 +33,7 @@ troubles = st.lists(
 
 def acquisitions(stage: Stage) -> int:
     """How often anybody has had the lock."""
-    return sum(told["acquired"] for told in stage.chronicle.tally().values())
+    return sum(told["acquired"] for told in stage.log.all_counts().values())
 
 
 def somebody_gets_it(stage: Stage, times: int = 2) -> None:
@@ -45,7 +45,7 @@ def somebody_gets_it(stage: Stage, times: int = 2) -> None:
 def enter(stage: Stage, name: str, recipe: str) -> None:
     """One that comes again and again, for moments; of a read/write lock every other one reads."""
     mode = ("read", "write")[NAMES.index(name) % 2] if "rw" in recipe else None
-    stage.hire(
+    stage.start(
         name,
         recipe,
         mode=mode,
@@ -54,7 +54,7 @@ def enter(stage: Stage, name: str, recipe: str) -> None:
         pause_s=0.01,
         poll_s=0.02,
         session_timeout_s=1.0,
-        witness=f"{stage.path}-witness",
+        exclusion_path=f"{stage.path}-witness",
     )
 
 
@@ -63,9 +63,9 @@ def disturb(stage: Stage, trouble: str, name: str, recipe: str) -> None:
     deaf = frozen(stage, name) and trouble != "kill"
     with contextlib.suppress(UsageError):  # it may have ended by itself
         if trouble == "cut":
-            stage.crew.cut(name, 0.2)
+            stage.pool.cut(name, 0.2)
         else:
-            getattr(stage.crew, trouble)(name)
+            getattr(stage.pool, trouble)(name)
     if trouble in {"kill", "cancel"} and not deaf:
         stage.ended(name)
         enter(stage, name, recipe)
@@ -73,7 +73,7 @@ def disturb(stage: Stage, trouble: str, name: str, recipe: str) -> None:
 
 def frozen(stage: Stage, name: str) -> bool:
     """Whether it stands still, so that it does not even hear that it should go."""
-    return any(hand.name == name and hand.frozen for hand in stage.crew.hands())
+    return any(hand.name == name and hand.frozen for hand in stage.pool.states())
 
 
 @settings(max_examples=EXAMPLES, deadline=None)
@@ -82,9 +82,9 @@ def test_no_trouble_makes_two_holders(
     hosts: str, zookeeper: KazooClient, recipe: str, troubles: list[tuple[str, str]]
 ):
     """Whoever dies, sleeps or loses its line: within live sessions nobody meets another inside."""
-    chronicle = ContenderLog()
-    with ProcessPool(chronicle.hear) as crew:
-        stage = Stage(hosts, crew, chronicle, zookeeper)
+    log = ContenderLog()
+    with ProcessPool(log.add) as pool:
+        stage = Stage(hosts, pool, log, zookeeper)
         for name in NAMES:
             enter(stage, name, recipe)
         for trouble, name in troubles:
@@ -94,8 +94,8 @@ def test_no_trouble_makes_two_holders(
         for name in NAMES:
             disturb(stage, "thaw", name, recipe)
         somebody_gets_it(stage)
-        clashes = [step.line() for step in tuple(chronicle.steps) if step.what == "clash"]
-        crew.kill_all()
+        clashes = [step.line() for step in tuple(log.steps) if step.what == "clash"]
+        pool.kill_all()
 
     assert clashes == []
 
@@ -104,4 +104,4 @@ def test_the_naive_one_is_caught_by_the_same_witness(stage: Stage):
     """Left alone, without any trouble, reader and writer meet inside sooner or later."""
     for name in NAMES:
         enter(stage, name, "rw-naive")
-    stage.until(lambda: any(step.what == "clash" for step in tuple(stage.chronicle.steps)))
+    stage.until(lambda: any(step.what == "clash" for step in tuple(stage.log.steps)))

@@ -1,20 +1,15 @@
-"""How contenders stand, by what they told: what a UI lists beside the locks."""
+"""The states of contenders, folded from their steps, and the log of what they report."""
 
 from concurrent.futures import Future
 from functools import partial
 
 import pytest
 from demo.contenders import PATIENCE_S, Stage
+from msgspec.structs import replace
 
-from zktop.demo.log import MAX_ENDED, MAX_ENDED_SESSIONS, ContenderLog, ContenderState
-from zktop.demo.messages import ContenderOrder, ContenderStep, LockClaim, StepKind
-from zktop.demo.processes import (
-    ContenderEnded,
-    ContenderFroze,
-    ContenderStarted,
-    PoolEvent,
-    StepReported,
-)
+from zktop.demo.log import MAX_ENDED, MAX_ENDED_SESSIONS, ContenderLog
+from zktop.demo.processes import ContenderChange
+from zktop.demo_types import ContenderOrder, ContenderState, ContenderStep, LockClaim, StepKind
 from zktop.errors import UsageError
 from zktop.model.text import Text
 
@@ -22,206 +17,208 @@ X, Y = "/zktop-demo/x", "/zktop-demo/y"
 ORDER = ContenderOrder("ann", (LockClaim("poll", X), LockClaim("rw", Y, "write", gate=True)))
 
 
-def told(what: StepKind, lock: str | None = None, session: str | None = None) -> StepReported:
-    """One step of ann's."""
-    return StepReported(
-        "ann", ContenderStep("ann", what, f"says {what}", "", lock=lock, session=session)
-    )
+def step(
+    what: StepKind, lock: str | None = None, session: str | None = None, who: str = "ann"
+) -> ContenderStep:
+    """One step of a contender, ann if not given."""
+    return ContenderStep(who, what, f"says {what}", "", lock=lock, session=session)
 
 
-def standing(*events: PoolEvent) -> ContenderState:
-    """How ann stands after that."""
-    chronicle = ContenderLog()
-    for event in (ContenderStarted("ann", 7, ORDER), *events):
-        chronicle.hear(event)
-    return chronicle.standings()[0]
+def after(*steps: ContenderStep) -> ContenderState:
+    """The state of ann after these steps."""
+    state = ContenderState(ORDER, 7)
+    for one in steps:
+        state = state.after(one)
+    return state
 
 
-CONNECTED = told("connected", session="0xffff000000000001")
-HAS_X = (CONNECTED, told("created", X), told("decided", X), told("acquired", X))
+def log_of(*steps: ContenderStep) -> ContenderLog:
+    """A log with these steps of ann."""
+    log, state = ContenderLog(), ContenderState(ORDER, 7)
+    log.add(ContenderChange(state))
+    for one in steps:
+        state = state.after(one)
+        log.add(ContenderChange(state, one))
+    return log
+
+
+def live_and_die(log: ContenderLog, number: int, *, dies: bool = True) -> None:
+    """A contender starts, connects and, mostly, ends."""
+    name = f"n{number}"
+    connected = step("connected", session=hex(number + 1), who=name)
+    before = ContenderState(replace(ORDER, name=name), 7)
+    state = before.after(connected)
+    log.add(ContenderChange(before))
+    log.add(ContenderChange(state, connected))
+    if dies:
+        log.add(ContenderChange(state.after_exit(0, Text(""))))
+
+
+CONNECTED = step("connected", session="0xffff000000000001")
+HAS_X = (CONNECTED, step("created", X), step("decided", X), step("acquired", X))
 
 
 @pytest.mark.parametrize(
-    ("events", "state"),
+    ("steps", "state"),
     [
         ((), "starting"),
         ((CONNECTED,), "ready"),
-        ((CONNECTED, told("created", X)), "waits"),
-        ((CONNECTED, told("watching", X)), "waits"),
+        ((CONNECTED, step("created", X)), "waits"),
+        ((CONNECTED, step("watching", X)), "waits"),
         (HAS_X, "holds"),
-        ((*HAS_X, told("waiting", Y)), "at-gate"),
-        ((*HAS_X, told("watching", Y)), "waits"),
-        ((*HAS_X, told("suspended")), "suspended"),
-        ((*HAS_X, told("suspended"), CONNECTED), "holds"),
-        ((*HAS_X, told("lost")), "lost"),
-        ((*HAS_X, told("lost"), CONNECTED), "ready"),
-        ((*HAS_X, told("releasing", X)), "releases"),
-        ((*HAS_X, told("releasing", X), told("released", X)), "ready"),
-        ((*HAS_X, told("gave-up", Y)), "ready"),
-        ((*HAS_X, ContenderFroze("ann", frozen=True)), "frozen"),
-        (
-            (*HAS_X, ContenderFroze("ann", frozen=True), ContenderFroze("ann", frozen=False)),
-            "holds",
-        ),
-        ((*HAS_X, told("ended")), "leaves"),
+        ((*HAS_X, step("waiting", Y)), "at-gate"),
+        ((*HAS_X, step("watching", Y)), "waits"),
+        ((*HAS_X, step("suspended")), "suspended"),
+        ((*HAS_X, step("suspended"), CONNECTED), "holds"),
+        ((*HAS_X, step("lost")), "lost"),
+        ((*HAS_X, step("lost"), CONNECTED), "ready"),
+        ((*HAS_X, step("releasing", X)), "releases"),
+        ((*HAS_X, step("releasing", X), step("released", X)), "ready"),
+        ((*HAS_X, step("gave-up", Y)), "ready"),
+        ((*HAS_X, step("ended")), "leaves"),
     ],
     ids=str,
 )
-def test_the_state_in_one_word(events: tuple[PoolEvent, ...], state: str):
+def test_the_state_in_one_word(steps: tuple[ContenderStep, ...], state: str):
     """What it told last, unless something graver is the matter."""
-    assert standing(*events).state == state
+    assert after(*steps).state == state
 
 
 def test_the_session_is_the_one_of_the_reports():
     """Unsigned; a new one after the old one was lost."""
-    assert standing(CONNECTED).session == 0xFFFF000000000001
+    assert after(CONNECTED).session == 0xFFFF000000000001
 
 
 @pytest.mark.parametrize(
-    ("events", "holds"),
+    ("steps", "holds"),
     [
         (HAS_X, (X,)),
-        ((*HAS_X, told("acquired", Y)), (X, Y)),
-        ((*HAS_X, told("acquired", X), told("releasing", X)), (X,)),
-        ((*HAS_X, told("acquired", Y), told("releasing", Y)), (X,)),
-        ((*HAS_X, told("lost")), ()),
+        ((*HAS_X, step("acquired", Y)), (X, Y)),
+        ((*HAS_X, step("acquired", X), step("releasing", X)), (X,)),
+        ((*HAS_X, step("acquired", Y), step("releasing", Y)), (X,)),
+        ((*HAS_X, step("lost")), ()),
     ],
     ids=str,
 )
-def test_what_it_believes_to_hold(events: tuple[PoolEvent, ...], holds: tuple[str, ...]):
+def test_what_it_believes_to_hold(steps: tuple[ContenderStep, ...], holds: tuple[str, ...]):
     """The same lock may be held twice, to read and to write."""
-    assert standing(*events).holds == holds
+    assert after(*steps).holds == holds
 
 
 def test_what_it_asks_for_now():
     """The first claim until that is had, then the next one, and the last one stays."""
-    claims = [standing(*events).claim.path for events in ((), HAS_X, (*HAS_X, *HAS_X))]
+    claims = [after(*steps).claim.path for steps in ((), HAS_X, (*HAS_X, *HAS_X))]
 
     assert claims == [X, Y, Y]
 
 
 def test_its_last_words():
     """In its own words."""
-    assert [standing().says, standing(*HAS_X).says] == ["starting", "says acquired"]
+    assert [after().says, after(*HAS_X).says] == ["starting", "says acquired"]
 
 
-def ended(name: str) -> ContenderEnded:
-    """Somebody is gone."""
-    return ContenderEnded(name, 7, 0, Text(""))
+def test_a_frozen_contender_is_frozen_whatever_it_did():
+    """It cannot say so itself: the pool does."""
+    assert replace(after(*HAS_X), frozen=True).state == "frozen"
 
 
-def test_who_has_ended_stands_nowhere_but_the_session_is_known():
+def test_a_contender_that_ended_holds_nothing():
+    """Its exit code says how it ended, and the last line of stderr why."""
+    gone = after(*HAS_X).after_exit(-9, Text("no memory"))
+
+    assert (gone.state, gone.holds, gone.says) == ("killed by signal 9", (), "no memory")
+
+
+def test_the_session_of_an_ended_contender_is_known():
     """It may live on until it expires, and a report still shows it."""
-    chronicle = ContenderLog()
-    for event in (ContenderStarted("ann", 7, ORDER), *HAS_X, ended("ann")):
-        chronicle.hear(event)
+    log = log_of(*HAS_X)
+    log.add(ContenderChange(after(*HAS_X).after_exit(0, Text(""))))
 
-    assert chronicle.standings() == ()
-    assert chronicle.sessions() == {0xFFFF000000000001: "ann"}
-    assert chronicle.believers(X) == set()
+    assert log.sessions() == {0xFFFF000000000001: "ann"}
+    assert log.believers(X) == set()
 
 
-@pytest.mark.parametrize("names", [MAX_ENDED, 5])
-def test_what_is_remembered_of_the_dead_is_bounded(names):
+@pytest.mark.parametrize("max_ended", [MAX_ENDED, 5])
+def test_the_number_of_ended_contenders_is_bounded(max_ended: int):
     """A UI may run for weeks."""
-    chronicle = ContenderLog(names=names)
+    log = ContenderLog(max_ended=max_ended)
     for number in range(MAX_ENDED + 10):
-        name = f"n{number}"
-        step = ContenderStep(name, "connected", "", "", session=hex(number + 1))
-        for event in (ContenderStarted(name, 7, ORDER), StepReported(name, step), ended(name)):
-            chronicle.hear(event)
+        live_and_die(log, number)
 
-    assert len(chronicle.ended) == len(chronicle.told) == names
-    assert len(chronicle.sessions()) == 1 + MAX_ENDED_SESSIONS  # one lived when it connected
-    assert chronicle.ended.keys() == chronicle.latest.keys()
+    assert len(log.ended) == len(log.counts) == max_ended
+    assert len(log.sessions()) == 1 + MAX_ENDED_SESSIONS  # one lived when it connected
 
 
 def test_a_living_contender_is_ours_however_many_came_after_it():
     """Its session is the one that must not be taken for a stranger's."""
-    chronicle = ContenderLog()
+    log = ContenderLog()
     for number in range(2 * MAX_ENDED_SESSIONS):
-        name = f"n{number}"
-        step = ContenderStep(name, "connected", "", "", session=hex(number + 1))
-        events = [ContenderStarted(name, 7, ORDER), StepReported(name, step), ended(name)]
-        for event in events if number else events[:2]:
-            chronicle.hear(event)
+        live_and_die(log, number, dies=number > 0)
 
-    assert chronicle.sessions()[1] == "n0"
-    assert {*chronicle.ours} == chronicle.sessions().keys()
+    assert log.sessions()[1] == "n0"
+    assert {*log.our_sessions} == log.sessions().keys()
 
 
-def test_who_is_ours_is_the_same_object_until_somebody_connects():
+def test_our_sessions_are_the_same_object_until_a_contender_connects():
     """Every report of a long run keeps it; a set each would be most of the memory."""
-    chronicle = ContenderLog()
-    for event in (ContenderStarted("ann", 7, ORDER), *HAS_X):
-        chronicle.hear(event)
-    known = chronicle.ours
-    chronicle.hear(ended("ann"))
+    log = log_of(*HAS_X)
+    known = log.our_sessions
+    log.add(ContenderChange(after(*HAS_X).after_exit(0, Text(""))))
 
-    assert chronicle.ours is known
-
-
-def test_the_newest_steps():
-    """In the order in which they were told."""
-    chronicle = ContenderLog()
-    for event in (ContenderStarted("ann", 7, ORDER), *HAS_X):
-        chronicle.hear(event)
-
-    assert [step.what for step in chronicle.last(2)] == ["decided", "acquired"]
-    assert chronicle.last(0) == ()
+    assert log.our_sessions is known
 
 
 @pytest.mark.parametrize("hosts", ["sandbox"], indirect=True)
 class TestLive:
     """With processes."""
 
-    def test_a_hand_stands_as_it_told(self, stage: Stage):
+    def test_a_hand_stands_as_it_step(self, stage: Stage):
         """Its session is that of its node."""
         stage.queue_up("predecessor", "a", "b")
-        a, b = stage.chronicle.standings()
+        a, b = stage.pool.states()
         owner = stage.zookeeper.exists(f"{stage.path}/{stage.nodes()[1]}").ephemeralOwner
 
         assert (a.state, a.holds, b.state) == ("holds", (stage.path,), "waits")
         assert b.session == owner
 
     def test_a_caller_need_not_wait(self, stage: Stage):
-        """What is asked soon is done in the crew's thread, in the order of asking."""
+        """What is asked soon is done in the pool's thread, in the order of asking."""
         order = stage.order("a")
-        hired = stage.crew.soon(partial(stage.crew.hire, order))
-        frozen = stage.crew.soon(partial(stage.crew.freeze, "a"))
-        killed = stage.crew.soon(partial(stage.crew.kill, "a"))
+        hired = stage.pool.soon(partial(stage.pool.start, order))
+        frozen = stage.pool.soon(partial(stage.pool.freeze, "a"))
+        killed = stage.pool.soon(partial(stage.pool.kill, "a"))
 
-        assert hired.result(PATIENCE_S).order == order
+        assert hired.result(PATIENCE_S).name == order.name
         assert [frozen.result(PATIENCE_S), killed.result(PATIENCE_S)] == [None, None]
         stage.ended("a")
 
-    @pytest.mark.parametrize("prepare", ["hands", "close"])
+    @pytest.mark.parametrize("prepare", ["states", "close"])
     def test_a_refusal_comes_with_the_answer(self, stage: Stage, prepare: str):
-        """Also of a crew that has gone home."""
-        getattr(stage.crew, prepare)()
-        answer = stage.crew.soon(partial(stage.crew.kill, "nobody"))
+        """Also of a pool that has gone home."""
+        getattr(stage.pool, prepare)()
+        answer = stage.pool.soon(partial(stage.pool.kill, "nobody"))
 
         with pytest.raises(UsageError):
             answer.result(PATIENCE_S)
 
     def test_asking_a_busy_crew_does_not_wait(self, stage: Stage):
-        """Thousands of wishes fit in, though the crew looks at none of them yet."""
+        """Thousands of wishes fit in, though the pool looks at none of them yet."""
         answers: list[Future[int]] = []
 
         def busy() -> int:
-            answers.extend(stage.crew.soon(lambda: 1) for _ in range(5_000))
+            answers.extend(stage.pool.soon(lambda: 1) for _ in range(5_000))
             return 0
 
-        assert stage.crew.soon(busy).result(PATIENCE_S) == 0
+        assert stage.pool.soon(busy).result(PATIENCE_S) == 0
         assert sum(answer.result(PATIENCE_S) for answer in answers) == 5_000
 
     def test_frozen_hands_are_known_to_be(self, stage: Stage):
-        """The crew says so, because they cannot."""
+        """The pool says so, because they cannot."""
         stage.queue_up("predecessor", "a")
-        stage.crew.freeze("a")
+        stage.pool.freeze("a")
 
-        assert stage.chronicle.standings()[0].state == "frozen"
+        assert stage.pool.states()[0].state == "frozen"
 
-        stage.crew.thaw("a")
+        stage.pool.thaw("a")
 
-        assert stage.chronicle.standings()[0].state == "holds"
+        assert stage.pool.states()[0].state == "holds"

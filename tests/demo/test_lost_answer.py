@@ -14,12 +14,12 @@ def test_a_lost_answer_leaves_no_ghost(rehearsal: Stage, recipe: str):
     with lossy_line(rehearsal.hosts) as line:
         order = rehearsal.order("a", recipe, session_timeout_s=10.0)
         connection = msgspec.structs.replace(order.connection, hosts=line.hosts)
-        rehearsal.crew.hire(msgspec.structs.replace(order, connection=connection))
+        rehearsal.pool.start(msgspec.structs.replace(order, connection=connection))
         rehearsal.told("a", "acquired")
 
         assert line.lost.is_set()
         assert len(rehearsal.nodes()) == 1
 
-        rehearsal.crew.release("a")
+        rehearsal.pool.release("a")
         rehearsal.ended("a")
     assert rehearsal.nodes() == []

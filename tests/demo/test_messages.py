@@ -6,9 +6,10 @@ import sys
 import msgspec
 import pytest
 
-from zktop.demo.contender import check_order
-from zktop.demo.messages import ClientSettings, ContenderOrder, LockClaim, read_order
+from zktop.demo.contender import checked
+from zktop.demo.messages import read_order
 from zktop.demo.recipes import RECIPES
+from zktop.demo_types import ClientSettings, ContenderOrder, LockClaim
 from zktop.errors import UsageError
 
 
@@ -42,7 +43,7 @@ from zktop.errors import UsageError
 def test_what_cannot_be_is_refused_in_a_sentence(claim: LockClaim, sentence: str):
     """Before anything is connected."""
     with pytest.raises(UsageError) as refusal:
-        check_order(ContenderOrder("a", (claim,)))
+        checked(ContenderOrder("a", (claim,)))
 
     assert str(refusal.value).startswith(sentence)
 
@@ -86,7 +87,7 @@ def test_an_order_travels_as_json():
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_every_recipe_tells_its_story(recipe: type):
     """Where it comes from, what it does in one line, and what each flaw does."""
-    told = [recipe.story, recipe.source, *(flaw.does for flaw in recipe.flaws)]
+    told = [recipe.info().story, recipe.source, *(flaw.does for flaw in recipe.flaws)]
 
     assert all(told)
     assert "\n" not in "".join(told)

@@ -17,41 +17,41 @@ def alone(recipe: str) -> dict[str, object]:
 
 def story(recipe: str) -> str:
     """What the recipe says of itself."""
-    return next(one.story for one in RECIPES if one.name == recipe)
+    return next(one.info().story for one in RECIPES if one.name == recipe)
 
 
 @pytest.mark.parametrize("recipe", QUEUES)
 def test_the_lock_goes_down_the_queue(rehearsal: Stage, recipe: str):
     """Released by the first, it goes to the second, and not to the third."""
     rehearsal.queue_up(recipe, "a", "b", "c", poll_s=0.05)
-    rehearsal.crew.release("a")
+    rehearsal.pool.release("a")
     rehearsal.holds("b")
-    rehearsal.crew.release("b")
+    rehearsal.pool.release("b")
     rehearsal.holds("c")
 
-    assert len(rehearsal.chronicle.most_believers(rehearsal.path)) == 1
+    assert len(rehearsal.log.most_believers(rehearsal.path)) == 1
 
 
 @pytest.mark.parametrize("recipe", QUEUES)
 def test_the_third_window_goes_on_when_the_second_is_closed(rehearsal: Stage, recipe: str):
     """Who waited for one that left waits for the one before that, and gets the lock in the end."""
     rehearsal.queue_up(recipe, "a", "b", "c", poll_s=0.05)
-    rehearsal.crew.cancel("b")
+    rehearsal.pool.cancel("b")
     rehearsal.ended("b")
 
     assert rehearsal.holders() == {"a"}
 
-    rehearsal.crew.release("a")
+    rehearsal.pool.release("a")
     rehearsal.holds("c")
 
 
 def test_without_a_queue_anybody_may_be_next(rehearsal: Stage):
     """Where one node is the lock, exactly one of the herd has it after a release."""
     rehearsal.queue_up("single-node", "a", "b", "c")
-    rehearsal.crew.release("a")
+    rehearsal.pool.release("a")
     rehearsal.until(lambda: len(rehearsal.holders() & {"b", "c"}) == 1)
     (second,) = rehearsal.holders()
-    rehearsal.crew.release(second)
+    rehearsal.pool.release(second)
     rehearsal.holds("b" if second == "c" else "c")
 
 
@@ -61,7 +61,7 @@ def test_who_gives_up_leaves_no_node(rehearsal: Stage, recipe: str):
     rehearsal.queue_up(recipe, "a", **alone(recipe))
     before = rehearsal.nodes()
     again = {"rounds": 2, "pause_s": 3600}
-    rehearsal.hire("b", recipe, timeout_s=0.3, poll_s=0.1, **again, **alone(recipe))
+    rehearsal.start("b", recipe, timeout_s=0.3, poll_s=0.1, **again, **alone(recipe))
     rehearsal.told("b", "gave-up")
 
     assert rehearsal.nodes() == before
@@ -73,18 +73,18 @@ def test_readers_share_and_writers_are_alone(rehearsal: Stage, recipe: str):
     """R R W R: the writer waits for both readers, the last reader for the writer."""
     rehearsal.queue_up(recipe, "r1", mode="read")
     rehearsal.queue_up(recipe, "r2", mode="read")
-    rehearsal.hire("w", recipe, mode="write")
+    rehearsal.start("w", recipe, mode="write")
     rehearsal.told("w", "watching")
-    rehearsal.hire("r3", recipe, mode="read")
+    rehearsal.start("r3", recipe, mode="read")
     rehearsal.told("r3", "watching")
 
     assert rehearsal.holders() == {"r1", "r2"}
 
-    rehearsal.crew.release("r2")
+    rehearsal.pool.release("r2")
     rehearsal.holds("r1")
-    rehearsal.crew.release("r1")
+    rehearsal.pool.release("r1")
     rehearsal.holds("w")
-    rehearsal.crew.release("w")
+    rehearsal.pool.release("w")
     rehearsal.holds("r3")
 
 
@@ -92,12 +92,12 @@ def test_a_semaphore_has_as_many_holders_as_leases(rehearsal: Stage):
     """Of three contenders for two leases one waits until another has released."""
     rehearsal.queue_up("kazoo-semaphore", "a", leases=2)
     rehearsal.queue_up("kazoo-semaphore", "b", leases=2)
-    rehearsal.hire("c", "kazoo-semaphore", leases=2)
+    rehearsal.start("c", "kazoo-semaphore", leases=2)
     rehearsal.told("c", "watching")
 
     assert rehearsal.holders() == {"a", "b"}
 
-    rehearsal.crew.release("a")
+    rehearsal.pool.release("a")
     rehearsal.holds("b", "c")
 
 
@@ -119,13 +119,13 @@ def test_whom_a_release_wakes(rehearsal: Stage, recipe: str, woken: int):
         rehearsal.queue_up_behind(name, recipe, **alone(recipe))
         for there, earlier in enumerate(waiters[:number] if "children" in story(recipe) else ()):
             rehearsal.told(earlier, "watching", times=number - there + 1)  # woken by this one too
-    before = {name: rehearsal.chronicle.count(name, "notified") for name in waiters}
-    rehearsal.crew.release("a")
+    before = {name: rehearsal.log.count(name, "notified") for name in waiters}
+    rehearsal.pool.release("a")
     rehearsal.until(lambda: bool(rehearsal.holders() & set(waiters)))
     rehearsal.until(
-        lambda: sum(rehearsal.chronicle.count(n, "notified") > before[n] for n in waiters) >= woken
+        lambda: sum(rehearsal.log.count(n, "notified") > before[n] for n in waiters) >= woken
     )
-    notified = [n for n in waiters if rehearsal.chronicle.count(n, "notified") > before[n]]
+    notified = [n for n in waiters if rehearsal.log.count(n, "notified") > before[n]]
 
     assert len(notified) == woken
 
@@ -133,11 +133,11 @@ def test_whom_a_release_wakes(rehearsal: Stage, recipe: str, woken: int):
 def test_every_step_is_told_in_plain_words(rehearsal: Stage):
     """A waiter tells what it created, listed, decided and watches, and what became of it."""
     rehearsal.queue_up("predecessor", "a", "b")
-    rehearsal.crew.release("a")
+    rehearsal.pool.release("a")
     rehearsal.holds("b")
-    rehearsal.crew.release("b")
+    rehearsal.pool.release("b")
     rehearsal.ended("b")
-    steps = [(s.what, s.says) for s in rehearsal.chronicle.steps if s.who == "b"]
+    steps = [(s.what, s.says) for s in rehearsal.log.steps if s.who == "b"]
 
     assert steps[1:] == [
         ("created", "created lock-0000000001"),

@@ -5,10 +5,19 @@ import threading
 import pytest
 from demo.contenders import PATIENCE_S, Stage
 
-from zktop.demo.messages import ClientSettings, ContenderStep
-from zktop.demo.scene_player import SceneFailedError, SceneLine, SceneRun
-from zktop.demo.scenes import SCENES, Scene, SceneEnd
-from zktop.demo.scenes.scene import CommandContender, ExpectedStep, SceneMove, contends, first
+from zktop.demo.scene_player import SceneFailedError, SceneRun
+from zktop.demo.scenes import SCENES
+from zktop.demo.scenes.scene import contends, first
+from zktop.demo_types import (
+    ClientSettings,
+    CommandContender,
+    ContenderStep,
+    ExpectedStep,
+    Scene,
+    SceneEnd,
+    SceneLine,
+    SceneMove,
+)
 
 DUO = Scene(
     "duo",
@@ -32,7 +41,7 @@ def player(stage: Stage, scene: Scene = DUO, lines: list[SceneLine] | None = Non
     """A player on this stage."""
     lines = [] if lines is None else lines
     connection = ClientSettings(stage.hosts, session_timeout_s=2.0)
-    return SceneRun(scene, stage.crew, stage.chronicle, connection, lines.append)
+    return SceneRun(scene, stage.pool, stage.log, connection, lines.append)
 
 
 def test_a_step_is_one_move(stage: Stage):
@@ -41,20 +50,20 @@ def test_a_step_is_one_move(stage: Stage):
     duo.step()
 
     assert duo.played == 1
-    assert stage.chronicle.believers("/zktop-demo/duo/x") == {"ann"}
+    assert stage.log.believers("/zktop-demo/duo/x") == {"ann"}
     assert not duo.over
 
     duo.step()
 
     assert duo.over
-    assert stage.chronicle.believers("/zktop-demo/duo/x") == set()
+    assert stage.log.believers("/zktop-demo/duo/x") == set()
 
 
 def test_a_pause_comes_after_the_move_and_play_goes_on(stage: Stage):
     """Paused in the middle of the first move, then played to the end."""
     lines: list[SceneLine] = []
     duo = player(stage, lines=lines)
-    duo._tell = lambda line: (lines.append(line), duo.pause() if line.number == 1 else None)
+    duo._on_line = lambda line: (lines.append(line), duo.pause() if line.number == 1 else None)
 
     assert not duo.play()
     assert duo.played == 1
@@ -103,7 +112,7 @@ def test_a_scene_can_be_played_again_over_its_own_remains(stage: Stage):
 
     again.clean_up()
 
-    assert stage.crew.hands() == ()
+    assert stage.pool.states() == ()
     assert stage.zookeeper.exists("/zktop-demo") is None
 
 
@@ -114,7 +123,7 @@ def test_other_contenders_are_left_alone(stage: Stage):
     duo.step()
     duo.clean_up()
 
-    assert [hand.name for hand in stage.crew.hands()] == ["mine"]
+    assert [hand.name for hand in stage.pool.states()] == ["mine"]
     assert stage.nodes() == ["lock-0000000000"]
 
 

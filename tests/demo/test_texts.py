@@ -6,8 +6,8 @@ from click.testing import CliRunner
 from zktop.cli.contend import command as contend
 from zktop.cli.scene import command as scene_command
 from zktop.demo.recipes import RECIPES, Recipe
-from zktop.demo.scenes import SCENES, Scene
-from zktop.demo.scenes.scene import StartContender
+from zktop.demo.scenes import SCENES
+from zktop.demo_types import Scene, StartContender
 
 LINE = 79
 
@@ -16,7 +16,7 @@ LINE = 79
 def test_a_recipe_tells_its_story(recipe: type[Recipe]):
     """What it creates, lists, decides and watches."""
     for part in (recipe.creates, recipe.lists, recipe.decides, recipe.watches):
-        assert part in recipe.story
+        assert part in recipe.info().story
     assert len(f"    {recipe.name:<15} {recipe.brief}") <= LINE
 
 

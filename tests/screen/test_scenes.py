@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import pytest
 from tmux import ZKTOP, Terminal, terminal
 
-from zktop.demo.scenes import SCENES, Scene
+from zktop.demo.scenes import SCENES
+from zktop.demo_types import Scene
 
 OTHERS = [one for one in SCENES if one.name != "ab-ba"]
 FIRST_MOVE = re.compile(r"[▶✓]  1 ")

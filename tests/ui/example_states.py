@@ -27,12 +27,13 @@ from model.findings.cases import k
 from msgspec.structs import replace
 from ui.example_ensemble import IMPORT, orphan
 from ui.example_queues import path_of
+from ui.fake_contenders import AB_BA, FakeContenders, contender
 from ui.fake_feed import frames
-from ui.fake_stage import AB_BA, Asked
 
+from zktop.demo_types import LogLine, RecipeInfo, SceneProgress
 from zktop.model.facts import AnyFact, Gone, Millis, Server, join
 from zktop.model.text import Text
-from zktop.ui.ports import Frame, Hand, LogLine, News, RecipeCard, Showing, Status
+from zktop.ui.ports import Frame, News, Status
 
 END = NOW + 60_000
 STEP = 5_000
@@ -48,7 +49,7 @@ class Situation:
     """What is known, who of ours is there, and how the terminal is."""
 
     news: Sequence[News]
-    stage: Asked
+    stage: FakeContenders
     is_ascii: bool = False
 
 
@@ -104,14 +105,14 @@ def watched(path: str, *owners: str) -> dict[str, tuple[str, ...]]:
     return {owner: (node,) for owner, node in zip(owners[1:], nodes, strict=False)}
 
 
-def idle_stage() -> Asked:
+def idle_stage() -> FakeContenders:
     """Nobody of ours is there."""
-    return Asked(recipes=RECIPES)
+    return FakeContenders(recipes=RECIPES)
 
 
 RECIPES = (
-    RecipeCard("predecessor", "article 1", "Watches the one before it.", ("exclusive",)),
-    RecipeCard("rw", "article 3", "Readers share, writers wait.", ("read", "write")),
+    RecipeInfo("predecessor", "article 1", "", "Watches the one before it.", ("exclusive",)),
+    RecipeInfo("rw", "article 3", "", "Readers share, writers wait.", ("read", "write")),
 )
 
 
@@ -152,17 +153,23 @@ def _turn(at: Millis) -> list[AnyFact]:
 
 def busy() -> Situation:
     """A working day; one contender of ours is in it."""
-    return Situation(busy_frames(), Asked(hands=HANDS, lines=SAID, recipes=RECIPES))
+    return Situation(busy_frames(), FakeContenders(states=CONTENDERS, lines=SAID, recipes=RECIPES))
 
 
-HANDS = (
-    Hand("ann", "predecessor", "/zktop-demo/ab-ba/orders", "exclusive", "holds", session("ann"),
-         ("/zktop-demo/ab-ba/orders",), "I hold orders."),
-    Hand("bob", "predecessor", "/zktop-demo/ab-ba/orders", "exclusive", "waits", session("bob"),
-         (), "I wait for ann."),
-    Hand("dan", "rw", "/zktop-demo/ab-ba/prices", "read", "killed by signal 9", session("dan"),
-         is_gone=True),
-)  # fmt: skip
+ORDERS, STOCK_PRICES = "/zktop-demo/ab-ba/orders", "/zktop-demo/ab-ba/prices"
+CONTENDERS = (
+    contender(
+        "ann",
+        ORDERS,
+        "holds",
+        session("ann"),
+        "I hold orders.",
+        recipe="predecessor",
+        holds=(ORDERS,),
+    ),
+    contender("bob", ORDERS, "waits", session("bob"), "I wait for ann.", recipe="predecessor"),
+    contender("dan", STOCK_PRICES, "killed by signal 9", session("dan"), recipe="rw", mode="read"),
+)
 SAID = (
     LogLine(NOW, "", "[1/2] ann takes orders."),
     LogLine(NOW + 200, "ann", "creates /zktop-demo/ab-ba/orders/lock-0000000000"),
@@ -190,10 +197,9 @@ def deadlock_frames() -> list[Frame]:
 
 def deadlock() -> Situation:
     """And a scene of ours is on that looks like it."""
-    showing = Showing("playing", AB_BA, "/zktop-demo/ab-ba", played=1, is_moving=True)
-    return Situation(
-        deadlock_frames(), Asked(hands=HANDS, lines=SAID, showing=showing, recipes=RECIPES)
-    )
+    progress = SceneProgress(AB_BA, "/zktop-demo/ab-ba", played=1, is_moving=True)
+    ours = FakeContenders(states=CONTENDERS, lines=SAID, progress=progress, recipes=RECIPES)
+    return Situation(deadlock_frames(), ours)
 
 
 def lost() -> Situation:

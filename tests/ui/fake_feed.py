@@ -6,7 +6,7 @@ from pathlib import Path
 from textual import events
 from textual.keys import format_key
 from textual.pilot import Pilot
-from ui.fake_stage import Asked
+from ui.fake_contenders import FakeContenders
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Millis
@@ -60,7 +60,7 @@ class ToldFeed:
 
 def app_of(*news: News, page: str = "locks", is_live: bool = True, **look: object) -> Zktop:
     """Give the UI on a feed that tells this; `look` is what the user has set."""
-    stage = Asked() if is_live else None
+    stage = FakeContenders() if is_live else None
     return Zktop(ToldFeed(*news, is_live=is_live), stage, look=UiSettings(page=page, **look))
 
 

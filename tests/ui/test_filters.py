@@ -3,11 +3,10 @@
 import pytest
 from textual.pilot import Pilot
 from ui.example_ensemble import trouble
+from ui.fake_contenders import FakeContenders, contender
 from ui.fake_feed import ToldFeed, app_of, frames, settled
-from ui.fake_stage import Asked
 
 from zktop.ui.app import Zktop
-from zktop.ui.ports import Hand
 from zktop.ui.settings import UiSettings
 
 PAGES = {"locks": "1", "lock": "2", "findings": "3", "sessions": "4", "timeline": "5", "demo": "6"}
@@ -19,8 +18,8 @@ FIELDS = {
     "timeline": "path:",
     "demo": "owner: state:",
 }
-ANN = Hand("ann", "poll", "/zktop-demo/x", "exclusive", "holds", 0xA)
-BOB = Hand("bob", "poll", "/zktop-demo/x", "exclusive", "waits", 0xB)
+ANN = contender("ann", "/zktop-demo/x", "holds", 0xA)
+BOB = contender("bob", "/zktop-demo/x", "waits", 0xB)
 
 
 async def filtered(pilot: Pilot[int], text: str, *before: str) -> list[str]:
@@ -34,7 +33,7 @@ async def filtered(pilot: Pilot[int], text: str, *before: str) -> list[str]:
 
 def ours() -> Zktop:
     """Locks with trouble in them, and two contenders of zktop's own."""
-    return Zktop(ToldFeed(*trouble()), Asked(hands=[ANN, BOB]), look=UiSettings())
+    return Zktop(ToldFeed(*trouble()), FakeContenders(states=[ANN, BOB]), look=UiSettings())
 
 
 @pytest.mark.parametrize("page", PAGES)

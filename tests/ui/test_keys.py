@@ -6,8 +6,8 @@ import pytest
 from textual.keys import format_key
 from textual.widgets import Input
 from ui.example_ensemble import trouble
+from ui.fake_contenders import FakeContenders as Stage
 from ui.fake_feed import ToldFeed, app_of, settled
-from ui.fake_stage import Asked as Stage
 
 from zktop.app.run_ui import ui_look
 from zktop.config.load import EffectiveConfig, effective_config

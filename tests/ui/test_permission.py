@@ -3,19 +3,19 @@
 import pytest
 from textual.pilot import Pilot
 from ui.example_ensemble import trouble
+from ui.fake_contenders import AB_BA, QUEUE, FakeContenders, contender
 from ui.fake_feed import ToldFeed, app_of, frames, settled
-from ui.fake_stage import AB_BA, QUEUE, Asked
 
+from zktop.demo_types import SceneProgress
 from zktop.ui.app import Zktop
 from zktop.ui.dialogs.confirm import ConfirmDialog
 from zktop.ui.keys import KEYS, known_on
 from zktop.ui.palette_search import everything
-from zktop.ui.ports import Hand, Showing
 from zktop.ui.settings import UiSettings
 from zktop.ui.themes import ThemeList
 
 LOCK = "/zktop-demo/x/orders"
-ANN = Hand("ann", "poll", LOCK, "exclusive", "holds", 0xA, (LOCK,))
+ANN = contender("ann", LOCK, "holds", 0xA, holds=(LOCK,))
 JOINS = {("", mode): ("rw", mode) for mode in ("read", "write", "exclusive")}
 WRITING = {  # the page, and the keys that lead to something that writes
     "N": ("demo", "N"),
@@ -32,12 +32,12 @@ WRITING = {  # the page, and the keys that lead to something that writes
 PALETTE = {key.help for key in KEYS if key.writes}
 
 
-def stage_of(**known: object) -> Asked:
+def stage_of(**known: object) -> FakeContenders:
     """A stage that nobody has allowed anything yet, with a contender that can be joined."""
-    return Asked(**{"allow": "ask", "hands": [ANN], "joins": JOINS, **known})
+    return FakeContenders(**{"allow": "ask", "states": [ANN], "joins": JOINS, **known})
 
 
-def app_with(stage: Asked, page: str = "demo", **look: object) -> Zktop:
+def app_with(stage: FakeContenders, page: str = "demo", **look: object) -> Zktop:
     """The UI with this stage."""
     return Zktop(ToldFeed(*frames()), stage, look=UiSettings(page=page, **look))
 
@@ -113,12 +113,12 @@ async def test_escape_cancels_and_the_next_key_asks_again() -> None:
 @pytest.mark.parametrize(
     ("way", "then", "asked"),
     [
-        ("W", (), "spawn"),
-        ("N", ("enter",), "spawn"),
-        ("S", ("enter",), "put on"),
-        ("scene", (), "put on"),
-        ("recipe", ("enter",), "spawn"),
-        ("step", (), "put on"),
+        ("W", (), "start"),
+        ("N", ("enter",), "start"),
+        ("S", ("enter",), "play"),
+        ("scene", (), "play"),
+        ("recipe", ("enter",), "start"),
+        ("step", (), "load"),
     ],
 )
 async def test_the_word_lets_the_key_go_on(way: str, then: tuple[str, ...], asked: str) -> None:
@@ -142,7 +142,7 @@ async def test_it_is_asked_once_in_a_session() -> None:
         await press(pilot, "S", "enter")
         await press(pilot, "N", "enter")
 
-    assert [one[0] for one in stage.asked] == ["spawn", "spawn", "put on", "spawn"]
+    assert [one[0] for one in stage.asked] == ["start", "start", "play", "start"]
 
 
 async def test_a_lock_outside_the_demo_root_is_asked_about_each_time() -> None:
@@ -162,7 +162,7 @@ async def test_a_lock_outside_the_demo_root_is_asked_about_each_time() -> None:
         await press(pilot, "X")
         assert isinstance(app.screen, ConfirmDialog)
 
-    assert [(one[0], one[2]) for one in stage.asked] == [("spawn", "orders")]
+    assert [(one[0], one[2]) for one in stage.asked] == [("start", "orders")]
 
 
 async def test_a_lock_outside_needs_both_words_in_a_session_without_permission() -> None:
@@ -174,19 +174,19 @@ async def test_a_lock_outside_needs_both_words_in_a_session_without_permission()
 
         await press(pilot, *"orders", "enter")
 
-    assert [(one[0], one[2]) for one in stage.asked] == [("spawn", "orders")]
+    assert [(one[0], one[2]) for one in stage.asked] == [("start", "orders")]
 
 
 async def test_a_path_that_was_typed_in_the_form_is_asked_about_as_well() -> None:
     """N may lead anywhere."""
-    stage = stage_of(allow="always", hands=[])
+    stage = stage_of(allow="always", states=[])
     async with app_with(stage).run_test(size=(120, 36)) as pilot:
         text = await press(pilot, "N", "ctrl+u", *"/app/leader", "enter")
         assert "/app/leader on zk1:2181,zk2:2181 is not below /zktop-demo" in text
 
         await press(pilot, *"leader", "enter")
 
-    assert [(one[0], one[2]) for one in stage.asked] == [("spawn", "leader")]
+    assert [(one[0], one[2]) for one in stage.asked] == [("start", "leader")]
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ async def test_a_path_that_was_typed_in_the_form_is_asked_about_as_well() -> Non
 )
 async def test_other_keys_ask_nothing(keys: str) -> None:
     """What acts on contenders that are there, or writes nothing, needs no permission."""
-    stage = stage_of(showing=Showing("paused", AB_BA))
+    stage = stage_of(progress=SceneProgress(AB_BA))
     app = app_with(stage)
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -220,7 +220,7 @@ async def test_a_scene_in_the_palette_asks_as_well() -> None:
 
         await press(pilot, *"demo", "enter")
 
-    assert stage.asked == [("put on", AB_BA.name, False)]
+    assert stage.asked == [("play", AB_BA.name)]
 
 
 async def test_a_scene_that_is_to_be_played_at_once_asks_first() -> None:
@@ -234,7 +234,7 @@ async def test_a_scene_that_is_to_be_played_at_once_asks_first() -> None:
 
         await press(pilot, *"demo", "enter")
 
-    assert stage.asked == [("put on", QUEUE.name, False)]
+    assert stage.asked == [("play", QUEUE.name)]
 
 
 async def test_with_permission_from_the_config_a_scene_plays_at_once() -> None:
@@ -243,7 +243,7 @@ async def test_with_permission_from_the_config_a_scene_plays_at_once() -> None:
     async with app_with(stage, scene="queue").run_test(size=(120, 36)) as pilot:
         await settled(pilot)
 
-    assert stage.asked == [("put on", QUEUE.name, False)]
+    assert stage.asked == [("play", QUEUE.name)]
 
 
 def reading(*, is_live: bool = True) -> Zktop:

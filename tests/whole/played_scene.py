@@ -7,8 +7,8 @@ from kazoo.client import KazooClient
 from whole.independent_reader import look, watching
 
 from zktop.demo.log import ContenderLog
-from zktop.demo.scene_player import SceneLine, SceneRun
-from zktop.demo.scenes import ExpectedQueue, Scene
+from zktop.demo.scene_player import SceneRun
+from zktop.demo_types import ExpectedQueue, Scene, SceneLine
 from zktop.errors import ZktopError
 from zktop.model.report import Contender, Report
 
@@ -37,7 +37,7 @@ class Told:
 
 
 class Show:
-    """One scene with a crew of its own."""
+    """One scene with a pool of its own."""
 
     def __init__(
         self, scene: Scene, player_for: Callable[[Callable[[SceneLine], None]], SceneRun]
@@ -53,9 +53,9 @@ class Show:
         self.left_behind: list[str] | None = None
 
     @property
-    def chronicle(self) -> ContenderLog:
+    def log(self) -> ContenderLog:
         """What its contenders tell."""
-        return self.player._chronicle
+        return self.player._log
 
     def play(self, pace_s: float) -> None:
         """Play to the end."""
@@ -97,17 +97,17 @@ class Show:
         paths = {lock: f"{self.player.folder}/{lock}" for lock in self.scene.end.locks}
         self.told = Told(
             {lock: self._nodes(zookeeper, port, path) for lock, path in paths.items()},
-            {lock: self.chronicle.believers(path) for lock, path in paths.items()},
-            {lock: self.chronicle.most_believers(path) for lock, path in paths.items()},
+            {lock: self.log.believers(path) for lock, path in paths.items()},
+            {lock: self.log.most_believers(path) for lock, path in paths.items()},
             {name for name in self.scene.end.busy if self._asks_much(name)},
         )
         self.player.clean_up()
-        self.left_behind = [hand.name for hand in self.player._crew.hands()]
+        self.left_behind = [hand.name for hand in self.player._pool.states()]
         self.left_behind += [self.player.folder] if zookeeper.exists(self.player.folder) else []
 
     def _name(self, contender: Contender) -> str:
         """Who somebody is: by the session, or by the label where the session is gone."""
-        return self.chronicle.sessions().get(contender.session or 0, str(contender.owner))
+        return self.log.sessions().get(contender.session or 0, str(contender.owner))
 
     def _end(self, report: Report, path: str) -> ExpectedQueue:
         view = report.view(path)
@@ -120,9 +120,9 @@ class Show:
     def _nodes(self, zookeeper: KazooClient, port: int, path: str) -> ExpectedQueue:
         """The state of a lock by its nodes; where waiters have none, by the server's watches."""
         holders, waiters = look(zookeeper, path)
-        names = {hex(session): name for session, name in self.chronicle.sessions().items()}
+        names = {hex(session): name for session, name in self.log.sessions().items()}
         return ExpectedQueue(tuple(holders), tuple(waiters or watching(port, path, names)))
 
     def _asks_much(self, name: str) -> bool:
         """Whether a contender comes to ask the server for more than it should."""
-        return self.chronicle.until(lambda: self.chronicle.requests[name] > BUSY, 15)
+        return self.log.until(lambda: self.log.requests[name] > BUSY, 15)

@@ -16,11 +16,10 @@ from whole.played_scene import Show
 
 from zktop.app.live_run import LiveRun
 from zktop.demo.log import ContenderLog
-from zktop.demo.messages import DEMO_ROOT, ClientSettings
 from zktop.demo.processes import ProcessPool
-from zktop.demo.scene_player import SceneLine, SceneRun
-from zktop.demo.scenes import SCENES, Scene
-from zktop.demo.scenes.scene import StartContender
+from zktop.demo.scene_player import SceneRun
+from zktop.demo.scenes import SCENES
+from zktop.demo_types import DEMO_ROOT, ClientSettings, Scene, SceneLine, StartContender
 from zktop.model.settings import SECOND, Root, Settings, Thresholds
 from zktop.zk import Access, Plan, parse_hosts
 
@@ -67,13 +66,13 @@ def shows(hosts: str) -> Shows:
 
 
 def on_stage(scene: Scene, hosts: str, stack: ExitStack) -> Show:
-    """Prepare a scene with a crew of its own, because the same names play in all of them."""
-    chronicle = ContenderLog()
-    crew = stack.enter_context(ProcessPool(chronicle.hear))
+    """Prepare a scene with a pool of its own, because the same names play in all of them."""
+    log = ContenderLog()
+    pool = stack.enter_context(ProcessPool(log.add))
     connection = ClientSettings(hosts, session_timeout_s=SESSION_S)
 
     def player(tell: Callable[[SceneLine], None]) -> SceneRun:
-        return SceneRun(scene, crew, chronicle, connection, tell)
+        return SceneRun(scene, pool, log, connection, tell)
 
     return Show(scene, player)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from zktop.config.types import Config, IntrospectSection
-from zktop.demo.messages import ClientSettings
+from zktop.demo_types import ClientSettings
 from zktop.model.layouts.layout import Layout, read
 from zktop.model.settings import SECOND
 from zktop.zk import Access, Plan, parse_hosts

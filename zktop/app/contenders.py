@@ -1,4 +1,4 @@
-"""The crew, its chronicle and its stage, as the UI wants to have them."""
+"""Demo contenders and scenes for as long as the UI runs; the UI knows it as `ContendersPort`."""
 
 import time
 from collections import Counter, deque
@@ -10,244 +10,168 @@ from msgspec.structs import replace
 
 from zktop.app.connect import demo_connection
 from zktop.config.types import Config
-from zktop.demo.log import ContenderLog, ContenderState
-from zktop.demo.messages import ContenderOrder, ContenderStep, LockClaim
+from zktop.demo.log import ContenderLog
 from zktop.demo.permission import Permission
-from zktop.demo.processes import ContenderEnded, PoolEvent, ProcessPool
+from zktop.demo.processes import ContenderChange, ProcessPool
 from zktop.demo.recipes import RECIPES
-from zktop.demo.recipes.base import Recipe
 from zktop.demo.scene_player import ScenePlayer
-from zktop.demo.scene_player import SceneProgress as Shown
-from zktop.demo.scenes import SCENES, Scene, scene_named
+from zktop.demo.scenes import SCENES, scene_named
+from zktop.demo_types import (
+    ContenderAction,
+    ContenderOrder,
+    ContenderState,
+    LogLine,
+    Mode,
+    RecipeInfo,
+    Scene,
+    SceneAction,
+    SceneProgress,
+)
 from zktop.errors import ZktopError
 from zktop.model.facts import Session
 from zktop.model.format import millis
-from zktop.ui.ports import (
-    ContenderAction,
-    Hand,
-    LogLine,
-    RecipeCard,
-    SceneAction,
-    SceneCard,
-    Showing,
-    Wish,
-)
 
-STEPS_KEPT, LINES_KEPT = 500, 500
-NAMES_KEPT = 100  # of contenders that have ended; a scene has far fewer
-GONE_KEPT = 5  # contenders that ended, shown for a while
-JOINS: dict[str, tuple[str, ...]] = {  # layout -> recipes whose contenders fit in
-    "plain-lock": ("predecessor",),
-    "rw-read-write": ("rw",),
-    "rw-host": ("rw-host",),
-    "kazoo-lock": ("kazoo-lock", "kazoo-rw"),
-    "kazoo-semaphore": ("kazoo-semaphore",),
-    "single-node": ("single-node",),
-}
-STRICTEST = ("exclusive", "write", "lease", "candidate")  # what comes nearest to "for me alone"
-COMPLAINT = "{} could not be done: {}"
+MAX_STEPS, MAX_LINES = 500, 500
+MAX_ENDED = 100  # a scene has far fewer contenders
+MAX_ENDED_SHOWN = 5
+STRICTEST: tuple[Mode, ...] = ("exclusive", "write", "lease", "candidate")
 
 
 class Contenders:
-    """Contenders as processes, and scenes, for as long as the UI is on."""
+    """Starts contenders and plays scenes; every call but `close` returns at once."""
 
     def __init__(self, config: Config, hosts: str | None = None) -> None:
-        """Prepare; nothing is started yet. `hosts` is a sandbox server of zktop's own."""
+        """Start nothing yet. `hosts` is a sandbox server that zktop has started."""
         self.root = config.demo.root
         self._connection = demo_connection(config, hosts)
         self.hosts = self._connection.hosts
         self.permission = Permission(self.root, config.demo.allow, is_own_server=hosts is not None)
-        self._cap = config.demo.max_contenders
-        self._chronicle = ContenderLog(STEPS_KEPT, NAMES_KEPT)
-        self._lines: deque[LogLine] = deque(maxlen=LINES_KEPT)
-        self._gone: deque[Hand] = deque(maxlen=GONE_KEPT)
-        self._heard: Callable[[], None] = lambda: None
+        self._max_contenders = config.demo.max_contenders
+        self._log = ContenderLog(MAX_STEPS, MAX_ENDED)
+        self._lines: deque[LogLine] = deque(maxlen=MAX_LINES)
+        self._ended: deque[ContenderState] = deque(maxlen=MAX_ENDED_SHOWN)
+        self._on_change: Callable[[], None] = lambda: None
         self._complain: Callable[[str], None] = lambda _sentence: None
-        self._told_lines = 0
-        self._named: Counter[str] = Counter()
-
-    # What there is
+        self._narrated = 0  # lines of the scene that are in the log
+        self._started: Counter[str] = Counter()  # by recipe
 
     @cached_property
-    def recipes(self) -> Sequence[RecipeCard]:
-        """All recipes."""
-        return [_recipe_card(recipe) for recipe in RECIPES]
-
-    @cached_property
-    def scenes(self) -> Sequence[SceneCard]:
-        """All scenes."""
-        return [_scene_card(scene) for scene in SCENES]
+    def recipes(self) -> Sequence[RecipeInfo]:
+        return [recipe.info() for recipe in RECIPES]
 
     @property
-    def hands(self) -> Sequence[Hand]:
-        """Who lives, then who ended lately."""
-        return [*map(_hand, self._chronicle.standings()), *self._gone]
+    def scenes(self) -> Sequence[Scene]:
+        return SCENES
+
+    @property
+    def states(self) -> Sequence[ContenderState]:
+        """The contenders that run, then those that ended lately."""
+        running = self._pool.states() if "_pool" in self.__dict__ else ()
+        return [*running, *self._ended]
 
     @property
     def sessions(self) -> tuple[Session, ...]:
-        """The sessions of all contenders of ours, those included that outlive a killed one."""
-        return self._chronicle.ours
+        """The sessions of all contenders, also those that outlive a killed one."""
+        return self._log.our_sessions
 
     @property
-    def showing(self) -> Showing:
-        """The scene that is on."""
-        if "_stage" not in self.__dict__:
-            return Showing()
-        shown = self._stage.showing
-        return Showing(
-            phase=shown.phase,
-            scene=_scene_card(shown.scene) if shown.scene else None,
-            folder=shown.folder,
-            played=shown.played,
-            is_moving=shown.moving,
-            problem=shown.problem,
-        )
+    def progress(self) -> SceneProgress:
+        """The scene that is loaded, and how far it was played."""
+        return self._player.progress if "_player" in self.__dict__ else SceneProgress()
 
-    def said(self, count: int, who: str | None = None) -> Sequence[LogLine]:
-        """Give the newest of what was told."""
+    def log(self, count: int, who: str | None = None) -> Sequence[LogLine]:
+        """The newest lines of the log, of all contenders or of one, oldest first."""
         lines = tuple(self._lines)
-        return [one for one in lines if who is None or one.who == who][-count:]
+        return [line for line in lines if who is None or line.who == who][-count:]
 
-    def recipe_for(self, layout: str, mode: str) -> tuple[str, str] | None:
-        """Give a recipe and its mode whose contenders can join such a lock so."""
+    def recipe_for(self, layout: str, mode: str) -> tuple[str, Mode] | None:
+        """A recipe and its mode whose contenders can queue up in a lock of this layout."""
         modes = STRICTEST if mode == "exclusive" else (mode,)
-        recipes = [one for one in RECIPES if one.name in JOINS.get(layout, ())]
-        fitting = ((one.name, want) for want in modes for one in recipes if want in one.modes)
-        return next(fitting, None)
+        recipes = [one for one in RECIPES if layout in one.joins]
+        known = [(one.name, own) for one in recipes for own in one.modes]
+        return next((pair for wanted in modes for pair in known if pair[1] == wanted), None)
 
-    # What is asked for
+    def listen(self, on_change: Callable[[], None], complain: Callable[[str], None]) -> None:
+        """Call these after every change, and when something went wrong; on any thread."""
+        self._on_change, self._complain = on_change, complain
 
-    def listen(self, heard: Callable[[], None], complain: Callable[[str], None]) -> None:
-        """Tell these from now on."""
-        self._heard, self._complain = heard, complain
+    def start(self, order: ContenderOrder, typed: str | None = None) -> None:
+        """Start a contender; outside the root only with the word that the user typed for it."""
+        path, recipe = order.claims[0].path, order.claims[0].recipe
+        self.permission.require_for(path, typed)
+        self._started[recipe] += 1
+        order = replace(
+            order,
+            name=f"{recipe}-{self._started[recipe]}",
+            connection=self._connection,
+            root=self.root,
+            anywhere=not path.startswith(f"{self.root}/"),
+        )
+        self._soon(f"Starting {order.name}", partial(self._pool.start, order))
 
-    def spawn(self, wish: Wish, typed: str | None = None) -> None:
-        """Start contenders; a lock outside the root needs the word that the user typed for it."""
-        self.permission.require_for(wish.path, typed)
-        for _ in range(wish.count):
-            order = self._order(wish)
-            self._soon(f"Starting {order.name}", partial(self._crew.hire, order))
+    def act(self, action: ContenderAction, name: str) -> None:
+        """Release, cancel, kill, freeze or thaw one contender."""
+        method: Callable[[str], None] = getattr(self._pool, action)
+        self._soon(f"{action.capitalize()} {name}", partial(method, name))
 
-    def act(self, act: ContenderAction, name: str) -> None:
-        """Have something done to one contender."""
-        deed: Callable[[str], None] = getattr(self._crew, act)
-        self._soon(f"{act.capitalize()} {name}", partial(deed, name))
-
-    def put_on(self, scene: str, *, paused: bool = False) -> None:
+    def play(self, scene: str) -> None:
         """Play a scene from its beginning."""
-        if paused:
-            self._stage.load(scene_named(scene))
-        else:
-            self._stage.play(scene_named(scene))
+        self._player.play(scene_named(scene))
 
-    def steer(self, steer: SceneAction) -> None:
-        """Steer the scene that is on."""
-        deeds = {
-            "play": self._stage.play,
-            "pause": self._stage.pause,
-            "step": self._stage.step,
-            "stop": self._stage.stop,
-        }
-        deeds[steer]()
+    def load(self, scene: str) -> None:
+        """Load a scene, paused before its first move."""
+        self._player.load(scene_named(scene))
+
+    def control(self, action: SceneAction) -> None:
+        """Play, pause, step or stop the scene that is loaded."""
+        method: Callable[[], None] = getattr(self._player, action)
+        method()
 
     def close(self) -> None:
-        """Take the scene down, then send everybody home."""
-        if "_stage" in self.__dict__:
-            self._stage.close()
-        if "_crew" in self.__dict__:
-            self._crew.close()
+        """Clean up the scene, then end all contenders."""
+        if "_player" in self.__dict__:
+            self._player.close()
+        if "_pool" in self.__dict__:
+            self._pool.close()
 
-    # The crew and the stage come with the first contender.
-
-    @cached_property
-    def _crew(self) -> ProcessPool:
-        self.permission.require()  # scenes need a crew, too: nothing is written without one
-        return ProcessPool(self._hear, self._cap)
+    # The pool and the player start with the first contender.
 
     @cached_property
-    def _stage(self) -> ScenePlayer:
+    def _pool(self) -> ProcessPool:
+        self.permission.require()  # scenes need the pool, too: nothing is written without it
+        return ProcessPool(self._add_change, self._max_contenders)
+
+    @cached_property
+    def _player(self) -> ScenePlayer:
         return ScenePlayer(
-            self._crew, self._chronicle, self._connection, self._show, root=self.root
+            self._pool, self._log, self._connection, self._add_progress, root=self.root
         )
 
-    def _order(self, wish: Wish) -> ContenderOrder:
-        self._named[wish.recipe] += 1
-        claim = LockClaim(
-            wish.recipe,
-            wish.path,
-            wish.mode,  # type: ignore[arg-type]  # who knows it not says so in a sentence
-            flaw=wish.flaw,
-            timeout_s=wish.timeout_s,
-        )
-        name = f"{wish.recipe}-{self._named[wish.recipe]}"
-        return ContenderOrder(
-            name,
-            (claim,),
-            self._connection,
-            hold_s=wish.hold_s,
-            root=self.root,
-            anywhere=not wish.path.startswith(f"{self.root}/"),
-        )
-
-    def _soon(self, what: str, deed: Callable[[], object]) -> None:
+    def _soon(self, what: str, act: Callable[[], object]) -> None:
         def done(answer: Future[object]) -> None:
             error = answer.exception()
             if error is not None:
                 reason = str(error) if isinstance(error, ZktopError | OSError) else repr(error)
-                self._complain(COMPLAINT.format(what, reason))
-            self._heard()
+                self._complain(f"{what} failed: {reason}")
+            self._on_change()
 
-        self._crew.soon(deed).add_done_callback(done)
+        self._pool.soon(act).add_done_callback(done)
 
-    # What follows runs in the threads of the crew and of the stage.
+    # What follows runs in the threads of the pool and of the player.
 
-    def _hear(self, event: PoolEvent) -> None:
-        if isinstance(event, ContenderEnded):
-            standings = self._chronicle.standings()
-            self._gone.extend(_gone(one, event) for one in standings if one.name == event.name)
-        self._chronicle.hear(event)
-        step = getattr(event, "step", None)
-        if isinstance(step, ContenderStep):
+    def _add_change(self, change: ContenderChange) -> None:
+        self._log.add(change)
+        if change.state.is_gone:
+            self._ended.append(change.state)
+        if (step := change.step) is not None:
             self._lines.append(LogLine(millis(step.at), step.who, step.says))
-        self._heard()
+        self._on_change()
 
-    def _show(self, shown: Shown) -> None:
-        if shown.problem:
-            self._complain(shown.problem)
-        told, self._told_lines = self._told_lines, len(shown.lines)
-        at = time.time_ns() // 1_000_000
-        for line in shown.lines[told if told <= len(shown.lines) else 0 :]:
-            number = f"[{line.number}/{line.of}] " if line.number else ""
-            self._lines.append(LogLine(at, "", f"{number}{line.says}"))
-        self._heard()
-
-
-def _recipe_card(recipe: type[Recipe]) -> RecipeCard:
-    flaws = tuple((flaw.name, flaw.does) for flaw in recipe.flaws)
-    return RecipeCard(recipe.name, recipe.source, recipe.story, recipe.modes, flaws, recipe.broken)
-
-
-def _scene_card(scene: Scene) -> SceneCard:
-    moves = tuple(move.says for move in scene.moves)
-    return SceneCard(scene.name, scene.title, scene.teaches, scene.look_at, moves)
-
-
-def _hand(standing: ContenderState) -> Hand:
-    claim = standing.claim
-    return Hand(
-        name=standing.name,
-        recipe=claim.recipe if claim.flaw is None else f"{claim.recipe} ({claim.flaw})",
-        path=claim.path,
-        mode=claim.mode or next(one.modes[0] for one in RECIPES if one.name == claim.recipe),
-        state=standing.state,
-        session=standing.session,
-        holds=standing.holds,
-        says=standing.says,
-    )
-
-
-def _gone(standing: ContenderState, event: ContenderEnded) -> Hand:
-    how = f"killed by signal {-event.code}" if event.code and event.code < 0 else "ended"
-    words = event.last_words or standing.says
-    hand = _hand(standing)
-    return replace(hand, state=how, holds=(), says=words, is_gone=True)
+    def _add_progress(self, progress: SceneProgress) -> None:
+        if progress.problem:
+            self._complain(progress.problem)
+        narrated, self._narrated = self._narrated, len(progress.lines)
+        now = time.time_ns() // 1_000_000
+        for line in progress.lines[narrated if narrated <= len(progress.lines) else 0 :]:
+            self._lines.append(LogLine(now, "", line.line()))
+        self._on_change()

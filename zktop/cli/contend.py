@@ -14,9 +14,10 @@ from zktop.cli.output import put
 from zktop.config.types import Config
 from zktop.demo.__main__ import run_contender
 from zktop.demo.log import ContenderLog
-from zktop.demo.messages import ContenderOrder, ContenderStep, LockClaim, Mode, OnStep, WorkStyle
-from zktop.demo.processes import PoolEvent, ProcessPool, StepReported
+from zktop.demo.messages import OnStep
+from zktop.demo.processes import ContenderChange, ProcessPool
 from zktop.demo.recipes import RECIPES, Recipe
+from zktop.demo_types import ContenderOrder, ContenderStep, LockClaim, Mode, WorkStyle
 from zktop.errors import ExitCode
 from zktop.model.facts import Millis
 from zktop.model.settings import SECOND
@@ -49,7 +50,7 @@ def _list(context: click.Context, _option: click.Parameter, is_asked: bool) -> N
 
 def _told(recipe: type[Recipe]) -> list[str]:
     """Tell what a recipe does, whose it is, and what can be wrong with it."""
-    lines = [recipe.story, f"Modes: {', '.join(recipe.modes)}."]
+    lines = [recipe.info().story, f"Modes: {', '.join(recipe.modes)}."]
     lines += [f"BROKEN: {recipe.broken}."] if recipe.broken else []
     lines += [f"--flaw {flaw.name}: {flaw.does}." for flaw in recipe.flaws]
     indented = (fill(line, WIDTH, initial_indent="  ", subsequent_indent="    ") for line in lines)
@@ -128,21 +129,21 @@ def _order(name: str, config: Config, asked: Mapping[str, Any]) -> ContenderOrde
 
 
 def _contend_together(orders: Sequence[ContenderOrder], say: OnStep, cap: int) -> int:
-    """Let a crew do it; 0 when every contender had the lock."""
-    chronicle = ContenderLog()
+    """Run several contenders as processes; 0 when each of them had the lock."""
+    log = ContenderLog()
 
-    def hear(event: PoolEvent) -> None:
-        chronicle.hear(event)
-        if isinstance(event, StepReported):
-            say(event.step)
+    def on_change(change: ContenderChange) -> None:
+        log.add(change)
+        if change.step:
+            say(change.step)
 
-    with ProcessPool(hear, cap) as crew:
+    with ProcessPool(on_change, cap) as pool:
         for order in orders:
-            crew.hire(order)
+            pool.start(order)
         names = {order.name for order in orders}
-        while not chronicle.until(lambda: names <= chronicle.ended.keys(), REST_S):
-            pass  # a wait without end could not be interrupted
-    codes = {ended.code for ended in chronicle.ended.values()}
+        while not log.until(lambda: names <= log.ended.keys(), REST_S):
+            pass  # ctrl-c could not interrupt a wait without a time-out
+    codes = {state.exit_code for state in log.ended.values()}
     return ExitCode.FINE if codes == {0} else ExitCode.FINDINGS
 
 

@@ -1,15 +1,12 @@
-"""`zktop demo`: a server, contenders and a deadlock that forms before your eyes.
+"""`zktop demo`: start a sandbox server, play a scene on it, and show the deadlock that forms.
 
-On a terminal that is the terminal UI with the scene on. With --text, or without a terminal, it is
-lines of text: the scene is played, looked at for a while, taken down, and played again.
+On a terminal this runs the UI. With --text, or without a terminal, it prints lines of text: the
+scene is played, stays for a while, is cleaned up and played again.
 """
 
 import contextlib
 import sys
-import threading
-from collections import deque
 from textwrap import wrap
-from typing import Self
 
 import click
 from msgspec.structs import replace
@@ -25,9 +22,9 @@ from zktop.config.tree import DEFAULT
 from zktop.config.types import Config
 from zktop.demo.log import ContenderLog
 from zktop.demo.processes import ProcessPool
-from zktop.demo.scene_player import SceneLine, SceneRun
+from zktop.demo.scene_player import ScenePlayer
 from zktop.demo.scenes import scene_named
-from zktop.errors import UsageError, ZktopError
+from zktop.errors import UsageError
 from zktop.model.facts import Millis
 from zktop.model.report import Report
 from zktop.model.settings import SECOND, Root
@@ -43,7 +40,7 @@ Examples:
   zktop scene --list
 """
 _SHOWN_S = 12.0  # how long the end of the scene stays
-_PACE_S = 2.0
+_MAX_LINES = 6
 
 
 @click.command("demo", epilog=_EXAMPLES)
@@ -69,34 +66,59 @@ def command(wanted: Wanted, name: str, duration: Millis | None, *, text: bool) -
     with contextlib.ExitStack() as stack:
         hosts = None
         if effective.origin("hosts") != DEFAULT:
-            _insist_that_it_may_write(effective)
+            _check_permission(effective)
         else:
             hosts = stack.enter_context(sandbox())
             narrate(f"a sandbox server for this demo is on {hosts}; nothing in it is kept")
-        config = _seen(effective.config, hosts)
+        config = _watch_scenes_only(effective.config, hosts)
         if text or not sys.stdout.isatty():
-            _tell(config, name, hosts, duration)
+            _print_demo(config, name, hosts, duration)
             return 0
         from zktop.app.run_ui import run_demo_ui  # noqa: PLC0415  text needs no screen
 
         return run_demo_ui(effective, config, name, hosts, duration)
 
 
-def _tell(config: Config, name: str, hosts: str | None, duration: Millis | None) -> None:
-    """Play and print, again and again."""
-    plan = plan_of(config, 1.0)
+def _print_demo(config: Config, name: str, hosts: str | None, duration: Millis | None) -> None:
+    """Play the scene and print reports, again and again."""
+    log, settings = ContenderLog(), demo_connection(config, hosts)
+    printed: tuple[object, ...] = ()
+    narration: list[str] = []
     with (
-        _Stage(config, name, hosts) as stage,
-        LiveRun(access_of(config), plan, config.settings()) as watch,
+        ProcessPool(log.add, config.demo.max_contenders) as pool,
+        ScenePlayer(
+            pool,
+            log,
+            settings,
+            lambda _progress: None,
+            root=config.demo.root,
+            repeat_after_s=_SHOWN_S,
+        ) as player,
+        LiveRun(access_of(config), plan_of(config, 1.0), config.settings()) as watch,
     ):
-        screen = _Screen()
+        player.play(scene_named(name))
         for report in watch.reports(None if duration is None else duration / SECOND):
-            stage.insist()
-            screen.show(report, watch.hosts, stage.said)
+            if player.failure is not None:
+                raise player.failure
+            # The player forgets its lines before a repetition: print the old ones until then.
+            narration = [line.line() for line in player.progress.lines[-_MAX_LINES:]] or narration
+            content = (*report.parts.values(), *(one.id for one in report.deadlocks), *narration)
+            if content != printed:
+                printed = content
+                _print(report, watch.hosts, narration)
 
 
-def _insist_that_it_may_write(effective: EffectiveConfig) -> None:
-    """Refuse to play on somebody's ensemble where the settings forbid it."""
+def _print(report: Report, hosts: str, narration: list[str]) -> None:
+    for text in narration:
+        for line in wrap(text, WIDTH, subsequent_indent="  "):
+            put(line)
+    for line in ("", *lines(snapshot(report, hosts), WIDTH), ""):
+        put(line)
+    sys.stdout.flush()
+
+
+def _check_permission(effective: EffectiveConfig) -> None:
+    """Refuse to play on the user's ensemble where the settings forbid it."""
     if effective.config.demo.allow == "never":
         raise UsageError(
             f"A demo writes to {effective.config.hosts}, and demo.allow is never "
@@ -104,86 +126,7 @@ def _insist_that_it_may_write(effective: EffectiveConfig) -> None:
         )
 
 
-def _seen(config: Config, hosts: str | None) -> Config:
-    """Look at the scene alone, wherever it is played."""
+def _watch_scenes_only(config: Config, hosts: str | None) -> Config:
+    """The settings with the demo root as their only root."""
     roots = (Root(f"{config.demo.root}/**"),)
     return replace(config, roots=roots, hosts=hosts or config.hosts)
-
-
-class _Stage:
-    """The scene, played again and again by a thread of its own."""
-
-    def __init__(self, config: Config, name: str, hosts: str | None) -> None:
-        self.said: deque[str] = deque(maxlen=6)
-        self._name, self._root = name, config.demo.root
-        self._connection = demo_connection(config, hosts)
-        self._chronicle = ContenderLog()
-        self._crew = ProcessPool(self._chronicle.hear, config.demo.max_contenders)
-        self._player: SceneRun | None = None
-        self._over = threading.Event()
-        self._failed: ZktopError | None = None
-        self._thread = threading.Thread(target=self._run, name="stage", daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self._over.set()
-        if self._player is not None:
-            self._player.stop()
-        self._thread.join()
-        self._crew.close()
-
-    def insist(self) -> None:
-        """Pass on what went wrong on the stage."""
-        if self._failed is not None:
-            raise self._failed
-
-    def _run(self) -> None:
-        try:
-            while not self._over.is_set():
-                self._play()
-        except ZktopError as error:
-            self._failed = error
-
-    def _play(self) -> None:
-        scene = scene_named(self._name)
-        player = SceneRun(
-            scene, self._crew, self._chronicle, self._connection, self._hear, root=self._root
-        )
-        self._player = player
-        try:
-            player.play(_PACE_S)
-            self._over.wait(_SHOWN_S)
-        finally:
-            player.clean_up()
-
-    def _hear(self, line: SceneLine) -> None:
-        if not line.number:
-            self.said.clear()
-        self.said.append(f"[{line.number}/{line.of}] {line.says}" if line.number else line.says)
-
-
-class _Screen:
-    """The newest picture, with what the stage said above it."""
-
-    def __init__(self) -> None:
-        self._shown: tuple[object, ...] | None = None
-
-    def show(self, report: Report, hosts: str, said: deque[str]) -> None:
-        """Print the picture when something happened."""
-        if (news := _news(report, said)) != self._shown:
-            self._shown = news
-            for line in (*_picture(report, hosts, said, WIDTH), ""):
-                put(line)
-            sys.stdout.flush()
-
-
-def _picture(report: Report, hosts: str, said: deque[str], width: int) -> list[str]:
-    told = (fold for line in list(said) for fold in wrap(line, width, subsequent_indent="  "))
-    return [*told, "", *lines(snapshot(report, hosts), width)]
-
-
-def _news(report: Report, said: deque[str]) -> tuple[object, ...]:
-    return (*report.parts.values(), *(one.id for one in report.deadlocks), *said)

@@ -1,7 +1,6 @@
 """`zktop scene`: play a scene without the UI, move by move, and clean up after it."""
 
 import sys
-from collections.abc import Callable
 
 import click
 
@@ -10,9 +9,10 @@ from zktop.cli.main import scenes
 from zktop.cli.options import DURATION, Wanted, connection_options
 from zktop.cli.output import narrate, put
 from zktop.demo.log import ContenderLog
-from zktop.demo.processes import PoolEvent, ProcessPool, StepReported
-from zktop.demo.scene_player import SceneLine, SceneRun
+from zktop.demo.processes import ContenderChange, ProcessPool
+from zktop.demo.scene_player import SceneRun
 from zktop.demo.scenes import SCENES, scene_named
+from zktop.demo_types import SceneLine
 from zktop.errors import UsageError
 from zktop.model.facts import Millis
 from zktop.model.settings import SECOND
@@ -42,34 +42,25 @@ def command(
     if name is None:
         raise UsageError("Which scene? `zktop scene --list` lists them.")
     config = wanted.effective().config
-    chronicle = ContenderLog()
-    with ProcessPool(_hearing(chronicle), config.demo.max_contenders) as crew:
-        player = SceneRun(
-            scene_named(name),
-            crew,
-            chronicle,
-            demo_connection(config),
-            say_line,
-            root=config.demo.root,
-        )
+    log = ContenderLog()
+
+    def on_change(change: ContenderChange) -> None:
+        log.add(change)
+        if change.step:
+            narrate(f"    {change.step.line()}")
+
+    with ProcessPool(on_change, config.demo.max_contenders) as pool:
+        settings = demo_connection(config)
+        root = config.demo.root
+        scene_run = SceneRun(scene_named(name), pool, log, settings, _print_line, root=root)
         try:
-            player.play(pace / SECOND)
-            chronicle.until(lambda: False, keep / SECOND)  # ctrl-c ends it sooner
+            scene_run.play(pace / SECOND)
+            log.until(lambda: False, keep / SECOND)  # ctrl-c ends it sooner
         finally:
             narrate("cleaning up")
-            player.clean_up()
+            scene_run.clean_up()
 
 
-def say_line(line: SceneLine) -> None:
-    """Print a line of a scene's narration."""
-    put(f"[{line.number}/{line.of}] {line.says}" if line.number else line.says)
+def _print_line(line: SceneLine) -> None:
+    put(line.line())
     sys.stdout.flush()
-
-
-def _hearing(chronicle: ContenderLog) -> Callable[[PoolEvent], None]:
-    def hear(event: PoolEvent) -> None:
-        chronicle.hear(event)
-        if isinstance(event, StepReported):
-            narrate(f"    {event.step.line()}")
-
-    return hear

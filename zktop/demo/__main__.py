@@ -19,7 +19,8 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from zktop.demo.contender import DemoContender
-from zktop.demo.messages import ContenderOrder, ContenderStep, OnStep, read_order
+from zktop.demo.messages import OnStep, read_order
+from zktop.demo_types import ContenderOrder, ContenderStep
 from zktop.errors import ExitCode, ZktopError
 
 STOPPING = frozenset({signal.SIGINT, signal.SIGTERM})

@@ -17,7 +17,8 @@ from kazoo.client import KazooClient
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.states import EventType, KazooState, WatchedEvent, ZnodeStat
 
-from zktop.demo.messages import ClientSettings, StepReporter
+from zktop.demo.messages import StepReporter
+from zktop.demo_types import ClientSettings
 from zktop.errors import NoConnectionError, UsageError
 from zktop.model.facts import session_id, session_text
 
@@ -52,11 +53,11 @@ class StoppableEvent:
         self._rung = threading.Event()
         self._stopped = False
 
-    def ring(self, *_event: object) -> None:
+    def set(self, *_event: object) -> None:
         """Wake whoever waits. Takes what kazoo passes to watches, and ignores it."""
         self._rung.set()
 
-    def silence(self) -> None:
+    def clear(self) -> None:
         """Forget earlier rings; do this before setting the watch that shall ring."""
         self._rung.clear()
         self.check()
@@ -98,7 +99,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
     hosts: list[tuple[str, int]]
 
     def __init__(
-        self, connection: ClientSettings, narrator: StepReporter, bell: StoppableEvent
+        self, connection: ClientSettings, reporter: StepReporter, wakeup: StoppableEvent
     ) -> None:
         """Prepare a connection; `open` makes it."""
         super().__init__(
@@ -115,8 +116,8 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
             keyfile=connection.tls_key,
             verify_certs=connection.tls_verify,
         )
-        self.narrator = narrator
-        self.bell = bell
+        self.reporter = reporter
+        self.wakeup = wakeup
         self.losses = 0  # how many sessions were lost
         self.mine: set[str] = set()  # every path that a create was answered with
         self._given = connection
@@ -156,24 +157,24 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
 
     def create(self, path: str, *arguments: object, **options: object) -> str:
         """Create a node, and tell it."""
-        self.narrator.requests += 1
+        self.reporter.requests += 1
         made = str(super().create(path, *arguments, **options))
         self.mine.add(made)
-        self.narrator.tell("created", f"created {_name(made)}", lock=_parent(made), node=made)
+        self.reporter.report("created", f"created {_name(made)}", lock=_parent(made), node=made)
         return made
 
     def get_children(self, path: str, watch: Watch | None = None) -> list[str]:
         """List the children of a node, and tell it."""
-        self.narrator.requests += 1
+        self.reporter.requests += 1
         names: list[str] = super().get_children(path, watch and self._told(watch))
-        self.narrator.tell("listed", f"listed {path}: {_few(sorted(names))}", lock=path)
+        self.reporter.report("listed", f"listed {path}: {_few(sorted(names))}", lock=path)
         if watch:
             self._tell_watch(path, f"watches the children of {path}")
         return names
 
     def get(self, path: str, watch: Watch | None = None) -> tuple[bytes, ZnodeStat]:
         """Read a node; tell it when a watch is set with it."""
-        self.narrator.requests += 1
+        self.reporter.requests += 1
         found: tuple[bytes, ZnodeStat] = super().get(path, watch and self._told(watch))
         if watch:
             self._tell_watch(path, f"watches {_name(path)}")
@@ -181,7 +182,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
 
     def exists(self, path: str, watch: Watch | None = None) -> ZnodeStat | None:
         """Look whether a node is there; tell it when a watch is set with it."""
-        self.narrator.requests += 1
+        self.reporter.requests += 1
         stat = super().exists(path, watch and self._told(watch))
         if watch:
             gone = "" if stat else ", which is not there"
@@ -190,11 +191,11 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
 
     def delete(self, path: str, *arguments: object, **options: object) -> None:
         """Delete a node."""
-        self.narrator.requests += 1
+        self.reporter.requests += 1
         super().delete(path, *arguments, **options)
 
     def _tell_watch(self, path: str, says: str) -> None:
-        self.narrator.tell("watching", says, lock=_parent(path), node=path)
+        self.reporter.report("watching", says, lock=_parent(path), node=path)
 
     def _told(self, watch: Watch) -> Watch:
         """Make the watch tell what it was notified of, unless only the connection changed."""
@@ -202,7 +203,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         def notified(event: WatchedEvent) -> None:
             if event.type in EVENT_TEXTS:
                 says = EVENT_TEXTS[event.type].format(event.path)
-                self.narrator.tell("notified", f"notified: {says}", node=event.path)
+                self.reporter.report("notified", f"notified: {says}", node=event.path)
             watch(event)
 
         return notified
@@ -213,21 +214,21 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
             return
         if state == KazooState.CONNECTED:
             session = session_text(session_id(self.session))
-            self.narrator.tell("connected", f"connected, session {session}", session=session)
+            self.reporter.report("connected", f"connected, session {session}", session=session)
         elif state == KazooState.SUSPENDED:
-            self.narrator.tell("suspended", "the connection is gone; the session may still live")
+            self.reporter.report("suspended", "the connection is gone; the session may still live")
         else:
             self.losses += 1
-            self.narrator.tell("lost", "the session is gone, and with it every node and lock")
-        self.bell.ring()
+            self.reporter.report("lost", "the session is gone, and with it every node and lock")
+        self.wakeup.set()
 
 
 def connect(
-    connection: ClientSettings, narrator: StepReporter, bell: StoppableEvent
+    connection: ClientSettings, reporter: StepReporter, wakeup: StoppableEvent
 ) -> LockClient:
     """Give a connected client."""
     try:
-        client = LockClient(connection, narrator, bell)
+        client = LockClient(connection, reporter, wakeup)
     except ValueError as problem:
         raise UsageError(f"hosts {connection.hosts!r}: {problem}") from None
     try:

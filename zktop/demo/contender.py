@@ -25,17 +25,12 @@ from kazoo.exceptions import (
     NoNodeError,
     SessionExpiredError,
 )
+from msgspec.structs import replace
 
 from zktop.demo.client import LockClient, StoppableEvent, StoppedError, Timeout, connect
-from zktop.demo.messages import (
-    ContenderOrder,
-    LockClaim,
-    OnStep,
-    StepReporter,
-    WorkStyle,
-    check_path,
-)
+from zktop.demo.messages import OnStep, StepReporter, check_path
 from zktop.demo.recipes import PlaceLostError, Recipe, make_recipe, recipe_of
+from zktop.demo_types import ContenderOrder, LockClaim, WorkStyle
 from zktop.errors import ExitCode, UsageError
 
 MICROSECONDS = 1_000_000
@@ -62,20 +57,20 @@ class LockedWork:
     def end(self) -> None:
         """Tell the worker to release; called from another thread."""
         self._released.set()
-        self.client.bell.ring()
+        self.client.wakeup.set()
 
     def tell(self, says: str) -> None:
         """Tell what goes on."""
-        self.client.narrator.tell("working", says, lock=self._held[-1].path)
+        self.client.reporter.report("working", says, lock=self._held[-1].path)
 
     def hold(self) -> None:
         """Hold for as long as ordered; who lost the session has lost the locks, and stops."""
-        patience = Timeout(self.order.hold_s)
-        while not (patience.over or self._released.is_set() or self.lost):
-            bell: StoppableEvent = self.client.bell
-            bell.silence()
+        deadline = Timeout(self.order.hold_s)
+        while not (deadline.over or self._released.is_set() or self.lost):
+            wakeup: StoppableEvent = self.client.wakeup
+            wakeup.clear()
             if not (self._released.is_set() or self.lost):
-                bell.wait(patience.left)
+                wakeup.wait(deadline.left)
         if self.lost:
             self.tell("the session was lost during the work: the lock is no longer ours")
 
@@ -117,8 +112,8 @@ def _never(work: LockedWork) -> None:
     _hold(work)
     work.tell("is done, and forgets to release")
     while not work.lost:
-        work.client.bell.silence()
-        work.client.bell.wait()
+        work.client.wakeup.clear()
+        work.client.wakeup.wait()
 
 
 WORK_STYLES: Mapping[WorkStyle, Callable[[LockedWork], None]] = {
@@ -165,10 +160,9 @@ class DemoContender:
 
     def __init__(self, order: ContenderOrder, say: OnStep) -> None:
         """Prepare; a wrong order is refused here, before anything is connected."""
-        check_order(order)
-        self.order = order
-        self.bell = StoppableEvent()
-        self.narrator = StepReporter(order.name, say)
+        self.order = order = checked(order)
+        self.wakeup = StoppableEvent()
+        self.reporter = StepReporter(order.name, say)
         self._go = threading.Semaphore(0)
         self._client: LockClient | None = None
         self._waiting: Recipe | None = None
@@ -179,21 +173,21 @@ class DemoContender:
     def run(self) -> int:
         """Do everything that was ordered; gives the exit code."""
         try:
-            self._client = connect(self.order.connection, self.narrator, self.bell)
+            self._client = connect(self.order.connection, self.reporter, self.wakeup)
             self._rounds()
         except StoppedError:
-            self.narrator.tell("ended", "stopped")
+            self.reporter.report("ended", "stopped")
             return ExitCode.INTERRUPTED
         finally:
             if self._client is not None:
                 self._client.end()
-        self.narrator.tell("ended", "done" if self._done else "ended without the lock")
+        self.reporter.report("ended", "done" if self._done else "ended without the lock")
         return ExitCode.FINE if self._done else EXIT_NOT_DONE
 
     def go(self) -> None:
         """Open the next gate."""
         self._go.release()
-        self.bell.ring()
+        self.wakeup.set()
 
     def release(self) -> None:
         """End the work of this round, so that the locks are released; it may not have begun."""
@@ -207,7 +201,7 @@ class DemoContender:
 
     def stop(self) -> None:
         """Release everything and end."""
-        self.bell.stop()
+        self.wakeup.stop()
         if self._waiting is not None:
             self._waiting.cancel()
 
@@ -226,10 +220,10 @@ class DemoContender:
             self._breath_s = 0.0 if done else RETRY_PAUSE_S
 
     def _pause(self) -> None:
-        patience = Timeout(max(self.order.pause_s, self._breath_s))
-        while not patience.over:
-            self.bell.silence()
-            self.bell.wait(patience.left)
+        deadline = Timeout(max(self.order.pause_s, self._breath_s))
+        while not deadline.over:
+            self.wakeup.clear()
+            self.wakeup.wait(deadline.left)
 
     def _round(self) -> bool:
         """Take every lock, work, release in reverse order; False if a lock was not to be had."""
@@ -240,19 +234,19 @@ class DemoContender:
             with self._releasing(held):
                 if not all(self._took(claim, held) for claim in self.order.claims):
                     return False
-                with self._witnessed(held):
+                with self._checked_exclusion(held):
                     self._work.run()
         except ConnectionClosedError:  # hung up, because it did not hear `stop`
             raise StoppedError from None
         except (PlaceLostError, SessionExpiredError, ConnectionLoss):
-            self.narrator.tell("failed", "the place in the queue was lost with the session")
+            self.reporter.report("failed", "the place in the queue was lost with the session")
             return False
         except KazooException as refusal:
             name = type(refusal).__name__.removesuffix("Error")
-            self.narrator.tell("failed", f"ZooKeeper refused: {name} {refusal}".rstrip())
+            self.reporter.report("failed", f"ZooKeeper refused: {name} {refusal}".rstrip())
             return False
         except WorkFailedError as failure:
-            self.narrator.tell("failed", f"{failure}; the locks are released all the same")
+            self.reporter.report("failed", f"{failure}; the locks are released all the same")
             return False
         return True
 
@@ -263,7 +257,7 @@ class DemoContender:
         recipe = make_recipe(self._client, claim, self.order.name)
         held.append(recipe)
         self._waiting = recipe
-        self.bell.check()
+        self.wakeup.check()
         try:
             return recipe.acquire(claim.timeout_s)
         finally:
@@ -271,13 +265,13 @@ class DemoContender:
 
     def _wait_at_gate(self, claim: LockClaim, held: list[Recipe]) -> None:
         says = f"waits for the word before it asks for {claim.path}"
-        self.narrator.tell("waiting", says, lock=claim.path)
-        self.bell.silence()
+        self.reporter.report("waiting", says, lock=claim.path)
+        self.wakeup.clear()
         while not self._go.acquire(blocking=False):
-            self.bell.wait()
+            self.wakeup.wait()
             if any(recipe.lost for recipe in held):
                 raise PlaceLostError
-            self.bell.silence()
+            self.wakeup.clear()
 
     @contextmanager
     def _releasing(self, held: list[Recipe]) -> Iterator[None]:
@@ -288,33 +282,39 @@ class DemoContender:
                 recipe.release()
 
     @contextmanager
-    def _witnessed(self, held: list[Recipe]) -> Iterator[None]:
+    def _checked_exclusion(self, held: list[Recipe]) -> Iterator[None]:
         """Have the server prove that nobody else is in, when the order asks for it."""
-        if self.order.witness is None or self._client is None:
+        if self.order.exclusion_path is None or self._client is None:
             yield
             return
         shares = held[-1].mode == "read"
-        witness = ExclusionCheck(self._client, self.order.witness, self.order.name, shares=shares)
+        path = self.order.exclusion_path
+        check = ExclusionCheck(self._client, path, self.order.name, shares=shares)
         try:
-            others = witness.enter()
+            others = check.enter()
         except KazooException:
-            witness.leave()
+            check.leave()
             raise
         if others:
             says = f"not alone: {', '.join(others)} is in the critical section too"
-            self.narrator.tell("clash", says, lock=held[-1].path)
+            self.reporter.report("clash", says, lock=held[-1].path)
         try:
             yield
         finally:
-            witness.leave()
+            check.leave()
 
 
-def check_order(order: ContenderOrder) -> None:
-    """Refuse an order that no contender could carry out, in one sentence."""
+def checked(order: ContenderOrder) -> ContenderOrder:
+    """Fill in the modes of an order; refuse in a sentence what no contender could carry out."""
     if not order.name.strip():
         raise UsageError("a contender needs a name")
     for claim in order.claims:
-        recipe_of(claim)
         check_path(claim.path, order)
-    if order.witness is not None:
-        check_path(order.witness, order)
+    if order.exclusion_path is not None:
+        check_path(order.exclusion_path, order)
+    recipes = [recipe_of(claim) for claim in order.claims]
+    claims = (
+        replace(claim, mode=claim.mode or recipe.modes[0])
+        for claim, recipe in zip(order.claims, recipes, strict=True)
+    )
+    return replace(order, claims=tuple(claims))

@@ -1,74 +1,25 @@
-"""What a contender is asked to do, as a value that travels as JSON.
-
-What a contender tells while it contends: frozen steps, each with a sentence in plain words.
-"""
+"""Messages between a contender's process and its parent: orders in, steps out, both as JSON."""
 
 import re
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta
 
+from zktop.demo_types import ContenderOrder, ContenderStep, StepKind
 from zktop.errors import UsageError
-from zktop.model.text import Text, clean
+from zktop.model.text import clean
 
-DEMO_ROOT = "/zktop-demo"
-Mode = Literal["exclusive", "read", "write", "lease", "candidate"]
-WorkStyle = Literal["hold", "oversleep", "raise", "die", "never"]
-Seconds = Annotated[float, Meta(ge=0)]
-
+REPEATABLE = frozenset({"listed", "decided", "watching"})
+REPEATED_AFTER_S = 1.0
 _PATH = re.compile(r"(/(?!\.{1,2}(/|$))[^/\x00-\x1f\x7f-\x9f]+)+")
 
-
-class ClientSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Where the ensemble is and how to be let in. Never on a command line: it may hold secrets."""
-
-    hosts: str = "127.0.0.1:2181"
-    session_timeout_s: Annotated[float, Meta(gt=0)] = 6.0
-    connect_timeout_s: Annotated[float, Meta(gt=0)] = 10.0
-    auth: tuple[tuple[str, str], ...] = ()  # scheme, credentials
-    sasl: dict[str, str] = {}
-    tls: bool = False
-    tls_ca: str | None = None
-    tls_cert: str | None = None
-    tls_key: str | None = None
-    tls_verify: bool = True
-
-
-class LockClaim(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One lock that a contender wants, and how."""
-
-    recipe: str
-    path: str
-    mode: Mode | None = None  # None: the first mode that the recipe knows
-    flaw: str | None = None
-    timeout_s: Seconds | None = None
-    leases: Annotated[int, Meta(ge=1)] = 1
-    poll_s: Annotated[float, Meta(gt=0)] = 1.0
-    gate: bool = False  # ask for it only when told to go on
-
-
-class ContenderOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Everything about one contender: its name, the locks in the order it takes them, its work."""
-
-    name: str
-    claims: Annotated[tuple[LockClaim, ...], Meta(min_length=1)]
-    connection: ClientSettings = ClientSettings()
-    work: WorkStyle = "hold"
-    hold_s: Seconds | None = None  # None: until told to release
-    sleep_s: Seconds = 0.0  # how long an oversleeper stands still
-    rounds: Annotated[int, Meta(ge=0)] = 1  # 0: for ever
-    pause_s: Seconds = 0.0  # between two rounds
-    root: str = DEMO_ROOT
-    anywhere: bool = False  # write outside the root: only when a person asked for it
-    witness: str | None = None  # a path where the critical section is proven to be exclusive
+OnStep = Callable[[ContenderStep], None]
 
 
 def read_order(text: str | bytes) -> ContenderOrder:
-    """Read an order from JSON.
+    """Parse an order from JSON.
 
     >>> read_order('{"name": "a", "claims": [{"recipe": "poll", "path": "/zktop-demo/x"}]}').work
     'hold'
@@ -83,7 +34,7 @@ def read_order(text: str | bytes) -> ContenderOrder:
 
 
 def check_path(path: str, order: ContenderOrder) -> None:
-    """Refuse what is no path, and what is not below the demo root.
+    """Refuse an invalid path, and one outside the demo root unless the order allows it.
 
     >>> check_path("/app/lock", ContenderOrder("a", ()))
     Traceback (most recent call last):
@@ -98,69 +49,20 @@ def check_path(path: str, order: ContenderOrder) -> None:
         )
 
 
-StepKind = Literal[
-    "connected",
-    "suspended",  # the connection is gone, the session may live
-    "lost",  # the session is gone, and with it every node and every lock
-    "waiting",  # for the word to go on
-    "created",
-    "listed",
-    "decided",
-    "watching",
-    "notified",
-    "acquired",
-    "working",
-    "clash",  # somebody else is in the critical section too
-    "releasing",  # from here on it does not count on the lock any more
-    "released",
-    "gave-up",
-    "failed",
-    "ended",
-]
-
-REPEATABLE = frozenset({"listed", "decided", "watching"})
-REPEATED_AFTER_S = 1.0
-
-
-class ContenderStep(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing that one contender did or saw."""
-
-    who: Text
-    what: StepKind
-    says: Text
-    at: str
-    lock: Text | None = None
-    node: Text | None = None  # what was created, watched, notified or released
-    requests: int = 0  # that this contender has sent so far, for locks
-    session: Text | None = None  # told when it is connected, as in a report: 0x and hex
-
-    def line(self) -> str:
-        """Give the step as one line for people."""
-        return f"{self.at[11:23]} {self.who}: {self.says}"
-
-    def json(self) -> str:
-        """Give the step as one line for programs."""
-        return msgspec.json.encode(self).decode()
-
-
-OnStep = Callable[[ContenderStep], None]
-
-
 class StepReporter:
-    """Stamps the steps of one contender and hands them on.
+    """Time-stamps the steps of one contender and passes them on.
 
-    A contender that spins would drown everybody in its steps: what was said less than a second
-    ago is not said again, unless something has happened since.
+    A contender that spins would flood the log, so a step that repeats within a second is dropped
+    unless something else has happened in between.
     """
 
-    def __init__(self, who: str, say: OnStep) -> None:
-        """Speak for one contender."""
+    def __init__(self, who: str, on_step: OnStep) -> None:
         self._who = clean(who)
-        self._say = say
-        self._said: dict[tuple[str, str], float] = {}
+        self._on_step = on_step
+        self._reported_at: dict[tuple[str, str], float] = {}
         self.requests = 0
 
-    def tell(
+    def report(
         self,
         what: StepKind,
         says: str,
@@ -169,21 +71,20 @@ class StepReporter:
         node: str | None = None,
         session: str | None = None,
     ) -> None:
-        """Tell one step."""
+        """Report one step."""
         if what not in REPEATABLE:
-            self._said = {}
-        elif self._just_said(what, says):
+            self._reported_at = {}
+        elif self._is_repeated(what, says):
             return
         at = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
         step = ContenderStep(self._who, what, clean(says), at, requests=self.requests)
         given = {"lock": lock, "node": node, "session": session}
         names = {name: clean(raw) for name, raw in given.items() if raw}
-        self._say(msgspec.structs.replace(step, **names))
+        self._on_step(msgspec.structs.replace(step, **names))
 
-    def _just_said(self, what: str, says: str) -> bool:
+    def _is_repeated(self, what: str, says: str) -> bool:
         now = time.monotonic()
-        recent = now - self._said.get((what, says), -REPEATED_AFTER_S) < REPEATED_AFTER_S
-        if not recent:
-            self._said = {key: at for key, at in self._said.items() if now - at < REPEATED_AFTER_S}
-            self._said[what, says] = now
-        return recent
+        recent = {k: at for k, at in self._reported_at.items() if now - at < REPEATED_AFTER_S}
+        is_repeated = (what, says) in recent
+        self._reported_at = {(what, says): now} | recent
+        return is_repeated

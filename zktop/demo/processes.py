@@ -1,9 +1,7 @@
-"""The crew: contenders as processes, started, told what to do, listened to, and never orphaned.
+"""Pool of contender processes: start them, send them commands, read their steps, end them.
 
-One thread starts them, reads them and buries them. It must be the one that starts them: the kernel
-takes the end of the thread that started a process for the death of its parent.
-
-One hand of the crew: a contender's process, its pipes, and what becomes known of it.
+One thread starts the processes, reads them and waits for their ends. It has to be the thread that
+starts them: the kernel takes the end of that thread for the death of their parent.
 """
 
 import contextlib
@@ -15,80 +13,48 @@ import socket
 import subprocess
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from types import TracebackType
+from functools import partial
 from typing import IO, Self, TypeVar
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
-from zktop.demo.contender import check_order
-from zktop.demo.messages import ContenderOrder, ContenderStep
+from zktop.demo.contender import checked
+from zktop.demo_types import ContenderOrder, ContenderState, ContenderStep
 from zktop.errors import UsageError
 from zktop.model.text import Text, decode
 
 READ_BYTES = 65536
 MAX_STDERR_BYTES = 4096
 EXIT_TIMEOUT_S = 1.0
+MAX_CONTENDERS = 64
+CLOSE_TIMEOUT_S = 2.0  # for contenders to release their locks when the pool closes
+
+Result = TypeVar("Result")
 
 
-class LiveContender(msgspec.Struct, frozen=True):
-    """One living contender."""
+class ContenderChange(Struct, frozen=True):
+    """A contender started, reported a step, froze, thawed or ended: its state after that."""
 
-    name: str
-    pid: int
-    order: ContenderOrder
-    frozen: bool = False
-
-
-class ContenderStarted(msgspec.Struct, frozen=True):
-    """A contender's process was started."""
-
-    name: str
-    pid: int
-    order: ContenderOrder
-
-
-class StepReported(msgspec.Struct, frozen=True):
-    """A contender told a step."""
-
-    name: str
-    step: ContenderStep
-
-
-class ContenderFroze(msgspec.Struct, frozen=True):
-    """A contender's process was stopped in the middle of what it did, or goes on."""
-
-    name: str
-    frozen: bool
-
-
-class ContenderEnded(msgspec.Struct, frozen=True):
-    """A contender's process is gone; a negative code is the signal that it died of."""
-
-    name: str
-    pid: int
-    code: int
-    last_words: Text  # the last line of its stderr
-
-
-PoolEvent = ContenderStarted | StepReported | ContenderFroze | ContenderEnded
+    state: ContenderState
+    step: ContenderStep | None = None
 
 
 class ContenderProcess:
-    """The process of one hand, used by the crew's thread alone."""
+    """One contender's process, its pipes and its state; used by the pool's thread alone."""
 
     def __init__(self, order: ContenderOrder, process: subprocess.Popen[bytes]) -> None:
-        """Listen to a process that was started."""
-        assert process.stdout  # noqa: S101  it was started with pipes
-        assert process.stderr  # noqa: S101  it was started with pipes
-        self.hand = LiveContender(order.name, process.pid, order)
+        assert process.stdin  # noqa: S101  it was started with pipes
+        assert process.stdout  # noqa: S101
+        assert process.stderr  # noqa: S101
+        self.state = ContenderState(order, process.pid)
         self.pipes: list[IO[bytes]] = [process.stdout, process.stderr]
-        self._out, self._process = process.stdout, process
-        self._heard = b""
-        self._complaints = b""
-        self._steps: deque[ContenderStep] = deque()
+        self._process, self._stdin, self._stdout = process, process.stdin, process.stdout
+        self._unread = b""  # the beginning of a line of stdout
+        self._errors = b""
         for pipe in self.pipes:
             os.set_blocking(pipe.fileno(), False)
 
@@ -103,194 +69,181 @@ class ContenderProcess:
             stderr=subprocess.PIPE,
             process_group=0,
         )
-        hand = cls(order, process)
-        hand.command(msgspec.json.encode(order).decode())
-        return hand
+        started = cls(order, process)
+        started.send(msgspec.json.encode(order).decode())
+        return started
 
-    def command(self, line: str) -> None:
-        """Write one line to the contender, if it still listens."""
-        assert self._process.stdin  # noqa: S101  it was started with pipes
+    def send(self, line: str) -> None:
+        """Write one line to the contender's stdin, if it still reads that."""
         with contextlib.suppress(BrokenPipeError, ValueError):
-            self._process.stdin.write(f"{line}\n".encode())
-            self._process.stdin.flush()
+            self._stdin.write(f"{line}\n".encode())
+            self._stdin.flush()
 
-    def hang_up(self) -> None:
-        """Close the contender's stdin: it releases, and ends."""
-        assert self._process.stdin  # noqa: S101  it was started with pipes
+    def close_stdin(self) -> None:
+        """Close the contender's stdin: it releases its locks and ends."""
         with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.close()
+            self._stdin.close()
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal, if the process is still there."""
+        """Send a signal, if the process still runs."""
         self._process.send_signal(number)
         if number in {signal.SIGSTOP, signal.SIGCONT}:
-            frozen = number == signal.SIGSTOP
-            self.hand = msgspec.structs.replace(self.hand, frozen=frozen)
+            self.state = replace(self.state, frozen=number == signal.SIGSTOP)
 
-    def drain(self) -> list[IO[bytes]]:
-        """Read what there is; gives the pipes that have ended."""
+    def read(self) -> list[IO[bytes]]:
+        """Read what the pipes hold; return those that are at their end."""
         ended = [pipe for pipe in self.pipes if self._read(pipe)]
         self.pipes = [pipe for pipe in self.pipes if pipe not in ended]
         return ended
 
-    def take_steps(self) -> list[ContenderStep]:
-        """Give the steps that have come in since the last time."""
-        *lines, self._heard = self._heard.split(b"\n")
-        return [msgspec.json.decode(line, type=ContenderStep) for line in lines]
+    def take_changes(self) -> list[ContenderChange]:
+        """The steps that were read since the last call, each with the state after it."""
+        *lines, self._unread = self._unread.split(b"\n")
+        changes = []
+        for line in lines:
+            step = msgspec.json.decode(line, type=ContenderStep)
+            self.state = self.state.after(step)
+            changes.append(ContenderChange(self.state, step))
+        return changes
 
-    def bury(self) -> int:
-        """Wait for the process whose pipes have ended; gives its exit code."""
+    def wait(self) -> None:
+        """Wait for the end of the process, whose pipes have ended."""
         try:
             self._process.wait(EXIT_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        self.hang_up()
-        return self._process.returncode
-
-    @property
-    def last_words(self) -> Text:
-        """The last line that it wrote to stderr."""
-        lines = self._complaints.strip().splitlines()
-        return decode(lines[-1]) if lines else Text("")
+        self.close_stdin()
+        lines = self._errors.strip().splitlines()
+        last_words = decode(lines[-1]) if lines else Text("")
+        self.state = self.state.after_exit(self._process.returncode, last_words)
 
     def _read(self, pipe: IO[bytes]) -> bool:
-        """Read until there is nothing, or nothing more will ever come: then True."""
+        """Read all that is available; True at the end of the pipe."""
         with contextlib.suppress(BlockingIOError):
             while piece := os.read(pipe.fileno(), READ_BYTES):
-                if pipe is self._out:
-                    self._heard += piece
+                if pipe is self._stdout:
+                    self._unread += piece
                 else:
-                    self._complaints = (self._complaints + piece)[-MAX_STDERR_BYTES:]
+                    self._errors = (self._errors + piece)[-MAX_STDERR_BYTES:]
             return True
         return False
-
-
-MAX_CONTENDERS = 64
-CLOSE_TIMEOUT_S = 2.0  # what hands have for releasing their locks when the crew goes home
-
-Result = TypeVar("Result")
 
 
 class ProcessPool:
     """Contenders that run as processes; every method may be called from any thread.
 
-    Most methods wait for the crew's thread. Who must not wait asks for the same with `soon`.
+    Most methods wait for the pool's thread. `soon` does not.
     """
 
-    def __init__(self, tell: Callable[[PoolEvent], None], cap: int = MAX_CONTENDERS) -> None:
-        """Start with nobody. `tell` is called in the crew's own thread and must not raise."""
-        self._tell = tell
+    def __init__(
+        self, on_change: Callable[[ContenderChange], None], cap: int = MAX_CONTENDERS
+    ) -> None:
+        """`on_change` is called in the pool's own thread and must not raise."""
+        self._on_change = on_change
         self._cap = cap
         self._processes: dict[str, ContenderProcess] = {}
-        self._hands: tuple[LiveContender, ...] = ()
+        self._states: tuple[ContenderState, ...] = ()
         self._tasks: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._selector = selectors.DefaultSelector()
         self._waker, self._wakened = socket.socketpair()
         self._waker.settimeout(0)
         self._selector.register(self._wakened, selectors.EVENT_READ)
         self._closing = False
-        self._door = threading.Lock()  # nothing is asked of a thread that will not see it
-        self._gone = False
-        self._thread = threading.Thread(target=self._run, name="crew", daemon=True)
+        self._lock = threading.Lock()  # no task is queued after the thread has ended
+        self._ended = False
+        self._thread = threading.Thread(target=self._run, name="process pool", daemon=True)
         self._thread.start()
 
     def __enter__(self) -> Self:
-        """Be closed at the end of a block."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Send everybody home."""
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
-    def hands(self) -> tuple[LiveContender, ...]:
-        """Everybody who is alive, in the order of hiring; never waits."""
-        return self._hands
+    def states(self) -> tuple[ContenderState, ...]:
+        """The states of all running contenders, in the order of their starts; never waits."""
+        return self._states
 
     def soon(self, act: Callable[[], Result]) -> Future[Result]:
-        """Have this done in the crew's thread, and do not wait for it.
+        """Run a function in the pool's thread without waiting for it.
 
-        `crew.soon(partial(crew.kill, "ann"))`: a refusal is the exception of what is returned.
+        `pool.soon(partial(pool.kill, "ann"))`: a refusal is the exception of the future.
         """
         answer: Future[Result] = Future()
         try:
-            self._submit(lambda: _fulfil(answer, act))
+            self._submit(partial(_run_for, answer, act))
         except UsageError as refusal:
             answer.set_exception(refusal)
         return answer
 
-    def hire(self, order: ContenderOrder) -> LiveContender:
-        """Start a contender; refuses what cannot be, in a sentence."""
-        check_order(order)
-        return self._in_thread(lambda: self._hire(order))
+    def start(self, order: ContenderOrder) -> ContenderState:
+        """Start a contender; refuse a wrong order in a sentence."""
+        order = checked(order)
+        return self._in_thread(lambda: self._start(order))
 
     def go(self, name: str) -> None:
-        """Let a hand that waits at a gate go on."""
-        self._command(name, "go")
+        """Let a contender that waits at a gate go on."""
+        self._send(name, "go")
 
     def release(self, name: str) -> None:
-        """Have a hand end its work and release its locks."""
-        self._command(name, "release")
+        """Make a contender end its work and release its locks."""
+        self._send(name, "release")
 
     def cancel(self, name: str) -> None:
-        """Have a hand give up whatever it waits for or holds, cleanly, and end."""
-        self._command(name, "stop")
+        """Make a contender give up what it waits for or holds, cleanly, and end."""
+        self._send(name, "stop")
 
     def cut(self, name: str, seconds: float) -> None:
-        """Cut a hand's connection to the server for a while."""
-        self._command(name, f"cut {seconds:g}")
+        """Cut a contender's connection to the server for a while."""
+        self._send(name, f"cut {seconds:g}")
 
     def freeze(self, name: str) -> None:
-        """Stop a hand in the middle of whatever it does (SIGSTOP)."""
+        """Stop a contender in the middle of whatever it does (SIGSTOP)."""
         self._signal(name, signal.SIGSTOP)
 
     def thaw(self, name: str) -> None:
-        """Let a frozen hand go on (SIGCONT)."""
+        """Let a frozen contender go on (SIGCONT)."""
         self._signal(name, signal.SIGCONT)
 
     def kill(self, name: str) -> None:
-        """Kill a hand (SIGKILL); its session lives on until it expires."""
+        """Kill a contender (SIGKILL); its session lives on until it expires."""
         self._signal(name, signal.SIGKILL)
 
     def kill_all(self) -> None:
-        """Kill every hand."""
+        """Kill every contender."""
         with contextlib.suppress(UsageError):
             self._in_thread(self._kill_all)
 
     def close(self) -> None:
-        """Send everybody home: they release and end, and who does not is killed."""
+        """End all contenders: they release their locks, and after a time-out are killed."""
         with contextlib.suppress(UsageError):
-            self._submit(self._farewell)
+            self._submit(self._hang_up)
             self._thread.join(CLOSE_TIMEOUT_S)
             self._submit(self._kill_all)
         self._thread.join()
 
-    def _command(self, name: str, word: str) -> None:
-        self._in_thread(lambda: self._one(name).command(word))
+    def _send(self, name: str, line: str) -> None:
+        self._in_thread(lambda: self._process(name).send(line))
 
     def _signal(self, name: str, number: signal.Signals) -> None:
-        self._in_thread(lambda: self._signalled(name, number))
+        self._in_thread(lambda: self._send_signal(name, number))
 
     def _in_thread(self, act: Callable[[], Result]) -> Result:
-        """Do it in the crew's thread, and give the result here."""
+        """Run a function in the pool's thread and return its result here."""
         if threading.current_thread() is self._thread:
             return act()
         return self.soon(act).result()
 
     def _submit(self, task: Callable[[], None]) -> None:
-        with self._door:
-            if self._gone:
-                raise UsageError("the crew has gone home")
+        with self._lock:
+            if self._ended:
+                raise UsageError("the process pool is closed")
             self._tasks.put(task)
-            with contextlib.suppress(BlockingIOError):  # it was woken often enough
+            with contextlib.suppress(BlockingIOError):  # enough bytes wait there already
                 self._waker.send(b"!")
 
-    # What follows runs in the crew's thread.
+    # What follows runs in the pool's thread.
 
     def _run(self) -> None:
         try:
@@ -298,86 +251,81 @@ class ProcessPool:
                 ready = dict.fromkeys(key.data for key, _ in self._selector.select())
                 if None in ready:
                     self._wakened.recv(4096)
-                self._hear([process for process in ready if process is not None])
-                self._work_off()
+                self._read([process for process in ready if process is not None])
+                self._run_tasks()
         finally:
-            with self._door:
-                self._gone = True
-            self._work_off()
+            with self._lock:
+                self._ended = True
+            self._run_tasks()
             self._kill_all()
             self._selector.close()
             self._waker.close()
             self._wakened.close()
 
-    def _work_off(self) -> None:
+    def _run_tasks(self) -> None:
         while not self._tasks.empty():
             self._tasks.get()()
 
-    def _one(self, name: str) -> ContenderProcess:
+    def _process(self, name: str) -> ContenderProcess:
         try:
             return self._processes[name]
         except KeyError:
-            raise UsageError(f"nobody in the crew is called {name!r}") from None
+            raise UsageError(f"there is no contender {name!r}") from None
 
-    def _hire(self, order: ContenderOrder) -> LiveContender:
+    def _start(self, order: ContenderOrder) -> ContenderState:
         if self._closing:
-            raise UsageError("the crew is going home")
+            raise UsageError("the process pool is closing")
         if order.name in self._processes:
-            raise UsageError(f"somebody in the crew is called {order.name!r} already")
+            raise UsageError(f"there is a contender {order.name!r} already")
         if len(self._processes) >= self._cap:
-            raise UsageError(f"the crew is full: it has {self._cap} hands")
+            raise UsageError(f"no more than {self._cap} contenders may run at a time")
         process = ContenderProcess.start(order)
         self._processes[order.name] = process
         for pipe in process.pipes:
             self._selector.register(pipe, selectors.EVENT_READ, process)
-        self._count_hands()
-        self._tell(ContenderStarted(order.name, process.hand.pid, order))
-        return process.hand
+        self._publish(ContenderChange(process.state))
+        return process.state
 
-    def _signalled(self, name: str, number: signal.Signals) -> None:
-        process = self._one(name)
-        before = process.hand
+    def _send_signal(self, name: str, number: signal.Signals) -> None:
+        process = self._process(name)
+        before = process.state
         process.signal(number)
-        if process.hand != before:
-            self._count_hands()
-            self._tell(ContenderFroze(name, process.hand.frozen))
+        if process.state != before:
+            self._publish(ContenderChange(process.state))
 
-    def _count_hands(self) -> None:
-        self._hands = tuple(process.hand for process in self._processes.values())
+    def _publish(self, *changes: ContenderChange) -> None:
+        self._states = tuple(process.state for process in self._processes.values())
+        for change in changes:
+            self._on_change(change)
 
-    def _hear(self, speaking: list[ContenderProcess]) -> None:
-        """Pass on what several have told, in the order in which it happened."""
-        told: list[StepReported] = []
-        for process in speaking:
-            for pipe in process.drain():
+    def _read(self, ready: list[ContenderProcess]) -> None:
+        """Publish what several contenders have reported, in the order in which it happened."""
+        changes: list[tuple[str, ContenderChange]] = []
+        for process in ready:
+            for pipe in process.read():
                 self._selector.unregister(pipe)
                 pipe.close()
-            told += [StepReported(process.hand.name, step) for step in process.take_steps()]
-        for event in sorted(told, key=lambda one: one.step.at):
-            self._tell(event)
-        for process in speaking:
+            changes += [(one.step.at, one) for one in process.take_changes() if one.step]
+        self._publish(*(one for _, one in sorted(changes, key=lambda pair: pair[0])))
+        for process in ready:
             if not process.pipes:
-                self._bury(process)
+                process.wait()
+                del self._processes[process.state.name]
+                self._publish(ContenderChange(process.state))
 
-    def _bury(self, process: ContenderProcess) -> None:
-        del self._processes[process.hand.name]
-        code = process.bury()
-        self._count_hands()
-        self._tell(ContenderEnded(process.hand.name, process.hand.pid, code, process.last_words))
-
-    def _farewell(self) -> None:
+    def _hang_up(self) -> None:
         self._closing = True
         for process in self._processes.values():
             process.signal(signal.SIGCONT)
-            process.hang_up()
+            process.close_stdin()
 
     def _kill_all(self) -> None:
         for process in self._processes.values():
             process.signal(signal.SIGKILL)
 
 
-def _fulfil(answer: "Future[Result]", act: Callable[[], Result]) -> None:
+def _run_for(answer: "Future[Result]", act: Callable[[], Result]) -> None:
     try:
         answer.set_result(act())
-    except Exception as problem:  # noqa: BLE001  it is raised again where the result is awaited
+    except Exception as problem:  # noqa: BLE001  raised again where the result is awaited
         answer.set_exception(problem)

@@ -1,82 +1,72 @@
-"""Plays a scene: move by move, with a pause where one is wanted, and leaves nothing behind.
-
-A stage for a UI: one scene at a time, played by a thread of its own; only `close` waits.
-
-Every command is put into a queue, and the thread looks there before each move: so a command never
-meets a scene in the middle of a move, and what is asked while one is played comes right after it.
-"""
+"""Play a scene: `SceneRun` plays the moves of one, `ScenePlayer` is what a UI controls."""
 
 import contextlib
 import queue
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Literal, Self
+from typing import Self
 
 from kazoo.exceptions import KazooException, NoNodeError, NotEmptyError
-from msgspec import Struct
 from msgspec.structs import replace
 
 from zktop.demo.client import StoppableEvent, connect
 from zktop.demo.log import ContenderLog
-from zktop.demo.messages import DEMO_ROOT, ClientSettings, StepKind, StepReporter
-from zktop.demo.processes import CLOSE_TIMEOUT_S, LiveContender, ProcessPool
-from zktop.demo.scenes.scene import (
+from zktop.demo.messages import StepReporter
+from zktop.demo.processes import CLOSE_TIMEOUT_S, ProcessPool
+from zktop.demo_types import (
+    DEMO_ROOT,
+    ClientSettings,
     CommandContender,
+    ContenderState,
     ExpectedStep,
     Scene,
+    SceneLine,
     SceneMove,
+    SceneProgress,
     StartContender,
+    StepKind,
 )
 from zktop.errors import ExitCode, UsageError, ZktopError
 
-MOVE_TIMEOUT_S = 20.0  # and the time that sessions need to expire
+MOVE_TIMEOUT_S = 20.0  # plus the time that sessions need to expire
+PACE_S = 2.0
 
 
 class SceneFailedError(ZktopError):
-    """A move did not come to what it should."""
+    """What a move expects did not happen in time."""
 
     exit_code = ExitCode.FINDINGS
 
 
-class SceneLine(Struct, frozen=True):
-    """One line of a scene's narration."""
-
-    scene: str
-    number: int  # of the move, from 1; 0 is the title
-    of: int
-    says: str
-
-
 class SceneRun:
-    """Plays one scene with a crew whose events a chronicle hears.
+    """One run of a scene, with the contenders of a pool and the log of what they report.
 
-    `play` and `step` belong to one thread at a time; `pause` and `stop` to any.
+    Call `play` and `step` from one thread at a time; `pause` and `stop` from any.
     """
 
     def __init__(
         self,
         scene: Scene,
-        crew: ProcessPool,
-        chronicle: ContenderLog,
+        pool: ProcessPool,
+        log: ContenderLog,
         connection: ClientSettings,
-        tell: Callable[[SceneLine], None],
+        on_line: Callable[[SceneLine], None],
         *,
         root: str = DEMO_ROOT,
     ) -> None:
-        """Be about to play."""
         self.scene = scene
         self.folder = f"{root}/{scene.name}"
         self.played = 0  # moves
-        self._crew, self._chronicle = crew, chronicle
-        self._connection, self._tell, self._root = connection, tell, root
+        self._pool, self._log = pool, log
+        self._connection, self._on_line, self._root = connection, on_line, root
         self._halt = threading.Event()
         self._stopped = False
-        self._before: dict[str, Counter[StepKind]] = {}  # what was told when the last move began
+        self._before: dict[str, Counter[StepKind]] = {}  # steps before the current move
 
     @property
     def over(self) -> bool:
-        """Whether the last move was played, or the scene was stopped."""
+        """True after the last move, or when the scene was stopped."""
         return self._stopped or self.played == len(self.scene.moves)
 
     def play(self, pace_s: float = 0.0) -> bool:
@@ -89,41 +79,40 @@ class SceneRun:
         return self.over
 
     def step(self) -> None:
-        """Play one move, and wait until what it is for has happened."""
+        """Play one move, and wait until what it expects has happened."""
         if self.over:
             return
         if self.played == 0:
             self.clean_up()
-            self._say(0, f"{self.scene.title}. {self.scene.teaches}")
+            self._narrate(0, f"{self.scene.title}. {self.scene.teaches}")
         move = self.scene.moves[self.played]
-        self._say(self.played + 1, move.says)
-        self._chronicle.until(lambda: self._stopped, move.rest_s)
+        self._narrate(self.played + 1, move.says)
+        self._log.until(lambda: self._stopped, move.rest_s)
         self._perform(move)
         self.played += 1
         if self.over and not self._stopped:
-            self._say(self.played, f"Look at: {self.scene.look_at}")
+            self._narrate(self.played, f"Look at: {self.scene.look_at}")
 
     def pause(self) -> None:
-        """Have `play` return after the move that it is in."""
+        """Make `play` return after the current move."""
         self._halt.set()
 
     def stop(self) -> None:
-        """End the scene where it is; `clean_up` comes next."""
+        """End the scene where it is; call `clean_up` next."""
         self._stopped = True
         self._halt.set()
-        self._chronicle.poke()
+        self._log.wake()
 
     def woken(self) -> frozenset[str]:
-        """Give who was notified during the last move, and is still there."""
-        names = self._chronicle.tally().keys() - self._chronicle.ended.keys()
+        """The contenders that were notified during the last move and still run."""
+        names = self._log.all_counts().keys() - self._log.ended.keys()
         return frozenset(name for name in names if self._since(ExpectedStep(name, "notified")))
 
     def clean_up(self) -> None:
-        """Send the scene's contenders home and delete its folder, and the root if it is empty."""
-        self._dismiss({hand.name for hand in self._crew.hands() if self._plays(hand)})
-        client = connect(
-            self._connection, StepReporter("clean-up", lambda _step: None), StoppableEvent()
-        )
+        """End the scene's contenders and delete its folder, and the root if that is empty."""
+        self._end({state.name for state in self._pool.states() if self._plays(state)})
+        reporter = StepReporter("clean-up", lambda _step: None)
+        client = connect(self._connection, reporter, StoppableEvent())
         try:
             with contextlib.suppress(NoNodeError):
                 client.retry(client.delete, self.folder, recursive=True)
@@ -133,190 +122,168 @@ class SceneRun:
             client.end()
 
     def _perform(self, move: SceneMove) -> None:
-        """Do what the move says; contenders come one by one, unless their order is no matter."""
-        self._before = self._chronicle.tally()
-        awaited = list(move.until)
+        """Carry out a move; contenders start one by one, unless their order does not matter."""
+        self._before = self._log.all_counts()
+        expected = list(move.until)
         for act in move.acts:
             if isinstance(act, StartContender):
                 self._before.pop(act.name, None)
-                self._crew.hire(act.order(self.folder, self._root, self._connection))
-                own = [one for one in awaited if one.name == act.name and not move.together]
-                self._await(own, ())
-                awaited = [heard for heard in awaited if heard not in own]
+                self._pool.start(act.order(self.folder, self._root, self._connection))
+                own = [one for one in expected if one.name == act.name and not move.together]
+                self._wait_for(own, ())
+                expected = [step for step in expected if step not in own]
             else:
                 self._command(act)
-        self._await(awaited, move.ended)
+        self._wait_for(expected, move.ended)
 
     def _command(self, act: CommandContender) -> None:
         if act.command == "cut":
-            self._crew.cut(act.name, act.seconds)
+            self._pool.cut(act.name, act.seconds)
         else:
-            getattr(self._crew, act.command)(act.name)
+            getattr(self._pool, act.command)(act.name)
 
-    def _await(self, heard: Sequence[ExpectedStep], ended: Sequence[str]) -> None:
+    def _wait_for(self, expected: Sequence[ExpectedStep], ended: Sequence[str]) -> None:
         def missing() -> list[str]:
-            told = [f"{one.name} {one.what}" for one in heard if self._since(one) < one.times]
-            return told + [f"{name} ended" for name in ended if name not in self._chronicle.ended]
+            steps = [f"{one.name} {one.what}" for one in expected if self._since(one) < one.times]
+            return steps + [f"{name} ended" for name in ended if name not in self._log.ended]
 
         within_s = MOVE_TIMEOUT_S + 3 * self._connection.session_timeout_s
-        if not self._chronicle.until(lambda: self._stopped or not missing(), within_s):
+        if not self._log.until(lambda: self._stopped or not missing(), within_s):
             raise SceneFailedError(
                 f"scene {self.scene.name}, move {self.played + 1}: not within {within_s:g} s: "
                 + ", ".join(missing())
             )
 
-    def _since(self, heard: ExpectedStep) -> int:
-        """How often this was told since the move began."""
-        before = Counter() if heard.ever else self._before.get(heard.name, Counter())
-        return self._chronicle.count(heard.name, heard.what) - before[heard.what]
+    def _since(self, step: ExpectedStep) -> int:
+        """How often this step was reported since the move began."""
+        before = Counter() if step.ever else self._before.get(step.name, Counter())
+        return self._log.count(step.name, step.what) - before[step.what]
 
-    def _plays(self, hand: LiveContender) -> bool:
-        return any(claim.path.startswith(f"{self.folder}/") for claim in hand.order.claims)
+    def _plays(self, state: ContenderState) -> bool:
+        return any(claim.path.startswith(f"{self.folder}/") for claim in state.order.claims)
 
-    def _dismiss(self, names: set[str]) -> None:
-        """Have them release and end; who does not in time is killed."""
-        for command in (self._crew.thaw, self._crew.cancel, self._crew.kill):
+    def _end(self, names: set[str]) -> None:
+        """Make contenders release and end; kill those that do not in time."""
+        for command in (self._pool.thaw, self._pool.cancel, self._pool.kill):
             for name in names:
-                with contextlib.suppress(UsageError):  # gone meanwhile
+                with contextlib.suppress(UsageError):  # it has ended meanwhile
                     command(name)
-            if command != self._crew.thaw:
-                self._chronicle.until(
-                    lambda: names <= self._chronicle.ended.keys(), CLOSE_TIMEOUT_S
-                )
+            if command != self._pool.thaw:
+                self._log.until(lambda: names <= self._log.ended.keys(), CLOSE_TIMEOUT_S)
 
-    def _say(self, number: int, says: str) -> None:
-        self._tell(SceneLine(self.scene.name, number, len(self.scene.moves), says))
-
-
-PACE_S = 2.0
-Phase = Literal["empty", "paused", "playing", "over", "failed", "cleaning"]
-
-
-class SceneProgress(Struct, frozen=True):
-    """What is on the stage, at one moment."""
-
-    scene: Scene | None = None
-    folder: str | None = None  # where its locks are
-    played: int = 0  # moves
-    goal: int = 0  # how many moves are to be played before it pauses by itself
-    moving: bool = False  # in the middle of a move, waiting for what it is for
-    cleaning: bool = False
-    lines: tuple[SceneLine, ...] = ()  # of this performance
-    problem: str | None = None  # why it cannot go on
-
-    @property
-    def phase(self) -> Phase:
-        """Say in a word what goes on."""
-        if self.cleaning:
-            return "cleaning"
-        if self.problem:
-            return "failed"
-        if self.scene is None:
-            return "empty"
-        if self.played == len(self.scene.moves):
-            return "over"
-        return "playing" if self.moving or self.played < self.goal else "paused"
+    def _narrate(self, number: int, says: str) -> None:
+        self._on_line(SceneLine(self.scene.name, number, len(self.scene.moves), says))
 
 
 class ScenePlayer:
-    """Where scenes are put on, played, paused, stepped, sought in, and taken down."""
+    """Plays one scene at a time in a thread of its own: load, play, pause, step, seek, stop.
+
+    Every command goes through a queue that the thread reads between two moves, so no command
+    interrupts a move. Only `close` waits. With `repeat_after_s`, a scene that is over stays for
+    that long and then plays again.
+    """
 
     def __init__(
         self,
-        crew: ProcessPool,
-        chronicle: ContenderLog,
+        pool: ProcessPool,
+        log: ContenderLog,
         connection: ClientSettings,
-        tell: Callable[[SceneProgress], None],
+        on_progress: Callable[[SceneProgress], None],
         *,
         root: str = DEMO_ROOT,
+        repeat_after_s: float | None = None,
     ) -> None:
-        """Be empty. `tell` hears of every change, in the stage's thread, and must not raise."""
-        self.showing = SceneProgress()
-        self._crew, self._chronicle = crew, chronicle
-        self._connection, self._tell, self._root = connection, tell, root
-        self._player: SceneRun | None = None
-        self._asked: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        """`on_progress` is called in the player's thread and must not raise."""
+        self.progress = SceneProgress()
+        self.failure: Exception | None = None
+        self._pool, self._log = pool, log
+        self._connection, self._on_progress, self._root = connection, on_progress, root
+        self._repeat_after_s = repeat_after_s
+        self._scene_run: SceneRun | None = None
+        self._commands: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._pace_s = self._rest_s = 0.0
-        self._thread = threading.Thread(target=self._run, name="stage", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="scene player", daemon=True)
         self._thread.start()
 
     def __enter__(self) -> Self:
-        """Be closed at the end of a block."""
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Take down what is on."""
         self.close()
 
     def load(self, scene: Scene) -> None:
-        """Put a scene on, paused before its first move; what was on is taken down first."""
+        """Load a scene, paused before its first move; clean up the one that is loaded."""
         self._interrupt(lambda: self._load(scene))
 
     def play(self, scene: Scene | None = None, pace_s: float = PACE_S) -> None:
-        """Play on to the end, or a scene from its beginning; also the one that is over."""
+        """Play on to the end; from the beginning if a scene is given or the loaded one is over."""
         if scene is not None:
             self.load(scene)
-        self._asked.put(lambda: self._head_for(None, pace_s))
+        self._commands.put(lambda: self._head_for(None, pace_s))
 
     def pause(self) -> None:
-        """Stand still after the move that it is in."""
-        self._asked.put(lambda: self._show(goal=self.showing.played))
+        """Pause after the current move."""
+        self._commands.put(lambda: self._set(goal=self.progress.played))
 
     def step(self) -> None:
         """Play one move."""
-        self._asked.put(lambda: self._head_for(self.showing.played + 1))
+        self._commands.put(lambda: self._head_for(self.progress.played + 1))
 
     def seek(self, move: int) -> None:
-        """Be where so many moves were played; backward is from the beginning again."""
-        self._asked.put(lambda: self._head_for(move))
+        """Play up to this move; backward means again from the beginning."""
+        self._commands.put(lambda: self._head_for(move))
 
     def stop(self) -> None:
-        """End the scene where it is, and take it down."""
+        """End the scene where it is, and clean up."""
         self._interrupt(self._clear)
 
     def close(self) -> None:
-        """Take down what is on, and end; waits for that, mostly less than a second."""
+        """Clean up and end the thread; waits for that, mostly less than a second."""
         self._interrupt(self._clear)
-        self._asked.put(None)
+        self._commands.put(None)
         self._thread.join()
 
     def _interrupt(self, act: Callable[[], None]) -> None:
-        """Do not wait for the end of a move of whom nobody wants to see any more."""
-        player = self._player
-        self._asked.put(act)
-        if player is not None:
-            player.stop()
+        """Queue a command, and do not wait for the end of a move that no longer matters."""
+        scene_run = self._scene_run
+        self._commands.put(act)
+        if scene_run is not None:
+            scene_run.stop()
 
-    # What follows runs in the stage's thread.
+    # What follows runs in the player's thread.
 
     def _run(self) -> None:
         while True:
-            try:
-                act = self._next()
-            except queue.Empty:
-                act = self._move
+            act = self._next()
             if act is None:
                 return
             try:
                 act()
             except (ZktopError, KazooException, OSError) as problem:
-                self._show(problem=str(problem) or type(problem).__name__, cleaning=False)
+                self.failure = problem
+                self._set(problem=str(problem) or type(problem).__name__, is_cleaning=False)
 
     def _next(self) -> Callable[[], None] | None:
-        """Wait for a command; while there is something to play, not longer than the pace."""
-        playing = self.showing.phase == "playing"
-        return self._asked.get(timeout=self._rest_s if playing else None)
+        """The next command; without one, the next move after the pace, or the repetition."""
+        act, wait_s = {
+            "playing": (self._move, self._rest_s),
+            "over": (self._repeat, self._repeat_after_s),
+        }.get(self.progress.phase, (self._repeat, None))
+        try:
+            return self._commands.get(timeout=wait_s)
+        except queue.Empty:
+            return act
 
     def _load(self, scene: Scene) -> None:
         self._clear()
-        self._player = SceneRun(
-            scene, self._crew, self._chronicle, self._connection, self._hear, root=self._root
+        self._scene_run = SceneRun(
+            scene, self._pool, self._log, self._connection, self._add_line, root=self._root
         )
-        self._show(scene=scene, folder=self._player.folder)
+        self._set(scene=scene, folder=self._scene_run.folder)
 
     def _head_for(self, move: int | None, pace_s: float = 0.0) -> None:
-        """Set the goal; None is the end. Who is there, or failed on the way, begins again."""
-        now = self.showing
+        """Set the goal; None is the end. Start again after a failure, the end, or backward."""
+        now = self.progress
         if now.scene is None:
             return
         moves = len(now.scene.moves)
@@ -325,28 +292,31 @@ class ScenePlayer:
         if again or goal < now.played:
             self._load(now.scene)
         self._pace_s, self._rest_s = pace_s, 0.0
-        self._show(goal=goal)
+        self._set(goal=goal)
+
+    def _repeat(self) -> None:
+        self._head_for(None, self._pace_s)
 
     def _move(self) -> None:
-        assert self._player  # noqa: S101  there is something to play
-        self._show(moving=True)
+        assert self._scene_run  # noqa: S101  there is a scene to play
+        self._set(is_moving=True)
         try:
-            self._player.step()
+            self._scene_run.step()
         finally:
             self._rest_s = self._pace_s
-            self._show(moving=False, played=self._player.played)
+            self._set(is_moving=False, played=self._scene_run.played)
 
     def _clear(self) -> None:
-        """Take down what is on; also what is left of one that failed."""
-        if (player := self._player) is not None:
-            self._show(cleaning=True, problem=None)
-            player.clean_up()
-        self._player, self.showing = None, SceneProgress()
-        self._tell(self.showing)
+        """Clean up the loaded scene, also one that failed."""
+        if (scene_run := self._scene_run) is not None:
+            self._set(is_cleaning=True, problem=None)
+            scene_run.clean_up()
+        self._scene_run, self.progress, self.failure = None, SceneProgress(), None
+        self._on_progress(self.progress)
 
-    def _hear(self, line: SceneLine) -> None:
-        self._show(lines=(*self.showing.lines, line))
+    def _add_line(self, line: SceneLine) -> None:
+        self._set(lines=(*self.progress.lines, line))
 
-    def _show(self, **changes: object) -> None:
-        self.showing = replace(self.showing, **changes)
-        self._tell(self.showing)
+    def _set(self, **changes: object) -> None:
+        self.progress = replace(self.progress, **changes)
+        self._on_progress(self.progress)

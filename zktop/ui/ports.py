@@ -1,7 +1,7 @@
-"""What the UI needs from outside, in its own words; who joins the parts gives it these.
+"""Protocols of what the UI uses but does not import: feeds, contenders, exports, finding hooks.
 
-A feed calls `tell` on a thread of its own. Everything else here is called on the UI's thread and
-must not block it.
+`zktop.app` passes the implementations in. A feed calls its callback on a thread of its own.
+Everything else here is called on the UI's thread and must not block it.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import msgspec
 
-from zktop.model.facts import Millis, Session
+from zktop.demo_types import (
+    ContenderAction,
+    ContenderOrder,
+    ContenderState,
+    LogLine,
+    Mode,
+    RecipeInfo,
+    Scene,
+    SceneAction,
+    SceneProgress,
+)
+from zktop.model.facts import Millis
 
 if TYPE_CHECKING:
     from zktop.model.findings.finding import Finding
@@ -84,79 +95,6 @@ class Feed(Protocol):
         """Write what is read from now on into this file; None ends that."""
 
 
-class Wish(msgspec.Struct, frozen=True):
-    """Contenders that the user wants to have."""
-
-    recipe: str
-    path: str
-    mode: str | None = None
-    hold_s: float | None = None  # None: until it is told to release
-    timeout_s: float | None = None
-    count: int = 1
-    flaw: str | None = None
-
-
-class Hand(msgspec.Struct, frozen=True):
-    """One contender of ours, as it stands now."""
-
-    name: str
-    recipe: str
-    path: str
-    mode: str
-    state: str
-    session: Session | None = None
-    holds: tuple[str, ...] = ()  # what it believes to hold
-    says: str = ""  # its last words
-    is_gone: bool = False
-
-
-class LogLine(msgspec.Struct, frozen=True):
-    """One thing that a contender, or the scene, has told."""
-
-    at: Millis
-    who: str  # nobody: the narration of the scene
-    says: str
-
-
-class SceneCard(msgspec.Struct, frozen=True):
-    """What a scene is about, before it is played."""
-
-    name: str
-    title: str
-    teaches: str
-    look_at: str
-    moves: tuple[str, ...] = ()
-
-
-class RecipeCard(msgspec.Struct, frozen=True):
-    """What a recipe is about."""
-
-    name: str
-    source: str
-    story: str
-    modes: tuple[str, ...] = ()
-    flaws: tuple[tuple[str, str], ...] = ()  # name, and what it does
-    broken: str | None = None
-
-
-Phase = Literal["empty", "paused", "playing", "over", "failed", "cleaning"]
-
-
-class Showing(msgspec.Struct, frozen=True):
-    """The scene that is on, if any."""
-
-    phase: Phase = "empty"
-    scene: SceneCard | None = None
-    folder: str | None = None  # where its locks are
-    played: int = 0  # moves
-    is_moving: bool = False  # in the middle of a move
-    problem: str | None = None
-
-
-ContenderAction = Literal["release", "cancel", "kill", "freeze", "thaw"]
-SceneAction = Literal["play", "pause", "step", "stop"]
-
-
 class WritePermission(Protocol):
     """Whether contenders may write; only what a person types gives it."""
 
@@ -176,7 +114,7 @@ class WritePermission(Protocol):
 
 
 class ContendersPort(Protocol):
-    """The contenders and scenes of ours; every call but `close` returns at once."""
+    """The demo contenders and scenes; every call but `close` returns at once."""
 
     @property
     def hosts(self) -> str:
@@ -184,48 +122,51 @@ class ContendersPort(Protocol):
 
     @property
     def root(self) -> str:
-        """The path below which scenes play, and contenders are started with one permission."""
+        """The path below which one permission is enough."""
 
     @property
     def permission(self) -> WritePermission:
-        """What `spawn` and `put_on` refuse to do anything without."""
+        """Nothing is started or played without it."""
 
     @property
-    def recipes(self) -> Sequence[RecipeCard]:
+    def recipes(self) -> Sequence[RecipeInfo]:
         """All recipes."""
 
     @property
-    def scenes(self) -> Sequence[SceneCard]:
+    def scenes(self) -> Sequence[Scene]:
         """All scenes."""
 
     @property
-    def hands(self) -> Sequence[Hand]:
-        """All contenders, in the order of their hiring; behind them who ended lately."""
+    def states(self) -> Sequence[ContenderState]:
+        """The contenders that run, in the order of their starts, then those that ended lately."""
 
     @property
-    def showing(self) -> Showing:
-        """The scene that is on."""
+    def progress(self) -> SceneProgress:
+        """The scene that is loaded, and how far it was played."""
 
-    def said(self, count: int, who: str | None = None) -> Sequence[LogLine]:
-        """Give the newest of what was told, by all or by one, oldest first."""
+    def log(self, count: int, who: str | None = None) -> Sequence[LogLine]:
+        """The newest lines of the log, of all contenders or of one, oldest first."""
 
-    def recipe_for(self, layout: str, mode: str) -> tuple[str, str] | None:
-        """Give a recipe and its mode whose contenders can join a lock of this layout so."""
+    def recipe_for(self, layout: str, mode: str) -> tuple[str, Mode] | None:
+        """A recipe and its mode whose contenders can queue up in a lock of this layout."""
 
-    def listen(self, heard: Callable[[], None], complain: Callable[[str], None]) -> None:
-        """Call these when something was told, or went wrong; on any thread."""
+    def listen(self, on_change: Callable[[], None], complain: Callable[[str], None]) -> None:
+        """Call these after every change, and when something went wrong; on any thread."""
 
-    def spawn(self, wish: Wish, typed: str | None = None) -> None:
-        """Start contenders; a lock outside the root needs the word that the user typed for it."""
+    def start(self, order: ContenderOrder, typed: str | None = None) -> None:
+        """Start a contender; outside the root only with the word that the user typed for it."""
 
-    def act(self, act: ContenderAction, name: str) -> None:
-        """Have something done to one contender."""
+    def act(self, action: ContenderAction, name: str) -> None:
+        """Release, cancel, kill, freeze or thaw one contender."""
 
-    def put_on(self, scene: str, *, paused: bool = False) -> None:
-        """Play a scene from its beginning; one that is on is taken down first."""
+    def play(self, scene: str) -> None:
+        """Play a scene from its beginning; the one that is loaded is cleaned up first."""
 
-    def steer(self, steer: SceneAction) -> None:
-        """Steer the scene that is on; `stop` takes it down and cleans up."""
+    def load(self, scene: str) -> None:
+        """Load a scene, paused before its first move."""
+
+    def control(self, action: SceneAction) -> None:
+        """Play, pause, step or stop the scene that is loaded; `stop` cleans up."""
 
     def close(self) -> None:
         """End all contenders and clean up."""

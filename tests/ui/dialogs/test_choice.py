@@ -2,25 +2,25 @@
 
 import pytest
 from ui.example_ensemble import trouble
+from ui.fake_contenders import FakeContenders, scene_of
 from ui.fake_feed import ToldFeed, settled
-from ui.fake_stage import Asked
 
+from zktop.demo_types import Scene, SceneProgress
 from zktop.ui.app import Zktop
 from zktop.ui.dialogs.choice import DialogList
-from zktop.ui.ports import SceneCard, Showing
 from zktop.ui.screens.demo.screen import DemoIndex
 from zktop.ui.settings import UiSettings
 from zktop.ui.widgets.text_view import TextList
 
 SCENES = tuple(
-    SceneCard(f"scene-{at}", f"The {at}. scene", "It teaches. " * 20, "The end of it.", ("one",))
+    scene_of(f"scene-{at}", f"The {at}. scene", "It teaches. " * 20, "The end of it.", "one")
     for at in range(30)
 )
 
 
-def app_with(scene: SceneCard) -> Zktop:
+def app_with(scene: Scene) -> Zktop:
     """An app in which this scene is on."""
-    stage = Asked(scenes=SCENES, showing=Showing("playing", scene, "/zktop-demo/x"))
+    stage = FakeContenders(scenes=SCENES, progress=SceneProgress(scene, "/zktop-demo/x"))
     return Zktop(ToldFeed(*trouble()), stage, look=UiSettings(page="demo"))
 
 

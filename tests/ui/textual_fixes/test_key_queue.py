@@ -10,8 +10,8 @@ from textual.command import CommandList, Hits
 from textual.widgets import OptionList
 from ui.example_ensemble import trouble
 from ui.example_states import idle_stage
+from ui.fake_contenders import FakeContenders
 from ui.fake_feed import ToldFeed, app_of, pressed, settled
-from ui.fake_stage import Asked
 
 from zktop.app.run_ui import wardrobe
 from zktop.ui.app import Zktop
@@ -38,7 +38,7 @@ DIALOGS = ["question_mark", "x", "colon", "N", "S", "T", "t"]
 def equipped(page: str) -> Zktop:
     """An app that has all its dialogs."""
     look = UiSettings(page=page, themes=partial(wardrobe, {"XDG_CONFIG_HOME": "/nowhere"}))
-    return Zktop(ToldFeed(*trouble()), Asked(), look=look)
+    return Zktop(ToldFeed(*trouble()), FakeContenders(), look=look)
 
 
 @pytest.mark.parametrize("key", ["enter", "escape"])
@@ -254,14 +254,14 @@ async def test_a_whole_way_through_a_dialog_may_be_typed_ahead(keys: tuple[str, 
 async def test_an_answer_may_be_typed_before_the_question_is_drawn() -> None:
     """Both questions of a first contender elsewhere; what comes after them goes to the page."""
     joins = {("kazoo-lock", "exclusive"): ("predecessor", "exclusive")}
-    stage = Asked(allow="ask", joins=joins)
+    stage = FakeContenders(allow="ask", joins=joins)
     app = Zktop(ToldFeed(*trouble()), stage)
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
         await hasty(app, "X", *"demo", "enter", *"orders", "enter", "4")
         await settled(pilot)
 
-        assert [(one[0], one[2]) for one in stage.asked] == [("spawn", "orders")]
+        assert [(one[0], one[2]) for one in stage.asked] == [("start", "orders")]
         assert named(app) == "sessions"
 
 

@@ -11,8 +11,8 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widget import Widget
 from ui.example_ensemble import trouble
+from ui.fake_contenders import FakeContenders
 from ui.fake_feed import ToldFeed, app_of, pressed, settled
-from ui.fake_stage import Asked
 
 from zktop.ui.app import Zktop
 from zktop.ui.screens import PAGES
@@ -63,7 +63,7 @@ async def test_every_page(entry: object, terminal: str, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
 async def test_every_dialog(key: str, size: tuple[int, int]) -> None:
     """The frame around it, with its title, however few lines there are inside."""
-    app = Zktop(ToldFeed(*trouble()), Asked())
+    app = Zktop(ToldFeed(*trouble()), FakeContenders())
     async with app.run_test(size=size) as pilot:
         await pressed(pilot, key)
         lines = await seen_alike(pilot)

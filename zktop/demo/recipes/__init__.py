@@ -1,40 +1,26 @@
 """The recipes, in the order in which they are best looked at."""
 
 from zktop.demo.client import LockClient
-from zktop.demo.messages import LockClaim
-from zktop.demo.recipes.base import Flaw, PlaceLostError, Recipe, flaw_of
-from zktop.demo.recipes.kazoo import KazooElection, KazooLock, KazooReadWrite, KazooSemaphore
-from zktop.demo.recipes.read_write import (
-    NaiveReadWrite,
-    ReadWrite,
-    ReadWriteHerd,
-    ReadWriteHerdHost,
-    ReadWriteHost,
-)
-from zktop.demo.recipes.sequential import (
-    Poll,
-    WatchParent,
-    WatchPredecessor,
-    WatchPredecessorByGet,
-)
-from zktop.demo.recipes.single_node import SingleNode
+from zktop.demo.recipes import kazoo, read_write, sequential, single_node
+from zktop.demo.recipes.base import PlaceLostError, Recipe, flaw_of
+from zktop.demo_types import LockClaim
 from zktop.errors import UsageError
 
 RECIPES: tuple[type[Recipe], ...] = (
-    Poll,
-    WatchParent,
-    WatchPredecessor,
-    WatchPredecessorByGet,
-    SingleNode,
-    ReadWriteHerd,
-    ReadWriteHerdHost,
-    ReadWrite,
-    ReadWriteHost,
-    NaiveReadWrite,
-    KazooLock,
-    KazooReadWrite,
-    KazooSemaphore,
-    KazooElection,
+    sequential.Poll,
+    sequential.WatchParent,
+    sequential.WatchPredecessor,
+    sequential.WatchPredecessorByGet,
+    single_node.SingleNode,
+    read_write.ReadWriteHerd,
+    read_write.ReadWriteHerdHost,
+    read_write.ReadWrite,
+    read_write.ReadWriteHost,
+    read_write.NaiveReadWrite,
+    kazoo.KazooLock,
+    kazoo.KazooReadWrite,
+    kazoo.KazooSemaphore,
+    kazoo.KazooElection,
 )
 _BY_NAME = {recipe.name: recipe for recipe in RECIPES}
 
@@ -64,4 +50,4 @@ def make_recipe(client: LockClient, claim: LockClaim, owner: str) -> Recipe:
     return recipe_of(claim)(client, claim, owner)
 
 
-__all__ = ["RECIPES", "Flaw", "PlaceLostError", "Recipe", "make_recipe", "recipe_of"]
+__all__ = ["RECIPES", "PlaceLostError", "Recipe", "make_recipe", "recipe_of"]

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 from kazoo.exceptions import ConnectionLoss, NoNodeError, SessionExpiredError
-from msgspec import Struct
 
 from zktop.demo.client import LockClient, Timeout
-from zktop.demo.messages import LockClaim, Mode
+from zktop.demo_types import Flaw, LockClaim, Mode, RecipeInfo
 from zktop.errors import UsageError
 
 SEQUENCE_NUMBER = r"(-?\d{9,10})$"
@@ -17,13 +16,6 @@ SEQUENCE_NUMBER = r"(-?\d{9,10})$"
 
 class PlaceLostError(Exception):
     """The contender's own node is gone: the session expired, or somebody deleted it."""
-
-
-class Flaw(Struct, frozen=True):
-    """A mistake that was made in real life, to be looked at."""
-
-    name: str
-    does: str
 
 
 class Recipe:
@@ -36,18 +28,21 @@ class Recipe:
     lists: ClassVar[str]
     decides: ClassVar[str]
     watches: ClassVar[str]
-    story: ClassVar[str] = ""  # the four of them in sentences
     modes: ClassVar[tuple[Mode, ...]] = ("exclusive",)
     flaws: ClassVar[tuple[Flaw, ...]] = ()
-    broken: ClassVar[str | None] = None  # what is wrong with it, when it never was right
+    broken: ClassVar[str | None] = None  # what is wrong with it even without a flaw
+    joins: ClassVar[tuple[str, ...]] = ()  # layouts of locks in which it can queue up
 
-    def __init_subclass__(cls) -> None:
-        """Put the story together."""
-        if hasattr(cls, "creates"):
-            cls.story = (
-                f"Creates {cls.creates}. Lists {cls.lists}. "
-                f"Decides: {cls.decides}. Watches {cls.watches}."
-            )
+    @classmethod
+    def info(cls) -> RecipeInfo:
+        """What this recipe does, for lists and dialogs."""
+        story = (
+            f"Creates {cls.creates}. Lists {cls.lists}. "
+            f"Decides: {cls.decides}. Watches {cls.watches}."
+        )
+        return RecipeInfo(
+            cls.name, cls.source, cls.brief, story, cls.modes, cls.flaws, cls.broken, cls.joins
+        )
 
     def __init__(self, client: LockClient, claim: LockClaim, owner: str) -> None:
         """Prepare to contend; nothing is written yet."""
@@ -73,7 +68,7 @@ class Recipe:
 
     def cancel(self) -> None:
         """Make a waiting `acquire` end; called from another thread."""
-        self.client.bell.stop()
+        self.client.wakeup.stop()
 
     @property
     def lost(self) -> bool:
@@ -89,12 +84,12 @@ class Recipe:
         self.client.retry(self.client.ensure_path, self.path)
 
     def _decide(self, says: str) -> None:
-        self.client.narrator.tell("decided", says, lock=self.path)
+        self.client.reporter.report("decided", says, lock=self.path)
 
     def _got(self) -> bool:
         self.holds = True
         says = f"acquired {self.path}" + ("" if self.mode == "exclusive" else f" ({self.mode})")
-        self.client.narrator.tell("acquired", says, lock=self.path, node=self.node)
+        self.client.reporter.report("acquired", says, lock=self.path, node=self.node)
         return True
 
     def _gave_up(self) -> bool:
@@ -103,12 +98,13 @@ class Recipe:
         if node:
             self._delete(node)
         self.node = None
-        self.client.narrator.tell("gave-up", f"gave up on {self.path}", lock=self.path, node=node)
+        says = f"gave up on {self.path}"
+        self.client.reporter.report("gave-up", says, lock=self.path, node=node)
         return False
 
-    def _wait(self, patience: Timeout) -> bool:
-        """Wait for the bell; False when the patience is over."""
-        return self.client.bell.wait(patience.left)
+    def _wait(self, deadline: Timeout) -> bool:
+        """Wait for the wakeup; False when the deadline is over."""
+        return self.client.wakeup.wait(deadline.left)
 
     def _delete(self, node: str) -> None:
         with contextlib.suppress(NoNodeError, SessionExpiredError):  # gone with its session
@@ -118,12 +114,12 @@ class Recipe:
     def _tell_releasing(self) -> None:
         """Stop relying on the lock before anybody else can have it."""
         if self.holds:
-            self.client.narrator.tell("releasing", f"gives {self.path} back", lock=self.path)
+            self.client.reporter.report("releasing", f"gives {self.path} back", lock=self.path)
 
     def _tell_released(self) -> None:
         what = f"released {self.path}" if self.holds else f"left the queue of {self.path}"
         says = f"{self.path} went with the session" if self.lost else what
-        self.client.narrator.tell("released", says, lock=self.path, node=self.node)
+        self.client.reporter.report("released", says, lock=self.path, node=self.node)
         self.node, self.holds = None, False
 
 
@@ -193,9 +189,9 @@ class QueueRecipe(Recipe):
 
     def _watch_if_there(self, name: str) -> bool:
         """Set an exists watch; False when the node has just gone, so that none is of use."""
-        self.client.bell.silence()
+        self.client.wakeup.clear()
         node = f"{self.path}/{name}"
-        return self.client.retry(self.client.exists, node, self.client.bell.ring) is not None
+        return self.client.retry(self.client.exists, node, self.client.wakeup.set) is not None
 
 
 def flaw_of(recipe: type[Recipe], name: str) -> Flaw:

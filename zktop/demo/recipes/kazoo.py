@@ -13,9 +13,9 @@ from kazoo.exceptions import (
 )
 
 from zktop.demo.client import LockClient, StoppedError, Timeout
-from zktop.demo.messages import LockClaim
-from zktop.demo.recipes.base import Flaw, PlaceLostError, Recipe
+from zktop.demo.recipes.base import PlaceLostError, Recipe
 from zktop.demo.recipes.sequential import PERSISTENT
+from zktop.demo_types import Flaw, LockClaim
 
 
 class KazooLock(Recipe):
@@ -29,6 +29,7 @@ class KazooLock(Recipe):
     decides = "the smallest number has the lock"
     watches = "the nearest lock node before its own, by reading it (get)"
     flaws: ClassVar[tuple[Flaw, ...]] = (PERSISTENT,)
+    joins: ClassVar[tuple[str, ...]] = ("kazoo-lock",)
 
     def __init__(self, client: LockClient, claim: LockClaim, owner: str) -> None:
         """Make kazoo's object."""
@@ -78,6 +79,7 @@ class KazooReadWrite(KazooLock):
     watches = "the nearest node before its own that excludes it, by reading it (get)"
     modes = ("read", "write")
     flaws: ClassVar[tuple[Flaw, ...]] = ()
+    joins: ClassVar[tuple[str, ...]] = ("kazoo-lock",)
 
     def _made(self) -> Any:  # kazoo has no types
         kind = self.client.ReadLock if self.mode == "read" else self.client.WriteLock
@@ -99,6 +101,7 @@ class KazooSemaphore(KazooLock):
     watches = "the one before it in the queue; once it is first there, the children of the pool"
     modes = ("lease",)
     flaws: ClassVar[tuple[Flaw, ...]] = ()
+    joins: ClassVar[tuple[str, ...]] = ("kazoo-semaphore",)
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Let kazoo acquire a lease."""
@@ -123,6 +126,7 @@ class KazooElection(KazooLock):
     watches = "the nearest node before its own, by reading it (get)"
     modes = ("candidate",)
     flaws: ClassVar[tuple[Flaw, ...]] = ()
+    joins: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, client: LockClient, claim: LockClaim, owner: str) -> None:
         """Stand for election on a thread of its own."""
@@ -133,14 +137,14 @@ class KazooElection(KazooLock):
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Wait to be elected."""
-        patience = Timeout(timeout)
+        deadline = Timeout(timeout)
         self._campaign.start()
         while not self._elected():
-            if patience.over or not self._campaign.is_alive():
+            if deadline.over or not self._campaign.is_alive():
                 self._kazoo.cancel()
                 self._campaign.join()
                 return self._not_elected()
-            self.client.bell.wait(patience.left)
+            self.client.wakeup.wait(deadline.left)
         return self._got()
 
     def release(self) -> None:
@@ -153,7 +157,7 @@ class KazooElection(KazooLock):
         self._done.set()
 
     def _elected(self) -> bool:
-        self.client.bell.silence()
+        self.client.wakeup.clear()
         return self.node is not None
 
     def _not_elected(self) -> bool:
@@ -169,11 +173,11 @@ class KazooElection(KazooLock):
             _translated(lambda: self._kazoo.run(self._lead))
         except (PlaceLostError, StoppedError) as failure:
             self._failure = failure
-        self.client.bell.ring()
+        self.client.wakeup.set()
 
     def _lead(self) -> None:
         self._settle(f"{self.path}/{self._kazoo.lock.node}")
-        self.client.bell.ring()
+        self.client.wakeup.set()
         self._done.wait()
 
 

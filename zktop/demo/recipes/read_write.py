@@ -3,8 +3,11 @@
 The Python article's sample, which sorts whole names, so that `read-` comes before `write-`.
 """
 
+from typing import ClassVar
+
 from zktop.demo.client import Timeout
-from zktop.demo.recipes.base import Flaw, PlaceLostError, QueueRecipe
+from zktop.demo.recipes.base import PlaceLostError, QueueRecipe
+from zktop.demo_types import Flaw
 
 HOST_NAMES = r".+-[RW]-"
 PLAIN_NAMES = "read-|write-"
@@ -22,14 +25,15 @@ class ReadWrite(QueueRecipe):
     watches = "the last writer before it (a reader) or the node right before it (a writer)"
     modes = ("read", "write")
     pattern = PLAIN_NAMES
+    joins: ClassVar[tuple[str, ...]] = ("rw-read-write",)
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Wait for the last node before us that excludes us."""
-        patience = Timeout(timeout)
+        deadline = Timeout(timeout)
         me = self._join(self._prefix())
         while ahead := self._ahead(me, self._queue()):
             self._decide(f"{ahead[-1]} is before {me} and excludes it")
-            if self._watch_if_there(ahead[-1]) and not self._wait(patience):
+            if self._watch_if_there(ahead[-1]) and not self._wait(deadline):
                 return self._gave_up()
         self._decide(f"nobody before {me} excludes it")
         return self._got()
@@ -54,6 +58,7 @@ class ReadWriteHost(ReadWrite):
     brief = "the same as rw, with the host in the nodes' names"
     creates = "an ephemeral <host>-R-<number> or <host>-W-<number> node below the lock"
     pattern = HOST_NAMES
+    joins: ClassVar[tuple[str, ...]] = ("rw-host",)
 
     def _prefix(self) -> str:
         return f"{self.owner.replace('/', '_')}-{self.mode[0].upper()}-"
@@ -68,22 +73,23 @@ class ReadWriteHerd(ReadWrite):
     name = "rw-herd"
     source = "article 3, read/write version 1: read- and write- nodes"
     brief = "readers share; all watch the children: a herd"
+    joins: ClassVar[tuple[str, ...]] = ()
     watches = "the children of the lock, so every change wakes everybody: a herd"
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Look again whenever anything under the lock changes."""
-        patience = Timeout(timeout)
+        deadline = Timeout(timeout)
         me = self._join(self._prefix())
         while ahead := self._ahead(me, self._queue_watched()):
             self._decide(f"{ahead[-1]} is before {me} and excludes it: wait for any change")
-            if not self._wait(patience):
+            if not self._wait(deadline):
                 return self._gave_up()
         self._decide(f"nobody before {me} excludes it")
         return self._got()
 
     def _queue_watched(self) -> list[str]:
-        self.client.bell.silence()
-        watch = self.client.bell.ring
+        self.client.wakeup.clear()
+        watch = self.client.wakeup.set
         return self._queue(self.client.retry(self.client.get_children, self.path, watch))
 
 
@@ -93,6 +99,7 @@ class ReadWriteHerdHost(ReadWriteHerd, ReadWriteHost):
     name = "rw-herd-host"
     source = "article 3, read/write version 1: host1-W- and host2-R- nodes"
     brief = "the same as rw-herd, with the host in the nodes' names"
+    joins: ClassVar[tuple[str, ...]] = ()
     creates = "an ephemeral <host>-R-<number> or <host>-W-<number> node below the lock"
 
 
@@ -125,11 +132,11 @@ class NaiveReadWrite(QueueRecipe):
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Wait until the names say that it is our turn."""
-        patience = Timeout(timeout)
+        deadline = Timeout(timeout)
         me = self._join(f"{self.mode}-")
         while (first := self._sorted(me)[0]) != me and self._excluded_by(first):
             self._decide(f"{first} sorts before {me}")
-            if not self._came_back(first, patience):
+            if not self._came_back(first, deadline):
                 return self._gave_up()
         self._decide(f"no name that matters sorts before {me}")
         return self._got()
@@ -143,8 +150,8 @@ class NaiveReadWrite(QueueRecipe):
     def _excluded_by(self, first: str) -> bool:
         return self.mode == "write" or first.startswith("write-")
 
-    def _came_back(self, first: str, patience: Timeout) -> bool:
+    def _came_back(self, first: str, deadline: Timeout) -> bool:
         if self._has_flaw(SPIN):
-            self.client.bell.check()
-            return not patience.over
-        return not self._watch_if_there(first) or self._wait(patience)
+            self.client.wakeup.check()
+            return not deadline.over
+        return not self._watch_if_there(first) or self._wait(deadline)

@@ -6,7 +6,8 @@ The Java and the PHP article: everybody watches the one before, and only one wak
 from kazoo.exceptions import ConnectionLoss, NoNodeError
 
 from zktop.demo.client import Timeout
-from zktop.demo.recipes.base import Flaw, PlaceLostError, QueueRecipe
+from zktop.demo.recipes.base import PlaceLostError, QueueRecipe
+from zktop.demo_types import Flaw
 
 FAILED_POLL_HOLDS = Flaw(
     "failed-poll-holds",
@@ -30,14 +31,14 @@ class Poll(QueueRecipe):
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Ask until our name is the smallest."""
-        patience = Timeout(timeout)
+        deadline = Timeout(timeout)
         me = self._join("lock-")
-        while not patience.over:
+        while not deadline.over:
             if self._is_smallest(me):
                 return self._got()
-            self.client.bell.silence()
-            left = patience.left
-            self.client.bell.wait(
+            self.client.wakeup.clear()
+            left = deadline.left
+            self.client.wakeup.wait(
                 self.claim.poll_s if left is None else min(left, self.claim.poll_s)
             )
         return self._gave_up()
@@ -80,19 +81,19 @@ class WatchParent(QueueRecipe):
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Look again whenever anything under the lock changes."""
-        patience = Timeout(timeout)
+        deadline = Timeout(timeout)
         me = self._join("lock-")
         while True:
             if self._place(me, queue := self._queue_watched()) == 0:
                 self._decide(f"{me} is the smallest")
                 return self._got()
             self._decide(f"{queue[0]} is the smallest: wait for any change")
-            if not self._wait(patience):
+            if not self._wait(deadline):
                 return self._gave_up()
 
     def _queue_watched(self) -> list[str]:
-        self.client.bell.silence()
-        listed = self.client.retry(self.client.get_children, self.path, self.client.bell.ring)
+        self.client.wakeup.clear()
+        listed = self.client.retry(self.client.get_children, self.path, self.client.wakeup.set)
         return self._queue(listed)
 
 
@@ -138,23 +139,24 @@ class WatchPredecessor(QueueRecipe):
     watches = "the node right before its own (exists), so a release wakes one"
     pattern = "lock-"
     flaws = (MICROSECONDS, NO_RECHECK, VOID_WATCH, BLIND_RETRY, PERSISTENT)
+    joins = ("plain-lock",)
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Queue up, and once more if the session was lost meanwhile."""
-        patience = Timeout(timeout)
+        deadline = Timeout(timeout)
         for attempt in range(RETRIES):
             try:
-                return self._wait_in_line(patience)
+                return self._wait_in_line(deadline)
             except PlaceLostError:
                 self._decide(f"our node is gone: attempt {attempt + 2}")
         raise PlaceLostError
 
-    def _wait_in_line(self, patience: Timeout) -> bool:
+    def _wait_in_line(self, deadline: Timeout) -> bool:
         me = self._join("lock-")
         while (place := self._place(me, queue := self._queue())) > 0:
             previous = queue[place - 1]
             self._decide(f"{previous} is before {me}")
-            if self._watch(previous) and not self._notified(patience):
+            if self._watch(previous) and not self._notified(deadline):
                 return self._gave_up()
         self._decide(f"{me} is first")
         return self._got()
@@ -163,27 +165,27 @@ class WatchPredecessor(QueueRecipe):
         if not self._has_flaw(VOID_WATCH):
             return self._watch_if_there(previous)
         while self.client.exists(f"{self.path}/{previous}"):
-            self.client.bell.wait(0.02)
+            self.client.wakeup.wait(0.02)
         self._watch_if_there(previous)
         return True
 
-    def _notified(self, patience: Timeout) -> bool:
+    def _notified(self, deadline: Timeout) -> bool:
         """Wait for the watch; False when the time is over."""
-        if self._has_flaw(MICROSECONDS) and patience.left is not None:
-            self.client.bell.wait(patience.left / 1000)
-            return not patience.over
-        if not self._wait(patience):
+        if self._has_flaw(MICROSECONDS) and deadline.left is not None:
+            self.client.wakeup.wait(deadline.left / 1000)
+            return not deadline.over
+        if not self._wait(deadline):
             return False
         if self._has_flaw(NO_RECHECK):
-            return self._look_once(patience)
+            return self._look_once(deadline)
         return True
 
-    def _look_once(self, patience: Timeout) -> bool:
+    def _look_once(self, deadline: Timeout) -> bool:
         assert self.node  # noqa: S101  we stand in the queue
         if self._place(self.node.rpartition("/")[2], self._queue()) > 0:
             self._decide("not ours yet: goes on waiting, without a watch")
-            self.client.bell.silence()
-            return self._wait(patience)
+            self.client.wakeup.clear()
+            return self._wait(deadline)
         return True
 
     def _join(self, prefix: str) -> str:
@@ -220,18 +222,18 @@ class WatchPredecessorByGet(QueueRecipe):
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Wait for the one before us, whoever that is at the time."""
-        patience = Timeout(timeout)
+        deadline = Timeout(timeout)
         me = self._join("lock_")
         while place := self._place(me, queue := self._queue()):
             previous = queue[place - 1]
             self._decide(f"{previous} is before {me}")
-            self.client.bell.silence()
+            self.client.wakeup.clear()
             try:
-                self.client.get(f"{self.path}/{previous}", self.client.bell.ring)
+                self.client.get(f"{self.path}/{previous}", self.client.wakeup.set)
             except (NoNodeError, ConnectionLoss):
                 self._decide(f"{previous} went while the watch was set: look again")
                 continue
-            if not self._wait(patience):
+            if not self._wait(deadline):
                 return self._gave_up()
         self._decide(f"{me} is first")
         return self._got()

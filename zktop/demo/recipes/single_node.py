@@ -18,14 +18,15 @@ class SingleNode(Recipe):
     lists = "nothing: there is no queue"
     decides = "whoever manages to create the node has the lock"
     watches = "the lock node (exists); when it goes, all wake and try, and anybody may win"
+    joins = ("single-node",)
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Try to create the node whenever it is gone."""
-        patience = Timeout(timeout)
+        deadline = Timeout(timeout)
         self._begin()
         while not self._created():
             self._decide(f"{self.path} is there already: wait until it goes")
-            if self._watch_if_there() and not self._wait(patience):
+            if self._watch_if_there() and not self._wait(deadline):
                 return self._gave_up()
         return self._got()
 
@@ -64,6 +65,6 @@ class SingleNode(Recipe):
         return stat is not None and stat.ephemeralOwner == self.client.session
 
     def _watch_if_there(self) -> bool:
-        self.client.bell.silence()
-        watch = self.client.bell.ring
+        self.client.wakeup.clear()
+        watch = self.client.wakeup.set
         return self.client.retry(self.client.exists, self.path, watch) is not None

@@ -1,68 +1,39 @@
-"""The scenes, in the order in which they are best seen."""
+"""The scenes, in the order of their list. To add one: a `Scene` in a module, an entry here."""
 
-from zktop.demo.scenes.deadlocks import AB_BA, FAIRNESS, KNOT, PHILOSOPHERS, TRAFFIC, UPGRADE
-from zktop.demo.scenes.failures import (
-    CRASH,
-    ELECTION,
-    GHOST,
-    LOST_WAKE_UP,
-    ORPHAN,
-    OVERSLEEP,
-    WORK_FAILS,
-)
-from zktop.demo.scenes.mistakes import (
-    BUSY_TIME_OUT,
-    FAILED_POLL,
-    MIXED,
-    NAIVE_SORT,
-    NO_RECHECK,
-    SPIN,
-)
-from zktop.demo.scenes.queues import (
-    HERD,
-    NO_HERD,
-    POLLING,
-    QUEUE,
-    READ_WRITE_HERD,
-    READERS_AND_WRITERS,
-    SINGLE_HERD,
-    STARVATION,
-    THREE_WINDOWS,
-    TIME_OUT,
-)
-from zktop.demo.scenes.scene import ExpectedQueue, Scene, SceneEnd
+from zktop.demo.scenes import deadlocks, failures, mistakes, queues
+from zktop.demo_types import Scene
 from zktop.errors import UsageError
 
 SCENES: tuple[Scene, ...] = (
-    QUEUE,
-    THREE_WINDOWS,
-    POLLING,
-    HERD,
-    NO_HERD,
-    SINGLE_HERD,
-    READERS_AND_WRITERS,
-    READ_WRITE_HERD,
-    TIME_OUT,
-    WORK_FAILS,
-    CRASH,
-    OVERSLEEP,
-    ELECTION,
-    AB_BA,
-    PHILOSOPHERS,
-    UPGRADE,
-    FAIRNESS,
-    KNOT,
-    NAIVE_SORT,
-    MIXED,
-    STARVATION,
-    ORPHAN,
-    GHOST,
-    LOST_WAKE_UP,
-    NO_RECHECK,
-    FAILED_POLL,
-    BUSY_TIME_OUT,
-    SPIN,
-    TRAFFIC,
+    queues.QUEUE,
+    queues.THREE_WINDOWS,
+    queues.POLLING,
+    queues.HERD,
+    queues.NO_HERD,
+    queues.SINGLE_HERD,
+    queues.READERS_AND_WRITERS,
+    queues.READ_WRITE_HERD,
+    queues.TIME_OUT,
+    failures.WORK_FAILS,
+    failures.CRASH,
+    failures.OVERSLEEP,
+    failures.ELECTION,
+    deadlocks.AB_BA,
+    deadlocks.PHILOSOPHERS,
+    deadlocks.UPGRADE,
+    deadlocks.FAIRNESS,
+    deadlocks.KNOT,
+    mistakes.NAIVE_SORT,
+    mistakes.MIXED,
+    queues.STARVATION,
+    failures.ORPHAN,
+    failures.GHOST,
+    failures.LOST_WAKE_UP,
+    mistakes.NO_RECHECK,
+    mistakes.FAILED_POLL,
+    mistakes.BUSY_TIME_OUT,
+    mistakes.SPIN,
+    deadlocks.TRAFFIC,
 )
 
 
@@ -80,6 +51,3 @@ def scene_named(name: str) -> Scene:
             return scene
     known = ", ".join(scene.name for scene in SCENES)
     raise UsageError(f"there is no scene {name!r}; there are: {known}")
-
-
-__all__ = ["SCENES", "ExpectedQueue", "Scene", "SceneEnd", "scene_named"]

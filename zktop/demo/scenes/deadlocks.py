@@ -3,17 +3,17 @@
 A scene that moves: traffic on some locks, and a deadlock that forms in the middle of it.
 """
 
-from zktop.demo.messages import LockClaim, Mode
-from zktop.demo.scenes.scene import (
+from zktop.demo.scenes.scene import behind, contends
+from zktop.demo_types import (
     CommandContender,
     ExpectedQueue,
     ExpectedStep,
+    LockClaim,
+    Mode,
     Scene,
     SceneEnd,
     SceneMove,
     StartContender,
-    behind,
-    contends,
 )
 
 

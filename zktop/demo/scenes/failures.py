@@ -1,15 +1,13 @@
 """Scenes in which something fails: processes, sessions, connections, answers."""
 
-from zktop.demo.scenes.scene import (
+from zktop.demo.scenes.scene import behind, contends, first
+from zktop.demo_types import (
     CommandContender,
     ExpectedQueue,
     ExpectedStep,
     Scene,
     SceneEnd,
     SceneMove,
-    behind,
-    contends,
-    first,
 )
 
 CRASH = Scene(

@@ -1,15 +1,13 @@
 """Scenes that show what is wrong with some recipes."""
 
-from zktop.demo.scenes.scene import (
+from zktop.demo.scenes.scene import behind, contends, first
+from zktop.demo_types import (
     CommandContender,
     ExpectedQueue,
     ExpectedStep,
     Scene,
     SceneEnd,
     SceneMove,
-    behind,
-    contends,
-    first,
 )
 
 NAIVE_SORT = Scene(

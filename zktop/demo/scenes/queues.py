@@ -2,7 +2,8 @@
 
 from msgspec import structs
 
-from zktop.demo.scenes.scene import (
+from zktop.demo.scenes.scene import behind, contends, first
+from zktop.demo_types import (
     CommandContender,
     ExpectedQueue,
     ExpectedStep,
@@ -10,9 +11,6 @@ from zktop.demo.scenes.scene import (
     SceneEnd,
     SceneMove,
     StartContender,
-    behind,
-    contends,
-    first,
 )
 
 QUEUE = Scene(

@@ -1,19 +1,27 @@
-"""What has contenders of ours do something; nothing else here ever writes to ZooKeeper.
+"""Actions on demo contenders: start, release, cancel, kill, freeze, play a scene.
 
-The first key of a session that would write asks for permission, and the stage refuses without it.
-What acts on a contender acts on the one under the cursor; where a lock is under the cursor, on
-the contender of ours in it that the deed makes most sense for.
+Nothing else in the UI writes to ZooKeeper. The first of these actions in a session asks for
+permission, and `ContendersPort` refuses without it. An action is for the contender under the
+cursor; where a lock is under the cursor, it is for the contender in it that fits best: the
+holder for a release, the first waiter for a cancel.
 """
 
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from zktop.demo_types import (
+    ContenderAction,
+    ContenderOrder,
+    ContenderState,
+    LockClaim,
+    Mode,
+)
 from zktop.ui.dialogs.choice import ChoiceDialog, Choosable
 from zktop.ui.dialogs.confirm import ConfirmDialog
 from zktop.ui.dialogs.new_contender import NewContender
 from zktop.ui.keys import DEMO
-from zktop.ui.ports import ContenderAction, ContendersPort, Hand, SceneCard, Wish
+from zktop.ui.ports import ContendersPort
 from zktop.ui.state import Selection
 
 if TYPE_CHECKING:
@@ -21,9 +29,9 @@ if TYPE_CHECKING:
 
 RECORDING: Final = "Contenders need a live ensemble: this is a recording."
 READ_ONLY: Final = "This is read-only: zktop starts no contenders (--read-only, or demo.allow)."
-NOBODY = "No contender of ours is here. N starts one."
-SAYS: Final = {"read": "read", "write": "write", "exclusive": "own"}
-FIRST: Final[dict[ContenderAction, tuple[str, ...]]] = {  # in which state it is most likely meant
+NO_CONTENDER: Final = "No contender of ours is here. N starts one."
+VERBS: Final = {"read": "read", "write": "write", "exclusive": "own"}
+PREFERRED_STATES: Final[dict[ContenderAction, tuple[str, ...]]] = {
     "release": ("holds",),
     "cancel": ("waits",),
     "kill": ("holds", "waits"),
@@ -32,100 +40,106 @@ FIRST: Final[dict[ContenderAction, tuple[str, ...]]] = {  # in which state it is
 }
 
 
-def _with_stage(deed: "Callable[[Zktop, ContendersPort], None]", app: "Zktop") -> None:
+def _if_possible(action: "Callable[[Zktop, ContendersPort], None]", app: "Zktop") -> None:
     if app.stage is None:
         app.tell(why_none(app))
     else:
-        deed(app, app.stage)
+        action(app, app.stage)
 
 
 def why_none(app: "Zktop") -> str:
-    """Say why there are no contenders in this session."""
+    """The reason why this session has no contenders."""
     return READ_ONLY if app.feed.is_live else RECORDING
 
 
-def allowed(app: "Zktop", stage: ContendersPort, deed: Callable[[], None]) -> None:
-    """Do what writes below the demo root; the first one in a session only after a question."""
-    permission = stage.permission
+def with_permission(app: "Zktop", port: ContendersPort, action: Callable[[], None]) -> None:
+    """Run an action that writes below the demo root; ask before the first one of a session."""
+    permission = port.permission
     if permission.is_given:
-        deed()
+        action()
         return
 
     def answered(typed: str | None) -> None:
         if typed is not None and permission.give(typed):
-            deed()
+            action()
 
     question = (
         f"zktop's contenders are real ZooKeeper clients. They create and delete znodes "
-        f"on {stage.hosts}, below {stage.root}. You are asked this once; "
-        f"a lock outside {stage.root} is asked about each time."
+        f"on {port.hosts}, below {port.root}. You are asked this once; "
+        f"a lock outside {port.root} is asked about each time."
     )
-    app.push_screen(ConfirmDialog(f"Write to {stage.hosts}?", question, permission.word), answered)
+    app.push_screen(ConfirmDialog(f"Write to {port.hosts}?", question, permission.word), answered)
 
 
 def play(app: "Zktop", scene: str, *, steps: bool = False) -> None:
-    """Play a scene, or one move of it, on screen 6."""
-    stage = app.stage
-    if stage is None:
+    """Play a scene, or its first move, on screen 6."""
+    port = app.stage
+    if port is None:
         return
 
-    def deed() -> None:
-        stage.put_on(scene, paused=steps)
+    def start() -> None:
         if steps:
-            stage.steer("step")
+            port.load(scene)
+            port.control("step")
+        else:
+            port.play(scene)
         if app.page is None or app.page.NAME != DEMO:
             app.turn_to(DEMO)
 
-    allowed(app, stage, deed)
+    with_permission(app, port, start)
 
 
-def _new(app: "Zktop", stage: ContendersPort) -> None:
-    allowed(app, stage, lambda: _order(app, stage))
-
-
-def _order(app: "Zktop", stage: ContendersPort) -> None:
-    """Have the user fill in what contender it shall be."""
+def new_contender(app: "Zktop", port: ContendersPort) -> None:
+    """Open the order dialog, filled in for the recipe or the lock under the cursor."""
     path = app.pointed.path
-    first = Wish(stage.recipes[0].name, path or f"{stage.root}/lock")
+    first = _order(port.recipes[0].name, path or f"{port.root}/lock")
     recipe = app.page.recipe if app.page is not None else None
     if recipe is not None:
-        first = Wish(recipe, f"{stage.root}/lock")
-    elif path is not None:
-        joined = stage.recipe_for(_layout(app, path), "exclusive")
-        first = Wish(joined[0], path, joined[1]) if joined else first
+        first = _order(recipe, f"{port.root}/lock")
+    elif path is not None and (joined := port.recipe_for(_layout(app, path), "exclusive")):
+        first = _order(joined[0], path, joined[1])
 
-    def filled_in(wish: Wish | None) -> None:
-        if wish is not None:
-            _spawn(app, stage, wish)
+    def filled_in(orders: tuple[ContenderOrder, ...] | None) -> None:
+        if orders:
+            _start(app, port, *orders)
 
-    app.push_screen(NewContender(stage.recipes, first), filled_in)
+    def ask() -> None:
+        app.push_screen(NewContender(port.recipes, first), filled_in)
+
+    with_permission(app, port, ask)
 
 
-def _more(mode: str, app: "Zktop", stage: ContendersPort) -> None:
-    """Send one more into the lock under the cursor, by a recipe that fits in."""
+def _order(recipe: str, path: str, mode: Mode | None = None) -> ContenderOrder:
+    return ContenderOrder(recipe, (LockClaim(recipe, path, mode),))
+
+
+def _join(mode: str, app: "Zktop", port: ContendersPort) -> None:
+    """Start a contender in the lock under the cursor, of a recipe that fits its layout."""
     path = app.pointed.path
     if path is None:
         app.tell("There is no lock under the cursor. N starts a contender anywhere.")
         return
     layout = _layout(app, path)
-    recipe = stage.recipe_for(layout, mode)
+    recipe = port.recipe_for(layout, mode)
     if recipe is None:
-        none = f"None of our recipes joins a {layout} to {SAYS[mode]} it. N lists all."
+        none = f"None of our recipes joins a {layout} to {VERBS[mode]} it. N lists all."
         gone = f"There is no lock at {path} now. N starts a contender anywhere."
         app.tell(none if layout else gone)
         return
-    wish = Wish(recipe[0], path, recipe[1])
-    allowed(app, stage, lambda: _spawn(app, stage, wish))
+    order = _order(recipe[0], path, recipe[1])
+    with_permission(app, port, lambda: _start(app, port, order))
 
 
-def _spawn(app: "Zktop", stage: ContendersPort, wish: Wish) -> None:
-    """Start contenders; a lock outside the demo root is asked about each time."""
-    word = stage.permission.word_for(wish.path)
-    many = f"{wish.count} contenders" if wish.count > 1 else "a contender"
+def _start(app: "Zktop", port: ContendersPort, *orders: ContenderOrder) -> None:
+    """Start contenders; ask each time for a lock outside the demo root."""
+    path = orders[0].claims[0].path
+    word = port.permission.word_for(path)
+    many = f"{len(orders)} contenders" if len(orders) > 1 else "a contender"
 
     def start(typed: str | None) -> None:
-        app.tell(f"Starting {many} for {wish.path}.")
-        stage.spawn(wish, typed)
+        app.tell(f"Starting {many} for {path}.")
+        for order in orders:
+            port.start(order, typed)
 
     def answered(typed: str | None) -> None:
         if typed is not None:
@@ -135,51 +149,53 @@ def _spawn(app: "Zktop", stage: ContendersPort, wish: Wish) -> None:
         start(None)
         return
     question = (
-        f"{wish.path} on {stage.hosts} is not below {stage.root}: real programs may use this "
+        f"{path} on {port.hosts} is not below {port.root}: real programs may use this "
         f"lock. Starting {many} there creates znodes in it and may keep others waiting."
     )
-    app.push_screen(ConfirmDialog(f"Outside {stage.root}", question, word), answered)
+    app.push_screen(ConfirmDialog(f"Outside {port.root}", question, word), answered)
 
 
-def _act(act: ContenderAction, app: "Zktop", stage: ContendersPort) -> None:
-    hand = chosen(stage.hands, app.pointed, act)
-    if hand is None:
+def _act(action: ContenderAction, app: "Zktop", port: ContendersPort) -> None:
+    contender = chosen(port.states, app.pointed, action)
+    if contender is None:
         name = app.pointed.hand
-        app.tell(f"{name} is gone. N starts another one." if name else NOBODY)
-    elif act == "freeze" and hand.state == "frozen":
-        stage.act("thaw", hand.name)
+        app.tell(f"{name} is gone. N starts another one." if name else NO_CONTENDER)
+    elif action == "freeze" and contender.state == "frozen":
+        port.act("thaw", contender.name)
     else:
-        stage.act(act, hand.name)
+        port.act(action, contender.name)
 
 
-def chosen(hands: Sequence[Hand], subject: Selection, act: ContenderAction) -> Hand | None:
-    """Find the contender of ours that is meant."""
-    living = [hand for hand in hands if not hand.is_gone]
-    if subject.hand:
-        return next((hand for hand in living if hand.name == subject.hand), None)
-    if subject.session:
-        return next((hand for hand in living if hand.session == subject.session), None)
-    here = [hand for hand in living if subject.path in (hand.path, *hand.holds)]
-    states = (*FIRST[act], *(hand.state for hand in here))
-    return min(here, key=lambda hand: states.index(hand.state), default=None)
+def chosen(
+    states: Sequence[ContenderState], selection: Selection, action: ContenderAction
+) -> ContenderState | None:
+    """The contender that an action is for."""
+    running = [one for one in states if not one.is_gone]
+    if selection.hand:
+        return next((one for one in running if one.name == selection.hand), None)
+    if selection.session:
+        return next((one for one in running if one.session == selection.session), None)
+    here = [one for one in running if selection.path in (one.path, *one.holds)]
+    order = (*PREFERRED_STATES[action], *(one.state for one in here))
+    return min(here, key=lambda one: order.index(one.state), default=None)
 
 
-def _scene(app: "Zktop", stage: ContendersPort) -> None:
-    options = [Choosable(one.name, one.title, _about(one)) for one in stage.scenes]
-    on = stage.showing.scene
+def _choose_scene(app: "Zktop", port: ContendersPort) -> None:
+    options = [
+        Choosable(one.name, one.title, (one.teaches, f"Look at: {one.look_at}"))
+        for one in port.scenes
+    ]
+    loaded = port.progress.scene
 
-    def chosen_one(name: str | None) -> None:
+    def answered(name: str | None) -> None:
         if name is not None:
             play(app, name)
 
-    def choose() -> None:
-        app.push_screen(ChoiceDialog("Play a scene", options, on.name if on else None), chosen_one)
+    def ask() -> None:
+        current = loaded.name if loaded else None
+        app.push_screen(ChoiceDialog("Play a scene", options, current), answered)
 
-    allowed(app, stage, choose)
-
-
-def _about(scene: SceneCard) -> tuple[str, ...]:
-    return (scene.teaches, f"Look at: {scene.look_at}")
+    with_permission(app, port, ask)
 
 
 def _layout(app: "Zktop", path: str) -> str:
@@ -189,13 +205,13 @@ def _layout(app: "Zktop", path: str) -> str:
 
 
 ACTIONS: "Final[dict[str, Callable[[Zktop], None]]]" = {
-    "new": partial(_with_stage, _new),
-    "new_reader": partial(_with_stage, partial(_more, "read")),
-    "new_writer": partial(_with_stage, partial(_more, "write")),
-    "new_exclusive": partial(_with_stage, partial(_more, "exclusive")),
-    "release": partial(_with_stage, partial(_act, "release")),
-    "cancel": partial(_with_stage, partial(_act, "cancel")),
-    "kill": partial(_with_stage, partial(_act, "kill")),
-    "freeze": partial(_with_stage, partial(_act, "freeze")),
-    "scene": partial(_with_stage, _scene),
+    "new": partial(_if_possible, new_contender),
+    "new_reader": partial(_if_possible, partial(_join, "read")),
+    "new_writer": partial(_if_possible, partial(_join, "write")),
+    "new_exclusive": partial(_if_possible, partial(_join, "exclusive")),
+    "release": partial(_if_possible, partial(_act, "release")),
+    "cancel": partial(_if_possible, partial(_act, "cancel")),
+    "kill": partial(_if_possible, partial(_act, "kill")),
+    "freeze": partial(_if_possible, partial(_act, "freeze")),
+    "scene": partial(_if_possible, _choose_scene),
 }

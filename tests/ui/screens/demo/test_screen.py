@@ -3,31 +3,30 @@
 import pytest
 from msgspec.structs import replace
 from ui.example_ensemble import trouble
+from ui.fake_contenders import AB_BA, FakeContenders, contender, order_of, scene_of
 from ui.fake_feed import ToldFeed, frames, settled
-from ui.fake_stage import AB_BA, Asked
 
+from zktop.demo_types import LogLine, SceneProgress
 from zktop.ui.actions.contenders import chosen
 from zktop.ui.app import Zktop
-from zktop.ui.ports import Hand, LogLine, SceneCard, Showing, Wish
 from zktop.ui.settings import UiSettings
 from zktop.ui.state import Selection
 
-ANN = Hand(
-    "ann", "poll", "/zktop-demo/x/orders", "exclusive", "holds", 0xA, ("/zktop-demo/x/orders",)
-)
-BOB = Hand("bob", "poll", "/zktop-demo/x/orders", "exclusive", "waits", 0xB)
-CID = Hand("cid", "poll", "/zktop-demo/x/stock", "exclusive", "frozen", 0xC)
-DEAD = Hand("dan", "poll", "/zktop-demo/x/orders", "exclusive", "ended", 0xD, is_gone=True)
+ORDERS = "/zktop-demo/x/orders"
+ANN = contender("ann", ORDERS, "holds", 0xA, holds=(ORDERS,))
+BOB = contender("bob", ORDERS, "waits", 0xB)
+CID = contender("cid", "/zktop-demo/x/stock", "frozen", 0xC)
+DEAD = contender("dan", ORDERS, "ended", 0xD)
 OTHERS = ("queue", "herd", "no-herd", "busy-time-out", "crash", "time-out", "traffic")
-PLAYING = Showing("playing", AB_BA, "/zktop-demo/ab-ba", played=1, is_moving=True)
+PLAYING = SceneProgress(AB_BA, "/zktop-demo/ab-ba", played=1, is_moving=True)
 
 
-def app_with(stage: Asked, *, page: str = "demo") -> Zktop:
+def app_with(stage: FakeContenders, *, page: str = "demo") -> Zktop:
     """The UI with this stage, and one lock of somebody."""
     return Zktop(ToldFeed(*frames()), stage, look=UiSettings(page=page))
 
 
-async def asked_after(stage: Asked, *keys: str) -> list[tuple[object, ...]]:
+async def asked_after(stage: FakeContenders, *keys: str) -> list[tuple[object, ...]]:
     """What the stage was asked for by these keys."""
     app = app_with(stage)
     async with app.run_test(size=(120, 36)) as pilot:
@@ -37,7 +36,7 @@ async def asked_after(stage: Asked, *keys: str) -> list[tuple[object, ...]]:
     return stage.asked
 
 
-async def shown(stage: Asked, size: tuple[int, int] = (120, 36)) -> str:
+async def shown(stage: FakeContenders, size: tuple[int, int] = (120, 36)) -> str:
     """What the page shows."""
     app = app_with(stage)
     async with app.run_test(size=size) as pilot:
@@ -46,14 +45,14 @@ async def shown(stage: Asked, size: tuple[int, int] = (120, 36)) -> str:
 
 async def test_lists_scenes_and_recipes() -> None:
     """The programme has everything that can be played or started."""
-    text = await shown(Asked())
+    text = await shown(FakeContenders())
 
     assert all(name in text for name in ("queue", "ab-ba", "poll", "rw"))
 
 
 async def test_shows_the_moves_of_the_scene_that_is_on() -> None:
     """Moves that were played, the one being played, and its title."""
-    text = await shown(Asked(showing=PLAYING))
+    text = await shown(FakeContenders(progress=PLAYING))
 
     assert "Two locks in two orders" in text
     assert "✓  1 first" in text
@@ -63,7 +62,9 @@ async def test_shows_the_moves_of_the_scene_that_is_on() -> None:
 
 async def test_shows_contenders_and_their_words() -> None:
     """Who is there, in which state, and what was told last."""
-    text = await shown(Asked(hands=[ANN, DEAD], lines=[LogLine(1000, "ann", "acquired it")]))
+    text = await shown(
+        FakeContenders(states=[ANN, DEAD], lines=[LogLine(1000, "ann", "acquired it")])
+    )
 
     assert "ann" in text
     assert "holds" in text
@@ -75,34 +76,34 @@ async def test_follows_what_is_told() -> None:
     """The newest line is in sight, however many there are."""
     lines = [LogLine(1000, "ann", f"line {number}") for number in range(200)]
 
-    assert "line 199" in await shown(Asked(lines=lines))
+    assert "line 199" in await shown(FakeContenders(lines=lines))
 
 
 async def test_enter_plays_the_scene_under_the_cursor() -> None:
     """The first line is the first scene."""
-    assert await asked_after(Asked(), "enter") == [("put on", "queue", False)]
+    assert await asked_after(FakeContenders(), "enter") == [("play", "queue")]
 
 
 async def test_down_goes_to_the_next_scene() -> None:
     """And enter plays that one."""
-    assert await asked_after(Asked(), "j", "enter") == [("put on", "ab-ba", False)]
+    assert await asked_after(FakeContenders(), "j", "enter") == [("play", "ab-ba")]
 
 
 @pytest.mark.parametrize(
-    ("showing", "key", "asked"),
+    ("progress", "key", "asked"),
     [
-        (PLAYING, "space", [("steer", "pause")]),
-        (Showing("paused", AB_BA), "space", [("steer", "play")]),
-        (Showing("paused", AB_BA), "right_square_bracket", [("steer", "step")]),
-        (Showing(), "right_square_bracket", [("put on", "queue", True), ("steer", "step")]),
-        (PLAYING, "E", [("steer", "stop")]),
+        (PLAYING, "space", [("control", "pause")]),
+        (SceneProgress(AB_BA), "space", [("control", "play")]),
+        (SceneProgress(AB_BA), "right_square_bracket", [("control", "step")]),
+        (SceneProgress(), "right_square_bracket", [("load", "queue"), ("control", "step")]),
+        (PLAYING, "E", [("control", "stop")]),
     ],
 )
 async def test_scenes_are_steered_by_keys(
-    showing: Showing, key: str, asked: list[tuple[object, ...]]
+    progress: SceneProgress, key: str, asked: list[tuple[object, ...]]
 ) -> None:
     """Space plays and pauses, ] steps, E ends."""
-    assert await asked_after(Asked(showing=showing), key) == asked
+    assert await asked_after(FakeContenders(progress=progress), key) == asked
 
 
 @pytest.mark.parametrize(
@@ -118,12 +119,12 @@ async def test_keys_act_on_the_contender_under_the_cursor(
     key: str, asked: tuple[object, ...]
 ) -> None:
     """The first contender is under the cursor until another one is."""
-    assert await asked_after(Asked(hands=[ANN, BOB]), key) == [asked]
+    assert await asked_after(FakeContenders(states=[ANN, BOB]), key) == [asked]
 
 
 async def test_a_frozen_contender_is_thawed_by_the_same_key() -> None:
     """Z undoes what Z did."""
-    assert await asked_after(Asked(hands=[CID]), "Z") == [("thaw", "cid")]
+    assert await asked_after(FakeContenders(states=[CID]), "Z") == [("thaw", "cid")]
 
 
 @pytest.mark.parametrize(
@@ -148,48 +149,48 @@ def test_finds_the_contender_that_is_meant(subject: Selection, act: str, name: s
 
 async def test_capital_s_plays_the_chosen_scene() -> None:
     """The dialog narrows while one types."""
-    assert await asked_after(Asked(), "S", *"ab-", "enter") == [("put on", "ab-ba", False)]
+    assert await asked_after(FakeContenders(), "S", *"ab-", "enter") == [("play", "ab-ba")]
 
 
 async def test_capital_s_and_escape_play_nothing() -> None:
     """Leaving a dialog does nothing."""
-    assert await asked_after(Asked(), "S", "escape") == []
+    assert await asked_after(FakeContenders(), "S", "escape") == []
 
 
 async def test_capital_n_starts_what_the_form_says() -> None:
     """The form begins with the first recipe below the demo root."""
-    ((_, wish, typed),) = await asked_after(Asked(), "N", "enter")
+    ((_, order, typed),) = await asked_after(FakeContenders(), "N", "enter")
 
-    assert wish == Wish("poll", "/zktop-demo/lock", "exclusive")
+    assert order == order_of("poll", "/zktop-demo/lock", "exclusive")
     assert typed is None
 
 
 async def test_enter_on_a_recipe_starts_contenders_of_that_one() -> None:
     """The form begins with the recipe under the cursor, whatever lock was looked at before."""
-    ((_, wish, _),) = await asked_after(Asked(hands=[ANN]), "G", "enter", "enter")
+    ((_, order, _),) = await asked_after(FakeContenders(states=[ANN]), "G", "enter", "enter")
 
-    assert wish == Wish("rw", "/zktop-demo/lock", "read")
+    assert order == order_of("rw", "/zktop-demo/lock", "read")
 
 
 async def test_a_recipe_is_forgotten_on_other_screens() -> None:
     """There N means a contender for the lock under the cursor."""
-    ((_, wish, _),) = await asked_after(Asked(), "G", "1", "N", "enter")
+    ((_, order, _),) = await asked_after(FakeContenders(), "G", "1", "N", "enter")
 
-    assert wish.recipe == "poll"
+    assert order.claims[0].recipe == "poll"
 
 
 @pytest.mark.parametrize("name", ["time-out", "busy-time-out"])
 async def test_the_first_that_fits_is_chosen_while_one_types(name: str) -> None:
     """A whole name means that scene, even where another one's name ends with it."""
-    scenes = [SceneCard(one, one, "", "", ("only",)) for one in OTHERS]
-    asked = await asked_after(Asked(scenes=scenes), "S", *name, "enter")
+    scenes = [scene_of(one, one, "", "", "only") for one in OTHERS]
+    asked = await asked_after(FakeContenders(scenes=scenes), "S", *name, "enter")
 
-    assert asked == [("put on", name, False)]
+    assert asked == [("play", name)]
 
 
 async def test_capital_n_says_what_is_wrong_with_the_form() -> None:
     """A path that is none is refused in a sentence, and the form stays."""
-    stage = Asked()
+    stage = FakeContenders()
     app = app_with(stage)
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -203,15 +204,15 @@ async def test_capital_n_says_what_is_wrong_with_the_form() -> None:
 @pytest.mark.parametrize(("key", "mode"), [("R", "read"), ("W", "write"), ("X", "exclusive")])
 async def test_one_more_contender_joins_the_lock(key: str, mode: str) -> None:
     """By a recipe whose contenders fit into a lock of this layout."""
-    stage = Asked(hands=[ANN], joins={("", mode): ("rw", mode)})
+    stage = FakeContenders(states=[ANN], joins={("", mode): ("rw", mode)})
 
-    assert await asked_after(stage, key) == [("spawn", Wish("rw", ANN.path, mode), None)]
+    assert await asked_after(stage, key) == [("start", order_of("rw", ANN.path, mode), None)]
 
 
 async def test_says_so_when_no_recipe_fits() -> None:
     """A mutex has no readers; and a lock that is gone has none either."""
-    gone = Zktop(ToldFeed(), Asked(hands=[ANN]), look=UiSettings(page="demo"))
-    there = Zktop(ToldFeed(*trouble()), Asked(), look=UiSettings(page="locks"))
+    gone = Zktop(ToldFeed(), FakeContenders(states=[ANN]), look=UiSettings(page="demo"))
+    there = Zktop(ToldFeed(*trouble()), FakeContenders(), look=UiSettings(page="locks"))
     told = []
     for app in (gone, there):
         async with app.run_test(size=(120, 36), notifications=True) as pilot:
@@ -226,7 +227,7 @@ async def test_says_so_when_no_recipe_fits() -> None:
 
 async def test_says_so_when_a_contender_is_gone() -> None:
     """It is in the list for a while, but nothing can be asked of it any more."""
-    app = app_with(Asked(hands=[replace(ANN, is_gone=True)]))
+    app = app_with(FakeContenders(states=[replace(ANN, exit_code=0)]))
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await settled(pilot)
         await pilot.press("tab", "tab", "U")
@@ -238,7 +239,7 @@ async def test_says_so_when_a_contender_is_gone() -> None:
 
 async def test_tells_what_went_wrong() -> None:
     """A complaint of the stage is shown, whichever thread it comes from."""
-    stage = Asked()
+    stage = FakeContenders()
     app = app_with(stage)
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await settled(pilot)
@@ -249,7 +250,7 @@ async def test_tells_what_went_wrong() -> None:
 async def test_a_filter_sifts_the_contenders_and_what_they_say() -> None:
     """By any word of theirs, and by state and owner as everywhere else."""
     lines = (LogLine(0, "ann", "I hold it."), LogLine(0, "bob", "I wait for it."))
-    stage = Asked(hands=(ANN, BOB, CID), lines=lines)
+    stage = FakeContenders(states=(ANN, BOB, CID), lines=lines)
     app = app_with(stage)
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -266,7 +267,7 @@ async def test_a_filter_sifts_the_contenders_and_what_they_say() -> None:
 async def test_a_filter_of_an_owner_leaves_what_that_one_said() -> None:
     """Of a long narration, the part of one contender."""
     lines = (LogLine(0, "ann", "I hold it."), LogLine(0, "bob", "I wait for it."))
-    app = app_with(Asked(hands=(ANN, BOB), lines=lines))
+    app = app_with(FakeContenders(states=(ANN, BOB), lines=lines))
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
         await pilot.press("slash", *"owner:bob", "enter")

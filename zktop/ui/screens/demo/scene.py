@@ -1,7 +1,7 @@
-"""The scene that is on, as lines: what it teaches, its moves, and what to look at."""
+"""Lines about a scene or a recipe: what a scene teaches, its moves, what to look at."""
 
+from zktop.demo_types import RecipeInfo, Scene, SceneProgress
 from zktop.model.format import count
-from zktop.ui.ports import RecipeCard, SceneCard, Showing
 from zktop.ui.styled_text import Ink, Line, Run, line, wrapped
 
 MARKS: dict[str, tuple[str, Ink]] = {
@@ -19,23 +19,23 @@ WORDS: dict[str, tuple[str, Ink]] = {
 }
 
 
-def showing_lines(showing: Showing, width: int) -> list[Line]:
-    """Draw the scene that is on."""
-    scene = showing.scene
-    word, ink = WORDS[showing.phase]
+def progress_lines(progress: SceneProgress, width: int) -> list[Line]:
+    """The loaded scene, with its moves, or an invitation to play one."""
+    scene = progress.scene
+    word, ink = WORDS[progress.phase]
     if scene is None:
         return [line(("SCENE  ", "title"), (word, ink), ". "), *_invitation(width)]
-    moves = f"{showing.played}/{len(scene.moves)}"
+    moves = f"{progress.played}/{len(scene.moves)}"
     lines = [line(("SCENE  ", "title"), (scene.title, "strong"), f"  {moves}  ", (word, ink))]
     lines += wrapped(scene.teaches, width, indent="  ")
-    for number, says in enumerate(scene.moves, start=1):
-        lines += _move(number, says, showing, width)
-    if showing.problem:
-        lines += wrapped(showing.problem, width, "critical", "  ")
+    for number, move in enumerate(scene.moves, start=1):
+        lines += _move(number, move.says, progress, width)
+    if progress.problem:
+        lines += wrapped(progress.problem, width, "critical", "  ")
     lines += [line()]
     lines += wrapped(f"Look at: {scene.look_at}", width, "info", "  ")
-    if showing.folder:
-        lines.append(line(("  Its locks are below ", "dim"), (showing.folder, "dim")))
+    if progress.folder:
+        lines.append(line(("  Its locks are below ", "dim"), (progress.folder, "dim")))
     return lines
 
 
@@ -47,9 +47,9 @@ def _invitation(width: int) -> list[Line]:
     return wrapped(said, width, "dim", "  ")
 
 
-def _move(number: int, says: str, showing: Showing, width: int) -> list[Line]:
-    state = "done" if number <= showing.played else "ahead"
-    if number == showing.played + 1 and showing.is_moving:
+def _move(number: int, says: str, progress: SceneProgress, width: int) -> list[Line]:
+    state = "done" if number <= progress.played else "ahead"
+    if number == progress.played + 1 and progress.is_moving:
         state = "now"
     mark, ink = MARKS[state]
     first, *rest = wrapped(says, width - 7, "dim" if state == "ahead" else "plain") or [()]
@@ -57,8 +57,8 @@ def _move(number: int, says: str, showing: Showing, width: int) -> list[Line]:
     return [head, *((Run(" " * 7), *more) for more in rest)]
 
 
-def scene_lines(scene: SceneCard, width: int) -> list[Line]:
-    """Tell what a scene is about that is not on."""
+def scene_lines(scene: Scene, width: int) -> list[Line]:
+    """What a scene that is not loaded teaches."""
     moves = count(len(scene.moves), "move")
     lines = [line(("SCENE  ", "title"), (scene.title, "strong"), f"  {moves}")]
     lines += wrapped(scene.teaches, width, indent="  ")
@@ -68,13 +68,13 @@ def scene_lines(scene: SceneCard, width: int) -> list[Line]:
     return lines
 
 
-def recipe_lines(recipe: RecipeCard, width: int) -> list[Line]:
-    """Tell what a recipe does."""
+def recipe_lines(recipe: RecipeInfo, width: int) -> list[Line]:
+    """What a recipe does, and its flaws."""
     lines = [line(("RECIPE  ", "title"), (recipe.name, "strong"), f"  {recipe.source}")]
     lines += wrapped(recipe.story, width, indent="  ")
     if recipe.broken:
         lines += wrapped(f"BROKEN: {recipe.broken}", width, "critical", "  ")
-    for name, does in recipe.flaws:
-        lines += wrapped(f"mistake {name}: {does}", width, "warning", "  ")
+    for flaw in recipe.flaws:
+        lines += wrapped(f"mistake {flaw.name}: {flaw.does}", width, "warning", "  ")
     lines += [line(), line(("  enter starts contenders of it", "dim"))]
     return lines

@@ -6,11 +6,12 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
+from zktop.demo_types import ContenderState, LogLine, RecipeInfo, Scene
 from zktop.ui.filters import Filter, FilterCount
 from zktop.ui.messages import PlayScene, PressKey, ShowPage
-from zktop.ui.ports import ContendersPort, Hand, LogLine, RecipeCard, SceneCard
+from zktop.ui.ports import ContendersPort
 from zktop.ui.screens.common.status_codes import ink_of_deadlock
-from zktop.ui.screens.demo.scene import recipe_lines, scene_lines, showing_lines
+from zktop.ui.screens.demo.scene import progress_lines, recipe_lines, scene_lines
 from zktop.ui.screens.screen import Page
 from zktop.ui.state import Selection, ViewState
 from zktop.ui.styled_text import Ink, Line, Run, line, wrapped
@@ -25,7 +26,7 @@ STATES: dict[str, Ink] = {
     "suspended": "warning",
     "lost": "critical",
 }
-LINES_SHOWN = 300
+MAX_LINES = 300
 NOBODY = (line((" nobody yet; N starts one, S plays a scene", "dim")),)
 NONE_PASSES = (line((" none of them passes the filter; esc takes it away", "warning")),)
 
@@ -78,19 +79,19 @@ class DemoScreen(Page):
             return
         self._show_programme(stage)
         self._show_play(stage, moment)
-        hands = [hand for hand in stage.hands if _passes(hand, moment)]
-        self.passed = FilterCount(len(hands), len(stage.hands)) if moment.filter else None
+        hands = [hand for hand in stage.states if _passes(hand, moment)]
+        self.passed = FilterCount(len(hands), len(stage.states)) if moment.filter else None
         self._show_hands(hands, stage)
         self._show_said(said, stage, moment.filter)
 
-    def _show_hands(self, shown: list[Hand], stage: ContendersPort) -> None:
+    def _show_hands(self, shown: list[ContenderState], stage: ContendersPort) -> None:
         hands = self.query_one("#hands", Table)
         hands.styles.height = 2 + max(1, len(shown))
-        hands.show(shown, NONE_PASSES if stage.hands else NOBODY)
+        hands.show(shown, NONE_PASSES if stage.states else NOBODY)
 
     def _show_programme(self, stage: ContendersPort) -> None:
         programme = self.query_one(DemoIndex)
-        on = stage.showing.scene.name if stage.showing.scene else None
+        on = stage.progress.scene.name if stage.progress.scene else None
         lines: list[Line] = [line(("SCENES", "title"))]
         lines += [_entry(one.name, is_on=one.name == on) for one in stage.scenes]
         lines += [line(), line(("RECIPES", "title"))]
@@ -105,26 +106,27 @@ class DemoScreen(Page):
         pane = self.query_one("#play", TextView)
         width = max(20, pane.size.width - 1)
         target = self.query_one(DemoIndex).target
-        showing = stage.showing
-        is_other = isinstance(target, SceneCard) and (
-            showing.scene is None or showing.scene.name != target.name
+        progress = stage.progress
+        is_other = isinstance(target, Scene) and (
+            progress.scene is None or progress.scene.name != target.name
         )
-        if self.focused_pane == "programme" and isinstance(target, RecipeCard):
+        if self.focused_pane == "programme" and isinstance(target, RecipeInfo):
             lines = recipe_lines(target, width)
-        elif self.focused_pane == "programme" and is_other and showing.phase in ("empty", "over"):
+        elif self.focused_pane == "programme" and is_other and progress.phase in ("empty", "over"):
             lines = scene_lines(target, width)  # type: ignore[arg-type]  # a scene, says is_other
         else:
-            lines = [*showing_lines(showing, width), *_verdict(moment, width)]
+            lines = [*progress_lines(progress, width), *_verdict(moment, width)]
         pane.styles.height = len(lines)
         pane.show(lines)
 
     def _show_said(self, pane: LogView, stage: ContendersPort, wanted: Filter) -> None:
         """Show what was told: by all, or by the contender that the user has chosen."""
         hand = self.query_one("#hands", Table).row
-        who = hand.name if isinstance(hand, Hand) and self.focused_pane == "hands" else None
+        is_meant = self.focused_pane == "hands"
+        who = hand.name if isinstance(hand, ContenderState) and is_meant else None
         said = [
             one
-            for one in stage.said(LINES_SHOWN, who)
+            for one in stage.log(MAX_LINES, who)
             if wanted.passes({"": f"{one.who} {one.says}", "owner": one.who})
         ]
         lines = _told(said, max(20, pane.size.width))
@@ -147,44 +149,44 @@ class DemoScreen(Page):
                 self.post_message(ShowPage("lock", self.subject))
             return
         target = self.query_one(DemoIndex).target
-        if isinstance(target, SceneCard):
+        if isinstance(target, Scene):
             self.post_message(PlayScene(target.name))
-        elif isinstance(target, RecipeCard):
+        elif isinstance(target, RecipeInfo):
             self.post_message(PressKey("new"))
 
     def do_scene_play(self) -> None:
         """Play on, or pause."""
-        if self._stage is not None and self._stage.showing.scene is not None:
-            is_on = self._stage.showing.phase == "playing"
-            self._stage.steer("pause" if is_on else "play")
+        if self._stage is not None and self._stage.progress.scene is not None:
+            is_on = self._stage.progress.phase == "playing"
+            self._stage.control("pause" if is_on else "play")
 
     def do_scene_step(self) -> None:
         """Play one move; of the scene under the cursor when none is on."""
         if self._stage is None:
             return
         target = self.query_one(DemoIndex).target
-        if self._stage.showing.scene is not None:
-            self._stage.steer("step")
-        elif isinstance(target, SceneCard):
+        if self._stage.progress.scene is not None:
+            self._stage.control("step")
+        elif isinstance(target, Scene):
             self.post_message(PlayScene(target.name, steps=True))
 
     def do_scene_stop(self) -> None:
         """Take the scene down."""
-        if self._stage is not None and self._stage.showing.scene is not None:
-            self._stage.steer("stop")
+        if self._stage is not None and self._stage.progress.scene is not None:
+            self._stage.control("stop")
 
     @property
     def recipe(self) -> str | None:
         """The recipe under the cursor."""
         target = self.query_one(DemoIndex).target
-        is_meant = self.focused_pane == "programme" and isinstance(target, RecipeCard)
-        return target.name if is_meant and isinstance(target, RecipeCard) else None
+        is_meant = self.focused_pane == "programme" and isinstance(target, RecipeInfo)
+        return target.name if is_meant and isinstance(target, RecipeInfo) else None
 
     @property
     def subject(self) -> Selection:
         """The contender under the cursor."""
         hand = self.query_one("#hands", Table).row
-        if not isinstance(hand, Hand):
+        if not isinstance(hand, ContenderState):
             return Selection()
         return Selection(path=hand.path, session=hand.session, hand=hand.name)
 
@@ -193,7 +195,7 @@ class DemoScreen(Page):
         if self._stage is None:
             return ""
         return "\n".join(
-            f"{clock(one.at)} {one.who}: {one.says}" for one in self._stage.said(LINES_SHOWN)
+            f"{clock(one.at)} {one.who}: {one.says}" for one in self._stage.log(MAX_LINES)
         )
 
 
@@ -212,31 +214,31 @@ def _verdict(moment: ViewState, width: int) -> list[Line]:
     return []
 
 
-def _passes(hand: Hand, moment: ViewState) -> bool:
+def _passes(hand: ContenderState, moment: ViewState) -> bool:
     words = f"{hand.name} {hand.state} {hand.path} {hand.recipe} {hand.mode} {hand.says}"
     state = {"holds": "holding", "waits": "waiting"}.get(hand.state, hand.state)
     return moment.filter.passes({"": words, "state": state, "owner": hand.name})
 
 
-def _lock(hand: Hand) -> Line:
+def _lock(hand: ContenderState) -> Line:
     """Name the lock without what all demo locks have in front."""
     return line("/".join(hand.path.split("/")[-2:]))
 
 
-def _state(hand: Hand) -> Line:
+def _state(hand: ContenderState) -> Line:
     ink: Ink = "dim" if hand.is_gone else STATES.get(hand.state, "plain")
     return line((hand.state, ink))
 
 
 COLUMNS = (
-    Column[Hand](
+    Column[ContenderState](
         "CONTENDER", 14, lambda hand: line((hand.name, "dim" if hand.is_gone else "ours"))
     ),
-    Column[Hand]("STATE", 18, _state),
-    Column[Hand]("LOCK", 16, _lock, share=1),
-    Column[Hand]("MODE", 9, lambda hand: line(hand.mode), rank=2),
-    Column[Hand]("RECIPE", 14, lambda hand: line(hand.recipe), rank=1),
-    Column[Hand]("SAYS", 16, lambda hand: line((hand.says, "dim")), share=2),
+    Column[ContenderState]("STATE", 18, _state),
+    Column[ContenderState]("LOCK", 16, _lock, share=1),
+    Column[ContenderState]("MODE", 9, lambda hand: line(hand.mode), rank=2),
+    Column[ContenderState]("RECIPE", 14, lambda hand: line(hand.recipe), rank=1),
+    Column[ContenderState]("SAYS", 16, lambda hand: line((hand.says, "dim")), share=2),
 )
 
 

@@ -1,0 +1,390 @@
+"""Values that the demo, the app and the UI share: contender orders, steps and states, scenes.
+
+All of them are frozen. A contender order travels unchanged from the dialog that fills it in to
+the child process that carries it out. Nothing in here starts a process or talks to ZooKeeper.
+"""
+
+from typing import Annotated, Literal, Self
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from zktop.model.facts import Millis, Session
+from zktop.model.text import Text
+
+DEMO_ROOT = "/zktop-demo"
+Mode = Literal["exclusive", "read", "write", "lease", "candidate"]
+WorkStyle = Literal["hold", "oversleep", "raise", "die", "never"]
+Seconds = Annotated[float, Meta(ge=0)]
+
+# Orders
+
+
+class ClientSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How a contender connects. Never put it on a command line: it may hold secrets."""
+
+    hosts: str = "127.0.0.1:2181"
+    session_timeout_s: Annotated[float, Meta(gt=0)] = 6.0
+    connect_timeout_s: Annotated[float, Meta(gt=0)] = 10.0
+    auth: tuple[tuple[str, str], ...] = ()  # scheme, credentials
+    sasl: dict[str, str] = {}
+    tls: bool = False
+    tls_ca: str | None = None
+    tls_cert: str | None = None
+    tls_key: str | None = None
+    tls_verify: bool = True
+
+
+class LockClaim(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One lock that a contender wants, and how."""
+
+    recipe: str
+    path: str
+    mode: Mode | None = None  # None: the first mode of the recipe
+    flaw: str | None = None
+    timeout_s: Seconds | None = None
+    leases: Annotated[int, Meta(ge=1)] = 1
+    poll_s: Annotated[float, Meta(gt=0)] = 1.0
+    gate: bool = False  # ask for the lock only after the command `go`
+
+
+class ContenderOrder(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Everything about one contender: its name, its locks in order, its work, its connection."""
+
+    name: str
+    claims: Annotated[tuple[LockClaim, ...], Meta(min_length=1)]
+    connection: ClientSettings = ClientSettings()
+    work: WorkStyle = "hold"
+    hold_s: Seconds | None = None  # None: until the command `release`
+    sleep_s: Seconds = 0.0  # how long the work style `oversleep` blocks the process
+    rounds: Annotated[int, Meta(ge=0)] = 1  # 0: without end
+    pause_s: Seconds = 0.0  # between two rounds
+    root: str = DEMO_ROOT
+    anywhere: bool = False  # may write outside the root: only when the user asked for it
+    exclusion_path: str | None = None  # where the server proves that the work is exclusive
+
+
+# What contenders report
+
+StepKind = Literal[
+    "connected",
+    "suspended",  # the connection is gone, the session may still live
+    "lost",  # the session is gone, and with it every node and every lock
+    "waiting",  # at a gate, for the command `go`
+    "created",
+    "listed",
+    "decided",
+    "watching",
+    "notified",
+    "acquired",
+    "working",
+    "clash",  # another contender is in the critical section at the same time
+    "releasing",  # from here on it no longer relies on the lock
+    "released",
+    "gave-up",
+    "failed",
+    "ended",
+]
+
+
+class ContenderStep(Struct, frozen=True, omit_defaults=True):
+    """One thing that a contender did or saw, with a sentence for people."""
+
+    who: Text
+    what: StepKind
+    says: Text
+    at: str
+    lock: Text | None = None
+    node: Text | None = None  # what was created, watched, notified or released
+    requests: int = 0  # for locks, sent by this contender so far
+    session: Text | None = None  # with `connected`: the session id, as 0x and hex
+
+    def line(self) -> str:
+        """The step as one line for people."""
+        return f"{self.at[11:23]} {self.who}: {self.says}"
+
+    def json(self) -> str:
+        """The step as one line of JSON."""
+        return msgspec.json.encode(self).decode()
+
+
+class LogLine(Struct, frozen=True):
+    """One line of the demo's log: a step of a contender, or the narration of the scene."""
+
+    at: Millis
+    who: str  # empty: the narration
+    says: str
+
+
+# States
+
+ContenderActivity = Literal[
+    "starting",  # the process runs and is not connected yet
+    "ready",  # connected, between two locks or two rounds
+    "waits",  # for a lock
+    "at-gate",  # for the command `go`
+    "holds",
+    "releases",
+    "leaves",
+]
+ACTIVITY_AFTER: dict[StepKind, ContenderActivity] = {
+    "waiting": "at-gate",
+    "created": "waits",
+    "decided": "waits",
+    "watching": "waits",
+    "acquired": "holds",
+    "working": "holds",
+    "releasing": "releases",
+    "released": "ready",
+    "gave-up": "ready",
+    "failed": "ready",
+    "lost": "ready",
+    "ended": "leaves",
+}
+
+
+class ContenderState(Struct, frozen=True):
+    """One contender of ours, folded from its steps: what it believes, not what ZooKeeper knows."""
+
+    order: ContenderOrder
+    pid: int
+    activity: ContenderActivity = "starting"
+    connection_loss: Literal["suspended", "lost"] | None = None
+    frozen: bool = False
+    session: Session | None = None
+    holds: tuple[str, ...] = ()  # paths of the locks that it believes to hold
+    last: ContenderStep | None = None
+    exit_code: int | None = None  # of its process; a negative one is the signal that killed it
+    last_words: Text = Text("")  # the last line of its stderr
+
+    @property
+    def name(self) -> str:
+        return self.order.name
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether its process has ended."""
+        return self.exit_code is not None
+
+    @property
+    def state(self) -> str:
+        """The state in one word or two; the most serious condition comes first."""
+        if self.exit_code is not None:
+            return "ended" if self.exit_code >= 0 else f"killed by signal {-self.exit_code}"
+        return "frozen" if self.frozen else self.connection_loss or self.activity
+
+    @property
+    def claim(self) -> LockClaim:
+        """The lock that it asks for now, or the one that it acquired last."""
+        return self.order.claims[min(len(self.holds), len(self.order.claims) - 1)]
+
+    @property
+    def path(self) -> str:
+        return self.claim.path
+
+    @property
+    def mode(self) -> str:
+        return self.claim.mode or ""
+
+    @property
+    def recipe(self) -> str:
+        """The recipe, with the flaw in brackets where it has one."""
+        flaw = f" ({self.claim.flaw})" if self.claim.flaw else ""
+        return self.claim.recipe + flaw
+
+    @property
+    def says(self) -> str:
+        """The last sentence that it reported."""
+        return self.last_words or (self.last.says if self.last else "starting")
+
+    def after(self, step: ContenderStep) -> Self:
+        """The state after one more step."""
+        activity = ACTIVITY_AFTER.get(step.what, self.activity)
+        if step.what == "connected":
+            activity = "ready" if self.activity == "starting" else self.activity
+            session = int(step.session, 16) if step.session else None
+            return replace(
+                self, activity=activity, connection_loss=None, session=session, last=step
+            )
+        loss = step.what if step.what in ("suspended", "lost") else self.connection_loss
+        holds = self._holds_after(step)
+        return replace(self, activity=activity, connection_loss=loss, holds=holds, last=step)
+
+    def after_exit(self, code: int, last_words: Text) -> Self:
+        """The state after the end of the process."""
+        return replace(self, exit_code=code, last_words=last_words, holds=())
+
+    def _holds_after(self, step: ContenderStep) -> tuple[str, ...]:
+        match step.what:
+            case "acquired" if step.lock:
+                return (*self.holds, step.lock)
+            case "releasing" if step.lock in self.holds:
+                released = len(self.holds) - 1 - self.holds[::-1].index(step.lock)
+                return self.holds[:released] + self.holds[released + 1 :]
+            case "lost":
+                return ()
+        return self.holds
+
+
+ContenderAction = Literal["release", "cancel", "kill", "freeze", "thaw"]
+
+# Recipes
+
+
+class Flaw(Struct, frozen=True):
+    """A mistake from real code that a recipe can make on request."""
+
+    name: str
+    does: str
+
+
+class RecipeInfo(Struct, frozen=True):
+    """What a recipe does, in words, and what can be ordered of it."""
+
+    name: str
+    source: str
+    brief: str  # one short line, for a list of recipes
+    story: str
+    modes: tuple[Mode, ...] = ("exclusive",)
+    flaws: tuple[Flaw, ...] = ()
+    broken: str | None = None  # what is wrong with it even without a flaw
+    joins: tuple[str, ...] = ()  # layouts of locks in which its contenders can queue up
+
+
+# Scenes
+
+CommandName = Literal["go", "release", "cancel", "kill", "freeze", "thaw", "cut"]
+DeadlockKind = Literal["cycle", "fairness", "knot", "upgrade", "upgraders", "watches", "election"]
+
+
+class StartContender(Struct, frozen=True, forbid_unknown_fields=True):
+    """A contender enters. The paths of its claims are names of locks in the scene's folder."""
+
+    name: str
+    claims: tuple[LockClaim, ...]
+    work: WorkStyle = "hold"
+    hold_s: float | None = None
+    sleep_sessions: float = 0.0  # how long `oversleep` blocks, in session time-outs
+    rounds: int = 1
+    pause_s: float = 0.0
+
+    def order(self, folder: str, root: str, connection: ClientSettings) -> ContenderOrder:
+        """The order for this contender, with its locks in this folder."""
+        return ContenderOrder(
+            self.name,
+            tuple(replace(claim, path=f"{folder}/{claim.path}") for claim in self.claims),
+            connection,
+            work=self.work,
+            hold_s=self.hold_s,
+            sleep_s=self.sleep_sessions * connection.session_timeout_s,
+            rounds=self.rounds,
+            pause_s=self.pause_s,
+            root=root,
+        )
+
+
+class CommandContender(Struct, frozen=True):
+    """A contender gets a command, or its process gets a signal."""
+
+    name: str
+    command: CommandName
+    seconds: float = 0.0  # for `cut`
+
+
+class ExpectedStep(Struct, frozen=True):
+    """A step that a contender must report, and how often, before the next move."""
+
+    name: str
+    what: StepKind
+    times: int = 1
+    ever: bool = False  # count since the contender started: it may come before the move does
+
+
+class SceneMove(Struct, frozen=True):
+    """One move of a scene: its narration, what is done, and what must happen then."""
+
+    says: str
+    acts: tuple[StartContender | CommandContender, ...] = ()
+    until: tuple[ExpectedStep, ...] = ()
+    ended: tuple[str, ...] = ()  # contenders whose processes must end
+    together: bool = False  # start contenders at once: their order does not matter
+    rest_s: float = 0.0  # wait so long before the move, so that idle contenders are seen idle
+
+
+class ExpectedQueue(Struct, frozen=True):
+    """The holders and waiters of one lock, by contenders' names, in the order of the queue."""
+
+    holders: tuple[str, ...] = ()
+    waiters: tuple[str, ...] = ()
+
+
+class SceneEnd(Struct, frozen=True):
+    """How a scene must end: what a snapshot shows, and what the contenders believe.
+
+    `findings` appear once their thresholds have passed; there may be others. `deadlocks` are
+    complete. `believed` is the largest set of contenders that believed at one time to hold the
+    lock, given only where the queue says otherwise. `woken` is how many contenders the last move
+    notified.
+    """
+
+    locks: dict[str, ExpectedQueue] = {}
+    deadlocks: tuple[DeadlockKind, ...] = ()
+    findings: tuple[str, ...] = ()
+    believed: dict[str, tuple[str, ...]] = {}
+    woken: dict[str, int] = {}
+    busy: tuple[str, ...] = ()  # contenders that send requests without end
+
+
+class Scene(Struct, frozen=True):
+    """One situation worth seeing: contenders, moves and narration that set it up."""
+
+    name: str
+    title: str
+    teaches: str
+    moves: tuple[SceneMove, ...]
+    look_at: str
+    end: SceneEnd
+
+
+class SceneLine(Struct, frozen=True):
+    """One line of a scene's narration."""
+
+    scene: str
+    number: int  # of the move, from 1; 0 is the title
+    of: int
+    says: str
+
+    def line(self) -> str:
+        """The line as text, with the number of the move in front."""
+        return f"[{self.number}/{self.of}] {self.says}" if self.number else self.says
+
+
+ScenePhase = Literal["empty", "paused", "playing", "over", "failed", "cleaning"]
+SceneAction = Literal["play", "pause", "step", "stop"]
+
+
+class SceneProgress(Struct, frozen=True):
+    """The scene that is loaded, and how far it was played."""
+
+    scene: Scene | None = None
+    folder: str | None = None  # the parent of its locks
+    played: int = 0  # moves
+    goal: int = 0  # how many moves to play before it pauses
+    is_moving: bool = False  # in the middle of a move, waiting for what it expects
+    is_cleaning: bool = False
+    lines: tuple[SceneLine, ...] = ()  # narrated so far
+    problem: str | None = None  # why it cannot go on
+
+    @property
+    def phase(self) -> ScenePhase:
+        """The progress in one word."""
+        if self.is_cleaning:
+            return "cleaning"
+        if self.problem:
+            return "failed"
+        if self.scene is None:
+            return "empty"
+        if self.played == len(self.scene.moves):
+            return "over"
+        return "playing" if self.is_moving or self.played < self.goal else "paused"
