@@ -9,80 +9,13 @@ import heapq
 import itertools
 import logging
 import queue
-import select
-import socket
-import ssl
-import struct
 import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any
 
 from kazoo.handlers.threading import SequentialThreadingHandler
 
-READ_BYTES: Final = 1 << 14
-LENGTH: Final = struct.Struct("!i")
-NOTHING_YET: Final = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
-
-
-class BufferedSocket:
-    """A socket that reads 16 kB at a time, however little kazoo asks for.
-
-    kazoo reads each message in two parts and waits for each of them. Events arrive in bursts, and
-    four system calls for each would cost several times what it takes to decode it.
-    """
-
-    def __init__(self, line: socket.socket) -> None:
-        self._line = line
-        self._piece = b""
-        self._at = 0
-        self.fileno, self.close, self.send = line.fileno, line.close, line.send
-        self.setblocking, self.getpeername = line.setblocking, line.getpeername
-
-    def pending(self) -> int:
-        """The number of buffered bytes."""
-        return len(self._piece) - self._at
-
-    @property
-    def is_drained(self) -> bool:
-        """True when the last read emptied the socket and all of it has been consumed."""
-        return self._at == len(self._piece) < READ_BYTES
-
-    def recv(self, size: int) -> bytes:
-        """Return up to `size` bytes, from the buffer if it has any."""
-        at = self._at
-        if at == len(self._piece):
-            if size >= READ_BYTES:
-                return self._line.recv(size)
-            self._piece, at = self._read(), 0
-        taken = self._piece[at : at + size]
-        self._at = at + len(taken)
-        return taken
-
-    def message(self, beginning: bytes) -> bytes | None:
-        """Return the next message if it has this prefix and is buffered whole."""
-        piece, at = self._piece, self._at + LENGTH.size
-        if not piece.startswith(beginning, at):
-            return None
-        end = at + LENGTH.unpack_from(piece, self._at)[0]
-        if end > len(piece):
-            return None
-        self._at = end
-        return piece[at:end]
-
-    def _read(self) -> bytes:
-        """Read all available bytes. With TLS, each record may hold a single event."""
-        piece = more = self._line.recv(READ_BYTES)
-        while more and len(piece) < READ_BYTES:
-            try:
-                more = self._line.recv(READ_BYTES - len(piece))
-            except NOTHING_YET:
-                break
-            piece += more
-        return piece
-
-
-SELECTABLE_FILES = 1024  # FD_SETSIZE
 LONGEST_BATCH_S = 0.005  # then facts are passed on, even if more jobs wait
 
 Job = tuple[Callable[..., object], tuple[Any, ...]]
@@ -164,12 +97,7 @@ class EventLoop:
 
 
 class KazooHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has no types
-    """Gives kazoo its connection thread and nothing else: answers bypass kazoo's own queues.
-
-    kazoo waits three times for each message and creates a new epoll each time, which is most of
-    the cost of receiving an event. `select` needs no setup and works for low file numbers;
-    buffered bytes need no wait at all.
-    """
+    """Gives kazoo its connection thread and nothing else: answers bypass kazoo's own queues."""
 
     def __init__(self, log: logging.Logger) -> None:
         super().__init__()
@@ -181,25 +109,6 @@ class KazooHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo h
 
     def stop(self) -> None:
         self._running = False
-
-    def create_connection(self, *args: Any, **kwargs: Any) -> BufferedSocket:
-        """Connect with a buffered socket."""
-        return BufferedSocket(super().create_connection(*args, **kwargs))
-
-    def select(
-        self,
-        reading: Sequence[socket.socket | BufferedSocket],
-        writing: Sequence[socket.socket | BufferedSocket],
-        failing: Sequence[socket.socket],
-        timeout: float | None = None,
-    ) -> Any:
-        """Wait until a socket is readable or writable; buffered bytes count as readable."""
-        read = [one for one in reading if isinstance(one, BufferedSocket) and one.pending()]
-        if read:
-            return read, [], []
-        if all(0 <= one.fileno() < SELECTABLE_FILES for one in (*reading, *writing)):
-            return select.select(reading, writing, failing, timeout)
-        return super().select(reading, writing, failing, timeout)
 
     def spawn(self, func: Callable[..., object], *args: Any, **kwargs: Any) -> threading.Thread:
         """Start a thread that logs an exception instead of printing it on the user's terminal."""

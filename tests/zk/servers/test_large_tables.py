@@ -31,8 +31,8 @@ NOTICED_S = 0.4  # a server that waits for a stopped reader waits for as long as
 LOOKER = """
 import socket, sys
 from pathlib import Path
-from zktop.zk import Access, Plan, Source, introspection, parse_hosts, table_process, tables
-from zktop.zk.access import Admin
+from zktop.zk import Access, AdminAccess, Plan, Source, parse_hosts
+from zktop.zk.servers import introspect, table_formats, table_process
 
 NARROW = 1 << 16
 
@@ -48,8 +48,8 @@ assert changed != itself
 table_process.__file__ = sys.argv[2]
 Path(table_process.__file__).write_text(changed)
 
-introspection.REST_FOR = 0  # so that a table is under way most of the time
-tables.watched = lambda *_lines, **_form: {}
+introspect.REST_FOR = 0  # so that a table is under way most of the time
+table_formats.watched = lambda *_lines, **_form: {}
 plan = Plan(("/nothing",), sample_every=0.001, large_tables=True, admin=AdminAccess(port=1))
 source = Source(Access(parse_hosts(sys.argv[1]), session_timeout=40), plan)
 source.start(lambda _facts: None)

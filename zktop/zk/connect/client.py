@@ -17,13 +17,10 @@ from kazoo.protocol.states import KazooState, KeeperState
 from kazoo.retry import KazooRetry
 
 from zktop.zk.connect.address import Access
-from zktop.zk.event_loop import LENGTH, BufferedSocket, KazooHandler
+from zktop.zk.event_loop import KazooHandler
 from zktop.zk.read import requests
 
 LONGEST_RETRY_S = 0.8  # kazoo's default grows to an hour
-BURST_WINDOW_S = 0.05
-CALM_EVENTS = 10
-BURST_PAUSE_S = 0.02
 MAX_LOGIN_STEPS = 10  # a SASL login takes two or three
 
 READING: Final = frozenset(
@@ -85,7 +82,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         )
         self.bytes_in = 0
         self._listener = listener
-        self._storm, self._login = BurstPause(), LoginGuard()
+        self._login = LoginGuard()
         self.add_listener(self._changed)
         self._tap()
 
@@ -116,16 +113,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         connection._read_watch_event = self._event  # noqa: SLF001
 
     def _event(self, message: bytes, offset: int) -> None:
-        """Pass on an event and those buffered behind it; kazoo would wait for each again."""
-        line: BufferedSocket = self._connection._socket  # noqa: SLF001
-        more: bytes | None = message
-        while more is not None:
-            self._listener.event(*requests.event(more, offset))
-            self._storm.event()
-            more = line.message(message[: requests.XID])
-            self.bytes_in += len(more) + LENGTH.size if more is not None else 0
-        if line.is_drained:
-            self._storm.rest()
+        self._listener.event(*requests.event(message, offset))
 
     def _changed(self, state: str) -> None:
         if state == KazooState.CONNECTED:
@@ -147,32 +135,6 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
 
 
 _LOST = {KeeperState.EXPIRED_SESSION: "expired", KeeperState.AUTH_FAILED: "auth-failed"}
-
-
-class BurstPause:
-    """Pauses briefly during a burst, so that events are read together instead of one by one.
-
-    Waking up costs more than reading an event, and a pause of 20 ms is not visible on a screen
-    that is painted at most twenty times a second.
-    """
-
-    def __init__(self) -> None:
-        self._until = 0.0  # end of the current window
-        self._in_window = 0
-        self._is_burst = False
-
-    def event(self) -> None:
-        """Count an event."""
-        now = time.monotonic()
-        if now >= self._until:
-            self._is_burst = self._in_window > CALM_EVENTS and now < self._until + BURST_WINDOW_S
-            self._until, self._in_window = now + BURST_WINDOW_S, 0
-        self._in_window += 1
-
-    def rest(self) -> None:
-        """Sleep for a moment if there is a burst."""
-        if self._is_burst or self._in_window > CALM_EVENTS:
-            time.sleep(BURST_PAUSE_S)
 
 
 class LoginGuard:
