@@ -6,7 +6,6 @@ It is a fold: the same worlds at the same times give the same reports.
 """
 
 from collections.abc import Collection, Iterable
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from zktop.model.client_names import MAX_COUNTED_PER_LOOK as COUNTED_AT_ONCE
@@ -16,9 +15,9 @@ from zktop.model.findings.over_time import FindingTracker, LookInput
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.history.events import Departure
-from zktop.model.locks.bulk import Plain, plain_locks
-from zktop.model.locks.candidates import read_by
+from zktop.model.locks.candidates import may_be_lock, read_by
 from zktop.model.locks.lock import Lock, NotALock
+from zktop.model.locks.read_lock import lock_at
 from zktop.model.locks.update import ChildrenDiff, difference
 from zktop.model.report import LockRecord, Report
 from zktop.model.session_index import LocksOfSessions, index_after
@@ -151,45 +150,27 @@ class Examiner:
         """Make the locks again whose facts changed, and say how they differ."""
         changed = world.changed_since(self._world)
         known = self._world.families
-        fresh = changed.paths - known.among(changed.paths)
-        new = self._meet(sorted(fresh), world)  # as they lie in memory, mostly
         news: dict[Text, ChildrenDiff] = {}
         paths: set[Text] = set()
-        for path in sorted(changed.paths - new.keys()):  # no child of a plain lock makes another
+        for path in sorted(changed.paths):
             before, after = known.get(path, NO_FAMILY), world.families.get(path, NO_FAMILY)
             news[path] = difference(before.members, after.members)
             paths.update(read_by(path, news[path].names))
         paths.update(path for path, due in self._due.items() if due <= now)
         if changed.servers:
             paths |= self._asking | self._doubted
-        every = sorted([*new, *(paths - new.keys())])  # nearly in order, which is quick
-        changes = (
-            new.get(path) or self._change(path, world, now, news.get(path)) for path in every
-        )
+        changes = (self._change(path, world, now, news.get(path)) for path in sorted(paths))
         return [change for change in changes if change is not None]
-
-    def _meet(self, paths: Iterable[Text], world: World) -> dict[Text, LockChange]:
-        """Give the changes that locks are there now, where they are plain ones."""
-        unknown = [path for path in paths if path not in self._locks]
-        found = plain_locks(unknown, world, self.settings)
-        return {path: first_seen(path, plain) for path, plain in found.items()}
 
     def _change(
         self, path: Text, world: World, now: Millis, news: ChildrenDiff | None
     ) -> LockChange | None:
-        new = self._meet([path], world)
-        if new:
-            return new[path]
         self._doubted.discard(path)
         before = self._locks.get(path)
         if before is None and self.settings.roots and self.settings.root_of(path) is None:
             return None
         after: Lock | None = None
-        from zktop.model.locks.candidates import may_be_lock  # noqa: PLC0415  nearly all locks are plain
-
         if may_be_lock(path, world, self.settings):
-            from zktop.model.locks.read_lock import lock_at  # noqa: PLC0415  as above
-
             found = lock_at(path, world, self.settings, now, before, news)
             if isinstance(found, Lock):
                 after = found
@@ -224,18 +205,6 @@ class Examiner:
             self._due[path] = lock.until
         if lock is not None and lock.asks_watches:
             self._asking.add(path)
-
-
-def first_seen(path: Text, plain: Plain) -> LockChange:
-    """Say that all of a plain lock is new, in the order in which they came."""
-    lock = plain.lock
-    members, holders = lock.queues[0].members, tuple(lock.queues[0].holders)
-    if not lock.warnings:  # then it is the order in which they stand
-        return LockChange(
-            path, None, lock, created=tuple(members), granted=holders, roll=plain.roll
-        )
-    came = tuple(sorted(members, key=attrgetter("znode.stat.czxid")))
-    return LockChange(path, None, lock, created=came, granted=holders)
 
 
 def _unknown(found: NotALock, root: Root | None, world: World) -> Lock | None:

@@ -114,14 +114,11 @@ class LockHistories:
             return False
         if path in self._unread or path in self._graves or path in self._hidden:
             return False
-        roll = change.roll
-        born = arrivals(change.created) if roll is None else roll.born
+        born = arrivals(change.created)
         is_old = (max(born) if born else 0) <= since and lock.stat.czxid <= since
         if not is_old or (0 in born and self._now != self._began):
             return False
-        self._first[path] = first_bounds(
-            lock.stat, change.created, born, self._now, is_direct=roll is not None
-        )
+        self._first[path] = first_bounds(lock.stat, change.created, born, self._now)
         return True
 
     def _seen(self, change: LockChange) -> LockChange:

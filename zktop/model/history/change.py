@@ -10,7 +10,7 @@ from operator import attrgetter
 import msgspec
 
 from zktop.model.facts import Millis, Session
-from zktop.model.locks.lock import Lock, LockQueue, Member, Roll
+from zktop.model.locks.lock import Lock, LockQueue, Member
 from zktop.model.text import Text
 from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.sequence_diff import Split, splits
@@ -31,13 +31,15 @@ class LockChange(msgspec.Struct, frozen=True, eq=False):
     deleted: tuple[Member, ...] = ()
     granted: tuple[Member, ...] = ()  # hold now and did not, the created ones included
     lost: tuple[Member, ...] = ()  # held and do not hold now, the deleted ones included
-    roll: Roll | None = None  # of the created ones, where the lock was made together with it
     read: tuple[Member, ...] = ()  # were known by name alone, and are known with their owners now
     apart: tuple[Split, ...] | None = None  # where everybody before and everybody after differ
 
     @classmethod
     def between(cls, path: str, before: Lock | None, after: Lock | None) -> "LockChange":
         """Compare two locks of one path, or of which one is not there."""
+        if before is None and after is not None:
+            came = sorted(everybody(after), key=_arrival)
+            return cls(Text(path), None, after, created=tuple(came), granted=tuple(after.holders))
         came, went, read, apart = _apart(everybody(before), everybody(after))
         granted, lost, *_ = _apart(_holders(before), _holders(after))
         return cls(
@@ -55,8 +57,6 @@ class LockChange(msgspec.Struct, frozen=True, eq=False):
     @property
     def entered(self) -> Sequence[Session]:
         """The sessions of new members, and of members whose owner is known only now."""
-        if self.roll is not None:
-            return self.roll.sessions
         return [member.owner for member in (*self.created, *self.read)]
 
     @property

@@ -127,16 +127,14 @@ def first_bounds(
     members: Sequence[Member],
     born: list[int],
     now_ms: Millis,
-    *,
-    is_direct: bool = False,
 ) -> FirstLook:
-    """Bound the same by all members and their arrivals, which may be known to be direct children.
+    """Bound the same by all members and their arrivals.
 
     When nothing was deleted since the newest member came, the same ones have held since then.
     """
     latest = max(born) if born else 0
     newest = members[born.index(latest)].znode.stat if latest else None
-    is_proof = latest == root.pzxid and (is_direct or are_direct(members))
+    is_proof = latest == root.pzxid and are_direct(members)
     if newest is None or not is_proof or newest.ctime > now_ms:
         return FirstLook(now_ms, now_ms)
     return FirstLook(now_ms, newest.ctime)

@@ -49,9 +49,8 @@ def one_queue(
     Without `opened`, they are the only children.
     """
     members = order.in_order(layout, members_of(layout, places, known))
-    oddities = count_oddities(layout, members)
     if layout.name == "accumulo-fate-lock":
-        return Queues((RowRangeQueue(members, oddities),))
+        return Queues((RowRangeQueue(members, count_oddities(layout, members)),))
     found = leases_of(layout, members, leases, watching)
     layout = found.layout or layout
     rule = rule_of(layout, found.number)

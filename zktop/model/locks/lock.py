@@ -1,7 +1,4 @@
-"""A lock at one moment: who holds it, who waits, in the order its own clients go by.
-
-What everybody asks of all members when a lock is met for the first time, in columns.
-"""
+"""A lock at one moment: who holds it, who waits, in the order its own clients go by."""
 
 from collections.abc import Iterator, Sequence
 from heapq import merge
@@ -234,10 +231,3 @@ class NotALock(msgspec.Struct, frozen=True):
 
 def _number(member: Member) -> int:
     return -1 if member.sequence is None else member.sequence
-
-
-class Roll(msgspec.Struct, frozen=True, gc=False):
-    """The members of a queue in its order; each was read, and stands directly below the lock."""
-
-    sessions: list[Session]
-    born: list[int]  # the transactions that created them

@@ -80,9 +80,6 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
 
 Around = tuple[Member | None, Member | None]
 
-# Their clients miss some of their own names: kazoo short negative numbers, Hive half-shared locks.
-_MISSING: Final = frozenset(("kazoo-lock", "hive-lock"))
-
 _LASTING_BY_DESIGN: Final = frozenset(
     ("accumulo-fate-lock", "kazoo-lease", "kazoo-locking-queue", "shedlock")
 )
@@ -94,25 +91,20 @@ def count_oddities(layout: Layout, members: Sequence[Member]) -> QueueOddities:
 
 
 @lru_cache(maxsize=1024)
-def plain_oddities(unordered: int, largest: int) -> QueueOddities:
-    """Give the notes of a queue at which nothing else is odd."""
-    return _same(QueueOddities(unordered=unordered, largest=largest))
-
-
-@lru_cache(maxsize=1024)
 def _same(oddities: QueueOddities) -> QueueOddities:
     return oddities
 
 
 def _counted(layout: Layout, members: Sequence[Member]) -> QueueOddities:
     known = [member.sequence for member in members if member.sequence is not None]
+    negative = len([number for number in known if number < 0])
     tokens = [token for member in members if (token := member.token) is not None]
     return QueueOddities(
         unordered=_inversions(members),
         twins=len(known) - len(set(known)),
-        negative=len([number for number in known if number < 0]),
+        negative=negative,
         unnumbered=len(members) - len(known),
-        unseen=_unseen(layout, members),
+        unseen=_unseen(layout, members, negative),
         lasting=[member.releases for member in members].count(False),
         readers=[member.mode for member in members].count("read"),
         revoked=len([one for one in members if one.znode.data in REVOKED]),
@@ -127,9 +119,10 @@ def is_unseen(layout: Layout, member: Member) -> bool:
     return view.counts != "own" and ranker_of(view)(member.znode.name) is None
 
 
-def _unseen(layout: Layout, members: Sequence[Member]) -> int:
-    """Count those; names with sane numbers are counted by all that count any."""
-    if layout.name not in _MISSING and not layout.unseen:
+def _unseen(layout: Layout, members: Sequence[Member], negative: int) -> int:
+    """Count those: Hive misses half-shared locks, and kazoo some negative numbers."""
+    misses_own = layout.name == "hive-lock" or (layout.name == "kazoo-lock" and negative)
+    if not layout.unseen and not misses_own:
         return 0
     return sum([is_unseen(layout, member) for member in members])
 

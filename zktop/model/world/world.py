@@ -36,7 +36,7 @@ from zktop.model.facts import (
     split,
 )
 from zktop.model.text import Text
-from zktop.model.world.family import NEVER, NO_FAMILY, Family, FamilyFact, Znode, first_family
+from zktop.model.world.family import NEVER, NO_FAMILY, Family, FamilyFact, Znode
 from zktop.model.world.persistent_map import PersistentMap
 
 
@@ -109,10 +109,6 @@ class World(msgspec.Struct, frozen=True):
         parent, name = split(path)
         return family.since(self.families.get(parent, NO_FAMILY).born_after(name))
 
-    def families_of(self, paths: Iterable[Text]) -> Iterator[tuple[Text, Family]]:
-        """Give the same of many paths, sooner where most are siblings."""
-        return ((path, family) for path, _, family in _lasting(self.families, paths))
-
     def node(self, path: str) -> Znode | None:
         """Give one znode, or None when it is absent or was never heard of."""
         parent, name = split(path)
@@ -133,9 +129,7 @@ class World(msgspec.Struct, frozen=True):
         after: dict[Text, Family | None] = {}
         for path, told in by_family.items():
             before = known(path) or NO_FAMILY
-            family = first_family(path, told, before)
-            if family is None:
-                family = before.after(path, told)
+            family = before.after(path, told)
             if len(family.members) != len(before.members) or family != before:
                 after[path] = family
         return self.families.with_changes(after)

@@ -1,4 +1,4 @@
-"""The short way to a plain lock ends where the long way ends."""
+"""Simple locks, made in one pass, equal those of the general way."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,15 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zktop.model.examiner import first_seen
 from zktop.model.facts import AnyFact, Children, Denied, Node, Stat, Watches, join, split
-from zktop.model.history.change import LockChange
-from zktop.model.history.lock_history import are_direct
-from zktop.model.locks.bulk import Plain, plain_locks
+from zktop.model.layouts.site import LockSite
 from zktop.model.locks.candidates import may_be_lock
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.queue import RankedQueue
 from zktop.model.locks.read_lock import lock_at
+from zktop.model.locks.simple_lock import simple_lock
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
@@ -40,7 +38,7 @@ PATHS = ["/locks/a", "/leader/a", "/a/election", "/a"]
 
 
 class Child(NamedTuple):
-    """What is told of one child; without an owner it is persistent."""
+    """One child; without an owner it is persistent."""
 
     name: str
     czxid: int
@@ -51,7 +49,7 @@ class Child(NamedTuple):
 
 @st.composite
 def siblings(draw: st.DrawFn) -> list[Child]:
-    """Give children that are mostly of one kind, in any order, and sometimes an odd one."""
+    """Return children that are mostly of one kind, in any order, sometimes with an odd one."""
     kind = draw(st.sampled_from(["__lock__", "-lock-", "-latch-", "lock-", "n_", ""]))
     heads = [head for head in HEADS if head.endswith(kind)]
     numbers = draw(st.lists(st.sampled_from(NUMBERS), min_size=1, max_size=4, unique=True))
@@ -66,7 +64,7 @@ def siblings(draw: st.DrawFn) -> list[Child]:
 
 
 def odd(plain: Child, heads: Sequence[str], taken: Sequence[str]) -> st.SearchStrategy[Child]:
-    """Give a child with one thing that a plain contender has not."""
+    """Return a child that differs in one way from an ordinary contender."""
     numbers = st.one_of(st.sampled_from(ODD_NUMBERS), st.sampled_from(taken))
     named = st.tuples(st.sampled_from(heads), numbers).map("".join).filter(bool)
     data = st.sampled_from([b"", b"__REVOKE__", b"unlock", b"10.0.0.1", None])
@@ -80,8 +78,8 @@ def odd(plain: Child, heads: Sequence[str], taken: Sequence[str]) -> st.SearchSt
     )
 
 
-def told(path: str, children: Sequence[Child], stat: Stat) -> list[AnyFact]:
-    """Give what a source tells of them."""
+def facts_of(path: str, children: Sequence[Child], stat: Stat) -> list[AnyFact]:
+    """Return the facts of these children and of their parent."""
     names = tuple(Text(child.name) for child in children)
     parent, own = split(path)
     facts: list[AnyFact] = [
@@ -113,7 +111,7 @@ STATS = [Stat(1, 1, 0), Stat(1, 1, 0, cversion=9, num_children=5), Stat(1, 1, 0,
 
 
 def more(path: str, children: Sequence[Child]) -> st.SearchStrategy[list[AnyFact]]:
-    """Give what else may be known: mostly nothing; a refusal, or who watches whom."""
+    """Return further facts: mostly none, or a refusal, or a watch table."""
     watched = tuple(join(path, child.name) for child in children[:1])
     rows = {child.owner: watched for child in children if child.owner}
     return st.sampled_from(
@@ -125,9 +123,9 @@ def more(path: str, children: Sequence[Child]) -> st.SearchStrategy[list[AnyFact
     )
 
 
-def plain_lock(path: str, world: World, decided: Settings | None = None) -> Plain | None:
-    """Give the lock at one path, if it is a plain one."""
-    return plain_locks([Text(path)], world, decided or Settings()).get(Text(path))
+def simple(path: str, world: World, config: Settings | None = None) -> Lock | None:
+    """Return the lock at one path, if it is a simple one."""
+    return simple_lock(LockSite(Text(path), world, config or Settings()))
 
 
 @settings(max_examples=400)
@@ -138,52 +136,28 @@ def plain_lock(path: str, world: World, decided: Settings | None = None) -> Plai
     st.sampled_from(ROOTS),
     st.sampled_from(STATS),
 )
-def test_the_short_way_gives_what_the_long_way_gives(
+def test_a_simple_lock_is_the_lock_that_the_general_way_makes(
     data: st.DataObject, children: list[Child], path: str, root: Root | None, stat: Stat
 ) -> None:
-    """Wherever it gives a lock at all, down to the last field."""
-    world = World().after(*told(path, children, stat), *data.draw(more(path, children)))
-    decided = Settings((root,) if root else ())
-    plain = plain_lock(path, world, decided)
+    """Down to the last field."""
+    world = World().after(*facts_of(path, children, stat), *data.draw(more(path, children)))
+    config = Settings((root,) if root else ())
+    found = simple(path, world, config)
 
-    if plain is not None:
-        quick = plain.lock
-        assert may_be_lock(path, world, decided)
-        assert shown(quick) == shown(lock_at(path, world, decided, 0))
-        change, between = first_seen(Text(path), plain), LockChange.between(path, None, quick)
-        assert (change.created, change.granted) == (between.created, between.granted)
-        if change.roll is not None:
-            assert change.roll.sessions == [member.owner for member in change.created]
-            assert change.roll.born == [member.czxid for member in change.created]
-            assert are_direct(change.created)
-
-
-@given(st.lists(siblings(), min_size=1, max_size=5))
-def test_many_together_are_what_each_is_alone(several: list[list[Child]]) -> None:
-    """One odd one among them keeps none of the others from the short way, and changes none."""
-    paths = [Text(f"/locks/{number}-of-them") for number in range(len(several))]
-    told_of = [told(path, each, STATS[0]) for path, each in zip(paths, several, strict=True)]
-    world = World().after(*[fact for facts in told_of for fact in facts])
-    found = plain_locks(paths, world, Settings())
-
-    for path in paths:
-        alone, beside = plain_lock(path, world), found.get(path)
-        assert (alone is None) == (beside is None)
-        if alone and beside:
-            assert shown(alone.lock) == shown(beside.lock)
-            assert alone.roll == beside.roll
+    if found is not None:
+        general = lock_at(path, world, config, 0, previous=NotALock(Text(path), "unknown"))
+        assert may_be_lock(path, world, config)
+        assert shown(found) == shown(general)
 
 
 @pytest.mark.parametrize("head", [HEADS[0], HEADS[4], HEADS[8], HEADS[12], "lock-", "n_"])
-def test_the_short_way_is_taken_by_plain_locks(head: str) -> None:
-    """Contenders of one library with tokens and sessions of their own, in order of arrival."""
+def test_contenders_of_one_library_make_a_simple_lock(head: str) -> None:
+    """With tokens and sessions of their own."""
     other = head.replace("0", "1")
     children = [Child(f"{other}0000000002", 12, 2), Child(f"{head}0000000001", 11, 1)]
-    world = World().after(*told("/locks/a", children, Stat(1, 1, 0)))
+    world = World().after(*facts_of("/locks/a", children, Stat(1, 1, 0)))
 
-    plain = plain_lock("/locks/a", world)
-    assert plain is not None
-    assert first_seen(Text("/locks/a"), plain).roll is plain.roll
+    assert simple("/locks/a", world) is not None
 
 
 FIRST, SECOND = Child("lock-0000000001", 11, 1), Child("lock-0000000002", 12, 2)
@@ -191,11 +165,11 @@ MUTEX = Child(f"_c_{UUIDS[0]}-lock-0000000001", 11, 1)
 
 
 @pytest.mark.parametrize("path", ODD_PATHS)
-def test_what_may_be_no_lock_of_its_own_goes_the_long_way(path: str) -> None:
-    """A part of a semaphore, a slot of a lease, a counter: the path or its parent tells."""
-    world = World().after(*told(path, [FIRST, SECOND], Stat(1, 1, 0)))
+def test_a_path_that_may_be_part_of_another_lock_is_not_simple(path: str) -> None:
+    """A part of a semaphore, a slot of a lease, a counter: the general way reads the parent."""
+    world = World().after(*facts_of(path, [FIRST, SECOND], Stat(1, 1, 0)))
 
-    assert plain_lock(path, world) is None
+    assert simple(path, world) is None
 
 
 @pytest.mark.parametrize(
@@ -219,33 +193,33 @@ def test_what_may_be_no_lock_of_its_own_goes_the_long_way(path: str) -> None:
         "unread",
     ],
 )
-def test_an_odd_one_sends_all_the_long_way(odd: Child) -> None:
-    """One is enough."""
-    world = World().after(*told("/locks/a", [FIRST, odd], Stat(1, 1, 0)))
+def test_one_odd_child_is_enough_for_the_general_way(odd: Child) -> None:
+    """Its reasons differ: no session, a number twice, a name of another layout."""
+    world = World().after(*facts_of("/locks/a", [FIRST, odd], Stat(1, 1, 0)))
 
-    assert plain_lock("/locks/a", world) is None
+    assert simple("/locks/a", world) is None
 
 
 def test_watch_tables_may_show_that_a_mutex_is_a_semaphore() -> None:
-    """Curator's old one is named alike; who watches whom tells it, so the long way asks."""
-    world = World().after(*told("/locks/a", [MUTEX], Stat(1, 1, 0)))
+    """Curator's old semaphore has the same names; its waiters watch further back."""
+    world = World().after(*facts_of("/locks/a", [MUTEX], Stat(1, 1, 0)))
     table = Watches(server=Text("zk"), rows={}, zxid=ZXID, at=7)
 
-    assert plain_lock("/locks/a", world) is not None
-    assert plain_lock("/locks/a", world.after(table)) is None
+    assert simple("/locks/a", world) is not None
+    assert simple("/locks/a", world.after(table)) is None
 
 
 def shown(lock: Lock | NotALock) -> object:
-    """Give all that there is to a lock, as plain values."""
+    """Return every field of a lock as plain values."""
     if isinstance(lock, NotALock):
         return lock
     fields = msgspec.structs.asdict(lock)
     del fields["queues"]
-    return fields, [line_shown(line) for line in lock.queues]
+    return fields, [queue_shown(queue) for queue in lock.queues]
 
 
-def line_shown(queue: object) -> object:
-    """Give all that there is to a queue."""
+def queue_shown(queue: object) -> object:
+    """Return every field of a queue as plain values."""
     assert isinstance(queue, RankedQueue)
     waits = [(queue.blocked_by(member), queue.expected(member)) for member in queue.members]
     return [getattr(queue, name) for name in RankedQueue.__slots__ if name[0] != "_"], waits

@@ -1,0 +1,127 @@
+"""The lock that nearly every lock folder holds, recognised in one pass over its children.
+
+It is one queue of exclusive contenders, all named by one library, each an ephemeral znode that has
+been read. `lock_at` looks here first and makes every other lock in the general way, with the same
+result. Without this module the first report on 10,000 locks takes 13 times as long as reading
+them bare, and the budget is 4 times.
+"""
+
+import re
+from functools import cache
+from operator import attrgetter
+from typing import Final
+
+import msgspec
+
+from zktop.model.facts import Stat
+from zktop.model.layouts.by_shape import by_path, may_be_part
+from zktop.model.layouts.catalogue import layout_named
+from zktop.model.layouts.layout import Layout, LockKind, compiled
+from zktop.model.layouts.owner_labels import REVOKED
+from zktop.model.layouts.site import LockSite
+from zktop.model.locks.lock import Lock, Member
+from zktop.model.locks.members import is_election
+from zktop.model.locks.queue import QueueRule, RankedQueue, rule_of
+from zktop.model.locks.warnings import DISORDER, NEARLY_EXHAUSTED, QueueOddities
+
+# Names that no other layout reads, with a number below a billion, which all clients sort alike.
+_NAMES: Final = {
+    "kazoo-lock": r"({H32})__lock__(0\d{9})",
+    "curator-mutex": r"_c_({U36})-lock-(0\d{9})",
+    "curator-latch": r"_c_({U36})-latch-(0\d{9})",
+    "go-lock": r"_c_({H32})-lock-(0\d{9})",
+    "plain-lock": r"()lock[-_](0\d{9})",
+    "zk-election": r"()n_(0\d{9})",
+}
+_MAY_BE_SEMAPHORE: Final = "curator-mutex"  # as watch tables may show
+_SEQUENCE: Final = attrgetter("sequence")
+
+
+class _Naming(msgspec.Struct, frozen=True, gc=False):
+    """How one library names exclusive contenders."""
+
+    layout: Layout
+    name: re.Pattern[str]
+    rule: QueueRule
+    kind: LockKind
+
+
+def simple_lock(site: LockSite) -> Lock | None:
+    """Return the lock at a path, or None where anything about it is out of the ordinary."""
+    family = site.family
+    if family.stat is None or not family.members or not family.listed:
+        return None
+    naming = _naming_of(next(iter(family.members)))
+    if naming is None or not _is_ordinary(site, naming, family.stat):
+        return None
+    members = _members(site, naming)
+    if members is None:
+        return None
+    arrivals = [member.czxid for member in members]
+    unordered = sum(map(int.__gt__, arrivals, arrivals[1:]))
+    oddities = QueueOddities(unordered=unordered, largest=members[-1].sequence or 0)
+    queue = RankedQueue(naming.layout, naming.rule, members, oddities)
+    return Lock(
+        path=site.path,
+        layout=naming.layout.name,
+        kind="election" if is_election(site.path, naming.layout, (queue,)) else naming.kind,
+        queues=(queue,),
+        stat=family.stat,
+        seen_zxid=family.listed_at,
+        at=family.told_at,
+        warnings=(DISORDER,) if unordered else (),
+        family=family,
+    )
+
+
+def _is_ordinary(site: LockSite, naming: _Naming, stat: Stat) -> bool:
+    """Tell whether neither the path nor the config says more than where the lock is."""
+    path = site.path
+    if by_path(path) or may_be_part(path[path.rfind("/") + 1 :]):
+        return False
+    if site.settings.layouts or (stat.next_sequence or 0) > NEARLY_EXHAUSTED:
+        return False
+    if naming.layout.name == _MAY_BE_SEMAPHORE and site.world.tables:
+        return False
+    root = site.configured
+    return root is None or not (root.layout or root.leases or root.kind or root.blocking)
+
+
+def _members(site: LockSite, naming: _Naming) -> tuple[Member, ...] | None:
+    """Return the members in queue order; None where one of them, or its name, is odd."""
+    fullmatch, mode, layout = naming.name.fullmatch, naming.layout.mode, naming.layout.name
+    found, tokens, token_at = [], set(), None
+    for name, znode in site.family.members.items():
+        stat, parts = znode.stat, fullmatch(name)
+        if parts is None or stat is None or not stat.owner or not stat.czxid:
+            return None
+        if znode.data in REVOKED:
+            return None
+        token, number = parts.groups()
+        if token:
+            tokens.add(token)
+            token_at = token_at or slice(*parts.span(1))
+        found.append(Member(name, mode, int(number), layout, None, token_at, znode))
+    found.sort(key=_SEQUENCE)
+    numbers = {member.sequence for member in found}
+    is_repeated = len(numbers) < len(found) or (tokens and len(tokens) < len(found))
+    return None if is_repeated else tuple(found)
+
+
+def _naming_of(name: str) -> _Naming | None:
+    if not name[-1:].isdecimal():
+        return None
+    for layout in _NAMES:
+        naming = _naming(layout)
+        if naming.name.fullmatch(name):
+            return naming
+    return None
+
+
+@cache
+def _naming(name: str) -> _Naming:
+    layout = layout_named(name)
+    if layout is None:
+        raise LookupError(name)
+    kind: LockKind = "mutex" if layout.means == "read-write" else layout.means
+    return _Naming(layout, compiled(_NAMES[name]), rule_of(layout, None), kind)
