@@ -86,10 +86,10 @@ def test_who_was_known_by_name_alone_is_told_when_the_node_is_read() -> None:
     """Then the place is one of the session's: it neither came nor went."""
     world = World().after(*lock("/orders", "alice", "bob"))
     path = Text(f"/orders/{kazoo_name('carol', 2)}")
-    sighted = world.after(Node(path=path, zxid=world.zxid + 1, at=NOW))
+    visible = world.after(Node(path=path, zxid=world.zxid + 1, at=NOW))
     stat = Stat(world.zxid + 1, world.zxid + 1, NOW, owner=session("carol"))
-    read = sighted.after(Node(path=path, stat=stat, data=b"", zxid=world.zxid + 2, at=NOW))
-    change = LockChange.between("/orders", _lock(sighted), _lock(read))
+    read = visible.after(Node(path=path, stat=stat, data=b"", zxid=world.zxid + 2, at=NOW))
+    change = LockChange.between("/orders", _lock(visible), _lock(read))
 
     assert (change.created, change.deleted) == ((), ())
     assert [member.owner for member in change.read] == [session("carol")]

@@ -17,7 +17,7 @@ def test_s4_fires_for_a_reader_behind_a_writer_that_watches_nobody() -> None:
     finding = only("S4", behind_a_writer())
 
     assert finding.sentence == (
-        f"alice may still read {PATH} beside writer bob, who was let in when alice stopped "
+        f"alice may still read {PATH} beside writer bob, which was granted when alice stopped "
         "writing."
     )
     assert finding.confidence == "C2"

@@ -112,7 +112,7 @@ def timed_out(timeout_ms: int, tick_ms: int | None = 2000) -> EnsembleContext:
 
 def test_p3_fires_for_the_least_that_servers_grant() -> None:
     """Seconds taken for milliseconds."""
-    assert "the least that the servers grant" in only("P3", timed_out(4_000)).sentence
+    assert "the shortest that the servers grant" in only("P3", timed_out(4_000)).sentence
 
 
 @pytest.mark.parametrize("timeout_ms", [10_000, 40_000])

@@ -1,12 +1,7 @@
-"""Applying the catalogue: to one lock, to one session, to everything else.
+"""Apply the catalogue to one lock, one session, or the whole ensemble.
 
-Most locks are quiet and healthy, so what a lock shows at first sight decides which rules look at
-it at all; for a free or a calmly held lock that is a handful. A look at a crowded lock costs its
-whole queue: whoever calls this does so at most once a second for one of more than CROWDED members.
-
-The catalogue: every rule, in the order of the screen, and what facts cannot decide.
-
-A new rule is a function in the module of its family and its name in that module's RULES.
+Most locks are quiet and healthy, so a few cheap signs decide which rules run at all: for a free
+or a calmly held lock that is a handful. The cost for a lock grows with its members.
 """
 
 from collections.abc import Iterable
@@ -36,14 +31,14 @@ from zktop.model.findings.finding import (
     Sign,
 )
 
-TABLE_AGE = 5_000  # how soon to look again for a table that is newer than the lock
-TABLE_PATIENCE = 60_000  # how long to hope for one
+NEWER_TABLE_PAUSE_MS = 5_000  # between looks for a table that is newer than the lock
+NEWER_TABLE_WAIT_MS = 60_000  # after which no such table is expected
 
 C = TypeVar("C")
 
 
 class Examination(msgspec.Struct, frozen=True, gc=False):
-    """What the rules say, and when to ask them again although nothing has changed."""
+    """What the rules found, and when to run them again although nothing has changed."""
 
     findings: tuple[Finding, ...] = ()
     blinds: tuple[BlindSpot, ...] = ()
@@ -54,7 +49,7 @@ NO_RESULTS = Examination()
 
 
 def examine_lock(ctx: LockContext) -> Examination:
-    """Apply all rules to one lock that may find something there."""
+    """Apply the rules that may find something in this lock."""
     results = _applied(fitting_rules(signs(ctx)), ctx, ctx.now_ms)
     due = min(filter(None, (results.due_ms, _due_for_tables(ctx))), default=None)
     return replace(results, due_ms=due)
@@ -66,13 +61,13 @@ def examine_session(ctx: SessionContext) -> Examination:
 
 
 def examine_ensemble(ctx: EnsembleContext) -> Examination:
-    """Apply the rules that concern no single lock or session, and say what nobody can see."""
+    """Apply the rules about no single lock or session; list the tables that are missing."""
     said = _applied(ENSEMBLE_RULES, ctx, ctx.now_ms)
     return replace(said, blinds=(*unseen(ctx.shared), *said.blinds))
 
 
 def unseen(shared: SharedContext) -> tuple[BlindSpot, ...]:
-    """Say which rules lack a server's table, and why; they still judge what the others show."""
+    """The rules that lack a server's table; they still judge what other servers show."""
     return _blind_for_lack_of(tuple(shared.lacking.items()))
 
 
@@ -87,7 +82,7 @@ def _blind_for_lack_of(
 
 
 def signs(ctx: LockContext) -> frozenset[Sign]:
-    """Tell what a lock shows, at the price of a few attributes."""
+    """The cheap properties of a lock that decide which rules run."""
     lock, past, shared, waiting = ctx.lock, ctx.past, ctx.shared, len(ctx.waiters)
     news = past.recreated_at or past.reaped_at or past.fell_at
     shown: dict[Sign, object] = {
@@ -130,12 +125,12 @@ def _applied(rules: Iterable[Rule[C]], context: C, now_ms: Millis) -> Examinatio
 
 
 def _due_for_tables(ctx: LockContext) -> Millis | None:
-    """Look again soon while some table is older than the lock: it may not show its waiters yet."""
+    """Look again soon while some table is older than the lock: it may not list its waiters yet."""
     changed, settle = ctx.lock.at, ctx.thresholds.settle
-    if ctx.now_ms - changed > TABLE_PATIENCE:
+    if ctx.now_ms - changed > NEWER_TABLE_WAIT_MS:
         return None
     for one in ctx.ensemble.tables:
         for table in (one.facts.watches, one.facts.connections):
             if table is not None and table.rows is not None and table.at < changed + settle:
-                return ctx.now_ms + TABLE_AGE
+                return ctx.now_ms + NEWER_TABLE_PAUSE_MS
     return None

@@ -1,4 +1,4 @@
-"""B: blocked for good, or for long, without any cycle."""
+"""B1 and B5 to B9: locks that stay blocked without a cycle of waits."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from zktop.model.locks.lock import Member
 from zktop.model.text import Text
 from zktop.model.waits.sentences import span
 
-LONGEST_TIMEOUT = 40_000  # what servers grant at most by default: 20 ticks of 2 s
+LONGEST_TIMEOUT_MS = 40_000  # the default maximum of servers: 20 ticks of 2 s
 LEASES_SINCE = 2
 BEYOND, FAR_BEYOND = 10, 20  # times the 99th percentile
 NO_USUAL = MissingInput("too few finished holds were seen to know what is usual", "history")
@@ -40,7 +40,7 @@ _SEQUENTIAL = r"(?s).*\d{10}"
     only_if=("warnings",),
 )
 def orphan(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find a node without owner that blocks somebody for longer than its creator may need."""
+    """Find a node without owner that has blocked others for longer than its creator may need."""
     if "persistent-contender" not in ctx.lock.warnings:
         return
     usual = ctx.usual
@@ -87,7 +87,7 @@ def _orphan(ctx: LockContext, member: Member, blocked: int, age: int) -> RuleMat
     only_if=("lists",),
 )
 def stale_ephemeral(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find an owner that no list of sessions has, for longer than any session can hide."""
+    """Find an owner that has been in no list of sessions for longer than any timeout."""
     for session, places in ctx.owned.items():
         newest = max(place.znode.newest for place in places)
         if ctx.ensemble.orphaned(session, newest):
@@ -98,12 +98,12 @@ def stale_ephemeral(ctx: LockContext) -> Iterator[RuleResult]:
                 confidence="C4",
                 evidence=(
                     (True, "no list of sessions has had it for longer than any timeout"),
-                    (None, "it is no local session, which the leader would not list"),
+                    (None, "it is not a local session, which the leader would not list"),
                 ),
                 advice="Collect `dump` of all servers and restart the one that still has the "
                 "node; delete the node by hand only if that does not help.",
                 as_of=max(one.expiry.at for one in ctx.ensemble.tables),
-                patience_ms=LONGEST_TIMEOUT,
+                patience_ms=LONGEST_TIMEOUT_MS,
             )
 
 
@@ -173,7 +173,7 @@ def _leak(ctx: LockContext, lease: Member, held: int, newer: int) -> RuleMatch:
     only_if=("semaphore",),
 )
 def too_many_leases(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find a pool of known size that has given out more."""
+    """Find a pool of known size that has given out more leases."""
     size, out = ctx.lock.leases, len(ctx.holders)
     if ctx.lock.kind != "semaphore":
         return
@@ -227,7 +227,7 @@ def zombie_holder(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _pings_only_since(ctx: LockContext, holder: Member) -> Millis | None:
-    """Since when it both holds and sends pings only."""
+    """Since when it has held the lock and sent only pings."""
     since = ctx.past.granted(holder.node).at
     idle = ctx.shared.sessions.idle_since(holder.owner)
     presence = ctx.ensemble.presence(holder.owner)
@@ -265,14 +265,14 @@ def _zombie(ctx: LockContext, holder: Member, since: Millis) -> RuleMatch:
     only_if=("waiters", "watches"),
 )
 def hidden_wait(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find a holder that watches somebody's sequential node outside of all known locks."""
+    """Find a holder that watches a sequential node outside of all known locks."""
     for holder in ctx.holders if ctx.waiters else ():
         for path in hidden_waits(ctx, holder.owner):
             yield _hidden(ctx, holder, path)
 
 
 def hidden_waits(ctx: LockContext, session: Session) -> Iterator[Text]:
-    """Give the nodes outside of all known locks that this session may be waiting for."""
+    """The nodes outside of all known locks that a session may be waiting for."""
     for path in sorted(ctx.ensemble.watched(session) or ()):
         if not re.fullmatch(_SEQUENTIAL, path) or path in ctx.at_path:
             continue
@@ -294,8 +294,8 @@ def _hidden(ctx: LockContext, holder: Member, path: Text) -> RuleMatch:
             (True, f"its session watches {short(node)}"),
             (True, f"that node belongs to {ctx.shared.who(other)}")
             if other
-            else (None, "that node belongs to somebody else"),
-            (None, "it watches it in order to get a lock"),
+            else (None, "that node belongs to another session"),
+            (None, "it watches that node to get a lock"),
         ),
         advice=f"Watch {short(parent)} too (--root): a deadlock through it is invisible now.",
         as_of=ctx.ensemble.watched_at(holder.owner),

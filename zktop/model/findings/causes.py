@@ -1,8 +1,8 @@
-"""One alarm for one cause: what merely follows from another finding is folded under that.
+"""One alarm for one cause: a finding that follows from another one is folded under it.
 
-A finding follows from another if it is about the same node, session or lock and its rule names
-the other's as a cause; or if the session it is about waits, through however many locks, for
-somebody whom a finding has explained.
+A finding follows from another if both are about the same node, session or lock and its rule
+names the other's as a cause; or if its session waits, through any number of locks, for one that
+another finding holds up.
 """
 
 from collections import Counter, defaultdict
@@ -36,14 +36,14 @@ CAUSES: Final = {rule.id: _causes(rule) for rule in RULES if rule.after}
 
 
 class WaitsAhead(msgspec.Struct, frozen=True, gc=False):
-    """How to go from a session to those it waits for; both may know nothing."""
+    """How to get from a session to the sessions that it waits for."""
 
     waits_in: Callable[[Session], Iterable[Text]] = lambda _: ()
     held_by: Callable[[Text], Iterable[Session]] = lambda _: ()
 
 
 def folded(findings: Iterable[Finding], ahead: WaitsAhead = WaitsAhead()) -> tuple[Finding, ...]:  # noqa: B008  a frozen default
-    """Give all findings in the order of the screen; effects name their cause."""
+    """All findings in the order of the screen; each effect names its cause."""
     found = sorted(findings, key=order)
     index = _Index(found)
     causes = {one.id: cause for one in found if (cause := index.cause(one, ahead)) is not None}
@@ -58,7 +58,7 @@ def folded(findings: Iterable[Finding], ahead: WaitsAhead = WaitsAhead()) -> tup
 
 
 def order(finding: Finding) -> tuple[int, int, int, str]:
-    """Order findings as the screen does: red first, then by rule, then the oldest."""
+    """The sort key of the screen: by severity, by rank of the rule, then the oldest first."""
     since = finding.since or 0
     return SEVERITIES.index(finding.severity), RANK[finding.rule], since, finding.id
 
@@ -66,8 +66,8 @@ def order(finding: Finding) -> tuple[int, int, int, str]:
 class _Index:
     """Findings that may be causes, by what they are about.
 
-    Thousands of one sort are common, and of several sorts are not: rules that nothing here could
-    follow from are left out, and what can follow from nothing here is not looked up.
+    Thousands of findings of one rule are common. So only rules that may be a cause of a rule at
+    hand are indexed, and only rules that have such a cause are looked up.
     """
 
     def __init__(self, findings: Iterable[Finding]) -> None:
@@ -95,7 +95,7 @@ class _Index:
                         filed[key].append(finding)
 
     def cause(self, finding: Finding, ahead: WaitsAhead) -> str | None:
-        """Find what it follows from."""
+        """The id of the finding that this one follows from."""
         for rules, by in self._causes[finding.rule]:
             for key in _keys(finding, by):
                 for other in self._by[by].get(key, ()):
@@ -105,7 +105,7 @@ class _Index:
         return self._ahead(finding, ahead) if is_delay else None
 
     def _ahead(self, finding: Finding, ahead: WaitsAhead) -> str | None:
-        """Follow the session of a holder to whoever it waits for."""
+        """Follow the sessions of a finding to the sessions that they wait for."""
         known: set[Session] = set(finding.sessions)
         front = list(finding.sessions)
         for _ in range(MAX_LOCKS_AHEAD):
@@ -129,7 +129,7 @@ def _keys(finding: Finding, by: By) -> Iterator[object]:
 
 
 def _root(effect: str, causes: dict[str, str]) -> str | None:
-    """Follow causes to the first of them; two that blame each other stay where they are."""
+    """Follow causes to the first one; None for findings that name each other."""
     seen = {effect}
     at = causes[effect]
     while at in causes and at not in seen:

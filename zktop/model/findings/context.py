@@ -1,6 +1,6 @@
-"""What a rule is given to look at: one lock, with what is known around it.
+"""What a rule is called with: one lock, one session, or the whole ensemble.
 
-What a rule is given besides a lock: the surroundings, one session, or everything at once.
+Each context carries what is known around its subject: server tables, history, settings and time.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -34,10 +34,10 @@ TABLES: tuple[Need, ...] = ("watches", "connections", "expiry")
 
 
 class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
-    """What all rules share at one look."""
+    """What the contexts of one look have in common."""
 
     ensemble: Ensemble
-    sessions: SessionHistories  # what became of them, from table to table
+    sessions: SessionHistories
     settings: Settings
     now_ms: Millis
     tangled: Mapping[tuple[Text, Text], str] = {}  # (lock, node) in a deadlock -> its id
@@ -47,31 +47,31 @@ class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tr
 
     @property
     def thresholds(self) -> Thresholds:
-        """From when on something is worth a line."""
+        """The limits beyond which something becomes a finding."""
         return self.settings.thresholds
 
     def who(self, session: Session, label: Text | None = None) -> str:
-        """Name a session as all of zktop does, by a name that is no other's."""
+        """The unique display name of a session."""
         return short(self.client_names(session, label))
 
     @cached_property
     def shows_watches(self) -> bool:
-        """Tell whether any server gave its watch table."""
+        """Whether any server returned its watch table."""
         return any(one.watches is not None for one in self.ensemble.tables)
 
     @cached_property
     def shows_connections(self) -> bool:
-        """Tell whether any server gave its connection table."""
+        """Whether any server returned its connection table."""
         return any(one.connections is not None for one in self.ensemble.tables)
 
     @cached_property
     def lists_sessions(self) -> bool:
-        """Tell whether any server gave a list of all sessions."""
+        """Whether any server returned a list of all sessions."""
         return any(one.sessions for one in self.ensemble.tables)
 
     @cached_property
     def lacking(self) -> dict[Need, tuple[MissingInput, ...]]:
-        """Which kinds of tables are not complete, and whose fault that is."""
+        """The kinds of tables that are incomplete, each with the reasons."""
         return {
             need: tuple(MissingInput(why, need) for why in self.ensemble.missing(need))
             for need in TABLES
@@ -79,21 +79,21 @@ class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tr
 
 
 class SessionPlace(msgspec.Struct, frozen=True, gc=False):
-    """One place of a session."""
+    """One node of a session in a lock's queue."""
 
     lock: Lock
     member: Member
     holds: bool
-    behind: int  # how many wait behind it
+    behind: int  # number of waiters behind it
 
     @property
     def mode_and_lock(self) -> str:
-        """Name the lock with the mode in front: `W:/locks/orders`."""
+        """The lock with the mode in front: `W:/locks/orders`."""
         return f"{LETTER[self.member.mode]}:{short(self.lock.path)}"
 
 
 class SessionContext(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """One session that has places in locks."""
+    """One session and its nodes in locks."""
 
     session: Session
     places: tuple[SessionPlace, ...]
@@ -106,27 +106,27 @@ class SessionContext(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def presence(self) -> Presence | None:
-        """Where it is connected."""
+        """The server that the session is connected to, and its client address."""
         return self.shared.ensemble.presence(self.session)
 
     @property
     def held(self) -> tuple[SessionPlace, ...]:
-        """The places through which it owns a lock."""
+        """The nodes that hold a lock."""
         return tuple(place for place in self.places if place.holds)
 
     @property
     def behind(self) -> int:
-        """How many wait behind its places."""
+        """The number of waiters behind all its nodes."""
         return sum(place.behind for place in self.places)
 
     @cached_property
     def name(self) -> str:
-        """What to call it."""
+        """The display name of the session."""
         labels = (place.member.label for place in self.places)
         return self.shared.who(self.session, next(filter(None, labels), None))
 
     def about(self, *places: SessionPlace, key: tuple[object, ...] = ()) -> FindingSubject:
-        """Name this session as the subject of a verdict; the id is that of the session."""
+        """Make this session the subject of a match; its id depends on the session alone."""
         return FindingSubject(
             places[0].lock.path if places else None,
             tuple(place.member.node for place in places),
@@ -138,7 +138,7 @@ class SessionContext(msgspec.Struct, frozen=True, eq=False, dict=True):
 
 
 class EnsembleContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """Everything that concerns no single lock."""
+    """Everything that concerns no single lock or session."""
 
     shared: SharedContext
     world: World = World()
@@ -146,8 +146,8 @@ class EnsembleContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     link: Link | None = None
     deadlocks: "Sequence[Deadlock]" = ()
     inversions: "Sequence[Inversion]" = ()
-    owners: AbstractSet[Session] = frozenset()  # of all places in locks
-    expired: Collection[ExpiredPlace] = ()  # at once, lately
+    owners: AbstractSet[Session] = frozenset()  # all sessions with nodes in locks
+    expired: Collection[ExpiredPlace] = ()  # sessions that expired together, recently
 
     @property
     def now_ms(self) -> Millis:
@@ -156,7 +156,7 @@ class EnsembleContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 def places_in(lock: Lock, session: Session) -> Iterator[SessionPlace]:
-    """Give the places of a session in one lock."""
+    """The nodes of a session in one lock."""
     for line in lock.queues:
         waiting = len(line.waiters)
         for member in line.members:
@@ -168,7 +168,7 @@ def places_in(lock: Lock, session: Session) -> Iterator[SessionPlace]:
 def waits_of(
     locks: Mapping[Text, Lock], session: Session, paths: Iterable[Text]
 ) -> Iterator[Text]:
-    """Say in which of these locks a session waits."""
+    """Those of the given locks in which a session waits."""
     for path in paths:
         lock = locks.get(path)
         if lock is not None and any(member.owner == session for member in lock.waiters):
@@ -176,7 +176,7 @@ def waits_of(
 
 
 def holders_of(lock: Lock | None) -> Iterator[Session]:
-    """Give the sessions that hold a lock."""
+    """The sessions that hold a lock."""
     return (member.owner for member in lock.holders if member.owner) if lock else iter(())
 
 
@@ -185,13 +185,13 @@ WRONG = frozenset({"missing", "elsewhere"})
 
 
 class RootChanges(msgspec.Struct, frozen=True, gc=False):
-    """When the root of a lock was seen to change, apart from its children."""
+    """When the ACL or the data of a lock's root changed."""
 
     access_at: Millis | None = None  # its ACL
     content_at: Millis | None = None  # its data
 
     def after(self, before: Lock | None, after: Lock) -> "RootChanges":
-        """Give the news with what differs between two looks at the same root."""
+        """Add what differs between two looks at the same root."""
         old, new = before.stat if before else None, after.stat
         if old is None or new is None or old.czxid != new.czxid:
             return self
@@ -219,32 +219,31 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def ensemble(self) -> Ensemble:
-        """The joined server tables."""
+        """The tables of all servers."""
         return self.shared.ensemble
 
     @property
     def path(self) -> Text:
-        """Where the lock is."""
         return self.lock.path
 
     @property
     def thresholds(self) -> Thresholds:
-        """From when on something is worth a line."""
+        """The limits beyond which something becomes a finding."""
         return self.shared.thresholds
 
     @cached_property
     def name(self) -> str:
-        """The path, as a sentence shows it."""
+        """The path as sentences show it."""
         return short(self.path)
 
     @cached_property
-    def line_of(self) -> dict[Text, LockQueue]:
-        """In which queue a node stands."""
+    def queue_of(self) -> dict[Text, LockQueue]:
+        """The queue of each node."""
         return {member.node: line for line in self.lock.queues for member in line.members}
 
     @cached_property
     def members(self) -> tuple[Member, ...]:
-        """Everybody, queue by queue."""
+        """All members, queue by queue."""
         return tuple(self.lock.members)
 
     @cached_property
@@ -254,12 +253,12 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def holders(self) -> Sequence[Member]:
-        """Whoever owns the lock by the rule of its own library."""
+        """The members that hold the lock by the rule of its library."""
         return self.lock.holders
 
     @property
     def waiters(self) -> Sequence[Member]:
-        """Whoever does not."""
+        """The members that do not hold the lock."""
         return self.lock.waiters
 
     @cached_property
@@ -273,12 +272,12 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def at_path(self) -> dict[Text, Member]:
-        """Everybody by absolute path."""
+        """All members by absolute path."""
         return {self.path_of(member.node): member for member in self.members}
 
     @cached_property
     def owned(self) -> dict[Session, list[Member]]:
-        """The places of each session, in queue order."""
+        """The members of each session, in queue order."""
         places: dict[Session, list[Member]] = {}
         for member in self.members:
             if member.owner:
@@ -287,7 +286,7 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def waiters_behind(self) -> dict[Text, int]:
-        """How many wait behind each node, in its queue."""
+        """The number of waiters behind each node of its queue."""
         behind: dict[Text, int] = {}
         for line in self.lock.queues:
             waiting = {member.node for member in line.waiters}
@@ -298,7 +297,7 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
         return behind
 
     def path_of(self, node: str) -> Text:
-        """Give the absolute path of a node that is named relative to the lock."""
+        """The absolute path of a node."""
         if "/" in node or node == ".":
             return absolute(self.path, node)
         return Text(self._below + node)
@@ -308,44 +307,44 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
         return f"{self.path}/" if self.path != "/" else "/"
 
     def who(self, member: Member) -> str:
-        """Name the owner of a place."""
+        """The display name of a member's owner."""
         return self.shared.who(member.owner, member.label)
 
     def names(self, members: Iterable[Member]) -> tuple[str, ...]:
-        """Name the owners of several places."""
+        """The display names of several owners."""
         return tuple(map(self.who, members))
 
     def age(self, member: Member) -> int | None:
-        """How long the node has existed; the leader's clock says when it was created."""
+        """How long the node has existed, by the clock of the leader that created it."""
         created = member.ctime
         return None if created is None else self.now_ms - created
 
     @cached_property
-    def lookout(self) -> WatchCheck:
-        """The judge of all watches here."""
+    def watch_check(self) -> WatchCheck:
+        """Compares the watches of the members with what their recipes demand."""
         shared = self.shared
         return WatchCheck(self.lock, self.ensemble, shared.sessions.idle, shared.settings.layouts)
 
     def watched_here(self, session: Session) -> frozenset[Text] | None:
-        """Give its watches on nodes of this lock; None when they cannot be seen."""
-        watched = self.lookout.here(session)
+        """The session's watches on nodes of this lock; None when they are not visible."""
+        watched = self.watch_check.here(session)
         if watched is None or self.path not in watched or self.path in self.at_path:
             return watched
         return watched - {self.path}
 
     @cached_property
-    def sighted(self) -> tuple["MemberWatches", ...]:
-        """Give all places whose sessions' watches can be seen, by a table that knows them."""
+    def visible(self) -> tuple["MemberWatches", ...]:
+        """All members whose watches are visible in a table that is new enough."""
         if not self.shared.shows_watches:
             return ()
         seen: list[MemberWatches] = []
         for session, places in self.owned.items():
-            table = self.lookout.table(session) if session != self.ensemble.own else None
+            table = self.watch_check.table(session) if session != self.ensemble.own else None
             if table is not None:
-                seen += self._sighted(table.zxid, session, places)
+                seen += self._visible(table.zxid, session, places)
         return tuple(seen)
 
-    def _sighted(
+    def _visible(
         self, zxid: int, session: Session, places: list[Member]
     ) -> Iterator["MemberWatches"]:
         here = self.watched_here(session) or NOTHING
@@ -356,45 +355,44 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def waiting(self) -> tuple["MemberWatches", ...]:
-        """Give those of the sighted that wait."""
-        return tuple(seen for seen in self.sighted if self.is_waiting(seen.member))
+        """The waiters among `visible`."""
+        return tuple(seen for seen in self.visible if self.is_waiting(seen.member))
 
     @cached_property
-    def astray(self) -> tuple["MemberWatches", ...]:
-        """Give those of the waiting that do not watch exactly what they should: mostly nobody."""
+    def mismatched(self) -> tuple["MemberWatches", ...]:
+        """The visible waiters that do not watch exactly what they should: mostly none."""
         return tuple(seen for seen in self.waiting if seen.here != seen.expected)
 
     def is_wrong(self, seen: "MemberWatches") -> bool:
-        """Tell whether its watches are known to be wrong, and not just in no table."""
-        return self.lookout.of(seen.member).verdict in WRONG
+        """Whether its watches are known to be wrong, not merely invisible."""
+        return self.watch_check.of(seen.member).verdict in WRONG
 
     def targets(self, member: Member) -> frozenset[Text]:
-        """Give the paths that this waiter's recipe watches visibly."""
+        """The paths that a waiter's recipe watches in a way that tables show."""
         known = self._expected.get(member.node)
         return known[0] if known else NOTHING
 
     @cached_property
     def watching_children(self) -> frozenset[Text]:
-        """Give the nodes of waiters that, by their recipe, watch the children of the lock."""
+        """The nodes of waiters whose recipe watches the children of the lock."""
         return frozenset(node for node, (_, is_unseen) in self._expected.items() if is_unseen)
 
     @cached_property
     def _expected(self) -> dict[Text, tuple[frozenset[Text], bool]]:
-        """What the recipes of all waiters watch, and whether that is partly unseen; asked once."""
+        """By waiter: the paths that its recipe watches, and whether tables hide some of them."""
         known = {}
         for line in self.lock.queues:
             for member in line.waiters:
-                targets = self.lookout.expected(line, member)
+                targets = self.watch_check.expected(line, member)
                 paths = frozenset(to.path for to in targets if to.how != UNSEEN)
                 known[member.node] = paths, len(paths) < len(targets)
         return known
 
     def is_tangled(self, member: Member) -> bool:
-        """Tell whether it is part of a deadlock, which explains all else about it."""
+        """Whether it is part of a deadlock, which explains everything else about it."""
         return (self.path, member.node) in self.shared.tangled
 
     def is_waiting(self, member: Member) -> bool:
-        """Tell whether it does not own the lock."""
         return member.node in self._waiting
 
     @cached_property
@@ -402,7 +400,7 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
         return {member.node for member in self.waiters}
 
     def about(self, *members: Member, key: tuple[object, ...] = ()) -> FindingSubject:
-        """Name these places as the subject of a verdict."""
+        """Make these members the subject of a match."""
         return FindingSubject(
             self.path,
             tuple(member.node for member in members),
@@ -414,10 +412,10 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
 
 
 class MemberWatches(msgspec.Struct, frozen=True, gc=False):
-    """A place, and what its session watches in this lock."""
+    """A member, and what its session watches in this lock."""
 
     member: Member
     here: frozenset[Text]
-    others: frozenset[Text]  # without its own nodes
-    expected: frozenset[Text]  # by its recipe, as far as tables can show it
-    is_sole: bool  # its session has no second place here: the watches are its own
+    others: frozenset[Text]  # without the nodes of the session itself
+    expected: frozenset[Text]  # what its recipe watches, as far as tables show it
+    is_sole: bool  # its session has no other member here, so the watches belong to this one

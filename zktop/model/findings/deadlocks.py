@@ -1,8 +1,7 @@
-"""D: deadlocks, those that only the watches show included.
+"""D1 to D10: deadlocks, and lock orders that may lead to one.
 
-The wait engine decides D1 to D6 and D8; here they become findings like all others.
-
-D: deadlocks that have not happened yet: locks that are taken in several orders (D9, D10).
+The wait graph (model/waits) finds D1 to D6, D8, D9 and D10; here they become findings like all
+others. D7 is found here: only the watch tables show it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -36,7 +35,7 @@ _PROCESS = "Stop one process, never delete a live session's node: its owner woul
 
 
 def tangled(deadlocks: "Iterable[Deadlock]") -> dict[NodeOf, str]:
-    """Give all places that the actors of deadlocks have, each with the deadlock's id."""
+    """All nodes of deadlocked actors, each with the id of its deadlock."""
     return {
         (Text(place.lock), Text(place.node)): deadlock.id
         for deadlock in deadlocks
@@ -74,7 +73,7 @@ def _crowd(behind: int) -> str:
 
 
 def _of(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Turn the deadlocks of one sort into verdicts; a mere hint is not worth an alarm."""
+    """The deadlocks of one rule; mere hints are no alarm."""
     for deadlock in ctx.deadlocks:
         if deadlock.rule == rule_id:
             is_hint = deadlock.confidence == "C1"
@@ -95,7 +94,7 @@ def _of(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[RuleResult]
     means="Actors wait for each other in a ring; none of them can ever go on.",
 )
 def deadlock_cycle(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Take rings in which everybody waits for a holder."""
+    """Rings in which every actor waits for a holder."""
     return _of("D1", f"{_PROCESS} For good: take locks in one order everywhere.", ctx)
 
 
@@ -108,10 +107,10 @@ def deadlock_cycle(ctx: EnsembleContext) -> Iterator[RuleResult]:
     code="DED",
     rank=2,
     blocks="forever",
-    means="A ring that closes through somebody who only queues; without that one all would go on.",
+    means="A ring that closes through an actor that only queues; without it, all would go on.",
 )
 def fairness(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Take rings with somebody in them who merely stands in the queue."""
+    """Rings with an actor that only stands in a queue."""
     advice = "Cancel a queued writer: it holds nothing. For good: no nested reads, or one order."
     return _of("D2", advice, ctx)
 
@@ -128,7 +127,7 @@ def fairness(ctx: EnsembleContext) -> Iterator[RuleResult]:
     means="All leases of a pool are with actors that wait, in the end, for a lease of it.",
 )
 def knot(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Take pools out of which no lease can come back."""
+    """Pools to which no lease can come back."""
     advice = f"Check the number of leases that zktop shows. {_PROCESS}"
     return _of("D3", advice, ctx)
 
@@ -145,7 +144,7 @@ def knot(ctx: EnsembleContext) -> Iterator[RuleResult]:
     means="An actor that reads wants to write the same lock: it waits for itself.",
 )
 def self_upgrade(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Take readers that wait to write."""
+    """Readers that wait to write."""
     return _of("D4", "Release the read lock before asking for the write lock.", ctx)
 
 
@@ -161,7 +160,7 @@ def self_upgrade(ctx: EnsembleContext) -> Iterator[RuleResult]:
     means="Two readers both want to write: each waits for the other's read lock.",
 )
 def two_upgraders(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Take several readers that wait to write one lock."""
+    """Several readers that wait to write one lock."""
     return _of("D5", "Let one of them give up its read lock.", ctx)
 
 
@@ -176,7 +175,7 @@ def two_upgraders(ctx: EnsembleContext) -> Iterator[RuleResult]:
     means="An actor asks again for a lock that it owns, and the lock is not re-entrant.",
 )
 def double_request(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Take owners that wait for themselves."""
+    """Owners that wait for themselves."""
     advice = "Use a re-entrant lock, or one lock object for each path; threads are harmless."
     return _of("D6", advice, ctx)
 
@@ -194,7 +193,7 @@ def double_request(ctx: EnsembleContext) -> Iterator[RuleResult]:
     only_if=("several", "watches"),
 )
 def watch_deadlock(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find rings among the watches, and waiters that only watch who is behind them."""
+    """Find rings among the watches, and waiters that watch only members behind them."""
     for made in watch_knots(ctx):
         verdict = _verdict(made, "Restart one of them; upgrade its client library (kazoo: 2.9.0).")
         watched_at = (ctx.ensemble.watched_at(session) for session in verdict.about.sessions)
@@ -202,18 +201,18 @@ def watch_deadlock(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def watch_knots(ctx: LockContext) -> "Iterator[Deadlock]":
-    """Give the deadlocks that the watch tables show in one lock.
+    """The deadlocks that the watch tables show in one lock.
 
     Only sessions with a single place count: the watches of others belong to no place for sure.
     """
-    suspects = (*ctx.astray, *(one for one in ctx.sighted if not ctx.is_waiting(one.member)))
+    suspects = (*ctx.mismatched, *(one for one in ctx.visible if not ctx.is_waiting(one.member)))
     if not any(_is_odd(ctx, one) for one in suspects):
         return
-    from zktop.model.waits.watch_deadlocks import watch_deadlocks  # noqa: PLC0415  few have such a knot
+    from zktop.model.waits.watch_deadlocks import watch_deadlocks  # noqa: PLC0415  rarely needed
 
     watched = {
         session_text(one.member.owner): {ctx.at_path[path].node for path in _members(ctx, one)}
-        for one in ctx.sighted
+        for one in ctx.visible
         if one.is_sole
     }
     for line in ctx.lock.queues:
@@ -221,7 +220,7 @@ def watch_knots(ctx: LockContext) -> "Iterator[Deadlock]":
 
 
 def _is_odd(ctx: LockContext, one: MemberWatches) -> bool:
-    """Tell whether it watches somebody behind it, as nobody should."""
+    """Whether it watches a member behind it, which no recipe does."""
     place = ctx.place[one.member.node]
     behind = (ctx.place[ctx.at_path[path].node] > place for path in _members(ctx, one))
     return one.is_sole and any(behind)
@@ -258,10 +257,10 @@ def _names(ctx: LockContext) -> DisplayNames:
     "whole",
     needs=("names", "stats"),
     code="DED",
-    means="The leader waits for somebody who waits to become leader.",
+    means="The leader waits for a candidate that waits to become leader.",
 )
 def entangled_election(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Take rings that close through an election."""
+    """Rings that close through an election."""
     advice = "Harmless if candidates do not block; mark the root `blocking: true` if they do."
     return _of("D8", advice, ctx)
 
@@ -276,7 +275,7 @@ def entangled_election(ctx: EnsembleContext) -> Iterator[RuleResult]:
     means="Actors take the same locks in different orders: a deadlock that has not happened yet.",
 )
 def order_inversion(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Take rings in the order in which locks were taken so far."""
+    """Rings in the order in which locks were taken so far."""
     return _potential("D9", "Agree on one order of these locks.", ctx)
 
 
@@ -290,7 +289,7 @@ def order_inversion(ctx: EnsembleContext) -> Iterator[RuleResult]:
     means="Several locks of one kind are taken together, in no fixed order.",
 )
 def unordered_nesting(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Take rings among the locks of one class."""
+    """Rings among the locks of one class."""
     return _potential("D10", "Sort the keys before locking several of them.", ctx)
 
 
@@ -312,7 +311,7 @@ def _potential(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[Rule
 
 
 def _sentence(found: "Inversion") -> str:
-    """Say it; what has happened is no potential deadlock any more."""
+    """The sentence; a deadlock that has happened is no longer a potential one."""
     if found.deadlocked_at is None:
         return found.sentence
     happened = f"Deadlocked at {clock(found.deadlocked_at)}"

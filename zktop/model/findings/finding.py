@@ -1,9 +1,9 @@
-"""Findings: what is wrong, since when, how sure that is, and what speaks for and against it.
+"""Findings and the rules that make them.
 
-The form of a rule: a small function with a name, a meaning, and the inputs that it needs.
-
-A rule yields verdicts. It also says when it wants to look again although nothing will have
-changed: time alone turns a hold into a long hold.
+A finding says what is wrong, since when, how sure that is, and what supports or refutes it. A
+rule is a generator function with a name, a meaning and the inputs that it needs. It yields a
+`RuleMatch` for what it finds, `MissingInput` where it cannot decide, and `LookAgainAt` where time
+alone may change the answer, as it turns a hold into a long hold.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -32,13 +32,13 @@ class Evidence(msgspec.Struct, frozen=True, gc=False):
     text: Text
 
     def __post_init__(self) -> None:
-        """Keep text clean, whoever made this."""
+        """Clean the text."""
         if not self.text.isprintable():
             msgspec.structs.force_setattr(self, "text", clean(self.text))
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One diagnosed state; the same state has the same id as long as it lives, and in a replay."""
+    """One diagnosed state; its id stays the same while the state lasts, and in a replay."""
 
     id: str
     rule: str
@@ -52,16 +52,16 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     sentence: Text
     evidence: tuple[Evidence, ...]
     advice: Text
-    signature: str  # the same trouble elsewhere or tomorrow has the same one: for muting
-    locks: tuple[Text, ...] = ()  # all that it concerns; `lock` is the one to look at first
-    as_of: Millis  # when the newest fact it rests on was read
-    patience_ms: int = 0  # how long it must last before it is worth a line
-    at_once: bool = False  # proven by the structure alone: no second look needed
-    cause: str | None = None  # the id of the finding that it is folded under
-    folded: int = 0  # how many findings are folded under this one
+    signature: str  # equal for the same trouble elsewhere or another time; used for muting
+    locks: tuple[Text, ...] = ()  # all locks that it concerns; `lock` is the main one
+    as_of: Millis  # when the newest fact behind it was read
+    patience_ms: int = 0  # how long it must last before it is shown
+    at_once: bool = False  # proven by one look: needs no second one
+    cause: str | None = None  # id of the finding that this one follows from
+    folded: int = 0  # number of findings that follow from this one
 
     def __post_init__(self) -> None:
-        """Keep text clean, whoever made this."""
+        """Clean the text."""
         for field in ("sentence", "advice", "signature"):
             text = getattr(self, field)
             if not text.isprintable():
@@ -69,7 +69,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BlindSpot(msgspec.Struct, frozen=True, order=True, gc=False):
-    """A rule that cannot be decided, and the input it lacks."""
+    """A rule that could not be decided, and the input that it lacks."""
 
     rule: str
     why: Text
@@ -77,7 +77,7 @@ class BlindSpot(msgspec.Struct, frozen=True, order=True, gc=False):
 
 
 def identity(rule: str, subject: Iterable[object]) -> str:
-    """Name a finding after its rule and what it is about.
+    """The id of a finding: its rule, and a hash of what it is about.
 
     >>> identity("B1", ("/locks/import", "lock-0000000007"))
     'B1-57bd3a57'
@@ -87,18 +87,18 @@ def identity(rule: str, subject: Iterable[object]) -> str:
 
 
 Scope = Literal["lock", "session", "server", "whole"]
-Sign = Literal[  # what a lock must show before a rule can have anything to say
+Sign = Literal[  # properties of a lock without which some rules cannot match
     "several",  # members
     "waiters",
-    "queue",  # as many waiters as make a herd
+    "queue",  # of at least `herd` waiters
     "warnings",
     "foreign",
-    "news",  # of the root
+    "news",  # the root changed
     "departures",
     "attempts",
-    "watches",  # some server's watch table
+    "watches",  # a server returned its watch table
     "connections",
-    "lists",  # of all sessions
+    "lists",  # a server returned a list of all sessions
     "read-write",
     "semaphore",
 ]
@@ -127,9 +127,9 @@ LETTERS: Final = {
     "POL": "polls instead of watching",
     "LNG": "held unusually long",
     "QUE": "its queue does not get shorter",
-    "STV": "somebody starves",
-    "NEW": "it was made anew",
-    "LCK": "we may not look inside",
+    "STV": "a contender starves",
+    "NEW": "it was created again",
+    "LCK": "not readable: denied by an ACL",
 }
 
 # Ids of rules that are often causes together, for `after`.
@@ -141,7 +141,7 @@ FOREVER: Final = "forever"  # all rules that block forever
 
 
 class FindingSubject(msgspec.Struct, frozen=True, gc=False):
-    """Whom a verdict is about; `key` tells two verdicts apart that are about the same nodes."""
+    """What a match is about; `key` separates two matches about the same nodes."""
 
     lock: Text | None = None
     nodes: tuple[Text, ...] = ()
@@ -149,16 +149,16 @@ class FindingSubject(msgspec.Struct, frozen=True, gc=False):
     who: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
     key: tuple[object, ...] = ()
-    locks: tuple[Text, ...] = ()  # all locks that it concerns, where that is not the one
+    locks: tuple[Text, ...] = ()  # all locks that it concerns, if `lock` is not the only one
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What makes it the same subject at another time."""
+        """What stays the same while the finding lasts."""
         return self.key or (self.lock, *self.nodes, *self.sessions)
 
 
 class RuleMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """What a rule has found, before it is known how long it has lasted."""
+    """What a rule found in one look."""
 
     about: FindingSubject
     sentence: str
@@ -167,25 +167,25 @@ class RuleMatch(msgspec.Struct, frozen=True, kw_only=True):
     advice: str
     since: Millis | None = None
     as_of: Millis | None = None  # when the newest fact behind it was read; None: now
-    severity: Severity | None = None  # where it is less than the rule's own
+    severity: Severity | None = None  # None: that of the rule
     patience_ms: int = 0
     at_once: bool = False
     id: str | None = None
     signature: str | None = None
 
     def as_seen(self, as_of: Millis | None, patience_ms: int) -> "RuleMatch":
-        """Say when the facts behind it were read, and how long it must last."""
+        """Set when the facts behind it were read, and how long it must last."""
         return msgspec.structs.replace(self, as_of=as_of, patience_ms=patience_ms)
 
 
 class LookAgainAt(msgspec.Struct, frozen=True, gc=False):
-    """Nothing yet: look again at this time even if nothing changes."""
+    """Ask for another examination at this time even if nothing changes."""
 
     at: Millis
 
 
 class MissingInput(msgspec.Struct, frozen=True, gc=False):
-    """An input that this one case lacks."""
+    """An input without which the rule cannot decide this case."""
 
     why: str
     need: Need
@@ -200,51 +200,50 @@ class Rule(msgspec.Struct, Generic[C_contra], frozen=True, kw_only=True):
 
     id: str
     name: str
-    severity: Severity  # the worst that it can be
+    severity: Severity  # the worst that its findings can have
     scope: Scope
     needs: tuple[Need, ...]
     means: str
-    code: str | None  # the letters for it in the list of locks, one of LETTERS
-    rank: int  # the gravest come first
+    code: str | None  # the letters that the list of locks shows, a key of LETTERS
+    rank: int  # the most serious rules come first
     only_if: frozenset[Sign]
-    after: tuple[Cause, ...]  # what it may follow from, the likeliest first
-    blocks: Blocks | None  # how long it holds up whoever waits in its lock
-    is_delay: bool  # it may be nothing but what something further ahead holds up
+    after: tuple[Cause, ...]  # what its findings may follow from, most likely first
+    blocks: Blocks | None  # how long its findings hold up the waiters of a lock
+    is_delay: bool  # it may be a mere delay, caused further ahead
     answers: Callable[[C_contra], Iterable[RuleResult]]
 
-    def finding(self, verdict: RuleMatch, now_ms: Millis) -> Finding:
-        """Put the rule's name to a verdict."""
-        about = verdict.about
+    def finding(self, match: RuleMatch, now_ms: Millis) -> Finding:
+        """Make the finding of a match."""
+        about = match.about
         locks = about.locks or (() if about.lock is None else (about.lock,))
         return Finding(
-            id=verdict.id or identity(self.id, about.identity),
+            id=match.id or identity(self.id, about.identity),
             rule=self.id,
             name=self.name,
-            severity=_severity(verdict, self.severity),
-            confidence=verdict.confidence,
+            severity=_severity(match, self.severity),
+            confidence=match.confidence,
             lock=about.lock,
             nodes=about.nodes,
             sessions=about.sessions,
-            since=verdict.since,
-            sentence=clean(verdict.sentence),
-            evidence=tuple(Evidence(supports, clean(text)) for supports, text in verdict.evidence),
-            advice=clean(verdict.advice),
-            signature=verdict.signature or signature(self.id, locks, about.modes, about.who),
+            since=match.since,
+            sentence=clean(match.sentence),
+            evidence=tuple(Evidence(supports, clean(text)) for supports, text in match.evidence),
+            advice=clean(match.advice),
+            signature=match.signature or signature(self.id, locks, about.modes, about.who),
             locks=locks,
-            as_of=now_ms if verdict.as_of is None else verdict.as_of,
-            patience_ms=verdict.patience_ms,
-            at_once=verdict.at_once,
+            as_of=now_ms if match.as_of is None else match.as_of,
+            patience_ms=match.patience_ms,
+            at_once=match.at_once,
         )
 
     def blind(self, lacking: MissingInput) -> BlindSpot:
-        """Say that it cannot be decided."""
         return BlindSpot(self.id, clean(lacking.why), lacking.need)
 
 
-def _severity(verdict: RuleMatch, worst: Severity) -> Severity:
-    """Give the severity; a hint is never red."""
-    told = verdict.severity or worst
-    return "warning" if told == "critical" and verdict.confidence == "C1" else told
+def _severity(match: RuleMatch, worst: Severity) -> Severity:
+    """The severity of a match; a hint (C1) is never critical."""
+    severity = match.severity or worst
+    return "warning" if severity == "critical" and match.confidence == "C1" else severity
 
 
 def rule(  # noqa: PLR0913  the columns of a table
@@ -262,7 +261,7 @@ def rule(  # noqa: PLR0913  the columns of a table
     blocks: Blocks | None = None,
     is_delay: bool = False,
 ) -> Callable[[Callable[[C_contra], Iterator[RuleResult]]], Rule[C_contra]]:
-    """Make a rule of the function below it."""
+    """Turn a generator function into a rule of the catalogue."""
 
     def made(answers: Callable[[C_contra], Iterator[RuleResult]]) -> Rule[C_contra]:
         return Rule(

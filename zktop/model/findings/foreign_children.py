@@ -1,4 +1,4 @@
-"""What children do to a lock that are no contenders of it, or of another library."""
+"""B10, B11 and S7: children that are not contenders, and contenders of another library."""
 
 from collections.abc import Iterable, Iterator
 from itertools import combinations
@@ -23,11 +23,11 @@ from zktop.model.text import Text
     code="FOR",
     rank=11,
     blocks="forever",
-    means="A child that is no contender goes before contenders; it will never be released.",
+    means="A child that is not a contender sorts before contenders; it will never be released.",
     only_if=("foreign", "waiters"),
 )
 def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find foreign children that somebody waits for, now or from the next look on."""
+    """Find foreign children that waiters wait for, now or after the next release."""
     obstacles = ctx.lock.obstacles
     if not obstacles:
         return
@@ -46,7 +46,7 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
         evidence=(
             *((True, whose(ctx, child)) for child in obstacles[:3]),
             (True, f"clients that write {ctx.lock.layout} count it, and it sorts before them"),
-            (None, "who made it does not delete it soon; a TTL node goes when its time is over"),
+            (None, "its creator does not delete it soon; a TTL node goes when its time is over"),
         ),
         advice=_advice(obstacles, paths),
         severity="critical" if is_free else "warning",
@@ -58,7 +58,7 @@ def _it(paths: list[Text]) -> str:
 
 
 def _behind(ctx: LockContext, obstacles: Iterable[Member]) -> int:
-    """Count the waiters before whom an obstacle goes."""
+    """Number of waiters that have an obstacle in front of them."""
     found = {
         member.node
         for queue in folder_queues(ctx.lock.queues)
@@ -69,7 +69,7 @@ def _behind(ctx: LockContext, obstacles: Iterable[Member]) -> int:
 
 
 def _confidence(ctx: LockContext, *, is_free: bool) -> Confidence:
-    """All versions of Curator do so; of others the version is assumed, or told by a watch."""
+    """All versions of Curator do so; for others the version is assumed, or shown by a watch."""
     if is_free and all(part.startswith("curator") for part in _layouts(ctx)):
         return "C4"
     proofs = (p for queue in folder_queues(ctx.lock.queues) for p in queue.proofs.values())
@@ -81,10 +81,12 @@ def _layouts(ctx: LockContext) -> list[str]:
 
 
 def whose(ctx: LockContext, child: Member) -> str:
-    """Say whose a foreign child may be."""
+    """What is known of the owner of a foreign child."""
     name = short(child.znode.name)
     if child.owner:
-        return f"{name} is no contender; it belongs to {ctx.who(child)} and goes with its session"
+        return (
+            f"{name} is not a contender; it belongs to {ctx.who(child)} and goes with its session"
+        )
     fitting = [one for one in sort_by_layout([child.znode]).layouts.values() if not one.guessed]
     written = f"it is named as {fitting[0].name} names contenders" if fitting else ""
     made = "persistent, or a TTL or container node: made by hand, or left over"
@@ -114,7 +116,7 @@ def _advice(obstacles: tuple[Member, ...], paths: list[Text]) -> str:
     only_if=("warnings", "waiters"),
 )
 def broken_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find names that a client fails at, and the stranded nodes of those who did."""
+    """Find names that make a client fail, and the nodes that failed clients left behind."""
     for queue in folder_queues(ctx.lock.queues):
         for found in queue.unreadable:
             yield _broken(ctx, queue, found)
@@ -168,7 +170,7 @@ def _about(queue: FolderQueue) -> str:
     only_if=("waiters", "several"),
 )
 def split_queue(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find pairs that will own the lock together after the next release."""
+    """Find pairs that will both own the lock after the next release."""
     pair = next(_split(ctx), None)
     if pair is None:
         return
@@ -189,12 +191,12 @@ def split_queue(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _split(ctx: LockContext) -> Iterator[tuple[Member, Member, Member]]:
-    """Give waiters of which neither counts the other, and the node that both wait for."""
+    """Waiters of which neither counts the other, and the node that both wait for."""
     behind: dict[Text, dict[int, tuple[FolderQueue, Member]]] = {}
     for queue in folder_queues(ctx.lock.queues):
         for member in queue.waiters:
             nearest = queue.nearest(member)
-            if nearest is not None:  # who goes by the same ranking counts one another
+            if nearest is not None:  # those with the same ranking count each other
                 by = id(queue.standing(member).ranking)
                 behind.setdefault(nearest.node, {}).setdefault(by, (queue, member))
     for firsts in behind.values():

@@ -1,4 +1,4 @@
-"""B2 to B4: clients that wait for a node of their own, from a retry or from an earlier life."""
+"""B2 to B4: clients that wait for their own node, left by a retry or an earlier session."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from zktop.model.format import short
 from zktop.model.locks.lock import Member
 from zktop.model.waits.sentences import span
 
-RETRY_WINDOW = 10_000  # a create is retried at most this long after the new connection
+RETRY_WINDOW_MS = 10_000  # a create is retried at most this long after a reconnection
 FAR_BEYOND = 20  # times the 99th percentile
 FEW = 2  # nodes; more of one session are a pool of threads
 
@@ -32,7 +32,7 @@ _GUARD = r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
     only_if=("several",),
 )
 def ghost(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find two nodes of one queue with the same guard against retries."""
+    """Find two nodes of one queue that carry the same id of a request."""
     for line in ctx.lock.queues:
         tokens = [member.token for member in line.members]
         if len(set(tokens)) == len(tokens):
@@ -78,7 +78,7 @@ def _ghost(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
     only_if=("several", "watches", "connections"),
 )
 def ghost_without_guid(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find a watch on an earlier node of one's own, with a reconnection in between."""
+    """Find a session that watches its own earlier node and reconnected in between."""
     for session, places in ctx.owned.items():
         if len(places) != FEW:
             continue
@@ -96,14 +96,14 @@ def _reconnected_between(ctx: LockContext, earlier: Member, later: Member) -> bo
     first, second = earlier.ctime, later.ctime
     if made is None or first is None or second is None:
         return False
-    return first <= made <= second <= made + RETRY_WINDOW
+    return first <= made <= second <= made + RETRY_WINDOW_MS
 
 
 def _unguarded(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
     owner, usual = ctx.who(later), ctx.usual
     since, idle = ctx.past.granted(earlier.node).at, ctx.shared.sessions.idle_since(later.owner)
     is_old = bool(usual and since and ctx.now_ms - since > FAR_BEYOND * usual[1])
-    is_frozen = idle is not None and since is not None and idle - since < RETRY_WINDOW
+    is_frozen = idle is not None and since is not None and idle - since < RETRY_WINDOW_MS
     return RuleMatch(
         about=ctx.about(earlier, later),
         sentence=f"{owner} waits in {ctx.name} for {short(earlier.node)}, which is its own: "

@@ -1,4 +1,4 @@
-"""L7 to L11: wake-ups for many where one can go on, and watches that were left behind."""
+"""L7 to L11: releases that wake many waiters for one, and watches that were left behind."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ from zktop.model.locks.lock import Member
 from zktop.model.text import Text
 
 BURSTS_PER_S = 3
-STORM_FOR = 10_000
-STALE_SHOWN = 20  # sessions of one lock; more of them make no better finding
+STORM_PATIENCE_MS = 10_000
+MAX_STALE_SESSIONS = 20  # findings in one lock
 
 
 @rule(
@@ -47,7 +47,7 @@ def _many(ctx: LockContext) -> int:
 
 
 def _watching(ctx: LockContext) -> tuple[Counter[Text], Counter[Text]]:
-    """Count who would wake in vain, by watched path; and who is not even meant to wake.
+    """Count the waiters that would wake in vain, by watched path, and those that no recipe wakes.
 
     Readers that share one writer all go on together: they are no herd.
     """
@@ -93,7 +93,7 @@ def _herd_on_single(ctx: LockContext, bound: int) -> Iterator[RuleResult]:
                 confidence="C3",
                 evidence=(
                     (True, "all of them watch the one node that is the lock"),
-                    (None, "they wait for it, and do not just look on"),
+                    (None, "they wait for it and do not merely observe"),
                 ),
                 advice="One node per lock scales to a few waiters; more need a queue of "
                 "sequential nodes.",
@@ -121,10 +121,12 @@ def herd_on_parent(ctx: LockContext) -> Iterator[RuleResult]:
     is_known = len(herd) >= _many(ctx)
     clue = "inferred: they are spoken to unasked, and no table shows a watch"
     if not is_known:
-        herd = [s.member for s in ctx.astray if ctx.lookout.watches_children(s.member.owner)]
+        herd = [
+            s.member for s in ctx.mismatched if ctx.watch_check.watches_children(s.member.owner)
+        ]
         clue = "the watch table lists their sessions at the lock's own znode" if herd else clue
     if not herd:
-        herd = [s.member for s in ctx.astray if not s.here and _was_woken(ctx, s.member.owner)]
+        herd = [s.member for s in ctx.mismatched if not s.here and _was_woken(ctx, s.member.owner)]
     if len(herd) >= _many(ctx):
         number = len(herd)
         yield RuleMatch(
@@ -155,11 +157,11 @@ def _was_woken(ctx: LockContext, session: Session) -> bool:
     "lock",
     needs=("names", "watches", "history"),
     code="HRD",
-    means="Every release makes many waiters set their watch anew, several times a second.",
+    means="Every release makes many waiters set their watch again, several times a second.",
     only_if=("queue",),
 )
 def rewatch_storm(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find locks where releases a second times woken waiters is more than servers should bear."""
+    """Find locks whose releases per second, times the waiters they wake, overload the servers."""
     is_small = len(ctx.waiters) < ctx.thresholds.herd
     woken = 0 if is_small else max(_woken(ctx).values(), default=0)
     if woken < ctx.thresholds.herd:
@@ -177,11 +179,11 @@ def rewatch_storm(ctx: LockContext) -> Iterator[RuleResult]:
             confidence="C2",
             evidence=(
                 (True, f"{count(woken, 'waiter')} watch the same node, or the children"),
-                (None, "the batch does not end by itself"),
+                (None, "this is not a batch that ends by itself"),
             ),
             advice="Curator's readers all watch the first writer; several writers in the queue "
             "make them re-arm again and again. Fewer readers, or shorter queues of writers.",
-            patience_ms=STORM_FOR,
+            patience_ms=STORM_PATIENCE_MS,
         )
 
 
@@ -203,9 +205,9 @@ def _woken(ctx: LockContext) -> Counter[Text]:
     only_if=("waiters", "watches", "departures"),
 )
 def relinked(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find waiters without a watch that were active after somebody before them gave up."""
+    """Find waiters without a watch that were active after one before them gave up."""
     quits = [gone for gone in ctx.past.departures if gone.ending == "abandoned"]
-    for seen in ctx.astray if quits else ():
+    for seen in ctx.mismatched if quits else ():
         member = seen.member
         idle = ctx.shared.sessions.idle_since(member.owner)
         left = max((q.gone_at for q in quits if q.czxid < member.czxid), default=None)
@@ -225,7 +227,7 @@ def _relinked(ctx: LockContext, member: Member) -> RuleMatch:
         "gave up: it may believe that it owns the lock.",
         confidence="C1",
         evidence=(
-            (True, "somebody before it left the queue without ever holding the lock"),
+            (True, "one before it left the queue without ever holding the lock"),
             (True, "it made requests after that, and watches nothing here"),
             (None, "its client takes any deletion for the grant"),
         ),
@@ -244,7 +246,7 @@ def _relinked(ctx: LockContext, member: Member) -> RuleMatch:
     only_if=("waiters", "watches"),
 )
 def stale_watch(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find watchers of members that own no place in the lock."""
+    """Find sessions that watch members and have no node in the lock."""
     if ctx.lock.kind == "single" or not ctx.waiters:
         return
     stale: dict[Session, list[Member]] = {}
@@ -253,7 +255,7 @@ def stale_watch(ctx: LockContext) -> Iterator[RuleResult]:
             for session in table.by_path.get(path, ()):
                 if session not in ctx.owned and session != ctx.ensemble.own:
                     stale.setdefault(session, []).append(member)
-    for session in sorted(stale)[:STALE_SHOWN]:
+    for session in sorted(stale)[:MAX_STALE_SESSIONS]:
         yield _stale(ctx, session, stale[session])
 
 
@@ -267,7 +269,7 @@ def _stale(ctx: LockContext, session: Session, members: list[Member]) -> RuleMat
         confidence="C3",
         evidence=(
             (True, "its session owns no node in this lock"),
-            (None, "it gave up waiting; it does not just look on"),
+            (None, "it gave up waiting and does not merely observe"),
         ),
         advice="Harmless: a client that gave up removes its node and forgets its watch.",
         as_of=ctx.ensemble.watched_at(session),

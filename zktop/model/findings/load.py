@@ -1,4 +1,4 @@
-"""P6 to P11: locks that are held too long, asked for too often, or too crowded."""
+"""P6 to P11: locks that are held too long, requested too often, or too crowded."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 BEYOND = 10  # times the 99th percentile
 BUSY = 0.95
-RECENT = 600_000
+RECENT_MS = 600_000
 LONG_ANYWHERE = 20  # times the threshold of a long hold
-LISTING_LIMIT = 1 << 20  # bytes: jute.maxbuffer, by default
-NAME_OVERHEAD = 4
-SKEW = 1_000  # ms; less changes no age on a screen
+LISTING_LIMIT_BYTES = 1 << 20  # the default of jute.maxbuffer
+NAME_OVERHEAD_BYTES = 4
+MIN_SKEW_MS = 1_000  # less changes no age on a screen
 
 
 @rule(
@@ -42,11 +42,11 @@ SKEW = 1_000  # ms; less changes no age on a screen
     code="LNG",
     is_delay=True,
     after=(("lock", FOREVER), ("node", "B6 B8 L2"), ("session", SILENCE)),
-    means="Somebody holds the lock for much longer than it usually is held, and others wait.",
+    means="The lock has been held for much longer than usual, and others wait.",
     only_if=("waiters",),
 )
 def long_hold(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find holders beyond ten times the 99th percentile, while somebody waits."""
+    """Find holders beyond ten times the 99th percentile, while others wait."""
     if not ctx.waiters or ctx.lock.kind == "election":
         return
     usual = ctx.usual
@@ -65,7 +65,7 @@ def long_hold(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def hold_bound(ctx: LockContext) -> int:
-    """Give the length of a hold beyond which it is no longer normal.
+    """The length of a hold beyond which it is no longer normal.
 
     Without knowing what is usual here, only what is long by any measure is worth a line.
     """
@@ -107,7 +107,7 @@ def _long_hold(ctx: LockContext, holder: Member, since: Millis, prefix: str) -> 
     only_if=("queue",),
 )
 def convoy(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find locks that were held all the minute, moved, and have no shorter queue for it."""
+    """Find locks that were held for the whole minute and changed hands, with no shorter queue."""
     past, queue = ctx.past, len(ctx.waiters)
     if queue < ctx.thresholds.herd or ctx.lock.kind == "election":
         return
@@ -118,7 +118,7 @@ def convoy(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _moves(ctx: LockContext) -> bool:
-    """Tell whether the lock is handed on, after holds of normal length."""
+    """Whether the lock changes hands after holds of normal length."""
     since = [ctx.past.granted(holder.node).at for holder in ctx.holders]
     is_long = any(at is not None and ctx.now_ms - at > hold_bound(ctx) for at in since)
     return bool(ctx.past.releases_per_s) and not is_long
@@ -137,7 +137,7 @@ def _convoy(ctx: LockContext, queue: int) -> RuleMatch:
         evidence=(
             (True, f"it was held {100 * (past.busy or 0):.0f} % of the last minute"),
             (True, f"a minute ago {waits(past.queue_before or 0)}"),
-            (None, "it is no batch that ends by itself"),
+            (None, "this is not a batch that ends by itself"),
         ),
         advice="Shorten what is done under the lock, or split it into several locks.",
         patience_ms=ctx.thresholds.convoy,
@@ -186,7 +186,7 @@ def _starved_writer(ctx: LockContext, writer: Member, later: list[bool], age: in
         severity="warning" if is_known else "info",
         evidence=(
             (is_known or None, "these readers queued after it and owned the lock before it"),
-            (None, "they did own it, and did not just cancel"),
+            (None, "they did own it and did not merely cancel"),
         ),
         advice="This lock prefers readers. Use a fair recipe, in which a waiting writer stops "
         "new readers.",
@@ -203,11 +203,11 @@ def _starved_writer(ctx: LockContext, writer: Member, later: list[bool], age: in
     code="STV",
     is_delay=True,
     after=(("lock", FOREVER),),
-    means="Somebody gives up waiting again and again, and each time starts at the tail.",
+    means="A contender gives up waiting again and again, and each time starts at the tail.",
     only_if=("attempts",),
 )
 def retry_starvation(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find who gave up several times in a row while later ones were served."""
+    """Find contenders that gave up several times in a row while later ones were served."""
     bound = ctx.thresholds.starved_retries
     tries = {
         who: tried
@@ -219,7 +219,7 @@ def retry_starvation(ctx: LockContext) -> Iterator[RuleResult]:
     from zktop.model.history.statistics import identity_of  # noqa: PLC0415  few give up so often
 
     present = {identity_of(member) for member in ctx.waiters}
-    recent = {g.label for g in ctx.past.departures if ctx.now_ms - g.gone_at < RECENT}
+    recent = {g.label for g in ctx.past.departures if ctx.now_ms - g.gone_at < RECENT_MS}
     for who, tried in tries.items():
         if who in present or who in recent:
             yield _starved_retrier(ctx, who, tried)
@@ -255,19 +255,22 @@ def _starved_retrier(ctx: LockContext, who: str, tried: "Attempts") -> RuleMatch
     only_if=("queue",),
 )
 def too_many_members(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find long queues, and listings that come near what a client may receive."""
+    """Find long queues, and listings near the largest reply that a client accepts."""
     queue, limits = len(ctx.waiters), ctx.thresholds
     if queue <= limits.queue_long:
         return
-    size = sum(NAME_OVERHEAD + len(member.node) for member in ctx.members)
-    is_too_long = queue > limits.queue_too_long or size > LISTING_LIMIT // 2
+    size = sum(NAME_OVERHEAD_BYTES + len(member.node) for member in ctx.members)
+    is_too_long = queue > limits.queue_too_long or size > LISTING_LIMIT_BYTES // 2
     yield RuleMatch(
         about=ctx.about(key=("crowd",)),
         sentence=f"{waits(queue)} in {ctx.name}: a listing is {size // 1024} KiB, at most "
-        f"{LISTING_LIMIT // 1024} fit.",
+        f"{LISTING_LIMIT_BYTES // 1024} fit.",
         confidence="C4",
         evidence=(
-            (True, f"{count(len(ctx.members), 'node')}, each read by whoever lists the queue"),
+            (
+                True,
+                f"{count(len(ctx.members), 'node')}, read by every client that lists the queue",
+            ),
             (None, "jute.maxbuffer has its default of 1 MiB"),
         ),
         advice="Every release makes clients list all names: find out why so many ask for one "
@@ -295,9 +298,9 @@ def clock_skew(ctx: LockContext) -> Iterator[RuleResult]:
             jump, earlier = latest - created, member
         latest = max(latest, created)
     ahead = latest - ctx.lock.at if ctx.lock.at else 0
-    if jump > SKEW and earlier is not None:
+    if jump > MIN_SKEW_MS and earlier is not None:
         yield _skew(ctx, f"went back by {span(jump)}", "C4", "a later node has an earlier time")
-    elif ahead > SKEW:
+    elif ahead > MIN_SKEW_MS:
         yield _skew(ctx, f"is ahead of ours by {span(ahead)}", "C3", "a node is from the future")
 
 

@@ -10,8 +10,8 @@ from zktop.model.format import clock, count, short
 from zktop.model.history.expiries import ExpiredPlace
 from zktop.model.waits.sentences import span
 
-LEAST: Final = 5  # sessions
-SHARE: Final = 0.1  # of those that had places in locks
+MIN_SESSIONS: Final = 5
+MIN_SHARE: Final = 0.1  # of the sessions with nodes in locks
 
 
 @rule(
@@ -23,11 +23,11 @@ SHARE: Final = 0.1  # of those that had places in locks
     means="Many sessions expired at once: a host, a network or a server failed.",
 )
 def mass_expiry(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Find sessions that expired within a quarter of a minute, for two minutes after that."""
+    """Find sessions that expired within 15 s, for two minutes afterwards."""
     gone = ctx.expired
     sessions = {one.session for one in gone}
     known = len(ctx.owners) + sum(session not in ctx.owners for session in sessions)
-    if len(sessions) < max(LEAST, SHARE * known):
+    if len(sessions) < max(MIN_SESSIONS, MIN_SHARE * known):
         return
     first, last = min(one.at for one in gone), max(one.at for one in gone)
     yield RuleMatch(
@@ -47,16 +47,16 @@ def mass_expiry(ctx: EnsembleContext) -> Iterator[RuleResult]:
 
 
 def _where(gone: Collection[ExpiredPlace]) -> str:
-    """Name the server and the host that most of them shared."""
+    """The server and the host that most of them shared."""
     servers = Counter({one.session: one.server for one in gone}.values())
     hosts = Counter({one.session: one.host for one in gone}.values())
-    told = [
+    shared = [
         f"{number} {preposition} {short(name)}"
         for counts, preposition in ((servers, "on"), (hosts, "from"))
         for name, number in counts.most_common(1)
         if name is not None
     ]
-    return f": {', '.join(told)}" if told else ""
+    return f": {', '.join(shared)}" if shared else ""
 
 
 def _effect(gone: Collection[ExpiredPlace]) -> str:

@@ -1,4 +1,4 @@
-"""P13 and P14: servers of the ensemble that are down, or that do not answer."""
+"""P13 and P14: servers that are down, or that do not answer."""
 
 from collections.abc import Iterator, Sequence
 
@@ -57,7 +57,7 @@ def member_down(ctx: EnsembleContext) -> Iterator[RuleResult]:
     means="A server accepts connections and does not answer: it is paused, overloaded or cut off.",
 )
 def no_answer(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Find servers that were silent in two rounds, one after the other."""
+    """Find servers that did not answer in two consecutive rounds."""
     servers = _servers(ctx)
     for server in servers:
         if server.state == "no-answer":

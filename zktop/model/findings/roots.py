@@ -18,7 +18,7 @@ from zktop.model.world.roots import DeniedRoot, denied_roots, missing_roots
     means="A root that was asked for does not exist, so zktop sees no locks there.",
 )
 def root_missing(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Find roots that are not there, and the name that may have been meant."""
+    """Find missing roots, and the name that the user may have meant."""
     for root in missing_roots(ctx.world, ctx.shared.settings):
         path = short(root.absent)
         where = "" if root.root == root.absent else f" (root {short(root.root)})"
@@ -42,7 +42,7 @@ def root_missing(ctx: EnsembleContext) -> Iterator[RuleResult]:
     means="An ACL does not let zktop list a root, so the locks below it are hidden.",
 )
 def root_denied(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Find roots that may not be listed, and say how much is hidden."""
+    """Find roots that zktop may not list, and count what they hide."""
     for root in denied_roots(ctx.world, ctx.shared.settings):
         yield RuleMatch(
             about=FindingSubject(key=("root", root.root)),
@@ -61,7 +61,7 @@ def _hidden(root: DeniedRoot) -> str:
 
 
 def _shown_elsewhere(root: DeniedRoot, ensemble: Ensemble) -> str:
-    """Say what the servers' tables show below a root: those obey no ACL."""
+    """What the servers' tables show below a root: they are not subject to its ACL."""
     below = f"{root.base}/"
     found = [
         (path, session)

@@ -1,11 +1,8 @@
-"""S: two owners at once, now or soon.
+"""S1 to S6: two owners at once, now or soon.
 
-S4: a writer that also reads, and the next writer that gets in beside that reader.
-
-Before version 5.5 Curator gave such a read a number of its own, behind writers that had queued
-meanwhile. When its owner stops writing, the first of them is granted.
-
-S6: the sequence number runs out, or has.
+S4 is about a writer that also reads. Before version 5.5 Curator gave the read node a number of its
+own, behind writers that had queued meanwhile: when the owner stops writing, the first of them is
+granted while the owner still reads.
 """
 
 from collections.abc import Iterator
@@ -45,7 +42,7 @@ _ADVICE = "Upgrade Curator in {} (CURATOR-621), or release the read lock first."
     only_if=("several", "read-write"),
 )
 def downgrade_overlap(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find a session that holds a write and a later read lock, with a writer in between."""
+    """Find a session that holds a write lock and a later read lock, with a writer in between."""
     for line in ctx.lock.queues if ctx.lock.kind == "read-write" else ():
         holders = [member for member in line.holders if member.owner]
         for read in (member for member in holders if member.mode == "read"):
@@ -56,7 +53,7 @@ def downgrade_overlap(ctx: LockContext) -> Iterator[RuleResult]:
             between = [m for m in line.members[start:end] if m.mode == "write"]
             if between:
                 yield _overlap(ctx, write, read, between[0])
-    for seen in ctx.astray:
+    for seen in ctx.mismatched:
         if may_have_kept_reading(ctx, seen):
             yield _overlapping(ctx, seen.member)
 
@@ -82,11 +79,11 @@ def _overlapping(ctx: LockContext, read: Member) -> RuleMatch:
     owner, other = ctx.who(read), ctx.who(write)
     return RuleMatch(
         about=ctx.about(write, read),
-        sentence=f"{owner} may still read {ctx.name} beside writer {other}, who was let in when "
-        f"{owner} stopped writing.",
+        sentence=f"{owner} may still read {ctx.name} beside writer {other}, which was granted "
+        f"when {owner} stopped writing.",
         confidence="C2",
         evidence=(
-            (True, f"{owner} watches nobody, as if it had the lock"),
+            (True, f"{owner} watches nothing, as if it had the lock"),
             (None, "the client is a Curator from before 5.5.0"),
             (False, "it waits and has lost its watch: then nothing will wake it"),
         ),
@@ -96,11 +93,11 @@ def _overlapping(ctx: LockContext, read: Member) -> RuleMatch:
     )
 
 
-LAST = (1 << 31) - 1
-SOON = 30 * 24 * 3600  # seconds
-STEADY = 60_000
-SLOWEST = 1e-3  # requests a second; below that nobody lives to see the end
-_FINE = "Stop all users of this lock, then delete its node and let them create it anew."
+LAST_NUMBER = (1 << 31) - 1
+SOON_S = 30 * 24 * 3600
+STEADY_MS = 60_000
+MIN_RATE = 1e-3  # requests per second; below that the counter lasts for 60 years
+_FINE = "Stop all users of this lock, then delete its node and let them create it again."
 
 
 @rule(
@@ -114,15 +111,15 @@ _FINE = "Stop all users of this lock, then delete its node and let them create i
     means="The sequence counter of the lock is exhausted, or soon will be: the order breaks.",
 )
 def sequence_overflow(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find negative numbers, a counter near its end, and one that will be there in a month."""
+    """Find negative numbers, a counter near its end, and one that reaches it within a month."""
     following = ctx.lock.stat.next_sequence if ctx.lock.stat else None
     numbers = [m.sequence for m in ctx.members if m.sequence is not None]
     negative = sum(number < 0 for number in numbers)
-    is_over = following is not None and (following < 0 or following >= LAST)
-    if negative or is_over or LAST in numbers:
+    is_over = following is not None and (following < 0 or following >= LAST_NUMBER)
+    if negative or is_over or LAST_NUMBER in numbers:
         yield _over(ctx, negative)
     elif following is not None:
-        yield from _running_out(ctx, LAST - following)
+        yield from _running_out(ctx, LAST_NUMBER - following)
 
 
 def _over(ctx: LockContext, negative: int) -> RuleMatch:
@@ -130,8 +127,8 @@ def _over(ctx: LockContext, negative: int) -> RuleMatch:
     example = f" (the newest node is {short(newest.node)})" if newest else ""
     return RuleMatch(
         about=ctx.about(key=("overflow",)),
-        sentence=f"The sequence numbers of {ctx.name} have run out{example}: its order is not "
-        "the order of arrival any more.",
+        sentence=f"The sequence numbers of {ctx.name} have run out{example}: its order is no "
+        "longer the order of arrival.",
         confidence="C4",
         evidence=(
             (True, f"{negative} of its numbers are negative")
@@ -147,8 +144,8 @@ def _over(ctx: LockContext, negative: int) -> RuleMatch:
 def _running_out(ctx: LockContext, left: int) -> Iterator[RuleMatch]:
     rate = ctx.past.requests_per_s
     is_near = left < ctx.thresholds.sequences_left
-    seconds = left / rate if rate and rate > SLOWEST else None
-    if not is_near and (seconds is None or seconds > SOON):
+    seconds = left / rate if rate and rate > MIN_RATE else None
+    if not is_near and (seconds is None or seconds > SOON_S):
         return
     remaining = f", about {span(int(1000 * seconds))} at the present rate" if seconds else ""
     yield RuleMatch(
@@ -156,17 +153,17 @@ def _running_out(ctx: LockContext, left: int) -> Iterator[RuleMatch]:
         sentence=f"{ctx.name} has {left} sequence numbers left{remaining}.",
         confidence="C4" if is_near else "C2",
         evidence=(
-            (True, f"the next number is {LAST - left}"),
+            (True, f"the next number is {LAST_NUMBER - left}"),
             (is_near or None, "the present rate goes on"),
         ),
         advice=_FINE,
         severity="warning" if is_near else "info",
-        patience_ms=0 if is_near else STEADY,
+        patience_ms=0 if is_near else STEADY_MS,
     )
 
 
-CERTAIN_SESSIONS = 3  # that sort by name: no coincidence any more
-RECENT = 600_000
+CERTAIN_SESSIONS = 3  # so many that sort by name are no coincidence
+RECENT_MS = 600_000
 WATCHFUL, GIVEN_UP, ALMOST_EXPIRED = 1 / 2, 2 / 3, 0.9  # of the session timeout
 
 
@@ -182,14 +179,14 @@ WATCHFUL, GIVEN_UP, ALMOST_EXPIRED = 1 / 2, 2 / 3, 0.9  # of the session timeout
     only_if=("waiters", "watches"),
 )
 def sorts_by_name(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find waiters that watch their neighbour by name, and who may therefore believe to own."""
-    # Where the whole queue goes by names, whoever does is not astray.
-    goes_astray = "order-disagrees-with-czxid" not in ctx.lock.warnings
+    """Find waiters that watch their neighbour by name, and may believe that they own the lock."""
+    # Where the whole queue is sorted by names, a client that does so is not wrong.
+    is_wrong = "order-disagrees-with-czxid" not in ctx.lock.warnings
     wrong = [
-        seen for seen in (ctx.astray if goes_astray else ctx.waiting) if lexicographic(ctx, seen)
+        seen for seen in (ctx.mismatched if is_wrong else ctx.waiting) if lexicographic(ctx, seen)
     ]
     for line in ctx.lock.queues:
-        here = [seen for seen in wrong if ctx.line_of[seen.member.node] is line]
+        here = [seen for seen in wrong if ctx.queue_of[seen.member.node] is line]
         if here:
             yield _sorts_by_name(ctx, here, believers(line.members))
     if wrong:
@@ -198,7 +195,7 @@ def sorts_by_name(ctx: LockContext) -> Iterator[RuleResult]:
     if reading:
         yield _reads_by_name(ctx, reading)
         return
-    asleep = {seen.member.node for seen in ctx.astray if ctx.is_wrong(seen)}  # L1 tells of them
+    asleep = {seen.member.node for seen in ctx.mismatched if ctx.is_wrong(seen)}  # L1 reports them
     believing = [one for one in may_believe(ctx) if one.node not in asleep]
     if believing:
         yield _may_sort_by_name(ctx, believing)
@@ -216,7 +213,7 @@ def _reads_by_name(ctx: LockContext, reading: list[Member]) -> RuleMatch:
             (True, "the names of all readers sort before those of the writers"),
             (False, "it waits and has lost its watch: then nothing will wake it"),
         ),
-        advice=f"Look how the client of {who} sorts: by the number at the end, or whole names?",
+        advice=f"Check how the client of {who} sorts: by the number at the end or by whole names.",
         patience_ms=ctx.thresholds.settle,
         as_of=ctx.ensemble.watched_at(reading[0].owner),
     )
@@ -260,7 +257,7 @@ def _may_sort_by_name(ctx: LockContext, believing: list[Member]) -> RuleMatch:
             (True, "it watches nothing here that a table shows, as if it did not wait"),
             (False, "it watches the list of children, which no table shows"),
         ),
-        advice=f"Look how the client of {who} sorts: by the number at the end, or whole names?",
+        advice=f"Check how the client of {who} sorts: by the number at the end or by whole names.",
         severity="info",
         patience_ms=ctx.thresholds.settle,
         as_of=ctx.ensemble.watched_at(believing[0].owner),
@@ -281,7 +278,7 @@ def _may_sort_by_name(ctx: LockContext, believing: list[Member]) -> RuleMatch:
 )
 def blind_neighbours(ctx: LockContext) -> Iterator[RuleResult]:
     """Find locks with several layouts, or one number twice, and several owners."""
-    for seen in ctx.astray:
+    for seen in ctx.mismatched:
         if may_own_beside_readers(ctx, seen):
             yield _beside_readers(ctx, seen.member)
     if len(ctx.lock.queues) > 1:
@@ -297,22 +294,22 @@ def blind_neighbours(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _are_several_locks(ctx: LockContext) -> bool:
-    """Tell whether the lines are locks of their own that share a parent."""
+    """Whether the queues are locks of their own that share a parent."""
     layout = layout_named(ctx.lock.layout, ctx.shared.settings.layouts)
     return layout is not None and layout.grouped
 
 
 def _beside_readers(ctx: LockContext, member: Member) -> RuleMatch:
     owner = ctx.who(member)
-    readers = ctx.line_of[member.node].members[: ctx.place[member.node]]
+    readers = ctx.queue_of[member.node].members[: ctx.place[member.node]]
     return RuleMatch(
         about=ctx.about(member, *readers),
         sentence=f"{owner} may own {ctx.name} beside {count(len(readers), 'reader')}: a plain "
         "Lock of kazoo does not see readers.",
         confidence="C2",
         evidence=(
-            (True, f"{owner} watches nobody, as if it had the lock"),
-            (None, "it is a Lock and no WriteLock; their nodes look the same"),
+            (True, f"{owner} watches nothing, as if it had the lock"),
+            (None, "it is a Lock, not a WriteLock; their nodes look the same"),
             (False, "it waits and has lost its watch: then nothing will wake it"),
         ),
         advice="Use WriteLock wherever others use ReadLock.",
@@ -322,7 +319,7 @@ def _beside_readers(ctx: LockContext, member: Member) -> RuleMatch:
 
 
 def _conflict(heads: list[Member]) -> bool:
-    """Tell whether several sessions own what not all of them may share."""
+    """Whether several sessions own a lock that not all of them may share."""
     shared = {"read", "lease"}
     several_owners = len({head.owner for head in heads}) > 1
     return several_owners and not all(head.mode in shared for head in heads)
@@ -359,7 +356,7 @@ def _dual(ctx: LockContext, heads: list[Member]) -> RuleMatch:
     means="The holder has not been heard of for most of its timeout: it may be paused or dead.",
 )
 def silent_holder(ctx: SessionContext) -> Iterator[RuleResult]:
-    """Find sessions that hold a lock and were silent for long when their server was asked."""
+    """Find sessions that hold a lock and had been silent for long when their server was asked."""
     presence = ctx.presence
     if not ctx.held or presence is None or not presence.timeout_ms or presence.quiet_ms is None:
         return
@@ -381,9 +378,12 @@ def _silent(ctx: SessionContext, presence: Presence, share: float) -> RuleMatch:
         f"{waits(ctx.behind)}.",
         confidence="C3",
         evidence=(
-            (True, f"{presence.server} has had no packet of it for that long"),
+            (True, f"{presence.server} has received no packet from it for that long"),
             (share > GIVEN_UP, "its client gives up a connection after two thirds of its timeout"),
-            (None, "it is paused, and wakes too late: then two will believe to own the lock"),
+            (
+                None,
+                "it is paused, and wakes too late: then two will believe that they own the lock",
+            ),
         ),
         advice="Look at its host: many silent sessions of one host are a pause, of one server a "
         "network. Does the resource check a fencing number? The czxid of the node is one.",
@@ -409,13 +409,13 @@ def _interval(low: Millis, high: Millis) -> str:
     "lock",
     needs=("stats", "connections", "history"),
     code="TWO",
-    means="Somebody else removed the holder's node, and its session goes on as if it owned.",
+    means="Another client removed the holder's node; its session goes on as if it owned the lock.",
     only_if=("departures", "connections"),
 )
 def robbed_owner(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find nodes that vanished although their live session has asked for nothing since before."""
+    """Find nodes that vanished although their live session has made no request since before."""
     for gone in ctx.past.departures:
-        if gone.ending == "abandoned" or ctx.now_ms - gone.gone_at > RECENT:
+        if gone.ending == "abandoned" or ctx.now_ms - gone.gone_at > RECENT_MS:
             continue
         presence = ctx.ensemble.presence(gone.session) if gone.session else None
         if presence is None or presence.at <= gone.gone_at:
@@ -423,7 +423,7 @@ def robbed_owner(ctx: LockContext) -> Iterator[RuleResult]:
         idle = ctx.shared.sessions.idle_before(gone.session, gone.gone_at)
         if idle and (presence.established or 0) < gone.gone_at:
             yield _robbed(ctx, gone, presence.at)
-            yield LookAgainAt(gone.gone_at + RECENT + 1)
+            yield LookAgainAt(gone.gone_at + RECENT_MS + 1)
 
 
 def _robbed(ctx: LockContext, gone: Departure, at: Millis) -> RuleMatch:

@@ -20,9 +20,9 @@ from zktop.model.format import count, several, short, waits
 from zktop.model.waits.sentences import span
 from zktop.model.world.server_tables import ServerTables
 
-LEAST_TICKS = 2  # what servers grant by default
+MIN_TIMEOUT_TICKS = 2  # the default of servers
 LATER_TABLES = 30_000
-SHOWN = 5  # sessions of one finding; the others are counted
+MAX_NAMED = 5  # sessions of one finding; the others are counted
 TOO_LONG_A_GAP = 1 / 2  # of the timeout
 
 
@@ -38,13 +38,13 @@ TOO_LONG_A_GAP = 1 / 2  # of the timeout
     means="A session is connected to no server; its nodes stay until it expires.",
 )
 def session_gone(ctx: SessionContext) -> Iterator[RuleResult]:
-    """Find owners that no server is connected to, and that have not expired yet."""
+    """Find owners without a connection to any server that have not expired yet."""
     newest = max((place.member.czxid for place in ctx.places), default=0)
     ensemble = ctx.shared.ensemble
     if ctx.presence is not None:
         return
     if ensemble.connected(ctx.session, newest) is not False:
-        yield LookAgainAt(ctx.now_ms + LATER_TABLES)  # its server's next table may tell
+        yield LookAgainAt(ctx.now_ms + LATER_TABLES)  # the next table of its server may show it
         return
     listed = ensemble.is_listed(ctx.session, newest)
     if listed is False:
@@ -80,7 +80,7 @@ def session_gone(ctx: SessionContext) -> Iterator[RuleResult]:
     means="A session loses its connection again and again.",
 )
 def flapping(ctx: SessionContext) -> Iterator[RuleResult]:
-    """Find sessions that were found on new connections several times within ten minutes."""
+    """Find sessions that were seen on new connections several times within ten minutes."""
     moves = ctx.shared.sessions.moves(ctx.session)
     if len(moves) < ctx.shared.thresholds.moves:
         return
@@ -104,10 +104,10 @@ def flapping(ctx: SessionContext) -> Iterator[RuleResult]:
     "info",
     "server",
     needs=("connections", "expiry"),
-    means="A session timeout is the least that the servers grant.",
+    means="A session timeout is the shortest that the servers grant.",
 )
 def suspicious_timeout(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Find timeouts that were asked for in seconds where milliseconds are meant.
+    """Find timeouts that were requested in seconds instead of milliseconds.
 
     The most that is granted is what many get who are well: Curator asks for a minute.
     """
@@ -116,14 +116,14 @@ def suspicious_timeout(ctx: EnsembleContext) -> Iterator[RuleResult]:
     if not ticks:
         yield MissingInput("no server tells its tick time", "expiry")
         return
-    least = LEAST_TICKS * min(ticks)
+    least = MIN_TIMEOUT_TICKS * min(ticks)
     having = (_by_timeout(one).get(least, ()) for one in witnesses)
     found = sorted({s for sessions in having for s in sessions if s in ctx.owners})
     if found:
         yield _suspicious(ctx, found, least)
 
 
-@lru_cache(maxsize=32)  # a witness is the same object until its tables are read again
+@lru_cache(maxsize=32)  # the same object until its tables are read again
 def _by_timeout(tables: ServerTables) -> dict[int, list[Session]]:
     found: dict[int, list[Session]] = {}
     for session, row in (tables.connections or {}).items():
@@ -133,18 +133,18 @@ def _by_timeout(tables: ServerTables) -> dict[int, list[Session]]:
 
 
 def _suspicious(ctx: EnsembleContext, found: list[Session], timeout: int) -> RuleMatch:
-    who = tuple(ctx.shared.who(session) for session in found[:SHOWN])
-    rest = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    who = tuple(ctx.shared.who(session) for session in found[:MAX_NAMED])
+    rest = f" and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
     return RuleMatch(
-        about=FindingSubject(sessions=tuple(found[:SHOWN]), who=who, key=("timeout", "least")),
+        about=FindingSubject(sessions=tuple(found[:MAX_NAMED]), who=who, key=("timeout", "least")),
         sentence=f"{', '.join(who)}{rest} hold or want locks with a session timeout of "
-        f"{span(timeout)}, the least that the servers grant.",
+        f"{span(timeout)}, the shortest that the servers grant.",
         confidence="C2",
         evidence=(
-            (True, f"a timeout of {span(timeout)} is the least for the tick that they tell"),
-            (None, "less was asked for: that is not visible"),
+            (True, f"a timeout of {span(timeout)} is the shortest for their tick time"),
+            (None, "a shorter one was requested, which is not visible"),
         ),
-        advice="Look whether they give seconds where milliseconds are meant.",
+        advice="Check whether they pass seconds where milliseconds are meant.",
     )
 
 
@@ -156,10 +156,10 @@ def _suspicious(ctx: EnsembleContext, found: list[Session], timeout: int) -> Rul
     needs=("connections", "history"),
     code="SIL",
     after=(("session", "S3"),),
-    means="A session was silent for half of its timeout: a longer pause will cost its locks.",
+    means="A session was silent for half of its timeout: a longer pause will cost it its locks.",
 )
 def timeout_too_short(ctx: SessionContext) -> Iterator[RuleResult]:
-    """Find sessions whose longest silence of the hour came near their timeout."""
+    """Find sessions whose longest silence within the hour came close to their timeout."""
     gap = ctx.shared.sessions.longest_gap(ctx.session)
     timeout = ctx.presence.timeout_ms if ctx.presence else None
     if gap is None or not timeout or gap <= TOO_LONG_A_GAP * timeout or not ctx.held:
@@ -192,28 +192,28 @@ def blast_radius(ctx: SessionContext) -> Iterator[RuleResult]:
             "all at once.",
             confidence="C4",
             evidence=((True, several(map(short, locks))),),
-            advice="Fine if it is meant; else use a session for each independent job.",
+            advice="Fine if intended; otherwise use a session for each independent job.",
         )
 
 
 def restless(shared: SharedContext, owners: Collection[Session]) -> Iterator[Session]:
-    """Give the sessions that a rule may find something about: a few comparisons for each row.
+    """The sessions about which a rule may find something, by a few comparisons for each row.
 
-    Ask after new tables. They are those silent for long, those that moved, and owners that no
-    server lists; all others need no interview.
+    They are the sessions that were silent for long, those that moved, and owners that no server
+    lists. Asked only when tables are new.
     """
-    told = [one.connections for one in shared.ensemble.tables if one.connections is not None]
-    for rows in told:
+    tables = [one.connections for one in shared.ensemble.tables if one.connections is not None]
+    for rows in tables:
         for session, row in rows.items():
             gap = max(row.quiet_ms or 0, shared.sessions.longest_gap(session) or 0)
             is_silent = bool(row.timeout_ms) and gap > TOO_LONG_A_GAP * (row.timeout_ms or 0)
             if is_silent or shared.sessions.moves(session):
                 yield session
-    if told:
-        yield from sorted(set(owners).difference(*told))
+    if tables:
+        yield from sorted(set(owners).difference(*tables))
 
 
-LAG = 1_000  # transactions
+MIN_LAG_ZXIDS = 1_000
 
 
 @rule(
@@ -225,7 +225,7 @@ LAG = 1_000  # transactions
     means="The server that zktop reads from is behind the others: what you see is old.",
 )
 def stale_view(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Find our own server behind what another one had already reached before."""
+    """Find zktop's own server behind what another one had reached earlier."""
     own = ctx.link.server if ctx.link else None
     figures = [one.server for _, one in sorted(ctx.tables.items()) if one.server]
     ours = next((one for one in figures if one.server == own), None)
@@ -233,10 +233,10 @@ def stale_view(ctx: EnsembleContext) -> Iterator[RuleResult]:
         yield MissingInput("the server that zktop reads from does not tell its zxid", "names")
         return
     for other in figures:
-        # Only what another had reached before ours was asked is comparable.
-        told = other.server_zxid if other.at <= ours.at and other is not ours else None
-        if told is not None and told - ours.server_zxid > LAG:
-            yield _stale(ours, other, told - ours.server_zxid)
+        # Only servers that were asked before ours can prove that it is behind.
+        reached = other.server_zxid if other.at <= ours.at and other is not ours else None
+        if reached is not None and reached - ours.server_zxid > MIN_LAG_ZXIDS:
+            yield _stale(ours, other, reached - ours.server_zxid)
             return
 
 

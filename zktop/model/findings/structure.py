@@ -1,4 +1,4 @@
-"""R: what happens to the root of a lock, and what is in it that should not be."""
+"""R1 to R7: changes of a lock's root, and children that do not belong into it."""
 
 from collections.abc import Iterator
 
@@ -19,11 +19,11 @@ from zktop.model.format import clock, count, several, short
 from zktop.model.locks.lock import Member
 from zktop.model.locks.open_folder import folder_queues
 
-RECENT = 600_000  # how long a change of the root stays worth a line ...
-NEWS = 30_000  # ... and how long it is more than a note
+SHOWN_MS = 600_000  # how long a change of the root is shown ...
+WARNING_MS = 30_000  # ... and how long as more than a note
 
 
-_COMPANIONS = {"mesos-group": ("log_replicas",)}  # what the same software keeps beside its lock
+_COMPANIONS = {"mesos-group": ("log_replicas",)}  # other children that the same software makes
 
 
 @rule(
@@ -33,7 +33,7 @@ _COMPANIONS = {"mesos-group": ("log_replicas",)}  # what the same software keeps
     "lock",
     needs=("names",),
     after=(("lock", FOREIGN),),
-    means="The lock has children that are no places in its queue.",
+    means="The lock has children that are not in its queue.",
     only_if=("foreign",),
 )
 def foreign_members(ctx: LockContext) -> Iterator[RuleResult]:
@@ -56,13 +56,13 @@ def foreign_members(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _effect(ctx: LockContext) -> str:
-    """Say what the children do to the lock as it is."""
+    """The effect of the children on the lock."""
     if ctx.lock.obstacles or ctx.lock.stranded:
         return "some of them are in the way of contenders"
     queues = list(folder_queues(ctx.lock.queues))
     if any(queue.fails for queue in queues):
         return "clients will fail at some of them"
-    return "clients count some of them, behind everybody" if queues else "clients ignore them"
+    return "clients count some of them, behind all others" if queues else "clients ignore them"
 
 
 @rule(
@@ -72,13 +72,13 @@ def _effect(ctx: LockContext) -> str:
     "lock",
     needs=("root stat", "history"),
     code="NEW",
-    means="The lock's node was deleted and created anew: its numbers begin again.",
+    means="The lock's node was deleted and created again: its numbers start over.",
     only_if=("news",),
 )
 def root_recreated(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find roots that are another node than before.
+    """Find roots that are not the same node as before.
 
-    One that vanished empty is no news: Curator's containers do, and whoever cleans up.
+    One that vanished empty is no news: Curator's containers do that, and so do clean-up jobs.
     """
     if ctx.past.reaped_at is not None:
         return
@@ -104,7 +104,7 @@ def root_recreated(ctx: LockContext) -> Iterator[RuleResult]:
     only_if=("news",),
 )
 def reaped_container(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find roots that vanished without anybody in them."""
+    """Find roots that vanished while they were empty."""
     yield from _recently(
         ctx,
         ctx.past.reaped_at,
@@ -125,7 +125,7 @@ def reaped_container(ctx: LockContext) -> Iterator[RuleResult]:
     means="An ACL hides the lock or some of its members from zktop.",
 )
 def hidden_by_acl(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find locks that may not be listed and members that may not be read."""
+    """Find locks that zktop may not list, and members that it may not read."""
     hidden = [member for member in ctx.members if member.znode.hidden]
     if ctx.lock.error is None and not hidden:
         return
@@ -134,7 +134,7 @@ def hidden_by_acl(ctx: LockContext) -> Iterator[RuleResult]:
         about=ctx.about(*hidden, key=("acl",)),
         sentence=f"{ctx.name} may not be listed: {ctx.lock.error}."
         if ctx.lock.error is not None
-        else f"{what}: who owns them is known only if a server's dump tells.",
+        else f"{what}: their owners are known only if a server's dump lists them.",
         confidence="C4",
         evidence=((True, "the server refused: no READ permission"),),
         advice="Give zktop an identity that may read the locks (--auth).",
@@ -152,14 +152,14 @@ def hidden_by_acl(ctx: LockContext) -> Iterator[RuleResult]:
     only_if=("news",),
 )
 def root_changed(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find roots whose ACL or data is another than before."""
+    """Find roots whose ACL or data changed."""
     yield from _recently(
         ctx,
         ctx.root.access_at,
         f"The ACL of {ctx.name} was changed",
-        "Look whether all its users may still create and read there.",
+        "Check that all its users may still create and read there.",
         "C4",
-        ((True, "its ACL version is another"), (None, "who did it is not recorded")),
+        ((True, "its ACL version changed"), (None, "who did it is not recorded")),
     )
     yield from _recently(
         ctx,
@@ -167,7 +167,7 @@ def root_changed(ctx: LockContext) -> Iterator[RuleResult]:
         f"The data of {ctx.name} was changed",
         "A kazoo semaphore keeps its number of leases there: all users must agree on it.",
         "C4",
-        ((True, "its data version is another"), (None, "who did it is not recorded")),
+        ((True, "its data version changed"), (None, "who did it is not recorded")),
     )
 
 
@@ -208,11 +208,11 @@ def _reentrant(ctx: LockContext, write: Member, read: Member) -> RuleMatch:
     "lock",
     needs=("root stat", "history"),
     code="NEW",
-    means="The lock vanished together with those who waited in it.",
+    means="The lock vanished together with its queue.",
     only_if=("news",),
 )
 def fell_with_waiters(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find roots that vanished while somebody stood in the queue."""
+    """Find roots that vanished while their queue was not empty."""
     fell = ctx.past.fell_at
     if fell is None:
         return
@@ -234,13 +234,13 @@ def _recently(
     confidence: Confidence,
     evidence: tuple[Reason, ...],
 ) -> Iterator[RuleResult]:
-    """Report a change for as long as somebody may still wonder about its effects."""
-    if at is None or ctx.now_ms - at > RECENT:
+    """Report a change for as long as its effects may be felt."""
+    if at is None or ctx.now_ms - at > SHOWN_MS:
         return
-    yield LookAgainAt(at + RECENT + 1)
-    is_news = ctx.now_ms - at <= NEWS
+    yield LookAgainAt(at + SHOWN_MS + 1)
+    is_news = ctx.now_ms - at <= WARNING_MS
     if is_news:
-        yield LookAgainAt(at + NEWS + 1)
+        yield LookAgainAt(at + WARNING_MS + 1)
     yield RuleMatch(
         about=ctx.about(key=(what, at)),
         sentence=f"{what} at {clock(at)}.",

@@ -1,10 +1,8 @@
-"""L1 to L6: waiters that nothing will wake, or that wake themselves.
+"""L1 to L6: waiters that nothing will wake, or that poll.
 
-Waiters by name who may own the lock all the same: two recipes write nodes that look alike.
-
-Both times the watches tell: whoever waits watches somebody, and these watch nobody.
-
-What a client sees that sorts the whole names instead of the numbers in them.
+A waiter watches another node. One that watches nothing has lost its wake-up, unless it owns the
+lock by the rules of another client: two recipes write nodes that look alike, and some clients
+compare whole names instead of the numbers at their end. The first section finds those.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,12 +26,12 @@ from zktop.model.waits.sentences import span
 
 
 def may_own(ctx: LockContext, seen: MemberWatches) -> bool:
-    """Tell whether a waiter that watches nobody may have no need to."""
+    """Whether a waiter that watches nothing may own the lock."""
     return may_have_kept_reading(ctx, seen) or may_own_beside_readers(ctx, seen)
 
 
 def may_have_kept_reading(ctx: LockContext, seen: MemberWatches) -> bool:
-    """Tell whether a waiter may be the reader beside whom the writer in front was let in.
+    """Whether a waiter may be a reader beside which the writer in front was admitted.
 
     Curator before version 5.5 did that when a writer that also read stopped writing.
     """
@@ -44,21 +42,21 @@ def may_have_kept_reading(ctx: LockContext, seen: MemberWatches) -> bool:
 
 
 def may_own_beside_readers(ctx: LockContext, seen: MemberWatches) -> bool:
-    """Tell whether a waiter may be a plain Lock of kazoo, which counts no readers, and be first.
+    """Whether a waiter may be a plain Lock of kazoo, which ignores readers, and be first.
 
     A WriteLock would watch the last of the readers.
     """
     member = seen.member
     if member.layout != "kazoo-lock" or member.mode != "write" or seen.here:
         return False
-    ahead = ctx.line_of[member.node].members[: ctx.place[member.node]]
+    ahead = ctx.queue_of[member.node].members[: ctx.place[member.node]]
     return bool(ahead) and all(one.mode == "read" for one in ahead) and ctx.is_wrong(seen)
 
 
 def lexicographic(ctx: LockContext, seen: MemberWatches) -> Member | None:
-    """Give the neighbour by name that a waiter watches, where that is not the one by number."""
+    """The neighbour by name that a waiter watches, if it is not its neighbour by number."""
     member = seen.member
-    members = ctx.line_of[member.node].members
+    members = ctx.queue_of[member.node].members
     by_name = _before(ctx, "name").get(member.node)
     by_arrival = _before(ctx, "arrival").get(member.node)
     if by_name is None or by_arrival is None or by_name is by_arrival or not seen.is_sole:
@@ -66,13 +64,13 @@ def lexicographic(ctx: LockContext, seen: MemberWatches) -> Member | None:
     path = ctx.path_of(by_name.node)
     if path not in seen.others or ctx.path_of(by_arrival.node) in seen.others:
         return None
-    # A reader's nearest writer may happen to be its neighbour by name: then it is all right,
-    # unless the whole queue goes by names.
+    # A reader's nearest writer may happen to be its neighbour by name: then all is well, unless
+    # the whole queue is sorted by names.
     return by_name if path not in seen.expected or _goes_by_name(members) else None
 
 
 def believers(members: Sequence[Member]) -> list[Member]:
-    """Give those whose name was the smallest of all when they came.
+    """The members whose name was the smallest of all when they came.
 
     >>> from zktop.model.world.family import Znode
     >>> def member(czxid, name):
@@ -90,10 +88,10 @@ def believers(members: Sequence[Member]) -> list[Member]:
 
 
 def may_believe(ctx: LockContext) -> list[Member]:
-    """Give the waiters that watch nothing here and are first of all by their whole names."""
+    """The waiters that watch nothing here and are first by their whole names."""
     unwatching = {
         seen.member.node
-        for seen in ctx.astray
+        for seen in ctx.mismatched
         if seen.expected and not seen.here and not ctx.ensemble.hides_watches(seen.member.owner)
     }
     if not unwatching:
@@ -107,18 +105,18 @@ def may_believe(ctx: LockContext) -> list[Member]:
 
 
 def may_read(ctx: LockContext) -> list[Member]:
-    """Give those of them who read, where names put every reader before every writer.
+    """The readers among them, where names put every reader before every writer.
 
     Such a name is always first, so its client reads on whatever it should wait for: that it
     watches nothing is no lost wake-up.
     """
-    wrong = {seen.member.node for seen in ctx.astray if ctx.is_wrong(seen)}
+    wrong = {seen.member.node for seen in ctx.mismatched if ctx.is_wrong(seen)}
     return [
         member
         for member in may_believe(ctx)
         if member.mode == "read"
         and member.node in wrong
-        and _readers_come_first(ctx.line_of[member.node].members)
+        and _readers_come_first(ctx.queue_of[member.node].members)
     ]
 
 
@@ -129,7 +127,7 @@ def _readers_come_first(members: Sequence[Member]) -> bool:
 
 
 def _before(ctx: LockContext, order: str) -> dict[str, Member]:
-    """Give everybody's neighbour in one order; worked out once a look."""
+    """The neighbour of each member in one order, computed once per look."""
     known: dict[str, dict[str, Member]] = ctx.__dict__.setdefault("neighbours", {})
     if order not in known:
         key = _node if order == "name" else _arrival
@@ -173,14 +171,14 @@ POLLING_FOR = 10_000
 def no_watch(ctx: LockContext) -> Iterator[RuleResult]:
     """Find waiters that should have a visible watch in this lock, and have none."""
     reading = {member.node for member in may_read(ctx)}
-    for seen in ctx.astray:
+    for seen in ctx.mismatched:
         is_asleep = not is_polling(ctx, seen.member.owner)
         if seen.member.node in reading:
             continue
         if seen.expected and not seen.here and is_asleep and not may_own(ctx, seen):
             if ctx.is_wrong(seen):
                 yield _no_watch(ctx, seen)
-            elif ctx.lookout.is_awake(seen.member):
+            elif ctx.watch_check.is_awake(seen.member):
                 yield LookAgainAt(ctx.now_ms + POLL_MS)
 
 
@@ -196,7 +194,7 @@ def _no_watch(ctx: LockContext, seen: MemberWatches) -> RuleMatch:
             (True, f"its recipe watches {short(split(target)[1])}, and its session does not"),
             (None, "its client does not poll, and is not just between two watches"),
         ),
-        advice=f"Restart {who}; in its client look for a race between listing the queue and "
+        advice=f"Restart {who}; in its client, look for a race between listing the queue and "
         "setting the watch.",
         as_of=ctx.ensemble.watched_at(member.owner),
         patience_ms=ctx.thresholds.settle,
@@ -213,11 +211,11 @@ def _no_watch(ctx: LockContext, seen: MemberWatches) -> RuleMatch:
     rank=17,
     blocks="long",
     after=(("node", "D7"), ("session", SILENCE)),
-    means="It has become first in the queue and has not noticed: its wake-up is lost.",
+    means="A waiter has become first in the queue and has not noticed: its wake-up is lost.",
     only_if=("connections",),
 )
 def silent_head(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find owners that waited before, and have sent no request since they could own."""
+    """Find owners that waited before and have sent no request since they became first."""
     for head in ctx.holders:
         granted = ctx.past.granted(head.node)
         since = granted.at
@@ -259,9 +257,9 @@ def _silent(ctx: LockContext, head: Member, since: int) -> RuleMatch:
     only_if=("waiters", "watches"),
 )
 def void_watch(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find watches of waiting sessions on members that are no more."""
+    """Find watches of waiting sessions on members that no longer exist."""
     foreign = {join(ctx.path, name) for name in ctx.lock.foreign}
-    for seen in ctx.astray:
+    for seen in ctx.mismatched:
         unknown = (path for path in seen.others if path not in ctx.at_path)
         gone = {path for path in unknown if path[-9:].isdecimal() and path not in foreign}
         is_all_listed = seen.member.node not in ctx.watching_children
@@ -280,7 +278,7 @@ def _void(ctx: LockContext, seen: MemberWatches, path: Text, *, is_all: bool) ->
         else f"{watching}; its other watches are in order.",
         confidence="C4",
         evidence=(
-            (True, f"{node} is no member, and numbers are not given twice"),
+            (True, f"{node} is not a member, and numbers are not given twice"),
             (is_all or None, "it is its only watch in this lock"),
         ),
         advice=f"Restart {who}: its predecessor vanished between the listing and the watch, and "
@@ -301,12 +299,12 @@ def _void(ctx: LockContext, seen: MemberWatches, path: Text, *, is_all: bool) ->
     needs=("names", "watches"),
     code="WAK",
     after=(("node", "D7"), ("lock", "S1")),
-    means="A waiter watches another member than its library should.",
+    means="A waiter watches a member that its library should not watch.",
     only_if=("waiters", "watches"),
 )
 def wrong_target(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find waiters whose only watches here are on members that they need not wait for first."""
-    for seen in ctx.astray:
+    """Find waiters that watch only members that they do not wait for next."""
+    for seen in ctx.mismatched:
         members = [ctx.at_path[path] for path in seen.others if path in ctx.at_path]
         is_wrong = seen.is_sole and seen.expected and not seen.others & seen.expected
         if not is_wrong or not members or lexicographic(ctx, seen):
@@ -328,7 +326,7 @@ def _wrong(ctx: LockContext, seen: MemberWatches, watched: list[Member]) -> Rule
         evidence=(
             (True, f"by the order of {member.layout}, {target} is what it waits for"),
             (True, f"what it watches is {_described(ctx, member, nearest)}"),
-            (None, "the layout was recognised rightly"),
+            (None, "the layout was recognised correctly"),
         ),
         advice="Either another library or another version made this node; tell zktop the layout "
         "of this lock (--layout), or upgrade the client.",
@@ -338,8 +336,8 @@ def _wrong(ctx: LockContext, seen: MemberWatches, watched: list[Member]) -> Rule
 
 
 def _described(ctx: LockContext, member: Member, target: Member) -> str:
-    """Say which order the target would be right for."""
-    members = ctx.line_of[member.node].members
+    """The order in which the target would be the right one."""
+    members = ctx.queue_of[member.node].members
     place, other = ctx.place[member.node], ctx.place[target.node]
     writers = [number for number in range(place) if members[number].mode != "read"]
     if other == place - 1:
@@ -364,8 +362,8 @@ def _described(ctx: LockContext, member: Member, target: Member) -> str:
     only_if=("waiters", "watches"),
 )
 def self_watch(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find waiters that watch nothing here but themselves."""
-    for seen in ctx.astray:
+    """Find waiters that watch only their own node here."""
+    for seen in ctx.mismatched:
         is_alone = seen.is_sole and seen.expected and seen.here and not seen.others
         if is_alone and ctx.is_wrong(seen):
             who = ctx.who(seen.member)
@@ -398,7 +396,7 @@ def self_watch(ctx: LockContext) -> Iterator[RuleResult]:
 )
 def busy_poller(ctx: LockContext) -> Iterator[RuleResult]:
     """Find waiters without a watch here that keep asking."""
-    for seen in ctx.astray:
+    for seen in ctx.mismatched:
         session = seen.member.owner
         presence = None if seen.here else ctx.ensemble.presence(session)
         if presence is None:
@@ -412,14 +410,14 @@ def busy_poller(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def is_polling(ctx: LockContext, session: Session) -> bool:
-    """Tell whether it makes more requests than a patient waiter would."""
+    """Whether it makes more requests than a patient waiter would."""
     sessions = ctx.shared.sessions
     rate, step = sessions.requests_per_s(session), sessions.step(session)
     if rate is None or step is None or rate <= ctx.thresholds.busy_polls_per_second:
         return False
     if sessions.idle_since(session) is None:
         return True
-    return step.requests > 2 * step.notifications  # else it only pings, or watches wake it
+    return step.requests > 2 * step.notifications  # otherwise it only pings, or watches wake it
 
 
 def _poller(ctx: LockContext, member: Member, at: int) -> RuleMatch:
