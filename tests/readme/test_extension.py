@@ -1,0 +1,205 @@
+"""The ways to extend zktop that README promises: each is added to a copy of the tree and tried."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+class Copy:
+    """A copy of the package that a test extends."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for name in ("zktop", "themes"):
+            shutil.copytree(
+                ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__")
+            )
+
+    def add(self, path: str, text: str) -> None:
+        """Write a new file, or append to one that exists."""
+        file = self.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("a") as end:
+            end.write(text)
+
+    def replace(self, path: str, old: str, new: str) -> None:
+        """Replace a text that stands in the file once."""
+        file = self.folder / path
+        text = file.read_text()
+        assert text.count(old) == 1
+        file.write_text(text.replace(old, new))
+
+    def run(self, *command: str) -> str:
+        """Run Python on the copy and return its output."""
+        path = {"PYTHONPATH": str(self.folder), "XDG_CONFIG_HOME": str(self.folder)}
+        ran = subprocess.run(
+            [sys.executable, *command],
+            cwd=self.folder,
+            env={**os.environ, **path},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout
+
+    def zktop(self, *args: str) -> str:
+        """Run zktop from the copy."""
+        return self.run("-m", "zktop", *args)
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Copy:
+    """A copy of today's package."""
+    return Copy(tmp_path)
+
+
+def test_a_layout_told_by_names_is_one_entry_in_its_librarys_tuple(copy: Copy) -> None:
+    """It recognises names and is listed."""
+    entry = 'Layout(name="acme-lock", pattern="^acme~{SEQ}$", about="Acme (COBOL)"),'
+    copy.replace(
+        "zktop/model/layouts/libraries.py", "RUBY: Final = (\n", f"RUBY: Final = (\n    {entry}\n"
+    )
+
+    assert "Acme (COBOL)" in copy.zktop("layouts")
+    assert "acme-lock" in copy.zktop("layouts", "acme~0000000007")
+
+
+def test_a_finding_is_one_function_in_its_familys_module(copy: Copy) -> None:
+    """It is in the catalogue, with its letters, causes and rank."""
+    copy.add(
+        "zktop/model/findings/roots.py",
+        '''
+
+@rule(
+    "R99",
+    "too-many-locks",
+    "info",
+    "whole",
+    needs=(),
+    code="LCK",
+    after=("R8",),
+    means="More locks than anyone can look after.",
+)
+def too_many_locks(ctx: EnsembleContext) -> Iterator[RuleResult]:
+    """Always true here."""
+    yield RuleMatch(
+        about=FindingSubject(key=("too-many",)),
+        sentence="There are too many locks.",
+        confidence="C4",
+        evidence=(),
+        advice="Delete some.",
+    )
+''',
+    )
+    asked = (
+        "import json\n"
+        "from zktop.model.examiner import Examiner\n"
+        "from zktop.model.findings.catalogue import RULES\n"
+        "from zktop.model.world.world import World\n"
+        "examiner = Examiner()\n"
+        "examiner.look(World(), 1_000_000)\n"
+        "found = examiner.look(World(), 1_100_000).findings\n"
+        "rule = {one.id: one for one in RULES}['R99']\n"
+        "print(json.dumps([rule.after, rule.code, [one.sentence for one in found]]))\n"
+    )
+    after, letters, sentences = json.loads(copy.run("-c", asked))
+
+    assert (after, letters) == (["R8"], "LCK")
+    assert "There are too many locks." in sentences
+
+
+def test_a_recipe_is_one_class_and_one_entry(copy: Copy) -> None:
+    """It can be played by name."""
+    recipes = "zktop/demo/recipes/__init__.py"
+    copy.replace(
+        recipes, "from zktop.demo.recipes import ", "from zktop.demo.recipes import acme, "
+    )
+    copy.replace(
+        recipes,
+        "    single_node.SingleNode,\n",
+        "    single_node.SingleNode,\n    acme.AcmeLock,\n",
+    )
+    copy.add(
+        "zktop/demo/recipes/acme.py",
+        '''"""The lock of Acme."""
+
+from zktop.demo.recipes.single_node import SingleNode
+
+
+class AcmeLock(SingleNode):
+    """One node, as Acme writes it."""
+
+    name = "acme"
+    brief = "Acme's own lock"
+''',
+    )
+
+    assert "acme" in copy.zktop("contend", "--help")
+
+
+def test_a_scene_is_one_value_and_one_entry(copy: Copy) -> None:
+    """It is listed with its title."""
+    scenes = "zktop/demo/scenes/__init__.py"
+    copy.replace(scenes, "    queues.QUEUE,\n", "    queues.ACME,\n    queues.QUEUE,\n")
+    copy.add(
+        "zktop/demo/scenes/queues.py",
+        """
+
+ACME = Scene(
+    "acme",
+    "Acme at work",
+    "One contender holds its lock.",
+    (first(contends("ann", "predecessor", "Acme")),),
+    "ann holds.",
+    SceneEnd({"Acme": ExpectedQueue(("ann",))}),
+)
+""",
+    )
+
+    assert "Acme at work" in copy.zktop("scene", "--list")
+
+
+def test_a_theme_is_one_file(copy: Copy) -> None:
+    """It can be chosen by name."""
+    plain = (ROOT / "themes/zktop-plain.yaml").read_text()
+    copy.add("themes/acme.yaml", plain.replace("name: zktop-plain", "name: acme"))
+    asked = (
+        "import os\n"
+        "from zktop.config.themes import all_themes\n"
+        "from zktop.ui.styled_text import INKS\n"
+        "print(*(one.name for one in all_themes(os.environ, (*INKS, 'cursor')).usable))\n"
+    )
+
+    assert "acme" in copy.run("-c", asked).split()
+
+
+def test_a_command_is_one_module_and_one_entry(copy: Copy) -> None:
+    """It is in the help, and runs."""
+    copy.replace(
+        "zktop/cli/main.py", '    "layouts": "', '    "acme": "Greets Acme.",\n    "layouts": "'
+    )
+    copy.add(
+        "zktop/cli/acme.py",
+        '''"""`zktop acme`: greet Acme."""
+
+import click
+
+
+@click.command("acme")
+def command() -> None:
+    """Greet Acme."""
+    click.echo("hello, Acme")
+''',
+    )
+
+    assert "Greets Acme." in copy.zktop("--help")
+    assert copy.zktop("acme") == "hello, Acme\n"
