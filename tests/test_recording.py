@@ -15,8 +15,8 @@ from zktop.model.facts import AnyFact, Children, Gone, Link, Node, NodeBatch, St
 from zktop.model.text import Text
 from zktop.model.world.world import World
 from zktop.recording import (
-    LONGEST_DATA,
-    STATE_EVERY,
+    MAX_DATA_BYTES,
+    STATE_INTERVAL_MS,
     Header,
     LookMark,
     Recorder,
@@ -125,9 +125,9 @@ def test_reading_can_start_at_any_minute(tmp_path: Path) -> None:
     offset = next(start for at, start in reversed(recording.starts()) if at <= FIRST + 130_000)
     state = next(iter(recording.lines(offset)))
 
-    assert len(recording.starts()) == 1 + 199_000 // STATE_EVERY
+    assert len(recording.starts()) == 1 + 199_000 // STATE_INTERVAL_MS
     assert isinstance(state, StateMark)
-    assert state.at == FIRST + 2 * STATE_EVERY
+    assert state.at == FIRST + 2 * STATE_INTERVAL_MS
     assert world(recording, offset).family("/locks/a").members == (
         world(recording).family("/locks/a").members
     )
@@ -186,7 +186,7 @@ def test_a_file_that_is_no_recording_is_refused_with_a_sentence(
     path = tmp_path / "other"
     path.write_bytes(content)
 
-    with pytest.raises(UsageError, match="other is no zktop recording"):
+    with pytest.raises(UsageError, match="other is not a zktop recording"):
         Recording(path)
 
 
@@ -226,13 +226,13 @@ def test_redacting_keeps_what_names_an_owner() -> None:
     assert json.loads(kept.data or b"") == {"HostName": "h1", "UserName": "vt"}
 
 
-@given(st.binary(min_size=LONGEST_DATA + 1, max_size=4000))
+@given(st.binary(min_size=MAX_DATA_BYTES + 1, max_size=4000))
 def test_redacted_data_is_short(data: bytes) -> None:
     """Whatever is in a large znode, only its beginning can be in a recording."""
     kept = redacted(Node(path=Text("/a"), stat=stat(1), data=data, zxid=1, at=1))
 
     assert isinstance(kept, Node)
-    assert len(kept.data or b"") <= LONGEST_DATA
+    assert len(kept.data or b"") <= MAX_DATA_BYTES
 
 
 def test_nothing_read_is_an_honest_file() -> None:

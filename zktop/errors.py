@@ -1,8 +1,8 @@
-"""The few errors that end a command: each is a sentence and knows its exit code."""
+"""Errors that end a command: each is a plain sentence and has an exit code."""
 
 
 class ExitCode:
-    """What zktop's exit codes mean to a script."""
+    """The exit codes of zktop."""
 
     FINE = 0
     FINDINGS = 1
@@ -13,17 +13,17 @@ class ExitCode:
 
 
 class ZktopError(Exception):
-    """A failure that the user is told about in one or two plain sentences."""
+    """A failure that is reported to the user in one or two plain sentences."""
 
     exit_code = ExitCode.USAGE
 
 
 class UsageError(ZktopError):
-    """The command line or the config asks for something that cannot be."""
+    """The command line or the config asks for something impossible."""
 
 
 class NoConnectionError(ZktopError):
-    """The ensemble was not reached, or was lost and did not come back in time."""
+    """The ensemble could not be reached, or was lost and did not come back in time."""
 
     exit_code = ExitCode.NO_CONNECTION
 

@@ -1,13 +1,13 @@
-"""Facts to a file and back: what was read, not what was concluded.
+"""Write facts to a file and read them back: what was read, not what was concluded.
 
-A recording is JSON lines in gzip. The first line says what it is, then comes one fact a line, and
-a line for every moment at which the live run looked at its world: a replay that looks at the same
-moments comes to the same verdicts. Once a minute a new gzip member begins with everything known at
-that time, so that a reader can start there. Each member carries its time in its header, where a
+A recording is gzipped JSON lines. The first line is a header; then follows one line per fact, and
+a line for each time at which the live run examined its world. A replay that examines the world at
+the same times makes the same reports. Once a minute a new gzip member starts with all facts known
+by then, so that a reader can start there. Each member has its time in its gzip header, where a
 search through the compressed bytes finds it.
 
-A file that was cut off, by a crash or a full disk, is good up to its last whole line; so is one
-that goes on with something else, as where a machine lost power.
+A file that was cut off by a crash or a full disk is valid up to its last complete line, and so is
+one that ends in garbage.
 """
 
 import gzip
@@ -29,24 +29,24 @@ from zktop.model.world.world import World, difference, state
 
 _NAME: Final = "zktop.recording"
 SCHEMA: Final = "zktop.recording/1"
-STATE_EVERY: Millis = 60_000
-LONGEST_DATA = 256  # bytes of a znode's data that are kept when redacting
-LONGEST_VALUE = 64  # and characters of a value, where the data is a JSON object
+STATE_INTERVAL_MS: Millis = 60_000
+MAX_DATA_BYTES = 256  # of a znode's data that are kept when redacting
+MAX_VALUE_LENGTH = 64  # of a value where the data is a JSON object
 
 _MEMBER = re.compile(rb"\x1f\x8b\x08\x08.{6}zktop-(\d{13})\x00", re.DOTALL)
 _CHUNK = 1 << 16
-_SPOILT = (msgspec.DecodeError, UnicodeDecodeError)
+_DAMAGED = (msgspec.DecodeError, UnicodeDecodeError)
 
 
 class Header(msgspec.Struct, frozen=True, tag_field="fact", tag="header", kw_only=True):
-    """The first line: which tool recorded what."""
+    """The first line: what was recorded, by which tool."""
 
     schema: Literal["zktop.recording/1"] = SCHEMA
     tool: str
     hosts: str
     roots: list[str]
     redacted: bool = True
-    settings: Settings | None = None  # what the live run judged by
+    settings: Settings | None = None  # those of the live run
 
 
 class _Form(msgspec.Struct):
@@ -54,13 +54,13 @@ class _Form(msgspec.Struct):
 
 
 class LookMark(Fact, frozen=True, tag="look"):
-    """The live run looked at its world at this moment, at everything or only at what changed."""
+    """The live run examined its world at this time, all of it or only what had changed."""
 
     thorough: bool = True
 
 
 class StateMark(Fact, frozen=True, tag="state"):
-    """So many facts follow that repeat everything known at this moment."""
+    """The next so many facts repeat everything known at this time."""
 
     facts: int
 
@@ -76,10 +76,10 @@ _decoder: msgspec.json.Decoder[Header | LookMark | StateMark | AnyFact] = msgspe
 
 
 class Recorder:
-    """Writes facts as they come; `look` marks the moments at which verdicts were made."""
+    """Writes facts as they arrive; `look` marks the times at which reports were made."""
 
     def __init__(self, file: IO[bytes], header: Header) -> None:
-        """Begin a recording; the file is the caller's to open and to close."""
+        """Start a recording in a file that the caller opens and closes."""
         self._file = file
         self._redacted = header.redacted
         self._world = World()
@@ -88,33 +88,33 @@ class Recorder:
         self._member: gzip.GzipFile | None = None
 
     def facts(self, facts: Iterable[SourceFact]) -> None:
-        """Write what was read."""
-        told = [redacted(fact) if self._redacted else fact for fact in single_facts(facts)]
-        if not told:
+        """Write facts."""
+        new = [redacted(fact) if self._redacted else fact for fact in single_facts(facts)]
+        if not new:
             return
-        self._world = self._world.after(*told)
+        self._world = self._world.after(*new)
         if self._member is None:
-            self._begin(max(fact.at for fact in told))  # it may be a state that is long known
+            self._begin(max(fact.at for fact in new))  # they may be an old state
             self._write(self._header)
-        for fact in told:
+        for fact in new:
             self._write(fact)
 
     def look(self, at: Millis, *, thorough: bool = True) -> None:
-        """Mark a moment at which the world was looked at; begin a new member once a minute."""
+        """Mark a time at which the world was examined; start a new member once a minute."""
         if self._member is None:
             self._begin(at)
             self._write(self._header)
         self._write(LookMark(zxid=self._world.zxid, at=at, thorough=thorough))
-        if self._state_at is not None and at - self._state_at >= STATE_EVERY:
+        if self._state_at is not None and at - self._state_at >= STATE_INTERVAL_MS:
             self._begin(at)
             facts = tuple(state(self._world))
             for line in (StateMark(zxid=self._world.zxid, at=at, facts=len(facts)), *facts):
                 self._write(line)
         elif self._member is not None:
-            self._member.flush()  # what was looked at is on disk, whatever happens next
+            self._member.flush()  # so that a crash loses nothing that was examined
 
     def close(self) -> None:
-        """Finish the last member; the file stays the caller's."""
+        """Finish the last member; the caller closes the file."""
         if self._member is not None:
             self._member.close()
             self._member = None
@@ -130,27 +130,27 @@ class Recorder:
 
 
 class Recording:
-    """A recorded file: its header, its lines, and the places where reading can start."""
+    """A recorded file: its header, its lines, and the offsets where reading can start."""
 
     def __init__(self, path: Path) -> None:
-        """Open a recording; a file that is none is refused with a sentence."""
+        """Open a recording; raise UsageError for any other file."""
         self.path = path
-        self.cut_off = False  # known when all lines were read
+        self.cut_off = False  # set when all lines were read
         try:
             self.header = self._header()
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from error
 
     def lines(self, offset: int = 0) -> Iterator[Header | LookMark | StateMark | AnyFact]:
-        """Go through the lines from a member on; stop where the file was cut off or is spoilt."""
+        """Iterate over the lines from an offset; stop where the file is cut off or damaged."""
         self.cut_off = False
         try:
             yield from map(_decoder.decode, self._whole_lines(offset))
-        except _SPOILT:
+        except _DAMAGED:
             self.cut_off = True
 
     def story(self) -> Iterator[LookMark | AnyFact]:
-        """Go through what was read and when it was looked at, without what repeats the state."""
+        """Iterate over facts and looks, without the facts that repeat the state."""
         repeated = 0
         for line in self.lines():
             match line:
@@ -167,13 +167,13 @@ class Recording:
         line = next(self._whole_lines(0), b"")
         try:
             first = _decoder.decode(line)
-        except _SPOILT:
+        except _DAMAGED:
             first = None
         if isinstance(first, Header):
             return first
         if (schema := _schema(line)).startswith(f"{_NAME}/"):
             raise UsageError(f"{self.path} is written as {schema}; this zktop reads {SCHEMA}.")
-        raise UsageError(f"{self.path} is no zktop recording: it does not begin like one.")
+        raise UsageError(f"{self.path} is not a zktop recording: it does not start like one.")
 
     def _whole_lines(self, offset: int) -> Iterator[bytes]:
         rest = b""
@@ -183,7 +183,7 @@ class Recording:
         self.cut_off = self.cut_off or bool(rest)
 
     def starts(self) -> list[tuple[Millis, int]]:
-        """Give the moments at which reading can start, each with its offset in the file."""
+        """The times at which reading can start, each with its offset in the file."""
         packed = self.path.read_bytes()
         return [(int(found[1]), found.start()) for found in _MEMBER.finditer(packed)]
 
@@ -196,37 +196,37 @@ class Recording:
                 try:
                     yield unpacker.decompress(packed)
                 except zlib.error:
-                    yield from _up_to_the_damage(before, packed)
+                    yield from _before_damage(before, packed)
                     break
                 packed = unpacker.unused_data or file.read(_CHUNK)
                 if unpacker.eof:
                     if not packed:
-                        return  # ended between two members: nothing is missing
+                        return  # the end of a member: nothing is missing
                     unpacker = _member()
         self.cut_off = True
 
 
 def _member() -> "zlib._Decompress":
-    return zlib.decompressobj(wbits=31)  # gzip, not bare zlib
+    return zlib.decompressobj(wbits=31)  # a gzip stream
 
 
-def _up_to_the_damage(unpacker: "zlib._Decompress", packed: bytes) -> Iterator[bytes]:
-    """Unpack what is good before it, which is lost where all is unpacked at once."""
+def _before_damage(unpacker: "zlib._Decompress", packed: bytes) -> Iterator[bytes]:
+    """Unpack byte by byte what precedes the damage; unpacked at once, it would be lost."""
     with suppress(zlib.error):
         for place in range(len(packed)):
             yield unpacker.decompress(packed[place : place + 1])
 
 
 def _schema(line: bytes) -> str:
-    """Give what a line says of its form; nothing where it says nothing."""
+    """The schema that a line names, or an empty string."""
     try:
         return msgspec.json.decode(line, type=_Form).schema
-    except _SPOILT:
+    except _DAMAGED:
         return ""
 
 
 def clip(looks: Iterable[tuple[World, Millis]], file: IO[bytes], header: Header) -> None:
-    """Write what was known at these moments as a recording: verdicts are made of nothing else."""
+    """Write worlds at given times as a recording."""
     recorder, before = Recorder(file, header), World()
     for world, at in looks:
         recorder.facts(tuple(difference(before, world)))
@@ -236,19 +236,21 @@ def clip(looks: Iterable[tuple[World, Millis]], file: IO[bytes], header: Header)
 
 
 def redacted(fact: AnyFact) -> AnyFact:
-    """Keep of a znode's data what may name its owner: short data, or its beginning in one line."""
-    if not isinstance(fact, Node) or fact.data is None or len(fact.data) <= LONGEST_DATA:
+    """Shorten a znode's data to what may name its owner."""
+    if not isinstance(fact, Node) or fact.data is None or len(fact.data) <= MAX_DATA_BYTES:
         return fact
     return msgspec.structs.replace(fact, data=_without_payload(fact.data))
 
 
 def _without_payload(data: bytes) -> bytes:
-    """Keep what names an owner: of JSON the short scalars, of other data the first line."""
+    """Keep the short scalars of a JSON object, or the first line of other data."""
     try:
-        told = json.loads(data)
+        content = json.loads(data)
     except (ValueError, RecursionError):
-        return label(data.split(b"\n", 1)[0]).encode()[:LONGEST_DATA]
-    if not isinstance(told, dict):
+        return label(data.split(b"\n", 1)[0]).encode()[:MAX_DATA_BYTES]
+    if not isinstance(content, dict):
         return b""
-    short = {key: value for key, value in told.items() if len(json.dumps(value)) <= LONGEST_VALUE}
+    short = {
+        key: value for key, value in content.items() if len(json.dumps(value)) <= MAX_VALUE_LENGTH
+    }
     return json.dumps({k: v for k, v in short.items() if not isinstance(v, dict | list)}).encode()

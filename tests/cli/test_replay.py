@@ -27,7 +27,7 @@ def test_what_is_no_recording_is_refused(zktop: Zktop, tmp_path: Path) -> None:
     code, out, err = zktop("replay", str(file))
 
     assert (code, out) == (2, "")
-    assert err == f"{file} is no zktop recording: it does not begin like one.\n"
+    assert err == f"{file} is not a zktop recording: it does not start like one.\n"
 
 
 def test_a_file_that_is_not_there_is_refused(zktop: Zktop, tmp_path: Path) -> None:

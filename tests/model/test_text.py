@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zktop.model.text import LONGEST_LABEL, clean, decode, label
+from zktop.model.text import MAX_LABEL_LENGTH, clean, decode, label
 
 CONTROLLING = {"Cc", "Cs", "Zl", "Zp"}
 REORDERING = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -59,5 +59,5 @@ def test_a_label_is_one_short_line(data: bytes) -> None:
     """Data of any size gives a label that fits its column."""
     text = label(data)
 
-    assert len(text) <= LONGEST_LABEL
+    assert len(text) <= MAX_LABEL_LENGTH
     assert "\n" not in text

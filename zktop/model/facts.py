@@ -4,9 +4,7 @@ Every fact carries `zxid`, the transaction it is not older than, and `at`, the w
 milliseconds when it arrived. Facts about znodes are ordered by zxid; facts about one server are
 ordered by `at`, because a server's tables have no zxid of their own.
 
-A fact is the door for text: whatever a fact holds as text is clean, however the fact was made.
-
-What watching costs the ensemble, as the source counts it.
+Text enters the model here: every fact cleans its text when it is made.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,13 +16,13 @@ from zktop.model.text import Text, are_clean, clean
 
 Session = int  # the unsigned 64-bit session id; 0 means "no owner"
 Millis = int  # wall clock, milliseconds since 1970
-Flavour = Literal["zookeeper", "keeper", "raftkeeper", "zetcd"]  # whose server it is
+Flavour = Literal["zookeeper", "keeper", "raftkeeper", "zetcd"]  # the make of a server
 
 UNSIGNED_64 = 0xFFFF_FFFF_FFFF_FFFF
 
 
 def session_id(signed: int) -> Session:
-    """Normalise an id: JSON and Stat print it signed, the four-letter words unsigned.
+    """Normalise an id: JSON and Stat print it signed, four-letter commands unsigned.
 
     >>> hex(session_id(-4035225190614302720))
     '0xc800001194ba0000'
@@ -33,7 +31,7 @@ def session_id(signed: int) -> Session:
 
 
 def session_text(session: Session) -> str:
-    """Write an id as everybody writes it: hex, no padding.
+    """An id as ZooKeeper writes it: hex, no padding.
 
     >>> session_text(72057650093162496)
     '0x100000d0d270000'
@@ -42,7 +40,7 @@ def session_text(session: Session) -> str:
 
 
 class Fact(msgspec.Struct, frozen=True, gc=False, tag_field="fact", kw_only=True):
-    """One thing read, with the zxid and the time it was read at."""
+    """One thing that was read, with the zxid and the time of reading."""
 
     zxid: int
     at: Millis
@@ -51,7 +49,7 @@ class Fact(msgspec.Struct, frozen=True, gc=False, tag_field="fact", kw_only=True
 class Stat(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """What ZooKeeper knows about a znode besides its data; numbers as the server sends them.
 
-    `cversion` and `pzxid` are None where a server of another make counts something else.
+    `cversion` and `pzxid` are None where a server of another make counts differently.
     """
 
     czxid: int
@@ -67,11 +65,11 @@ class Stat(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
     @property
     def next_sequence(self) -> int | None:
-        """The number that the next sequential child gets; None where nothing tells.
+        """The number that the next sequential child gets; None where it is not known.
 
-        Clients see twice the creations minus the children; unsigned arithmetic, because that
-        turns negative half-way through the range. The doubling loses the counter's top bit: a
-        server that lets the counter wrap shows the same here as one that never did.
+        `cversion` is twice the number of creations minus the number of children. The arithmetic is
+        unsigned, because that turns negative half-way through the range. The doubling loses the
+        counter's top bit, so a counter that has wrapped looks like one that has not.
 
         >>> Stat(czxid=1, mzxid=1, ctime=0, cversion=17, num_children=3).next_sequence
         10
@@ -89,7 +87,7 @@ class Children(Fact, frozen=True, tag="children"):
     stat: Stat
 
     def __post_init__(self) -> None:
-        """Keep text clean, whoever made this."""
+        """Clean the text."""
         _clean_path(self)
         _clean_names(self)
 
@@ -102,27 +100,27 @@ class Node(Fact, frozen=True, tag="node"):
     data: bytes | None = None
 
     def __post_init__(self) -> None:
-        """Keep text clean, whoever made this."""
-        if not self.path.isprintable():  # asked here as well: there are so many of these
+        """Clean the text."""
+        if not self.path.isprintable():  # saves a call: there are so many nodes
             _clean_path(self)
 
 
 class NodeBatch(Fact, frozen=True, tag="siblings"):
-    """Some children of one znode, read together: short for as many Nodes, and never written."""
+    """Some children of one znode that were read together; recorded as one Node each."""
 
-    path: Text  # of their parent
+    path: Text  # of the parent
     names: tuple[Text, ...]
     stats: tuple[Stat, ...]
     data: tuple[bytes, ...]
 
     def __post_init__(self) -> None:
-        """Keep text clean, whoever made this."""
+        """Clean the text."""
         _clean_path(self)
         _clean_names(self)
 
     @property
     def nodes(self) -> Iterator[Node]:
-        """Tell the same one by one."""
+        """The same as one fact per node."""
         for name, stat, data in zip(self.names, self.stats, self.data, strict=True):
             yield Node(
                 zxid=self.zxid, at=self.at, path=join(self.path, name), stat=stat, data=data
@@ -135,18 +133,18 @@ class Gone(Fact, frozen=True, tag="gone"):
     path: Text
 
     def __post_init__(self) -> None:
-        """Keep text clean, whoever made this."""
+        """Clean the text."""
         _clean_path(self)
 
 
 class Denied(Fact, frozen=True, tag="denied"):
-    """The znode's ACL does not let us list its children, or read it."""
+    """The znode's ACL does not allow zktop to list its children, or to read it."""
 
     path: Text
     what: Literal["list", "read"]
 
     def __post_init__(self) -> None:
-        """Keep text clean, whoever made this."""
+        """Clean the text."""
         _clean_path(self)
 
 
@@ -162,10 +160,10 @@ class Connection(msgspec.Struct, frozen=True, gc=False, array_like=True):
     last_operation: Text | None = None
     last_cxid: int | None = None
     established: Millis | None = None
-    quiet_ms: int | None = None  # since the server last answered it, by the server's own clock
+    quiet_ms: int | None = None  # since the server last replied to it, by the server's clock
 
     def __post_init__(self) -> None:
-        """Keep text clean, whoever made this."""
+        """Clean the text."""
         if not self.client.isprintable():
             msgspec.structs.force_setattr(self, "client", clean(self.client))
         if self.last_operation is not None and not self.last_operation.isprintable():
@@ -173,7 +171,7 @@ class Connection(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class Connections(Fact, frozen=True, tag="connections"):
-    """The connection table of one server; `why` says what went wrong when there is none."""
+    """The connection table of one server; `why` is the reason when there is none."""
 
     server: Text
     rows: tuple[Connection, ...] | None = None
@@ -183,19 +181,21 @@ class Connections(Fact, frozen=True, tag="connections"):
 class Watches(Fact, frozen=True, tag="watches"):
     """The watches of one server, by session.
 
-    ZooKeeper lists data and exists watches, and never child watches. Others list all kinds in one
-    table and do not say which is which: then `is_mixed`.
+    ZooKeeper lists data and exists watches, and never child watches. Other servers list all kinds
+    in one table without telling them apart: then `is_mixed` is true.
     """
 
     server: Text
     rows: dict[Session, tuple[Text, ...]] | None = None
     why: Text | None = None
-    children: dict[Session, tuple[Text, ...]] | None = None  # child watches; no release tells yet
-    listed: int | None = None  # all that the server lists, also outside of our chroot
+    children: dict[Session, tuple[Text, ...]] | None = (
+        None  # child watches; no release lists them yet
+    )
+    listed: int | None = None  # number of all watches listed, also outside of our chroot
     is_mixed: bool = False
 
     def __post_init__(self) -> None:
-        """Keep text clean, whoever made this."""
+        """Clean the text."""
         for field, table in (("rows", self.rows), ("children", self.children)):
             rows = table or {}
             if not all(path.isprintable() for paths in rows.values() for path in paths):
@@ -206,8 +206,8 @@ class Watches(Fact, frozen=True, tag="watches"):
 class Expiry(Fact, frozen=True, tag="expiry"):
     """When sessions expire, by the leader: milliseconds from `at`; rounded up to a tick.
 
-    `timeouts` is what a follower tells instead: every session of the ensemble, with its timeout;
-    ClickHouse Keeper tells `sessions`, every session of the ensemble and nothing else of it.
+    A follower returns `timeouts_ms` instead: every session of the ensemble with its timeout.
+    ClickHouse Keeper returns `sessions`: every session of the ensemble, and nothing else.
     """
 
     server: Text
@@ -222,8 +222,8 @@ class Expiry(Fact, frozen=True, tag="expiry"):
 ServerState = Literal[
     "up",
     "down",  # it refuses connections, or its name cannot be resolved
-    "no-answer",  # it accepts connections and does not answer
-    "no-quorum",  # it answers that it serves no clients
+    "no-answer",  # it accepts connections and does not reply
+    "no-quorum",  # it replies that it serves no clients
     "unreached",  # /zookeeper/config names it, and it has never answered zktop
 ]
 
@@ -244,11 +244,11 @@ class Server(Fact, frozen=True, tag="server"):
     flavour: Flavour | None = None
     why: Text | None = None
     state: ServerState | None = None  # None: unknown, or recorded before zktop noted it
-    since: Millis | None = None  # it does not serve
+    since: Millis | None = None  # when it stopped serving
 
     @property
     def is_up(self) -> bool:
-        """Tell whether it answered when it was asked last."""
+        """Whether it replied when it was asked last."""
         if self.state is None:
             return self.channel != "none" or self.why is None
         return self.state == "up"
@@ -261,11 +261,11 @@ class Link(Fact, frozen=True, tag="link"):
     session: Session | None = None
     server: Text | None = None
     why: Text | None = None
-    lost_at: Millis | None = None  # the connection was lost then, and is not back
+    lost_at: Millis | None = None  # when the connection was lost, if it is not back
 
     @property
     def gone_since(self) -> Millis | None:
-        """Tell since when there is no connection; None while there is one, or was none yet."""
+        """Since when the connection is lost; None while it is up, or before the first one."""
         if self.state not in ("suspended", "lost"):
             return None
         return self.at if self.lost_at is None else self.lost_at
@@ -274,12 +274,12 @@ class Link(Fact, frozen=True, tag="link"):
 ZnodeFact = Children | Node | Gone | Denied
 ServerFact = Connections | Watches | Expiry | Server
 AnyFact = ZnodeFact | ServerFact | Link
-SourceFact = AnyFact | NodeBatch  # what a source tells
+SourceFact = AnyFact | NodeBatch  # what a source delivers
 
 
-def single_facts(told: Iterable[SourceFact]) -> Iterator[AnyFact]:
-    """Give the facts that are written down: one for each znode."""
-    for fact in told:
+def single_facts(facts: Iterable[SourceFact]) -> Iterator[AnyFact]:
+    """Split batches into one fact per znode, as recordings store them."""
+    for fact in facts:
         if isinstance(fact, NodeBatch):
             yield from fact.nodes
         else:
@@ -287,7 +287,7 @@ def single_facts(told: Iterable[SourceFact]) -> Iterator[AnyFact]:
 
 
 def split(path: str) -> tuple[Text, Text]:
-    """Part a path into parent and name.
+    """Split a path into parent and name.
 
     >>> split("/locks/orders"), split("/locks"), split("/")
     (('/locks', 'orders'), ('/', 'locks'), ('', ''))
@@ -299,7 +299,7 @@ def split(path: str) -> tuple[Text, Text]:
 
 
 def join(parent: str, name: str) -> Text:
-    """Put parent and name together.
+    """Join a parent path and a name.
 
     >>> join("/", "locks"), join("/locks", "orders")
     ('/locks', '/locks/orders')
@@ -318,7 +318,7 @@ def _clean_names(fact: "Children | NodeBatch") -> None:
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """Watches at the moment; requests and bytes since the session began."""
+    """What watching costs the ensemble: watches now, requests and bytes of this session."""
 
     watches: int
     requests: int

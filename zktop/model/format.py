@@ -1,7 +1,4 @@
-"""Times and durations as people say them.
-
-Words for three in the morning: short names, counts, and lists that stay readable.
-"""
+"""Times, durations, counts and names as sentences and tables show them."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,7 +12,7 @@ MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
 def iso(at: Millis) -> str:
-    """Write a moment as ISO-8601 in UTC.
+    """Format a time as ISO-8601 in UTC.
 
     >>> iso(1769860800123)
     '2026-01-31T12:00:00.123Z'
@@ -25,7 +22,7 @@ def iso(at: Millis) -> str:
 
 
 def millis(text: str) -> Millis:
-    """Read what `iso` writes.
+    """Parse what `iso` formats.
 
     >>> millis("2026-01-31T12:00:00.123Z")
     1769860800123
@@ -34,14 +31,14 @@ def millis(text: str) -> Millis:
 
 
 def spoken(seconds: float) -> str:
-    """Write a duration in at most two units.
+    """Format a duration in at most two units.
 
     >>> [spoken(s) for s in (0.04, 0.9, 12.34, 384, 7200, 266400)]
     ['40ms', '0.9s', '12s', '6m24s', '2h00m', '3d02h']
     """
-    if seconds < 0.1:  # noqa: PLR2004  from here on tenths of a second say more
+    if seconds < 0.1:  # noqa: PLR2004  above, tenths of a second are enough
         return f"{seconds * 1000:.0f}ms"
-    if seconds < 10:  # noqa: PLR2004  and from here on whole seconds
+    if seconds < 10:  # noqa: PLR2004  above, whole seconds are enough
         return f"{seconds:.1f}s"
     whole = int(seconds)
     if whole < MINUTE:
@@ -53,7 +50,7 @@ def spoken(seconds: float) -> str:
     return f"{whole // DAY}d{whole % DAY // HOUR:02d}h"
 
 
-LONGEST_NAME = 80
+MAX_NAME_LENGTH = 80
 
 _SECOND = 1000
 _DAY = 24 * 3600
@@ -62,17 +59,17 @@ _NAMED = 3
 
 
 def short(name: str) -> Text:
-    """Give a node name without the bulk of the uuid in it.
+    """Shorten a node name: cut the uuid in it, and its middle if it is still long.
 
     >>> short("_c_d8e1f0a2-1111-4c3b-9a55-0f6b1b8f7a01-lock-0000000041")
     '_c_d8e1…-lock-0000000041'
     """
-    text = clean(re.sub(_UUID, lambda found: found[0][:4] + "…", name[: 4 * LONGEST_NAME]))
-    return middle(text, LONGEST_NAME)
+    text = clean(re.sub(_UUID, lambda found: found[0][:4] + "…", name[: 4 * MAX_NAME_LENGTH]))
+    return middle(text, MAX_NAME_LENGTH)
 
 
 def middle(name: str, room: int) -> Text:
-    """Cut a name in its middle, for the ends tell names apart; never the port, or the digits.
+    """Cut a name in its middle, because names differ at their ends; keep a port or number whole.
 
     >>> middle("127.0.0.1:59112", 14), middle("a-very-long-name …1e3f", 14)
     ('127.0.0…:59112', 'a-very-… …1e3f')
@@ -87,7 +84,7 @@ def middle(name: str, room: int) -> Text:
 
 
 def several(names: Iterable[str]) -> str:
-    """Name the first few and count the rest.
+    """List the first few names and count the rest.
 
     >>> several(["a"]), several("ab"), several("abcde")
     ('a', 'a and b', 'a, b, c and 2 more')
@@ -100,7 +97,7 @@ def several(names: Iterable[str]) -> str:
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
-    """Put a number before its noun.
+    """A number and its noun.
 
     >>> count(1, "actor"), count(4, "actor"), count(2, "request waits", "requests wait")
     ('1 actor', '4 actors', '2 requests wait')
@@ -109,7 +106,7 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def waits(number: int) -> str:
-    """Count who waits.
+    """The number of waiters and its verb.
 
     >>> waits(1), waits(4)
     ('1 actor waits', '4 actors wait')
@@ -118,12 +115,12 @@ def waits(number: int) -> str:
 
 
 def session_name(session: Session) -> str:
-    """Name a session that has no label."""
+    """The name of a session without a label."""
     return session_text(session) if session else "nobody"
 
 
 def signature(rule: str, locks: Iterable[str], modes: Iterable[str], who: Sequence[str]) -> str:
-    """Put together what stays the same when the same trouble comes back.
+    """What a finding has in common with the same trouble at another time or place.
 
     >>> signature("B1", ["/locks/user/17"], ["write"], ["worker-3", "worker-4"])
     'B1 /locks/user/* write worker-*'
@@ -133,7 +130,7 @@ def signature(rule: str, locks: Iterable[str], modes: Iterable[str], who: Sequen
 
 
 def clock(at: Millis) -> str:
-    """Say the time of day, UTC.
+    """Format the time of day, UTC.
 
     >>> clock(1_767_225_600_123)
     '00:00:00Z'

@@ -1,9 +1,7 @@
-"""The report: everything anybody displays, made from a world and a time.
+"""The report: everything that screens and scripts show, at one time.
 
-It is one frozen value. What few readers need is put together when it is asked for, from parts that
-were fixed when the report was made.
-
-A place in a lock with all that is known about it: what screens and scripts show.
+It is one frozen value. What only some readers need is computed when it is asked for, from values
+that are fixed when the report is made: the view of one lock with its contenders, or the sessions.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -38,24 +36,24 @@ SinceIs = How
 OwnerName = Callable[[Session, Text | None], Text | None]
 
 NOT_LOOKED = WatchStatus("unknown")
-NAMED: Final = 100  # who must go first; naming all in a queue of thousands would be quadratic
+MAX_BLOCKERS: Final = 100  # listed per contender; all of a long queue would be quadratic
 
 
 class Contender(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One place; `node` is None for a waiter known only by its watch."""
+    """One contender of a lock; `node` is None for a waiter known only by its watch."""
 
     node: Text | None
     mode: LockMode
     sequence: int | None
     session: Session | None
-    owner: Text | None  # the label
-    name: Text  # of its own: no two sessions are called alike
+    owner: Text | None  # its label
+    name: Text  # unique among all sessions
     created: Millis | None
     since: Millis | None
     since_is: SinceIs
     state: MemberState
-    blocked_by: tuple[Text, ...]  # all who must go first; of many, holders and the nearest
-    ahead: int  # how many must go first in all
+    blocked_by: tuple[Text, ...]  # all that must go first; of many, the holders and the nearest
+    ahead: int  # number of all that must go first
     expected: tuple[Target, ...]
     actual: tuple[Text, ...] | None
     verdict: Literal["confirmed", "elsewhere", "missing", "invisible", "unknown", "none-needed"]
@@ -64,31 +62,31 @@ class Contender(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class LockView(msgspec.Struct, frozen=True, eq=False):
-    """One lock beside everything else: each contender is put together when it is asked for."""
+    """One lock with its contenders, each computed when it is asked for."""
 
     lock: Lock
     history: LockHistory
-    lookout: WatchCheck
+    watch_check: WatchCheck
     owner_name: OwnerName
     client_names: ClientNames
     ours: Collection[Session]
 
     @property
     def holders(self) -> Iterator[Contender]:
-        """Give those who hold, in queue order."""
+        """The contenders that hold the lock, in queue order."""
         return map(self.contender, self.lock.holders)
 
     @property
     def waiters(self) -> Iterator[Contender]:
-        """Give those who wait, in queue order; behind them who only watches."""
+        """The contenders that wait, in queue order, then those known only by their watches."""
         yield from map(self.contender, self.lock.waiters)
-        yield from map(self.watcher, self.lookout.crowd)
+        yield from map(self.watcher, self.watch_check.crowd)
 
     def contender(self, member: Member) -> Contender:
-        """Put together what is known of one place."""
+        """All that is known of one member."""
         state = self.lock.state(member)
         since = self.history.since(member, holds=state == "holds")
-        watching = self.lookout.of(member)
+        watching = self.watch_check.of(member)
         ahead = self.lock.count_before(member)
         return Contender(
             node=member.node,
@@ -101,7 +99,7 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
             since=since.at,
             since_is=since.how,
             state=state,
-            blocked_by=tuple(other.node for other in self._named(member, ahead)),
+            blocked_by=tuple(other.node for other in self._blockers(member, ahead)),
             ahead=ahead,
             expected=watching.expected,
             actual=watching.actual,
@@ -110,16 +108,16 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
             stranded=member.node in self.lock.stranded,
         )
 
-    def _named(self, member: Member, ahead: int) -> Iterable[Member]:
-        """Choose whom to name: all, or the first holders and those whom the rest waits behind."""
-        if ahead <= NAMED:
+    def _blockers(self, member: Member, ahead: int) -> Iterable[Member]:
+        """The members to list as blockers: all, or the first holders and the nearest."""
+        if ahead <= MAX_BLOCKERS:
             return self.lock.before(member)
-        first = self.lock.holders[:NAMED]
+        first = self.lock.holders[:MAX_BLOCKERS]
         nearest = self.lock.blocked_by(member)
         return {other.node: other for other in (*first, *nearest)}.values()
 
     def watcher(self, session: Session) -> Contender:
-        """Put together what is known of somebody who only watches: the wait is all there is."""
+        """All that is known of a session that only watches: it waits for the holders."""
         holders = self.lock.holders
         path = self.lock.path
         watched = tuple(Target(absolute(path, member.node), "exists") for member in holders)
@@ -145,10 +143,10 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
 
 
 def owner_name_in(ensemble: Ensemble, owners: dict[str, str]) -> OwnerName:
-    """Give the function that names the owner of a place.
+    """Return the function that labels the owner of a node.
 
-    Its data or its name come first; then the user's list, by session, address or host; then the
-    address itself. The session id is what remains, and it has a field of its own.
+    The label in the node comes first; then the user's list of owners, by session, address or
+    host; then the address itself. None is left for those known only by their session id.
     """
 
     def name(session: Session, label: Text | None) -> Text | None:
@@ -164,17 +162,17 @@ def owner_name_in(ensemble: Ensemble, owners: dict[str, str]) -> OwnerName:
 
 
 class LockRecord(msgspec.Struct, frozen=True, eq=False):
-    """What was worked out for one lock; the same object while the lock does not change."""
+    """One lock and its history; the same object while the lock does not change."""
 
     lock: Lock
     history: LockHistory
 
 
 class SessionView(msgspec.Struct, frozen=True, kw_only=True):
-    """One session that has places in locks, with what its server tells of it."""
+    """One session with nodes in locks, and what its server says about it."""
 
     session: Session
-    name: Text  # of its own
+    name: Text  # unique among all sessions
     owner: Text | None  # its label
     presence: Presence | None
     expires_in: ExpiryWindow | None
@@ -184,56 +182,58 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
-    """Locks, deadlocks, findings, sessions and servers at one moment."""
+    """Locks, deadlocks, findings, sessions and servers at one time."""
 
     world: World
     now: Millis
     settings: Settings
     ensemble: Ensemble
-    client_names: ClientNames  # names everybody by a name that is no other's
+    client_names: ClientNames  # gives each session a unique name
     parts: PersistentMap[Text, LockRecord]
-    paths: tuple[Text, ...]  # of all locks, in order
-    locks_of: LocksOfSessions = PersistentMap()  # the locks that each session has places in
+    paths: tuple[Text, ...]  # of all locks, sorted
+    locks_of: LocksOfSessions = PersistentMap()  # the locks in which each session has nodes
     deadlocks: "tuple[Deadlock, ...]" = ()
     over: tuple[EndedDeadlock, ...] = ()  # deadlocks of this run that are over, oldest first
-    inversions: "tuple[Inversion, ...]" = ()  # deadlocks that may happen one day
-    blockers: tuple[RootBlocker, ...] = ()  # whom all waiting leads to, the most blocked first
+    inversions: "tuple[Inversion, ...]" = ()  # lock orders that may lead to a deadlock
+    blockers: tuple[
+        RootBlocker, ...
+    ] = ()  # the actors that all others wait for, the most blocking first
     findings: tuple[Finding, ...] = ()
     blind: tuple[BlindSpot, ...] = ()
-    events: tuple[Event, ...] = ()  # what happened since the report before
-    idle: Mapping[Session, Millis] = {}  # since when sessions have sent nothing but pings
-    relist: tuple[Text, ...] = ()  # locks to list again, to prove or to kill a suspicion
+    events: tuple[Event, ...] = ()  # since the previous report
+    idle: Mapping[Session, Millis] = {}  # since when sessions have sent only pings
+    relist: tuple[Text, ...] = ()  # locks to list again, to confirm or refute a suspicion
     ours: Collection[Session] = frozenset()
     cost: Cost | None = None
 
     @property
     def is_lost(self) -> bool:
-        """Tell whether the connection is lost: all this is as it was then."""
+        """Whether the connection is lost: then the report shows the state at that time."""
         return self.world.link is not None and self.world.link.gone_since is not None
 
     def view(self, path: str) -> LockView | None:
-        """Give one lock with its contenders."""
+        """One lock with its contenders."""
         part = self.parts.get(Text(path))
         if part is None:
             return None
-        lookout = WatchCheck(part.lock, self.ensemble, self.idle, self.settings.layouts)
+        watch_check = WatchCheck(part.lock, self.ensemble, self.idle, self.settings.layouts)
         return LockView(
-            part.lock, part.history, lookout, self.owner_name, self.client_names, self.ours
+            part.lock, part.history, watch_check, self.owner_name, self.client_names, self.ours
         )
 
     @property
     def views(self) -> Iterator[LockView]:
-        """Give all locks, by path."""
+        """All locks, sorted by path."""
         return (view for path in self.paths if (view := self.view(path)) is not None)
 
     @cached_property
     def owner_name(self) -> OwnerName:
-        """Give the function that gives the labels of owners: several may have the same."""
+        """Labels owners; several sessions may have the same label."""
         return owner_name_in(self.ensemble, self.settings.owners)
 
     @cached_property
     def sessions(self) -> Mapping[Session, SessionView]:
-        """Give all sessions that have to do with a lock, by id."""
+        """All sessions with nodes in locks, by id."""
         holds, waits, labels = _places(self.parts.values())
         return {
             session: self._session(
@@ -262,7 +262,7 @@ _Paths = dict[Session, list[Text]]
 
 
 def _places(parts: Collection[LockRecord]) -> tuple[_Paths, _Paths, dict[Session, Text]]:
-    """Gather which locks each session holds and waits for, and what it calls itself."""
+    """The locks that each session holds and waits for, and its label."""
     holds: _Paths = {}
     waits: _Paths = {}
     labels: dict[Session, Text] = {}

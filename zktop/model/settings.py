@@ -1,4 +1,4 @@
-"""What a user may decide about the model: which roots, which layouts, who is who, how patient."""
+"""What users can configure about the model: roots, layouts, actors, owner names, thresholds."""
 
 import re
 from functools import cached_property
@@ -11,7 +11,7 @@ from zktop.model.layouts.layout import Layout, LockKind
 
 SECOND = 1000
 
-# `form` says how a user writes the value down, where that is more than its type says.
+# `form` names the notation of the value in a config, where the type does not tell.
 Duration = Annotated[
     int, Meta(extra={"form": "duration"}, extra_json_schema={"format": "zktop-duration"})
 ]
@@ -22,18 +22,18 @@ LayoutName = Annotated[str, Meta(extra={"form": "layout"})]
 
 
 class Root(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A lock path, or a pattern of lock paths, and what is known about it beforehand."""
+    """A lock path or a pattern of lock paths, with what is known about it."""
 
     path: RootPath  # `*` stands for one level, `**` for any depth
     layout: LayoutName | None = None
     leases: Annotated[int, Meta(ge=1)] | None = None
     kind: LockKind | None = None
-    interop: bool = False  # clients of different libraries were told to count each other
-    blocking: bool = False  # an election whose candidates are parked until they lead
+    interop: bool = False  # clients of several libraries are configured to count each other
+    blocking: bool = False  # an election whose candidates block until they lead
 
 
 class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """From when on a finding is worth a line; all times in milliseconds."""
+    """The limits beyond which something becomes a finding; all times in milliseconds."""
 
     settle: Duration = 2 * SECOND
     long_hold: Duration = 30 * SECOND
@@ -53,18 +53,18 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Settings(msgspec.Struct, frozen=True, dict=True):
-    """Everything the model is told besides facts."""
+    """Everything that the model needs to know besides facts."""
 
     roots: tuple[Root, ...] = ()
-    layouts: tuple[Layout, ...] = ()  # the user's own; they are tried before the built-in ones
+    layouts: tuple[Layout, ...] = ()  # defined by the user; tried before the built-in ones
     identity: Literal["session", "owner"] = "session"
     identity_pattern: str | None = None  # over owner labels; its first group names the actor
     owners: dict[str, str] = {}  # client address or session -> label
     thresholds: Thresholds = Thresholds()
-    own_roots: tuple[str, ...] = ()  # among `roots`: zktop looks there unasked
+    own_roots: tuple[str, ...] = ()  # those of `roots` that zktop added itself
 
     def root_of(self, path: str) -> Root | None:
-        """Give the first root whose path or pattern is this path."""
+        """The first root whose path or pattern matches this path."""
         exact = self._exact.get(path)
         if exact is not None:
             return exact
@@ -83,7 +83,7 @@ class Settings(msgspec.Struct, frozen=True, dict=True):
 
 
 def path_pattern(path: str) -> re.Pattern[str]:
-    """Turn a root into a regular expression over paths.
+    """Compile the pattern of a root to a regular expression over paths.
 
     >>> bool(path_pattern("/locks/*").fullmatch("/locks/a/b"))
     False

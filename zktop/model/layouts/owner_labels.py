@@ -17,7 +17,7 @@ from typing import Final
 import msgspec
 
 from zktop.model.layouts.layout import Layout, ParsedName
-from zktop.model.text import LONGEST_LABEL, Text, clean
+from zktop.model.text import MAX_LABEL_LENGTH, Text, clean
 
 _SPACE = 0x20
 LONGEST_JSON = 65_536  # bytes; a larger document is no owner label
@@ -44,7 +44,7 @@ def label_of(data: bytes, layout: str) -> Text | None:
     said = _SAID.get(layout, _plainly)(data)
     if not said:
         return None
-    short = said if len(said) <= LONGEST_LABEL else said[: LONGEST_LABEL - 1] + "…"
+    short = said if len(said) <= MAX_LABEL_LENGTH else said[: MAX_LABEL_LENGTH - 1] + "…"
     return clean(short.strip()) or None
 
 

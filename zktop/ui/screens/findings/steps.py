@@ -78,7 +78,7 @@ def _grant(view: LockView, member: Member) -> str:
 
 def _watch(view: LockView | None, node: str) -> str:
     member = view.lock.member(node) if view else None
-    return "" if view is None or member is None else WATCHING[view.lookout.of(member).verdict]
+    return "" if view is None or member is None else WATCHING[view.watch_check.of(member).verdict]
 
 
 def write_steps(pen: LineWriter, deadlock: Deadlock, report: Report, ink: Ink) -> None:

@@ -198,7 +198,7 @@ def watches(row: QueueRow) -> Line:
 
 def target(row: QueueRow, path: str) -> str:
     """Name a watched node by its position, or else by its name."""
-    member = row.detail.view.lookout.member_at(path)
+    member = row.detail.view.watch_check.member_at(path)
     if member is not None and (at := row.detail.queue.position.get(member.node)) is not None:
         return str(at)
     return "the lock" if path == row.detail.path else short(split(path)[1])

@@ -117,7 +117,7 @@ class LockQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
     def of(cls, view: LockView) -> "LockQueue":
         """Line up the members of a lock."""
         holders, waiters = view.lock.holders, view.lock.waiters
-        return cls(view.lock, (*holders, *waiters), len(holders), view.lookout.crowd)
+        return cls(view.lock, (*holders, *waiters), len(holders), view.watch_check.crowd)
 
     def __len__(self) -> int:
         """Count all of them."""

@@ -113,7 +113,7 @@ def _meaning(detail: LockDetail, wake: WakeUp, number: int) -> Line:
 
 def _seen(detail: LockDetail, chosen: int | None) -> Iterator[WakeUp]:
     """Give what the watch tables show."""
-    members, lookout = detail.queue.members, detail.view.lookout
+    members, lookout = detail.queue.members, detail.view.watch_check
     if len(members) > SMALL:
         wanted = {*range(FIRST), *([] if chosen is None else [chosen])}
         for place in sorted(wanted):
@@ -133,7 +133,7 @@ def _seen(detail: LockDetail, chosen: int | None) -> Iterator[WakeUp]:
 
 def _unlisted(detail: LockDetail) -> list[Line]:
     """Name the waiters that may watch the children: no table lists such a watch."""
-    queue, lookout = detail.queue, detail.view.lookout
+    queue, lookout = detail.queue, detail.view.watch_check
     if len(queue.members) > SMALL:
         return []
     waiting = enumerate(queue.members[queue.holding :], start=queue.holding)
@@ -160,7 +160,7 @@ def _expected(detail: LockDetail) -> Iterator[WakeUp]:
 def _watched(detail: LockDetail, expected: Iterable[Target]) -> Iterator[int]:
     for target in expected:
         path = absolute(detail.path, target.path)
-        member: Member | None = detail.view.lookout.member_at(path)
+        member: Member | None = detail.view.watch_check.member_at(path)
         if member is not None and member.node in detail.queue.position:
             yield detail.queue.position[member.node]
 

@@ -130,7 +130,7 @@ class LockRows(LiveRows[LockRow]):
         view = report.view(path)
         if view is None or report.ensemble.visibility.watches == "none":
             return None
-        return len(view.lock.waiters) + len(view.lookout.crowd)
+        return len(view.lock.waiters) + len(view.watch_check.crowd)
 
 
 def statuses_of(

@@ -239,7 +239,7 @@ def _place(view: LockView, member: Member, now: Millis, *, is_ascii: bool) -> Li
         usual = view.history.usual_hold
         if usual is not None:
             said.append(Run(f", 99 of 100 holds last less than {usual[1] / 1000:g}s", "dim"))
-        behind = len(view.lock.waiters) + len(view.lookout.crowd)
+        behind = len(view.lock.waiters) + len(view.watch_check.crowd)
         ink: Ink = "waits" if behind else "dim"
         said.append(Run(f"  {count(behind, 'waits', 'wait') if behind else 'nobody'} behind", ink))
         return tuple(said)
