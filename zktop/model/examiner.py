@@ -15,9 +15,11 @@ from zktop.model.findings.over_time import FindingTracker, LookInput
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.history.events import Departure
+from zktop.model.layouts.site import LockSite
 from zktop.model.locks.candidates import may_be_lock, read_by
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.read_lock import lock_at
+from zktop.model.locks.simple_lock import simple_lock
 from zktop.model.locks.update import ChildrenDiff, difference
 from zktop.model.report import LockRecord, Report
 from zktop.model.session_index import LocksOfSessions, index_after
@@ -169,6 +171,8 @@ class Examiner:
         before = self._locks.get(path)
         if before is None and self.settings.roots and self.settings.root_of(path) is None:
             return None
+        if before is None and (simple := simple_lock(LockSite(path, world, self.settings))):
+            return LockChange.between(path, None, simple)
         after: Lock | None = None
         if may_be_lock(path, world, self.settings):
             found = lock_at(path, world, self.settings, now, before, news)

@@ -18,7 +18,6 @@ from zktop.model.locks.open_folder import (
     obstacles_of,
     stranded_in,
 )
-from zktop.model.locks.simple_lock import simple_lock
 from zktop.model.locks.update import ChildrenDiff, updated
 from zktop.model.locks.warnings import NEARLY_EXHAUSTED
 from zktop.model.settings import Settings
@@ -50,8 +49,6 @@ def lock_at(
         quick = updated(before, site, news)
         if quick is not None:
             return quick
-    elif previous is None and (simple := simple_lock(site)) is not None:
-        return simple
     recognised = recognise(site, before.layout if before else None)
     if site.family.denied and before is None and site.configured is None:
         return NotALock(site.path, recognised.kind, error=DENIED)

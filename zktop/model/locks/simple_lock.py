@@ -1,9 +1,9 @@
 """The lock that nearly every lock folder holds, recognised in one pass over its children.
 
 It is one queue of exclusive contenders, all named by one library, each an ephemeral znode that has
-been read. `lock_at` looks here first and makes every other lock in the general way, with the same
-result. Without this module the first report on 10,000 locks takes 13 times as long as reading
-them bare, and the budget is 4 times.
+been read. The examiner looks here first at a path that is new; `lock_at` makes every other lock,
+and the same one of these. Without this module the first report on 10,000 locks takes 5.5 times as
+long as reading their znodes bare, and with it 3.7 times; the budget is 4 times.
 """
 
 import re
