@@ -12,11 +12,13 @@ from zktop.app.connect import access_of, plan_of
 from zktop.app.live_run import LiveRun
 from zktop.config.types import AdminSection, Config
 from zktop.model.report import Report
+from zktop.model.settings import Thresholds
 from zktop.model.waits.confidence import QUIET_MS
 
 pytestmark = pytest.mark.zookeeper
 
 WORDS = {"AdminServer": "admin", "four-letter words": "4lw"}
+DEADLOCKS = 2
 PATIENCE_S = QUIET_MS / 1000 + 15
 
 
@@ -39,7 +41,7 @@ def test_old_deadlocks_become_sure(stage: Stage, channel: str) -> None:
     """Of kazoo and of Curator, seen through either channel, after 30 s of nothing but pings."""
     two_locks_in_opposite_orders(stage)
     opposite_orders_of_curators(stage)
-    time.sleep(2.5)  # older than what is young: then nothing but the pings can make it sure
+    _until_settled(stage, channel)  # then nothing but the pings can make them sure
     begin = time.monotonic()
     with watching(stage.server, stage.root, channel) as watch:
         assert watch.read()
@@ -56,6 +58,17 @@ def test_old_deadlocks_become_sure(stage: Stage, channel: str) -> None:
     found = [one for one in seen[-1].findings if one.id in dead]
     assert [one.severity for one in found] == ["critical", "critical"]
     assert {one.channel for one in seen[-1].ensemble.servers} == {WORDS[channel]}
+
+
+def _until_settled(stage: Stage, channel: str) -> None:
+    """Wait until both deadlocks are older than the settle time."""
+    settle_ms = Thresholds().settle
+    with watching(stage.server, stage.root, channel) as watch:
+        for report in watch.reports(PATIENCE_S):
+            closed = [one.since_ms for one in report.deadlocks if one.since_ms is not None]
+            if len(closed) == DEADLOCKS and max(closed) < report.now - settle_ms:
+                return
+    pytest.fail(f"the deadlocks are not older than {settle_ms} ms: {report.deadlocks}")
 
 
 def watching(server: RunningServer, root: str, channel: str) -> LiveRun:

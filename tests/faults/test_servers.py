@@ -1,8 +1,9 @@
 """Servers die, hang and come back while contenders are at work."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 from faults.conftest import Ensemble
@@ -112,36 +113,47 @@ def test_a_member_that_is_down_is_news_until_it_is_back(
     place: Place, crowd_at_work: Crowd, ensemble: Ensemble
 ) -> None:
     """A finding names it while it is down; nothing else is said to be out."""
-    dying = ensemble.hosts.split(",")[0]
-    with _at_work(place, crowd_at_work) as looker:
-        looker.until(lambda report: not _outages(report))
-        ensemble.kill(dying)
-        try:
-            down = looker.until(_outages)
-        finally:
-            ensemble.start(dying)
-        looker.until(lambda report: not _outages(report))
+    member = ensemble.hosts.split(",")[0]
+    outages = _outages_while(
+        place,
+        crowd_at_work,
+        partial(ensemble.kill, member),
+        partial(ensemble.start, member),
+    )
 
-    assert [rule for rule, _ in _outages(down)] == ["P13"]
-    assert _outages(down)[0][1].startswith(f"{dying} is down: connection refused")
+    assert [rule for rule, _ in outages] == ["P13"]
+    assert outages[0][1].startswith(f"{member} is down: connection refused")
 
 
 def test_a_paused_member_is_news_until_it_goes_on(
     place: Place, crowd_at_work: Crowd, ensemble: Ensemble
 ) -> None:
     """It accepts connections and does not answer."""
-    paused = next(one for one in ensemble.hosts.split(",") if one != ensemble.leader())
-    with _at_work(place, crowd_at_work) as looker:
-        looker.until(lambda report: not _outages(report))
-        ensemble.pause(paused)
-        try:
-            mute = looker.until(_outages)
-        finally:
-            ensemble.resume(paused)
-        looker.until(lambda report: not _outages(report))
+    member = next(one for one in ensemble.hosts.split(",") if one != ensemble.leader())
+    outages = _outages_while(
+        place,
+        crowd_at_work,
+        partial(ensemble.pause, member),
+        partial(ensemble.resume, member),
+    )
 
-    assert [rule for rule, _ in _outages(mute)] == ["P14"]
-    assert _outages(mute)[0][1].startswith(f"{paused} does not answer")
+    assert [rule for rule, _ in outages] == ["P14"]
+    assert outages[0][1].startswith(f"{member} does not answer")
+
+
+def _outages_while(
+    place: Place, crowd: Crowd, fail: Callable[[], None], recover: Callable[[], None]
+) -> list[tuple[str, str]]:
+    """The findings while a member fails; before it and after its recovery there are none."""
+    with _at_work(place, crowd) as looker:
+        looker.until(lambda report: not _outages(report))
+        fail()
+        try:
+            report = looker.until(_outages)
+        finally:
+            recover()
+        looker.until(lambda report: not _outages(report))
+    return _outages(report)
 
 
 def _outages(report: Report) -> list[tuple[str, str]]:
