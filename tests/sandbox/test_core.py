@@ -10,8 +10,8 @@ from zktop.sandbox.core import ServerClock, ServerCore
 from zktop.sandbox.protocol import Malformed
 
 
-class Line:
-    """A way back to a client that keeps what was sent."""
+class RecordedFrames:
+    """A transport that keeps the frames that were sent."""
 
     def __init__(self):
         self.frames = []
@@ -31,34 +31,34 @@ class Line:
 
 
 class Bench:
-    """A keeper on a table, with a clock that is turned by hand."""
+    """A server core with a clock that the test moves."""
 
     def __init__(self):
         self.now = 1_000_000
-        self.keeper = ServerCore(ServerClock(lambda: self.now, lambda: self.now), tick_ms=2000)
+        self.core = ServerCore(ServerClock(lambda: self.now, lambda: self.now), tick_ms=2000)
 
     def connect(self, timeout=4000, session=0, password=PASSWORD):
         """A client with a session."""
-        client = ClientConnection(Line(), "127.0.0.1", 1)
-        self.keeper.welcome(client)
+        client = ClientConnection(RecordedFrames(), "127.0.0.1", 1)
+        self.core.add_client(client)
         request = i32(0) + i64(0) + i32(timeout) + i64(session) + buf(password) + b"\0"
-        self.keeper.receive(client, request, self.now)
+        self.core.receive(client, request, self.now)
         return client
 
     def ask(self, client, op, body=b"", xid=1):
         """The error code of the answer."""
-        self.keeper.receive(client, i32(xid) + i32(op) + body, self.now)
-        return struct.unpack_from(">iqi", client.line.frames[-1])[2]
+        self.core.receive(client, i32(xid) + i32(op) + body, self.now)
+        return struct.unpack_from(">iqi", client.transport.frames[-1])[2]
 
     def wait(self, ms):
         """Let time pass."""
         self.now += ms
-        self.keeper.tick()
+        self.core.tick()
 
 
 @pytest.fixture
 def bench():
-    """A fresh keeper."""
+    """A fresh core."""
     return Bench()
 
 
@@ -67,15 +67,15 @@ def test_expiry_is_one_transaction(bench):
     client = bench.connect()
     for path in ("/a", "/b", "/c"):
         bench.ask(client, 1, new(path, flags=1))
-    before = bench.keeper.store.zxid
+    before = bench.core.store.zxid
     bench.wait(3999)
-    alive = bench.keeper.store.tree.ephemerals(client.session_id)
+    alive = bench.core.store.tree.ephemerals(client.session_id)
     bench.wait(2001)
 
     assert alive == ["/a", "/b", "/c"]
-    assert bench.keeper.store.tree.ephemerals(client.session_id) == []
-    assert bench.keeper.store.tree.node("/").pzxid == bench.keeper.store.zxid == before + 1
-    assert client.line.ended == "closed"
+    assert bench.core.store.tree.ephemerals(client.session_id) == []
+    assert bench.core.store.tree.node("/").pzxid == bench.core.store.zxid == before + 1
+    assert client.transport.ended == "closed"
 
 
 def test_any_request_keeps_a_session(bench):
@@ -85,8 +85,8 @@ def test_any_request_keeps_a_session(bench):
         bench.wait(3000)
         bench.ask(client, op, txt("/") + b"\0", xid)
 
-    assert client.line.ended is None
-    assert len(bench.keeper.sessions) == 1
+    assert client.transport.ended is None
+    assert len(bench.core.sessions) == 1
 
 
 def test_a_session_outlives_its_connection(bench):
@@ -94,11 +94,11 @@ def test_a_session_outlives_its_connection(bench):
     client = bench.connect(timeout=10_000)
     bench.ask(client, 1, new("/mine", flags=1))
     bench.ask(client, 4, txt("/mine") + b"\1")
-    bench.keeper.farewell(client)
+    bench.core.remove_client(client)
     bench.wait(9000)
     again = bench.connect(10_000, client.session_id, client.session.password)
 
-    assert len(bench.keeper.store.watches) == 0
+    assert len(bench.core.store.watches) == 0
     assert again.session is client.session
     assert bench.ask(again, 3, txt("/mine") + b"\0") == 0
 
@@ -108,23 +108,23 @@ def test_one_connection_a_session(bench):
     first = bench.connect()
     bench.ask(first, 4, txt("/") + b"\1")
     second = bench.connect(4000, first.session_id, first.session.password)
-    bench.keeper.farewell(first)
+    bench.core.remove_client(first)
     bench.ask(second, 1, new("/mine", flags=1))
 
-    assert first.line.ended == "closed"
-    assert len(bench.keeper.store.watches) == 0
-    assert bench.keeper.store.tree.ephemerals(second.session_id) == ["/mine"]
+    assert first.transport.ended == "closed"
+    assert len(bench.core.store.watches) == 0
+    assert bench.core.store.tree.ephemerals(second.session_id) == ["/mine"]
     bench.wait(6000)
-    assert second.line.ended == "closed"
+    assert second.transport.ended == "closed"
 
 
 def test_who_never_connects(bench):
     """A connection that asks for no session is cut after ten to twenty seconds."""
-    client = ClientConnection(Line(), "127.0.0.1", 1)
-    bench.keeper.welcome(client)
+    client = ClientConnection(RecordedFrames(), "127.0.0.1", 1)
+    bench.core.add_client(client)
     bench.wait(20_000)
 
-    assert client.line.ended == "aborted"
+    assert client.transport.ended == "aborted"
 
 
 def test_who_hangs_on_after_the_end(bench):
@@ -133,7 +133,7 @@ def test_who_hangs_on_after_the_end(bench):
     bench.wait(6000)
     bench.wait(20_000)
 
-    assert client.line.ended == "aborted"
+    assert client.transport.ended == "aborted"
 
 
 def test_reaping(bench):
@@ -144,33 +144,33 @@ def test_reaping(bench):
     bench.ask(client, 2, txt("/box/one") + i32(-1))
     bench.ask(client, 21, new("/short", flags=5) + i64(100))
     bench.ask(client, 106, txt("/") + i32(1))
-    before = bench.keeper.store.zxid
+    before = bench.core.store.zxid
     bench.wait(30_000)
-    kept = "/box" in bench.keeper.store.tree
+    kept = "/box" in bench.core.store.tree
     bench.ask(client, 11, xid=-2)
     bench.wait(30_000)
-    events = [frame[16:20] for frame in client.line.frames if frame[:4] == i32(-1)]
+    events = [frame[16:20] for frame in client.transport.frames if frame[:4] == i32(-1)]
 
     assert kept
-    assert bench.keeper.store.zxid == before + 2
+    assert bench.core.store.zxid == before + 2
     assert events == [i32(2), i32(2)]
 
 
 def test_a_client_from_the_future(bench):
     """A client that has seen later zxids is refused: this server has lost what it knew."""
-    client = ClientConnection(Line(), "127.0.0.1", 1)
+    client = ClientConnection(RecordedFrames(), "127.0.0.1", 1)
     with pytest.raises(Malformed):
-        bench.keeper.receive(client, i32(0) + i64(99) + i32(1) + i64(0) + buf(b""), 0)
+        bench.core.receive(client, i32(0) + i64(99) + i32(1) + i64(0) + buf(b""), 0)
 
 
 def test_old_clients(bench):
     """A request without the read-only flag gets an answer without it."""
     for flag, length in ((b"", 36), (b"\0", 37)):
-        client = ClientConnection(Line(), "127.0.0.1", 1)
+        client = ClientConnection(RecordedFrames(), "127.0.0.1", 1)
         request = i32(0) + i64(0) + i32(1) + i64(0) + buf(PASSWORD) + flag
-        bench.keeper.receive(client, request, bench.now)
+        bench.core.receive(client, request, bench.now)
 
-        assert [len(frame) for frame in client.line.frames] == [length]
+        assert [len(frame) for frame in client.transport.frames] == [length]
 
 
 def test_unreadable_znodes_are_not_heard_of(bench):
@@ -180,8 +180,8 @@ def test_unreadable_znodes_are_not_heard_of(bench):
     bench.ask(bob, 3, txt("/secret") + b"\1")
     bench.ask(ann, 1, new("/secret", acl=[(31, "auth", "")]))
 
-    assert not [frame for frame in bob.line.frames if frame[:4] == i32(-1)]
-    assert len(bench.keeper.store.watches) == 0
+    assert not [frame for frame in bob.transport.frames if frame[:4] == i32(-1)]
+    assert len(bench.core.store.watches) == 0
 
 
 def test_a_list_of_children_is_the_parents(bench):
@@ -191,14 +191,14 @@ def test_a_list_of_children_is_the_parents(bench):
     bench.ask(bob, 8, txt("/") + b"\1")
     bench.ask(ann, 1, new("/secret", acl=[(31, "auth", "")]))
 
-    assert [frame[16:20] for frame in bob.line.frames if frame[:4] == i32(-1)] == [i32(4)]
+    assert [frame[16:20] for frame in bob.transport.frames if frame[:4] == i32(-1)] == [i32(4)]
 
 
 def test_counters_survive_connections(bench):
     """Packets of connections that are gone stay counted."""
     client = bench.connect()
     bench.ask(client, 11, xid=-2)
-    counted = (bench.keeper.received, bench.keeper.sent)
-    bench.keeper.farewell(client)
+    counted = (bench.core.received, bench.core.sent)
+    bench.core.remove_client(client)
 
-    assert counted == (2, 2) == (bench.keeper.received, bench.keeper.sent)
+    assert counted == (2, 2) == (bench.core.received, bench.core.sent)

@@ -41,5 +41,5 @@ def command(port: int, host: str, flavour: str) -> int:
     from zktop.sandbox.__main__ import serve  # noqa: PLC0415
     from zktop.sandbox.core import ServerCore  # noqa: PLC0415
 
-    keeper = ServerCore(flavour=flavours.FLAVOURS[flavour])
-    return serve(host, port, keeper=keeper) or ExitCode.INTERRUPTED  # nothing else ends it
+    core = ServerCore(flavour=flavours.FLAVOURS[flavour])
+    return serve(host, port, core=core) or ExitCode.INTERRUPTED  # nothing else ends it

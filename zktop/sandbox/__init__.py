@@ -1,9 +1,9 @@
-"""An embedded ZooKeeper server for demos and tests: in memory, in one process, no real ensemble.
+"""An in-memory ZooKeeper server for demos and tests.
 
-It speaks the client protocol of ZooKeeper 3.8 so that ordinary clients cannot tell the difference
-in what they see. It keeps nothing on disk and replicates nothing: never put real locks on it.
-Left out are quotas, SASL, TLS, read-only mode, reconfiguration and the AdminServer. It can also
-play three other servers of that protocol, with what sets them apart.
+It speaks the client protocol of ZooKeeper 3.8; ordinary clients see no difference. It stores
+nothing on disk and replicates nothing, so it must never hold real locks. Quotas, SASL, TLS,
+read-only mode, reconfiguration and the AdminServer are missing. As a `Flavour` it imitates three
+other servers of that protocol: ClickHouse Keeper, RaftKeeper and zetcd.
 """
 
 VERSION = "3.8.0-zktop-sandbox"

@@ -1,7 +1,4 @@
-"""Run the sandbox: `python -m zktop.sandbox --port 2181`.
-
-The sandbox as a process of its own: says when it is ready, ends when told to.
-"""
+"""Run the sandbox as a process: `python -m zktop.sandbox --port 2181`."""
 
 import argparse
 import asyncio
@@ -20,25 +17,25 @@ def serve(
     port: int = 2181,
     *,
     until_stdin_closes: bool = False,
-    keeper: ServerCore | None = None,
+    core: ServerCore | None = None,
 ) -> int:
-    """Serve until told to end; print one line with the address once clients may come."""
-    keeper = keeper or ServerCore()
+    """Serve until SIGINT or SIGTERM; print the address when clients can connect."""
+    core = core or ServerCore()
     try:
-        asyncio.run(_serve(host, port, keeper, until_stdin_closes=until_stdin_closes))
+        asyncio.run(_serve(host, port, core, until_stdin_closes=until_stdin_closes))
     except OSError as problem:
-        # Asyncio puts a sentence of its own around it, not the same one in every version.
+        # The sentence that asyncio puts around it differs between versions.
         why = os.strerror(problem.errno).lower() if problem.errno else problem
         sys.stderr.write(f"cannot listen on {host}:{port}: {why}\n")
         return 2
     return 0
 
 
-async def _serve(host: str, port: int, keeper: ServerCore, *, until_stdin_closes: bool) -> None:
+async def _serve(host: str, port: int, core: ServerCore, *, until_stdin_closes: bool) -> None:
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, ended.set)
-    server = await SandboxServer.start(host, port, keeper)
+    server = await SandboxServer.start(host, port, core)
     shown, taken = server.address
     sys.stdout.write(f"{f'[{shown}]' if ':' in shown else shown}:{taken}\n")
     sys.stdout.flush()
@@ -51,7 +48,7 @@ async def _serve(host: str, port: int, keeper: ServerCore, *, until_stdin_closes
 
 
 async def _watch_stdin(ended: asyncio.Event) -> None:
-    """End with the parent: its death closes the pipe, whatever it died of."""
+    """End with the parent process: its end closes the pipe."""
 
     class Stdin(asyncio.Protocol):
         def connection_lost(self, exc: Exception | None) -> None:
@@ -84,7 +81,5 @@ def _arguments() -> argparse.Namespace:
 if __name__ == "__main__":
     given = _arguments()
     words = given.words.split(",") if given.words is not None else None
-    keeper = ServerCore(tick_ms=given.tick_ms, flavour=FLAVOURS[given.flavour], allowed=words)
-    sys.exit(
-        serve(given.host, given.port, until_stdin_closes=given.until_stdin_closes, keeper=keeper)
-    )
+    core = ServerCore(tick_ms=given.tick_ms, flavour=FLAVOURS[given.flavour], allowed=words)
+    sys.exit(serve(given.host, given.port, until_stdin_closes=given.until_stdin_closes, core=core))

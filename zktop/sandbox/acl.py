@@ -1,4 +1,4 @@
-"""Who may do what: access lists and the schemes world, auth, digest and ip."""
+"""Access lists, with the schemes world, auth, digest and ip."""
 
 import hashlib
 from base64 import b64encode
@@ -14,14 +14,14 @@ READ_ONLY = (Acl(Perm.READ, "world", "anyone"),)
 
 
 class Identity(NamedTuple):
-    """One thing that a connection has proved about itself."""
+    """One identity that a connection has proved."""
 
     scheme: str
     id: str
 
 
 def authenticate(scheme: str | None, credentials: bytes, address: str) -> Identity | None:
-    """Tell what an auth packet proves, None when its scheme is unknown.
+    """The identity that an auth packet proves; None if its scheme is unknown.
 
     >>> authenticate("digest", b"super:test", "127.0.0.1")
     Identity(scheme='digest', id='super:D/InIHSb7yEEbrWz8b9l71RjZJU=')
@@ -37,13 +37,13 @@ def authenticate(scheme: str | None, credentials: bytes, address: str) -> Identi
 
 
 def check(acl: Sequence[Acl], perm: Perm, who: Iterable[Identity]) -> None:
-    """Refuse with NO_AUTH unless one line of the list allows it."""
+    """Refuse with NO_AUTH unless the list allows it."""
     if not allows(acl, perm, who):
         raise Refused(ErrorCode.NO_AUTH)
 
 
 def allows(acl: Sequence[Acl], perm: Perm, who: Iterable[Identity]) -> bool:
-    """Tell whether one line of the list gives one of these identities the permission."""
+    """True if the list gives one of these identities the permission."""
     for line in acl:
         if line.perms & perm and (_is_world(line) or any(_matches(line, one) for one in who)):
             return True
@@ -51,7 +51,7 @@ def allows(acl: Sequence[Acl], perm: Perm, who: Iterable[Identity]) -> bool:
 
 
 def expand(acl: Iterable[Acl], who: Sequence[Identity]) -> tuple[Acl, ...]:
-    """Give the list as it is stored: without doubles, `auth` replaced by who the client is."""
+    """The list as it is stored: no duplicates, `auth` replaced by the client's identities."""
     lines: list[Acl] = []
     for line in dict.fromkeys(acl):
         lines.extend(_expand_line(line, who))
@@ -73,7 +73,7 @@ def _expand_line(line: Acl, who: Sequence[Identity]) -> list[Acl]:
 
 
 def masked(acl: Iterable[Acl]) -> list[Acl]:
-    """Give the list as it is shown to who may read but not administrate: without hashes."""
+    """The list without hashes, for clients that may read but not administrate."""
     return [
         line._replace(id=f"{(line.id or '').partition(':')[0]}:x")
         if line.scheme == "digest"

@@ -1,4 +1,4 @@
-"""One connection as the server sees it: its session, what it has proved, and how busy it is."""
+"""One client connection: its session, its identities and its statistics."""
 
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -10,13 +10,13 @@ from zktop.sandbox.sessions import ServerSession
 
 
 class FrameTransport(Protocol):
-    """The way back to a client."""
+    """Sends frames to a client."""
 
     def send(self, frame: bytes) -> None:
-        """Send the frame as soon as possible, never wait."""
+        """Send the frame soon, without waiting."""
 
     def close(self) -> None:
-        """Close the connection once all is sent."""
+        """Close the connection after the last frame is sent."""
 
     def abort(self) -> None:
         """Close the connection at once."""
@@ -24,7 +24,7 @@ class FrameTransport(Protocol):
 
 @dataclass(slots=True)
 class Latency:
-    """How long answers took, in milliseconds."""
+    """Response times in milliseconds."""
 
     last: int = 0
     least: int | None = None
@@ -33,7 +33,6 @@ class Latency:
     count: int = 0
 
     def add(self, ms: int) -> None:
-        """Count one more answer."""
         self.last = ms
         self.least = ms if self.least is None else min(self.least, ms)
         self.most = max(self.most, ms)
@@ -42,13 +41,12 @@ class Latency:
 
     @property
     def mean(self) -> float:
-        """The mean of all, 0 before the first."""
         return round(self.total / self.count, 4) if self.count else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class LastRequest:
-    """A request that was answered, as servers remember it that do not count pings."""
+    """The last request, as ClickHouse Keeper and RaftKeeper report it: pings do not count."""
 
     op: int
     xid: int
@@ -58,9 +56,9 @@ class LastRequest:
 
 @dataclass(slots=True, eq=False)
 class ClientConnection:
-    """One connection; it is what sets watches, so they end with it."""
+    """One connection of a client; its watches end with it."""
 
-    line: FrameTransport
+    transport: FrameTransport
     host: str
     port: int
     established_ms: int = 0
@@ -76,23 +74,22 @@ class ClientConnection:
     latency: Latency = field(default_factory=Latency)
 
     def __post_init__(self) -> None:
-        """Know the client by its address, whatever else it proves later."""
+        """The address is the first identity; `auth` requests add others."""
         self.identities.append(Identity("ip", self.host))
 
     @property
     def session_id(self) -> int:
-        """The session's id, 0 as long as there is none."""
+        """The session id; 0 before the session is opened."""
         return self.session.id if self.session else 0
 
     def send(self, frame: bytes) -> None:
-        """Send one frame, and count it."""
         self.sent += 1
-        self.line.send(frame)
+        self.transport.send(frame)
 
     def notify(self, event: EventType, path: str) -> None:
-        """Tell of a fired watch."""
+        """Send the notification of a watch."""
         self.send(wire.notification(event, path))
 
     def reply(self, xid: int, zxid: int, code: ErrorCode, body: bytes = b"") -> None:
-        """Answer a request; a refusal has no body."""
+        """Send the response to a request; an error has no body."""
         self.send(wire.reply(xid, zxid, code, body if code is ErrorCode.OK else b""))

@@ -1,4 +1,4 @@
-"""The server without its sockets: answers the frames of clients, lets sessions expire."""
+"""The server without its sockets: answers requests, expires sessions, removes old znodes."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -28,14 +28,14 @@ _KNOWN = frozenset({*REQUESTS, Op.PING, Op.CLOSE_SESSION})
 
 @dataclass(frozen=True, slots=True)
 class ServerClock:
-    """Where the time comes from, in milliseconds."""
+    """The clocks of the server, in milliseconds; tests pass their own."""
 
     monotonic_ms: Callable[[], int] = lambda: monotonic_ns() // 1_000_000
     wall_ms: Callable[[], int] = lambda: time_ns() // 1_000_000
 
 
 class ServerCore:
-    """One standalone server."""
+    """A standalone server: tree, sessions and connections. It reads no socket itself."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class ServerCore:
         flavour: Flavour = ZOOKEEPER,
         allowed: Collection[str] | None = None,
     ) -> None:
-        """Start with an empty tree and no sessions; all words are allowed, or only these."""
+        """`allowed` limits the four-letter words that it answers; None allows all."""
         self.flavour, self.allowed = flavour, allowed
         self.clock = clock or ServerClock()
         self.tick_ms = tick_ms
@@ -60,14 +60,14 @@ class ServerCore:
         self._attached: dict[int, ClientConnection] = {}
         self._next_reap = self.started_ms + REAP_EVERY_MS
 
-    def welcome(self, client: ClientConnection) -> None:
-        """Take in a connection; it has ten seconds to say what it wants."""
+    def add_client(self, client: ClientConnection) -> None:
+        """Add a connection; it has ten seconds to send its first frame."""
         client.established_ms = self.clock.wall_ms()
         self.clients[client] = None
         self.idle.put(client, 0, self.clock.monotonic_ms())
 
-    def farewell(self, client: ClientConnection) -> None:
-        """Forget a connection with its watches; its session lives on for a while."""
+    def remove_client(self, client: ClientConnection) -> None:
+        """Remove a connection and its watches; its session lives on until it expires."""
         self._detach(client)
         self.idle.drop(client)
         if client in self.clients:
@@ -75,7 +75,7 @@ class ServerCore:
             self._sent_by_gone += client.sent
 
     def receive(self, client: ClientConnection, body: bytes, arrived_ms: int) -> None:
-        """Take one frame; Malformed means that there is no talking with this client."""
+        """Handle one frame; after `Malformed` the connection is useless."""
         self.count_received(client)
         if client.session is None:
             self._connect(client, FrameReader(body))
@@ -86,30 +86,30 @@ class ServerCore:
 
     @property
     def sent(self) -> int:
-        """How many frames have gone out, notifications too."""
+        """How many frames were sent, notifications included."""
         return self._sent_by_gone + sum(client.sent for client in self.clients)
 
     def count_received(self, client: ClientConnection) -> None:
-        """Count one packet that came, be it a frame or a word."""
+        """Count one received packet: a frame or a four-letter word."""
         client.received += 1
         self.received += 1
 
     def tick(self) -> None:
-        """Let go of all whose time has come."""
+        """Expire sessions, close idle connections, remove old znodes."""
         now = self.clock.monotonic_ms()
         for session_id in self.sessions.deadlines.take_due(now):
             client = self._attached.get(session_id)
             self._end_session(session_id)
             if client:
-                client.line.close()
+                client.transport.close()
         for client in self.idle.take_due(now):
-            client.line.abort()
+            client.transport.abort()
         if now >= self._next_reap:
             self._next_reap = now + REAP_EVERY_MS
             self.reap()
 
     def reap(self) -> None:
-        """Remove containers that have become empty, and znodes older than their TTL."""
+        """Remove empty containers, and znodes older than their TTL."""
         for path in self.store.tree.outlived(self.clock.wall_ms()):
             self.store.apply(Deleted(path), self.store.begin())
 
@@ -127,30 +127,30 @@ class ServerCore:
             session = self.sessions.open(request.timeout, now)
             self.store.begin()
         if session is None:
-            client.send(self._welcomed(request, 0, 0, bytes(PASSWORD_BYTES)))
-            client.line.close()
+            client.send(self._connected(request, 0, 0, bytes(PASSWORD_BYTES)))
+            client.transport.close()
             return
         self._attached[session.id] = client
         client.session = session
         client.last_op, client.last_zxid = "SESS", self.store.zxid
         client.last_reply_ms = now
         self.idle.put(client, session.timeout_ms, now)
-        client.send(self._welcomed(request, session.timeout_ms, session.id, session.password))
+        client.send(self._connected(request, session.timeout_ms, session.id, session.password))
 
-    def _welcomed(
+    def _connected(
         self, request: ConnectRequest, timeout_ms: int, session: int, password: bytes
     ) -> bytes:
         says_read_only = self.flavour.says_read_only
         return request.answer(timeout_ms, session, password, says_read_only=says_read_only)
 
     def _hang_up(self, session_id: int) -> None:
-        """End the connection that a session has: somebody comes back to it on another one.
+        """Close the old connection of a session that is resumed on a new one.
 
-        As in the real server that is done before the password is looked at.
+        Like the real server, do it before the password is checked.
         """
         if former := self._attached.get(session_id):
             self._detach(former)
-            former.line.close()
+            former.transport.close()
 
     def _detach(self, client: ClientConnection) -> None:
         self.store.watches.forget(client)
@@ -176,14 +176,14 @@ class ServerCore:
         if goes_on or number != Op.CLOSE_SESSION or self.flavour.answers_close:
             client.reply(xid, self.store.zxid, code, body)
         if not goes_on:
-            client.line.close()
+            client.transport.close()
 
     def _unknown(self, client: ClientConnection, xid: int) -> None:
         if self.flavour.unknown == "ignored":
             return
         if self.flavour.unknown == "refused":
             client.reply(xid, NO_ZXID, ErrorCode.UNIMPLEMENTED)
-        client.line.close()
+        client.transport.close()
 
     def _answer(self, client: ClientConnection, number: int, reader: FrameReader) -> bytes:
         if number == Op.PING:
@@ -204,10 +204,10 @@ class ServerCore:
             client.identities.append(identity)
         client.reply(xid, 0, code)
         if identity is None:
-            client.line.close()
+            client.transport.close()
 
     def _end_session(self, session_id: int) -> None:
-        """Remove the session and, in the same transaction, all its ephemeral znodes."""
+        """Remove the session and, in one transaction, its ephemeral znodes."""
         moment = self.store.begin()
         for path in self.store.tree.ephemerals(session_id):
             self.store.apply(Deleted(path, by_request=False), moment)

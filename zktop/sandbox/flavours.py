@@ -1,4 +1,4 @@
-"""The servers that the sandbox can play: ZooKeeper, and what sets three others apart from it.
+"""Servers that the sandbox imitates: ZooKeeper, and how three others differ from it.
 
 Read in their sources: ClickHouse Keeper (KeeperTCPHandler.cpp, KeeperStorage.cpp), RaftKeeper
 (ConnectionHandler.cpp, KeeperStore.cpp), zetcd (encode.go, pool.go, zketcd.go, stat.go).
@@ -27,18 +27,18 @@ _CONTAINER_OWNER: Final = -(1 << 63)
 
 @dataclass(frozen=True, slots=True)
 class Flavour:
-    """One server; the defaults are those of ZooKeeper."""
+    """The differences of one server; the defaults are those of ZooKeeper."""
 
     name: str = "zookeeper"
     requests: frozenset[int] = frozenset({*Op})
     unknown: Literal["refused", "hung up", "ignored"] = "refused"  # requests, when they come
     stat: Callable[[StoredNode], NodeStat] = StoredNode.stat
-    root_is_there: bool = True  # to be looked at; its children can be listed all the same
+    root_is_there: bool = True  # `exists` finds it; its children can be listed anyway
     system: tuple[str, ...] = ("/zookeeper", "/zookeeper/quota", "/zookeeper/config")
     short_ids: bool = False  # sessions are numbered from 1, and have no password
     resumes: bool = True  # a client may come back to its session
-    any_timeout: bool = False  # a client gets the time-out that it asks for
-    wants_to_be_ahead: bool = True  # a client that has seen a later state is sent away
+    any_timeout: bool = False  # no limits on what a client asks for
+    wants_to_be_ahead: bool = True  # refuses a client that has seen a later state
     says_read_only: bool = True  # in the answer to a connect
     answers_close: bool = True
     bare_errors: bool = False  # of a MultiRead: in the header, with the operation, and no body
@@ -46,7 +46,7 @@ class Flavour:
 
 
 def _of_keeper(node: StoredNode) -> NodeStat:
-    """Count writes to children as changes, and date creations alone; show who owns containers."""
+    """Cversion also counts writes to children, pzxid only creates; containers have an owner."""
     stat = node.stat()
     owner = _CONTAINER_OWNER if node.lifetime.container else stat.ephemeral_owner
     return stat._replace(
@@ -57,12 +57,12 @@ def _of_keeper(node: StoredNode) -> NodeStat:
 
 
 def _of_raftkeeper(node: StoredNode) -> NodeStat:
-    """Leave the date of the last change when a session ends, though its nodes go."""
+    """Pzxid does not change when a session ends, though its znodes are deleted."""
     return node.stat()._replace(pzxid=node.asked_zxid or node.czxid)
 
 
 def _of_zetcd(node: StoredNode) -> NodeStat:
-    """Tell times in microseconds, and the creation of the first child by name."""
+    """Times in microseconds; pzxid is the creation of the first child by name."""
     stat = node.stat()
     pzxid = node.children[min(node.children)] if node.children else node.czxid
     return stat._replace(ctime=1000 * stat.ctime, mtime=1000 * stat.mtime, pzxid=pzxid)

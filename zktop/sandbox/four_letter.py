@@ -1,4 +1,4 @@
-"""The four-letter words that only look, in the formats of ZooKeeper 3.8."""
+"""Read-only four-letter words in the formats of ZooKeeper 3.8."""
 
 import platform
 import socket
@@ -20,26 +20,26 @@ def _isro(_keeper: ServerCore) -> str:
     return "rw"
 
 
-def _srvr(keeper: ServerCore) -> str:
-    return f"Zookeeper version: {FULL_VERSION}\n" + _summary(keeper)
+def _srvr(core: ServerCore) -> str:
+    return f"Zookeeper version: {FULL_VERSION}\n" + _summary(core)
 
 
-def _stat(keeper: ServerCore) -> str:
-    clients = "".join(f"{_brief(client)})\n" for client in keeper.clients)
-    return f"Zookeeper version: {FULL_VERSION}\nClients:\n{clients}\n" + _summary(keeper)
+def _stat(core: ServerCore) -> str:
+    clients = "".join(f"{_brief(client)})\n" for client in core.clients)
+    return f"Zookeeper version: {FULL_VERSION}\nClients:\n{clients}\n" + _summary(core)
 
 
-def _summary(keeper: ServerCore) -> str:
-    latency = keeper.latency
+def _summary(core: ServerCore) -> str:
+    latency = core.latency
     return (
         f"Latency min/avg/max: {latency.least or 0}/{latency.mean}/{latency.most}\n"
-        f"Received: {keeper.received}\n"
-        f"Sent: {keeper.sent}\n"
-        f"Connections: {len(keeper.clients)}\n"
+        f"Received: {core.received}\n"
+        f"Sent: {core.sent}\n"
+        f"Connections: {len(core.clients)}\n"
         "Outstanding: 0\n"
-        f"Zxid: {keeper.store.zxid:#x}\n"
+        f"Zxid: {core.store.zxid:#x}\n"
         "Mode: standalone\n"
-        f"Node count: {len(keeper.store.tree)}\n"
+        f"Node count: {len(core.store.tree)}\n"
     )
 
 
@@ -49,14 +49,14 @@ def _address(client: ClientConnection) -> str:
 
 
 def _brief(client: ClientConnection) -> str:
-    """Show a connection without its closing bracket; [1] is one that may still ask."""
+    """A connection without its closing bracket; [1] marks one that has a session."""
     awaited = int(client.session is not None)
     counts = f"queued=0,recved={client.received},sent={client.sent}"
     return f" {_address(client)}[{awaited}]({counts}"
 
 
-def _cons(keeper: ServerCore) -> str:
-    return "".join(f"{_brief(client)}{_details(client)})\n" for client in keeper.clients) + "\n"
+def _cons(core: ServerCore) -> str:
+    return "".join(f"{_brief(client)}{_details(client)})\n" for client in core.clients) + "\n"
 
 
 def _details(client: ClientConnection) -> str:
@@ -75,43 +75,43 @@ def _hex(session: int) -> str:
     return f"{session & 0xFFFF_FFFF_FFFF_FFFF:#x}"
 
 
-def _mntr(keeper: ServerCore) -> str:
+def _mntr(core: ServerCore) -> str:
     facts = {
         "version": FULL_VERSION,
         "server_state": "standalone",
-        "ephemerals_count": sum(len(paths) for _, paths in keeper.store.tree.owners()),
-        "num_alive_connections": len(keeper.clients),
-        "avg_latency": keeper.latency.mean,
+        "ephemerals_count": sum(len(paths) for _, paths in core.store.tree.owners()),
+        "num_alive_connections": len(core.clients),
+        "avg_latency": core.latency.mean,
         "outstanding_requests": 0,
-        "znode_count": len(keeper.store.tree),
-        "global_sessions": len(keeper.sessions),
-        "packets_sent": keeper.sent,
-        "packets_received": keeper.received,
-        "watch_count": len(keeper.store.watches),
-        "min_latency": keeper.latency.least or 0,
-        "approximate_data_size": keeper.store.tree.bytes,
+        "znode_count": len(core.store.tree),
+        "global_sessions": len(core.sessions),
+        "packets_sent": core.sent,
+        "packets_received": core.received,
+        "watch_count": len(core.store.watches),
+        "min_latency": core.latency.least or 0,
+        "approximate_data_size": core.store.tree.bytes,
         "local_sessions": 0,
-        "uptime": keeper.clock.monotonic_ms() - keeper.started_ms,
-        "max_latency": keeper.latency.most,
+        "uptime": core.clock.monotonic_ms() - core.started_ms,
+        "max_latency": core.latency.most,
     }
     return "".join(f"zk_{name}\t{value}\n" for name, value in facts.items())
 
 
-def _wchs(keeper: ServerCore) -> str:
-    table = keeper.store.watches.data
+def _wchs(core: ServerCore) -> str:
+    table = core.store.watches.data
     return (
         f"{len(table.by_watcher)} connections watching {len(table.by_path)} paths\n"
         f"Total watches:{len(table)}\n"
     )
 
 
-def _wchc(keeper: ServerCore) -> str:
-    table = keeper.store.watches.data.by_watcher
+def _wchc(core: ServerCore) -> str:
+    table = core.store.watches.data.by_watcher
     return _groups((_hex(client.session_id), paths) for client, paths in table.items())
 
 
-def _wchp(keeper: ServerCore) -> str:
-    table = keeper.store.watches.data.by_path
+def _wchp(core: ServerCore) -> str:
+    table = core.store.watches.data.by_path
     return _groups(
         (path, [_hex(client.session_id) for client in clients]) for path, clients in table.items()
     )
@@ -122,46 +122,46 @@ def _groups(groups: Iterator[tuple[str, dict[str, None] | list[str]]]) -> str:
     return "".join(f"{line}\n" for line in lines) + "\n"
 
 
-def _dump(keeper: ServerCore) -> str:
-    sessions, idle = keeper.sessions.deadlines, keeper.idle
+def _dump(core: ServerCore) -> str:
+    sessions, idle = core.sessions.deadlines, core.idle
     session_sets = [(due, [f"\t{_hex(one)}" for one in ids]) for due, ids in sessions.buckets()]
     connections = [
         (due, [f"\tip: {_address(one)} sessionId: {_hex(one.session_id)}" for one in clients])
         for due, clients in idle.buckets()
     ]
-    owners = [(f"{_hex(owner)}:", paths) for owner, paths in keeper.store.tree.owners()]
+    owners = [(f"{_hex(owner)}:", paths) for owner, paths in core.store.tree.owners()]
     ephemerals = [line for head, paths in owners for line in (head, *(f"\t{p}" for p in paths))]
     lines = [
         "SessionTracker dump:",
         f"Session Sets ({len(session_sets)})/({len(sessions)}):",
-        *_expiring(keeper, session_sets),
+        *_expiring(core, session_sets),
         "ephemeral nodes dump:",
         f"Sessions with Ephemerals ({len(owners)}):",
         *ephemerals,
         "Connections dump:",
         f"Connections Sets ({len(connections)})/({len(idle)}):",
-        *_expiring(keeper, connections),
+        *_expiring(core, connections),
     ]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _expiring(keeper: ServerCore, sets: list[tuple[int, list[str]]]) -> Iterator[str]:
-    ahead = keeper.clock.wall_ms() - keeper.clock.monotonic_ms()
+def _expiring(core: ServerCore, sets: list[tuple[int, list[str]]]) -> Iterator[str]:
+    ahead = core.clock.wall_ms() - core.clock.monotonic_ms()
     for due, members in sets:
         when = datetime.fromtimestamp((due + ahead) / 1000, UTC)
         yield f"{len(members)} expire at {when:%a %b %d %H:%M:%S UTC %Y}:"
         yield from members
 
 
-def _conf(keeper: ServerCore) -> str:
+def _conf(core: ServerCore) -> str:
     facts = {
-        "clientPort": keeper.address[1],
+        "clientPort": core.address[1],
         "secureClientPort": -1,
         "dataDir": "(none: zktop sandbox, in memory)",
-        "tickTime": keeper.tick_ms,
+        "tickTime": core.tick_ms,
         "maxClientCnxns": 0,
-        "minSessionTimeout": keeper.sessions.shortest_ms,
-        "maxSessionTimeout": keeper.sessions.longest_ms,
+        "minSessionTimeout": core.sessions.shortest_ms,
+        "maxSessionTimeout": core.sessions.longest_ms,
         "clientPortListenBacklog": -1,
         "serverId": 0,
     }

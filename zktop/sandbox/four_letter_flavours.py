@@ -1,6 +1,6 @@
-"""The four-letter words of ClickHouse Keeper, RaftKeeper and zetcd, in their formats.
+"""Four-letter words in the formats of ClickHouse Keeper, RaftKeeper and zetcd.
 
-Those that act write a line to stderr instead, so that it does not stay unseen who sends them.
+Words that would act on a real server only write a line to stderr, so that tests notice them.
 """
 
 import sys
@@ -46,70 +46,70 @@ def _short(number: int) -> str:
     return f"{number & 0xFFFF_FFFF_FFFF_FFFF:#x}"
 
 
-def _summary(keeper: ServerCore, first: str, zxid: str) -> str:
-    latency = keeper.latency
+def _summary(core: ServerCore, first: str, zxid: str) -> str:
+    latency = core.latency
     return (
         f"{first}\n"
         f"Latency min/avg/max: {latency.least or 0}/{int(latency.mean)}/{latency.most}\n"
-        f"Received: {keeper.received}\n"
-        f"Sent{'' if keeper.flavour.name == 'keeper' else ' '}: {keeper.sent}\n"
-        f"Connections: {len(keeper.clients)}\n"
+        f"Received: {core.received}\n"
+        f"Sent{'' if core.flavour.name == 'keeper' else ' '}: {core.sent}\n"
+        f"Connections: {len(core.clients)}\n"
         "Outstanding: 0\n"
         f"Zxid: {zxid}\n"
         "Mode: standalone\n"
-        f"Node count: {len(keeper.store.tree) - 1}\n"
+        f"Node count: {len(core.store.tree) - 1}\n"
     )
 
 
-def _keeper_srvr(keeper: ServerCore) -> str:
+def _keeper_srvr(core: ServerCore) -> str:
     first = f"ClickHouse Keeper version: {KEEPER_VERSION}"
-    return _summary(keeper, first, _short(keeper.store.zxid))
+    return _summary(core, first, _short(core.store.zxid))
 
 
-def _raftkeeper_srvr(keeper: ServerCore) -> str:
+def _raftkeeper_srvr(core: ServerCore) -> str:
     first = f"RaftKeeper version: {RAFTKEEPER_VERSION}"
-    return _summary(keeper, first, str(keeper.store.zxid))
+    return _summary(core, first, str(core.store.zxid))
 
 
-def _keeper_mntr(keeper: ServerCore) -> str:
-    return _mntr(keeper, {"version": KEEPER_VERSION})
+def _keeper_mntr(core: ServerCore) -> str:
+    return _mntr(core, {"version": KEEPER_VERSION})
 
 
-def _raftkeeper_mntr(keeper: ServerCore) -> str:
+def _raftkeeper_mntr(core: ServerCore) -> str:
     version = f"{RAFTKEEPER_VERSION}-0a1b2c3d, built on 2025-08-01 00:00:00 CST"
-    return _mntr(keeper, {"version": version, "compatible_mode": "zookeeper"})
+    return _mntr(core, {"version": version, "compatible_mode": "zookeeper"})
 
 
-def _mntr(keeper: ServerCore, first: dict[str, str]) -> str:
+def _mntr(core: ServerCore, first: dict[str, str]) -> str:
     facts: dict[str, object] = first | {
-        "avg_latency": int(keeper.latency.mean),
-        "max_latency": keeper.latency.most,
-        "min_latency": keeper.latency.least or 0,
-        "packets_received": keeper.received,
-        "packets_sent": keeper.sent,
-        "num_alive_connections": len(keeper.clients),
+        "avg_latency": int(core.latency.mean),
+        "max_latency": core.latency.most,
+        "min_latency": core.latency.least or 0,
+        "packets_received": core.received,
+        "packets_sent": core.sent,
+        "num_alive_connections": len(core.clients),
         "outstanding_requests": 0,
         "server_state": "standalone",
-        "znode_count": len(keeper.store.tree) - 1,
-        "watch_count": len(_watches(keeper)),
-        "ephemerals_count": sum(len(paths) for _, paths in keeper.store.tree.owners()),
-        "approximate_data_size": keeper.store.tree.bytes,
+        "znode_count": len(core.store.tree) - 1,
+        "watch_count": len(_watches(core)),
+        "ephemerals_count": sum(len(paths) for _, paths in core.store.tree.owners()),
+        "approximate_data_size": core.store.tree.bytes,
     }
     return "".join(f"zk_{name}\t{value}\n" for name, value in facts.items())
 
 
-def _keeper_cons(keeper: ServerCore) -> str:
-    return _cons(keeper, _padded)
+def _keeper_cons(core: ServerCore) -> str:
+    return _cons(core, _padded)
 
 
-def _raftkeeper_cons(keeper: ServerCore) -> str:
-    return _cons(keeper, _short)
+def _raftkeeper_cons(core: ServerCore) -> str:
+    return _cons(core, _short)
 
 
-def _cons(keeper: ServerCore, hexed: Callable[[int], str]) -> str:
+def _cons(core: ServerCore, hexed: Callable[[int], str]) -> str:
     return "".join(
         f" {_address(one)}(recved={one.received},sent={one.sent}{_details(one, hexed)})\n"
-        for one in keeper.clients
+        for one in core.clients
     )
 
 
@@ -119,7 +119,7 @@ def _address(client: ClientConnection) -> str:
 
 
 def _details(client: ClientConnection, hexed: Callable[[int], str]) -> str:
-    """Tell of the last request that was no ping; a clock time, unlike in ZooKeeper."""
+    """Details with the last request but pings; `lresp` is a clock time, unlike in ZooKeeper."""
     if client.session is None:
         return "" if hexed is _padded else f",sid={hexed(-1)},lop=NA,est=0,to=30000"
     last, latency = client.last_asked, client.latency
@@ -134,9 +134,9 @@ def _details(client: ClientConnection, hexed: Callable[[int], str]) -> str:
     )
 
 
-def _watches(keeper: ServerCore) -> list[tuple[int, str]]:
-    """List the watches of all kinds by session: who watches data and children is there twice."""
-    data, child = keeper.store.watches.data, keeper.store.watches.child
+def _watches(core: ServerCore) -> list[tuple[int, str]]:
+    """All watches by session; one of data and one of children are two."""
+    data, child = core.store.watches.data, core.store.watches.child
     return [
         (client.session_id, path)
         for table in (data, child)
@@ -146,29 +146,29 @@ def _watches(keeper: ServerCore) -> list[tuple[int, str]]:
     ]
 
 
-def _wchs(keeper: ServerCore) -> str:
-    listed = _watches(keeper)
+def _wchs(core: ServerCore) -> str:
+    listed = _watches(core)
     sessions, paths = {one for one, _ in listed}, {path for _, path in listed}
     return (
         f"{len(sessions)} connections watching {len(paths)} paths\nTotal watches:{len(listed)}\n"
     )
 
 
-def _keeper_wchc(keeper: ServerCore) -> str:
-    return _grouped((_padded(one), path) for one, path in _watches(keeper))
+def _keeper_wchc(core: ServerCore) -> str:
+    return _grouped((_padded(one), path) for one, path in _watches(core))
 
 
-def _keeper_wchp(keeper: ServerCore) -> str:
-    return _grouped((path, _padded(one)) for one, path in _watches(keeper))
+def _keeper_wchp(core: ServerCore) -> str:
+    return _grouped((path, _padded(one)) for one, path in _watches(core))
 
 
-def _raftkeeper_wchc(keeper: ServerCore) -> str:
-    """List each path of a session once, whatever it watches there."""
-    return _grouped((_short(one), path) for one, path in dict.fromkeys(_watches(keeper)))
+def _raftkeeper_wchc(core: ServerCore) -> str:
+    """Each path of a session once, whatever it watches there."""
+    return _grouped((_short(one), path) for one, path in dict.fromkeys(_watches(core)))
 
 
-def _raftkeeper_wchp(keeper: ServerCore) -> str:
-    return _grouped((path, _short(one)) for one, path in _watches(keeper))
+def _raftkeeper_wchp(core: ServerCore) -> str:
+    return _grouped((path, _short(one)) for one, path in _watches(core))
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> str:
@@ -184,17 +184,17 @@ def _group(groups: dict[str, list[str]]) -> Iterator[str]:
         yield from (f"\t{member}\n" for member in members)
 
 
-def _keeper_dump(keeper: ServerCore) -> str:
-    return _dump(keeper, _padded)
+def _keeper_dump(core: ServerCore) -> str:
+    return _dump(core, _padded)
 
 
-def _raftkeeper_dump(keeper: ServerCore) -> str:
-    return _dump(keeper, _short)
+def _raftkeeper_dump(core: ServerCore) -> str:
+    return _dump(core, _short)
 
 
-def _dump(keeper: ServerCore, hexed: Callable[[int], str]) -> str:
-    sessions = [one for _, ids in keeper.sessions.deadlines.buckets() for one in ids]
-    owners = dict(keeper.store.tree.owners())
+def _dump(core: ServerCore, hexed: Callable[[int], str]) -> str:
+    sessions = [one for _, ids in core.sessions.deadlines.buckets() for one in ids]
+    owners = dict(core.store.tree.owners())
     return (
         f"Sessions dump ({len(sessions)}):\n"
         + "".join(f"{hexed(one)}\n" for one in sessions)
@@ -203,8 +203,8 @@ def _dump(keeper: ServerCore, hexed: Callable[[int], str]) -> str:
     )
 
 
-def _conf(keeper: ServerCore) -> str:
-    return f"server_id=1\ntcp_port={keeper.address[1]}\nfour_letter_word_white_list=*\n"
+def _conf(core: ServerCore) -> str:
+    return f"server_id=1\ntcp_port={core.address[1]}\nfour_letter_word_white_list=*\n"
 
 
 def _acts(word: str) -> Word:

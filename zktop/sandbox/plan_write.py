@@ -1,7 +1,7 @@
-"""Decides whether writes may happen, and what exactly they will change.
+"""Decide whether writes are allowed, and what exactly they change.
 
-The operations of one multi are decided one after the other on a draft: the tree as it will be.
-Only when all are allowed are their changes applied, so there is nothing to roll back.
+The operations of one multi are decided one after the other against the tree as it will be after
+the earlier ones. Their changes are applied only if all are allowed, so nothing is rolled back.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ LONGEST_TTL_MS = 0xFF_FFFF_FFFF
 
 @dataclass(frozen=True, slots=True)
 class NodeSummary:
-    """What later decisions need to know of a znode."""
+    """The part of a znode that later decisions depend on."""
 
     acl: tuple[Acl, ...]
     owner: int
@@ -30,13 +30,12 @@ class NodeSummary:
 
     @classmethod
     def of(cls, node: StoredNode) -> "NodeSummary":
-        """Sketch a znode as it is stored."""
         owner, children = node.lifetime.owner, len(node.children)
         return cls(node.acl, owner, node.version, node.cversion, node.aversion, children)
 
 
 class Created(NamedTuple):
-    """A znode will be there, and its parent will count this many creates."""
+    """A znode will be created; its parent will have this cversion."""
 
     path: str
     data: bytes | None
@@ -46,14 +45,14 @@ class Created(NamedTuple):
 
 
 class Deleted(NamedTuple):
-    """A znode will be gone, because a client wants it or because its session is over."""
+    """A znode will be deleted, by a client or at the end of its session."""
 
     path: str
     by_request: bool = True
 
 
 class Written(NamedTuple):
-    """A znode will hold other data."""
+    """A znode will have other data."""
 
     path: str
     data: bytes | None
@@ -69,7 +68,7 @@ class Secured(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """Nothing will change; the version was the expected one."""
+    """Nothing will change; the version is the expected one."""
 
     path: str
 
@@ -78,7 +77,7 @@ Change = Created | Deleted | Written | Secured | Checked
 
 
 class PlannedCreate(NamedTuple):
-    """A create as asked for, before the sequence number is known."""
+    """A create as requested, without its sequence number."""
 
     path: str
     data: bytes | None
@@ -88,20 +87,19 @@ class PlannedCreate(NamedTuple):
 
 
 class WritePlan:
-    """The tree as it will be after the changes decided so far, seen by one client."""
+    """The tree after the changes decided so far, as one client may change it."""
 
-    def __init__(self, tree: ZnodeTree, who: Sequence[Identity]) -> None:
-        """Start with the tree as it is."""
+    def __init__(self, tree: ZnodeTree, identities: Sequence[Identity]) -> None:
         self._tree = tree
-        self._who = who
-        self._sketches: dict[str, NodeSummary | None] = {}
+        self._identities = identities
+        self._summaries: dict[str, NodeSummary | None] = {}
 
     def create(self, wanted: PlannedCreate) -> Created:
-        """Add a znode; a sequential name ends in the parent's number of creates."""
+        """Plan a create; a sequential name ends in the parent's number of creates."""
         parent_path, _ = paths.split(wanted.path)
-        lines = acl.expand(wanted.acl, self._who)
-        parent = self._sketch(parent_path)
-        acl.check(parent.acl, Perm.CREATE, self._who)
+        lines = acl.expand(wanted.acl, self._identities)
+        parent = self._summary(parent_path)
+        acl.check(parent.acl, Perm.CREATE, self._identities)
         path = f"{wanted.path}{parent.cversion:010d}" if wanted.sequential else wanted.path
         paths.validate(path)
         if self._exists(path):
@@ -109,71 +107,71 @@ class WritePlan:
         if parent.owner:
             raise Refused(ErrorCode.NO_CHILDREN_FOR_EPHEMERALS)
         cversion = int32(parent.cversion + 1)
-        self._sketches[parent_path] = replace(
+        self._summaries[parent_path] = replace(
             parent, cversion=cversion, children=parent.children + 1
         )
-        self._sketches[path] = NodeSummary(lines, wanted.lifetime.owner, 0, 0, 0, 0)
+        self._summaries[path] = NodeSummary(lines, wanted.lifetime.owner, 0, 0, 0, 0)
         return Created(path, wanted.data, lines, wanted.lifetime, cversion)
 
     def delete(self, path: str, version: int) -> Deleted:
-        """Remove a znode, if it is the expected version and has no children."""
+        """Plan a delete; refuse another version, and a znode with children."""
         parent_path, _ = paths.split(path)
         if path in SPECIAL:
             raise Refused(ErrorCode.BAD_ARGUMENTS)
-        parent = self._sketch(parent_path)
-        acl.check(parent.acl, Perm.DELETE, self._who)
-        node = self._sketch(path)
+        parent = self._summary(parent_path)
+        acl.check(parent.acl, Perm.DELETE, self._identities)
+        node = self._summary(path)
         _next(node.version, version)
         if node.children:
             raise Refused(ErrorCode.NOT_EMPTY)
-        self._sketches[parent_path] = replace(parent, children=parent.children - 1)
-        self._sketches[path] = None
+        self._summaries[parent_path] = replace(parent, children=parent.children - 1)
+        self._summaries[path] = None
         return Deleted(path)
 
     def write(self, path: str, data: bytes | None, version: int) -> Written:
-        """Replace the data, if it is the expected version."""
+        """Plan new data; refuse another version."""
         paths.validate(path)
         node = self._allowed(path, Perm.WRITE)
         new = _next(node.version, version)
-        self._sketches[path] = replace(node, version=new)
+        self._summaries[path] = replace(node, version=new)
         return Written(path, data, new)
 
     def secure(self, path: str, lines: Sequence[Acl], version: int) -> Secured:
-        """Replace the access list, if it is the expected version of the list."""
+        """Plan a new access list; refuse another version of the list."""
         paths.validate(path)
-        new_lines = acl.expand(lines, self._who)
+        new_lines = acl.expand(lines, self._identities)
         node = self._allowed(path, Perm.ADMIN)
         new = _next(node.aversion, version)
-        self._sketches[path] = replace(node, aversion=new, acl=new_lines)
+        self._summaries[path] = replace(node, aversion=new, acl=new_lines)
         return Secured(path, new_lines, new)
 
     def check(self, path: str, version: int) -> Checked:
-        """Change nothing, if it is the expected version."""
+        """Plan no change; refuse another version."""
         paths.validate(path)
         _next(self._allowed(path, Perm.READ).version, version)
         return Checked(path)
 
     def _allowed(self, path: str, perm: Perm) -> NodeSummary:
-        sketch = self._sketch(path)
-        acl.check(sketch.acl, perm, self._who)
-        return sketch
+        summary = self._summary(path)
+        acl.check(summary.acl, perm, self._identities)
+        return summary
 
     def _exists(self, path: str) -> bool:
-        if path in self._sketches:
-            return self._sketches[path] is not None
+        if path in self._summaries:
+            return self._summaries[path] is not None
         return path in self._tree
 
-    def _sketch(self, path: str) -> NodeSummary:
-        if path not in self._sketches:
+    def _summary(self, path: str) -> NodeSummary:
+        if path not in self._summaries:
             return NodeSummary.of(self._tree.node(path))
-        sketch = self._sketches[path]
-        if sketch is None:
+        summary = self._summaries[path]
+        if summary is None:
             raise Refused(ErrorCode.NO_NODE)
-        return sketch
+        return summary
 
 
 def _next(current: int, expected: int) -> int:
-    """Give the version after this one, if it was the expected one; -1 expects any."""
+    """The next version; refuse if the current one is not expected. -1 expects any."""
     if expected not in (-1, current):
         raise Refused(ErrorCode.BAD_VERSION)
     return int32(current + 1)

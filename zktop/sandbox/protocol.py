@@ -1,8 +1,6 @@
-"""Jute, the wire format of ZooKeeper: big-endian numbers, length-prefixed strings and lists.
+"""The client protocol of ZooKeeper: its wire format (Jute), its numbers, its rules for paths.
 
-The numbers of the client protocol, by their names.
-
-Which strings name a znode.
+Jute has big-endian numbers, and strings and lists with their lengths in front.
 """
 
 import re
@@ -11,8 +9,8 @@ from enum import IntEnum, IntFlag
 from struct import Struct
 from typing import NamedTuple, TypeVar
 
-LARGEST_FRAME = 0xFFFFF  # jute.maxbuffer of a server that was not told otherwise
-LARGEST_ANSWER = 16 * 1024 * 1024  # a small request must not be able to ask for gigabytes
+LARGEST_FRAME = 0xFFFFF  # the default of jute.maxbuffer
+LARGEST_ANSWER = 16 * 1024 * 1024  # bounds what a small request can cause
 
 _INT = Struct(">i")
 _LONG = Struct(">q")
@@ -29,11 +27,11 @@ Item = TypeVar("Item")
 
 
 class Malformed(Exception):  # noqa: N818 - names what was received
-    """Bytes that are not what their place in the protocol asks for."""
+    """The received bytes do not follow the protocol."""
 
 
 class Acl(NamedTuple):
-    """One line of an access list."""
+    """One entry of an access list."""
 
     perms: int
     scheme: str | None
@@ -41,7 +39,7 @@ class Acl(NamedTuple):
 
 
 class NodeStat(NamedTuple):
-    """What clients are told about a znode, in the order of the wire."""
+    """The Stat of a znode, in the order of the wire format."""
 
     czxid: int
     mzxid: int
@@ -57,7 +55,7 @@ class NodeStat(NamedTuple):
 
 
 class FrameReader:
-    """Takes values off the front of a received frame.
+    """Reads values from the front of a received frame.
 
     >>> reader = FrameReader(pack_string("/a") + pack_int(7))
     >>> reader.string(), reader.int32(), reader.rest
@@ -67,13 +65,12 @@ class FrameReader:
     __slots__ = ("_at", "_frame")
 
     def __init__(self, frame: bytes) -> None:
-        """Start at the front."""
         self._frame = frame
         self._at = 0
 
     @property
     def rest(self) -> int:
-        """How many bytes have not been taken."""
+        """The number of unread bytes."""
         return len(self._frame) - self._at
 
     def _take(self, length: int) -> bytes:
@@ -83,91 +80,82 @@ class FrameReader:
         return self._frame[start : self._at]
 
     def int32(self) -> int:
-        """Take a number of four bytes."""
         return int(_INT.unpack(self._take(4))[0])
 
     def int64(self) -> int:
-        """Take a number of eight bytes."""
         return int(_LONG.unpack(self._take(8))[0])
 
     def flag(self) -> bool:
-        """Take one byte as yes or no."""
         return self._take(1) != b"\0"
 
     def buffer(self) -> bytes | None:
-        """Take bytes, or None: the protocol knows both empty and absent."""
+        """Read bytes; None if they are absent, which differs from empty."""
         length = self.int32()
         return None if length == -1 else self._take(length)
 
     def string(self) -> str | None:
-        """Take text; what is not UTF-8 becomes U+FFFD as in Java, and fails as a path later."""
+        """Read text; invalid UTF-8 becomes U+FFFD as in Java, which is refused later in a path."""
         raw = self.buffer()
         return None if raw is None else raw.decode("utf-8", "replace")
 
     def vector(self, item: Callable[[], Item]) -> list[Item]:
-        """Take a list; an absent one is as good as an empty one."""
+        """Read a list; an absent one is an empty one."""
         length = self.int32()
         if length > self.rest:
             raise Malformed(f"a list of {length} items in {self.rest} bytes")
         return [item() for _ in range(length)]
 
     def acl(self) -> Acl:
-        """Take one line of an access list."""
         return Acl(self.int32(), self.string(), self.string())
 
 
 def pack_int(value: int) -> bytes:
-    """Pack a number of four bytes."""
     return _INT.pack(value)
 
 
 def pack_buffer(value: bytes | None) -> bytes:
-    """Pack bytes, or that there are none."""
+    """Pack bytes; None means absent."""
     return _INT.pack(-1) if value is None else _INT.pack(len(value)) + value
 
 
 def pack_string(value: str | None) -> bytes:
-    """Pack text, or that there is none."""
+    """Pack text; None means absent."""
     return pack_buffer(None if value is None else value.encode())
 
 
 def pack_vector(items: Sequence[bytes]) -> bytes:
-    """Pack a list of packed items."""
     return _INT.pack(len(items)) + b"".join(items)
 
 
 def pack_strings(values: Iterable[str]) -> bytes:
-    """Pack a list of texts."""
     return pack_vector([pack_string(value) for value in values])
 
 
 def pack_acl(acl: Acl) -> bytes:
-    """Pack one line of an access list."""
     return _INT.pack(acl.perms) + pack_string(acl.scheme) + pack_string(acl.id)
 
 
 def pack_stat(stat: NodeStat) -> bytes:
-    """Pack a Stat."""
     return _STAT.pack(*stat)
 
 
 def pack_multi_header(op: int, *, done: bool = False, err: int = -1) -> bytes:
-    """Pack what stands before each part of a multi, and after the last."""
+    """Pack the header of one part of a multi, or of its end."""
     return _MULTI.pack(op, done, err)
 
 
 def frame(body: bytes) -> bytes:
-    """Put the length in front, as it goes over the wire."""
+    """The bytes on the wire: the length and the body."""
     return _INT.pack(len(body)) + body
 
 
 def reply(xid: int, zxid: int, err: int, body: bytes = b"") -> bytes:
-    """Make the whole frame that answers a request."""
+    """The frame that responds to a request."""
     return _REPLY.pack(16 + len(body), xid, zxid, err) + body
 
 
 def notification(event: int, path: str) -> bytes:
-    """Make the whole frame that tells of a fired watch."""
+    """The frame that notifies of a fired watch."""
     body = _INT.pack(event) + _INT.pack(CONNECTED_STATE) + pack_string(path)
     return reply(NOTIFICATION_XID, NO_ZXID, 0, body)
 
@@ -184,7 +172,6 @@ class ConnectRequest(NamedTuple):
 
     @classmethod
     def read(cls, reader: FrameReader) -> "ConnectRequest":
-        """Take the request off a frame."""
         protocol, zxid, timeout, session = (
             reader.int32(),
             reader.int64(),
@@ -199,7 +186,7 @@ class ConnectRequest(NamedTuple):
     def answer(
         self, timeout: int, session: int, password: bytes, *, says_read_only: bool = True
     ) -> bytes:
-        """Make the frame that says which session it is; all zero when there is none any more.
+        """The response with the session; all zero when the session has expired.
 
         Clients before 3.4 sent no read-only flag and cannot read one.
         """
@@ -208,7 +195,7 @@ class ConnectRequest(NamedTuple):
 
 
 class Op(IntEnum):
-    """What a request asks for."""
+    """The operation of a request."""
 
     CREATE = 1
     DELETE = 2
@@ -263,7 +250,7 @@ class ErrorCode(IntEnum):
 
 
 class EventType(IntEnum):
-    """What a watch tells."""
+    """The event of a notification."""
 
     CREATED = 1
     DELETED = 2
@@ -272,7 +259,7 @@ class EventType(IntEnum):
 
 
 class Perm(IntFlag):
-    """What an access list can allow."""
+    """The permissions of an access list."""
 
     READ = 1
     WRITE = 2
@@ -282,10 +269,9 @@ class Perm(IntFlag):
 
 
 class Refused(Exception):  # noqa: N818 - the protocol's word for it is no error of ours
-    """A request that gets an error code for an answer; nothing else has happened."""
+    """The response to a request is this error code; nothing was changed."""
 
     def __init__(self, code: ErrorCode) -> None:
-        """Refuse with this code."""
         super().__init__(code.name)
         self.code = code
 
@@ -304,7 +290,7 @@ def is_valid(path: str) -> bool:
 
 
 def validate(path: str) -> None:
-    """Refuse a path that no znode may have."""
+    """Refuse a path that is invalid for a znode."""
     if not is_valid(path):
         raise Refused(ErrorCode.BAD_ARGUMENTS)
 

@@ -1,4 +1,4 @@
-"""The requests that only look, or set watches; and the table of all that the server knows."""
+"""Requests that read or set watches, and the table of all requests."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -35,7 +35,7 @@ def _readable(
 
 
 def _exists(store: Store, client: ClientConnection, reader: FrameReader) -> bytes:
-    """Anyone may ask, and watch a path that is not there yet."""
+    """Needs no permission; a path that does not exist can be watched."""
     path, watch = text(reader), reader.flag()
     if "\0" in path:
         raise Refused(ErrorCode.BAD_ARGUMENTS)
@@ -91,7 +91,7 @@ def _get_all_children_number(store: Store, client: ClientConnection, reader: Fra
 
 
 def _sync(store: Store, _client: ClientConnection, reader: FrameReader) -> bytes:
-    """There is nobody to wait for: one server is always in step with itself."""
+    """Returns at once: a single server is always in sync with itself."""
     path = reader.string()
     if not store.flavour.root_is_there and (path in (None, "/") or path not in store.tree):
         raise Refused(ErrorCode.NO_NODE)
@@ -193,7 +193,7 @@ def _texts(reader: FrameReader) -> Sequence[str]:
 
 
 def _restore(store: Store, client: ClientConnection, reader: FrameReader) -> None:
-    """Set a client's watches again, or tell at once what it missed while it was away."""
+    """Set the watches of a reconnected client again, or notify it of what it missed."""
     tree, data, child = store.tree, store.watches.data, store.watches.child
     since = reader.int64()
     for path in _texts(reader):
@@ -227,7 +227,7 @@ def _watch_again(
 
 
 class RequestHandler(NamedTuple):
-    """One kind of request: its name in the four-letter words, and what it does."""
+    """One kind of request: its name in four-letter words, and its function."""
 
     word: str
     run: Run

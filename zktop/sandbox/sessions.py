@@ -1,4 +1,4 @@
-"""Who is connected and until when: session ids, passwords, timeouts. The clock is an argument."""
+"""Sessions: ids, passwords, time-outs and deadlines. The time is always an argument."""
 
 import secrets
 from collections.abc import Iterator
@@ -15,20 +15,17 @@ Key = TypeVar("Key")
 
 
 class Deadlines(Generic[Key]):
-    """When each key is due, rounded up to the next tick so that many are due at once."""
+    """Deadlines by key, rounded up to the next tick, so that many expire together."""
 
     def __init__(self, tick_ms: int) -> None:
-        """Round up to multiples of this."""
         self._tick = tick_ms
         self._due: dict[Key, int] = {}
         self._buckets: dict[int, dict[Key, None]] = {}
 
     def __len__(self) -> int:
-        """Count the keys that have a deadline."""
         return len(self._due)
 
     def put(self, key: Key, timeout_ms: int, now_ms: int) -> None:
-        """Set or move the deadline."""
         due = ((now_ms + timeout_ms) // self._tick + 1) * self._tick
         if self._due.get(key) != due:
             self.drop(key)
@@ -36,7 +33,6 @@ class Deadlines(Generic[Key]):
             self._buckets.setdefault(due, {})[key] = None
 
     def drop(self, key: Key) -> None:
-        """Forget the deadline, if there is one."""
         due = self._due.pop(key, None)
         if due is not None:
             bucket = self._buckets[due]
@@ -45,7 +41,7 @@ class Deadlines(Generic[Key]):
                 del self._buckets[due]
 
     def take_due(self, now_ms: int) -> list[Key]:
-        """Give the keys whose time has come; they have no deadline any more."""
+        """Remove and return the keys whose deadline has passed."""
         late = [
             key for due in sorted(self._buckets) if due <= now_ms for key in self._buckets[due]
         ]
@@ -54,13 +50,13 @@ class Deadlines(Generic[Key]):
         return late
 
     def buckets(self) -> Iterator[tuple[int, list[Key]]]:
-        """Give the deadlines in order, each with its keys."""
+        """The deadlines in order, each with its keys."""
         return ((due, list(self._buckets[due])) for due in sorted(self._buckets))
 
 
 @dataclass(slots=True, eq=False)
 class ServerSession:
-    """One client's life, over any number of connections."""
+    """One session, over any number of connections."""
 
     id: int
     timeout_ms: int
@@ -68,10 +64,10 @@ class ServerSession:
 
 
 class ServerSessions:
-    """All sessions that are alive."""
+    """All live sessions."""
 
     def __init__(self, now_ms: int, tick_ms: int = TICK_MS, flavour: Flavour = ZOOKEEPER) -> None:
-        """Start with none; the time makes the ids differ from those of an earlier run."""
+        """`now_ms` makes the ids differ from those of an earlier run."""
         self._flavour = flavour
         self.shortest_ms, self.longest_ms = 2 * tick_ms, 20 * tick_ms
         self.deadlines: Deadlines[int] = Deadlines(tick_ms)
@@ -82,17 +78,15 @@ class ServerSessions:
             self._next = 1
 
     def __len__(self) -> int:
-        """Count the sessions."""
         return len(self._alive)
 
     def negotiate(self, asked_ms: int) -> int:
-        """Give the timeout that a client gets when it asks for this one."""
+        """The time-out that a client gets when it asks for this one."""
         if self._flavour.any_timeout:
             return asked_ms
         return min(max(asked_ms, self.shortest_ms), self.longest_ms)
 
     def open(self, asked_ms: int, now_ms: int) -> ServerSession:
-        """Begin a session."""
         session = ServerSession(self._next, self.negotiate(asked_ms))
         if self._flavour.short_ids:
             session.password = bytes(PASSWORD_BYTES)
@@ -104,7 +98,7 @@ class ServerSessions:
     def reattach(
         self, session_id: int, password: bytes | None, asked_ms: int, now_ms: int
     ) -> ServerSession | None:
-        """Give the session that a client comes back to, None if it is over or not its own."""
+        """Resume a session; None if it has expired or the password is wrong."""
         session = self._alive.get(session_id)
         if session is None or not secrets.compare_digest(session.password, password or b""):
             return None
@@ -113,11 +107,10 @@ class ServerSessions:
         return session
 
     def touch(self, session: ServerSession, now_ms: int) -> None:
-        """Put off the end: the client was heard of."""
+        """Move the deadline: the client has sent something."""
         if session.id in self._alive:
             self.deadlines.put(session.id, session.timeout_ms, now_ms)
 
     def close(self, session_id: int) -> None:
-        """End a session."""
         self._alive.pop(session_id, None)
         self.deadlines.drop(session_id)

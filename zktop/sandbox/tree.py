@@ -1,6 +1,6 @@
-"""The znodes and their Stat: what is stored, and the four ways to change it.
+"""The znodes and their Stat, and the four ways to change them.
 
-Nothing here refuses: whether a change may happen is decided on a draft before it gets here.
+Nothing is refused here: a `WritePlan` has decided before that a change is allowed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ SPECIAL = frozenset({"/", *SYSTEM})
 
 
 def int32(value: int) -> int:
-    """Give the value as a 32-bit signed counter shows it.
+    """The value as a signed counter of 32 bits shows it.
 
     >>> int32(2_147_483_648)
     -2147483648
@@ -25,7 +25,7 @@ def int32(value: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Lifetime:
-    """When a znode goes away by itself: with its session, when empty, when old; or never."""
+    """When the server removes a znode: with its session, when empty, after its TTL, or never."""
 
     owner: int = 0
     container: bool = False
@@ -34,7 +34,7 @@ class Lifetime:
 
 @dataclass(slots=True)
 class StoredNode:
-    """One znode; `cversion` counts creates only, clients see it mixed with the deletes."""
+    """One znode. `cversion` counts creates only; clients see a sum with the deletes."""
 
     data: bytes | None
     acl: tuple[Acl, ...]
@@ -47,13 +47,13 @@ class StoredNode:
     version: int = 0
     cversion: int = 0
     aversion: int = 0
-    child_writes: int = 0  # three numbers that some servers tell instead
+    child_writes: int = 0  # three numbers that other flavours report
     created_zxid: int = 0
     asked_zxid: int = 0
     children: dict[str, int] = field(default_factory=dict)  # with the zxid of their creation
 
     def stat(self) -> NodeStat:
-        """Tell what clients may know."""
+        """The Stat that clients get."""
         return NodeStat(
             self.czxid,
             self.mzxid,
@@ -71,17 +71,17 @@ class StoredNode:
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """The transaction that a change belongs to, and its wall-clock time."""
+    """A transaction: its zxid and its wall-clock time."""
 
     zxid: int
     ms: int
 
 
 class ZnodeTree:
-    """All znodes by path, and which of them live only as long as something else."""
+    """All znodes by path, and those that the server removes by itself."""
 
     def __init__(self, system: Sequence[str] = SYSTEM) -> None:
-        """Start with the root, and the znodes that a server has for itself."""
+        """Create the root and the znodes of the server itself."""
         root = StoredNode(b"", OPEN)
         # As in the real server the root has two names, so that `parent + "/" + name` is a path.
         self._nodes = {"": root, "/": root}
@@ -94,24 +94,23 @@ class ZnodeTree:
             self._nodes[CONFIG].aversion = -1
 
     def __contains__(self, path: str) -> bool:
-        """Tell whether there is such a znode."""
         return path in self._nodes
 
     def __len__(self) -> int:
-        """Count the znodes as the real server does: the root twice."""
+        """The number of znodes as the real server counts: the root twice."""
         return len(self._nodes)
 
     def node(self, path: str) -> StoredNode:
-        """Give the znode at this path, or refuse."""
+        """The znode at this path; refuse if there is none."""
         node = self._nodes.get(path)
         if node is None:
             raise Refused(ErrorCode.NO_NODE)
         return node
 
     def create(self, path: str, node: StoredNode, cversion: int) -> None:
-        """Add the znode; its parent then counts `cversion` creates.
+        """Add a znode; its parent then counts `cversion` creates.
 
-        A counter that has run over is ignored: the numbers of sequential names stick at the top.
+        A counter that has overflowed is ignored: sequential names keep the maximum.
         """
         parent, name = self._parent(path)
         parent.children[name] = node.czxid
@@ -126,7 +125,7 @@ class ZnodeTree:
             self._passing[path] = None
 
     def delete(self, path: str, zxid: int, *, by_request: bool = True) -> StoredNode:
-        """Take the znode away and answer it."""
+        """Remove and return a znode."""
         parent, name = self._parent(path)
         node = self._nodes.pop(path)
         del parent.children[name]
@@ -144,7 +143,6 @@ class ZnodeTree:
     def write(
         self, path: str, data: bytes | None, version: int, moment: Transaction
     ) -> StoredNode:
-        """Replace the data."""
         node = self._nodes[path]
         self._parent(path)[0].child_writes += 1
         self._bytes += len(data or b"") - len(node.data or b"")
@@ -153,29 +151,28 @@ class ZnodeTree:
         return node
 
     def secure(self, path: str, acl: tuple[Acl, ...], aversion: int) -> StoredNode:
-        """Replace the access list."""
         node = self._nodes[path]
         node.acl, node.aversion = acl, aversion
         return node
 
     def parent_acl(self, path: str) -> tuple[Acl, ...]:
-        """Give the access list of the znode above this path."""
+        """The access list of the parent."""
         return self._parent(path)[0].acl
 
     def ephemerals(self, session: int) -> list[str]:
-        """Give the paths that go away with this session."""
+        """The paths of the session's ephemeral znodes."""
         return list(self._ephemerals.get(session, ()))
 
     def owners(self) -> Iterator[tuple[int, list[str]]]:
-        """Give every session that owns ephemeral znodes, with their paths."""
+        """Every session that owns ephemeral znodes, with their paths."""
         return ((session, list(paths)) for session, paths in self._ephemerals.items())
 
     def outlived(self, now_ms: int) -> list[str]:
-        """Give the used containers that are empty, and the childless znodes past their TTL."""
+        """Containers that were used and are empty, and childless znodes past their TTL."""
         return [path for path in self._passing if _is_outlived(self._nodes[path], now_ms)]
 
     def count_below(self, path: str) -> int:
-        """Count the znodes below this one, at any depth."""
+        """The number of znodes below this one, at any depth."""
         if path == "/":
             return len(self._nodes) - 2
         prefix = f"{path}/"

@@ -1,7 +1,7 @@
-"""Who wants to hear about which path: the tables of data watches and of child watches.
+"""The tables of data watches and of child watches, and what a change of the tree fires.
 
-They are as peculiar as those of ZooKeeper 3.8: a persistent watch stands in both tables, a plain
-watch on the same path replaces it, and a watcher stays listed after its last watch has fired.
+They copy the quirks of ZooKeeper 3.8: a persistent watch is in both tables, a plain watch on the
+same path replaces it, and a watcher stays listed after its last watch has fired.
 """
 
 from collections.abc import Iterator
@@ -11,12 +11,12 @@ from typing import Generic, TypeVar
 from zktop.sandbox.protocol import EventType
 
 Watcher = TypeVar("Watcher")
-Heard = dict[Watcher, str]  # who is told, and of which path
-News = tuple[EventType, Heard[Watcher]]
+Receivers = dict[Watcher, str]  # each with the path that it is notified of
+Notifications = tuple[EventType, Receivers[Watcher]]
 
 
 class WatchMode(IntEnum):
-    """How long a watch stays and how far it sees; the numbers of addWatch, and one of our own."""
+    """The modes of addWatch, and -1 for a one-shot watch."""
 
     ONCE = -1
     PERSISTENT = 0
@@ -27,18 +27,16 @@ class WatchesByPath(Generic[Watcher]):
     """Watches of one kind, by path and by watcher."""
 
     def __init__(self, *, names_watched: bool = False) -> None:
-        """Start empty."""
         self._names_watched = names_watched
         self.by_path: dict[str, dict[Watcher, WatchMode]] = {}
         self.by_watcher: dict[Watcher, dict[str, None]] = {}
         self._recursive = 0
 
     def __len__(self) -> int:
-        """Count the watches."""
         return sum(map(len, self.by_path.values()))
 
     def add(self, path: str, watcher: Watcher, mode: WatchMode = WatchMode.ONCE) -> None:
-        """Watch the path; a watch that this watcher has there already is replaced."""
+        """Add a watch; it replaces one of the same watcher on this path."""
         watchers = self.by_path.setdefault(path, {})
         self._recursive += (mode is WatchMode.RECURSIVE) - (
             watchers.get(watcher) is WatchMode.RECURSIVE
@@ -47,11 +45,11 @@ class WatchesByPath(Generic[Watcher]):
         self.by_watcher.setdefault(watcher, {})[path] = None
 
     def has(self, path: str, watcher: Watcher) -> bool:
-        """Tell whether the watcher stands at this very path."""
+        """True if the watcher has a watch on exactly this path."""
         return watcher in self.by_path.get(path, ())
 
     def remove(self, path: str, watcher: Watcher) -> bool:
-        """Watch the path no more; tell whether it was watched."""
+        """Remove a watch; False if there was none."""
         if path not in self.by_watcher.get(watcher, ()):
             return False
         del self.by_watcher[watcher][path]
@@ -59,19 +57,19 @@ class WatchesByPath(Generic[Watcher]):
         return True
 
     def forget(self, watcher: Watcher) -> None:
-        """Remove all that this watcher has."""
+        """Remove all watches of a watcher."""
         for path in self.by_watcher.pop(watcher, {}):
             self._drop(path, watcher)
 
-    def fire(self, path: str, event: EventType) -> Heard[Watcher]:
-        """Tell who is to hear it; watches for one event are used up by it."""
-        told = dict.fromkeys(self._fire_here(path, event), path)
+    def fire(self, path: str, event: EventType) -> Receivers[Watcher]:
+        """The watchers to notify; one-shot watches are removed."""
+        receivers = dict.fromkeys(self._fire_here(path, event), path)
         if self._recursive and event is not EventType.CHILDREN:
             for above in _above(path):
                 for watcher, mode in self.by_path.get(above, {}).items():
                     if mode is WatchMode.RECURSIVE:
-                        told[watcher] = above if self._names_watched else path
-        return told
+                        receivers[watcher] = above if self._names_watched else path
+        return receivers
 
     def _fire_here(self, path: str, event: EventType) -> Iterator[Watcher]:
         for watcher, mode in list(self.by_path.get(path, {}).items()):
@@ -88,45 +86,43 @@ class WatchesByPath(Generic[Watcher]):
 
 
 class ServerWatches(Generic[Watcher]):
-    """Both tables, and which of them a change of the tree fires."""
+    """Both tables, and which of them each change of the tree fires."""
 
     def __init__(self, *, names_watched: bool = False) -> None:
-        """Start empty; recursive watches tell of the changed path, or of the watched one."""
+        """With `names_watched`, recursive watches report the watched path, not the changed one."""
         self.data: WatchesByPath[Watcher] = WatchesByPath(names_watched=names_watched)
         self.child: WatchesByPath[Watcher] = WatchesByPath(names_watched=names_watched)
 
     def __len__(self) -> int:
-        """Count the watches; a persistent one counts in both tables."""
+        """The number of watches; a persistent one counts in both tables."""
         return len(self.data) + len(self.child)
 
     def add(self, path: str, watcher: Watcher, mode: WatchMode) -> None:
-        """Watch on and on, for both kinds of news."""
+        """Add a persistent watch to both tables."""
         self.data.add(path, watcher, mode)
         self.child.add(path, watcher, mode)
 
     def forget(self, watcher: Watcher) -> None:
-        """Remove all that this watcher has."""
+        """Remove all watches of a watcher."""
         self.data.forget(watcher)
         self.child.forget(watcher)
 
-    def created(self, path: str) -> Iterator[News[Watcher]]:
-        """Fire what a create fires."""
+    def created(self, path: str) -> Iterator[Notifications[Watcher]]:
         yield EventType.CREATED, self.data.fire(path, EventType.CREATED)
         yield self._children_changed(path)
 
-    def deleted(self, path: str) -> Iterator[News[Watcher]]:
-        """Fire what a delete fires: who watched data and children hears of it once."""
-        told = self.data.fire(path, EventType.DELETED)
-        yield EventType.DELETED, told
+    def deleted(self, path: str) -> Iterator[Notifications[Watcher]]:
+        """A watcher of both data and children gets one notification of a delete."""
+        receivers = self.data.fire(path, EventType.DELETED)
+        yield EventType.DELETED, receivers
         also = self.child.fire(path, EventType.DELETED)
-        yield EventType.DELETED, {one: also[one] for one in also if one not in told}
+        yield EventType.DELETED, {one: also[one] for one in also if one not in receivers}
         yield self._children_changed(path)
 
-    def changed(self, path: str) -> Iterator[News[Watcher]]:
-        """Fire what other data fires."""
+    def changed(self, path: str) -> Iterator[Notifications[Watcher]]:
         yield EventType.CHANGED, self.data.fire(path, EventType.CHANGED)
 
-    def _children_changed(self, path: str) -> News[Watcher]:
+    def _children_changed(self, path: str) -> Notifications[Watcher]:
         parent = path.rpartition("/")[0] or "/"
         return EventType.CHILDREN, self.child.fire(parent, EventType.CHILDREN)
 

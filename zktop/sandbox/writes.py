@@ -1,6 +1,6 @@
-"""The requests that change something: read, decided on a draft, applied, answered.
+"""Requests that write: parse them, decide them with a `WritePlan`, apply them, respond.
 
-The tree with its watches: applies decided changes and tells who watches.
+`Store` has the tree and the watches; it applies changes and notifies the watchers.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,21 +35,20 @@ from zktop.sandbox.protocol import (
     pack_string,
 )
 from zktop.sandbox.tree import Lifetime, StoredNode, Transaction, ZnodeTree
-from zktop.sandbox.watches import News, ServerWatches
+from zktop.sandbox.watches import Notifications, ServerWatches
 
 
 class Outcome(NamedTuple):
-    """What an applied change left behind."""
+    """The path and Stat after an applied change."""
 
     path: str
     stat: NodeStat | None
 
 
 class Store:
-    """All that requests read and write, and the number of the last transaction."""
+    """The tree, the watches and the zxid of the last transaction."""
 
     def __init__(self, wall_ms: Callable[[], int], flavour: Flavour = ZOOKEEPER) -> None:
-        """Start with an empty tree; the clock stamps what is written."""
         self.flavour = flavour
         self.tree = ZnodeTree(flavour.system)
         self.watches: ServerWatches[ClientConnection] = ServerWatches(
@@ -59,16 +58,16 @@ class Store:
         self._wall_ms = wall_ms
 
     def stat(self, node: StoredNode) -> NodeStat:
-        """Give what this server tells of a znode."""
+        """The Stat that this flavour reports."""
         return self.flavour.stat(node)
 
     def begin(self) -> Transaction:
-        """Begin a transaction; one that is refused later has used up its number, too."""
+        """Begin a transaction; its zxid is used up even if it is refused later."""
         self.zxid += 1
         return Transaction(self.zxid, self._wall_ms())
 
     def apply(self, change: Change, moment: Transaction) -> Outcome:
-        """Make the change, and send news of it before anything else is sent."""
+        """Apply a change, and send its notifications before any response."""
         path = change.path
         match change:
             case Created():
@@ -104,13 +103,13 @@ class Store:
 
     def _tell(
         self,
-        news: Iterator[News[ClientConnection]],
+        news: Iterator[Notifications[ClientConnection]],
         node_acl: tuple[Acl, ...],
         parent_acl: tuple[Acl, ...] = (),
     ) -> None:
-        """Send to each watcher that may read the znode; the others' watches end unheard.
+        """Notify each watcher that may read the znode; the watches of the others just end.
 
-        Servers before 3.8.4 told everybody, which gave names away.
+        Servers before 3.8.4 notified all of them, which leaked names.
         """
         for event, watchers in news:
             readers = parent_acl if event is EventType.CHILDREN else node_acl
@@ -120,7 +119,7 @@ class Store:
 
 
 class PendingWrite(NamedTuple):
-    """One operation, read but not yet decided."""
+    """One parsed operation that is not decided yet."""
 
     op: Op
     decide: Callable[[WritePlan], Change]
@@ -130,7 +129,7 @@ Parse = Callable[[Op, int, FrameReader], PendingWrite]
 
 
 class CreateRequest(NamedTuple):
-    """A create as it came."""
+    """A parsed create request."""
 
     path: str
     data: bytes | None
@@ -140,7 +139,7 @@ class CreateRequest(NamedTuple):
 
 
 class CreateFlags(NamedTuple):
-    """What the number in a create asks for."""
+    """The meaning of the flags number of a create."""
 
     ephemeral: bool = False
     sequential: bool = False
@@ -162,7 +161,7 @@ CONTAINER_FLAG = 4
 
 
 def text(reader: FrameReader) -> str:
-    """Take a string that must be there."""
+    """Read a string that must not be absent."""
     value = reader.string()
     if value is None:
         raise Refused(ErrorCode.MARSHALLING_ERROR)
@@ -174,7 +173,7 @@ def _create(op: Op, session: int, reader: FrameReader) -> PendingWrite:
 
 
 def _create_in_multi(op: Op, session: int, reader: FrameReader) -> PendingWrite:
-    """Read a create as multis do: flags make a container, create2 is a plain create."""
+    """Parse a create inside a multi: flags make a container, create2 is a plain create."""
     asked = _read_create(op, reader)
     if op is not Op.CREATE_TTL:
         op = Op.CREATE_CONTAINER if asked.flags == CONTAINER_FLAG else Op.CREATE
@@ -251,7 +250,7 @@ END_OF_MULTI = pack_multi_header(-1, done=True)
 
 
 def write(op: Op) -> Callable[[Store, ClientConnection, FrameReader], bytes]:
-    """Make the request that makes one change."""
+    """The request that makes one change."""
 
     def run(store: Store, client: ClientConnection, reader: FrameReader) -> bytes:
         moment = store.begin()
@@ -263,7 +262,7 @@ def write(op: Op) -> Callable[[Store, ClientConnection, FrameReader], bytes]:
 
 
 def multi(store: Store, client: ClientConnection, reader: FrameReader) -> bytes:
-    """Make several changes in one transaction, or none of them and say what stood against it."""
+    """Make several changes in one transaction; if one is refused, make none."""
     moment = store.begin()
     writes = list(_read_multi(reader, client.session_id))
     draft = WritePlan(store.tree, client.identities)
@@ -289,7 +288,7 @@ def _read_multi(reader: FrameReader, session: int) -> Iterator[PendingWrite]:
 
 
 def refused(code: ErrorCode) -> bytes:
-    """Say that one operation of a multi was not done, and why."""
+    """The response part for one refused operation of a multi."""
     return pack_multi_header(Op.ERROR, err=code) + pack_int(code)
 
 
