@@ -40,5 +40,5 @@ async def test_what_is_found_of_a_root_blocker_is_told_before_it_is_older() -> N
 
 
 def _first_blocker(lines: list[str]) -> str:
-    head = next(n for n, one in enumerate(lines) if one.startswith(" ROOT BLOCKERS"))
+    head = next(n for n, one in enumerate(lines) if one.startswith(" WHO IS BLOCKING"))
     return lines[head + 1]

@@ -60,7 +60,7 @@ def test_an_ascii_terminal_gets_ascii(report: Report) -> None:
 
 def test_says_that_nobody_owns_an_orphan(report: Report) -> None:
     """A persistent node may carry a name, but nobody is behind it."""
-    assert cells_of(report, rows_of(report).rows[IMPORT])["HOLDER"] == "X nobody (zed)"
+    assert cells_of(report, rows_of(report).rows[IMPORT])["HOLDER"] == "X no owner (zed)"
 
 
 def test_a_grant_that_was_seen_has_an_exact_age(report: Report) -> None:

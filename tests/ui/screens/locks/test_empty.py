@@ -43,7 +43,7 @@ def moment_of(report: Report | None, status: Status, text: str = "", **more: obj
         ("connecting", "Connecting to zk1:2181, for at most 10s.", ["zk1:2181", "only reads"]),
         ("reading", "Connected. 1200 znodes were read so far.", ["Reading", "1200 znodes"]),
         ("failed", "No answer from zk1:2181.", ["No connection", "zk1:2181", "--hosts"]),
-        ("replay", "", ["Nothing was read yet."]),
+        ("replay", "", ["No data yet."]),
     ],
 )
 def test_says_what_it_waits_for(word: FeedState, says: str, words: list[str]) -> None:
@@ -62,7 +62,7 @@ def test_says_where_it_looked_and_found_nothing() -> None:
         for one in (nowhere, rooted)
     ]
 
-    assert "everywhere below /" in said[0]
+    assert "everywhere that it has permission to read" in said[0]
     assert "below /app/*" in said[1]
     assert all("--root" in one for one in said)
 
@@ -86,8 +86,8 @@ def test_says_which_filter_holds_everything_back(report: Report) -> None:
     """And how to leave it."""
     text = "\n".join(texts(empty_state(moment_of(report, Status("live"), "nobody"), 80)))
 
-    assert "None of 5 locks passes the filter: nobody" in text
-    assert "esc shows all locks again" in text
+    assert "5 locks, but none matches the filter: nobody" in text
+    assert "esc clears the filter" in text
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])

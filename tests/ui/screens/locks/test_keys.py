@@ -260,7 +260,7 @@ async def test_a_filter_that_nothing_passes_says_so() -> None:
         await pilot.press("escape")
         after = "\n".join(await settled(pilot))
 
-        assert "None of 5 locks passes the filter: zz" in text
+        assert "5 locks, but none matches the filter: zz" in text
         assert ORDERS in after
 
 

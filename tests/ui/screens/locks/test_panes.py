@@ -90,9 +90,9 @@ def test_the_count_of_what_is_critical_is_red_where_some_of_it_is_proven(
 @pytest.mark.parametrize(
     ("when", "blind_spots", "said"),
     [
-        ("now", 0, "Nothing is wrong: no deadlock, no other finding."),
-        ("now", 3, "Nothing is wrong that can be seen."),
-        ("then", 0, "Nothing was wrong then"),
+        ("now", 0, "No problems found"),
+        ("now", 3, "No problems found · 3 checks had no data (3)"),
+        ("then", 0, "No problems were known at that time."),
     ],
 )
 def test_calm_says_how_far_it_can_see(
@@ -172,7 +172,7 @@ def test_events_come_newest_first() -> None:
     told = event_lines(tape, trouble()[-1].report, 10)
 
     assert texts([one.drawn for one in told]) == [
-        f" 00:17:50.000  *  {QUIET:<24}  api-2 got it after at least 1m10s of waiting",
+        f" 00:17:50.000  *  {QUIET:<24}  api-2 acquired it after at least 1m10s",
         f" 00:17:50.000  -  {QUIET:<24}  api-1 released it after at least 1m10s",
         " 00:16:40.000  !! DEADLOCK seen: /locks/orders and /locks/stock",
     ]
@@ -192,15 +192,15 @@ def test_events_of_the_future_are_not_told() -> None:
     ("event", "said"),
     [
         (Event(at=0, event="missed", lock=QUIET, creates=1, deletes=3),
-         "too quick to be seen: 1 place was made, 3 taken away"),
+         "too fast to see: 1 node created, 3 deleted"),
         (Event(at=0, event="expired", lock=QUIET, node=Text("n"), owner=Text("ann")),
-         "ann is gone: its session expired"),
+         "ann expired"),
         (Event(at=0, event="abandoned", lock=QUIET, node=Text("n"), session=0xA,
-               waited=Elapsed(1500, "exact")), "0xa gave up waiting after 1.5s of waiting"),
+               waited=Elapsed(1500, "exact")), "0xa gave up waiting after 1.5s"),
         (Event(at=0, event="acquired", lock=QUIET, node=Text("n"), owner=Text("ann"),
-               waited=Elapsed(0, "exact")), "ann got it at once"),
+               waited=Elapsed(0, "exact")), "ann acquired it"),
         (Event(at=0, event="queued", lock=QUIET, node=Text("lock-7")), "lock-7 queued"),
-        (Event(at=0, event="lock-vanished", lock=LONG), "the lock is gone"),
+        (Event(at=0, event="lock-vanished", lock=LONG), "lock deleted"),
     ],
 )  # fmt: skip
 def test_says_each_event_in_words(report: Report, event: Event, said: str) -> None:

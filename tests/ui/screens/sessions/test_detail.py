@@ -16,7 +16,7 @@ from zktop.ui.screens.sessions.if_it_dies import if_it_dies, if_it_wakes_late
 from zktop.ui.screens.sessions.rows import SessionRow, SessionRows
 
 BILLING = "/locks/billing"
-BESIDE = "in the same locks, and connected: others beside it"
+SAME_NAME = "with this name in these locks"
 OLD, NEW = session_text(session("old")), session_text(session("new"))
 
 
@@ -50,16 +50,16 @@ def test_a_process_that_was_started_again_waits_for_its_own_earlier_session() ->
 
     (says,) = told(report, "new")
 
-    assert says.startswith(f"earlier: {OLD} holds {BILLING}, connected to no server;")
-    assert "its place goes in 9.0s" in says
-    assert told(report, "old") == [f"1 more session is {BESIDE}"]
+    assert says.startswith(f"earlier: {OLD} holds {BILLING}, not connected;")
+    assert "its request ends in 9.0s" in says
+    assert told(report, "old") == [f"1 other live session {SAME_NAME}"]
 
 
 def test_whether_the_earlier_one_is_gone_may_be_unknown() -> None:
     """Without tables nobody can tell the earlier life from somebody else of that name."""
     (says,) = told(restarted(), "new")
 
-    assert says == f"earlier: {OLD} holds {BILLING}; whether it is connected cannot be seen"
+    assert says == f"earlier: {OLD} holds {BILLING}; connection unknown"
 
 
 def test_who_came_later_is_called_so() -> None:
@@ -76,7 +76,7 @@ def test_others_of_that_name_that_are_connected_are_only_counted() -> None:
     tables = connections(ZK1, *map(row, names))
     report = frames((NOW, [own(), *facts, tables]))[-1].report
 
-    assert told(report, "worker-3") == [f"9 more sessions are {BESIDE}"]
+    assert told(report, "worker-3") == [f"9 other live sessions {SAME_NAME}"]
 
 
 def ended(name: str, owner: str, **more: Elapsed) -> Event:
@@ -94,9 +94,9 @@ def ended(name: str, owner: str, **more: Elapsed) -> Event:
 @pytest.mark.parametrize(
     ("more", "what"),
     [
-        ({"held": Elapsed(48_000, "exact")}, f"it had held {BILLING} for 48s"),
-        ({"held": Elapsed(48_000, "at-least")}, f"it had held {BILLING} for at least 48s"),
-        ({"waited": Elapsed(48_000, "exact")}, f"it had waited for {BILLING}"),
+        ({"held": Elapsed(48_000, "exact")}, f"it held {BILLING} for 48s"),
+        ({"held": Elapsed(48_000, "at-least")}, f"it held {BILLING} for at least 48s"),
+        ({"waited": Elapsed(48_000, "exact")}, f"it waited for {BILLING}"),
     ],
 )
 def test_an_earlier_life_that_expired_is_remembered(more: dict[str, Elapsed], what: str) -> None:
@@ -131,8 +131,8 @@ def test_a_holder_that_wakes_too_late_believes_that_it_holds() -> None:
     says = late(silent(*lock(BILLING, "ann", "bob")), "ann")
 
     assert says == (
-        "it still believes that it holds the lock, although bob may. Only a resource that checks "
-        "a fencing number refuses it: its own is the lower one (czxid 0x65, bob has 0x66)."
+        "it still believes that it holds the lock, but bob may hold it. Only a fencing token "
+        "protects the resource: this client has the lower number (czxid 0x65, bob has 0x66)."
     )
 
 
@@ -140,8 +140,8 @@ def test_so_of_all_its_locks() -> None:
     """One is explained, the others are counted; nobody is known who comes next."""
     says = late(silent(*lock(BILLING, "ann"), *lock("/locks/cart", "ann", czxid=200)), "ann")
 
-    assert "holds the lock, whoever does by then." in says
-    assert says.endswith("So of 1 more lock.")
+    assert "holds the lock, but another client may hold it." in says
+    assert says.endswith("The same for 1 more lock.")
 
 
 def test_who_is_heard_of_is_not_late() -> None:
@@ -181,7 +181,7 @@ def test_locks_that_others_wait_for_come_first() -> None:
     assert says == [
         ("/locks/l03", "/locks/l03 goes to bob"),
         ("/locks/l17", "/locks/l17 goes to bob"),
-        (None, "and 18 more locks for which nobody waits"),
+        (None, "and 18 more locks without waiters"),
     ]
 
 
@@ -189,7 +189,11 @@ def test_few_locks_are_all_told() -> None:
     """Each by its name."""
     says = [text for _, text in if_it_dies(holder_of(3, 1))]
 
-    assert says == ["/locks/l01 goes to bob", "/locks/l00 is free", "/locks/l02 is free"]
+    assert says == [
+        "/locks/l01 goes to bob",
+        "/locks/l00 is released, no waiters",
+        "/locks/l02 is released, no waiters",
+    ]
 
 
 def test_very_many_are_counted() -> None:

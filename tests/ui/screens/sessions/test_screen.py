@@ -100,7 +100,7 @@ async def test_without_tables_it_says_what_is_lost() -> None:
         screen = "\n".join(await settled(pilot))
 
         assert "NO SERVER TABLES" in screen
-        assert "Lost: contact, expiry, watches, clients." in screen
+        assert "Unknown: contact, expiry, watches, clients." in screen
         assert "/locks/y goes to D" in screen
 
 
@@ -224,9 +224,9 @@ async def test_every_way_to_it_leads_to_the_session() -> None:
 @pytest.mark.parametrize(
     ("others", "said"),
     [
-        ((100, 100), "2 more sessions, heard of: it is this process rather than the host"),
-        ((8_000, 100), "2 more sessions, 1 of them silent too"),
-        ((8_000, 9_000), "2 more sessions, silent as well: the host or its network"),
+        ((100, 100), "2 other sessions, none silent: a problem of this process"),
+        ((8_000, 100), "2 other sessions, 1 of them silent too"),
+        ((8_000, 9_000), "2 other sessions, all silent: a problem of the host"),
     ],
 )
 def test_a_silent_session_is_compared_with_its_host(others: tuple[int, int], said: str) -> None:
@@ -245,8 +245,8 @@ def test_a_session_that_is_heard_of_has_others_beside_it() -> None:
     rows = [row("A", 100), row("B", 8_000), row("C", 100)]
     ensemble = told(connections(ZK1, *rows, at=AT))[-1].report.ensemble
 
-    assert of_host(ensemble, session("A")) == "10.0.0.1 has 2 more sessions, 1 silent"
-    assert of_host(ensemble, session("B")).endswith("rather than the host or its network")
+    assert of_host(ensemble, session("A")) == "10.0.0.1 has 2 other sessions, 1 silent"
+    assert of_host(ensemble, session("B")).endswith("a problem of this process, not of the host")
 
 
 def test_behind_means_also_through_other_locks() -> None:

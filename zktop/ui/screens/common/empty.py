@@ -1,4 +1,4 @@
-"""What the page of all locks says where there is no lock to show: why, and what to do about it."""
+"""The text of a screen without locks: why there are none, and what to do."""
 
 from zktop.model.format import count, several
 from zktop.model.report import Report
@@ -6,18 +6,18 @@ from zktop.model.world.roots import named_roots
 from zktop.ui.state import ViewState
 from zktop.ui.styled_text import Ink, Line, line, wrapped
 
-WIDEST = 76
-UNSEEN_ROOTS = ("R8", "R9")  # rules
+MAX_CELLS = 76  # of a line of text
+UNSEEN_ROOTS = ("R8", "R9")  # rules about roots that cannot be read, or do not exist
 TITLES: dict[str, tuple[str, Ink]] = {
     "connecting": ("Connecting", "title"),
     "reading": ("Reading the locks", "title"),
     "failed": ("No connection", "critical"),
-    "lost": ("The connection was lost", "critical"),
+    "lost": ("Connection lost", "critical"),
 }
 
 
 def empty_state(moment: ViewState, width: int) -> list[Line]:
-    """Say why the table is empty."""
+    """Return the text for an empty table."""
     if moment.frame is None:
         return _before(moment, width)
     report = moment.frame.report
@@ -27,27 +27,27 @@ def empty_state(moment: ViewState, width: int) -> list[Line]:
 
 
 def _before(moment: ViewState, width: int) -> list[Line]:
-    title, ink = TITLES.get(moment.status.word, ("Waiting for the first picture", "title"))
-    said = moment.status.says or "Nothing was read yet."
-    lines = [(), line(("  " + title, ink)), (), *_told(said, width)]
+    title, ink = TITLES.get(moment.status.word, ("Waiting for data", "title"))
+    said = moment.status.says or "No data yet."
+    lines = [(), line(("  " + title, ink)), (), *_paragraph(said, width)]
     if moment.status.word == "failed":
-        lines += [(), *_told(_TRY, width, "dim")]
+        lines += [(), *_paragraph(_TRY, width, "dim")]
     elif moment.feed.is_live:
-        lines += [(), *_told(_HARMLESS, width, "dim")]
+        lines += [(), *_paragraph(_HARMLESS, width, "dim")]
     return lines
 
 
 def _filtered(moment: ViewState, report: Report, width: int) -> list[Line]:
-    said = f"None of {count(len(report.paths), 'lock')} passes the filter: {moment.filter.text}"
+    said = f"{count(len(report.paths), 'lock')}, but none matches the filter: {moment.filter.text}"
     return [
         (),
-        line(("  Nothing to show", "title")),
+        line(("  No match", "title")),
         (),
-        *_told(said, width),
+        *_paragraph(said, width),
         (),
-        line(("  esc", "key"), " shows all locks again;  ", ("/", "key"), " changes the filter."),
-        *_told(
-            "A filter is a text, !text, /pattern/, or a field: state:waiting owner:name "
+        line(("  esc", "key"), " clears the filter;  ", ("/", "key"), " edits it."),
+        *_paragraph(
+            "Filters: text, !text, /regex/, or a field such as state:waiting owner:name "
             "kind:mutex layout:kazoo session:0x1.",
             width,
             "dim",
@@ -57,41 +57,41 @@ def _filtered(moment: ViewState, report: Report, width: int) -> list[Line]:
 
 def _without_locks(moment: ViewState, report: Report, width: int) -> list[Line]:
     roots = [root.path for root in named_roots(report.settings) or report.settings.roots]
-    where = f"below {several(roots)}" if roots else "everywhere below /, as far as zktop may look"
+    where = f"below {several(roots)}" if roots else "everywhere that it has permission to read"
     whys = [one.sentence for one in report.findings if one.rule in UNSEEN_ROOTS]
     lines = [
         (),
-        line(("  No lock was found", "title")),
+        line(("  No locks found", "title")),
         (),
-        *(one for why in whys for one in _told(why, width, "warning")),
+        *(one for why in whys for one in _paragraph(why, width, "warning")),
         *([()] if whys else []),
-        *_told(
-            f"zktop looked {where}. It goes on looking: a lock appears when it is made.", width
+        *_paragraph(
+            f"zktop searched {where}. A new lock appears here as soon as it is created.", width
         ),
         (),
-        *_told(_ELSEWHERE, width, "dim"),
+        *_paragraph(_ELSEWHERE, width, "dim"),
     ]
     if moment.stage is not None:
         lines += [
             (),
-            line(("  N", "key"), " starts a contender, ", ("S", "key"), " plays a scene."),
+            line(("  N", "key"), " starts a demo client, ", ("S", "key"), " plays a scene."),
         ]
     return lines
 
 
-def _told(text: str, width: int, ink: Ink = "plain") -> list[Line]:
-    return wrapped(text, min(width, WIDEST), ink, "  ")
+def _paragraph(text: str, width: int, ink: Ink = "plain") -> list[Line]:
+    return wrapped(text, min(width, MAX_CELLS), ink, "  ")
 
 
 _HARMLESS = (
-    "zktop only reads. It sets one watch for each root, where the servers are new enough, and "
-    "asks for nothing while nothing changes."
+    "zktop only reads. On ZooKeeper 3.6 and later it sets one watch per root, and sends no "
+    "requests while nothing changes."
 )
 _TRY = (
-    "Is the address right, and is ZooKeeper running there? Another one is given with --hosts. "
-    "zktop goes on trying; q quits. `zktop demo` has a server of its own."
+    "Is the address right, and is ZooKeeper running there? Use --hosts for another server, or "
+    "try `zktop demo`, which brings its own. Retrying; q quits."
 )
 _ELSEWHERE = (
-    "If locks are elsewhere, name their place: zktop --root /app/locks/* ( * is one level, ** any "
-    "depth). A layout that zktop does not know is described in the config file: zktop layouts."
+    "If the locks are elsewhere, name the path: zktop --root '/app/locks/*' (* is one level, ** "
+    "any depth). To describe a layout that zktop does not know, see `zktop layouts`."
 )

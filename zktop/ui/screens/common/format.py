@@ -1,13 +1,4 @@
-"""Times of day, and rates, as they are written everywhere.
-
-Numbers as people read them.
-
-Ages as they are shown beside something that goes on: how old, and how well that is known.
-
-A row of blocks: how long a queue was, second by second, in a few cells.
-
-Drawings beside each other, where there is room for two columns.
-"""
+"""Text for numbers, rates, times of day, ages and queue lengths; drawings side by side."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -20,7 +11,7 @@ from zktop.model.format import spoken
 from zktop.model.history.events import How
 from zktop.ui.styled_text import Line, Run, fitted
 
-FEW = 10
+TENTHS_BELOW = 10.0  # per second; larger rates are written without a fraction
 
 
 def time_ms(at: Millis) -> str:
@@ -42,22 +33,22 @@ def time_s(at: Millis) -> str:
 
 
 def per_second(rate: float | None) -> str:
-    """Write how often something happens.
+    """Write a rate.
 
     >>> per_second(None), per_second(0.0), per_second(1.26), per_second(310.4)
     ('?', '0', '1.3', '310')
     """
     if rate is None:
         return "?"
-    return f"{rate:.1f}" if 0 < rate < FEW else f"{rate:.0f}"
+    return f"{rate:.1f}" if 0 < rate < TENTHS_BELOW else f"{rate:.0f}"
 
 
 BLOCKED_CELLS: Final = 9  # of a column of blocked seconds
-MANY: Final = 100  # millions
+WHOLE_FROM_MILLIONS: Final = 100  # larger numbers are written without a fraction
 
 
 def with_spaces(number: int) -> str:
-    """Write a number so that its size is seen.
+    """Write a number with a space between thousands.
 
     >>> with_spaces(9998), with_spaces(28)
     ('9 998', '28')
@@ -66,7 +57,7 @@ def with_spaces(number: int) -> str:
 
 
 def blocked_seconds(ms: Millis, bound: str = "") -> str:
-    """Write what several waited together; what does not fit is told in millions, not cut.
+    """Write total waiting time in seconds; in millions of seconds if it would be cut.
 
     >>> blocked_seconds(9_998_700), blocked_seconds(12_345_678_000), blocked_seconds(0)
     ('9 998', '12.3M', '0')
@@ -74,11 +65,13 @@ def blocked_seconds(ms: Millis, bound: str = "") -> str:
     ('1 234 567', '≥1.2M')
     """
     seconds = ms // 1000
-    told = f"{bound}{with_spaces(seconds)}"
-    if len(told) <= BLOCKED_CELLS:
-        return told
+    text = f"{bound}{with_spaces(seconds)}"
+    if len(text) <= BLOCKED_CELLS:
+        return text
     millions = seconds / 1_000_000
-    return f"{bound}{millions:.1f}M" if millions < MANY else f"{bound}{millions:.0f}M"
+    return (
+        f"{bound}{millions:.1f}M" if millions < WHOLE_FROM_MILLIONS else f"{bound}{millions:.0f}M"
+    )
 
 
 SECOND_MS = 1000
@@ -92,7 +85,7 @@ SIGNS: dict[How, tuple[str, str]] = {
 
 
 def elapsed(ms: Millis) -> str:
-    """Write a time that is still passing: whole seconds, because tenths only flicker.
+    """Write a time that is still passing, in whole seconds: tenths would flicker.
 
     >>> elapsed(300), elapsed(3_900), elapsed(384_000)
     ('<1s', '3s', '6m24s')
@@ -103,7 +96,7 @@ def elapsed(ms: Millis) -> str:
 
 
 def age(at: Millis | None, how: How, now: Millis, *, is_ascii: bool = False) -> str:
-    """Write for how long something has been so.
+    """Write the time since `at`, with a sign if it is only a bound.
 
     >>> age(0, "seen", 12_000), age(0, "at-least", 12_000), age(None, "unknown", 12_000)
     ('12s', '≥12s', '?')
@@ -117,16 +110,16 @@ def age(at: Millis | None, how: How, now: Millis, *, is_ascii: bool = False) -> 
 
 BLOCKS: Final = "▁▂▃▄▅▆▇█"
 SPARK_ASCII: Final = "_.:-=+*#"
-LEAST: Final = 8  # what a full block stands for at least: a queue of one must not look full
-ALIKE: Final = 256  # queues of quiet locks look the same, row for row and second for second
+MIN_TOP: Final = 8  # waiters in a full block, at least: a queue of one must not look full
+MAX_CACHED: Final = 256  # most locks have the same queue: none
 
 
 def sparkline(
     seconds: Sequence[int | None], now: Millis, width: int, *, is_ascii: bool = False
 ) -> str:
-    """Draw the longest queue of each span; a blank where nobody looked.
+    """Draw the longest queue in each span of time; blank where it is unknown.
 
-    A span begins at a fixed time of day, so that what is past stays as it was drawn.
+    Spans begin at fixed times of day, so that past blocks do not change.
 
     >>> sparkline([None] * 30 + [0] * 10 + [4] * 10 + [8] * 10, 59_000, 6)
     '   ▁▅█'
@@ -139,11 +132,11 @@ def sparkline(
     return _drawn(tuple(seconds), span, begun, width, SPARK_ASCII if is_ascii else BLOCKS)
 
 
-@lru_cache(ALIKE)
+@lru_cache(MAX_CACHED)
 def _drawn(seconds: tuple[int | None, ...], span: int, begun: int, width: int, levels: str) -> str:
     spans = [seconds[max(0, at) : at + span] for at in range(begun, len(seconds), span)]
     longest = [_most(some) if None in some else max(some) for some in spans[-width:]]  # type: ignore[type-var]  # no None is left
-    top, steps = max([LEAST, *filter(None, longest)]), len(levels) - 1
+    top, steps = max([MIN_TOP, *filter(None, longest)]), len(levels) - 1
     signs = [" " if one is None else levels[-(-one * steps // top)] for one in longest]
     return "".join(signs).rjust(width)
 
@@ -156,7 +149,7 @@ GAP = 3
 
 
 def side_by_side(left: Sequence[Line], right: Sequence[Line], left_width: int) -> list[Line]:
-    """Put two drawings beside each other; the left one gets so many cells.
+    """Put two drawings side by side; the left one is `left_width` cells wide.
 
     >>> from zktop.ui.styled_text import line, text_of
     >>> [text_of(one) for one in side_by_side([line("ab")], [line("c"), line("d")], 4)]
@@ -169,7 +162,7 @@ def side_by_side(left: Sequence[Line], right: Sequence[Line], left_width: int) -
 
 
 def stacked(parts: Iterable[Sequence[Line]]) -> list[Line]:
-    """Put drawings below each other, with an empty line between those that are there."""
+    """Put drawings below each other, with an empty line between them; skip empty ones."""
     lines: list[Line] = []
     for part in parts:
         if part and lines:

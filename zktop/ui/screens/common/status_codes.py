@@ -1,6 +1,6 @@
-"""The state of a lock in three letters: what is wrong there, how bad it is, and how sure that is.
+"""The status of a lock in three letters: its worst problem, how bad it is, and how sure.
 
-Red is only for what is proven. A question mark says "probably" where there is no colour to say it.
+Red is only for confirmed problems. A question mark means "probable", also without colours.
 """
 
 from typing import Final, NamedTuple
@@ -14,18 +14,18 @@ from zktop.ui.styled_text import Ink, Line, Run
 SURE: Final = ("C3", "C4")
 
 CODES: Final = {rule.id: rule.code for rule in RULES if rule.code}
-OTHER: Final = "!"  # a finding that has no letters of its own
-QUIET_RANK: Final = 10_000
+OTHER: Final = "!"  # a finding without letters
+QUIET_RANK: Final = 10_000  # of a lock without problems
 
 
 class LockStatus(NamedTuple):
-    """What is shown of a lock's state; the smaller the rank, the worse."""
+    """The status of a lock; the smaller the rank, the worse."""
 
     code: str
     ink: Ink
     rank: int = QUIET_RANK
-    words: str = ""  # what a filter finds
-    case: str | None = None  # the id of the finding that says so
+    words: str = ""  # that a filter can match
+    case: str | None = None  # the id of the finding
     sentence: str = ""
 
 
@@ -35,7 +35,7 @@ LOCKED: Final = LockStatus("LCK", "unknown", QUIET_RANK - 1, "LCK error hidden")
 
 
 def status_of(finding: Finding) -> LockStatus:
-    """Give the state that a finding puts its locks into."""
+    """Return the status of a lock with this finding."""
     code = CODES.get(finding.rule, OTHER)
     is_sure = finding.confidence in SURE
     return LockStatus(
@@ -49,7 +49,7 @@ def status_of(finding: Finding) -> LockStatus:
 
 
 def ink_of(finding: Finding) -> Ink:
-    """Give the ink of how bad it is, as far as that is sure."""
+    """Return the ink for the severity and confidence of a finding."""
     if finding.severity == "info":
         return "info"
     if finding.confidence == "C1":
@@ -59,29 +59,29 @@ def ink_of(finding: Finding) -> Ink:
 
 
 def deadlock_name(deadlock: Deadlock) -> str:
-    """Call a deadlock by the number that it has in this run."""
+    """Return the number of a deadlock in this run: `#1`."""
     return f"#{deadlock.number}"
 
 
 def ink_of_deadlock(deadlock: Deadlock) -> Ink:
-    """Give the ink of a deadlock: red is for what is proven."""
+    """Return the ink of a deadlock: red only if it is confirmed."""
     return "critical" if deadlock.confidence in SURE else "warning"
 
 
 def status_without_finding(lock: Lock) -> LockStatus:
-    """Give the state of a lock that no finding is about."""
+    """Return the status of a lock without findings."""
     if lock.error is not None:
         return LOCKED
     return OK if any(line.members for line in lock.queues) else FREE
 
 
 def legend() -> list[Line]:
-    """Say what the letters mean."""
+    """Return the lines that explain the letters."""
     return [(Run(f"{code:<5}", "strong"), Run(words)) for code, words in LETTERS.items()]
 
 
 def deadlock_status(deadlock: Deadlock) -> LockStatus:
-    """Give the state of the locks in a deadlock, from its first moment on."""
+    """Return the status of a lock in a deadlock."""
     is_sure = deadlock.confidence in SURE
     return LockStatus(
         "DED" if is_sure else "DED?",

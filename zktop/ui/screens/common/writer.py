@@ -1,4 +1,4 @@
-"""Lines with links: some of them lead to another page when they are opened."""
+"""Writes lines of text, some of which open another screen."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from zktop.ui.styled_text import Ink, Line, line, wrapped
 
 
 class LineLink(NamedTuple):
-    """Where a line leads; `name` tells two lines apart that lead to the same place."""
+    """The screen that a line opens; `name` distinguishes lines that open the same."""
 
     name: str
     page: str
@@ -16,38 +16,35 @@ class LineLink(NamedTuple):
 
 
 class LineWriter:
-    """Writes lines one below the other in so many cells."""
+    """Collects lines that are `width` cells wide, and their links."""
 
     def __init__(self, width: int) -> None:
-        """Begin with an empty sheet."""
         self.width = width
         self.lines: list[Line] = []
         self.links: list[LineLink | None] = []
 
     def write(self, drawn: Line = (), link: LineLink | None = None) -> None:
-        """Write one line."""
         self.lines.append(drawn)
         self.links.append(link)
 
     def all(self, drawn: Iterable[Line]) -> None:
-        """Write several lines."""
         for one in drawn:
             self.write(one)
 
     def title(self, text: str, note: str = "") -> None:
-        """Begin a section."""
+        """Write the title of a section, after an empty line."""
         if self.lines and self.lines[-1]:
             self.write()
         self.write(line((f" {text}", "title"), (f"  {note}" if note else "", "dim")))
 
     def say(self, text: str, ink: Ink = "plain", indent: str = "  ") -> None:
-        """Write a sentence, folded between words."""
+        """Write text, wrapped between words."""
         self.all(wrapped(text, max(20, self.width - 1), ink, indent))
 
     def item(
         self, mark: tuple[str, Ink], text: str, ink: Ink = "plain", link: LineLink | None = None
     ) -> None:
-        """Write a sentence behind a mark; only its first line is a link."""
+        """Write text after a mark; only the first line has the link."""
         room = len(mark[0])
         first, *rest = wrapped(text, max(20, self.width - room - 1), ink) or [()]
         self.write((*line(mark), *first), link)

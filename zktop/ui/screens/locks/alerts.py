@@ -1,4 +1,4 @@
-"""What is wrong now, numbered, the worst first: a line each, and the sentence of the worst."""
+"""The alerts of screen 1: one numbered line each, the worst first and with its sentence."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -16,12 +16,13 @@ from zktop.ui.screens.common.status_codes import SURE, ink_of, ink_of_deadlock
 from zktop.ui.screens.findings.groups import FindingGroup, FindingKind, group_alike, kind_of
 from zktop.ui.styled_text import Ink, Line, Run, joined, line, wrapped
 
-SHOWN: Final = 50
-SENTENCE: Final = 2  # lines
+MAX_ALERTS: Final = 50
+MAX_SENTENCE_LINES: Final = 2
+HINT_FROM_CELLS: Final = 100  # of width; a narrower line has no room for the keys
 
 
 class Alert(NamedTuple):
-    """One thing that is wrong; what merely follows from it is counted, not told."""
+    """A deadlock, or a finding that follows from no other."""
 
     case: str
     title: str
@@ -32,14 +33,14 @@ class Alert(NamedTuple):
     sentence: str
     more: str = ""
     is_sure: bool = True
-    kind: FindingKind | None = None  # of a finding that may be one of many
+    kind: FindingKind | None = None  # equal findings of many locks have the same
 
 
 def alerts(report: Report) -> Iterator[Alert]:
-    """Give everything that is wrong, the worst first; deadlocks from their first moment on."""
-    told = {finding.id: finding for finding in report.findings}
+    """Return all alerts, the worst first; deadlocks are among them before they are findings."""
+    found = {finding.id: finding for finding in report.findings}
     for deadlock in report.deadlocks:
-        yield _deadlock(deadlock, told.get(deadlock.id))
+        yield _deadlock(deadlock, found.get(deadlock.id))
     dead = {deadlock.id for deadlock in report.deadlocks}
     for finding in report.findings:
         if finding.id not in dead and finding.cause is None:
@@ -63,7 +64,7 @@ def _deadlock(deadlock: Deadlock, finding: Finding | None) -> Alert:
 
 
 def _finding(finding: Finding) -> Alert:
-    follow = f"{finding.folded} more follow from it" if finding.folded else ""
+    more = f"{finding.folded} more follow from it" if finding.folded else ""
     return Alert(
         case=finding.id,
         title=finding.name.replace("-", " ").upper(),
@@ -72,26 +73,26 @@ def _finding(finding: Finding) -> Alert:
         where=finding.lock or several(finding.locks),
         since=finding.since,
         sentence=finding.sentence,
-        more=follow,
+        more=more,
         is_sure=finding.confidence in SURE,
         kind=kind_of(finding),
     )
 
 
 def alert_counts(found: Sequence[Alert], width: int) -> Line:
-    """Count what is wrong in one line."""
+    """Return the head of the pane: how many alerts there are of each severity."""
     counts = Counter(one.severity for one in found)
     is_proven = any(one.ink == "critical" for one in found)
     red: Ink = "critical" if is_proven else "warning"
     inks: dict[str, Ink] = {"critical": red, "warning": "warning", "info": "info"}
-    words = {"critical": "critical", "warning": "to look into", "info": "to know"}
-    told = [
-        line((f"{counts[severity]} {words[severity]}", ink))
-        for severity, ink in inks.items()
-        if counts[severity]
-    ]
-    hint = line(("n next   tab, enter open", "dim")) if width >= 100 else ()  # noqa: PLR2004  else there is no room for hints
-    return joined([line((" ALERTS", "title")), *told, hint])
+    words = {
+        "critical": f"{counts['critical']} critical",
+        "warning": count(counts["warning"], "warning"),
+        "info": count(counts["info"], "note"),
+    }
+    counted = [line((words[severity], ink)) for severity, ink in inks.items() if counts[severity]]
+    hint = line(("n next   tab, enter open", "dim")) if width >= HINT_FROM_CELLS else ()
+    return joined([line((" ALERTS", "title")), *counted, hint])
 
 
 def alert_lines(
@@ -102,36 +103,37 @@ def alert_lines(
     is_short: bool = False,
     opened: Collection[FindingKind] = (),
 ) -> tuple[list[Line], list[str | FindingKind | None]]:
-    """Draw one line for each, the worst with its sentence; and the case that a line opens.
+    """Draw one line for each alert, the worst with its sentence; return what each line opens.
 
-    Many of one kind are one line, which opens them. Where there is no room for a head that counts
-    them, the numbers say how many there are.
+    Several alerts of one kind are one line. A short pane has no head, so there the number of each
+    line says how many alerts there are: `1/3`.
     """
     lines: list[Line] = []
     cases: list[str | FindingKind | None] = []
-    told = list(group_alike(found, lambda one: one.kind, opened))
-    of = f"/{len(told)}" if is_short else ""
-    for number, one in enumerate(islice(told, SHOWN), start=1):
+    grouped = list(group_alike(found, lambda one: one.kind, opened))
+    of = f"/{len(grouped)}" if is_short else ""
+    for number, one in enumerate(islice(grouped, MAX_ALERTS), start=1):
         alert = one.those[0] if isinstance(one, FindingGroup) else one
         since = "" if alert.since is None else f"for {elapsed(max(0, now - alert.since))}"
         mark = f"{number:>2}{of}"
         if isinstance(one, FindingGroup):
             lines.append(_batch(mark, one, since))
         else:
-            lines.append(_head(mark, one, since, is_told=number > 1))
+            lines.append(_head(mark, one, since, has_sentence=number > 1))
         cases.append(one.kind if isinstance(one, FindingGroup) else one.case)
         if number == 1:
             sentence = _cut(wrapped(alert.sentence, width - 4, indent="   "))
             lines += sentence
             cases += [None] * len(sentence)
-    if len(told) > SHOWN:
-        lines.append(line((f"   and {len(told) - SHOWN} more: see screen 3", "dim")))
+    if len(grouped) > MAX_ALERTS:
+        more = len(grouped) - MAX_ALERTS
+        lines.append(line((f"   and {more} more on screen 3", "dim")))
         cases.append(None)
     return lines, cases
 
 
 def _batch(number: str, batch: FindingGroup[Alert], since: str) -> Line:
-    """Count those that are alike, and name some of the places."""
+    """Draw equal alerts: how many there are, and some of their locks."""
     first = batch.those[0]
     sure = "" if first.is_sure else "probable "
     return joined(
@@ -144,8 +146,8 @@ def _batch(number: str, batch: FindingGroup[Alert], since: str) -> Line:
     )
 
 
-@lru_cache(4 * SHOWN)  # they are asked for at each picture, and change once a second
-def _head(number: str, alert: Alert, since: str, *, is_told: bool) -> Line:
+@lru_cache(4 * MAX_ALERTS)  # drawn with each frame, while their times change once a second
+def _head(number: str, alert: Alert, since: str, *, has_sentence: bool) -> Line:
     sure = "" if alert.is_sure else "probable "
     return joined(
         [
@@ -153,29 +155,29 @@ def _head(number: str, alert: Alert, since: str, *, is_told: bool) -> Line:
             line((f"{sure}{alert.title}", alert.ink)),
             line((since, "plain")) if since else (),
             line((alert.more, "warning")) if alert.more else (),
-            line(alert.sentence if is_told else (alert.where, "strong")),
+            line(alert.sentence if has_sentence else (alert.where, "strong")),
         ]
     )
 
 
 def _cut(sentence: list[Line]) -> list[Line]:
-    """Leave out what would push the table away; screen 3 has it all."""
-    if len(sentence) <= SENTENCE:
+    """Shorten a long sentence; screen 3 has all of it."""
+    if len(sentence) <= MAX_SENTENCE_LINES:
         return sentence
-    *kept, last = sentence[:SENTENCE]
+    *kept, last = sentence[:MAX_SENTENCE_LINES]
     return [*kept, (*last, Run(" …", "dim"))]
 
 
 def no_problems(report: Report, *, is_now: bool) -> Line:
-    """Say that nothing is wrong, and how far that can be known."""
+    """Return the line that is shown without alerts; it says which checks had no data."""
     if not is_now:
         if report.is_lost:
-            return line((" No problems were known when the connection was lost.", "unknown"))
-        return line((" Nothing was wrong then that could be seen.", "dim"))
+            return line((" No problems were known when the connection dropped.", "unknown"))
+        return line((" No problems were known at that time.", "dim"))
     if report.blind:
         blind = len({one.rule for one in report.blind})
         return line(
-            (" ✓ Nothing is wrong that can be seen.", "good"),
-            (f"  {count(blind, 'check')} could not look: see screen 3", "unknown"),
+            (" ✓ No problems found", "good"),
+            (f" · {count(blind, 'check')} had no data (3)", "unknown"),
         )
-    return line((" ✓ Nothing is wrong: no deadlock, no other finding.", "good"))
+    return line((" ✓ No problems found", "good"))

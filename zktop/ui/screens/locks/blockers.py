@@ -1,4 +1,7 @@
-"""Root blockers: who stands at the root of all waiting. A lock is never to blame, somebody is."""
+"""Root blockers: the clients that others wait for, and that wait for no other client.
+
+Also deadlocks: clients that wait for each other. Each has a line with the reason.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -18,16 +21,17 @@ from zktop.ui.screens.common.status_codes import SURE, ink_of, ink_of_deadlock
 from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, fitted, joined, line, right
 
-WHO: Final = 30
-NARROW: Final = 100
-LOOKED_AT: Final = 16  # holders of one lock
+WHO_CELLS: Final = 36
+WIDE_WHO_CELLS: Final = 46
+WIDE: Final = 100  # cells of the line
+MAX_HOLDERS: Final = 16  # of one lock that are searched
 
 
-Owner = Session | Text  # a session; the label of who holds by a node that has none
+Owner = Session | Text  # a session, or the label in a node without a session
 
 
 class Holding(NamedTuple):
-    """What somebody at the root of waiting holds, and what he calls himself."""
+    """A lock that a root blocker holds, its node there, and the label in it."""
 
     path: Text
     node: Text
@@ -38,16 +42,16 @@ Holders = Mapping[Owner, Holding]
 
 
 def holdings(locks: Iterable[Lock], wanted: AbstractSet[Owner]) -> dict[Owner, Holding]:
-    """Find what each of these holds: something that others wait for, where there is such.
+    """Find a lock that each of the wanted owners holds, if possible one that others wait for.
 
-    Locks with much waiting are best asked first.
+    The search ends early if the locks with the most waiting come first.
     """
     found: dict[Owner, Holding] = {}
     idle: dict[Owner, Holding] = {}
     for lock in locks:
         if len(found) == len(wanted):
             break
-        for member in lock.holders[:LOOKED_AT]:
+        for member in lock.holders[:MAX_HOLDERS]:
             owner = member.owner or member.label
             if owner is not None and owner in wanted:
                 known = found if lock.waiters else idle
@@ -56,13 +60,13 @@ def holdings(locks: Iterable[Lock], wanted: AbstractSet[Owner]) -> dict[Owner, H
 
 
 def owners_of(roots: Iterable[RootBlocker]) -> set[Owner]:
-    """Name those whose holdings are to be found."""
+    """Return the owners of root blockers whose locks are to be found."""
     actors = (root.actors[0] for root in roots if root.core is None)
     return {session_of(one) or Text(one.removeprefix(BY_NAME)) for one in actors}
 
 
 class Blocker(NamedTuple):
-    """One root blocker in words, and the page that tells more."""
+    """One root blocker as text, and the screen with more about it."""
 
     who: str
     why: str
@@ -75,7 +79,7 @@ class Blocker(NamedTuple):
 
 
 def blockers(report: Report, locks: Iterable[Lock], at_most: int) -> Iterator[Blocker]:
-    """Give those with the most waiting behind them."""
+    """Return the root blockers with the longest total wait behind them."""
     roots = report.blockers[:at_most]
     held = holdings(locks, owners_of(roots))
     return (_blocker(root, report, held) for root in roots)
@@ -85,9 +89,9 @@ def _blocker(root: RootBlocker, report: Report, held: Holders) -> Blocker:
     dead = next((one for one in report.deadlocks if set(root.actors) & set(one.actors)), None)
     if dead is not None and root.core is not None:
         is_sure = dead.confidence in SURE
-        said = "deadlock" if is_sure else "probable deadlock"
+        why = "deadlock" if is_sure else "probable deadlock"
         ink = ink_of_deadlock(dead)
-        return _made(root, _ring(dead), said, ink, "findings", Selection(case=dead.id))
+        return _made(root, _ring(dead), why, ink, "findings", Selection(case=dead.id))
     actor = root.actors[0]
     session = session_of(actor)
     if session is not None:
@@ -109,12 +113,12 @@ def _of_session(
 ) -> Blocker:
     name = report.client_names(session, held.label if held else None)
     bad = (one for one in report.findings if one.severity != "info")
-    said, ink = _why(one for one in bad if session in one.sessions) or _holding(held)
-    return _made(root, name, said, ink, "sessions", Selection(session=session))
+    why, ink = _why(one for one in bad if session in one.sessions) or _holding(held)
+    return _made(root, name, why, ink, "sessions", Selection(session=session))
 
 
 def _without_session(root: RootBlocker, actor: str, report: Report, held: Holders) -> Blocker:
-    """Name a node that no session owns, by itself or by who made it."""
+    """Describe a node that no session owns, by its name or by the label in it."""
     prefix = next(
         (one for one in (UNOWNED, STRANDED, UNKNOWN, BY_NAME) if actor.startswith(one)), ""
     )
@@ -127,23 +131,23 @@ def _without_session(root: RootBlocker, actor: str, report: Report, held: Holder
     else:
         return _made(root, rest, "holds", "plain", "locks", Selection())
     about = (f for f in report.findings if one.path in f.locks and one.node in f.nodes)
-    said, ink = _why(about) or _WITHOUT_SESSION.get(prefix) or _holding(one)
-    return _made(root, who, said, ink, "lock", Selection(path=one.path, node=one.node))
+    why, ink = _why(about) or _WITHOUT_SESSION.get(prefix) or _holding(one)
+    return _made(root, who, why, ink, "lock", Selection(path=one.path, node=one.node))
 
 
 _WITHOUT_SESSION: Final[dict[str, tuple[str, Ink]]] = {
-    UNOWNED: ("persistent node: no session's end removes it", "warning"),
-    STRANDED: ("stranded: its client failed; only the session's end removes it", "warning"),
-    UNKNOWN: ("its owner is hidden", "unknown"),
+    UNOWNED: ("persistent node: does not go away with any session", "warning"),
+    STRANDED: ("left behind by a failed client: goes away only with its session", "warning"),
+    UNKNOWN: ("owner unknown", "unknown"),
 }
 
 
 def _holding(held: Holding | None) -> tuple[str, Ink]:
-    return (f"holds {held.path}" if held else "goes before others in a queue"), "plain"
+    return (f"holds {held.path}" if held else "is ahead of others in a queue"), "plain"
 
 
 def _why(findings: Iterable[Finding]) -> tuple[str, Ink] | None:
-    """Take the worst that was found about it; findings come in that order."""
+    """Return the worst finding; findings come in that order."""
     finding = next((one for one in findings if one.severity != "info"), None)
     if finding is None:
         return None
@@ -157,9 +161,9 @@ def _made(
 
 
 def blocker_head(width: int) -> Line:
-    """Name the columns."""
+    """Draw the head of the pane."""
     who = _who(width)
-    title = " ROOT BLOCKERS (who, not which lock)"
+    title = " WHO IS BLOCKING"
     return joined(
         [
             fitted(line((title, "title")), who + 4),
@@ -171,7 +175,7 @@ def blocker_head(width: int) -> Line:
 
 
 def blocker_line(number: int, one: Blocker, width: int, *, is_ascii: bool = False) -> Line:
-    """Draw one of them."""
+    """Draw one root blocker."""
     bound = (">=" if is_ascii else "≥") if one.is_lower_bound else ""
     who = line((middle(one.who, _who(width) - 1), "strong"))
     return joined(
@@ -186,4 +190,4 @@ def blocker_line(number: int, one: Blocker, width: int, *, is_ascii: bool = Fals
 
 
 def _who(width: int) -> int:
-    return WHO + 6 if width < NARROW else WHO + 16
+    return WHO_CELLS if width < WIDE else WIDE_WHO_CELLS

@@ -62,7 +62,7 @@ class LockCells(NamedTuple):
         if holder.znode.stat is None and not holder.label:
             return (letter, Run(f"?{more}", "unknown"))
         if not holder.owner and not holder.releases:
-            name = f"nobody ({holder.label or 'persistent'})"
+            name = f"no owner ({holder.label or 'persistent'})"
             return (letter, Run(name + more, "warning"))
         ink: Ink = "ours" if holder.owner in self.report.ours else "holds"
         name = self.report.client_names(holder.owner, holder.label)

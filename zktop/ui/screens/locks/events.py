@@ -1,4 +1,4 @@
-"""What happened lately, a line each, the newest first."""
+"""The newest events of all locks, one line each."""
 
 from collections.abc import Iterable, Iterator
 from heapq import merge
@@ -20,24 +20,25 @@ from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, line
 
 SIGNS: Final[dict[EventKind, tuple[str, str, Ink]]] = {
-    "lock-appeared": ("+", "the lock is new", "info"),
+    "lock-appeared": ("+", "lock created", "info"),
     "queued": ("+", "queued", "waits"),
-    "acquired": ("*", "got it", "holds"),
+    "acquired": ("*", "acquired it", "holds"),
     "released": ("-", "released it", "plain"),
     "abandoned": ("-", "gave up waiting", "warning"),
-    "expired": ("x", "is gone: its session expired", "warning"),
-    "reordered": ("~", "lost its place to a lower number", "warning"),
-    "missed": ("?", "too quick to be seen:", "unknown"),
-    "lock-vanished": ("-", "the lock is gone", "info"),
+    "expired": ("x", "expired", "warning"),
+    "reordered": ("~", "moved back: a lower number came", "warning"),
+    "missed": ("?", "too fast to see:", "unknown"),
+    "lock-vanished": ("-", "lock deleted", "info"),
 }
-PATH, WIDE_PATH, WIDE = 24, 56, 160  # cells
+PATH_CELLS, WIDE_PATH_CELLS = 24, 56
+WIDE: Final = 160  # cells of the line
 AT_ONCE_MS: Final = 5
-ITSELF: Final = "."  # the node that is the lock: called the same whoever makes it
-GLIMPSE: Final = 2_000  # events that are looked through, at most, for the newest before a moment
+ITSELF: Final = "."  # the node of a lock that is a single node
+MAX_SEARCHED: Final = 2_000  # events, for the newest before a moment
 
 
 class EventLine(NamedTuple):
-    """One thing that happened, and what it leads to."""
+    """One event as a line, and the screen that it opens."""
 
     at: Millis
     drawn: Line
@@ -46,17 +47,19 @@ class EventLine(NamedTuple):
 
 
 def event_lines(tape: Tape, report: Report, at_most: int, width: int = 0) -> list[EventLine]:
-    """Give the newest of what had happened by the moment of this report."""
-    now, path = report.now, WIDE_PATH if width >= WIDE else PATH
-    known = _introduced(islice(tape.events_until(now), GLIMPSE), report)
-    told = (_entry(one, report.client_names, path) for one in known if one.at <= now)
-    rings = sorted(_of_cases(tape.deadlocks.values(), now), key=lambda one: one.at, reverse=True)
-    both = merge(told, rings, key=lambda one: one.at, reverse=True)
+    """Return the newest events before this report: of locks, and of deadlocks."""
+    now, path = report.now, WIDE_PATH_CELLS if width >= WIDE else PATH_CELLS
+    known = _with_owners(islice(tape.events_until(now), MAX_SEARCHED), report)
+    lines = (_event_line(one, report.client_names, path) for one in known if one.at <= now)
+    deadlocks = sorted(
+        _deadlock_lines(tape.deadlocks.values(), now), key=lambda one: one.at, reverse=True
+    )
+    both = merge(lines, deadlocks, key=lambda one: one.at, reverse=True)
     return list(islice(both, at_most))
 
 
-def _introduced(newest_first: Iterable[Event], report: Report) -> Iterator[Event]:
-    """Put in whose place it was where that was read later than it happened."""
+def _with_owners(newest_first: Iterable[Event], report: Report) -> Iterator[Event]:
+    """Complete events whose owner was read later than the event happened."""
     later: dict[tuple[Text, Text], Event] = {}
     for one in newest_first:
         if one.node is None or one.node == ITSELF:
@@ -72,7 +75,7 @@ def _introduced(newest_first: Iterable[Event], report: Report) -> Iterator[Event
             yield replace(one, session=member.owner, owner=member.label) if member else one
 
 
-def _entry(event: Event, client_names: ClientNames, width: int) -> EventLine:
+def _event_line(event: Event, client_names: ClientNames, width: int) -> EventLine:
     sign, what, ink = SIGNS[event.event]
     path = event.lock if len(event.lock) <= width else "…" + event.lock[1 - width :]
     drawn = line(
@@ -96,31 +99,31 @@ def _who(event: Event, client_names: ClientNames) -> str:
 
 def _more(event: Event) -> str:
     if event.event == "missed":
-        creates = count(event.creates or 0, "place was", "places were") + " made"
-        return f" {creates}, {event.deletes or 0} taken away"
+        creates = count(event.creates or 0, "node") + " created"
+        return f" {creates}, {event.deletes or 0} deleted"
     if event.held is not None:
         return f" after {span(event.held)}"
     if event.waited is not None and event.event == "acquired" and event.waited.ms < AT_ONCE_MS:
-        return " at once"
+        return ""
     if event.waited is not None and event.event != "queued":
-        return f" after {span(event.waited)} of waiting"
+        return f" after {span(event.waited)}"
     return ""
 
 
 def span(length: Elapsed) -> str:
-    """Write how long something lasted, and how well that is known."""
+    """Write how long something lasted; "at least" if its start was not seen."""
     return ("" if length.measure == "exact" else "at least ") + spoken(length.ms / 1000)
 
 
-def _of_cases(cases: Iterable[DeadlockRecord], now: Millis) -> Iterator[EventLine]:
-    """Tell of deadlocks: when they were seen for the first time, and when they were over."""
+def _deadlock_lines(cases: Iterable[DeadlockRecord], now: Millis) -> Iterator[EventLine]:
+    """Return a line when a deadlock was first seen, and one when it was over."""
     for case in cases:
         where, subject = several(case.deadlock.locks), Selection(case=case.deadlock.id)
-        told: tuple[tuple[Millis | None, str, str, Ink], ...] = (
+        lines: tuple[tuple[Millis | None, str, str, Ink], ...] = (
             (case.confirmed_at, "!!", "DEADLOCK seen: ", ink_of_deadlock(case.deadlock)),
-            (case.over_at, "ok", "deadlock is over: ", "good"),
+            (case.over_at, "ok", "deadlock over: ", "good"),
         )
-        for at, sign, what, ink in told:
+        for at, sign, what, ink in lines:
             if at is not None and at <= now:
                 drawn = line((f" {time_ms(at)}  ", "dim"), (f"{sign:<3}", ink), (what, ink), where)
                 yield EventLine(at, drawn, "findings", subject)

@@ -190,7 +190,7 @@ class LocksScreen(Page):
         self._reorder.now()
 
     def on_resize(self) -> None:
-        """Give the panes other heights."""
+        """Draw the panes with their new heights."""
         if self._state is not None:
             self.show(self._state)
 

@@ -1,4 +1,4 @@
-"""How long ago a session was heard of, against the time after which it is given up."""
+"""Draws the silence of a session: as a bar of its timeout, and as a strip of contacts."""
 
 from collections.abc import Iterable
 
@@ -8,13 +8,14 @@ from zktop.model.world.ensemble import ExpiryWindow
 from zktop.ui.screens.common.format import time_s
 from zktop.ui.styled_text import Ink, Line, Run, line
 
-BAR = 10  # cells between the brackets
-OWN_LIBRARY = 2 / 3  # of its timeout: then its client library gives the server up by itself
+BAR_CELLS = 10  # between the brackets
+LIBRARY_GIVES_UP = 2 / 3  # of the timeout: the client then looks for another server
+MINUTES_FROM_S = 100  # no seconds from here on
 UNKNOWN_LINE: Line = line(("?", "unknown"))
 
 
 def bar(silent_ms: int | None, timeout_ms: int | None) -> Line:
-    """Draw the silence as a part of the timeout; the mark is where its own library gives up.
+    """Draw how much of the timeout has passed; the mark is where the client library gives up.
 
     >>> from zktop.ui.styled_text import text_of
     >>> text_of(bar(21_000, 30_000)), text_of(bar(2_000, 30_000)), text_of(bar(None, 30_000))
@@ -23,23 +24,23 @@ def bar(silent_ms: int | None, timeout_ms: int | None) -> Line:
     if silent_ms is None or not timeout_ms:
         return UNKNOWN_LINE
     share = silent_ms / timeout_ms
-    filled = min(BAR, max(round(share * BAR), 1 if silent_ms else 0))
-    cells = ["#"] * filled + ["."] * (BAR - filled)
-    mark = int(OWN_LIBRARY * BAR)
+    filled = min(BAR_CELLS, max(round(share * BAR_CELLS), 1 if silent_ms else 0))
+    cells = ["#"] * filled + ["."] * (BAR_CELLS - filled)
+    mark = int(LIBRARY_GIVES_UP * BAR_CELLS)
     if filled <= mark:
         cells[mark] = ":"
     return (Run(f"[{''.join(cells)}]", ink_of(share)),)
 
 
 def ink_of(share: float) -> Ink:
-    """Give the ink of how much of the timeout has passed in silence."""
-    if share >= OWN_LIBRARY:
+    """Return the ink for the share of the timeout that has passed in silence."""
+    if share >= LIBRARY_GIVES_UP:
         return "critical"
     return "warning" if share >= 1 / 2 else "good"
 
 
 def left(span: ExpiryWindow | None) -> str:
-    """Write in how long a session expires, should it stay silent.
+    """Write in how long a session expires if it stays silent.
 
     >>> left(ExpiryWindow(9_000, 11_000)), left(ExpiryWindow(0, 13_000)), left(None)
     ('9..11s', '0..13s', '?')
@@ -49,11 +50,11 @@ def left(span: ExpiryWindow | None) -> str:
     if span is None:
         return "?"
     if not span.high:
-        return "due"  # by its server's last table
+        return "due"  # according to the last table of its server
     low, high = span.low // 1000, -(-span.high // 1000)
     if high - low <= 1:
         return spoken(span.low / 1000)
-    if high >= 100:  # noqa: PLR2004  minutes: seconds do not matter
+    if high >= MINUTES_FROM_S:
         return spoken(high)
     return f"{low}..{high}s"
 
@@ -65,9 +66,9 @@ def strip(
     expires_in: ExpiryWindow | None,
     width: int,
 ) -> list[Line]:
-    """Draw one mark for each contact, and what comes when there is none any more.
+    """Draw a timeline with one mark per contact, and when the session expires without any.
 
-    The line below names the marks; a column is the same time everywhere.
+    The second line names the marks, the third explains the scale.
     """
     ahead = max(expires_in.high if expires_in else timeout_ms, 1000)
     column = max(100, -(-(timeout_ms + ahead) // max(10, width)))
@@ -81,7 +82,7 @@ def strip(
     named = [" "] * width
     _name(named, past, "now")
     if known:
-        mark = past + (max(known) + round(timeout_ms * OWN_LIBRARY) - now) // column
+        mark = past + (max(known) + round(timeout_ms * LIBRARY_GIVES_UP) - now) // column
         _mark(cells, named, mark, "2/3")
     if expires_in is not None:
         _mark(cells, named, past + expires_in.high // column, "expires")
@@ -89,7 +90,7 @@ def strip(
     return [
         line(("".join(cells), "plain")),
         line(("".join(named).rstrip(), "dim")),
-        line((f"p = heard of, as far as the tables tell; one column = {each}", "dim")),
+        line((f"p = last contact (server data), {each} per column", "dim")),
     ]
 
 
@@ -100,7 +101,7 @@ def _mark(cells: list[str], named: list[str], place: int, name: str) -> None:
 
 
 def _name(named: list[str], place: int, name: str) -> None:
-    """Write a name below its mark, where there is room for it and a blank beside it."""
+    """Write a name below its mark if it fits there with a blank on each side."""
     start = min(max(0, place - len(name) // 2), len(named) - len(name))
     around = range(max(0, start - 1), min(len(named), start + len(name) + 1))
     if start >= 0 and all(named[at] == " " for at in around):
@@ -108,7 +109,7 @@ def _name(named: list[str], place: int, name: str) -> None:
 
 
 def expires_at(now: Millis, span: ExpiryWindow | None) -> str:
-    """Say when it expires, should it stay silent.
+    """Write the time of day at which a session expires if it stays silent.
 
     >>> expires_at(1769860800000, ExpiryWindow(9_000, 11_000)), expires_at(0, None)
     ('12:00:09 to 12:00:11', 'unknown')

@@ -1,6 +1,6 @@
-"""One session in detail: what it holds and waits for, and what happens when it dies.
+"""One session in detail: its locks, contacts and findings, and what happens if it dies.
 
-Other sessions of the same name: those of a process that was started again are told here.
+Also other sessions with the same name: a restarted process may wait for its own earlier session.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,10 +16,11 @@ from zktop.model.text import Text
 from zktop.ui.screens.common.format import age, time_ms, time_s
 from zktop.ui.screens.common.status_codes import ink_of
 from zktop.ui.screens.locks.events import span
+from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.screens.sessions.contact_bar import expires_at, left, strip
 from zktop.ui.screens.sessions.if_it_dies import (
-    LOOKED_AT,
-    SHOWN,
+    MAX_LOCKS,
+    MAX_MEMBERS,
     blast,
     foremost,
     if_it_dies,
@@ -30,41 +31,41 @@ from zktop.ui.screens.sessions.if_it_dies import (
 from zktop.ui.screens.sessions.rows import SessionRow
 from zktop.ui.styled_text import Ink, Line, Run, line, wrapped
 
-TOLD: Final = 2  # sessions, one by one
-GLIMPSE: Final = 5_000  # events that are looked through for an earlier life
+MAX_NAMESAKES: Final = 2  # listed one by one
+MAX_EVENTS_SEARCHED: Final = 5_000  # for an expired session of the same name
 
-Told = tuple[str, Text | None, Ink]  # a sentence, the lock that it is about, and how bad it is
+Sentence = tuple[str, Text | None, Ink]  # with the lock that it is about
 
 
-def earlier(row: SessionRow, past: Iterable[Event]) -> Iterator[Told]:
-    """Tell of others of this name: with places in its locks, or expired not long ago."""
+def earlier(row: SessionRow, past: Iterable[Event]) -> Iterator[Sentence]:
+    """Describe other sessions of this name: in the same locks, or expired lately."""
     if row.name is None:
         return
     connected = 0
-    lost: list[Told] = []
+    lost: list[Sentence] = []
     for path, member, own in _others(row):
-        told = _told(row, path, member, own)
-        if told is None:
+        sentence = _if_not_connected(row, path, member, own)
+        if sentence is None:
             connected += 1
         else:
-            lost.append(told)
-    yield from lost[:TOLD]
-    if len(lost) > TOLD:
-        yield f"... and {len(lost) - TOLD} more without a connection", None, "warning"
+            lost.append(sentence)
+    yield from lost[:MAX_NAMESAKES]
+    if len(lost) > MAX_NAMESAKES:
+        yield f"... and {len(lost) - MAX_NAMESAKES} more without a connection", None, "warning"
     if connected:
-        more = count(connected, "more session is", "more sessions are")
-        yield f"{more} in the same locks, and connected: others beside it", None, "dim"
+        others = count(connected, "other live session")
+        yield f"{others} with this name in these locks", None, "dim"
     yield from _expired(row, past)
 
 
 def _others(row: SessionRow) -> Iterator[tuple[Text, Member, Member]]:
-    """Find the places of others of this name in its locks, each session once."""
+    """Find the nodes of other sessions of this name in its locks, one per session."""
     report, known = row.report, {row.session}
     holds, waits = row.locks.holds, row.locks.waits
-    for path, own in islice(chain(holds.items(), waits.items()), SHOWN):
+    for path, own in islice(chain(holds.items(), waits.items()), MAX_LOCKS):
         part = report.parts.get(path)
         for member in (
-            (*part.lock.holders[:LOOKED_AT], *part.lock.waiters[:LOOKED_AT]) if part else ()
+            (*part.lock.holders[:MAX_MEMBERS], *part.lock.waiters[:MAX_MEMBERS]) if part else ()
         ):
             if not member.owner or member.owner in known:
                 continue
@@ -73,28 +74,28 @@ def _others(row: SessionRow) -> Iterator[tuple[Text, Member, Member]]:
                 yield path, member, own
 
 
-def _told(row: SessionRow, path: Text, member: Member, own: Member) -> Told | None:
-    """Tell of one that is not connected; None where it is."""
+def _if_not_connected(row: SessionRow, path: Text, member: Member, own: Member) -> Sentence | None:
+    """Describe a session of the same name; None if it is connected."""
     report, other = row.report, member.owner
-    is_there = report.ensemble.connected(other, member.czxid)
-    if is_there:
+    is_connected = report.ensemble.connected(other, member.czxid)
+    if is_connected:
         return None
     holders = report.parts[path].lock.holders
     does = "holds" if any(one.node == member.node for one in holders) else "waits for"
     when = "earlier" if member.czxid < own.czxid else "later"
-    told = f"{when}: {session_text(other)} {does} {path}"
-    if is_there is None:
-        return f"{told}; whether it is connected cannot be seen", path, "unknown"
+    text = f"{when}: {session_text(other)} {does} {path}"
+    if is_connected is None:
+        return f"{text}; connection unknown", path, "unknown"
     until = left(report.ensemble.expires_in(other, report.now))
-    return f"{told}, connected to no server; its place goes in {until}", path, "warning"
+    return f"{text}, not connected; its request ends in {until}", path, "warning"
 
 
-def _expired(row: SessionRow, past: Iterable[Event]) -> Iterator[Told]:
-    """Tell of the newest one that expired, and what it had had."""
+def _expired(row: SessionRow, past: Iterable[Event]) -> Iterator[Sentence]:
+    """Describe the session of this name that expired last, and what it had."""
     naming = row.report.owner_name
     ends = [
         one
-        for one in islice(past, GLIMPSE)
+        for one in islice(past, MAX_EVENTS_SEARCHED)
         if one.event == "expired"
         and one.session != row.session
         and naming(one.session or 0, one.owner) == row.name
@@ -110,24 +111,22 @@ def _expired(row: SessionRow, past: Iterable[Event]) -> Iterator[Told]:
         if held
         else f"waited for {several(one.lock for one in newest)}"
     )
-    told = (
-        f"earlier: {session_text(first.session or 0)} expired at {time_s(first.at)}; it had {what}"
-    )
-    yield told, first.lock, "plain"
+    expired = f"{session_text(first.session or 0)} expired at {time_s(first.at)}"
+    yield f"earlier: {expired}; it {what}", first.lock, "plain"
 
 
-LETTERS: Final = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}
 VERDICTS: Final[dict[str, tuple[str, Ink]]] = {
-    "confirmed": ("watches what it must", "good"),
+    "confirmed": ("watch OK", "good"),
     "elsewhere": ("WATCHES ELSEWHERE", "critical"),
     "missing": ("NO WATCH", "critical"),
-    "invisible": ("its watch cannot be seen", "unknown"),
-    "unknown": ("its watches are unknown", "unknown"),
-    "early": ("its watch was not looked for yet", "unknown"),
-    "none-needed": ("needs no watch", "dim"),
+    "invisible": ("watch not visible", "unknown"),
+    "unknown": ("watch unknown", "unknown"),
+    "early": ("watch not checked yet", "unknown"),
+    "none-needed": ("no watch needed", "dim"),
 }
-LABEL: Final = 11
-WATCHED: Final = 6
+LABEL_CELLS: Final = 11
+MAX_WATCHES: Final = 6
+MAX_STRIP_CELLS: Final = 100
 
 SessionDetails = tuple[list[Line], list[Text | None]]
 
@@ -140,9 +139,9 @@ def details(
     *,
     is_ascii: bool,
 ) -> SessionDetails:
-    """Draw one session; beside the lines, the lock that each line is about.
+    """Draw one session; return the lines, and the lock that each line opens.
 
-    `past` is what had happened by then, newest first.
+    `past` are the events before this moment, newest first.
     """
     made = _Lines(width)
     made.add(_head(row))
@@ -157,8 +156,8 @@ def details(
     made.put("", blast(row))
     for path, text in if_it_wakes_late(row):
         made.put("wakes late", text, path)
-    for number, told in enumerate(earlier(row, past)):
-        made.put("" if number else "same name", *told)
+    for number, known in enumerate(earlier(row, past)):
+        made.put("" if number else "same name", *known)
     for case in row.risk.cases:
         sentence = f"{case.sentence} ({case.rule}, {case.confidence})"
         made.put("finding", sentence, case.lock, ink_of(case))
@@ -174,7 +173,7 @@ def _host(made: "_Lines", row: SessionRow) -> None:
 
 
 class _Lines:
-    """Lines with a label at their left, and what each is about."""
+    """Lines with a label on the left, and the lock that each is about."""
 
     def __init__(self, width: int) -> None:
         self._width = width
@@ -186,11 +185,11 @@ class _Lines:
         self.targets.append(about)
 
     def labelled(self, label: str, drawn: Line, about: Text | None = None) -> None:
-        before = f"  {label:<{LABEL}}"
+        before = f"  {label:<{LABEL_CELLS}}"
         self.add((Run(before, "dim"), *drawn), about)
 
     def put(self, label: str, text: str, about: Text | None = None, ink: Ink = "plain") -> None:
-        room = self._width - LABEL - 3
+        room = self._width - LABEL_CELLS - 3
         for number, folded in enumerate(wrapped(text, room, ink)):
             self.labelled("" if number else label, folded, about if not number else None)
 
@@ -201,7 +200,7 @@ def _head(row: SessionRow) -> Line:
     if row.name:
         pieces.append(Run(f"  {row.name}", "ours" if row.is_ours else "strong"))
     if row.is_ours:
-        pieces.append(Run("  (a contender of ours)", "ours"))
+        pieces.append(Run("  (demo client)", "ours"))
     if presence is not None:
         pieces.append(Run(f"  from {presence.client} on {presence.server}"))
         if presence.established is not None:
@@ -216,13 +215,13 @@ def _places(made: _Lines, row: SessionRow, *, is_ascii: bool) -> None:
     places, report = row.locks, row.report
     held = {path: places.holds[path] for path in foremost(row)}
     for label, known in (("holds", held), ("waits for", places.waits)):
-        for path, member in islice(known.items(), SHOWN):
+        for path, member in islice(known.items(), MAX_LOCKS):
             view = report.view(path)
             if view is not None:
                 made.labelled(label, _place(view, member, report.now, is_ascii=is_ascii), path)
-                label = ""  # noqa: PLW2901  once is enough
-        if len(known) > SHOWN:
-            made.put("", f"... and {count(len(known) - SHOWN, 'more lock')}")
+                label = ""  # noqa: PLW2901  only on the first line
+        if len(known) > MAX_LOCKS:
+            made.put("", f"... and {count(len(known) - MAX_LOCKS, 'more lock')}")
         if not known:
             made.labelled(label, line(("-", "dim")))
 
@@ -230,29 +229,33 @@ def _places(made: _Lines, row: SessionRow, *, is_ascii: bool) -> None:
 def _place(view: LockView, member: Member, now: Millis, *, is_ascii: bool) -> Line:
     one = view.contender(member)
     since = age(one.since, one.since_is, now, is_ascii=is_ascii)
+    ink: Ink = "holds" if one.state == "holds" else "waits"
     said: list[Run] = [
-        Run(f"{LETTERS[one.mode]} {view.lock.path}", "holds" if one.state == "holds" else "waits"),
+        Run(
+            f"{MODE_LETTERS[one.mode]} {view.lock.path}",
+            "holds" if one.state == "holds" else "waits",
+        ),
         Run(f" {short(member.node)}", "dim"),
         Run(f"  {since}", "strong"),
     ]
     if one.state == "holds":
         usual = view.history.usual_hold
         if usual is not None:
-            said.append(Run(f", 99 of 100 holds last less than {usual[1] / 1000:g}s", "dim"))
+            said.append(Run(f", p99 hold {usual[1] / 1000:g}s", "dim"))
         behind = len(view.lock.waiters) + len(view.watch_check.crowd)
-        ink: Ink = "waits" if behind else "dim"
-        said.append(Run(f"  {count(behind, 'waits', 'wait') if behind else 'nobody'} behind", ink))
+        ink = "waits" if behind else "dim"
+        said.append(Run(f"  {count(behind, 'client') if behind else 'no client'} behind", ink))
         return tuple(said)
     ahead = _ahead(one.blocked_by, one.ahead)
     is_early = one.verdict == "unknown" and one.actual is not None  # its table is older than it
     word, ink = VERDICTS["early" if is_early else one.verdict]
-    state = {"standby": "stands by", "pending": "on its way in"}.get(one.state, f"behind {ahead}")
+    state = {"standby": "stands by", "pending": "not queued yet"}.get(one.state, f"behind {ahead}")
     return (*said, Run(f"  {state}"), Run(f"  {word}", ink))
 
 
 def _ahead(nodes: Sequence[Text], many: int) -> str:
     if not nodes:
-        return "nobody that is known"
+        return "an unknown client"
     name = nodes[-1].rpartition("/")[2]  # the nearest
     number = name[-10:] if name[-9:].isdigit() else short(name)
     return f"{number}, {many - 1} more" if many > 1 else number
@@ -261,11 +264,11 @@ def _ahead(nodes: Sequence[Text], many: int) -> str:
 def _watched(row: SessionRow) -> str:
     watched = row.report.ensemble.watched(row.session)
     if watched is None:
-        return "unknown: no watch table of its server could be read"
+        return "unknown: its server gave no watch table"
     if not watched:
-        return "nothing that a table shows (child watches are never in it)"
-    shown = [short(path) for path in sorted(watched)[:WATCHED]]
-    more = f" and {len(watched) - WATCHED} more" if len(watched) > WATCHED else ""
+        return "none in the server tables (child watches are never listed)"
+    shown = [short(path) for path in sorted(watched)[:MAX_WATCHES]]
+    more = f" and {len(watched) - MAX_WATCHES} more" if len(watched) > MAX_WATCHES else ""
     return ", ".join(shown) + more
 
 
@@ -273,20 +276,20 @@ def _contact(made: _Lines, row: SessionRow, contacts: Iterable[Millis]) -> None:
     report = row.report
     presence, timeout, span = row.presence, report.ensemble.timeout_ms(row.session), row.expires_in
     if presence is None or timeout is None or presence.contact is None:
-        why = "no server says when it was heard of"
+        why = "unknown: not in the server tables"
         if report.ensemble.gone(row.session, row.locks.newest):
-            why = f"connected to no server; expires in {left(span)} unless it comes back"
+            why = f"not connected; expires in {left(span)} unless it reconnects"
         made.put("contact", why, None, "unknown" if span is None else "critical")
         return
     known = sorted({*contacts, presence.contact})
     for number, drawn in enumerate(strip(known, report.now, timeout, span, made_width(made))):
         made.labelled("" if number else "contact", drawn)
     if span is not None:
-        in_how_long = f"in {left(span)}" if span.high else "due, by the last table of its server"
-        when = f"{expires_at(report.now, span)} ({in_how_long}), should it stay silent"
+        in_how_long = f"in {left(span)}" if span.high else "due, by the last server table"
+        when = f"{expires_at(report.now, span)} ({in_how_long}) unless it reconnects"
         made.put("expires", when)
 
 
 def made_width(made: _Lines) -> int:
-    """Give the cells that a strip may take beside its label."""
-    return max(20, min(made._width - LABEL - 3, 100))  # noqa: SLF001  its own kind
+    """Return the width of a strip beside its label."""
+    return max(20, min(made._width - LABEL_CELLS - 3, MAX_STRIP_CELLS))  # noqa: SLF001  its own kind

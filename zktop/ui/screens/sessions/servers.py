@@ -1,4 +1,4 @@
-"""The members of the ensemble, a row each: what they tell of themselves, and what they hide."""
+"""The servers of the ensemble, one row each: their figures, and the tables that they give."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -28,23 +28,23 @@ SHORT: Final[dict[TableKind, str]] = {
 
 
 class ServerRow(msgspec.Struct, frozen=True, eq=False):
-    """One server, beside the others."""
+    """One server, compared with the others."""
 
     tables: ServerTables
     figures: Server
-    lag: int | None  # transactions behind the newest of all; None: not told, or another term
-    rates: tuple[float, float] | None  # packets received and sent a second
-    out_ms: int | None  # for how long it has not served
-    missing: tuple[tuple[TableKind, Text], ...]  # tables that it did not give, and why
+    lag: int | None  # transactions behind the newest server; None: unknown, or another epoch
+    rates: tuple[float, float] | None  # packets received and sent per second
+    out_ms: int | None  # for how long it has been down
+    missing: tuple[tuple[TableKind, Text], ...]  # tables that it does not give, and why
 
     @property
     def name(self) -> Text:
-        """Its address."""
+        """The address of the server."""
         return self.tables.server
 
 
 def server_rows(report: Report, rates: PacketRates) -> list[ServerRow]:
-    """Give the servers, the leader first."""
+    """Return the servers, the leader first."""
     ensemble = report.ensemble
     newest = newest_of(ensemble.servers)
     rows = [_row(one, newest, rates, report) for one in ensemble.tables]
@@ -70,7 +70,7 @@ def _is_led(row: ServerRow) -> bool:
     return row.figures.mode not in ("leader", "standalone")
 
 
-def _told(value: object, ink: Ink = "plain") -> Line:
+def _or_unknown(value: object, ink: Ink = "plain") -> Line:
     return line(("?", "unknown")) if value is None else line((str(value), ink))
 
 
@@ -80,7 +80,7 @@ def _mode(row: ServerRow) -> Line:
         return line(outage(state, row.out_ms))
     if state == "unreached":
         return line((state, "unknown"))
-    return _told(mode.upper() if mode == "leader" else mode, "strong" if mode else "plain")
+    return _or_unknown(mode.upper() if mode == "leader" else mode, "strong" if mode else "plain")
 
 
 def _watches(row: ServerRow) -> Line:
@@ -90,8 +90,8 @@ def _watches(row: ServerRow) -> Line:
 
 
 def _latency(row: ServerRow) -> Line:
-    told = row.figures.latency_ms
-    return _told("/".join(f"{value:.3g}" for value in told) if told else None)
+    latency = row.figures.latency_ms
+    return _or_unknown("/".join(f"{value:.3g}" for value in latency) if latency else None)
 
 
 def _rate(row: ServerRow, place: int) -> Line:
@@ -110,7 +110,7 @@ def _note(row: ServerRow) -> Line:
     if row.figures.state == "unreached":
         return line((f"never answered: {row.figures.why}", "unknown"))
     if row.figures.why:
-        return line((f"gives no figures: {row.figures.why}", "warning"))
+        return line((f"no figures: {row.figures.why}", "warning"))
     hidden = [f"no {TABLE_NAMES[table]}: {why}" for table, why in row.missing]
     return line(("; ".join(hidden), "unknown")) if hidden else line(("-", "dim"))
 
@@ -122,9 +122,9 @@ def _number(value: float | None) -> float:
 COLUMNS: Final[Sequence[Column[ServerRow]]] = (
     Column("SERVER", 15, lambda row: line((row.name, "strong")), lambda row: row.name, share=1),
     Column("MODE", 10, _mode, lambda row: row.figures.mode or ""),
-    Column("LAG", 5, lambda row: _told(row.lag), lambda row: _number(row.lag), at_right=True,
+    Column("LAG", 5, lambda row: _or_unknown(row.lag), lambda row: _number(row.lag), at_right=True,
            rank=3, descending=True),
-    Column("CONNS", 6, lambda row: _told(row.figures.connections),
+    Column("CONNS", 6, lambda row: _or_unknown(row.figures.connections),
            lambda row: _number(row.figures.connections), at_right=True, descending=True),
     Column("WATCHES", 9, _watches, lambda row: _number(row.figures.watches), at_right=True,
            rank=1, descending=True),
@@ -137,11 +137,11 @@ COLUMNS: Final[Sequence[Column[ServerRow]]] = (
     Column("MIN/AVG/MAX ms", 14, _latency,
            lambda row: _number(row.figures.latency_ms[2] if row.figures.latency_ms else None),
            at_right=True, rank=2, descending=True),
-    Column("OUTST", 6, lambda row: _told(row.figures.outstanding),
+    Column("OUTST", 6, lambda row: _or_unknown(row.figures.outstanding),
            lambda row: _number(row.figures.outstanding), at_right=True, rank=7, descending=True),
-    Column("ZNODES", 7, lambda row: _told(row.figures.znodes),
+    Column("ZNODES", 7, lambda row: _or_unknown(row.figures.znodes),
            lambda row: _number(row.figures.znodes), at_right=True, rank=8, descending=True),
-    Column("VERSION", 14, lambda row: _told(_version(row.figures)),
+    Column("VERSION", 14, lambda row: _or_unknown(_version(row.figures)),
            lambda row: row.figures.version or "", rank=9),
     Column("TABLES", 17, _tables, lambda row: len(row.missing), rank=4),
     Column("NOTE", 6, _note, None, rank=10, share=2),
@@ -149,7 +149,7 @@ COLUMNS: Final[Sequence[Column[ServerRow]]] = (
 
 
 def _version(server: Server) -> str | None:
-    """Give the number alone, and in front of it the name of a server that is not ZooKeeper.
+    """Return the version number, after the name of a server that is not ZooKeeper.
 
     >>> _version(Server(zxid=0, at=0, server="a", version="3.8.0-5a02a05, built on 2022-02-25"))
     '3.8.0'
@@ -164,36 +164,34 @@ def _version(server: Server) -> str | None:
 
 
 def blindness(report: Report, *, is_live: bool) -> list[Line]:
-    """Say what cannot be seen of the servers, and what is lost by it; nothing when all is seen."""
+    """Return the lines that say which server tables are missing, and what zktop cannot see."""
     sees = report.ensemble.visibility
     if not report.ensemble.tables:
-        why = (
-            "no server was asked for its tables yet" if is_live else "no server's tables are here"
-        )
+        why = "not read yet" if is_live else "not in this recording"
         return [line((f" NO SERVER TABLES: {why}, or --introspect is off.", "unknown")), _LOST]
     if sees.sessions == sees.watches == sees.expiry == "none":
         return [*_why_none(report), _LOST]
     blind = {one.table for one in report.ensemble.blind_spots}
     lost = [text for table, text in _LOSSES.items() if table in blind]
-    return [line((f" BLIND: {'; '.join(lost)}.", "unknown"))] if lost else []
+    return [line((f" MISSING: {'; '.join(lost)}.", "unknown"))] if lost else []
 
 
 def _why_none(report: Report) -> Iterator[Line]:
-    """Say why no server gives a table, and what the servers' configuration lacks."""
+    """Explain why no server gives a table, and what to add to the servers' configuration."""
     whys = [one.why for one in report.ensemble.blind_spots]
     if any("whitelist" in why for why in whys):
         yield line((" NO SERVER TABLES: the servers refuse them. Add to zoo.cfg:", "unknown"))
         yield line((f"   4lw.commands.whitelist={NEEDED_WORDS}", "strong"))
     else:
-        yield line((f" NO SERVER TABLES: {next(iter(whys), 'no server gave any')}.", "unknown"))
+        yield line((f" NO SERVER TABLES: {next(iter(whys), 'no server gave one')}.", "unknown"))
 
 
 NEEDED_WORDS: Final = "srvr,mntr,conf,cons,dump,wchs,wchc"
 _LOST: Final = line(
-    (" Lost: contact, expiry, watches, clients. What znodes tell is shown: holds, waits.", "dim")
+    (" Unknown: contact, expiry, watches, clients. Locks held and waited for are known.", "dim")
 )
 _LOSSES: Final[dict[TableKind, str]] = {
-    "connections": "some clients, their contact and silence are unknown",
-    "watches": "some watches are unknown, so lost wake-ups may be missed",
-    "expiry": "when sessions expire is only estimated",
+    "connections": "connection tables (some clients and their contacts are unknown)",
+    "watches": "watch tables (lost wake-ups may not be detected)",
+    "expiry": "expiry tables (expiry times are estimates)",
 }

@@ -49,7 +49,7 @@ def group_waiters(
     """Give those that are shown alone, then the waiters: a crew where the first of it was.
 
     >>> group_waiters([7], [1, 7, 2, 3, 4], {1: "api-1", 2: "pick-2", 3: "api-3", 4: "api-5"}.get)
-    [7, Crew(name='api-*', sessions=(1, 3, 4)), 2]
+    [7, WaiterGroup(name='api-*', sessions=(1, 3, 4)), 2]
     """
     families: dict[str, list[Session]] = {}
     others = dict.fromkeys(waiters)
