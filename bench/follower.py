@@ -49,7 +49,7 @@ def follow(over: threading.Event) -> None:
     plan = Plan(roots=(f"{ROOT}/{BELOW}",), introspect=False)
     settings = Settings(roots=(Root(f"{ROOT}/{BELOW}"),))
     live = LiveRun(Access(parse_hosts(ADDRESS), session_timeout=30), plan, settings)
-    told = live._came = _Counted()  # noqa: SLF001  what the source tells goes in here
+    told = live._incoming = _Counted()  # noqa: SLF001  what the source tells goes in here
     source = live._source  # noqa: SLF001
     with live:
         assert live.read()

@@ -19,7 +19,7 @@ from textual.pilot import Pilot  # noqa: E402
 from textual.theme import Theme  # noqa: E402
 
 from zktop.app.replay import Replay  # noqa: E402
-from zktop.app.run_ui import wardrobe  # noqa: E402
+from zktop.app.ui_settings import theme_list  # noqa: E402
 from zktop.ui.actions.export import plain  # noqa: E402
 from zktop.ui.app import Zktop  # noqa: E402
 from zktop.ui.ports import Frame, OnNews, Status  # noqa: E402
@@ -103,7 +103,7 @@ async def within(name: str, drawing: Awaitable[str]) -> str:
 
 def theme() -> Theme:
     """Give the default theme, whatever the user of this machine has."""
-    return next(one.theme for one in wardrobe({}).designs if one.theme.name == THEME)
+    return next(one.theme for one in theme_list({}).designs if one.theme.name == THEME)
 
 
 async def still(pilot: Pilot[int]) -> None:

@@ -1,4 +1,4 @@
-"""Makes `python -m zktop` the same as `zktop`."""
+"""Entry point of `python -m zktop`."""
 
 from zktop.cli.main import main
 

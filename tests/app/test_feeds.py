@@ -50,7 +50,7 @@ def test_a_file_that_was_cut_off_says_so(tmp_path: Path) -> None:
 
     last = news[-1]
     assert isinstance(last, Status)
-    assert last.says == "This file was cut off: it is read up to its last whole line."
+    assert last.says == "The end of this file is missing: it was read up to its last whole line."
     assert any(isinstance(one, Frame) and one.at == BEGIN for one in news)
 
 

@@ -73,7 +73,7 @@ def test_layouts_narrates_names_that_nobody_writes(zktop: Zktop) -> None:
 
     assert code == 0
     assert out.startswith("plain-lock ")
-    assert err == 'No known layout writes "my␛file".\n'
+    assert err == 'No known layout matches "my␛file".\n'
 
 
 @pytest.mark.parametrize("what", ["snapshot", "events", "recording", "config"])

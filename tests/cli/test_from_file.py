@@ -31,7 +31,7 @@ def test_a_cut_off_file_is_read_and_said_to_be(zktop: Zktop, tmp_path: Path) -> 
 
     assert code == 0
     assert out.startswith("OK: 1 lock")
-    assert err == f"{file} was cut off: it is read up to its last whole line.\n"
+    assert err == f"The end of {file} is missing: it was read up to its last whole line.\n"
 
 
 def test_a_file_that_is_no_recording_is_a_usage_error(zktop: Zktop, tmp_path: Path) -> None:
@@ -63,4 +63,4 @@ def test_a_time_before_the_first_look_is_nothing_to_look_at(zktop: Zktop, tmp_pa
     code, out, err = zktop("snapshot", "--from", str(file), "--at", "1970-01-01T00:00:01Z")
 
     assert (code, out) == (4, "")
-    assert err == f"{file} holds no look before 1970-01-01T00:00:01.000Z.\n"
+    assert err == f"{file} has no report before 1970-01-01T00:00:01.000Z.\n"

@@ -89,8 +89,8 @@ WRONG = [
         ["layouts", "orders", "stock"],
         4,
         (
-            'No known layout writes "orders" or "stock". '
-            "Describe one of your own under `layouts` in the config file."
+            'No known layout matches "orders" or "stock". '
+            "Describe your own under `layouts` in the config file."
         ),
     ),
 ]

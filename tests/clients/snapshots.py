@@ -11,7 +11,7 @@ from servers import ask
 
 from zktop.app.connect import access_of, plan_of
 from zktop.app.live_run import LiveRun
-from zktop.cli.snapshot import _first
+from zktop.cli.snapshot import first_report
 from zktop.config.types import AdminSection, Config
 from zktop.model.settings import Root, Thresholds
 from zktop.output.snapshot import snapshot
@@ -118,7 +118,7 @@ def watching(stage: Stage, roots: Roots) -> Iterator[LiveRun]:
 def glance(stage: Stage, *roots: str | Root) -> Glance:
     """One snapshot, as the command takes it."""
     with watching(stage, roots) as watch:
-        return _glance(_first(watch))
+        return _glance(first_report(watch))
 
 
 def glance_when(condition: Callable[[Glance], object], stage: Stage, *roots: str | Root) -> Glance:

@@ -74,7 +74,7 @@ def test_zktop_is_stopped_for_a_minute_in_the_middle_of_a_read(
         fresh = fresh_look(looked_at)
         eventually(lambda: _now() > late)
     events: list[Event] = []
-    report = Replay(file).told(lambda report: events.extend(report.events), late)
+    report = Replay(file).last(late, lambda report: events.extend(report.events))
     invented_nothing(events, counts)
 
     assert essence(report) == fresh

@@ -8,6 +8,7 @@ from textual.keys import format_key
 from textual.pilot import Pilot
 from ui.fake_contenders import FakeContenders
 
+from zktop.app.exports import ReportExports
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Millis
 from zktop.model.settings import Settings
@@ -61,7 +62,8 @@ class ToldFeed:
 def app_of(*news: News, page: str = "locks", is_live: bool = True, **look: object) -> Zktop:
     """Give the UI on a feed that tells this; `look` is what the user has set."""
     stage = FakeContenders() if is_live else None
-    return Zktop(ToldFeed(*news, is_live=is_live), stage, look=UiSettings(page=page, **look))
+    feed, exports = ToldFeed(*news, is_live=is_live), ReportExports("zk1:2181")
+    return Zktop(feed, stage, exports, UiSettings(page=page, **look))
 
 
 async def pressed(pilot: Pilot[int], *keys: str) -> None:

@@ -9,7 +9,7 @@ from ui.example_ensemble import trouble
 from ui.fake_contenders import FakeContenders as Stage
 from ui.fake_feed import ToldFeed, app_of, settled
 
-from zktop.app.run_ui import ui_look
+from zktop.app.ui_settings import ui_settings
 from zktop.config.load import EffectiveConfig, effective_config
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
 from zktop.config.tree import ConfigError, ValueOrigin
@@ -65,7 +65,7 @@ def test_all_mistakes_are_told_in_one_pass(tmp_path: Path) -> None:
 """,
     )
     with pytest.raises(ConfigError) as error:
-        ui_look(made, {})
+        ui_settings(made, {})
     told = [line.removeprefix(f"{tmp_path}/config.yaml:") for line in str(error.value).split("\n")]
 
     assert told == [
@@ -75,7 +75,7 @@ def test_all_mistakes_are_told_in_one_pass(tmp_path: Path) -> None:
         "6: ui.keys.record: names no key",
         "7: ui.keys.sort: write ctrl+shift+a for ctrl+A",
         "8: ui.keys.pause: ctrl+c always quits",
-        "9: ui.command: is no command: no closing quotation",
+        "9: ui.command: is not a command: no closing quotation",
     ]
 
 

@@ -9,7 +9,7 @@ from model.builders import NOW, lock
 from msgspec.structs import replace
 from ui.fake_feed import ToldFeed, app_of, frames, settled
 
-from zktop.app.run_ui import FindingCommand
+from zktop.app.on_finding import FindingCommand
 from zktop.model.findings.finding import Finding
 from zktop.model.report import Report
 from zktop.ui.app import Zktop
@@ -262,9 +262,9 @@ def test_a_command_that_fails_is_a_sentence() -> None:
 
 def test_a_command_that_never_ends_is_ended() -> None:
     """With all that it has started."""
-    command = FindingCommand("sh -c 'sleep 60 & sleep 60'", longest_s=0.2)
+    command = FindingCommand("sh -c 'sleep 60 & sleep 60'", timeout_s=0.2)
 
-    assert finished(command) == ["sh took longer than 0.2s and was ended."]
+    assert finished(command) == ["sh took longer than 0.2s and was killed."]
 
 
 def test_what_runs_when_the_ui_ends_is_ended() -> None:

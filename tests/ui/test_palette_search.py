@@ -8,7 +8,7 @@ from textual.widgets import OptionList
 from ui.example_ensemble import ORDERS, trouble
 from ui.fake_feed import app_of, frames, settled
 
-from zktop.app.run_ui import wardrobe
+from zktop.app.ui_settings import theme_list
 from zktop.model.facts import session_text
 from zktop.model.settings import Root, Settings
 from zktop.ui.palette_search import MAX_RESULTS, everything, found
@@ -84,7 +84,7 @@ async def test_an_action_is_done() -> None:
 
 async def test_a_theme_is_worn() -> None:
     """At once."""
-    designs = wardrobe({"XDG_CONFIG_HOME": "/nowhere"})
+    designs = theme_list({"XDG_CONFIG_HOME": "/nowhere"})
     app = app_of(*trouble(), themes=lambda: designs)
     async with app.run_test(size=(120, 36)) as pilot:
         await asked(pilot, "zktop-safe")

@@ -11,7 +11,7 @@ from textual.css.stylesheet import Stylesheet
 from textual.theme import Theme as TextualTheme
 from ui.fake_feed import app_of, settled
 
-from zktop.app.run_ui import design_of, wardrobe
+from zktop.app.ui_settings import textual_theme, theme_list
 from zktop.config.themes import all_themes, theme_named
 from zktop.config.tree import ConfigError
 from zktop.ui.styled_text import INKS
@@ -38,7 +38,7 @@ def test_there_are_five() -> None:
 )
 def test_every_ink_can_be_read_on_every_ground(theme: object, ink: str) -> None:
     """A contrast of 4.5 to 1, and 3 to 1 for what is less important."""
-    variables = _variables(design_of(theme).theme)
+    variables = _variables(textual_theme(theme).theme)
     palette = InkStyles(variables)
     least = 3.0 if ink == "dim" else 4.5
     style = palette.style(ink)
@@ -72,7 +72,7 @@ def _light(colour: Color) -> float:
 
 def test_the_plain_theme_has_the_terminals_own_colours_alone() -> None:
     """No RGB colour in any ink."""
-    palette = InkStyles(_variables(design_of(theme_named("zktop-plain", {}, LOOKS)).theme))
+    palette = InkStyles(_variables(textual_theme(theme_named("zktop-plain", {}, LOOKS)).theme))
 
     colours = [palette.style(ink).color for ink in INKS]
 
@@ -118,7 +118,7 @@ def test_what_is_wrong_with_a_file_is_said_with_its_name_and_key(
 
     assert f"{folder}/mine.yaml:" in str(error.value)
     assert said in str(error.value)
-    assert [one.theme.name for one in wardrobe(environment).designs] == list(NAMES)
+    assert [one.theme.name for one in theme_list(environment).designs] == list(NAMES)
 
 
 def test_a_theme_of_the_users_own_comes_before_ours(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ async def test_a_theme_that_cannot_be_worn_changes_nothing() -> None:
 async def test_every_theme_can_be_worn(name: str) -> None:
     """All that is mounted can be drawn in it."""
     app = _dressed()
-    theme = design_of(theme_named(name, {}, LOOKS)).theme
+    theme = textual_theme(theme_named(name, {}, LOOKS)).theme
     async with app.run_test() as pilot:
         await settled(pilot)
 
@@ -197,7 +197,7 @@ async def test_a_theme_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
     app = _dressed()
     async with app.run_test() as pilot:
         await settled(pilot)
-        light = design_of(theme_named("zktop-light", {}, LOOKS)).theme
+        light = textual_theme(theme_named("zktop-light", {}, LOOKS)).theme
         for theme in (light, app.look.theme, light, replace(light, primary="#112233")):
             apply_theme(app, theme)
             await settled(pilot)
@@ -219,7 +219,7 @@ async def test_mistakes_in_files_are_told_when_a_theme_is_chosen() -> None:
 
 
 def _dressed() -> object:
-    designs = wardrobe({"XDG_CONFIG_HOME": "/nowhere"})
+    designs = theme_list({"XDG_CONFIG_HOME": "/nowhere"})
     dark = next(one for one in designs.designs if one.theme.name == "zktop-dark")
     assert isinstance(dark, NamedTheme)
     return app_of(themes=lambda: designs, theme=dark.theme)

@@ -1,20 +1,14 @@
-"""A live ensemble as a feed of the UI: one thread that connects, reads, and never gives up.
-
-A recording as a feed of the UI: one thread that reads ahead as fast as the UI takes it.
-"""
+"""Feeds of the UI: a live ensemble, or a recording; each reads on a thread of its own."""
 
 import queue
 import threading
-import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import IO, cast
 
 from zktop.app.live_run import LiveRun
-from zktop.app.record_file import FailsafeFile
+from zktop.app.record_file import FailsafeFile, recorder_of
 from zktop.app.replay import Replay
-from zktop.cli.record import recorder_of
 from zktop.errors import NoConnectionError, ZktopError
 from zktop.model.facts import Millis, Session
 from zktop.model.format import clock, several, spoken
@@ -26,15 +20,16 @@ from zktop.ui.screens.common.format import time_s
 from zktop.zk import Access, Plan
 from zktop.zk.connect.preflight import REFUSED, Probe, preflight
 
-TRY_AGAIN_S = 2.0
-AGAIN = f"Next try in {TRY_AGAIN_S:g} s."
+RETRY_S = 2.0
+RETRY = f"Next try in {RETRY_S:g} s."
 RECONNECT_S = 1.0  # the client pauses for less than that between two tries
-REFUSED_S = 12.0  # longer than a client rests between two tries
-STOPPED_WITHIN_S = 3.0  # the session is closed by then, or expires by itself
+REFUSED_S = 12.0  # longer than the longest pause of the client between two tries
+STOP_TIMEOUT_S = 3.0  # then the session is left to expire
+PROGRESS_EVERY_S = 0.5  # while a recording is read
 
 
 class LiveFeed:
-    """Tells of one ensemble until it is stopped."""
+    """Connects, reads and reports until it is stopped; reconnects for as long as it takes."""
 
     is_live = True
 
@@ -50,150 +45,144 @@ class LiveFeed:
         self.access, self._plan, self._settings = access, plan, settings
         self._ours = ours
         self.notes: Sequence[str] = ()
-        self._watch: LiveRun | None = None
-        self._over = threading.Event()
-        self._wanted: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
+        self._run: LiveRun | None = None
+        self._stopped = threading.Event()
+        self._record_to: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
         self._file: FailsafeFile | None = None
         self._status: Status | None = None
-        self._served_since: float | None = None  # while we are not connected
-        self._probes: Sequence[Probe] = ()  # what the hosts said since the connection was lost
-        self._tell: OnNews = lambda _news: None
-        self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
+        self._refused_since: float | None = None
+        self._probes: Sequence[Probe] = ()  # the hosts' answers since the connection was lost
+        self._send: OnNews = lambda _news: None
+        self._thread = threading.Thread(target=self._connect_and_follow, name="feed", daemon=True)
 
     def start(self, tell: OnNews) -> None:
-        """Begin to connect."""
-        self._tell = tell
+        self._send = tell
         self._thread.start()
 
     def stop(self) -> None:
-        """End the session, and wait until it is closed."""
-        self._over.set()
-        if self._watch is not None:
-            self._watch.wake()
+        """Close the session and wait for it."""
+        self._stopped.set()
+        if self._run is not None:
+            self._run.wake()
         if self._thread.is_alive():
-            self._thread.join(STOPPED_WITHIN_S)
+            self._thread.join(STOP_TIMEOUT_S)
 
     def record(self, path: Path | None) -> None:
-        """Write into this file from the next look on; None ends that."""
-        self._wanted.put(path)
-        if self._watch is not None:
-            self._watch.wake()
+        """Write to this file from the next report on; None ends the recording."""
+        self._record_to.put(path)
+        if self._run is not None:
+            self._run.wake()
 
-    def _run(self) -> None:
-        while not self._over.is_set():
+    def _connect_and_follow(self) -> None:
+        while not self._stopped.is_set():
             hosts, patience = self.access.hosts, spoken(self.access.connect_timeout)
-            self._say(Status("connecting", f"Connecting to {hosts}, for at most {patience}."))
+            self._set_status(Status("connecting", f"Connecting to {hosts}, for up to {patience}."))
             try:
-                with LiveRun(self.access, self._plan, self._settings) as self._watch:
-                    self._follow(self._watch)
+                with LiveRun(self.access, self._plan, self._settings) as self._run:
+                    self._follow(self._run)
             except NoConnectionError as error:
-                self._say(Status("failed", f"{error} {AGAIN}"))
+                self._set_status(Status("failed", f"{error} {RETRY}"))
             except ZktopError as error:
-                self._say(Status("failed", str(error)))
+                self._set_status(Status("failed", str(error)))
                 return
             except Exception as error:  # noqa: BLE001  a silent thread would leave a stale picture
-                self._say(Status("failed", f"Reading has failed: {error!r}. {AGAIN}"))
+                self._set_status(Status("failed", f"Reading has failed: {error!r}. {RETRY}"))
             finally:
-                if self._file is not None and not self._over.is_set():
-                    says = "The recording has ended with the connection."
-                    self._tell(Complaint(says, ends_recording=True))
+                if self._file is not None and not self._stopped.is_set():
+                    sentence = "The recording has ended with the connection."
+                    self._send(Complaint(sentence, ends_recording=True))
                 self._end_recording()
-            self._over.wait(TRY_AGAIN_S)
+            self._stopped.wait(RETRY_S)
 
-    def _follow(self, watch: LiveRun) -> None:
-        """Read everything once, then tell whatever happens."""
-        watch.ours = self._ours
-        for read in watch.reading():
-            if self._over.is_set():
+    def _follow(self, run: LiveRun) -> None:
+        """Read everything once, then send every report."""
+        run.ours = self._ours
+        for znodes in run.reading():
+            if self._stopped.is_set():
                 return
-            self._say(Status("reading", f"Connected. {read} znodes were read so far."))
-        for report in watch.reports():
-            if self._over.is_set():
+            self._set_status(Status("reading", f"Connected. {znodes} znodes read so far."))
+        for report in run.reports():
+            if self._stopped.is_set():
                 return
-            self.notes = watch.notes
-            self._say(self._status_of(report, watch))
-            self._tell(Frame(report, report.events))
-            self._obey(watch)
-            if self._is_another_ensemble(watch):
+            self.notes = run.notes
+            self._set_status(self._status_of(report, run))
+            self._send(Frame(report, report.events))
+            self._start_or_end_recording(run)
+            if self._is_refused(run):
                 return
 
-    def _status_of(self, report: Report, watch: LiveRun) -> Status:
+    def _status_of(self, report: Report, run: LiveRun) -> Status:
         link = report.world.link
         if link is not None and link.state == "read-only":
-            return Status(
-                "read-only", "The server is cut off from the others and serves reads alone."
-            )
-        gone_s = watch.gone_s()
-        if gone_s:
+            return Status("read-only", "The server has lost its quorum and only answers reads.")
+        lost_s = run.lost_s()
+        if lost_s:
             why = refusals(self._probes) or (link.why if link is not None else None)
             return Status(
                 "lost",
-                f"Connection lost {spoken(gone_s)} ago"
+                f"Connection lost {spoken(lost_s)} ago"
                 f"{f': {why}' if why else ''}. Next try within {RECONNECT_S:g} s. "
                 f"Everything below is as it was at {clock(report.now)}.",
             )
         self._probes = ()
         return Status("live")
 
-    def _is_another_ensemble(self, watch: LiveRun) -> bool:
-        """Tell whether there is a server that goes on refusing us, who know what it does not.
+    def _is_refused(self, run: LiveRun) -> bool:
+        """Whether servers are up but refuse the session, because they have lost their data.
 
-        Servers that have lost their data, or never kept any, count transactions from the
-        beginning, and let nobody in who has seen later ones: then everything is read anew.
+        A server whose last transaction is older than what this client has seen refuses it for
+        good. A new session reads everything again.
         """
-        if not watch.gone_s() or not self._serves():
-            self._served_since = None
+        if not run.lost_s() or not self._is_a_server_up():
+            self._refused_since = None
             return False
-        now = time.monotonic()
-        self._served_since = self._served_since or now
-        return now - self._served_since > REFUSED_S
+        now = monotonic()
+        self._refused_since = self._refused_since or now
+        return now - self._refused_since > REFUSED_S
 
-    def _serves(self) -> bool:
+    def _is_a_server_up(self) -> bool:
         self._probes = preflight(self.access.hosts.addresses, self.access.tls)
         return any(probe.outcome == "ok" for probe in self._probes)
 
-    def _say(self, status: Status) -> None:
+    def _set_status(self, status: Status) -> None:
         if status != self._status:
             self._status = status
-            self._tell(status)
+            self._send(status)
 
     # Recording
 
-    def _obey(self, watch: LiveRun) -> None:
-        """Begin or end a recording, between two looks."""
-        while not self._wanted.empty():
-            path = self._wanted.get()
+    def _start_or_end_recording(self, run: LiveRun) -> None:
+        while not self._record_to.empty():
+            path = self._record_to.get()
             self._end_recording()
             if path is None:
                 continue
             try:
-                self._begin_recording(path, watch)
+                self._start_recording(path, run)
             except OSError as error:
-                self._give_up_recording(path, error)
+                self._recording_failed(path, error)
 
-    def _begin_recording(self, path: Path, watch: LiveRun) -> None:
-        file = FailsafeFile(path.open("wb"), self._give_up_recording)
-        self._file = file
-        watch.recorder = recorder_of(cast("IO[bytes]", file), watch, redact=True)
-        watch.recorder.facts(tuple(state(watch.world)))
+    def _start_recording(self, path: Path, run: LiveRun) -> None:
+        self._file = FailsafeFile(path.open("wb"), self._recording_failed)
+        run.recorder = recorder_of(self._file, run)
+        run.recorder.facts(tuple(state(run.world)))
 
-    def _give_up_recording(self, path: Path, error: OSError) -> None:
-        """Say so, and go on watching."""
+    def _recording_failed(self, path: Path, error: OSError) -> None:
         why = error.strerror or str(error)
-        says = f"{path} cannot be written: {why}. Nothing more is recorded."
-        self._tell(Complaint(says, ends_recording=True))
+        sentence = f"{path} cannot be written: {why}. The recording has ended."
+        self._send(Complaint(sentence, ends_recording=True))
 
     def _end_recording(self) -> None:
-        if self._watch is not None and self._watch.recorder is not None:
-            self._watch.recorder.close()
-            self._watch.recorder = None
+        if self._run is not None and self._run.recorder is not None:
+            self._run.recorder.close()
+            self._run.recorder = None
         if self._file is not None:
             self._file.close()
             self._file = None
 
 
 def refusals(probes: Sequence[Probe]) -> str:
-    """Say why no host can be used, each reason once.
+    """Join the reasons why no host can be used, each reason once.
 
     >>> from zktop.zk.connect.address import Address
     >>> hosts = [Address("zk1", 1), Address("zk2", 1)]
@@ -205,67 +194,60 @@ def refusals(probes: Sequence[Probe]) -> str:
         if probe.why:
             addresses.setdefault(probe.why, []).append(str(probe.address))
     return "; ".join(
-        f"{why} by {several(who)}" if why == REFUSED else f"{several(who)}: {why}"
-        for why, who in addresses.items()
+        f"{why} by {several(hosts)}" if why == REFUSED else f"{several(hosts)}: {why}"
+        for why, hosts in addresses.items()
     )
 
 
-SAID_EVERY_S = 0.5
-
-
 class ReplayFeed:
-    """Tells of everything in one file, with the verdicts of the live run."""
+    """Sends every report of a recording, as fast as the UI takes them."""
 
     is_live = False
 
-    def __init__(self, replay: Replay) -> None:
-        """Take a recording that was opened already, so that a wrong file was refused by now."""
-        self.name = replay.path.name
+    def __init__(self, recording: Replay) -> None:
+        self.name = recording.path.name
         self.notes: Sequence[str] = ()
-        self._replay = replay
-        replay.narrates = False
-        self._over = threading.Event()
-        self._tell: OnNews = lambda _news: None
-        self._thread = threading.Thread(target=self._run, name="replay", daemon=True)
+        self._recording = recording
+        self._stopped = threading.Event()
+        self._send: OnNews = lambda _news: None
+        self._thread = threading.Thread(target=self._read, name="replay", daemon=True)
 
     def start(self, tell: OnNews) -> None:
-        """Begin to read."""
-        self._tell = tell
+        self._send = tell
         self._thread.start()
 
     def stop(self) -> None:
-        """End the reading."""
-        self._over.set()
+        self._stopped.set()
         if self._thread.is_alive():
-            self._thread.join(STOPPED_WITHIN_S)
+            self._thread.join(STOP_TIMEOUT_S)
 
     def record(self, path: Path | None) -> None:
-        """Do nothing: there is nothing to record that is not recorded."""
+        """Do nothing: this is a recording already."""
 
-    def _run(self) -> None:
-        self._tell(Status("replay", "Reading the recording ..."))
+    def _read(self) -> None:
+        self._send(Status("replay", "Reading the recording ..."))
         try:
-            self._tell(Status("replay", self._read(), is_end=True))
+            self._send(Status("replay", self._read_to_end(), is_end=True))
         except (ZktopError, OSError) as error:
-            self._tell(Status("replay", str(error), is_end=True))
+            self._send(Status("replay", str(error), is_end=True))
 
-    def _read(self) -> str:
-        """Read to the end; give what there is to say of it."""
-        said_at, last = monotonic(), None
-        for report in self._replay.reports():
-            if self._over.is_set():
+    def _read_to_end(self) -> str:
+        """Send every report; return a sentence if something is wrong with the file."""
+        progress_at, last = monotonic(), None
+        for report in self._recording.reports():
+            if self._stopped.is_set():
                 return ""
-            self._tell(Frame(report, report.events))
+            self._send(Frame(report, report.events))
             last = report
-            if monotonic() - said_at >= SAID_EVERY_S:
-                said_at = monotonic()
-                self._tell(Status("replay", _so_far(report.now)))
+            if monotonic() - progress_at >= PROGRESS_EVERY_S:
+                progress_at = monotonic()
+                self._send(Status("replay", _progress(report.now)))
         if last is None:
-            return f"{self._replay.path} holds nothing to look at."
-        if self._replay.is_cut_off:
-            return "This file was cut off: it is read up to its last whole line."
+            return f"{self._recording.path} has no reports."
+        if self._recording.is_cut_off:
+            return "The end of this file is missing: it was read up to its last whole line."
         return ""
 
 
-def _so_far(at: Millis) -> str:
+def _progress(at: Millis) -> str:
     return f"Reading ahead: up to {time_s(at)} so far."

@@ -1,52 +1,72 @@
-"""A file that fails once, with a word to somebody, and swallows everything from then on.
-
-A recording that cannot go on, because the disk is full, must not end the run that it is of.
-"""
+"""Write recordings: the header of a file, and a file that may fail without ending the run."""
 
 import contextlib
 import io
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO, cast
+
+from zktop.app.live_run import LiveRun
+from zktop.model.settings import Settings
+from zktop.recording import Header, Recorder
+
+TOOL = f"zktop {version('zktop')}"
 
 OnError = Callable[[Path, OSError], None]
 
 
-class FailsafeFile(io.RawIOBase):
-    """Takes bytes for a file for as long as that goes well."""
+def recorder_of(file: "FailsafeFile", run: LiveRun, *, redact: bool = True) -> Recorder:
+    """Return a recorder that writes what a live run reads."""
+    header = header_of(str(run.access.hosts), run.settings, redact=redact)
+    return Recorder(cast("IO[bytes]", file), header)
 
-    def __init__(self, file: BinaryIO, complain: OnError) -> None:
-        """Take a file that could be opened."""
+
+def header_of(hosts: str, settings: Settings, *, redact: bool = True) -> Header:
+    """Return the first line of a recording."""
+    return Header(
+        tool=TOOL,
+        hosts=hosts,
+        roots=[root.path for root in settings.roots],
+        redacted=redact,
+        settings=settings,
+    )
+
+
+class FailsafeFile(io.RawIOBase):
+    """Reports the first write error, then discards further writes.
+
+    A full disk ends the recording, but not the run that is being recorded.
+    """
+
+    def __init__(self, file: BinaryIO, on_error: OnError) -> None:
         super().__init__()
-        self._file, self._complain = file, complain
+        self._file, self._on_error = file, on_error
         self.has_failed = False
 
     def writable(self) -> bool:
-        """Say yes: it is there to be written."""
         return True
 
     def write(self, data: Any) -> int:
-        """Write, or forget; both look the same to who writes."""
+        """Write, or discard after an error; the caller sees no difference."""
         self._try(lambda: self._file.write(data))
         return len(data)
 
     def flush(self) -> None:
-        """Bring it to the disk."""
         if not self.closed:
             self._try(self._file.flush)
 
     def close(self) -> None:
-        """Close the file, also one that failed."""
         if not self.closed:
-            super().close()  # which flushes, while there is something to flush into
-            with contextlib.suppress(OSError):  # what was left to be written was told of above
+            super().close()  # flushes first
+            with contextlib.suppress(OSError):  # the flush has reported it
                 self._file.close()
 
-    def _try(self, deed: Callable[[], object]) -> None:
+    def _try(self, write: Callable[[], object]) -> None:
         if self.has_failed:
             return
         try:
-            deed()
+            write()
         except OSError as error:
             self.has_failed = True
-            self._complain(Path(self._file.name), error)
+            self._on_error(Path(self._file.name), error)

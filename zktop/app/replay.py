@@ -1,9 +1,8 @@
-"""A recorded run as a stream of reports: the same facts, looked at at the same moments."""
+"""A recorded run as a stream of reports: the same facts, examined at the same moments."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from zktop.cli.output import narrate
 from zktop.errors import NothingToLookAtError
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Millis
@@ -15,56 +14,52 @@ from zktop.recording import Header, LookMark, Recording
 
 
 class Replay:
-    """One recording, judged by the settings of the run that it is of, or by the user's."""
+    """One recording, examined with the settings it was made with, or with others."""
 
     def __init__(self, path: Path, settings: Settings | None = None) -> None:
-        """Open it; what is no recording is refused with a sentence."""
+        """Open the file; a UsageError says why it cannot be read or is not a recording."""
         self._recording = Recording(path)
         header = self._recording.header
         self.hosts, slash, chroot = header.hosts.partition("/")
         self.chroot = slash + chroot
         self.begin = min((at for at, _ in self._recording.starts()), default=0)
-        self.narrates = True  # a screen says for itself that a file was cut off
         self.settings = settings or header.settings or _settings(header)
 
     @property
     def path(self) -> Path:
-        """The file."""
         return self._recording.path
 
     @property
     def is_cut_off(self) -> bool:
-        """Tell whether the end of the file is missing; known when it was read to its end."""
+        """Whether the end of the file is missing; known after reading to the end."""
         return self._recording.cut_off
 
     def reports(self, until: Millis | None = None) -> Iterator[Report]:
-        """Give every report of the live run up to this moment."""
+        """Yield every report of the live run, up to a moment."""
         examiner, world = Examiner(self.settings), World()
-        told: list[AnyFact] = []
+        facts: list[AnyFact] = []
         for line in self._recording.story():
             if not isinstance(line, LookMark):
-                told.append(line)
+                facts.append(line)
             elif until is not None and line.at > until:
                 return
             else:
-                world, told = world.after(*told) if told else world, []
+                world, facts = world.after(*facts) if facts else world, []
                 yield examiner.look(world, line.at, thorough=line.thorough)
-        if self._recording.cut_off and self.narrates:
-            narrate(f"{self._recording.path} was cut off: it is read up to its last whole line.")
 
-    def last(self, until: Millis | None = None) -> Report:
-        """Give the newest report that is not after this moment."""
-        return self.told(lambda _report: None, until)
-
-    def told(self, tell: Callable[[Report], object], until: Millis | None = None) -> Report:
-        """Tell of every report up to this moment, and give the last one."""
+    def last(
+        self,
+        until: Millis | None = None,
+        on_report: Callable[[Report], object] = lambda _report: None,
+    ) -> Report:
+        """Return the last report up to a moment; `on_report` gets all of them."""
         newest: Report | None = None
         for report in self.reports(until):
-            tell(report)
+            on_report(report)
             newest = report
         if newest is None:
             when = f" before {iso(until)}" if until is not None else ""
-            raise NothingToLookAtError(f"{self._recording.path} holds no look{when}.")
+            raise NothingToLookAtError(f"{self.path} has no report{when}.")
         return newest
 
 

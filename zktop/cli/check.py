@@ -1,35 +1,28 @@
-"""`zktop check`: one answer for a script or a monitoring system."""
+"""`zktop check`: the answer for a script or a monitoring system, as an exit code."""
 
 import sys
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 import click
 
-from zktop.cli.options import (
-    ReplayTime,
-    Wanted,
-    connection_options,
-    file_options,
-    print_notes,
-    replay,
-    watching,
-)
+from zktop.app.replay import Replay
+from zktop.cli.options import ReplayTime, connection_options, file_options
 from zktop.cli.output import drop_output, narrate, put
 from zktop.cli.snapshot import no_locks
+from zktop.cli.sources import live_run, open_recording, print_notes
+from zktop.config.load import effective_config
+from zktop.config.overrides import Overrides
 from zktop.config.suggest import quoted
 from zktop.errors import ExitCode, NothingToLookAtError, ZktopError
+from zktop.model.facts import Millis
+from zktop.model.findings.catalogue import RULES
+from zktop.model.findings.finding import Confidence
+from zktop.model.report import Report
 from zktop.model.text import nearest
+from zktop.output.verdict import CheckVerdict, FailCriteria, VerdictBuilder
 
-if TYPE_CHECKING:
-    from zktop.app.replay import Replay
-    from zktop.model.facts import Millis
-    from zktop.model.findings.finding import Confidence
-    from zktop.model.report import Report
-    from zktop.output.verdict import CheckVerdict, FailCriteria, VerdictBuilder
-
-LEAST_APART_S = 0.5  # two looks at the servers' tables
-NAGIOS = {"OK": 0, "WARNING": 1, "CRITICAL": 2, "UNKNOWN": 3}
+MIN_SAMPLE_EVERY_S = 0.5  # between two readings of the servers' tables
+NAGIOS_CODES = {"OK": 0, "WARNING": 1, "CRITICAL": 2, "UNKNOWN": 3}
 _EXAMPLES = """\b
 Examples:
   zktop check --hosts zk1:2181 --root '/locks/**'
@@ -44,59 +37,64 @@ With --format nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.
 
 @click.command("check", epilog=_EXAMPLES)
 @click.option(
-    "--fail-on", metavar="RULE,...", help="These rules count; else all that is critical."
+    "--fail-on", metavar="RULE,...", help="Only these rules count; else all critical ones."
 )
 @click.option(
     "--min-confidence",
     type=click.Choice(("C1", "C2", "C3", "C4")),
     default="C2",
     show_default=True,
-    help="How sure a finding must be.",
+    help="The least confidence of a finding that counts.",
 )
 @click.option(
-    "--format", "form", type=click.Choice(("text", "nagios")), default="text", help="How."
+    "--format",
+    "form",
+    type=click.Choice(("text", "nagios")),
+    default="text",
+    help="Output format.",
 )
 @file_options
 @connection_options
 def command(
-    wanted: Wanted,
+    overrides: Overrides,
     fail_on: str | None,
-    min_confidence: "Confidence",
+    min_confidence: Confidence,
     form: str,
     file: str | None,
     at: ReplayTime | None,
 ) -> int:
-    """Say whether there is a deadlock or another serious finding; the exit code is 1 then.
+    """Exit with 1 if there is a deadlock or another serious finding.
 
     An ensemble is watched until every finding was seen twice, `settle` of the config apart. A
-    recording is judged as things were at its end, or at --at.
+    recording is judged as it was at its end, or at --at.
     """
 
-    def verdict() -> "CheckVerdict":
-        bar = _bar(fail_on, min_confidence)
+    def verdict() -> CheckVerdict:
+        criteria = _criteria(fail_on, min_confidence)
         if file is not None:
-            return _of_file(*replay(wanted, file, at), bar)
-        return _of_ensemble(wanted, bar)
+            return _check_recording(*open_recording(overrides, file, at), criteria)
+        return _check_ensemble(overrides, criteria)
 
-    return _nagios(verdict) if form == "nagios" else _text(verdict)
-
-
-def _text(judged: "Callable[[], CheckVerdict]") -> int:
-    verdict = judged()
-    return _answer(verdict.lines(), ExitCode.FINDINGS if verdict.findings else ExitCode.FINE)
+    return _nagios(verdict) if form == "nagios" else _text(verdict())
 
 
-def _nagios(judged: "Callable[[], CheckVerdict]") -> int:
-    """Answer as a plug-in does: whatever goes wrong is one line, and UNKNOWN."""
+def _text(verdict: CheckVerdict) -> int:
+    code = ExitCode.FINDINGS if verdict.findings else ExitCode.FINE
+    return _print(verdict.lines(), code)
+
+
+def _nagios(check: Callable[[], CheckVerdict]) -> int:
+    """Answer as a plug-in: an error, too, is one line, with the code of UNKNOWN."""
     try:
-        verdict = judged()
+        verdict = check()
     except (ZktopError, click.UsageError) as error:
-        return _answer([f"ZKTOP UNKNOWN - {' '.join(str(error).split())}"], NAGIOS["UNKNOWN"])
-    return _answer(verdict.nagios(), NAGIOS[verdict.level])
+        sentence = " ".join(str(error).split())
+        return _print([f"ZKTOP UNKNOWN - {sentence}"], NAGIOS_CODES["UNKNOWN"])
+    return _print(verdict.nagios(), NAGIOS_CODES[verdict.level])
 
 
-def _answer(lines: Iterable[str], code: int) -> int:
-    """Say it; the code is the same for somebody who reads no further than he likes."""
+def _print(lines: Iterable[str], code: int) -> int:
+    """Print the answer; the exit code is the same if the reader closes the pipe early."""
     try:
         for line in lines:
             put(line)
@@ -107,51 +105,46 @@ def _answer(lines: Iterable[str], code: int) -> int:
     return code
 
 
-def _of_file(source: "Replay", moment: "Millis | None", bar: "FailCriteria") -> "CheckVerdict":
-    """Judge a recording as things were at its end, or at this moment."""
-    from zktop.output.verdict import VerdictBuilder  # noqa: PLC0415  not before it is needed
+def _check_recording(
+    recording: Replay, until: Millis | None, criteria: FailCriteria
+) -> CheckVerdict:
+    builder = VerdictBuilder(criteria, recording.settings.thresholds.settle)
+    last = recording.last(until, builder.look)
+    print_notes(recording)
+    return _verdict(builder, last)
 
-    judge = VerdictBuilder(bar, source.settings.thresholds.settle)
-    return _judged(judge, source.told(judge.look, moment))
 
-
-def _of_ensemble(wanted: Wanted, bar: "FailCriteria") -> "CheckVerdict":
-    """Watch an ensemble for as long as it takes to see everything twice."""
-    from zktop.output.verdict import VerdictBuilder  # noqa: PLC0415  not before it is needed
-
-    settle = wanted.effective().config.thresholds.settle
-    judge = VerdictBuilder(bar, settle)
-    with watching(wanted, max(settle / 1000, LEAST_APART_S)) as watch:
-        if not watch.read():
-            narrate("note: not everything could be read in time; the answer is about what was")
-        for report in watch.reports():
-            judge.look(report)
-            watch.insist()
-            if not watch.gone_s() and judge.has_settled(report):
+def _check_ensemble(overrides: Overrides, criteria: FailCriteria) -> CheckVerdict:
+    """Watch an ensemble until everything was seen twice."""
+    settle = effective_config(overrides).config.thresholds.settle
+    builder = VerdictBuilder(criteria, settle)
+    with live_run(overrides, max(settle / 1000, MIN_SAMPLE_EVERY_S)) as run:
+        if not run.read():
+            narrate("note: reading timed out; the answer covers what was read")
+        for report in run.reports():
+            builder.look(report)
+            run.raise_if_lost()
+            if not run.lost_s() and builder.has_settled(report):
                 break
-        last = watch.look(thorough=True)
-        judge.look(last)
-        print_notes(watch.notes)
-    return _judged(judge, last)
+        last = run.look()
+        builder.look(last)
+        print_notes(run)
+    return _verdict(builder, last)
 
 
-def _judged(judge: "VerdictBuilder", report: "Report") -> "CheckVerdict":
+def _verdict(builder: VerdictBuilder, report: Report) -> CheckVerdict:
     if not report.paths:
         raise NothingToLookAtError(no_locks(report))
-    return judge.verdict(report)
+    return builder.verdict(report)
 
 
-def _bar(fail_on: str | None, confidence: "Confidence") -> "FailCriteria":
-    from zktop.output.verdict import FailCriteria  # noqa: PLC0415
-
-    rules = frozenset(_rule(word) for word in fail_on.split(",")) if fail_on else frozenset()
+def _criteria(fail_on: str | None, confidence: Confidence) -> FailCriteria:
+    rules = frozenset(_rule_id(word) for word in fail_on.split(",")) if fail_on else frozenset()
     return FailCriteria(rules, confidence)
 
 
-def _rule(word: str) -> str:
-    """Know a rule by its id or by its name."""
-    from zktop.model.findings.catalogue import RULES  # noqa: PLC0415
-
+def _rule_id(word: str) -> str:
+    """Find a rule by its id or its name."""
     known = {rule.id.casefold(): rule.id for rule in RULES}
     known |= {rule.name.casefold(): rule.id for rule in RULES}
     wanted = word.strip().casefold()

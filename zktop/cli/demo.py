@@ -13,11 +13,12 @@ from msgspec.structs import replace
 
 from zktop.app.connect import access_of, demo_connection, plan_of
 from zktop.app.live_run import LiveRun
-from zktop.cli.main import scenes
-from zktop.cli.options import DURATION, Wanted, demo_options
+from zktop.cli.options import DURATION, demo_options
 from zktop.cli.output import WIDTH, narrate, put
-from zktop.cli.process import sandbox
-from zktop.config.load import EffectiveConfig
+from zktop.cli.sandbox import sandbox_process
+from zktop.cli.scene import complete_scene
+from zktop.config.load import EffectiveConfig, effective_config
+from zktop.config.overrides import Overrides
 from zktop.config.tree import DEFAULT
 from zktop.config.types import Config
 from zktop.demo.log import ContenderLog
@@ -40,7 +41,8 @@ Examples:
   zktop scene --list
 """
 _SHOWN_S = 12.0  # how long the end of the scene stays
-_MAX_LINES = 6
+_MAX_LINES = 6  # of the narration above the report
+_SAMPLE_EVERY_S = 1.0
 
 
 @click.command("demo", epilog=_EXAMPLES)
@@ -49,32 +51,32 @@ _MAX_LINES = 6
     "name",
     default="ab-ba",
     metavar="NAME",
-    shell_complete=scenes,
+    shell_complete=complete_scene,
     help="ab-ba if not given; `zktop scene --list` lists them.",
 )
-@click.option("--duration", type=DURATION, help="End after this; else when you end it.")
-@click.option("--text", is_flag=True, help="Print lines of text; no terminal UI.")
+@click.option("--duration", type=DURATION, help="End after this; else on ctrl-c or q.")
+@click.option("--text", is_flag=True, help="Print text instead of the terminal UI.")
 @demo_options
-def command(wanted: Wanted, name: str, duration: Millis | None, *, text: bool) -> int:
+def command(overrides: Overrides, name: str, duration: Millis | None, *, text: bool) -> int:
     """Play a scene and watch it: by default on a sandbox server, which needs nothing installed.
 
-    With --hosts the contenders write to that ensemble, below the demo root alone; the UI asks
-    before it starts them.
+    With --hosts the contenders write to that ensemble, but only below the demo root; the UI
+    asks before it starts them.
     """
     scene_named(name)
-    effective = wanted.effective()
+    effective = effective_config(overrides)
     with contextlib.ExitStack() as stack:
         hosts = None
         if effective.origin("hosts") != DEFAULT:
             _check_permission(effective)
         else:
-            hosts = stack.enter_context(sandbox())
-            narrate(f"a sandbox server for this demo is on {hosts}; nothing in it is kept")
+            hosts = stack.enter_context(sandbox_process())
+            narrate(f"a sandbox server for this demo is on {hosts}; it saves nothing")
         config = _watch_scenes_only(effective.config, hosts)
         if text or not sys.stdout.isatty():
             _print_demo(config, name, hosts, duration)
             return 0
-        from zktop.app.run_ui import run_demo_ui  # noqa: PLC0415  text needs no screen
+        from zktop.app.run_ui import run_demo_ui  # noqa: PLC0415  the UI starts here
 
         return run_demo_ui(effective, config, name, hosts, duration)
 
@@ -94,10 +96,10 @@ def _print_demo(config: Config, name: str, hosts: str | None, duration: Millis |
             root=config.demo.root,
             repeat_after_s=_SHOWN_S,
         ) as player,
-        LiveRun(access_of(config), plan_of(config, 1.0), config.settings()) as watch,
+        LiveRun(access_of(config), plan_of(config, _SAMPLE_EVERY_S), config.settings()) as run,
     ):
         player.play(scene_named(name))
-        for report in watch.reports(None if duration is None else duration / SECOND):
+        for report in run.reports(None if duration is None else duration / SECOND):
             if player.failure is not None:
                 raise player.failure
             # The player forgets its lines before a repetition: print the old ones until then.
@@ -105,7 +107,7 @@ def _print_demo(config: Config, name: str, hosts: str | None, duration: Millis |
             content = (*report.parts.values(), *(one.id for one in report.deadlocks), *narration)
             if content != printed:
                 printed = content
-                _print(report, watch.hosts, narration)
+                _print(report, run.hosts, narration)
 
 
 def _print(report: Report, hosts: str, narration: list[str]) -> None:

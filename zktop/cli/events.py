@@ -1,27 +1,24 @@
-"""`zktop events`: what happens, one JSON object a line."""
+"""`zktop events`: what happens, one JSON object per line."""
 
 import select
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import click
 
 from zktop.cli.options import (
     DURATION,
     ReplayTime,
-    Wanted,
     connection_options,
     file_options,
-    print_notes,
-    replay,
-    watching,
 )
 from zktop.cli.output import put_json_line
-
-if TYPE_CHECKING:
-    from zktop.model.facts import Millis
-    from zktop.model.report import Report
+from zktop.cli.sources import live_run, open_recording, print_notes
+from zktop.config.overrides import Overrides
+from zktop.model.facts import Millis
+from zktop.model.report import Report
+from zktop.model.settings import SECOND
+from zktop.output.events import EventStream
 
 _EXAMPLES = """\b
 Examples:
@@ -36,44 +33,44 @@ Examples:
 @file_options
 @connection_options
 def command(
-    wanted: Wanted, duration: "Millis | None", file: str | None, at: ReplayTime | None
+    overrides: Overrides, duration: Millis | None, file: str | None, at: ReplayTime | None
 ) -> None:
-    """Print what happens to locks, deadlocks, findings and the connection, as it happens.
+    """Print events of locks, deadlocks, findings and the connection as they happen.
 
-    Until ctrl-c, or for a --duration; a lost connection is an event, and comes back. What was
-    there before is told by `zktop snapshot`, but deadlocks and findings are told of at once.
+    It runs until ctrl-c, or for a --duration; a lost connection is an event, and zktop reconnects.
+    Deadlocks and findings that exist at the start are printed at once; `zktop snapshot` prints
+    the locks.
     """
-    from zktop.output.events import EventStream  # noqa: PLC0415  looked up without need for it
-
-    teller = EventStream()
-    for report in _recorded(wanted, file, at) if file else _live(wanted, duration):
-        for event in teller.events(report):
+    stream = EventStream()
+    for report in _recorded(overrides, file, at) if file else _live(overrides, duration):
+        for event in stream.events(report):
             put_json_line(event)
-    for event in teller.rest():
+    for event in stream.rest():
         put_json_line(event)
 
 
-def _recorded(wanted: Wanted, file: str, at: ReplayTime | None) -> "Iterator[Report]":
-    source, moment = replay(wanted, file, at)
-    return source.reports(moment)
+def _recorded(overrides: Overrides, file: str, at: ReplayTime | None) -> Iterator[Report]:
+    recording, until = open_recording(overrides, file, at)
+    yield from recording.reports(until)
+    print_notes(recording)
 
 
-def _live(wanted: Wanted, duration: "Millis | None") -> "Iterator[Report]":
-    with watching(wanted) as watch:
-        watch.read()
-        told = 0
-        for report in watch.reports(None if duration is None else duration / 1000):
+def _live(overrides: Overrides, duration: Millis | None) -> Iterator[Report]:
+    with live_run(overrides) as run:
+        run.read()
+        printed = 0
+        for report in run.reports(None if duration is None else duration / SECOND):
             yield report
-            if len(watch.notes) > told:
-                print_notes(watch.notes)
-                told = len(watch.notes)
-            if _reader_is_gone():
+            if len(run.notes) > printed:
+                printed = len(run.notes)
+                print_notes(run)
+            if _is_output_closed():
                 return
-        watch.insist(patience=0.0)
+        run.raise_if_lost(patience_s=0.0)
 
 
-def _reader_is_gone() -> bool:
-    """Tell whether nobody reads our output any more, though nothing was written since."""
+def _is_output_closed() -> bool:
+    """Whether the reader of our output has gone, even if nothing was written since."""
     if not sys.stdout or not hasattr(select, "poll"):
         return False
     poll = select.poll()

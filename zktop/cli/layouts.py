@@ -1,17 +1,19 @@
-"""`zktop layouts`: the known lock layouts, and which of them write such names."""
+"""`zktop layouts`: the known lock layouts, and which of them match given names."""
 
 from collections.abc import Sequence
 
 import click
 
-from zktop.cli.options import Wanted, config_options
+from zktop.cli.options import config_options
 from zktop.cli.output import narrate, put, put_folded
+from zktop.config.load import effective_config
+from zktop.config.overrides import Overrides
 from zktop.config.suggest import quoted
 from zktop.errors import NothingToLookAtError
 from zktop.model.layouts.catalogue import LAYOUTS
 from zktop.model.layouts.layout import Layout, read
 
-_ANY_NAME = "no lock would be named like this"
+_NO_LOCK_NAME = "no lock would be named like this"
 _EXAMPLES = """\b
 Examples:
   zktop layouts
@@ -26,38 +28,38 @@ and {H32} one of 32 hexadecimal digits.
 @click.command("layouts", epilog=_EXAMPLES)
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @config_options
-def command(wanted: Wanted, names: tuple[str, ...]) -> None:
+def command(overrides: Overrides, names: tuple[str, ...]) -> None:
     """List the lock layouts that zktop knows, the config's own first.
 
-    With the names of znodes: only the layouts whose clients write such names, best first.
-    The exit code is 4 when there is none.
+    With names of znodes, only the layouts that match them, the best match first.
+    The exit code is 4 if there is none.
     """
-    layouts = wanted.effective().config.layouts + LAYOUTS
+    layouts = effective_config(overrides).config.layouts + LAYOUTS
     chosen = matching(layouts, names) if names else layouts
-    strangers = [name for name in names if not any(read(layout, name) for layout in chosen)]
+    unknown = [name for name in names if not any(read(layout, name) for layout in chosen)]
     if names and not chosen:
         raise NothingToLookAtError(
-            f"No known layout writes {_listed(strangers)}. "
-            "Describe one of your own under `layouts` in the config file."
+            f"No known layout matches {_listed(unknown)}. "
+            "Describe your own under `layouts` in the config file."
         )
     for layout in chosen:
         _show(layout)
-    if strangers:
-        narrate(f"No known layout writes {_listed(strangers)}.")
+    if unknown:
+        narrate(f"No known layout matches {_listed(unknown)}.")
 
 
 def matching(layouts: Sequence[Layout], names: Sequence[str]) -> list[Layout]:
-    """Give the layouts that read most of these names, then more; sure ones before guesses.
+    """Return the layouts that match any of the names: most matches first, then certain ones.
 
-    Layouts that are known by more than names, and would take any, are left out.
+    Layouts that match any name are left out: they are recognised by more than names.
 
     >>> [layout.name for layout in matching(LAYOUTS, ["lock-0000000007", "lock-0000000012"])]
     ['plain-lock', 'named-sequence']
     """
-    telling = [layout for layout in layouts if read(layout, _ANY_NAME) is None]
-    counted = [(sum(read(each, name) is not None for name in names), each) for each in telling]
-    fitting = [pair for pair in counted if pair[0]]
-    return [each for _, each in sorted(fitting, key=lambda pair: (-pair[0], pair[1].guessed))]
+    selective = [layout for layout in layouts if read(layout, _NO_LOCK_NAME) is None]
+    counted = [(sum(read(each, name) is not None for name in names), each) for each in selective]
+    matches = [pair for pair in counted if pair[0]]
+    return [each for _, each in sorted(matches, key=lambda pair: (-pair[0], pair[1].guessed))]
 
 
 def _show(layout: Layout) -> None:

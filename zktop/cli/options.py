@@ -1,47 +1,29 @@
-"""The options that say where the ensemble is and what to look at; the same for every command.
+"""The options that several commands share: connection, config file, recording, times.
 
-What was asked for by the options of a command, as the config takes it.
-
-Options that are times: how long, and when.
-
-Where a command's reports come from: a live ensemble, or a recording of one.
+Each option of the connection stands for a key of the config file; together they become the
+`Overrides` of a command.
 """
 
 import functools
-import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import msgspec
 from click.core import ParameterSource
 from msgspec.structs import replace
 
-from zktop.cli.output import narrate
-from zktop.cli.process import Interrupts, uncollected
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
 from zktop.config.tree import ValueOrigin
 from zktop.config.values import duration
 from zktop.model.facts import Millis
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from zktop.app.live_run import LiveRun
-    from zktop.app.replay import Replay
-    from zktop.config.load import EffectiveConfig
-    from zktop.model.facts import Millis
-
-A_FILE = click.Path()  # the shell lists files
+A_FILE = click.Path()  # completion lists files
 
 
 class ConfigOption(click.Option):
-    """An option and the place in the config file where its value would stand.
-
-    One for all commands: to make these takes a while, and nothing in them is a command's own.
-    """
+    """An option and its key in the config file; all commands share one instance."""
 
     def __init__(
         self,
@@ -64,16 +46,16 @@ class ConfigOption(click.Option):
             multiple=many,
         )
         self.flag, self.key, self.env, self.many = flag, key, env, many
-        self.means = None if metavar else "true"  # what a flag sets the key to
-        self.parameter = flag.removeprefix("--").replace("-", "_")  # the name that click gives it
+        self.means = None if metavar else "true"  # the value that a flag sets
+        self.parameter = flag.removeprefix("--").replace("-", "_")  # click's name for it
 
     def click(self) -> Callable[..., Any]:
-        """Give a command this option."""
-        return click.option(cls=lambda *_: self)  # type: ignore[arg-type]  # made already
+        """Return the decorator that adds this option to a command."""
+        return click.option(cls=lambda *_: self)  # type: ignore[arg-type]  # exists already
 
 
 class ConfigFlag(ConfigOption):
-    """An option without a value; it sets its key to this word."""
+    """An option without a value; it sets its key to a fixed word."""
 
     def __init__(self, flag: str, key: str, about: str, means: str) -> None:
         super().__init__(flag, key, "", about)
@@ -143,74 +125,59 @@ _OTHERS = (
         "--connect-timeout", "connect_timeout", "TIME", "Give up connecting after this, like 10s."
     ),
     ConfigOption(
-        "--read-only-servers", "read_only_servers", "", "Use a server that is cut off, too."
+        "--read-only-servers", "read_only_servers", "", "Also use a server without quorum."
     ),
     INTROSPECT,
     LARGE_TABLES,
-    ConfigOption("--watch-budget", "budget.watches", "N", "Most watches to set."),
+    ConfigOption("--watch-budget", "budget.watches", "N", "Limit of watches."),
     ConfigOption(
         "--request-budget",
         "budget.requests_per_second",
         "N",
-        "Most requests a second; a batch is one.",
+        "Limit of requests per second; a batch counts as one.",
     ),
 )
 
 OPTIONS = (_hosts("127.0.0.1:2181"), *_OTHERS)
 
 
-class Wanted:
-    """What a command was asked to connect to."""
-
-    def __init__(self, asked: "Overrides") -> None:
-        """Take what was asked."""
-        self.asked = asked
-
-    def effective(self) -> "EffectiveConfig":
-        """Join it with the environment and the config file."""
-        from zktop.config.load import effective_config  # noqa: PLC0415  --help needs no config
-
-        return effective_config(self.asked, os.environ)
-
-
 def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command all these options; it takes what comes of them as `wanted`."""
+    """Add the options of the connection; the command takes them as `overrides`."""
     return _options(OPTIONS, command)
 
 
 def ui_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command these options, and the one that keeps the UI from writing."""
+    """Add the options of the connection, and --read-only."""
     return _options((*OPTIONS, READ_ONLY), command)
 
 
 def demo_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give the demo these options; without --hosts it starts a server."""
+    """Add the options of the connection; without --hosts the demo starts a server."""
     return _options((_hosts("a sandbox server of its own"), *_OTHERS), command)
 
 
 def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command that connects to nothing the config file, as `wanted`."""
+    """Add --config only, for a command that connects to nothing."""
     return _options((CONFIG,), command)
 
 
 def _options(options: tuple[ConfigOption, ...], command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def with_options(**values: Any) -> Any:
-
         context = click.get_current_context()
-        own = asked(context, [(option, values.pop(option.parameter)) for option in options])
-        if isinstance(context.obj, Wanted):
-            own = own.over(context.obj.asked)
-        context.obj = Wanted(own)
-        return command(wanted=context.obj, **values)
+        own = overrides_of(context, [(each, values.pop(each.parameter)) for each in options])
+        if isinstance(context.obj, Overrides):
+            own = own.over(context.obj)
+        context.obj = own
+        return command(overrides=own, **values)
 
     for option in reversed(options):
         with_options = option.click()(with_options)
     return with_options
 
 
-def asked(context: click.Context, values: list[tuple[ConfigOption, Any]]) -> Overrides:
-    """Give what these options of a command say, with the values that click read."""
+def overrides_of(context: click.Context, values: list[tuple[ConfigOption, Any]]) -> Overrides:
+    """Turn the values that click has parsed into overrides."""
     given = {
         option: Override(option.key, _texts(option, value), _origin(context, option), option.many)
         for option, value in values
@@ -218,7 +185,7 @@ def asked(context: click.Context, values: list[tuple[ConfigOption, Any]]) -> Ove
     }
     file, cluster, layouts = (given.pop(option, None) for option in (CONFIG, CLUSTER, LAYOUT))
     sasl = given.pop(SASL, None)
-    if INTROSPECT in given and LARGE_TABLES in given:  # auto and more is more; off stays off
+    if INTROSPECT in given and LARGE_TABLES in given:  # large tables include auto, but not off
         given.pop(INTROSPECT if given[INTROSPECT].texts == ("auto",) else LARGE_TABLES)
     parts = _sasl(sasl) if sasl else ()
     return Overrides(file, cluster, layouts, (*given.values(), *parts)).over(Overrides())
@@ -243,25 +210,24 @@ def _sasl(given: Override) -> Iterator[Override]:
 
 
 class ReplayTime(msgspec.Struct, frozen=True):
-    """A moment, or how long after the beginning of a recording it is."""
+    """A moment of a recording: a time, or an offset from its beginning."""
 
     moment: Millis | None = None
     after: Millis = 0
 
     def since(self, begin: Millis) -> Millis:
-        """Give the moment in a recording that begins then."""
+        """Return the moment in a recording that begins at `begin`."""
         return begin + self.after if self.moment is None else self.moment
 
 
 class DurationParam(click.ParamType[Millis]):
-    """A length of time, like 30, 500ms or 5m, as milliseconds."""
+    """A duration, like 30, 500ms or 5m, in milliseconds."""
 
     name = "time"
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> Millis:
-        """Read it."""
         try:
             return duration(str(value))
         except ValueError as error:
@@ -269,14 +235,13 @@ class DurationParam(click.ParamType[Millis]):
 
 
 class ReplayTimeParam(click.ParamType[ReplayTime]):
-    """A moment as we print it, or +30s from the beginning; in UTC where no zone is given."""
+    """A time as zktop prints it, UTC if it has no zone, or an offset like +30s."""
 
     name = "moment"
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> ReplayTime:
-        """Read it."""
         text = str(value)
         try:
             if text.startswith("+"):
@@ -309,57 +274,12 @@ AT = click.option(
 
 
 def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command `--from` and `--at`; the second makes no sense without the first."""
+    """Add `--from` and `--at`."""
 
     @functools.wraps(command)
     def with_options(*, file: str | None, at: ReplayTime | None, **values: Any) -> Any:
         if at is not None and file is None:
-            raise click.UsageError("--at needs --from: only a recording knows what was.")
+            raise click.UsageError("--at needs --from: only a recording has a past.")
         return command(file=file, at=at, **values)
 
     return FROM(AT(with_options))
-
-
-@contextmanager
-def watching(wanted: Wanted, sample_every: float | None = None) -> "Iterator[LiveRun]":
-    """Watch the ensemble that was asked for, until the block ends or somebody interrupts it."""
-    with uncollected():
-        from zktop.app.connect import access_of, plan_of  # noqa: PLC0415  a recording needs no kazoo
-        from zktop.app.live_run import LiveRun  # noqa: PLC0415
-
-        config = wanted.effective().config
-        plan = plan_of(config, sample_every)
-        watch = LiveRun(access_of(config), plan, config.settings())
-    interrupts = Interrupts()
-    watch.waiting = interrupts.waiting
-    with interrupts.obeyed(), watch:
-        yield watch
-
-
-def replay(
-    wanted: Wanted, file: "str | Path", at: ReplayTime | None = None
-) -> "tuple[Replay, Millis | None]":
-    """Open a recording, and find the moment in it that was asked for.
-
-    It is judged as the live run judged it, unless the command line says how to judge.
-    """
-    from pathlib import Path  # noqa: PLC0415  a live run needs none
-
-    from zktop.app.replay import Replay  # noqa: PLC0415
-
-    settings = wanted.effective().config.settings() if _says_how_to_judge(wanted) else None
-    found = Replay(Path(file), settings)
-    return found, at.since(found.begin) if at else None
-
-
-def print_notes(notes: tuple[str, ...]) -> None:
-    """Say on stderr what is followed less closely than it should be."""
-    for note in notes:
-        narrate(f"note: {note}")
-
-
-def _says_how_to_judge(wanted: Wanted) -> bool:
-    asked = wanted.asked
-    has_file = asked.file is not None and asked.file.is_typed
-    has_roots = any(given.key == "roots" for given in asked.settings)
-    return has_file or has_roots or asked.layouts is not None

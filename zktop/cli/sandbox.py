@@ -1,11 +1,17 @@
-"""`zktop sandbox`: the embedded server, for one's own clients."""
+"""`zktop sandbox`: the embedded server, for one's own clients and for `zktop demo`."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import click
 
-from zktop.errors import ExitCode
+from zktop.errors import ExitCode, NoConnectionError
+from zktop.sandbox import flavours
+from zktop.sandbox.__main__ import serve
+from zktop.sandbox.core import ServerCore
 
-LAST_PORT = 65535
-FLAVOURS = ("zookeeper", "keeper", "raftkeeper", "zetcd")
 _EXAMPLES = """\b
 Examples:
   zktop sandbox
@@ -17,7 +23,7 @@ Examples:
 @click.command("sandbox", epilog=_EXAMPLES)
 @click.option(
     "--port",
-    type=click.IntRange(0, LAST_PORT),
+    type=click.IntRange(0, 65535),
     default=2181,
     show_default=True,
     help="Client port; 0 takes a free one.",
@@ -25,21 +31,38 @@ Examples:
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--flavour",
-    type=click.Choice(FLAVOURS),
+    type=click.Choice([*flavours.FLAVOURS]),
     default="zookeeper",
     show_default=True,
-    help="The server to play: ZooKeeper, ClickHouse Keeper, RaftKeeper or zetcd.",
+    help="The server to imitate: ZooKeeper, ClickHouse Keeper, RaftKeeper or zetcd.",
 )
 def command(port: int, host: str, flavour: str) -> int:
-    """Run a ZooKeeper server in memory until ctrl-c; nothing is kept.
+    """Run a ZooKeeper server in memory until ctrl-c; nothing is saved.
 
-    It is for demos and tests, and not for anything that matters: one server, no disk, no quotas,
-    no SASL, no TLS, no AdminServer, no reconfiguration. Whoever reaches its port may do anything
-    that ACLs do not forbid. Its address is printed once clients may come.
+    It is for demos and tests only: one server, no disk, no quotas, no SASL, no TLS, no
+    AdminServer, no reconfiguration. Every client that reaches its port may do whatever the ACLs
+    allow. It prints its address once it accepts clients.
     """
-    from zktop.sandbox import flavours  # noqa: PLC0415  looked up without need for them
-    from zktop.sandbox.__main__ import serve  # noqa: PLC0415
-    from zktop.sandbox.core import ServerCore  # noqa: PLC0415
-
     core = ServerCore(flavour=flavours.FLAVOURS[flavour])
-    return serve(host, port, core=core) or ExitCode.INTERRUPTED  # nothing else ends it
+    return serve(host, port, core=core) or ExitCode.INTERRUPTED  # only a signal ends it
+
+
+@contextmanager
+def sandbox_process() -> Iterator[str]:
+    """Run a sandbox server on a free port as a child process; yields its address."""
+    command = [sys.executable, "-m", "zktop.sandbox", "--port", "0", "--until-stdin-closes"]
+    server = subprocess.Popen(  # noqa: S603  our own program, our own arguments
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # ctrl-c must not end it: contenders still close their sessions
+    )
+    with server:
+        address = server.stdout.readline().strip() if server.stdout else ""
+        if not address:
+            raise NoConnectionError("The sandbox server did not start; its reason is above.")
+        try:
+            yield address
+        finally:
+            server.terminate()

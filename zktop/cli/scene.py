@@ -3,11 +3,13 @@
 import sys
 
 import click
+from click.shell_completion import CompletionItem
 
 from zktop.app.connect import demo_connection
-from zktop.cli.main import scenes
-from zktop.cli.options import DURATION, Wanted, connection_options
+from zktop.cli.options import DURATION, connection_options
 from zktop.cli.output import narrate, put
+from zktop.config.load import effective_config
+from zktop.config.overrides import Overrides
 from zktop.demo.log import ContenderLog
 from zktop.demo.processes import ContenderChange, ProcessPool
 from zktop.demo.scene_player import SceneRun
@@ -25,14 +27,25 @@ Examples:
 """
 
 
+def complete_scene(
+    _context: click.Context, _parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """Complete the name of a scene in the shell."""
+    return [
+        CompletionItem(scene.name, help=scene.title)
+        for scene in SCENES
+        if scene.name.startswith(begun)
+    ]
+
+
 @click.command("scene", epilog=_EXAMPLES)
-@click.argument("name", required=False, shell_complete=scenes)
+@click.argument("name", required=False, shell_complete=complete_scene)
 @click.option("--list", "is_list", is_flag=True, help="List the scenes.")
-@click.option("--pace", type=DURATION, default="1s", help="Between two moves; 1s if not given.")
-@click.option("--keep", type=DURATION, default="0s", help="Stay at the end for so long.")
+@click.option("--pace", type=DURATION, default="1s", help="Pause between two moves; default 1s.")
+@click.option("--keep", type=DURATION, default="0s", help="Keep the final state for this long.")
 @connection_options
 def command(
-    wanted: Wanted, name: str | None, *, is_list: bool, pace: Millis, keep: Millis
+    overrides: Overrides, name: str | None, *, is_list: bool, pace: Millis, keep: Millis
 ) -> None:
     """Play the scene NAME on an ensemble, below the demo root; nothing is left behind."""
     if is_list:
@@ -41,7 +54,7 @@ def command(
         return
     if name is None:
         raise UsageError("Which scene? `zktop scene --list` lists them.")
-    config = wanted.effective().config
+    config = effective_config(overrides).config
     log = ContenderLog()
 
     def on_change(change: ContenderChange) -> None:

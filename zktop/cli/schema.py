@@ -13,7 +13,7 @@ from zktop.recording import RecordingLine
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
-
+_OLD_NAMES = {b"ClientView": b"ClientSight", b"LookMark": b"Look", b"StateMark": b"State"}
 _KINDS = {**SCHEMAS, "recording": RecordingLine}
 _EXAMPLES = """\b
 Examples:
@@ -25,14 +25,17 @@ Examples:
 @click.command("schema", epilog=_EXAMPLES)
 @click.argument("of", type=click.Choice([*_KINDS, "config"]))
 def command(of: str) -> None:
-    """Print the JSON Schema of what zktop writes, or of its config file.
-
-    That is a whole snapshot, one line of events, one line of a recording, or the config.
-    """
+    """Print the JSON Schema of a snapshot, an event, a line of a recording, or the config file."""
     schema = config_schema() if of == "config" else _schema(of)
-    encoded = re.sub(rb'(\w)(Json|Section)"', rb'\1"', msgspec.json.encode(schema))
+    encoded = re.sub(rb'(\w+)"', _published, msgspec.json.encode(schema))
     for line in msgspec.json.format(encoded, indent=2).decode().splitlines():
         put(line)
+
+
+def _published(match: re.Match[bytes]) -> bytes:
+    """Replace the name of a class by the name that the schema has had from the beginning."""
+    name = match[1].removesuffix(b"Json").removesuffix(b"Section")
+    return _OLD_NAMES.get(name, name) + b'"'
 
 
 def _schema(of: str) -> dict[str, Any]:

@@ -1,27 +1,19 @@
-"""`zktop snapshot`: every lock at one moment, as data, text or a drawing."""
-
-from typing import TYPE_CHECKING
+"""`zktop snapshot`: every lock at one moment, as JSON, text or a graph."""
 
 import click
 
-from zktop.cli.options import (
-    ReplayTime,
-    Wanted,
-    connection_options,
-    file_options,
-    print_notes,
-    replay,
-    watching,
-)
+from zktop.app.live_run import LiveRun
+from zktop.app.replay import Replay
+from zktop.cli.options import ReplayTime, connection_options, file_options
 from zktop.cli.output import narrate, put, put_json
+from zktop.cli.sources import live_run, open_recording, print_notes
+from zktop.config.overrides import Overrides
 from zktop.errors import NothingToLookAtError
+from zktop.model.report import Report
+from zktop.output import graphs, text
+from zktop.output.snapshot import snapshot
 
-if TYPE_CHECKING:
-    from zktop.app.live_run import LiveRun
-    from zktop.app.replay import Replay
-    from zktop.model.report import Report
-
-PROOF_S = 1.0  # for a second listing that would prove or kill a deadlock
+CONFIRM_S = 1.0  # for a second listing that may confirm or refute a deadlock
 FORMATS = ("json", "text", "dot", "mermaid")
 _EXAMPLES = """\b
 Examples:
@@ -34,62 +26,64 @@ Examples:
 
 @click.command("snapshot", epilog=_EXAMPLES)
 @click.option(
-    "--format", "form", type=click.Choice(FORMATS), default="json", show_default=True, help="How."
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="json",
+    show_default=True,
+    help="Output format.",
 )
 @file_options
 @connection_options
-def command(wanted: Wanted, form: str, file: str | None, at: ReplayTime | None) -> None:
+def command(overrides: Overrides, form: str, file: str | None, at: ReplayTime | None) -> None:
     """Show every lock once: holders, waiters, deadlocks and findings.
 
-    The exit code is 4 when there is no lock.
+    The exit code is 4 if there is no lock.
     """
     if file is not None:
-        source, moment = replay(wanted, file, at)
-        report = source.last(moment)
-        _show(report, source, form)
+        recording, until = open_recording(overrides, file, at)
+        report = recording.last(until)
+        print_notes(recording)
+        _print(report, recording, form)
     else:
-        with watching(wanted) as watch:
-            report = _first(watch)
-            print_notes(watch.notes)
-            _show(report, watch, form)
+        with live_run(overrides) as run:
+            report = first_report(run)
+            print_notes(run)
+            _print(report, run, form)
     if not report.paths:
         raise NothingToLookAtError(no_locks(report))
 
 
-def no_locks(report: "Report") -> str:
-    """Say that no lock was found, and where; or why there is none to find."""
-    whys = [str(one.sentence) for one in report.findings if one.rule in ("R8", "R9")]
-    if whys:
-        return " ".join(whys)
-    named = ", ".join(root.path for root in report.settings.roots)
-    if named:
-        return f"No lock was found at {named}. `*` is one level, `**` any depth."
+def no_locks(report: Report) -> str:
+    """Say where no lock was found, or why none could be read."""
+    reasons = [str(one.sentence) for one in report.findings if one.rule in ("R8", "R9")]
+    if reasons:
+        return " ".join(reasons)
+    roots = ", ".join(root.path for root in report.settings.roots)
+    if roots:
+        return f"No lock was found at {roots}. `*` is one level, `**` any depth."
     return "No lock was found anywhere. Name a place with --root if it is hidden or unusual."
 
 
-def _first(watch: "LiveRun") -> "Report":
-    """Wait for the first complete reading; look twice where one look proves nothing."""
-    if not watch.read():
-        narrate("note: not everything could be read in time; this is what there is so far")
-    watch.insist()
-    report = watch.look()
+def first_report(run: LiveRun) -> Report:
+    """Report on the first complete reading, or on the second listing of a suspected deadlock."""
+    if not run.read():
+        narrate("note: reading timed out; this is what was read")
+    run.raise_if_lost()
+    report = run.look()
     if report.relist:
-        for later in watch.reports(PROOF_S):
+        for later in run.reports(CONFIRM_S):
             report = later
             if not report.relist:
                 break
     return report
 
 
-def _show(report: "Report", source: "LiveRun | Replay", form: str) -> None:
-    from zktop.output.snapshot import snapshot  # noqa: PLC0415  imported when all is read
-
+def _print(report: Report, source: LiveRun | Replay, form: str) -> None:
     shot = snapshot(report, source.hosts, source.chroot)
     if form == "json":
         put_json(shot)
         return
-    from zktop.output import graphs, text  # noqa: PLC0415  JSON needs neither
-
     lines = {"text": text.lines, "dot": graphs.dot, "mermaid": graphs.mermaid}[form](shot)
     for line in lines:
         put(line)

@@ -5,6 +5,7 @@ become trees of the same form, so one reader finds every mistake in one pass, an
 the result knows where it was written.
 """
 
+import os
 from collections.abc import Iterator
 from collections.abc import Mapping as Environment
 from functools import reduce
@@ -57,7 +58,9 @@ def load(file: str) -> Config:
     return effective_config(only, {}).config
 
 
-def effective_config(overrides: Overrides, environment: Environment[str, str]) -> EffectiveConfig:
+def effective_config(
+    overrides: Overrides, environment: Environment[str, str] = os.environ
+) -> EffectiveConfig:
     """Join all sources; ConfigError lists every mistake in any of them."""
     file = overrides.file or default_file(environment)
     written = file_tree(file.texts[-1]) if file else EMPTY

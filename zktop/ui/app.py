@@ -170,6 +170,7 @@ class Zktop(PageApp):
             tape=self.tape,
             feed=self.feed,
             stage=self.stage,
+            exports=self.exports,
             subject=self.subject,
             filter=parsed(self.filter_text),
             index=playback.index(self.tape),

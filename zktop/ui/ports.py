@@ -4,7 +4,7 @@
 Everything else here is called on the UI's thread and must not block it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -181,6 +181,9 @@ class Exports(Protocol):
 
     def export(self, report: "Report", form: str) -> str:
         """Write a report in one of these forms."""
+
+    def excerpt(self, report: "Report", paths: Collection[str], source: str) -> str:
+        """Write these locks of a report as text; `source` is the ensemble or the file."""
 
     def clip(self, frames: Sequence[Frame]) -> bytes:
         """Write these frames as a recording."""

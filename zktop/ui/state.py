@@ -5,9 +5,12 @@ from typing import NamedTuple
 import msgspec
 
 from zktop.model.facts import Millis, Session
+from zktop.model.findings.finding import Finding
+from zktop.model.report import Report
+from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.filters import NO_FILTER, Filter
 from zktop.ui.past.tape import Tape
-from zktop.ui.ports import ContendersPort, Feed, Frame, Status
+from zktop.ui.ports import ContendersPort, Exports, Feed, Frame, Status
 
 
 class TimeRange(NamedTuple):
@@ -27,6 +30,14 @@ class Selection(NamedTuple):
     hand: str | None = None  # the name of a contender of ours
 
 
+def locks_of(report: Report, selection: Selection) -> frozenset[str]:
+    """Return the paths of the locks that a selection is about."""
+    if selection.case is None:
+        return frozenset() if selection.path is None else frozenset((selection.path,))
+    cases: tuple[Deadlock | Finding, ...] = (*report.deadlocks, *report.findings)
+    return frozenset(path for one in cases if one.id == selection.case for path in one.locks)
+
+
 class ViewState(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """What is shown now: a frame of the tape, and what surrounds it."""
 
@@ -35,6 +46,7 @@ class ViewState(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     tape: Tape
     feed: Feed
     stage: ContendersPort | None = None
+    exports: Exports | None = None
     subject: Selection = Selection()
     filter: Filter = NO_FILTER
     index: int | None = None  # of the frame on the tape, where it is not the newest

@@ -10,7 +10,7 @@ from textual.widgets import Input, Label
 from ui.example_ensemble import trouble
 from ui.fake_feed import app_of, settled
 
-from zktop.app.run_ui import ReportExports
+from zktop.app.exports import ReportExports
 from zktop.ui.actions.export import keep
 from zktop.ui.app import Zktop
 from zktop.ui.dialogs.export import FORMATS, refused
@@ -104,7 +104,9 @@ async def test_the_picture_is_of_the_page_not_of_the_dialog(
 ) -> None:
     """It is taken when the dialog has gone."""
     monkeypatch.chdir(tmp_path)
-    files = await written(app_of(*trouble()), folder=tmp_path)  # without exports: a picture alone
+    app = app_of(*trouble())
+    app.exports = None  # then a picture is all that can be written
+    files = await written(app, folder=tmp_path)
     drawn = "".join(ET.fromstring(files[0].read_text()).itertext()).replace("\xa0", " ")
 
     assert "/locks/orders" in drawn

@@ -13,7 +13,7 @@ from ui.example_states import idle_stage
 from ui.fake_contenders import FakeContenders
 from ui.fake_feed import ToldFeed, app_of, pressed, settled
 
-from zktop.app.run_ui import wardrobe
+from zktop.app.ui_settings import theme_list
 from zktop.ui.app import Zktop
 from zktop.ui.base_app import BaseApp
 from zktop.ui.dialogs.base import PaletteDialog
@@ -37,7 +37,7 @@ DIALOGS = ["question_mark", "x", "colon", "N", "S", "T", "t"]
 
 def equipped(page: str) -> Zktop:
     """An app that has all its dialogs."""
-    look = UiSettings(page=page, themes=partial(wardrobe, {"XDG_CONFIG_HOME": "/nowhere"}))
+    look = UiSettings(page=page, themes=partial(theme_list, {"XDG_CONFIG_HOME": "/nowhere"}))
     return Zktop(ToldFeed(*trouble()), FakeContenders(), look=look)
 
 

@@ -1,15 +1,14 @@
-"""The page of locks without locks says why, and what is copied from it is text."""
+"""The page of locks without locks says why."""
 
 import pytest
 from model.builders import NOW
-from ui.example_ensemble import IMPORT, ORDERS, QUIET, texts, trouble
+from ui.example_ensemble import texts, trouble
 from ui.fake_feed import ToldFeed, frames
 
 from zktop.model.facts import Children, Stat
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
-from zktop.ui.export_text import as_text
 from zktop.ui.filters import parsed
 from zktop.ui.past.tape import Tape
 from zktop.ui.ports import FeedState, Frame, Status
@@ -97,21 +96,3 @@ def test_fits_into_the_width(width: int) -> None:
     lines = empty_state(moment_of(None, status), width)
 
     assert all(width_of(one) <= max(width, 60) for one in lines)
-
-
-def test_copies_one_lock_as_a_snapshot_has_it(report: Report) -> None:
-    """With what is wrong there, without the others."""
-    text = as_text(report, [IMPORT], "zk1:2181")
-
-    assert text.startswith("zktop  zk1:2181  connected  1 server\n")
-    assert "CRITICAL B1 orphan" in text
-    assert "/locks/import  mutex  kazoo-lock  1 waiting" in text
-    assert "DEADLOCK" not in text
-
-
-def test_copies_several_locks(report: Report) -> None:
-    """In the order of their paths."""
-    text = as_text(report, [QUIET, ORDERS])
-
-    assert "2 locks, 1 deadlock" in text
-    assert QUIET in text

@@ -11,8 +11,8 @@ from ui.example_past import BEGIN, past
 from ui.example_states import END, STEP, deadlock_frames
 from ui.fake_feed import app_of, settled
 
+from zktop.app.exports import ReportExports
 from zktop.app.replay import Replay
-from zktop.app.run_ui import ReportExports
 from zktop.ui.actions.export import LEAD_MS
 from zktop.ui.app import Zktop
 from zktop.ui.ports import Frame

@@ -7,7 +7,6 @@ from textual.app import ComposeResult
 from zktop.model.findings.finding import LETTERS
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.export_text import as_text, concerned
 from zktop.ui.filters import FilterCount
 from zktop.ui.messages import SelectionChanged, ShowPage
 from zktop.ui.screens.common.empty import empty_state
@@ -27,7 +26,7 @@ from zktop.ui.screens.locks.row import FIELDS as ROW_FIELDS
 from zktop.ui.screens.locks.rows import LockRows
 from zktop.ui.screens.locks.table import LockTable
 from zktop.ui.screens.screen import Page
-from zktop.ui.state import Selection, ViewState
+from zktop.ui.state import Selection, ViewState, locks_of
 from zktop.ui.styled_text import text_of
 from zktop.ui.widgets.text_view import TextView
 
@@ -258,8 +257,9 @@ class LocksScreen(Page):
         group = self._group
         if group is not None and pane is self.table and not tagged:
             return text_of(about_group(group)).strip()
-        paths = tagged or concerned(report, pointed) or concerned(report, self.subject)
-        return as_text(report, paths, self._state.feed.name) if paths else ""
+        paths = tagged or locks_of(report, pointed) or locks_of(report, self.subject)
+        exports = self._state.exports
+        return exports.excerpt(report, paths, self._state.feed.name) if exports and paths else ""
 
 
 def _plain_view(name: str) -> TextView:

@@ -1,0 +1,55 @@
+"""Reports in other formats for the UI: JSON, text, DOT, Mermaid, and a recording of a period."""
+
+import io
+from collections.abc import Collection, Sequence
+
+import msgspec
+
+from zktop.app.record_file import header_of
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.model.world.persistent_map import PersistentMap
+from zktop.output import graphs, text
+from zktop.output.snapshot import snapshot
+from zktop.recording import clip
+from zktop.ui.ports import Frame
+
+
+class ReportExports:
+    """Writes reports of one ensemble as `zktop snapshot` and `zktop record` would."""
+
+    forms = ("json", "text", "dot", "mermaid")
+
+    def __init__(self, hosts: str | None, chroot: str = "") -> None:
+        self._hosts, self._chroot = hosts, chroot
+
+    def export(self, report: Report, form: str) -> str:
+        """Format a whole report."""
+        shot = snapshot(report, self._hosts, self._chroot)
+        if form == "json":
+            return msgspec.json.format(msgspec.json.encode(shot), indent=2).decode() + "\n"
+        lines = {"text": text.lines, "dot": graphs.dot, "mermaid": graphs.mermaid}[form]
+        return "".join(f"{line}\n" for line in lines(shot))
+
+    def excerpt(self, report: Report, paths: Collection[str], source: str) -> str:
+        """Format these locks as text, for a chat or a ticket."""
+        return "\n".join(text.lines(snapshot(part_of(report, paths), source)))
+
+    def clip(self, frames: Sequence[Frame]) -> bytes:
+        """Encode the frames of a period as a recording, for `zktop replay`."""
+        file = io.BytesIO()
+        header = header_of((self._hosts or "") + self._chroot, frames[-1].report.settings)
+        clip(((frame.report.world, frame.at) for frame in frames), file, header)
+        return file.getvalue()
+
+
+def part_of(report: Report, paths: Collection[str]) -> Report:
+    """Return a report of these locks only, with the findings that concern them."""
+    wanted = frozenset(map(Text, paths))
+    return msgspec.structs.replace(
+        report,
+        parts=PersistentMap({path: part for path in wanted if (part := report.parts.get(path))}),
+        paths=tuple(path for path in sorted(wanted) if path in report.parts),
+        deadlocks=tuple(one for one in report.deadlocks if not wanted.isdisjoint(one.locks)),
+        findings=tuple(one for one in report.findings if not wanted.isdisjoint(one.locks)),
+    )

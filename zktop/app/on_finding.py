@@ -1,0 +1,92 @@
+"""Run the user's own command for each new finding (`ui.command`).
+
+There is no shell. The finding is passed in an environment variable and on standard input, so that
+text from a znode cannot become part of the command.
+"""
+
+import os
+import shlex
+import signal
+import subprocess
+import threading
+from collections.abc import Callable
+
+import msgspec
+
+from zktop.model.findings.finding import Finding
+from zktop.output.snapshot import finding_json
+
+TIMEOUT_S = 10.0
+MAX_RUNNING = 4  # at the same time
+VARIABLE = "ZKTOP_SENTENCE"
+
+
+class FindingCommand:
+    """Starts the command and reports its failures."""
+
+    def __init__(self, command: str, timeout_s: float = TIMEOUT_S) -> None:
+        """Split the command as a shell would; a ValueError says why that is impossible."""
+        self._words = shlex.split(command)
+        if not self._words:
+            raise ValueError("names no command")
+        self._timeout_s = timeout_s
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[bytes]] = set()
+
+    def call(self, finding: Finding, complain: Callable[[str], None]) -> None:
+        """Start the command; `complain` may be called on another thread."""
+        name = self._words[0]
+        with self._lock:
+            if len(self._running) >= MAX_RUNNING:
+                complain(f"{name} is still running {MAX_RUNNING} times: this finding is skipped.")
+                return
+            try:
+                process = self._start(finding)
+            except OSError as error:
+                complain(f"{name} could not be started: {error.strerror}.")
+                return
+            self._running.add(process)
+        stdin = msgspec.json.encode(finding_json(finding))
+        threading.Thread(
+            target=self._wait, args=(process, stdin, complain), name="on-finding", daemon=True
+        ).start()
+
+    def close(self) -> None:
+        """Kill every command that is still running."""
+        with self._lock:
+            for process in self._running:
+                _kill(process)
+
+    def _start(self, finding: Finding) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(  # noqa: S603  no shell; the words are the user's own
+            self._words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, VARIABLE: finding.sentence},
+            start_new_session=True,  # so that its children can be killed with it
+        )
+
+    def _wait(
+        self, process: "subprocess.Popen[bytes]", stdin: bytes, complain: Callable[[str], None]
+    ) -> None:
+        name = self._words[0]
+        try:
+            process.communicate(stdin, timeout=self._timeout_s)
+        except subprocess.TimeoutExpired:
+            _kill(process)
+            process.wait()
+            complain(f"{name} took longer than {self._timeout_s:g}s and was killed.")
+        else:
+            if process.returncode > 0:
+                complain(f"{name} failed with exit code {process.returncode}.")
+        finally:
+            with self._lock:
+                self._running.discard(process)
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        process.kill()

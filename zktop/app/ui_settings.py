@@ -1,0 +1,111 @@
+"""Turn the config into the settings of the UI; every mistake is reported before it starts."""
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+from textual.theme import BUILTIN_THEMES, Theme
+
+from zktop.app.on_finding import FindingCommand
+from zktop.config.load import EffectiveConfig
+from zktop.config.suggest import hint
+from zktop.config.themes import ThemeFile, all_themes, theme_named
+from zktop.config.tree import DEFAULT, ConfigError, ConfigMistake
+from zktop.ui.keys import KEYS, key_mistakes, remapped
+from zktop.ui.settings import UiSettings
+from zktop.ui.styled_text import INKS
+from zktop.ui.themes import PLAIN, NamedTheme, ThemeList
+
+_STYLES = (*INKS, "cursor")
+_SIXTEEN_COLOURS = "standard"  # Rich's name for them
+
+
+def ui_settings(effective: EffectiveConfig, environment: Mapping[str, str]) -> UiSettings:
+    """Return the settings of the UI; ConfigError lists every mistake in them."""
+    ui = effective.config.ui
+    check_ui(effective)
+    name = ui.theme
+    if effective.origin("ui.theme") == DEFAULT and _has_few_colours():
+        name = PLAIN
+    return UiSettings(
+        theme=textual_theme(theme_named(name, environment, _STYLES)).theme,
+        themes=partial(theme_list, environment),
+        refresh=ui.refresh,
+        table=remapped(ui.keys),
+        changed_keys=frozenset(ui.keys),
+        bell=ui.bell,
+        herald=FindingCommand(ui.command) if ui.command else None,
+        is_ascii=is_ascii(environment),
+        log=state_folder(environment) / "ui.log",
+    )
+
+
+def check_ui(effective: EffectiveConfig) -> None:
+    """Raise ConfigError with every mistake in the keys and the command of the UI."""
+    ui = effective.config.ui
+    mistakes = [
+        ConfigMistake(effective.origin(key), key, what) for key, what in _key_mistakes(ui.keys)
+    ]
+    if ui.command is not None:
+        try:
+            shlex.split(ui.command)
+        except ValueError as error:
+            what = f"is not a command: {str(error).lower()}"
+            mistakes.append(ConfigMistake(effective.origin("ui.command"), "ui.command", what))
+    if mistakes:
+        raise ConfigError(mistakes)
+
+
+def _key_mistakes(keys: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    known = [key.id for key in KEYS]
+    for action in keys:
+        if action not in known:
+            yield f"ui.keys.{action}", f"there is no such action ({hint(action, known)})"
+    valid = {action: text for action, text in keys.items() if action in known}
+    yield from ((f"ui.keys.{action}", what) for action, what in key_mistakes(valid))
+
+
+def theme_list(environment: Mapping[str, str]) -> ThemeList:
+    """Read all theme files as they are now."""
+    found = all_themes(environment, _STYLES)
+    themes = tuple(textual_theme(one) for one in found.usable)
+    return ThemeList(themes, tuple(str(one) for one in found.mistakes))
+
+
+def textual_theme(file: ThemeFile) -> NamedTheme:
+    """Convert a theme file to a theme of Textual."""
+    base = BUILTIN_THEMES["ansi-dark" if file.dark else "ansi-light"].variables
+    theme = Theme(
+        name=file.name,
+        dark=file.dark,
+        ansi=file.ansi,
+        variables={
+            **(base if file.ansi else {}),  # Textual's own widgets need these, too
+            **{f"ink-{name}": style for name, style in file.inks.items()},
+        },
+        **file.colours,  # type: ignore[arg-type]  # colours only: the keys say so
+    )
+    return NamedTheme(theme, file.about)
+
+
+def state_folder(environment: Mapping[str, str]) -> Path:
+    """Return the folder for the UI's log."""
+    base = environment.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser()
+    return Path(base) / "zktop"
+
+
+def is_ascii(environment: Mapping[str, str]) -> bool:
+    """Whether to draw with ASCII only: ZKTOP_ASCII is set, or the terminal is not UTF-8."""
+    setting = environment.get("ZKTOP_ASCII", "")
+    encoding = (getattr(sys.__stderr__, "encoding", "") or "").casefold()
+    return setting not in ("", "0") or "utf" not in encoding
+
+
+def _has_few_colours() -> bool:
+    if "NO_COLOR" in os.environ:
+        return False
+    return Console(file=sys.__stderr__, force_terminal=True).color_system == _SIXTEEN_COLOURS

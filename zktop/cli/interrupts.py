@@ -1,0 +1,46 @@
+"""End a command on ctrl-c or SIGTERM where it waits, never in the middle of a line or a file.
+
+Both signals close everything and end with exit code 130. A second one raises KeyboardInterrupt at
+once, wherever the program is.
+"""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupts:
+    """Holds a signal back until the program waits."""
+
+    def __init__(self) -> None:
+        self._is_requested = self._is_waiting = False
+
+    @contextmanager
+    def handled(self) -> Iterator[None]:
+        """Handle the signals while the block runs."""
+        before = {number: signal.signal(number, self._on_signal) for number in SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Raise KeyboardInterrupt on a signal in this block, or at once if one has come before."""
+        self._is_waiting = True
+        try:
+            if self._is_requested:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self._is_waiting = False
+
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
+        is_second, self._is_requested = self._is_requested, True
+        if self._is_waiting or is_second:
+            self._is_waiting = False
+            raise KeyboardInterrupt

@@ -1,0 +1,53 @@
+"""The two sources of a command's reports: a live ensemble, or a recording (`--from`)."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from zktop.app.connect import access_of, plan_of
+from zktop.app.live_run import LiveRun
+from zktop.app.replay import Replay
+from zktop.cli.interrupts import Interrupts
+from zktop.cli.options import ReplayTime
+from zktop.cli.output import narrate
+from zktop.config.load import effective_config
+from zktop.config.overrides import Overrides
+from zktop.model.facts import Millis
+
+
+@contextmanager
+def live_run(overrides: Overrides, sample_every: float | None = None) -> Iterator[LiveRun]:
+    """Connect to the ensemble; signals end the block where it waits."""
+    config = effective_config(overrides).config
+    plan = plan_of(config, sample_every)
+    interrupts = Interrupts()
+    run = LiveRun(access_of(config), plan, config.settings(), interrupts.waiting)
+    with interrupts.handled(), run:
+        yield run
+
+
+def open_recording(
+    overrides: Overrides, file: str | Path, at: ReplayTime | None = None
+) -> tuple[Replay, Millis | None]:
+    """Open a recording; return it with the moment of `--at`.
+
+    Its verdicts are those of the live run, unless the command line has settings of its own.
+    """
+    own = effective_config(overrides).config.settings() if _has_settings(overrides) else None
+    recording = Replay(Path(file), own)
+    return recording, at.since(recording.begin) if at else None
+
+
+def _has_settings(overrides: Overrides) -> bool:
+    has_file = overrides.file is not None and overrides.file.is_typed
+    has_roots = any(one.key == "roots" for one in overrides.settings)
+    return has_file or has_roots or overrides.layouts is not None
+
+
+def print_notes(source: LiveRun | Replay) -> None:
+    """Say on stderr what is missing from the reports of this source."""
+    if isinstance(source, LiveRun):
+        for note in source.notes:
+            narrate(f"note: {note}")
+    elif source.is_cut_off:
+        narrate(f"The end of {source.path} is missing: it was read up to its last whole line.")
