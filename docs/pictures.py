@@ -20,7 +20,7 @@ from textual.theme import Theme  # noqa: E402
 
 from zktop.app.replay import Replay  # noqa: E402
 from zktop.app.ui_settings import theme_list  # noqa: E402
-from zktop.ui.actions.export import plain  # noqa: E402
+from zktop.ui.actions.export import portable_svg  # noqa: E402
 from zktop.ui.app import Zktop  # noqa: E402
 from zktop.ui.ports import Frame, OnNews, Status  # noqa: E402
 from zktop.ui.settings import UiSettings  # noqa: E402
@@ -79,7 +79,7 @@ async def drawn(keys: Sequence[str], frames: Sequence[Frame], hosts: str) -> str
             await pilot.pause()
         await app.workers.wait_for_complete()  # a page is made when it is first asked for
         await still(pilot)
-        return plain(app.export_screenshot(title="zktop"))
+        return portable_svg(app.export_screenshot(title="zktop"))
 
 
 async def told(pilot: Pilot[int], app: Zktop, feed: Past, frames: Sequence[Frame]) -> None:

@@ -1,7 +1,8 @@
-"""A feed that tells what a test has it tell: frames made by the real examiner from facts."""
+"""A feed for tests, with frames that the real examiner makes from facts; and waits for the UI."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from time import monotonic
 
 from textual import events
 from textual.keys import format_key
@@ -17,12 +18,13 @@ from zktop.ui.app import Zktop
 from zktop.ui.ports import Frame, News, OnNews, Status
 from zktop.ui.settings import UiSettings
 
-CONSEQUENCES = 2  # a key leads to a question, and the question to what is to be seen
+CONSEQUENCES = 2  # rounds of messages after a key
+WAIT_S = 30.0
 Moment = tuple[Millis, Iterable[AnyFact]]
 
 
 def frames(*moments: Moment, settings: Settings | None = None) -> list[Frame]:
-    """Look at a world at these moments, after it was told these facts."""
+    """One frame for each moment, each with the facts learned by then."""
     return list(_looks(moments, settings))
 
 
@@ -35,7 +37,7 @@ def _looks(moments: Sequence[Moment], settings: Settings | None) -> Iterator[Fra
 
 
 class ToldFeed:
-    """Tells what it was given when the app begins; a test may tell more at any time."""
+    """Sends its news when the app starts; a test may send more with `tell`."""
 
     def __init__(self, *news: News, name: str = "test", is_live: bool = True) -> None:
         self.name, self.is_live = name, is_live
@@ -45,7 +47,7 @@ class ToldFeed:
         self.tell: OnNews = self.news.append
 
     def start(self, tell: OnNews) -> None:
-        """Tell all that there is."""
+        """Send all news."""
         self.tell = tell
         tell(Status("live" if self.is_live else "replay"))
         for one in self.news:
@@ -55,21 +57,29 @@ class ToldFeed:
         """Nothing runs."""
 
     def record(self, path: Path | None) -> None:
-        """Remember what was asked for."""
+        """Remember the requested file."""
         self.recorded.append(path)
 
 
 def app_of(*news: News, page: str = "locks", is_live: bool = True, **look: object) -> Zktop:
-    """Give the UI on a feed that tells this; `look` is what the user has set."""
+    """The UI with a feed that sends this news; `look` are settings."""
     stage = FakeContenders() if is_live else None
     feed, exports = ToldFeed(*news, is_live=is_live), ReportExports("zk1:2181")
     return Zktop(feed, stage, exports, UiSettings(page=page, **look))
 
 
-async def pressed(pilot: Pilot[int], *keys: str) -> None:
-    """Press keys, and wait after each until everybody has done what came of it.
+async def until(pilot: Pilot[int], condition: Callable[[], object], what: str) -> None:
+    """Wait until the condition holds; fail with a message after `WAIT_S`."""
+    end = monotonic() + WAIT_S
+    while not condition():
+        assert monotonic() < end, f"waited {WAIT_S:.0f} s for: {what}"
+        await pilot.pause()
 
-    A pilot's own `press` sleeps until the processor rests, which takes thirty times as long.
+
+async def pressed(pilot: Pilot[int], *keys: str) -> None:
+    """Press keys and wait after each until it has been handled.
+
+    The pilot's own `press` waits until the CPU is idle, which takes thirty times as long.
     """
     app = pilot.app
     for key in keys:
@@ -78,23 +88,30 @@ async def pressed(pilot: Pilot[int], *keys: str) -> None:
         app.post_message(events.Key(key, typed if is_typed else None))
         for _ in range(CONSEQUENCES):
             await pilot._wait_for_screen()
+        end = monotonic() + WAIT_S
         while is_busy(app):
+            assert monotonic() < end, f"the key {key} is still being handled"
             await pilot._wait_for_screen()
 
 
 def is_busy(app: object) -> bool:
-    """Tell whether keys wait for something, a page on its way maybe."""
+    """True while a key is being handled or a page is loading."""
     return isinstance(app, Zktop) and app.is_running and app.key_queue.is_busy
 
 
+def is_idle(app: Zktop) -> bool:
+    """True when no key, no frame and no news is waiting."""
+    return not (is_busy(app) or app._is_due or app._inbox._news)
+
+
 async def settled(pilot: Pilot[int]) -> list[str]:
-    """Wait until nothing more is to be drawn, and give what is on the screen, line by line."""
+    """Wait until the screen is drawn; return its lines."""
     app = pilot.app
     await pilot.pause()
     await pilot.pause()
-    while isinstance(app, Zktop) and (is_busy(app) or app._is_due or app._inbox._news):
-        await pilot.pause()
+    if isinstance(app, Zktop):
+        await until(pilot, lambda: is_idle(app), "an idle app: no held key, no frame due, no news")
     if isinstance(app, Zktop) and app.error_log.last is not None:
-        raise app.error_log.last  # the UI goes on after an error; a test does not
+        raise app.error_log.last  # the UI continues after an error; a test must not
     compositor = pilot.app.screen._compositor  # the only way to the text
     return [strip.text.rstrip() for strip in compositor.render_strips()]

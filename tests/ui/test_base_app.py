@@ -138,7 +138,7 @@ def test_no_color_is_no_colour_at_all(tmp_path: Path) -> None:
     with Terminal(tmp_path, *AT_NOBODY, NO_COLOR="1") as terminal:
         terminal.shown()
         terminal.press(b"?")
-        terminal.until(b"ype to find")
+        terminal.until(b"ype to search")
 
         assert colours(terminal.written) == set()
         assert b";7" in terminal.written or b"[7" in terminal.written
@@ -185,7 +185,7 @@ def test_terminals_without_unicode_get_none(more: dict[str, str], tmp_path: Path
     with Terminal(tmp_path, *AT_NOBODY, **more) as terminal:
         terminal.shown()
         terminal.press(b"?")
-        terminal.until(b"ype to find")
+        terminal.until(b"ype to search")
 
         assert terminal.written.isascii()
         assert b"\\u" not in terminal.written
@@ -219,7 +219,7 @@ def test_wrong_settings_are_told_before_the_screen_is_taken(tmp_path: Path) -> N
         assert b"config.yaml:3: ui.keys.qiut: there is no such action (did you mean quit?)" in (
             terminal.written
         )
-        assert b"config.yaml:4: ui.keys.copy: n is a key of next_alert" in terminal.written
+        assert b"config.yaml:4: ui.keys.copy: n is also the key of next_alert" in terminal.written
 
 
 def test_a_broken_theme_of_the_users_is_told_before_the_screen_is_taken(tmp_path: Path) -> None:

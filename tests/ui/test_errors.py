@@ -6,7 +6,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 from ui.example_ensemble import trouble
-from ui.fake_feed import app_of, settled
+from ui.fake_feed import app_of, settled, until
 
 from zktop.ui.base_app import MAX_LOG_BYTES, ErrorLog
 from zktop.ui.screens.locks.screen import LocksScreen
@@ -28,8 +28,7 @@ def head(app: object) -> str:
 
 async def until_told(pilot: Pilot[int]) -> str:
     """Wait until the head names an error."""
-    while "failed (" not in head(pilot.app):
-        await pilot.pause()
+    await until(pilot, lambda: "failed (" in head(pilot.app), "the error in the header")
     return " ".join(head(pilot.app).split())
 
 
@@ -43,11 +42,12 @@ async def test_a_page_that_fails_is_told_and_the_others_go_on(
     async with app.run_test(size=(120, 36)) as pilot:
         said = await until_told(pilot)
         await pilot.press("2")
-        while app.page is None or app.page.NAME != "lock":
-            await pilot.pause()
+        await until(
+            pilot, lambda: app.page is not None and app.page.entry.name == "lock", "screen 2"
+        )
 
         assert "Drawing screen Locks failed (KeyError: 'x" in said
-        assert "everything else goes on." in said
+        assert "the rest continues." in said
         assert str(log) in said.replace(" ", "")
         assert "\x1b" not in said
     assert "Traceback" in log.read_text()
@@ -94,7 +94,7 @@ async def test_a_key_of_a_stock_widget_that_fails_is_told(monkeypatch: pytest.Mo
         await pilot.press("slash", "a", "home", "b")
         said = await until_told(pilot)
 
-        assert "That failed (KeyError: 'x" in said
+        assert "This action failed (KeyError: 'x" in said
         assert app.screen.query_one(Input).value == "ab"
 
 
@@ -108,4 +108,4 @@ def test_details_that_cannot_be_written_are_no_second_error(tmp_path: Path) -> N
     said = ErrorLog(blocked / "ui.log").note("This", ValueError("no"))
     assert "could not be written" in said
     assert "is full" in ErrorLog(full).note("This", ValueError("no"))
-    assert ErrorLog().note("This", ValueError("no")).endswith("everything else goes on.")
+    assert ErrorLog().note("This", ValueError("no")).endswith("the rest continues.")

@@ -1,4 +1,4 @@
-"""The theme is set before the first frame, and no frame waits for the connection."""
+"""The first frame: the theme is read once, and keys before the first page are not lost."""
 
 import pytest
 from textual.css.stylesheet import Stylesheet

@@ -70,7 +70,7 @@ async def screens(app: Zktop, size: tuple[int, int], read: Read = as_it_is) -> s
             told = read(app, await settled(pilot))
             lines = [THUMB.sub("", line).rstrip() for line in told]
             assert app.page is not None
-            assert page.name == app.page.NAME
+            assert page.name == app.page.entry.name
             shown.append("\n".join((f"{page.name:=^{size[0]}}", *lines)))
     return "\n".join(shown) + "\n"
 

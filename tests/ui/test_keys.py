@@ -46,7 +46,7 @@ def settings(tmp_path: Path, text: str) -> EffectiveConfig:
     return effective_config(Overrides(file=given), {})
 
 
-NO_KEY = '"NotAKey" is no key; write a letter, or a name like f2, space or ctrl+k'
+NO_KEY = '"NotAKey" is not a key; use a letter, or a name like f2, space or ctrl+k'
 
 
 def test_all_mistakes_are_told_in_one_pass(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_all_mistakes_are_told_in_one_pass(tmp_path: Path) -> None:
     assert told == [
         "3: ui.keys.qiut: there is no such action (did you mean quit?)",
         f"4: ui.keys.export: {NO_KEY}",
-        "5: ui.keys.copy: n is a key of next_alert as well (to the next alert)",
+        "5: ui.keys.copy: n is also the key of next_alert (next alert)",
         "6: ui.keys.record: names no key",
         "7: ui.keys.sort: write ctrl+shift+a for ctrl+A",
         "8: ui.keys.pause: ctrl+c always quits",
@@ -160,7 +160,7 @@ async def test_swapped_keys_do_what_the_other_one_did() -> None:
         await settled(pilot)
 
         assert app.page
-        assert app.page.NAME == "lock"
+        assert app.page.entry.name == "lock"
 
 
 async def test_dialogs_are_moved_in_by_the_same_keys() -> None:

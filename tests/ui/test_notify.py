@@ -14,11 +14,11 @@ from zktop.model.findings.finding import Finding
 from zktop.model.report import Report
 from zktop.ui.app import Zktop
 from zktop.ui.notify import (
-    AT_ONCE,
-    BEGINNING_MS,
-    FORGOTTEN_MS,
+    FORGET_MS,
+    MAX_MESSAGES,
+    STARTUP_MS,
     WITHIN_MS,
-    AlertFilter,
+    Notifier,
     brief,
     summary,
 )
@@ -44,8 +44,8 @@ def report(at: int, *findings: Finding) -> Report:
 
 def told(*reports: Report) -> list[list[str]]:
     """Tell what is told of each report."""
-    alarms = AlertFilter()
-    return [[one.id for one in alarms.look(made).findings] for made in reports]
+    alarms = Notifier()
+    return [[one.id for one in alarms.after(made).findings] for made in reports]
 
 
 def test_what_is_seen_twice_is_told_once() -> None:
@@ -76,18 +76,18 @@ def test_what_is_not_red_is_not_told() -> None:
 
 def test_what_was_there_before_us_is_summed_up() -> None:
     """Whoever opens the UI sees it anyway."""
-    alarms = AlertFilter()
-    first = alarms.look(report(0, red("a"), red("b")))
+    alarms = Notifier()
+    first = alarms.after(report(0, red("a"), red("b")))
 
-    assert (first.findings, [one.id for one in first.was_there]) == ((), ["a", "b"])
-    assert summary(first.was_there) == "a is wrong. (and 1 more; n goes through them)"
-    assert alarms.look(report(5_000, red("a"), red("b"))).findings == ()
+    assert (first.findings, [one.id for one in first.already_there]) == ((), ["a", "b"])
+    assert summary(first.already_there) == "a is wrong. (and 1 more; n steps through them)"
+    assert alarms.after(report(5_000, red("a"), red("b"))).findings == ()
 
 
 def test_what_was_there_before_us_and_is_proven_a_little_later_is_not_told() -> None:
     """Its second look comes after our first picture."""
     old = red("a", since=LATER - 60_000)
-    soon = [report(at, old) for at in (100, BEGINNING_MS - 1, BEGINNING_MS + 5_000)]
+    soon = [report(at, old) for at in (100, STARTUP_MS - 1, STARTUP_MS + 5_000)]
 
     assert told(report(0), *soon) == [[], [], [], []]
 
@@ -95,25 +95,25 @@ def test_what_was_there_before_us_and_is_proven_a_little_later_is_not_told() -> 
 def test_a_crowd_is_counted() -> None:
     """Three sentences are as many as anybody reads; the rest is told when there is room."""
     crowd = [red(str(number)) for number in range(40)]
-    alarms = AlertFilter()
-    alarms.look(report(0))
-    alarms.look(report(5_000, *crowd))
-    news = alarms.look(report(6_000, *crowd))
-    again = alarms.look(report(7_000, *crowd))
+    alarms = Notifier()
+    alarms.after(report(0))
+    alarms.after(report(5_000, *crowd))
+    news = alarms.after(report(6_000, *crowd))
+    again = alarms.after(report(7_000, *crowd))
 
-    assert (len(news.findings), news.more) == (AT_ONCE, 37)
+    assert (len(news.findings), news.more) == (MAX_MESSAGES, 37)
     assert (len(again.findings), again.more) == (0, 0)
 
 
 def test_what_there_was_no_room_for_is_counted_later() -> None:
     """Nothing is lost without a word."""
-    alarms = AlertFilter()
-    alarms.look(report(0))
-    first = [red(str(number)) for number in range(AT_ONCE)]
-    alarms.look(report(5_000, *first))
-    alarms.look(report(6_000, *first, red("x")))
-    held = alarms.look(report(7_000, *first, red("x")))
-    later = alarms.look(report(6_001 + WITHIN_MS, *first, red("x")))
+    alarms = Notifier()
+    alarms.after(report(0))
+    first = [red(str(number)) for number in range(MAX_MESSAGES)]
+    alarms.after(report(5_000, *first))
+    alarms.after(report(6_000, *first, red("x")))
+    held = alarms.after(report(7_000, *first, red("x")))
+    later = alarms.after(report(6_001 + WITHIN_MS, *first, red("x")))
 
     assert (held.findings, held.more) == ((), 0)
     assert later.more == 1
@@ -121,18 +121,18 @@ def test_what_there_was_no_room_for_is_counted_later() -> None:
 
 def test_what_comes_back_soon_is_the_same() -> None:
     """A finding that flickers is one; one that comes back after a minute is news."""
-    alarms = AlertFilter()
-    alarms.look(report(0))
-    alarms.look(report(5_000, red("a")))
-    assert alarms.look(report(6_000, red("a"))).findings
-    alarms.look(report(7_000))
-    alarms.look(report(20_000, red("a")))
-    assert not alarms.look(report(21_000, red("a"))).findings
-    alarms.look(report(22_000))
-    alarms.look(report(23_000 + FORGOTTEN_MS))
-    alarms.look(report(24_000 + FORGOTTEN_MS, red("a")))
+    alarms = Notifier()
+    alarms.after(report(0))
+    alarms.after(report(5_000, red("a")))
+    assert alarms.after(report(6_000, red("a"))).findings
+    alarms.after(report(7_000))
+    alarms.after(report(20_000, red("a")))
+    assert not alarms.after(report(21_000, red("a"))).findings
+    alarms.after(report(22_000))
+    alarms.after(report(23_000 + FORGET_MS))
+    alarms.after(report(24_000 + FORGET_MS, red("a")))
 
-    assert alarms.look(report(25_000 + FORGOTTEN_MS, red("a"))).findings
+    assert alarms.after(report(25_000 + FORGET_MS, red("a"))).findings
 
 
 class Rung(Zktop):

@@ -6,7 +6,7 @@ from textual.command import CommandPalette
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 from ui.example_ensemble import ORDERS, trouble
-from ui.fake_feed import app_of, frames, settled
+from ui.fake_feed import app_of, frames, settled, until
 
 from zktop.app.ui_settings import theme_list
 from zktop.model.facts import session_text
@@ -25,8 +25,11 @@ async def asked(pilot: Pilot[int], text: str) -> list[str]:
     assert isinstance(palette, CommandPalette)
     words = text.casefold()
     options = palette.query_one(OptionList)
-    while not _told(options) or words not in _told(options)[0].casefold():
-        await pilot.pause()
+    await until(
+        pilot,
+        lambda: _told(options) and words in _told(options)[0].casefold(),
+        "a result with the typed text",
+    )
     return _told(options)
 
 
@@ -42,8 +45,9 @@ async def test_a_lock_is_opened_on_screen_2() -> None:
     async with app.run_test(size=(120, 36)) as pilot:
         await asked(pilot, str(ORDERS))
         await pilot.press("enter")
-        while app.page is None or app.page.NAME != "lock":
-            await pilot.pause()
+        await until(
+            pilot, lambda: app.page is not None and app.page.entry.name == "lock", "screen 2"
+        )
         await settled(pilot)
 
         assert app.subject.path == ORDERS
@@ -55,8 +59,9 @@ async def test_a_session_is_opened_on_screen_4() -> None:
     async with app.run_test(size=(120, 36)) as pilot:
         await asked(pilot, session_text(session("bob")))
         await pilot.press("enter")
-        while app.page is None or app.page.NAME != "sessions":
-            await pilot.pause()
+        await until(
+            pilot, lambda: app.page is not None and app.page.entry.name == "sessions", "screen 4"
+        )
         await settled(pilot)
 
         assert app.subject.session == session("bob")
@@ -68,18 +73,18 @@ async def test_a_screen_is_gone_to() -> None:
     async with app.run_test(size=(120, 36)) as pilot:
         await asked(pilot, "the timeline")
         await pilot.press("enter")
-        while app.page is None or app.page.NAME != "timeline":
-            await pilot.pause()
+        await until(
+            pilot, lambda: app.page is not None and app.page.entry.name == "timeline", "screen 5"
+        )
 
 
 async def test_an_action_is_done() -> None:
     """As its key would do it."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
-        await asked(pilot, "hold the picture")
+        await asked(pilot, "pause the display")
         await pilot.press("enter")
-        while not app.moment.is_paused:
-            await pilot.pause()
+        await until(pilot, lambda: app.view_state.is_paused, "the pause")
 
 
 async def test_a_theme_is_worn() -> None:
@@ -89,8 +94,7 @@ async def test_a_theme_is_worn() -> None:
     async with app.run_test(size=(120, 36)) as pilot:
         await asked(pilot, "zktop-safe")
         await pilot.press("enter")
-        while app.theme != "zktop-safe":
-            await pilot.pause()
+        await until(pilot, lambda: app.theme == "zktop-safe", "the theme")
 
 
 @pytest.mark.parametrize("key", ["colon", "ctrl+p"])
@@ -103,8 +107,7 @@ async def test_escape_leaves_it(key: str) -> None:
         await settled(pilot)
         opened = isinstance(app.screen, CommandPalette)
         await pilot.press("escape")
-        while len(app.screen_stack) > 1:
-            await pilot.pause()
+        await until(pilot, lambda: len(app.screen_stack) == 1, "the palette to close")
 
         assert opened
 

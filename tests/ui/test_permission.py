@@ -4,7 +4,7 @@ import pytest
 from textual.pilot import Pilot
 from ui.example_ensemble import trouble
 from ui.fake_contenders import AB_BA, QUEUE, FakeContenders, contender
-from ui.fake_feed import ToldFeed, app_of, frames, settled
+from ui.fake_feed import ToldFeed, app_of, frames, settled, until
 
 from zktop.demo_types import SceneProgress
 from zktop.ui.app import Zktop
@@ -211,11 +211,13 @@ async def test_a_scene_in_the_palette_asks_as_well() -> None:
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
         await pilot.press("colon", *"locks in two orders")
-        while not app.screen.query("CommandList Option, OptionList").first().option_count:
-            await pilot.pause()
+        await until(
+            pilot,
+            lambda: app.screen.query("CommandList Option, OptionList").first().option_count,
+            "results in the palette",
+        )
         await press(pilot, "enter")
-        while not isinstance(app.screen, ConfirmDialog):
-            await pilot.pause()
+        await until(pilot, lambda: isinstance(app.screen, ConfirmDialog), "the question")
         assert stage.asked == []
 
         await press(pilot, *"demo", "enter")
@@ -259,7 +261,7 @@ async def test_without_contenders_no_screen_offers_to_write(page: str, *, is_liv
     async with app.run_test(size=(200, 60)) as pilot:
         text = await press(pilot, page)
         assert app.page is not None
-        keys = known_on(app.page.NAME, app.table)
+        keys = known_on(app.page.entry.name, app.table)
 
     assert not [key.id for key in keys if key.writes]
     assert "S Scene" not in text
@@ -276,7 +278,7 @@ async def test_without_contenders_the_keys_do_nothing(*, is_live: bool) -> None:
             await press(pilot, key)
             assert len(app.screen_stack) == 1
             assert app.page is not None
-            assert app.page.NAME == "locks"
+            assert app.page.entry.name == "locks"
 
 
 @pytest.mark.parametrize("is_live", [True, False])
@@ -287,7 +289,7 @@ async def test_without_contenders_the_palette_has_no_entry_that_writes(*, is_liv
         await settled(pilot)
         named = [thing.name.casefold() for thing in everything(app, ThemeList())]
 
-    assert "to the next alert" in named
+    assert "next alert" in named
     assert not [name for name in named if name in PALETTE or "scene" in name or "screen 6" in name]
 
 

@@ -1,13 +1,11 @@
 """Themes: the files, their contrast, the dialog that tries them on."""
 
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import pytest
 from rich.style import Style
 from textual.color import Color
-from textual.css.stylesheet import Stylesheet
 from textual.theme import Theme as TextualTheme
 from ui.fake_feed import app_of, settled
 
@@ -182,28 +180,6 @@ async def test_every_theme_can_be_worn(name: str) -> None:
         assert apply_theme(app, theme) is None
         await settled(pilot)
         assert app.theme == name
-
-
-async def test_a_theme_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To try it on a copy of all styles takes as long as to wear it; what is new is tried."""
-    read: list[Stylesheet] = []
-    reparse = Stylesheet.reparse
-
-    def counted(sheet: Stylesheet) -> None:
-        read.append(sheet)
-        reparse(sheet)
-
-    monkeypatch.setattr(Stylesheet, "reparse", counted)
-    app = _dressed()
-    async with app.run_test() as pilot:
-        await settled(pilot)
-        light = textual_theme(theme_named("zktop-light", {}, LOOKS)).theme
-        for theme in (light, app.look.theme, light, replace(light, primary="#112233")):
-            apply_theme(app, theme)
-            await settled(pilot)
-
-        tried = [sheet is not app.stylesheet for sheet in read]
-        assert tried == [True, False, True, False, False, True, False]
 
 
 async def test_mistakes_in_files_are_told_when_a_theme_is_chosen() -> None:

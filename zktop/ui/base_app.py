@@ -1,12 +1,7 @@
-"""How to behave in somebody's terminal, whatever is shown: colours, letters, signals, errors.
+"""Base app: NO_COLOR, ASCII, signals, themes, the key queue, and errors while drawing.
 
-Textual knows none of this by itself: NO_COLOR comes out grey, a terminal without Unicode fills
-with escapes, and a signal leaves the terminal as nobody can use it.
-
-When a drawing fails, the rest goes on: what to say of it, and the details in a file.
-
-A monitor that dies of one odd lock is of no use to somebody who needs it now. So the error is
-named where nobody can miss it, and all that a maintainer needs is written down, once for each.
+An error in a drawing or in an action does not end the program. The header names it for a while,
+and the traceback goes to a log file, once per place in the code.
 """
 
 import asyncio
@@ -43,55 +38,52 @@ from zktop.ui.settings import UiSettings
 from zktop.ui.textual_fixes.key_queue import KeyHandled, KeyQueue
 from zktop.ui.textual_fixes.terminal import AsciiFilter, TerminalDriver
 
-MAX_ERROR_CHARS: Final = 60  # characters of an error's own words
-MAX_LOG_BYTES: Final = 1_000_000  # bytes of details that are worth keeping
+MAX_ERROR_CHARS: Final = 60
+MAX_LOG_BYTES: Final = 1_000_000
+SIGNAL_EXIT_BASE: Final = 128  # plus the number of the signal: the exit code
+MIN_TIMER_S: Final = 0.01
+ERROR_SHOWN_S: Final = 10.0  # in the header
 
 
 class ErrorLog:
-    """Notes errors; says each in one sentence."""
+    """Writes tracebacks to a file and returns a sentence for the user."""
 
     def __init__(self, file: Path | None = None) -> None:
-        """Write details into this file, if there is one."""
         self.file = file
         self.last: Exception | None = None
-        self._known: dict[str, str] = {}  # and what was said of it
+        self._known: dict[str, str] = {}  # place in the code: its sentence
 
     def note(self, what: str, error: Exception) -> str:
-        """Give the sentence for an error; the details are written when it is met first."""
+        """The sentence for an error. Its traceback is written the first time."""
         self.last = error
         where = traceback.extract_tb(error.__traceback__)[-1:]
         name = f"{what} {type(error).__name__} {[(one.filename, one.lineno) for one in where]}"
         if name not in self._known:
             short = clean(f"{type(error).__name__}: {error}")[:MAX_ERROR_CHARS]
-            said = f"{what} failed ({short}); everything else goes on."
+            said = f"{what} failed ({short}); the rest continues."
             self._known[name] = f"{said} {self._written(what, error)}".rstrip()
         return self._known[name]
 
     def _written(self, what: str, error: Exception) -> str:
         if self.file is None:
             return ""
-        told = "".join(traceback.format_exception(error))
+        trace = "".join(traceback.format_exception(error))
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             if self.file.exists() and self.file.stat().st_size > MAX_LOG_BYTES:
-                return f"Details are not written: {self.file} is full."
+                return f"Details were not written: {self.file} is full."
             with self.file.open("a", encoding="utf-8", errors="backslashreplace") as out:
-                out.write(f"{datetime.now(UTC).isoformat()} {what} failed\n{told}\n")
+                out.write(f"{datetime.now(UTC).isoformat()} {what} failed\n{trace}\n")
         except OSError as problem:
             return f"Details could not be written to {self.file}: {problem.strerror}."
         return f"Details are in {self.file}"
 
 
-SIGNAL_EXIT_BASE: Final = 128  # and the signal's number: the exit code of who was ended by one
-MIN_TIMER_S: Final = 0.01  # that a timer is set to
-ERROR_SHOWN_S: Final = 10.0  # how long the newest error is named in the head
-
-
 class NoColorFilter(LineFilter):
-    """Takes all colours off: even the codes for "as usual" are codes for colours."""
+    """Line filter for NO_COLOR: removes all colours, even the codes for default colours."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Leave bold, reverse and the like."""
+        """Remove colours; keep bold, reverse and the like."""
         return [
             segment
             if segment.style is None or segment.control
@@ -101,20 +93,20 @@ class NoColorFilter(LineFilter):
 
 
 class CornerMessage(Notification):
-    """A sentence in the corner whose time to go is never below nothing.
+    """A message in the corner whose remaining time is never negative.
 
-    Textual sets a timer to what is left when it draws one, and a timer set to less than nothing
-    never ends: the screen would stand still for good, just because it was drawn a moment late.
+    Textual sets a timer to the remaining time when it draws a message. A timer with a negative
+    time never fires, and the message would stay.
     """
 
     @property
     def time_left(self) -> float:
-        """Give the seconds that it is still to be seen."""
+        """Remaining seconds."""
         return max(MIN_TIMER_S, super().time_left)
 
     @property
     def has_expired(self) -> bool:
-        """Tell whether it has been there long enough."""
+        """True when its time is over."""
         return super().time_left <= 0
 
 
@@ -128,13 +120,13 @@ def _first_theme(app: "BaseApp") -> str:
 
 
 class BaseApp(App[int]):
-    """An app that a terminal survives, and that survives its own drawings."""
+    """Restores the terminal on every exit, and survives errors in its drawings."""
 
-    # Textual's own would be replaced before the first frame: all styles would be made twice.
+    # With Textual's default, all styles would be computed twice before the first frame.
     theme: Reactive[str] = Reactive(Initialize(_first_theme))
 
     BINDINGS: ClassVar = [
-        Binding("ctrl+c", "quit", "Quit", show=False, priority=True),  # also where text is typed
+        Binding("ctrl+c", "quit", "Quit", show=False, priority=True),  # also in text fields
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
         Binding("ctrl+z", "suspend_process", "Suspend", show=False, priority=True),
     ]
@@ -151,18 +143,18 @@ class BaseApp(App[int]):
 
     @property
     def available_themes(self) -> dict[str, Theme]:
-        """All themes; the first one must be there before any can be registered."""
+        """All themes. The first one is needed before any can be registered."""
         first = self.look.theme
         known = super().available_themes
         return known if first is None else {first.name: first, **known}
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Take off the screen what the terminal cannot show."""
+        """Filters for ASCII and for NO_COLOR, after those of Textual."""
         own = (self._ascii, self._colourless)
         return [*super().get_line_filters(), *(one for one in own if one.enabled)]
 
     def get_driver_class(self) -> type[Driver]:
-        """Write to the terminal in a way that survives its end."""
+        """A driver that survives the closing of the terminal."""
         textuals = super().get_driver_class()
         if textuals is not LinuxDriver:
             return textuals
@@ -176,17 +168,17 @@ class BaseApp(App[int]):
         name: str | None = None,
         pause: bool = False,
     ) -> Timer:
-        """Set one that goes off also when its time has passed before it began to wait.
+        """Start a timer that fires even if its time has passed before it begins to wait.
 
-        Textual's own does nothing then, for good: the window keeps its size whatever becomes of
-        the terminal's, because Textual takes a new size when such a timer goes off.
+        Textual skips such a timer for good. It applies a new window size by a timer, so the size
+        would never change.
         """
         timer = super().set_timer(delay, callback, name=name, pause=pause)
-        timer._skip = False  # noqa: SLF001  no argument leads to it
+        timer._skip = False  # noqa: SLF001  there is no argument for it
         return timer
 
     def obey_signals(self) -> None:
-        """Leave the terminal as it was when somebody ends us, or takes our terminal away."""
+        """Restore the terminal on SIGTERM and SIGHUP."""
         loop = asyncio.get_running_loop()
         for one in (signal.SIGTERM, signal.SIGHUP):
             try:
@@ -196,7 +188,7 @@ class BaseApp(App[int]):
 
     @on(Driver.SignalResume)
     def paint_all(self) -> None:
-        """Draw everything: while we were suspended the terminal showed something else."""
+        """Redraw everything after a suspend."""
         for one in self.screen_stack:
             one.refresh(layout=True)
 
@@ -209,34 +201,34 @@ class BaseApp(App[int]):
         timeout: float | None = None,
         markup: bool = True,
     ) -> None:
-        """Show a sentence in the corner for a while."""
+        """Show a message in the corner for some seconds."""
         lasts = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
         self.post_message(Notify(CornerMessage(message, title, severity, lasts, markup=markup)))
 
     # Keys
 
     def on_mount(self) -> None:
-        """Be told when a dialog comes or goes: who has the keys then is seen a moment later."""
+        """Hold keys while a dialog opens or closes."""
         self.screen_change_signal.subscribe(self, self._follow, immediate=True)
 
     def _follow(self, screen: Screen[object]) -> None:
         self.key_queue.follow(screen, 1)
 
     async def on_event(self, event: events.Event) -> None:
-        """Take a key when nobody is busy with the one before."""
+        """Deliver a key, or queue it while another is being handled."""
         if not isinstance(event, events.Key) or event.is_forwarded:
             await super().on_event(event)
         elif not self.key_queue.holds(event):
             await self._deliver(event)
 
     async def on_key_handled(self, message: KeyHandled) -> None:
-        """Take the next key."""
+        """Deliver the next key."""
         key = self.key_queue.next_after(message)
         if key is not None:
             await self._deliver(key)
 
     async def _deliver(self, key: events.Key) -> None:
-        if self.screen_stack:  # without a screen it is the end
+        if self.screen_stack:  # there is none while the app ends
             to = self.focused or self.screen
             await super().on_event(key)
             self.key_queue.follow(to)
@@ -245,14 +237,14 @@ class BaseApp(App[int]):
 
     @property
     def trouble(self) -> str:
-        """What went wrong lately, in one sentence."""
+        """The newest error in one sentence, for ten seconds."""
         return self._trouble if perf_counter() < self._trouble_until else ""
 
-    def guarded(self, what: str, deed: Callable[[], object]) -> None:
-        """Do something; when it fails say so, and go on."""
+    def guarded(self, what: str, do: Callable[[], object]) -> None:
+        """Call a function; report its error and go on."""
         try:
-            deed()
-        except Exception as error:  # noqa: BLE001  whatever it is, the rest is still of use
+            do()
+        except Exception as error:  # noqa: BLE001  the rest of the screen is still useful
             self.failed(what, error)
 
     async def run_action(
@@ -261,21 +253,21 @@ class BaseApp(App[int]):
         default_namespace: DOMNode | None = None,
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
-        """Do what a key means to one of Textual's own widgets; that may fail as well."""
+        """Run an action; report its error and go on."""
         try:
             return await super().run_action(action, default_namespace, namespaces)
-        except Exception as error:  # noqa: BLE001  whatever it is, the next key is still of use
-            self.failed("That", error)
+        except Exception as error:  # noqa: BLE001  the next key is still useful
+            self.failed("This action", error)
             return True
 
     def failed(self, what: str, error: Exception) -> None:
-        """Have the head name an error for a while."""
+        """Report an error in the header for a while."""
         self._trouble = self.error_log.note(what, error)
         self._trouble_until = perf_counter() + ERROR_SHOWN_S
 
     def _handle_exception(self, error: Exception) -> None:
-        """End with one sentence where nothing can go on; a test gets the error itself."""
+        """Exit with one sentence after a fatal error; tests get the error itself."""
         super()._handle_exception(error)
         if not self.is_headless:
-            said = self.error_log.note("zktop", error).replace("; everything else goes on", "")
+            said = self.error_log.note("zktop", error).replace("; the rest continues", "")
             self._exit_renderables[:] = [said]

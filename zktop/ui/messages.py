@@ -1,4 +1,4 @@
-"""What widgets and pages ask the app for, without knowing it."""
+"""Messages from widgets and pages to the app."""
 
 from textual.message import Message
 
@@ -7,7 +7,7 @@ from zktop.ui.state import Selection
 
 
 class PressKey(Message):
-    """Do what this key of the table does."""
+    """Run the action with this id, as its key does."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -15,7 +15,7 @@ class PressKey(Message):
 
 
 class ShowPage(Message):
-    """Show this page, about this; the way back is kept."""
+    """Go to a page and select something there."""
 
     def __init__(self, page: str, subject: Selection | None = None) -> None:
         self.page, self.subject = page, subject
@@ -23,7 +23,7 @@ class ShowPage(Message):
 
 
 class PlayScene(Message):
-    """Play a scene; `steps`: one move of it."""
+    """Play a scene; with `steps`, one step of it."""
 
     def __init__(self, scene: str, *, steps: bool = False) -> None:
         self.scene, self.steps = scene, steps
@@ -31,11 +31,11 @@ class PlayScene(Message):
 
 
 class PageReady(Message):
-    """Draw the page: its panes are there."""
+    """The panes of a page are mounted, so it can be drawn."""
 
 
 class SelectionChanged(Message):
-    """Remember that the user looks at this; no page is changed for it."""
+    """The user selected something; the other pages show it when they open."""
 
     def __init__(self, subject: Selection) -> None:
         self.subject = subject
@@ -43,7 +43,7 @@ class SelectionChanged(Message):
 
 
 class ShowMessage(Message):
-    """Say a sentence to the user, in a corner, for some seconds."""
+    """Show a sentence in the corner for some seconds."""
 
     def __init__(self, sentence: str, *, is_wrong: bool = False) -> None:
         self.sentence, self.is_wrong = sentence, is_wrong
@@ -51,7 +51,7 @@ class ShowMessage(Message):
 
 
 class SeekTo(Message):
-    """Look at a moment, or at the frame of the tape at this index; None: at the newest again."""
+    """Show a moment, or the stored frame with this index; neither: return to the newest."""
 
     def __init__(self, index: int | None = None, at: Millis | None = None) -> None:
         self.index, self.at = index, at
@@ -59,7 +59,7 @@ class SeekTo(Message):
 
 
 class DrawingFailed(Message):
-    """Say that a drawing went wrong, and go on."""
+    """A drawing failed; the rest goes on."""
 
     def __init__(self, what: str, error: Exception) -> None:
         self.what, self.error = what, error

@@ -1,14 +1,11 @@
-"""What somebody who is not looking has to hear: new trouble that is proven, each cause once.
+"""Which findings are announced: new, proven, each root cause once, at most three in ten seconds.
 
-What was wrong already when the first picture came is told in one sentence and wakes nobody. What
-comes in crowds is counted: three sentences in ten seconds are as many as anybody can read.
-
-Tells of new trouble: in a corner of the screen, by the bell, and to whoever was set to hear.
+Problems that existed before zktop started are summed up in one message.
 """
 
 from collections import deque
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis
 from zktop.model.findings.finding import Finding
@@ -16,77 +13,73 @@ from zktop.model.format import several
 from zktop.model.report import Report
 from zktop.ui.screens.common.status_codes import SURE
 
-if TYPE_CHECKING:
-    from zktop.ui.app import Zktop
-
-AT_ONCE: Final = 3  # sentences
+MAX_MESSAGES: Final = 3
 WITHIN_MS: Final = 10_000
-BEGINNING_MS: Final = 3_000  # what is older than the first picture is found out in this time
-FORGOTTEN_MS: Final = 60_000  # what was gone for so long is news when it comes back
+STARTUP_MS: Final = 3_000  # time to prove a finding that is older than zktop
+FORGET_MS: Final = 60_000  # a finding that was gone for so long is new when it returns
 
 
 class NewAlerts(NamedTuple):
-    """What to tell: new findings, and how many more there are that nobody could read."""
+    """The findings to announce, and the number of those that exceed the limit."""
 
     findings: tuple[Finding, ...] = ()
     more: int = 0
-    was_there: tuple[Finding, ...] = ()  # at the first picture
+    already_there: tuple[Finding, ...] = ()  # in the first report
 
 
-class AlertFilter:
-    """Told of every report, in order."""
+class Notifier:
+    """Finds what is new in each report, and limits the number of messages."""
 
     def __init__(self) -> None:
-        """Begin without having seen any."""
         self._first: Millis | None = None
-        self._seen: dict[str, Millis] = {}  # first look at what is there now
-        self._known: dict[str, Millis] = {}  # what nobody has to hear again, and when it was there
-        self._told: deque[Millis] = deque(maxlen=AT_ONCE)
+        self._seen: dict[str, Millis] = {}  # ids of this report's findings: first seen
+        self._announced: dict[str, Millis] = {}  # ids: last seen
+        self._messages: deque[Millis] = deque(maxlen=MAX_MESSAGES)
         self._more = 0
 
-    def look(self, report: Report) -> NewAlerts:
-        """Tell what is new in this report."""
+    def after(self, report: Report) -> NewAlerts:
+        """What to announce after this report. Call it for every report, in order."""
         now = report.now
-        red = {one.id: one for one in red_ones(report)}
+        red = {one.id: one for one in proven_causes(report)}
         self._seen = {name: self._seen.get(name, now) for name in red}
-        self._known = {
+        self._announced = {
             name: now if name in red else at
-            for name, at in self._known.items()
-            if name in red or now - at < FORGOTTEN_MS
+            for name, at in self._announced.items()
+            if name in red or now - at < FORGET_MS
         }
         if self._first is None:
             self._first = now
-            self._known = dict.fromkeys(red, now)
-            return NewAlerts(was_there=tuple(red.values()))
+            self._announced = dict.fromkeys(red, now)
+            return NewAlerts(already_there=tuple(red.values()))
         fresh = [
             one
             for name, one in red.items()
-            if name not in self._known and (one.at_once or self._seen[name] < now)
+            if name not in self._announced and (one.at_once or self._seen[name] < now)
         ]
-        self._known |= dict.fromkeys((one.id for one in fresh), now)
-        return self._rationed([one for one in fresh if not self._is_old(one, now)], now)
+        self._announced |= dict.fromkeys((one.id for one in fresh), now)
+        return self._limited([one for one in fresh if not self._is_old(one, now)], now)
 
     def _is_old(self, finding: Finding, now: Millis) -> bool:
-        """Tell what was there before us, and could only be proven by looking twice."""
+        """True for a finding older than zktop whose proof needed a second look."""
         first = self._first or 0
-        return now < first + BEGINNING_MS and (finding.since is None or finding.since <= first)
+        return now < first + STARTUP_MS and (finding.since is None or finding.since <= first)
 
-    def _rationed(self, fresh: list[Finding], now: Millis) -> NewAlerts:
-        while self._told and now - self._told[0] >= WITHIN_MS:
-            self._told.popleft()
-        room = AT_ONCE - len(self._told)
-        self._told.extend([now] * min(room, len(fresh)))
+    def _limited(self, fresh: list[Finding], now: Millis) -> NewAlerts:
+        while self._messages and now - self._messages[0] >= WITHIN_MS:
+            self._messages.popleft()
+        room = MAX_MESSAGES - len(self._messages)
+        self._messages.extend([now] * min(room, len(fresh)))
         self._more += len(fresh[room:])
         more = self._more if room else 0
         self._more -= more
         return NewAlerts(tuple(fresh[:room]), more)
 
 
-def red_ones(report: Report) -> Iterator[Finding]:
-    """Give what is wrong beyond doubt, and no consequence of something else.
+def proven_causes(report: Report) -> Iterator[Finding]:
+    """Critical findings that are proven and not the consequence of another finding.
 
-    A deadlock whose places were all seen at one time is such, even where nobody can tell whether
-    its sessions are threads.
+    A deadlock whose lock nodes all existed at one time counts, even if it is unknown whether its
+    sessions are single threads.
     """
     proven = {one.id for one in report.deadlocks if one.coexistence_proven}
     for finding in report.findings:
@@ -97,44 +90,14 @@ def red_ones(report: Report) -> Iterator[Finding]:
 
 
 def summary(findings: tuple[Finding, ...]) -> str:
-    """Say what is wrong in one sentence for all."""
+    """One sentence for several findings."""
     first = findings[0].sentence
     rest = len(findings) - 1
-    return first if not rest else f"{first} (and {rest} more; n goes through them)"
-
-
-WIDE, TALL = 100, 30  # cells; in a smaller window whole sentences hide what they are about
-
-
-class Notifier:
-    """Looks at each report of a live ensemble once."""
-
-    def __init__(self, app: "Zktop") -> None:
-        self._app = app
-        self._alarms = AlertFilter()
-
-    def look(self, report: Report) -> None:
-        """Tell what is new in it; of a recording nobody has to be told."""
-        if self._app.feed.is_live:
-            self._cry(self._alarms.look(report))
-
-    def _cry(self, news: NewAlerts) -> None:
-        app, herald = self._app, self._app.look.herald
-        if news.was_there:
-            app.tell(summary(news.was_there), is_wrong=True)
-        is_small = app.size.width < WIDE or app.size.height < TALL
-        for finding in news.findings:
-            app.tell(brief(finding) if is_small else finding.sentence, is_wrong=True)
-            if herald is not None:
-                herald.call(finding, app.complain)
-        if news.more:
-            app.tell(f"{news.more} more critical findings; n goes through them.", is_wrong=True)
-        if news.findings and app.look.bell:
-            app.bell()
+    return first if not rest else f"{first} (and {rest} more; n steps through them)"
 
 
 def brief(finding: Finding) -> str:
-    """Say what is wrong, and where; the rest is one key away."""
+    """The kind of finding and its locks, for a small window."""
     what = finding.name.replace("-", " ").upper()
     where = finding.lock or several(finding.locks)
     return f"{what}: {where}. n shows it." if where else f"{what}. n shows it."

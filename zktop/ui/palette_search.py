@@ -1,14 +1,14 @@
-"""Everything by name: what the command palette finds.
+"""What the command palette finds: actions, screens, locks, sessions, themes and scenes.
 
-A fuzzy match costs so much that ten thousand locks would stall the screen, so names are sifted by
-plain search first, and no more than a screenful is ever given.
+Names are searched for plain text first. Textual's fuzzy match would stall the screen with 10,000
+locks.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
@@ -17,17 +17,15 @@ from textual.markup import escape
 from zktop.model.facts import session_text
 from zktop.ui.keys import known_on, shown
 from zktop.ui.messages import PlayScene
+from zktop.ui.shell import Shell
 from zktop.ui.state import Selection
 from zktop.ui.themes import ThemeList, apply_theme
-
-if TYPE_CHECKING:
-    from zktop.ui.app import Zktop
 
 MAX_RESULTS: Final = 50
 
 
 class PaletteItem(NamedTuple):
-    """Something that has a name, and what choosing it does."""
+    """A name, a description, and the function to call."""
 
     name: str
     about: str
@@ -35,43 +33,43 @@ class PaletteItem(NamedTuple):
 
 
 class PaletteProvider(Provider):
-    """Finds whatever has a name: actions and screens first, then locks, sessions and the rest."""
+    """Textual's interface to the search."""
 
     async def startup(self) -> None:
-        """Read the themes once, not at every letter."""
-        self._wardrobe = self._zktop.look.themes()
+        """Read the theme files once, not at every letter."""
+        self._themes = self._shell.look.themes()
 
     async def discover(self) -> Hits:
-        """Offer the actions before anything is typed."""
-        for thing in actions(self._zktop):
-            told = Content(thing.name)  # as it is: a znode may be called [bold]
-            yield DiscoveryHit(told, thing.do, thing.name, help=escape(thing.about))
+        """List the actions before anything is typed."""
+        for item in actions(self._shell):
+            shown_name = Content(item.name)  # not markup: a znode may be called [bold]
+            yield DiscoveryHit(shown_name, item.do, item.name, help=escape(item.about))
 
     async def search(self, query: str) -> Hits:
-        """Find what contains all the words, as the user typed them."""
+        """List the items that contain all words."""
         words = query.casefold().split()
-        for thing in found(everything(self._zktop, self._wardrobe), query):
-            told = _marked(thing.name, words)
-            yield Hit(score(thing.name, words), told, thing.do, thing.name, escape(thing.about))
+        for item in found(everything(self._shell, self._themes), query):
+            shown_name = _marked(item.name, words)
+            yield Hit(score(item.name, words), shown_name, item.do, item.name, escape(item.about))
 
     @property
-    def _zktop(self) -> "Zktop":
-        return self.app  # type: ignore[return-value]  # there is no other app
+    def _shell(self) -> Shell:
+        return cast("Shell", self.app)
 
 
-def found(things: Iterable[PaletteItem], query: str) -> Iterator[PaletteItem]:
-    """Sift by name, without regard to case; no more than a screenful."""
+def found(items: Iterable[PaletteItem], query: str) -> Iterator[PaletteItem]:
+    """The first items that contain all words, in any case."""
     words = query.casefold().split()
     fitting = (
-        thing
-        for thing in things
-        if all(word in f"{thing.name} {thing.about}".casefold() for word in words)
+        item
+        for item in items
+        if all(word in f"{item.name} {item.about}".casefold() for word in words)
     )
     return islice(fitting, MAX_RESULTS)
 
 
 def score(name: str, words: Sequence[str]) -> float:
-    """Tell how likely it is meant: names that begin so, then those that have it in them.
+    """Rank a name: it starts with the text, a word in it does, it contains the text.
 
     >>> [score(name, ["or"]) for name in ("orders", "/locks/orders", "worker", "stock")]
     [1.0, 0.9, 0.6, 0.3]
@@ -85,7 +83,7 @@ def score(name: str, words: Sequence[str]) -> float:
 
 
 def _marked(name: str, words: Sequence[str]) -> Content:
-    """Underline what was typed; the name itself stays as it is, for a znode may be [bold]."""
+    """The name with the typed text underlined."""
     content, text = Content(name), name.casefold()
     for word in words if len(text) == len(name) else ():
         at = text.find(word)
@@ -94,34 +92,34 @@ def _marked(name: str, words: Sequence[str]) -> Content:
     return content
 
 
-def everything(app: "Zktop", wardrobe: ThemeList) -> Iterator[PaletteItem]:
-    """Name all there is, in the order in which it is most likely meant."""
+def everything(app: Shell, themes: ThemeList) -> Iterator[PaletteItem]:
+    """All items, the most likely ones first."""
     yield from actions(app)
     yield from _locks(app)
     yield from _sessions(app)
-    yield from _themes(app, wardrobe)
+    yield from _themes(app, themes)
     yield from _scenes(app)
 
 
-def actions(app: "Zktop") -> Iterator[PaletteItem]:
-    """Name what keys do here, screens among it."""
+def actions(app: Shell) -> Iterator[PaletteItem]:
+    """The actions of the visible page, including the screens."""
     page = app.page
-    for key in known_on(page.NAME if page else "", app.table):
+    for key in known_on(page.entry.name if page else "", app.table):
         if key.id in ("up", "down", "left", "right", "palette"):
             continue
         names = ", ".join(map(shown, key.names)) or "no key"
         name = f"{key.help[:1].upper()}{key.help[1:]}"
-        yield PaletteItem(name, f"key {names}", partial(app.action_ask, key.id))
+        yield PaletteItem(name, f"key {names}", partial(app.action_act, key.id))
 
 
-def _locks(app: "Zktop") -> Iterator[PaletteItem]:
-    frame = app.moment.frame
+def _locks(app: Shell) -> Iterator[PaletteItem]:
+    frame = app.view_state.frame
     for path in frame.report.paths if frame else ():
         yield PaletteItem(path, "lock", partial(app.turn_to, "lock", Selection(path=path)))
 
 
-def _sessions(app: "Zktop") -> Iterator[PaletteItem]:
-    frame = app.moment.frame
+def _sessions(app: Shell) -> Iterator[PaletteItem]:
+    frame = app.view_state.frame
     for session, view in frame.report.sessions.items() if frame else ():
         name = session_text(session)
         about = f"session of {view.name}" if view.name != name else "session"
@@ -129,14 +127,14 @@ def _sessions(app: "Zktop") -> Iterator[PaletteItem]:
         yield PaletteItem(name, about, partial(app.turn_to, "sessions", subject))
 
 
-def _themes(app: "Zktop", wardrobe: ThemeList) -> Iterator[PaletteItem]:
-    for one in wardrobe.designs:
+def _themes(app: Shell, themes: ThemeList) -> Iterator[PaletteItem]:
+    for one in themes.designs:
         yield PaletteItem(
             one.theme.name, f"theme: {one.about}", partial(apply_theme, app, one.theme)
         )
 
 
-def _scenes(app: "Zktop") -> Iterator[PaletteItem]:
+def _scenes(app: Shell) -> Iterator[PaletteItem]:
     stage = app.stage
     for scene in stage.scenes if stage else ():
         about = f"scene: {scene.title}"

@@ -1,4 +1,4 @@
-"""Themes on a living app: tried on a copy of its stylesheet first, so that none can end it."""
+"""Apply a theme to the running app, after a test on a copy of its stylesheet."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.theme import Theme
 
 if TYPE_CHECKING:
-    from zktop.ui.app import Zktop
+    from zktop.ui.base_app import BaseApp  # its settings hold a `LoadThemes`
 
-PLAIN = "zktop-plain"  # what terminals with few colours get
+PLAIN = "zktop-plain"  # the default on terminals with 16 colours
 
 
 class NamedTheme(NamedTuple):
@@ -19,24 +19,17 @@ class NamedTheme(NamedTuple):
 
 
 class ThemeList(NamedTuple):
-    """All themes that there are now, and what is wrong with the files of others."""
+    """All themes, and the mistakes in the files of others."""
 
     designs: Sequence[NamedTheme] = ()
     mistakes: Sequence[str] = ()
 
 
-LoadThemes = Callable[[], ThemeList]  # reads the files anew
+LoadThemes = Callable[[], ThemeList]  # reads the files again
 
 
-def theme_error(app: "Zktop", theme: Theme) -> str | None:
-    """Say why a theme cannot be worn; the app keeps what it wears meanwhile.
-
-    To read a copy of all styles takes as long as to wear them, and leaves thousands of pieces
-    behind: what was tried is not tried again, unless there are more styles by now.
-    """
-    trial = theme, len(app.stylesheet.source)
-    if app.tried.get(theme.name) == trial:
-        return None
+def theme_error(app: "BaseApp", theme: Theme) -> str | None:
+    """Why a theme cannot be used. Textual would end the app with the error."""
     try:
         values = {
             **app.get_theme_variable_defaults(),
@@ -47,18 +40,17 @@ def theme_error(app: "Zktop", theme: Theme) -> str | None:
         sheet.set_variables(values)
         sheet.reparse()
         list(sheet.rules)
-    except Exception as error:  # noqa: BLE001  whatever it is, the app would end with it
+    except Exception as error:  # noqa: BLE001  any error here would end the app
         return f"The theme {theme.name} cannot be used: {type(error).__name__}: {error}"
-    app.tried[theme.name] = trial
     return None
 
 
-def apply_theme(app: "Zktop", theme: Theme) -> str | None:
-    """Switch to a theme, or say why not."""
+def apply_theme(app: "BaseApp", theme: Theme) -> str | None:
+    """Switch to a theme, or return the reason why not."""
     wrong = theme_error(app, theme)
     if wrong is None:
         app.register_theme(theme)
         if app.theme == theme.name:
-            app.refresh_css(animate=False)  # the file of what is worn has changed
+            app.refresh_css(animate=False)  # its file has changed
         app.theme = theme.name
     return wrong

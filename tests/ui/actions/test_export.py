@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, Label
 from ui.example_ensemble import trouble
-from ui.fake_feed import app_of, settled
+from ui.fake_feed import app_of, settled, until
 
 from zktop.app.exports import ReportExports
-from zktop.ui.actions.export import keep
+from zktop.ui.actions.export import write_new
 from zktop.ui.app import Zktop
 from zktop.ui.dialogs.export import FORMATS, refused
 
@@ -39,8 +39,11 @@ async def written(app: Zktop, *keys: str, folder: Path) -> list[Path]:
         await settled(pilot)
         await pilot.press(*keys)
         await pilot.press("enter")
-        while not any(one.message.startswith("Written") for one in app._notifications):
-            await pilot.pause()
+        await until(
+            pilot,
+            lambda: any(one.message.startswith("Written") for one in app._notifications),
+            "the message that the file is written",
+        )
         said = [one.message for one in app._notifications]
     files = _files(folder)
     assert [one for one in said if one.startswith("Written")] == [f"Written: {files[0]}"]
@@ -93,8 +96,11 @@ async def test_a_written_file_leaves_no_thread_behind(
         await pilot.press("x")
         await settled(pilot)
         await pilot.press("enter")
-        while not any(one.message.startswith("Written") for one in app._notifications):
-            await pilot.pause()
+        await until(
+            pilot,
+            lambda: any(one.message.startswith("Written") for one in app._notifications),
+            "the message that the file is written",
+        )
 
         assert set(threading.enumerate()) == before
 
@@ -127,7 +133,7 @@ async def test_a_name_that_cannot_be_is_said_in_the_dialog(
         await pilot.press("down", "enter")
         await settled(pilot)
 
-        assert str(app.screen.query_one("#wrong", Label).content) == "There is no folder none."
+        assert str(app.screen.query_one("#wrong", Label).content) == "No such directory: none"
         assert app.screen.query_one(Input).value == "none/such.json"  # what was typed stays
         await pilot.press("escape")
         await settled(pilot)
@@ -140,10 +146,10 @@ def test_files_that_are_there_are_never_touched(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     file.write_text("mine")
 
-    assert refused(str(file)) == f"{file} is there already; choose another name."
-    assert refused(str(tmp_path)) == f"{tmp_path} is a folder."
+    assert refused(str(file)) == f"{file} exists already. Choose another name."
+    assert refused(str(tmp_path)) == f"{tmp_path} is a directory."
     with pytest.raises(FileExistsError):
-        keep(file, b"theirs")
+        write_new(file, b"theirs")
     assert file.read_text() == "mine"
     assert list(tmp_path.iterdir()) == [file]
 
@@ -161,11 +167,14 @@ async def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> No
         refuse = app.screen.action_accept
         refuse()
         folder.rmdir()
-        while not any("could not" in one.message for one in app._notifications):
-            await pilot.pause()
+        await until(
+            pilot,
+            lambda: any("Could not" in one.message for one in app._notifications),
+            "the error message",
+        )
         said = [one.message for one in app._notifications]
 
-    assert said[-1:] == [f"{folder / 'a.json'} could not be written: No such file or directory."]
+    assert said[-1:] == [f"Could not write {folder / 'a.json'}: No such file or directory."]
 
 
 async def test_y_copies_what_is_under_the_cursor() -> None:
@@ -180,7 +189,7 @@ async def test_y_copies_what_is_under_the_cursor() -> None:
 
     assert copied
     assert app.clipboard == copied
-    assert said[-1].startswith("Copied, if your terminal lets us: ")
+    assert said[-1].startswith("Copied (OSC 52): ")
 
 
 async def test_nothing_to_copy_is_said() -> None:
@@ -191,4 +200,4 @@ async def test_nothing_to_copy_is_said() -> None:
         await pilot.press("y")
         await settled(pilot)
 
-        assert [one.message for one in app._notifications] == ["There is nothing here to copy."]
+        assert [one.message for one in app._notifications] == ["Nothing to copy here."]

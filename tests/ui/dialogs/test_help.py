@@ -29,7 +29,7 @@ async def test_it_tells_of_the_screen_in_sight(entry: object, key: str) -> None:
         await settled(pilot)
 
         assert opened
-        assert any(f"Screen {app.page.TITLE}" in line for line in lines)
+        assert any(f"Screen {app.page.entry.title}" in line for line in lines)
         assert len(app.screen_stack) == 1
         assert app.page.HELP
 
@@ -44,9 +44,9 @@ async def test_it_narrows_to_what_is_typed() -> None:
         await pilot.press(*["backspace"] * 10, *"next alert")
         lines = await settled(pilot)
 
-        assert any("Nothing here says that." in line for line in nothing)
-        assert any("to the next alert" in line for line in lines)
-        assert not any("one line up" in line for line in lines)
+        assert any("No match." in line for line in nothing)
+        assert any("next alert" in line for line in lines)
+        assert not any("previous pane" in line for line in lines)
 
 
 async def test_it_scrolls() -> None:

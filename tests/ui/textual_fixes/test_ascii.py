@@ -17,9 +17,9 @@ ZKTOP = Path(__file__).parents[3] / "zktop"
 DRAWN = sorted(
     {
         character
-        for folder in ("ui", "headless", "model", "demo")
+        for folder in ("ui", "output", "model", "demo")
         for file in (ZKTOP / folder).rglob("*.py")
-        if file.name != "ascii.py"
+        if file.name != "terminal.py"
         for character in re.findall(r"[^\x00-\x7f]", file.read_text(encoding="utf-8"))
     }
 )

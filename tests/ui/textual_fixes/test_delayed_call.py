@@ -1,7 +1,7 @@
 """What is to be done a little later is done, however busy the machine was meanwhile."""
 
 import pytest
-from ui.fake_feed import app_of, frames, settled
+from ui.fake_feed import app_of, frames, settled, until
 
 from zktop.ui.textual_fixes.key_queue import call_after
 
@@ -14,7 +14,6 @@ async def test_what_is_long_due_is_done(seconds: float) -> None:
     async with app.run_test() as pilot:
         await settled(pilot)
         call_after(seconds, app, lambda: done.append("done"))
-        while not done:
-            await pilot.pause()
+        await until(pilot, lambda: done, "the delayed call")
 
         assert done == ["done"]

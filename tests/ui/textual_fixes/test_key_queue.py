@@ -11,13 +11,13 @@ from textual.widgets import OptionList
 from ui.example_ensemble import trouble
 from ui.example_states import idle_stage
 from ui.fake_contenders import FakeContenders
-from ui.fake_feed import ToldFeed, app_of, pressed, settled
+from ui.fake_feed import ToldFeed, app_of, pressed, settled, until
 
 from zktop.app.ui_settings import theme_list
 from zktop.ui.app import Zktop
 from zktop.ui.base_app import BaseApp
-from zktop.ui.dialogs.base import PaletteDialog
 from zktop.ui.dialogs.new_contender import Menu
+from zktop.ui.dialogs.palette import PaletteDialog
 from zktop.ui.palette_search import PaletteProvider
 from zktop.ui.screens.timeline.screen import TimelineScreen
 from zktop.ui.settings import UiSettings
@@ -133,13 +133,12 @@ async def test_enter_means_what_was_typed_not_what_was_listed_by_then(
         await settled(pilot)
         await pilot.press("colon", *"deadlocks", "enter")
         assert app.page is not None
-        assert app.page.NAME == "locks"
+        assert app.page.entry.name == "locks"
 
         is_found.set()
-        while app.page.NAME == "locks":
-            await pilot.pause()
+        await until(pilot, lambda: app.page.entry.name != "locks", "another screen")
 
-        assert app.page.NAME == "findings"
+        assert app.page.entry.name == "findings"
 
 
 async def test_who_typed_on_after_enter_has_asked_for_nothing(is_found: asyncio.Event) -> None:
@@ -149,8 +148,11 @@ async def test_who_typed_on_after_enter_has_asked_for_nothing(is_found: asyncio.
         await settled(pilot)
         await pilot.press("colon", *"dead", "enter", "l", "backspace")
         is_found.set()
-        while isinstance(app.screen, PaletteDialog) and app.screen._found != "dead":
-            await pilot.pause()
+        await until(
+            pilot,
+            lambda: not (isinstance(app.screen, PaletteDialog) and app.screen._found != "dead"),
+            'the results for "dead"',
+        )
         await settled(pilot)
 
         assert isinstance(app.screen, PaletteDialog)
@@ -182,7 +184,7 @@ async def test_who_leaves_the_filter_in_haste_can_go_on(turn: str) -> None:
 
         assert not app.screen.query_one(FilterLine).has_class("-open")
         assert app.page is not None
-        assert app.page.NAME == "locks"
+        assert app.page.entry.name == "locks"
 
 
 async def test_a_click_elsewhere_keeps_the_filter() -> None:
@@ -299,9 +301,7 @@ async def test_who_waits_for_somebody_that_is_gone_goes_on_after_a_while(
         await settled(pilot)
         app.key_queue.wait()  # for nobody
         await hasty(app, "3", "tab")
-        async with asyncio.timeout(20):
-            while named(app) != "findings":
-                await pilot.pause()
+        await until(pilot, lambda: named(app) == "findings", "screen 3")
 
 
 async def test_no_key_waits_for_long_however_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -315,9 +315,7 @@ async def test_no_key_waits_for_long_however_many_wait(monkeypatch: pytest.Monke
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await hasty(app, *("down", "up") * 20, "3")
-        async with asyncio.timeout(20):
-            while named(app) != "findings":
-                await pilot.pause()
+        await until(pilot, lambda: named(app) == "findings", "screen 3")
 
 
 async def test_who_wants_to_leave_need_not_wait() -> None:
@@ -334,7 +332,7 @@ async def test_who_wants_to_leave_need_not_wait() -> None:
 
 def named(app: Zktop) -> str:
     """The page in sight."""
-    return app.page.NAME if app.page is not None else ""
+    return app.page.entry.name if app.page is not None else ""
 
 
 async def test_keys_that_wait_when_the_end_comes_are_nobodys() -> None:

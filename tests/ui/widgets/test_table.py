@@ -173,7 +173,12 @@ async def test_sorts_by_each_column_in_turn() -> None:
         rows = [Item("b", 1), Item("a", 3), Item("c", 2)]
         table.show(rows)
         seen = []
-        for step in (table.do_sort, table.do_sort, table.do_reverse, table.do_sort):
+        for step in (
+            table.action_sort,
+            table.action_sort,
+            table.action_reverse,
+            table.action_sort,
+        ):
             step()
             seen.append((text_of(table.heads(40)[0]).split()[:2], [r.name for r in table.rows]))
 
@@ -218,7 +223,7 @@ async def test_keys_go_on_from_what_the_wheel_has_left_in_sight() -> None:
         table.show(HUNDRED)
         await pilot.pause()
         table.scroll_to(y=50, animate=False, immediate=True)
-        table.do_down()
+        table.action_down()
 
         assert table.row == HUNDRED[50]
 

@@ -8,7 +8,7 @@ holder for a release, the first waiter for a cancel.
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from zktop.demo_types import (
     ContenderAction,
@@ -21,11 +21,10 @@ from zktop.ui.dialogs.choice import ChoiceDialog, Choosable
 from zktop.ui.dialogs.confirm import ConfirmDialog
 from zktop.ui.dialogs.new_contender import NewContender
 from zktop.ui.keys import DEMO
+from zktop.ui.messages import PlayScene
 from zktop.ui.ports import ContendersPort
+from zktop.ui.shell import Shell
 from zktop.ui.state import Selection
-
-if TYPE_CHECKING:
-    from zktop.ui.app import Zktop
 
 RECORDING: Final = "Contenders need a live ensemble: this is a recording."
 READ_ONLY: Final = "This is read-only: zktop starts no contenders (--read-only, or demo.allow)."
@@ -40,19 +39,19 @@ PREFERRED_STATES: Final[dict[ContenderAction, tuple[str, ...]]] = {
 }
 
 
-def _if_possible(action: "Callable[[Zktop, ContendersPort], None]", app: "Zktop") -> None:
+def _if_possible(action: Callable[[Shell, ContendersPort], None], app: Shell) -> None:
     if app.stage is None:
-        app.tell(why_none(app))
+        app.show_message(why_none(app))
     else:
         action(app, app.stage)
 
 
-def why_none(app: "Zktop") -> str:
+def why_none(app: Shell) -> str:
     """The reason why this session has no contenders."""
     return READ_ONLY if app.feed.is_live else RECORDING
 
 
-def with_permission(app: "Zktop", port: ContendersPort, action: Callable[[], None]) -> None:
+def with_permission(app: Shell, port: ContendersPort, action: Callable[[], None]) -> None:
     """Run an action that writes below the demo root; ask before the first one of a session."""
     permission = port.permission
     if permission.is_given:
@@ -71,7 +70,7 @@ def with_permission(app: "Zktop", port: ContendersPort, action: Callable[[], Non
     app.push_screen(ConfirmDialog(f"Write to {port.hosts}?", question, permission.word), answered)
 
 
-def play(app: "Zktop", scene: str, *, steps: bool = False) -> None:
+def play(app: Shell, scene: str, *, steps: bool = False) -> None:
     """Play a scene, or its first move, on screen 6."""
     port = app.stage
     if port is None:
@@ -83,13 +82,13 @@ def play(app: "Zktop", scene: str, *, steps: bool = False) -> None:
             port.control("step")
         else:
             port.play(scene)
-        if app.page is None or app.page.NAME != DEMO:
+        if app.page is None or app.page.entry.name != DEMO:
             app.turn_to(DEMO)
 
     with_permission(app, port, start)
 
 
-def new_contender(app: "Zktop", port: ContendersPort) -> None:
+def new_contender(app: Shell, port: ContendersPort) -> None:
     """Open the order dialog, filled in for the recipe or the lock under the cursor."""
     path = app.pointed.path
     first = _order(port.recipes[0].name, path or f"{port.root}/lock")
@@ -113,31 +112,31 @@ def _order(recipe: str, path: str, mode: Mode | None = None) -> ContenderOrder:
     return ContenderOrder(recipe, (LockClaim(recipe, path, mode),))
 
 
-def _join(mode: str, app: "Zktop", port: ContendersPort) -> None:
+def _join(mode: str, app: Shell, port: ContendersPort) -> None:
     """Start a contender in the lock under the cursor, of a recipe that fits its layout."""
     path = app.pointed.path
     if path is None:
-        app.tell("There is no lock under the cursor. N starts a contender anywhere.")
+        app.show_message("There is no lock under the cursor. N starts a contender anywhere.")
         return
     layout = _layout(app, path)
     recipe = port.recipe_for(layout, mode)
     if recipe is None:
         none = f"None of our recipes joins a {layout} to {VERBS[mode]} it. N lists all."
         gone = f"There is no lock at {path} now. N starts a contender anywhere."
-        app.tell(none if layout else gone)
+        app.show_message(none if layout else gone)
         return
     order = _order(recipe[0], path, recipe[1])
     with_permission(app, port, lambda: _start(app, port, order))
 
 
-def _start(app: "Zktop", port: ContendersPort, *orders: ContenderOrder) -> None:
+def _start(app: Shell, port: ContendersPort, *orders: ContenderOrder) -> None:
     """Start contenders; ask each time for a lock outside the demo root."""
     path = orders[0].claims[0].path
     word = port.permission.word_for(path)
     many = f"{len(orders)} contenders" if len(orders) > 1 else "a contender"
 
     def start(typed: str | None) -> None:
-        app.tell(f"Starting {many} for {path}.")
+        app.show_message(f"Starting {many} for {path}.")
         for order in orders:
             port.start(order, typed)
 
@@ -155,11 +154,11 @@ def _start(app: "Zktop", port: ContendersPort, *orders: ContenderOrder) -> None:
     app.push_screen(ConfirmDialog(f"Outside {port.root}", question, word), answered)
 
 
-def _act(action: ContenderAction, app: "Zktop", port: ContendersPort) -> None:
+def _act(action: ContenderAction, app: Shell, port: ContendersPort) -> None:
     contender = chosen(port.states, app.pointed, action)
     if contender is None:
         name = app.pointed.hand
-        app.tell(f"{name} is gone. N starts another one." if name else NO_CONTENDER)
+        app.show_message(f"{name} is gone. N starts another one." if name else NO_CONTENDER)
     elif action == "freeze" and contender.state == "frozen":
         port.act("thaw", contender.name)
     else:
@@ -180,7 +179,7 @@ def chosen(
     return min(here, key=lambda one: order.index(one.state), default=None)
 
 
-def _choose_scene(app: "Zktop", port: ContendersPort) -> None:
+def _choose_scene(app: Shell, port: ContendersPort) -> None:
     options = [
         Choosable(one.name, one.title, (one.teaches, f"Look at: {one.look_at}"))
         for one in port.scenes
@@ -198,20 +197,51 @@ def _choose_scene(app: "Zktop", port: ContendersPort) -> None:
     with_permission(app, port, ask)
 
 
-def _layout(app: "Zktop", path: str) -> str:
-    frame = app.moment.frame
+def _layout(app: Shell, path: str) -> str:
+    frame = app.view_state.frame
     view = frame.report.view(path) if frame else None
     return view.lock.layout if view else ""
 
 
-ACTIONS: "Final[dict[str, Callable[[Zktop], None]]]" = {
-    "new": partial(_if_possible, new_contender),
-    "new_reader": partial(_if_possible, partial(_join, "read")),
-    "new_writer": partial(_if_possible, partial(_join, "write")),
-    "new_exclusive": partial(_if_possible, partial(_join, "exclusive")),
-    "release": partial(_if_possible, partial(_act, "release")),
-    "cancel": partial(_if_possible, partial(_act, "cancel")),
-    "kill": partial(_if_possible, partial(_act, "kill")),
-    "freeze": partial(_if_possible, partial(_act, "freeze")),
-    "scene": partial(_if_possible, _choose_scene),
-}
+class ContenderActions(Shell):
+    """The keys that start demo clients, act on one of them, or play a scene."""
+
+    def on_play_scene(self, message: PlayScene) -> None:
+        """Play a scene that a page or the command line asks for."""
+        play(self, message.scene, steps=message.steps)
+
+    def action_new(self) -> None:
+        """Ask what to start."""
+        _if_possible(new_contender, self)
+
+    def action_new_reader(self) -> None:
+        """Add a reader to the selected lock."""
+        _if_possible(partial(_join, "read"), self)
+
+    def action_new_writer(self) -> None:
+        """Add a writer to the selected lock."""
+        _if_possible(partial(_join, "write"), self)
+
+    def action_new_exclusive(self) -> None:
+        """Add an exclusive client to the selected lock."""
+        _if_possible(partial(_join, "exclusive"), self)
+
+    def action_release(self) -> None:
+        """Make a client release its lock."""
+        _if_possible(partial(_act, "release"), self)
+
+    def action_cancel(self) -> None:
+        """Cancel the request of a client."""
+        _if_possible(partial(_act, "cancel"), self)
+
+    def action_kill(self) -> None:
+        """Kill a client."""
+        _if_possible(partial(_act, "kill"), self)
+
+    def action_freeze(self) -> None:
+        """Freeze a client, or thaw it."""
+        _if_possible(partial(_act, "freeze"), self)
+
+    def action_scene(self) -> None:
+        """Choose a scene and play it."""
+        _if_possible(_choose_scene, self)

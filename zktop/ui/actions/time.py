@@ -1,115 +1,158 @@
-"""What moves the user through time: the same while live and in a recording."""
+"""Moving through time: the same while live and in a recording."""
 
-from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from time import perf_counter
+
+from textual.timer import Timer
 
 from zktop.model.facts import Millis
 from zktop.ui.dialogs.time import CompareDialog, SeekDialog
+from zktop.ui.messages import SeekTo
+from zktop.ui.shell import Shell
 
-if TYPE_CHECKING:
-    from zktop.ui.app import Zktop
-
-NOTHING_YET = "Nothing was read yet."
-
-
-def _play(app: "Zktop") -> None:
-    if app.playback.is_newest:
-        app.tell("This is live already: go back first, with [ or t; then space plays from there.")
-    elif app.playback.is_playing:
-        app.playback.rest()
-        app.run_clock()
-    else:
-        app.playback.play(app.tape)
-        app.run_clock()
+TICK_S = 0.05  # between two frames of the past during playback
+NO_DATA = "No data yet."
 
 
-def _step(app: "Zktop") -> None:
-    here = app.playback.moment(app.tape)
-    if here is None or app.playback.is_newest:
-        app.tell("This is the newest moment.")
-        return
-    following = app.tape.change_after(here)
-    if following is not None:
-        app.seek(following)
-    elif app.feed.is_live:
-        app.seek(None)
-    else:
-        app.tell("Nothing changes after this.")
+class TimeActions(Shell):
+    """Pause, playback, steps, seek, and comparison with now."""
 
+    _clock: Timer | None = None  # ticks during playback
+    _ticked_at = 0.0
 
-def _step_back(app: "Zktop") -> None:
-    here = app.playback.moment(app.tape)
-    before = app.tape.change_before(here) if here is not None else None
-    if before is None:
-        app.tell("Nothing is known of before this.")
-    else:
-        app.seek(before)
+    def on_seek_to(self, message: SeekTo) -> None:
+        """Show the moment or the recorded frame that a page asks for."""
+        at = message.at
+        if at is None and message.index is not None and len(self.tape):
+            at = self.tape[message.index].at
+        self.seek(at)
 
+    def first_report(self) -> None:
+        """Start the playback of a recording if the command line asks for it."""
+        if self.look.speed is not None and not self.feed.is_live:
+            self.playback.speed = self.look.speed
+            self.playback.play(self.tape)
+            self.run_clock()
 
-def _seconds(by: Millis, app: "Zktop") -> None:
-    here, end = app.playback.moment(app.tape), app.tape.end
-    if here is None or end is None:
-        app.tell(NOTHING_YET)
-    elif app.feed.is_live and here + by >= end:
-        app.seek(None)
-    else:
-        app.seek(here + by)
+    def run_clock(self) -> None:
+        """Start or stop the playback timer, then draw."""
+        if self._clock is None:
+            self._clock = self.set_interval(TICK_S, self._tick, pause=True)
+        self._ticked_at = perf_counter()
+        if self.playback.is_playing:
+            self._clock.resume()
+        else:
+            self._clock.pause()
+        self.draw()
 
+    def _tick(self) -> None:
+        before, self._ticked_at = self._ticked_at, perf_counter()
+        if self.playback.passed(self.tape, self._ticked_at - before):
+            self.draw()
+        if not self.playback.is_playing:
+            self.run_clock()
 
-def _speed(app: "Zktop") -> None:
-    app.tell(f"A second of yours is {app.playback.next_speed():g} s of the recorded time.")
-    app.draw()
+    def action_pause(self) -> None:
+        """Pause the display or continue. Data collection goes on."""
+        playback, is_live = self.playback, self.feed.is_live
+        if playback.is_newest if is_live else playback.is_playing:
+            playback.hold(self.tape)
+        elif is_live:
+            playback.return_to_newest()
+        else:
+            playback.play(self.tape)
+        self.run_clock()
 
+    def action_play(self) -> None:
+        """Play the past, or stop playing."""
+        if self.playback.is_newest:
+            self.show_message("This is live. Go back with [ or t, then press space to play.")
+            return
+        if self.playback.is_playing:
+            self.playback.rest()
+        else:
+            self.playback.play(self.tape)
+        self.run_clock()
 
-def _next_alarm(app: "Zktop") -> None:
-    """Go to when something began to be wrong; after the last time, to the first again."""
-    here = app.playback.moment(app.tape)
-    if here is None:
-        app.tell(NOTHING_YET)
-        return
-    following = app.tape.alarm_after(here)
-    if following is None:
-        following = app.tape.alarm_after(0)
-        if following is not None and following != here:
-            app.tell("No alert after this one: this is the first again.")
-    if following is None:
-        app.tell("No alert in all the time that is kept.")
-    else:
-        app.seek(following)
+    def action_step(self) -> None:
+        """Go to the next change; after the last one, to live."""
+        here = self.playback.moment(self.tape)
+        if here is None or self.playback.is_newest:
+            self.show_message("This is the newest moment.")
+            return
+        following = self.tape.change_after(here)
+        if following is not None:
+            self.seek(following)
+        elif self.feed.is_live:
+            self.seek(None)
+        else:
+            self.show_message("No later changes.")
 
+    def action_step_back(self) -> None:
+        """Go to the change before."""
+        here = self.playback.moment(self.tape)
+        before = self.tape.change_before(here) if here is not None else None
+        if before is None:
+            self.show_message("No earlier changes.")
+        else:
+            self.seek(before)
 
-def _seek(app: "Zktop") -> None:
-    begin, end, here = app.tape.begin, app.tape.end, app.playback.moment(app.tape)
-    if begin is None or end is None or here is None:
-        app.tell(NOTHING_YET)
-        return
+    def action_second_on(self) -> None:
+        """Go one second forward."""
+        self._go_by(1000)
 
-    def go(at: Millis | None) -> None:
-        if at is not None:
-            app.seek(at)
+    def action_second_back(self) -> None:
+        """Go one second back."""
+        self._go_by(-1000)
 
-    app.push_screen(SeekDialog(begin, end, here), go)
+    def _go_by(self, by: Millis) -> None:
+        here, end = self.playback.moment(self.tape), self.tape.end
+        if here is None or end is None:
+            self.show_message(NO_DATA)
+        elif self.feed.is_live and here + by >= end:
+            self.seek(None)
+        else:
+            self.seek(here + by)
 
+    def action_speed(self) -> None:
+        """Double the playback speed; after the fastest, start over."""
+        self.show_message(f"Playback speed: {self.playback.next_speed():g}x")
+        self.draw()
 
-def _compare(app: "Zktop") -> None:
-    frame, newest = app.moment.frame, app.tape.last
-    if frame is None or newest is None:
-        app.tell(NOTHING_YET)
-    elif frame is newest:
-        app.tell("This is the newest moment: go back in time to compare with it.")
-    else:
-        app.push_screen(CompareDialog(frame.report, newest.report))
+    def action_next_alert_in_time(self) -> None:
+        """Go to the time of the next alert; after the last one, to the first."""
+        here = self.playback.moment(self.tape)
+        if here is None:
+            self.show_message(NO_DATA)
+            return
+        following = self.tape.alarm_after(here)
+        if following is None:
+            following = self.tape.alarm_after(0)
+            if following is not None and following != here:
+                self.show_message("No later alerts. This is the first one.")
+        if following is None:
+            self.show_message("No alerts in the recorded time.")
+        else:
+            self.seek(following)
 
+    def action_seek(self) -> None:
+        """Ask for a time and go there."""
+        begin, end, here = self.tape.begin, self.tape.end, self.playback.moment(self.tape)
+        if begin is None or end is None or here is None:
+            self.show_message(NO_DATA)
+            return
 
-ACTIONS: "Final[dict[str, Callable[[Zktop], None]]]" = {
-    "play": _play,
-    "step": _step,
-    "step_back": _step_back,
-    "second_on": partial(_seconds, 1000),
-    "second_back": partial(_seconds, -1000),
-    "speed": _speed,
-    "next_alarm": _next_alarm,
-    "seek": _seek,
-    "compare": _compare,
-}
+        def go(at: Millis | None) -> None:
+            if at is not None:
+                self.seek(at)
+
+        self.push_screen(SeekDialog(begin, end, here), go)
+
+    def action_compare(self) -> None:
+        """Show what changed between the displayed moment and now."""
+        frame, newest = self.view_state.frame, self.tape.last
+        if frame is None or newest is None:
+            self.show_message(NO_DATA)
+        elif frame is newest:
+            self.show_message("This is the newest moment. Go back in time to compare with it.")
+        else:
+            self.push_screen(CompareDialog(frame.report, newest.report))

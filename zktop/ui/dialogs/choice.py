@@ -1,33 +1,28 @@
-"""One out of many: a list that narrows while something is typed, and words about what is on it.
-
-The choice of a theme: worn while the cursor is on it; escape puts the old one back.
-"""
+"""Choose one of a list that narrows while the user types; and the choice of a theme."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, cast
 
 from textual.app import ComposeResult
 from textual.widgets import Input
 
+from zktop.ui.base_app import BaseApp
 from zktop.ui.dialogs.base import Box, Dialog
 from zktop.ui.filters import parsed
 from zktop.ui.styled_text import Line, Run, fitted, wrapped
 from zktop.ui.themes import ThemeList, apply_theme
 from zktop.ui.widgets.text_view import TextList, TextView
 
-if TYPE_CHECKING:
-    from zktop.ui.app import Zktop
-
 NAME_WIDTH = 20
-WIDEST = 94  # of what is told of an option
-HIGHEST = 90  # per cent of the screen, as the style of a box says
-AROUND = 3  # its frame, and the line that is typed in
-LEAST_LISTED, MOST_LISTED = 4, 16  # lines
-MOST_TOLD = 9
+MAX_ABOUT_WIDTH = 94
+BOX_PERCENT = 90  # of the screen's height, as the CSS of `Box` says
+FRAME_LINES = 3  # the border, and the line to type in
+MIN_LIST_LINES, MAX_LIST_LINES = 4, 16
+MAX_ABOUT_LINES = 9
 
 
 class Choosable(NamedTuple):
-    """What can be chosen: its name, its title, and what there is to say of it."""
+    """One item of the list: its name, its title, and a description."""
 
     name: str
     title: str
@@ -35,20 +30,31 @@ class Choosable(NamedTuple):
 
 
 class ListDialog:
-    """A dialog with a list in it."""
+    """Mixin of dialogs with a `DialogList`."""
 
-    def rests(self) -> None:
-        """Take note of the line that the cursor rests on."""
+    def selected(self) -> None:
+        """Called when the cursor moved to another line."""
+
+
+class DialogList(TextList):
+    """A list that reports every move of its cursor to the dialog."""
+
+    def moved(self) -> None:
+        """Report the move."""
+        super().moved()
+        if isinstance(self.screen, ListDialog):
+            self.screen.selected()
 
 
 class ChoiceDialog(ListDialog, Dialog[str]):
-    """Gives the name of the chosen one."""
+    """Returns the name of the chosen item."""
 
     DEFAULT_CSS = """
     ChoiceDialog TextView { height: auto; max-height: 16; background: $surface; }
     ChoiceDialog #about { max-height: 10; border-top: solid $panel; }
     ChoiceDialog Input { border: none; height: 1; padding: 0; background: $surface; }
     """
+    moves_in = "#options"
 
     def __init__(
         self, title: str, options: Sequence[Choosable], chosen: str | None = None
@@ -58,55 +64,42 @@ class ChoiceDialog(ListDialog, Dialog[str]):
         self._typed = ""
 
     def compose(self) -> ComposeResult:
-        """Give the list, and what is told of the line under the cursor."""
+        """Yield the field, the list, and the description of the selected item."""
         box = Box()
-        box.border_title, box.border_subtitle = self._title, "enter choose   esc leave"
+        box.border_title, box.border_subtitle = self._title, "enter choose   esc cancel"
         with box:
             yield Input(placeholder="type to narrow the list", compact=True)
             yield DialogList(id="options")
             yield TextView(id="about")
 
     def on_mount(self) -> None:
-        """Begin with all of them."""
-        sheet = self.query_one("#options", DialogList)
-        sheet.target = self._first
+        """Show the whole list."""
+        self.query_one("#options", DialogList).target = self._first
         self._narrow("")
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Narrow the list."""
+        """Narrow the list to what is typed."""
         self._narrow(event.value)
 
-    def do_up(self) -> None:
-        """Go one up."""
-        self.query_one("#options", DialogList).move(-1)
-
-    def do_down(self) -> None:
-        """Go one down."""
-        self.query_one("#options", DialogList).move(1)
-
-    def do_page_up(self) -> None:
-        """Go up a page."""
-        self.query_one("#options", DialogList).do_page_up()
-
-    def do_page_down(self) -> None:
-        """Go down a page."""
-        self.query_one("#options", DialogList).do_page_down()
-
     def action_accept(self) -> None:
-        """Choose the line under the cursor."""
+        """Return the selected item."""
         self.dismiss(self.chosen)
 
     def on_input_submitted(self) -> None:
-        """Choose the line under the cursor."""
+        """Enter in the text field."""
         self.action_accept()
 
-    def rests(self) -> None:
-        """Tell of the line under the cursor."""
-        self._tell()
+    def selected(self) -> None:
+        """Show the description of the selected item."""
+        option = next((one for one in self._options if one.name == self.chosen), None)
+        view = self.query_one("#about", TextView)
+        lines = self._about(option)
+        view.styles.height = max(1, len(lines)) + 1
+        view.show(lines)
 
     @property
     def chosen(self) -> str | None:
-        """The name of the line under the cursor."""
+        """The name of the selected item."""
         target = self.query_one("#options", DialogList).target
         return target if isinstance(target, str) else None
 
@@ -115,83 +108,71 @@ class ChoiceDialog(ListDialog, Dialog[str]):
         kept = [one for one in self._options if wanted.passes({"": f"{one.name} {one.title}"})]
         kept.sort(key=lambda one: (one.name != text, not one.name.startswith(text)))
         lines = [drawn(one) for one in kept]
-        sheet = self.query_one("#options", DialogList)
-        sheet.styles.height = max(1, min(self._room, len(lines)))
+        view = self.query_one("#options", DialogList)
+        view.styles.height = max(1, min(self._list_lines, len(lines)))
         if text and kept and text != self._typed:
-            sheet.target = kept[0].name  # who types a name means the first that fits
+            view.target = kept[0].name  # while typing, select the best match
         self._typed = text
-        sheet.show(lines, [one.name for one in kept])
-        self.rests()
+        view.show(lines, [one.name for one in kept])
+        self.selected()
 
     @property
-    def _room(self) -> int:
-        """The lines that are left for the list beside the longest that is told below it."""
-        about = max((len(self._told(one)) for one in self._options), default=1)
-        inside = self.app.size.height * HIGHEST // 100 - AROUND
-        return min(MOST_LISTED, max(LEAST_LISTED, inside - min(about, MOST_TOLD) - 1))
+    def _list_lines(self) -> int:
+        """Lines left for the list below which the longest description still fits."""
+        about = max((len(self._about(one)) for one in self._options), default=1)
+        inside = self.app.size.height * BOX_PERCENT // 100 - FRAME_LINES
+        room = inside - min(about, MAX_ABOUT_LINES) - 1
+        return min(MAX_LIST_LINES, max(MIN_LIST_LINES, room))
 
     def on_resize(self) -> None:
-        """Share the room out anew."""
+        """Divide the space again."""
         self._narrow(self.query_one(Input).value)
 
-    def _tell(self) -> None:
-        option = next((one for one in self._options if one.name == self.chosen), None)
-        sheet = self.query_one("#about", TextView)
-        lines = self._told(option)
-        sheet.styles.height = max(1, len(lines)) + 1
-        sheet.show(lines)
-
-    def _told(self, option: Choosable | None) -> list[Line]:
-        width = max(20, min(WIDEST, self.app.size.width * 9 // 10 - 5))
-        about = option.about if option else ("Nothing is called so.",)
+    def _about(self, option: Choosable | None) -> list[Line]:
+        width = max(20, min(MAX_ABOUT_WIDTH, self.app.size.width * 9 // 10 - 5))
+        about = option.about if option else ("No match.",)
         return [line for text in about for line in wrapped(text, width)]
 
 
-class DialogList(TextList):
-    """A list whose cursor tells where it rests."""
-
-    def moved(self) -> None:
-        """Pass it on."""
-        super().moved()
-        if isinstance(self.screen, ListDialog):
-            self.screen.rests()
-
-
 def drawn(option: Choosable, width: int = NAME_WIDTH) -> Line:
-    """Draw one line of the list; its names take so many cells."""
+    """One line of the list, with so many cells for the name."""
     return (*fitted((Run(option.name, "strong"),), width), Run(f" {option.title}"))
 
 
 class ThemeDialog(ChoiceDialog):
-    """Gives the name of the theme that is worn from now on."""
+    """Applies each theme while it is selected; Esc restores the old one."""
 
-    def __init__(self, wardrobe: ThemeList, worn: str) -> None:
+    def __init__(self, themes: ThemeList, current: str) -> None:
         options = [
-            Choosable(one.theme.name, one.about, _about(one.about)) for one in wardrobe.designs
+            Choosable(
+                one.theme.name,
+                one.about,
+                (
+                    f"{one.about[:1].upper()}{one.about[1:]}.",
+                    "To keep it, set ui.theme in the config.",
+                ),
+            )
+            for one in themes.designs
         ]
-        super().__init__("Theme", options, worn)
-        self._themes = {one.theme.name: one.theme for one in wardrobe.designs}
-        self._worn = worn
+        super().__init__("Theme", options, current)
+        self._themes = {one.theme.name: one.theme for one in themes.designs}
+        self._current = current
 
-    def rests(self) -> None:
-        """Try on what the cursor rests on."""
-        super().rests()
-        self._try(self.chosen)
+    def selected(self) -> None:
+        """Apply the selected theme."""
+        super().selected()
+        self._apply(self.chosen)
 
     def action_leave(self) -> None:
-        """Put the old one back."""
-        self._try(self._worn)
+        """Restore the old theme."""
+        self._apply(self._current)
         super().action_leave()
 
-    def _try(self, name: str | None) -> None:
-        app: Zktop = self.app  # type: ignore[assignment]  # there is no other app
+    def _apply(self, name: str | None) -> None:
+        app = cast("BaseApp", self.app)
         theme = self._themes.get(name or "")
         if theme is None or app.theme == theme.name:
             return
         wrong = apply_theme(app, theme)
         if wrong is not None:
-            app.tell(wrong, is_wrong=True)
-
-
-def _about(about: str) -> tuple[str, ...]:
-    return (f"{about[:1].upper()}{about[1:]}.", "Set it for good with ui.theme in the config.")
+            app.notify(wrong, severity="error", markup=False)

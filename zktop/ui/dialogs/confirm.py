@@ -1,4 +1,4 @@
-"""A question that only a typed word answers with yes: Enter alone does nothing, Esc is no."""
+"""Ask for permission to write: the user must type a word. Enter alone does nothing."""
 
 from textual import on
 from textual.app import ComposeResult
@@ -8,7 +8,7 @@ from zktop.ui.dialogs.base import Box, Dialog
 
 
 class ConfirmDialog(Dialog[str]):
-    """Asks before something is written to ZooKeeper; gives the word, or None."""
+    """Returns the typed word, or None."""
 
     DEFAULT_CSS = """
     ConfirmDialog Label { width: 1fr; height: auto; }
@@ -21,7 +21,7 @@ class ConfirmDialog(Dialog[str]):
         self._title, self._question, self._word = title, question, word
 
     def compose(self) -> ComposeResult:
-        """Give the question, and the line to type the word in."""
+        """Yield the question and the field for the word."""
         box = Box()
         box.border_title, box.border_subtitle = self._title, "enter submit   esc cancel"
         with box:
@@ -33,7 +33,7 @@ class ConfirmDialog(Dialog[str]):
 
     @on(Input.Submitted)
     def action_accept(self) -> None:
-        """Close it with the word; anything else leaves it open."""
+        """Close if the word is right; else stay open."""
         typed = self.query_one(Input).value
         if typed == self._word:
             self.dismiss(typed)

@@ -1,4 +1,4 @@
-"""What to write into a file, and how the file is called."""
+"""Ask for the format and the name of a file to export."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,26 +13,26 @@ from zktop.ui.dialogs.choice import Choosable, DialogList, ListDialog, drawn
 from zktop.ui.screens.common.format import time_s
 from zktop.ui.state import TimeRange
 
-FORMATS: Final = {  # form: ending of the file, what it is, for whom
-    "json": ("json", "JSON", "everything, as `zktop snapshot` prints it: for programs"),
-    "text": ("txt", "text", "deadlocks, findings and queues in words: for a ticket"),
-    "dot": ("dot", "DOT", "who waits for whom, as a graph for Graphviz"),
-    "mermaid": ("mmd", "Mermaid", "who waits for whom, as a graph for a wiki"),
+FORMATS: Final = {  # id: file extension, name, description
+    "json": ("json", "JSON", "everything, as `zktop snapshot --format json` prints it"),
+    "text": ("txt", "text", "deadlocks, findings and queues, for a ticket"),
+    "dot": ("dot", "DOT", "the wait-for graph, for Graphviz"),
+    "mermaid": ("mmd", "Mermaid", "the wait-for graph, for a wiki"),
     "clip": ("zktop", "recording", "{} to {}, for `zktop replay`"),
     "svg": ("svg", "picture", "this screen as it looks now (SVG)"),
 }
-NAMES: Final = 10  # cells for what a form is called
+NAME_WIDTH: Final = 10
 
 
 class ExportRequest(NamedTuple):
-    """A form, and the file to write it into."""
+    """What to export: the id of a format, and the file."""
 
     form: str
     file: Path
 
 
 class ExportDialog(ListDialog, Dialog[ExportRequest]):
-    """Gives an order; the name follows the form until somebody changes it."""
+    """Returns a request. The file name follows the format until the user edits it."""
 
     DEFAULT_CSS = """
     ExportDialog DialogList { height: auto; background: $surface; }
@@ -42,17 +42,19 @@ class ExportDialog(ListDialog, Dialog[ExportRequest]):
     ExportDialog #wrong { width: 1fr; height: auto; color: $error; text-style: bold; }
     """
 
+    moves_in = "#forms"
+
     def __init__(self, forms: Sequence[str], stem: str, stretch: TimeRange | None = None) -> None:
-        """Offer these forms; where there is a stretch of time, first of all to cut that out."""
+        """Offer these formats; with a time range, first a recording of that range."""
         super().__init__()
         self._forms = ["clip", *forms] if stretch else forms
         self._stem, self._stretch = stem, stretch
 
     def compose(self) -> ComposeResult:
-        """Give the forms, and the name."""
+        """Yield the formats and the file name."""
         box = Box()
         box.border_title = "Write a file"
-        box.border_subtitle = "up, down choose   enter write   esc leave"
+        box.border_subtitle = "up, down choose   enter write   esc cancel"
         with box:
             yield DialogList(id="forms")
             field = Input(self._called(self._forms[0]), compact=True, id="file")
@@ -61,7 +63,7 @@ class ExportDialog(ListDialog, Dialog[ExportRequest]):
             yield Label("", id="wrong", markup=False)
 
     def on_mount(self) -> None:
-        """Begin with the first form; what is typed goes into the name."""
+        """Select the first format; typing edits the name."""
         times = [f"{time_s(at)}Z" for at in self._stretch or ()]
         options = [
             Choosable(form, FORMATS[form][1], (FORMATS[form][2].format(*times),))
@@ -70,31 +72,23 @@ class ExportDialog(ListDialog, Dialog[ExportRequest]):
         sheet = self.query_one(DialogList)
         sheet.styles.height = len(options)
         sheet.show(
-            [drawn(Choosable(one.title, one.about[0]), NAMES) for one in options],
+            [drawn(Choosable(one.title, one.about[0]), NAME_WIDTH) for one in options],
             [one.name for one in options],
         )
         self.query_one(Input).focus()
 
-    def rests(self) -> None:
-        """Have the name follow the form."""
+    def selected(self) -> None:
+        """Change the extension of an unedited name."""
         field = self.query_one(Input)
         if field.value in map(self._called, self._forms):
             field.value = self._called(self._form)
 
-    def do_up(self) -> None:
-        """Go one up."""
-        self.query_one(DialogList).move(-1)
-
-    def do_down(self) -> None:
-        """Go one down."""
-        self.query_one(DialogList).move(1)
-
     def on_input_submitted(self) -> None:
-        """Write."""
+        """Enter in the text field."""
         self.action_accept()
 
     def action_accept(self) -> None:
-        """Give the order, or say what is wrong with it."""
+        """Return the request, or say what is wrong with the name."""
         name = self.query_one(Input).value.strip()
         wrong = refused(name)
         if wrong:
@@ -112,21 +106,21 @@ class ExportDialog(ListDialog, Dialog[ExportRequest]):
 
 
 def refused(name: str) -> str:
-    """Say why a file of this name cannot be written; nothing when it can.
+    """Why a file with this name cannot be written; empty if it can.
 
     >>> refused(""), refused("/")
-    ('The file needs a name.', '/ is a folder.')
+    ('Enter a file name.', '/ is a directory.')
     """
     if not name:
-        return "The file needs a name."
+        return "Enter a file name."
     try:
         file = Path(name).expanduser()
         if file.is_dir():
-            return f"{file} is a folder."
+            return f"{file} is a directory."
         if file.exists():
-            return f"{file} is there already; choose another name."
+            return f"{file} exists already. Choose another name."
         if not file.parent.is_dir():
-            return f"There is no folder {file.parent}."
+            return f"No such directory: {file.parent}"
     except (OSError, RuntimeError, ValueError) as error:
-        return f"{name!r} cannot be the name of a file: {error}"
+        return f"Not a valid file name: {error}"
     return ""

@@ -1,7 +1,4 @@
-"""The help: what the screen in sight shows, its keys as they are now, and what marks mean.
-
-What the help says: about the screen in sight, its keys, and what marks and inks mean.
-"""
+"""The help: what the visible screen shows, its keys, and what signs and colours mean."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,49 +15,49 @@ from zktop.ui.styled_text import NOTHING, Ink, Line, Run, line, text_of, wrapped
 from zktop.ui.widgets.text_view import TextView
 
 GROUPS: Final[dict[Group, str]] = {
-    "move": "Moving",
-    "find": "Finding",
-    "look": "The picture",
+    "move": "Navigation",
+    "find": "Search",
+    "look": "Display",
     "time": "Time",
-    "keep": "Taking something out",
-    "contenders": "Contenders of ours",
-    "zktop": "zktop itself",
+    "keep": "Copy, export, record",
+    "contenders": "Demo clients",
+    "zktop": "zktop",
 }
-_MARKS: Final = re.compile(r"`([^`]*)`|\\(.)|\*")  # of Markdown: code, what is escaped, emphasis
-NAMES: Final = "Names of the actions, to give them other keys with ui.keys in the config"
+_MARKS: Final = re.compile(r"`([^`]*)`|\\(.)|\*")  # Markdown: code, escapes, emphasis
+NAMES: Final = "Action names, for ui.keys in the config"
 KEY_WIDTH: Final = 16
 INKS: Final[tuple[tuple[str, Ink, str], ...]] = (
     ("holds", "holds", "has the lock"),
-    ("waits", "waits", "has to wait for somebody"),
-    ("standby", "standby", "is a candidate that somebody else leads before"),
-    ("critical", "critical", "wrong, and proven to be"),
-    ("warning", "warning", "may be wrong, or soon will be"),
+    ("waits", "waits", "waits for the lock"),
+    ("standby", "standby", "a candidate that is not the leader"),
+    ("critical", "critical", "a proven problem"),
+    ("warning", "warning", "a possible problem, or one that is about to happen"),
     ("info", "info", "worth knowing"),
-    ("ok", "good", "as it should be"),
-    ("?", "unknown", "could not be seen; that is never the same as fine"),
-    ("ours", "ours", "a contender that zktop has started itself"),
-    ("PAUSED", "paused", "what you look at is not the newest"),
+    ("ok", "good", "no problem"),
+    ("?", "unknown", "unknown: not the same as ok"),
+    ("ours", "ours", "a demo client, started by zktop"),
+    ("PAUSED", "paused", "the display does not show the newest state"),
 )
 SIGNS: Final = (
-    (">= 5s", "at least so long: it was like this already when we first looked"),
-    ("W: R: X:", "a writer, a reader, an exclusive contender of the lock that follows"),
-    ("C1 ... C4", "how sure a finding is: C1 a hint, C2 likely, C3 and C4 proven"),
-    ("DED?", "a question mark behind a state: likely, not proven"),
-    ("times", "are UTC; ages count from when the znode was made"),
+    (">= 5s", "at least: it was so when zktop first looked"),
+    ("W: R: X:", "a writer, a reader, an exclusive client of the lock that follows"),
+    ("C1 ... C4", "confidence: C1 a hint, C2 likely, C3 and C4 proven"),
+    ("DED?", "a question mark after a state: likely, not proven"),
+    ("times", "UTC; ages count from the creation of the znode"),
 )
 
 
 def help_lines(
     title: str, about: str, keys: Sequence[Action], width: int, wanted: str = ""
 ) -> list[Line]:
-    """Draw the help; with a text that is wanted only the lines that have it."""
+    """The lines of the help; with a search text, only those that contain it."""
     lines: list[Line] = []
     for heading, told in _sections(title, about, keys, width):
         kept = [one for one in told if wanted.casefold() in text_of(one).casefold()]
         if kept:
             lines += [NOTHING] if lines else []
             lines += [line((heading, "title")), *kept]
-    return lines or [line(("Nothing here says that.", "dim"))]
+    return lines or [line(("No match.", "dim"))]
 
 
 def _sections(
@@ -70,13 +67,13 @@ def _sections(
     for group, heading in GROUPS.items():
         yield heading, [one for key in keys if key.group == group for one in _key(key, width)]
     yield "States of a lock", [line("  ", *one) for one in legend()]
-    yield "Words and their colours", [_row(Run(word, ink), says) for word, ink, says in INKS]
+    yield "Colours", [_row(Run(word, ink), says) for word, ink, says in INKS]
     yield "Signs", [_row(Run(sign, "strong"), says) for sign, says in SIGNS]
     yield NAMES, [_row(Run(key.id, "strong"), "  ".join(map(shown, key.names))) for key in keys]
 
 
 def _paragraphs(about: str, width: int) -> list[Line]:
-    """Fold each by itself; a heading would only repeat the screen's name."""
+    """Wrap each paragraph; drop headings, which repeat the name of the screen."""
     texts = re.split(r"\n\s*\n|\n\s*(?=- )", about)
     told = [_MARKS.sub(r"\1\2", text) for text in texts if not text.lstrip().startswith("#")]
     return [one for text in told for one in wrapped(text, width, indent="  ")]
@@ -84,7 +81,7 @@ def _paragraphs(about: str, width: int) -> list[Line]:
 
 def _key(key: Action, width: int) -> Iterator[Line]:
     names = "  ".join(map(shown, key.names))
-    says = f"{key.help} (writes)" if key.writes else key.help
+    says = f"{key.help} (writes to ZooKeeper)" if key.writes else key.help
     first, *rest = wrapped(says, max(20, width - KEY_WIDTH - 3)) or [NOTHING]
     yield (*_row(Run(names, "key"), ""), *first)
     yield from ((Run(" " * (KEY_WIDTH + 3)), *one) for one in rest)
@@ -95,7 +92,7 @@ def _row(first: Run, says: str) -> Line:
 
 
 class HelpDialog(Dialog[str]):
-    """Scrolls, and narrows to what is typed."""
+    """Scrolls, and shows only the lines that contain the typed text."""
 
     DEFAULT_CSS = """
     HelpDialog Box { height: 90%; }
@@ -103,57 +100,39 @@ class HelpDialog(Dialog[str]):
     HelpDialog Input { border: none; height: 1; padding: 0; background: $surface; }
     """
 
+    moves_in = "#text"
+
     def __init__(self, title: str, about: str, keys: Sequence[Action]) -> None:
         super().__init__()
         self._title, self._about, self._keys = title, about, keys
 
     def compose(self) -> ComposeResult:
-        """Give the text, and a line to narrow it with."""
+        """Yield the search field and the text."""
         box = Box()
-        box.border_title, box.border_subtitle = "Help", "up, down scroll   esc leave"
+        box.border_title, box.border_subtitle = "Help", "up, down scroll   esc close"
         with box:
-            field = Input(placeholder="type to find a key or a word", compact=True)
+            field = Input(placeholder="type to search", compact=True)
             field.cursor_blink = False
             yield field
             yield TextView(id="text")
 
     def on_mount(self) -> None:
-        """Show all of it."""
+        """Draw when the width is known."""
         self.call_after_refresh(self._draw)
 
     def on_input_changed(self) -> None:
-        """Narrow it."""
+        """Show only the lines that contain the text."""
         self._draw()
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Fold it for the new width."""
+        """Wrap the text for the new width."""
         self.call_after_refresh(self._draw)
 
-    def do_up(self) -> None:
-        """Scroll up."""
-        self.query_one(TextView).do_up()
-
-    def do_down(self) -> None:
-        """Scroll down."""
-        self.query_one(TextView).do_down()
-
-    def do_page_up(self) -> None:
-        """Scroll up a page."""
-        self.query_one(TextView).do_page_up()
-
-    def do_page_down(self) -> None:
-        """Scroll down a page."""
-        self.query_one(TextView).do_page_down()
-
-    def action_accept(self) -> None:
-        """Close it: there is nothing to choose."""
-        self.dismiss(None)
-
     def on_input_submitted(self) -> None:
-        """Close it."""
+        """Enter closes the help."""
         self.action_accept()
 
     def _draw(self) -> None:
-        sheet = self.query_one(TextView)
+        view = self.query_one(TextView)
         wanted = self.query_one(Input).value.strip()
-        sheet.show(help_lines(self._title, self._about, self._keys, sheet.room.width, wanted))
+        view.show(help_lines(self._title, self._about, self._keys, view.room.width, wanted))

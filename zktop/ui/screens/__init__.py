@@ -1,38 +1,19 @@
-"""The pages, in the order of their number keys: a new one is a file and an entry here.
+"""The numbered screens. A new screen is a folder here and an entry in `PAGES`."""
 
-A page is imported when it is first shown, so that the first frame need not wait for six.
-"""
+from typing import Final
 
-from importlib import import_module
-from typing import Final, NamedTuple
-
-from zktop.ui.screens.screen import Page
-
-
-class PageEntry(NamedTuple):
-    """A page, and where to find it."""
-
-    name: str
-    title: str
-    class_name: str
-
-    def made(self) -> Page:
-        """Make it."""
-        module = import_module(f"zktop.ui.screens.{self.name}.screen")
-        page: Page = getattr(module, self.class_name)(id=f"page-{self.name}")
-        return page
-
+from zktop.ui.screens.screen import PageEntry
 
 PAGES: Final = (
-    PageEntry("locks", "Locks", "LocksScreen"),
-    PageEntry("lock", "Lock", "LockScreen"),
-    PageEntry("findings", "Deadlocks", "FindingsScreen"),
-    PageEntry("sessions", "Sessions", "SessionsScreen"),
-    PageEntry("timeline", "Timeline", "TimelineScreen"),
-    PageEntry("demo", "Demo", "DemoScreen"),
+    PageEntry("locks", "Locks", "LocksScreen", "1", "all locks"),
+    PageEntry("lock", "Lock", "LockScreen", "2", "one lock"),
+    PageEntry("findings", "Deadlocks", "FindingsScreen", "3", "deadlocks and findings"),
+    PageEntry("sessions", "Sessions", "SessionsScreen", "4", "sessions and servers"),
+    PageEntry("timeline", "Timeline", "TimelineScreen", "5", "the timeline"),
+    PageEntry("demo", "Demo", "DemoScreen", "6", "demo clients and scenes", needs_contenders=True),
 )
 
 
 def page_named(name: str) -> PageEntry:
-    """Give the entry of a page."""
+    """The entry of the screen with this name."""
     return next(page for page in PAGES if page.name == name)

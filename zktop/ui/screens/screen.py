@@ -1,58 +1,73 @@
-"""What every page is: a name in the header, and a way to show a moment."""
+"""Base class of the numbered screens, and the entry that lists one of them."""
 
-from typing import ClassVar
+from importlib import import_module
+from typing import ClassVar, NamedTuple
 
 from textual import events
 from textual.containers import Vertical
 
 from zktop.ui.filters import FilterCount
-from zktop.ui.keys import bindings
 from zktop.ui.messages import PageReady, ShowMessage
 from zktop.ui.state import Selection, TimeRange, ViewState
 from zktop.ui.widgets.canvas import Backdrop
 
 
+class PageEntry(NamedTuple):
+    """One screen in the list of screens: its name, its key, and the class that draws it."""
+
+    name: str
+    title: str  # in the header
+    class_name: str  # in zktop/ui/screens/NAME/screen.py
+    key: str
+    help: str
+    needs_contenders: bool = False  # hidden where zktop starts none
+
+    def made(self) -> "Page":
+        """The page itself. Its module is imported now, so the first frame loads one of six."""
+        module = import_module(f"zktop.ui.screens.{self.name}.screen")
+        page: Page = getattr(module, self.class_name)(id=f"page-{self.name}")
+        page.entry = self
+        return page
+
+
 class Page(Backdrop, Vertical):
-    """One of the numbered screens; it draws from the moment alone."""
+    """One of the numbered screens. It draws from a `ViewState` alone.
 
-    NAME: ClassVar[str]  # in the table of keys
-    TITLE: ClassVar[str]  # in the header
-    HELP: ClassVar[str | None] = ""  # what it shows, for the help
-    FIELDS: ClassVar[tuple[str, ...]] = ()  # what a filter may look at, as in owner:ann
+    A key of this screen runs the method `action_ID` of its entry in `zktop/ui/keys.py`.
+    """
 
-    passed: FilterCount | None = None  # how many rows pass the filter, where the page counts them
+    HELP: ClassVar[str | None] = ""  # what the screen shows, for the help
+    FIELDS: ClassVar[tuple[str, ...]] = ()  # names that a filter may use, as in owner:ann
 
-    def __init_subclass__(cls, **options: object) -> None:
-        """Give each page the keys that the table has for it."""
-        cls.BINDINGS = list(bindings(cls.NAME))
-        super().__init_subclass__(**options)  # type: ignore[arg-type]  # Textual's own options
+    entry: PageEntry
+    passed: FilterCount | None = None  # rows that match the filter, where the page counts them
 
     def _on_mount(self, _event: events.Mount) -> None:
         self.post_message(PageReady())
 
     def show(self, moment: ViewState) -> None:
-        """Draw this moment; called when something changed while the page is in sight."""
+        """Draw this state. The app calls it when something changed and the page is visible."""
         raise NotImplementedError
 
     @property
     def recipe(self) -> str | None:
-        """The recipe that contenders are to be started of, where one is under the cursor."""
+        """The recipe under the cursor, which a new contender is to use."""
         return None
 
     @property
     def stretch(self) -> TimeRange | None:
-        """The time that is to be cut out, where the page is about time."""
+        """The marked time range that an export may cut out."""
         return None
 
     @property
     def subject(self) -> Selection:
-        """Give what is under the cursor, for everything that acts on it."""
+        """The lock, session or finding under the cursor."""
         return Selection()
 
     def copied(self) -> str:
-        """Give what is under the cursor as text for somebody else."""
+        """Text of the row under the cursor, for the clipboard."""
         return ""
 
     def say(self, sentence: str, *, is_wrong: bool = False) -> None:
-        """Tell the user something."""
+        """Show a message in the corner of the screen."""
         self.post_message(ShowMessage(sentence, is_wrong=is_wrong))

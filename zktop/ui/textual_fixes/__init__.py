@@ -1,1 +1,1 @@
-"""Changes to the way Textual works, each with its reason."""
+"""What Textual gets wrong for this program, and the fix for it; one module for each subject."""

@@ -1,14 +1,8 @@
-"""Keys one after another: the next goes on its way when all is done that the one before asked for.
+"""Deliver keys one at a time, so that keys typed fast mean what they meant when they were typed.
 
-Textual sends a key to whoever has the focus when it comes, and takes it for an order only where
-nobody wanted it, once it has come up to the app. Who types fast is ahead of that: what follows
-the key that opens a dialog goes to the table below, and what follows the key that closes it is
-typed into something that is about to go, and is lost with it.
-
-Has something done a little later, whatever else the processor does meanwhile.
-
-A timer of Textual's that is to go off once never does when its time has passed before it began to
-wait. On a busy machine a few milliseconds are gone so fast, and what waits for it waits for ever.
+Textual delivers a key to the widget that has the focus at that moment, although the key before may
+still be about to open a dialog, close one or turn the page. Without the queue, the key after the
+one that opens a dialog goes to the table below, and the key after the one that closes it is lost.
 """
 
 import asyncio
@@ -24,18 +18,21 @@ from textual.message_pump import MessagePump
 
 from zktop.ui.keys import FIXED
 
+ROUNDS: Final = 2  # a key makes a widget post a message, and its handler may post another
+MAX_HOLD_S: Final = 2.0  # then a key is delivered in any case
+
 
 def call_after(seconds: float, pump: MessagePump, do: Callable[[], object]) -> None:
-    """Have somebody do this between two messages, so many seconds from now."""
+    """Call a function after a delay, between two messages.
+
+    A one-shot timer of Textual's never fires if its time has passed before it starts to wait,
+    which happens on a busy machine.
+    """
     asyncio.get_running_loop().call_later(seconds, pump.call_later, do)
 
 
-ROUNDS: Final = 2  # a key asks a widget for something, and the widget asks others
-MAX_HOLD_S: Final = 2.0  # whatever may have gone wrong, the keys go on after this
-
-
 class KeyHandled(Message):
-    """Goes the way that a key went, behind it: where it comes up, the key is done with."""
+    """Marker posted after a key. When it bubbles up to the app, the key has been handled."""
 
     def __init__(self, first: MessagePump, rounds: int) -> None:
         self.first, self.rounds = first, rounds
@@ -43,49 +40,49 @@ class KeyHandled(Message):
 
 
 class KeyQueue:
-    """Holds keys back while another one is on its way."""
+    """Holds keys back while another key is being handled."""
 
     def __init__(self, app: App[int], deliver: Callable[[Key], Awaitable[None]]) -> None:
         self._app, self._deliver = app, deliver
         self._held: deque[Key] = deque()
-        self._came = 0  # how many were ever held
-        self._behind: KeyHandled | None = None  # what the keys wait for
+        self._came = 0  # keys that were ever held
+        self._marker: KeyHandled | None = None  # the one that the held keys wait for
 
     @property
     def is_busy(self) -> bool:
-        """Tell whether somebody is not done yet."""
-        return self._behind is not None
+        """True while a key is being handled."""
+        return self._marker is not None
 
     def holds(self, key: Key) -> bool:
-        """Hold this key back for now, if somebody else is not done yet."""
-        if self._behind is None or key.key in FIXED:
+        """Hold the key if another is being handled; False if it may be delivered now."""
+        if self._marker is None or key.key in FIXED:
             return False
         self._held.append(key)
         self._came += 1
-        call_after(MAX_HOLD_S, self._app, partial(self._lose_patience, self._came))
+        call_after(MAX_HOLD_S, self._app, partial(self._release_until, self._came))
         return True
 
     def follow(self, to: MessagePump, rounds: int = ROUNDS) -> None:
-        """Hold keys from now on, until all is done that waits for this one or above it."""
-        self._behind = KeyHandled(to, rounds)
-        if not to.post_message(self._behind):  # it is closing: nothing comes from there any more
-            self._app.post_message(self._behind)
+        """Hold keys until everything posted so far to this widget and its parents is handled."""
+        self._marker = KeyHandled(to, rounds)
+        if not to.post_message(self._marker):  # the widget is closing
+            self._app.post_message(self._marker)
 
     def wait(self) -> None:
-        """Hold keys until somebody is to be followed."""
-        self._behind = KeyHandled(self._app, 0)
+        """Hold keys until the next `follow` has ended."""
+        self._marker = KeyHandled(self._app, 0)
 
     def next_after(self, message: KeyHandled) -> Key | None:
-        """Give the key that has waited longest, if this was what it waited for."""
-        if message is not self._behind:
+        """The key to deliver when this marker arrives at the app."""
+        if message is not self._marker:
             return None
-        self._behind = None
+        self._marker = None
         if message.rounds > 1:
             self.follow(message.first, message.rounds - 1)
             return None
         return self._held.popleft() if self._held else None
 
-    async def _lose_patience(self, number: int) -> None:
-        """Let the key of this number go, and all before it: they have waited long enough."""
+    async def _release_until(self, number: int) -> None:
+        """Deliver this key and those before it: they have waited long enough."""
         while self._held and self._came - len(self._held) < number:
             await self._deliver(self._held.popleft())

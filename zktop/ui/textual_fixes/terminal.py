@@ -1,11 +1,8 @@
-"""The way to the terminal: it outlasts the terminal, and does not take a wake-up for a return.
+"""Two fixes for the terminal: a driver that survives its closing, and ASCII output.
 
-Textual writes on a thread of its own, through a queue of thirty places. A terminal that was
-closed would end that thread, and leave whoever writes next waiting for ever. Terminals that are
-closed also tell every process in them to go on, for which Textual would begin anew, beside the
-old thread.
-
-For terminals without Unicode: every character that is none of ASCII becomes one that is.
+Textual writes in a thread with a queue of 30 entries. When the terminal is closed, the thread ends
+and the next write blocks for ever. A closed terminal also sends SIGCONT to its processes, on which
+Textual would start a second thread.
 """
 
 import re
@@ -20,13 +17,13 @@ from textual.filter import LineFilter
 
 
 class TerminalFile:
-    """A file that can be written to also when nobody is at the other end any more."""
+    """The terminal as a file. The first write error closes it; later writes are discarded."""
 
     def __init__(self, file: IO[str] | None) -> None:
         self._file = file
 
     def write(self, text: str) -> int:
-        """Write, while somebody can read it."""
+        """Write, or discard the text."""
         if self._file is not None:
             try:
                 return self._file.write(text)
@@ -35,7 +32,7 @@ class TerminalFile:
         return len(text)
 
     def flush(self) -> None:
-        """Have it written out."""
+        """Flush, if the terminal is open."""
         if self._file is not None:
             try:
                 self._file.flush()
@@ -44,22 +41,21 @@ class TerminalFile:
 
 
 class TerminalDriver(LinuxDriver):
-    """Textual's driver, for terminals that come and go."""
+    """Textual's driver for Linux, for terminals that are closed or suspended."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._file = cast("Any", TerminalFile(self._file))
 
-    def _sigcont_application(self, *said: object) -> None:
-        """Take the terminal again if it was given back; otherwise draw what may be gone."""
+    def _sigcont_application(self, *arguments: object) -> None:
+        """Resume after a suspend; without one, only redraw."""
         if self._writer_thread is not None and self._writer_thread.is_alive():
             self._loop.call_soon_threadsafe(self._app.post_message, self.SignalResume())
         else:
-            super()._sigcont_application(*said)
+            super()._sigcont_application(*arguments)
 
 
-# ruff: noqa: RUF001  characters that look like others are what this is about
-
+# ruff: noqa: RUF001  look-alike characters are intended here
 
 LOOKALIKES: Final = str.maketrans(
     {
@@ -84,8 +80,8 @@ LOOKALIKES: Final = str.maketrans(
         **dict.fromkeys("‘’‚", "'"),
         **dict.fromkeys("“”„", '"'),
         **dict.fromkeys("⚠❗", "!"),
-        **dict.fromkeys(map(chr, range(0x2400, 0x2427)), "^"),  # what was a control character
-        "┄": ".",  # an edge that is not a hard one
+        **dict.fromkeys(map(chr, range(0x2400, 0x2427)), "^"),  # pictures of control characters
+        "┄": ".",  # a soft edge of a drawing
         "┊": ":",
         "…": "~",
         "≤": "<",
@@ -102,7 +98,7 @@ _BOX_FIRST, _BOX_LAST = "\u2500", "\u257f"
 
 
 def to_ascii(text: str) -> str:
-    """Write a text in ASCII, in as many cells as before.
+    """Replace every character that is not ASCII by one that looks similar and is as wide.
 
     >>> to_ascii("é→… ╭─╮ 漢 ⣿")
     'e>~ +-+ ?? ?'
@@ -123,10 +119,10 @@ def _plain(character: str) -> str:
 
 
 class AsciiFilter(LineFilter):
-    """Takes everything but ASCII off the screen."""
+    """Line filter for terminals without Unicode."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Rewrite the text of segments, not what controls the terminal."""
+        """Replace the text of segments, except for control sequences."""
         return [
             segment
             if segment.control or segment.text.isascii()

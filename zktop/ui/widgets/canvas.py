@@ -215,27 +215,27 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         elif room and index >= top + room:
             self.scroll_to(y=index - room + 1, animate=False, immediate=True)
 
-    def do_up(self) -> None:
+    def action_up(self) -> None:
         """One line up."""
         self.move(-1)
 
-    def do_down(self) -> None:
+    def action_down(self) -> None:
         """One line down."""
         self.move(1)
 
-    def do_page_up(self) -> None:
+    def action_page_up(self) -> None:
         """One page up."""
         self.move(-max(1, self.lines_in_sight() - 1))
 
-    def do_page_down(self) -> None:
+    def action_page_down(self) -> None:
         """One page down."""
         self.move(max(1, self.lines_in_sight() - 1))
 
-    def do_first(self) -> None:
+    def action_first(self) -> None:
         """To the first line."""
         self.move(-self.count)
 
-    def do_last(self) -> None:
+    def action_last(self) -> None:
         """To the last line."""
         self.move(self.count)
 

@@ -52,5 +52,5 @@ def drawn(keys: Iterable[Action], width: int) -> Line:
 
 
 def _one(key: Action) -> Line:
-    link = f"app.ask('{key.id}')"
+    link = f"app.act('{key.id}')"
     return (Run(shown(key.names[0]), "key", link), Run(f" {key.short}", "plain", link))

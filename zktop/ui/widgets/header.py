@@ -221,7 +221,7 @@ def _tabs(page: str, width: int, has_demo: bool) -> Line:  # noqa: FBT001  a par
         ink: Ink = "selected" if entry.name == page else "dim"
         mark = "[" if entry.name == page else " ", "]" if entry.name == page else " "
         title = entry.title if width >= 72 or entry.name == page else entry.title[:4]  # noqa: PLR2004  six titles fit
-        runs.append(Run(f"{mark[0]}{number} {title}{mark[1]}", ink, f"app.ask('page_{number}')"))
+        runs.append(Run(f"{mark[0]}{number} {title}{mark[1]}", ink, f"app.act('page_{number}')"))
     return tuple(runs)
 
 

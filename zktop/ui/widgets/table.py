@@ -292,14 +292,14 @@ class Table(Canvas, Generic[R]):
         self.sorted_by = name
         self._reorder()
 
-    def do_sort(self) -> None:
+    def action_sort(self) -> None:
         """Sort by the next of the columns in sight; after the last, in the usual order again."""
         in_sight = [column for column, _ in self._fitting(self.room.width)]
         names = [column.name for column in in_sight if column.key is not None]
         at = names.index(self.sorted_by) + 1 if self.sorted_by in names else 0
         self.sort_by(names[at] if at < len(names) else None)
 
-    def do_reverse(self) -> None:
+    def action_reverse(self) -> None:
         """Reverse the order."""
         self.reversed = not self.reversed
         self._reorder()

@@ -42,7 +42,7 @@ async def test_enter_goes_into_the_case_and_from_there_to_the_lock() -> None:
         await shown(pilot, "enter", "enter")
 
         assert app.page is not None
-        assert app.page.NAME == "lock"
+        assert app.page.entry.name == "lock"
         assert (app.subject.path or "").startswith("/locks/l")
         assert app.subject.node is not None
 

@@ -55,7 +55,7 @@ async def test_enter_on_a_place_opens_its_session() -> None:
         await shown(pilot, "down", "enter")
 
         assert app.page is not None
-        assert app.page.NAME == "sessions"
+        assert app.page.entry.name == "sessions"
         assert app.subject.session is not None
 
 

@@ -217,7 +217,7 @@ async def test_enter_opens_a_fold_and_closes_it() -> None:
         assert f"{USERS} held" in screen
         assert len(opened) == USERS + 1
         assert listed(app) == [GROUP]
-        assert page_of(app).NAME == "locks"
+        assert page_of(app).entry.name == "locks"
 
 
 async def test_f_lists_every_lock_and_folds_them_again() -> None:

@@ -63,7 +63,7 @@ async def test_enter_opens_the_lock_under_the_cursor() -> None:
         await settled(pilot)
         await pilot.press("down", "enter")
         await settled(pilot)
-        opened = (app.page.NAME, app.subject.path) if app.page else None
+        opened = (app.page.entry.name, app.subject.path) if app.page else None
         await pilot.press("escape")
         await settled(pilot)
 
@@ -96,7 +96,7 @@ async def test_enter_opens_what_an_alert_or_a_blocker_is_about(
         await settled(pilot)
 
         assert app.page is not None
-        assert (app.page.NAME, app.subject.case) == (page, FILM[-1].report.deadlocks[0].id)
+        assert (app.page.entry.name, app.subject.case) == (page, FILM[-1].report.deadlocks[0].id)
 
 
 async def test_the_second_alert_is_the_next_line_of_its_pane() -> None:
@@ -271,13 +271,13 @@ async def test_a_click_selects_and_a_second_one_opens() -> None:
         await settled(pilot)
         await pilot.click(Table, offset=(10, 3))
         await settled(pilot)
-        first = (chosen(app), app.page.NAME if app.page else None)
+        first = (chosen(app), app.page.entry.name if app.page else None)
         await pilot.click(Table, offset=(10, 3))
         await settled(pilot)
 
         assert first == (IMPORT, "locks")
         assert app.page is not None
-        assert (app.page.NAME, app.subject.path) == ("lock", IMPORT)
+        assert (app.page.entry.name, app.subject.path) == ("lock", IMPORT)
 
 
 async def test_a_click_on_a_head_sorts() -> None:

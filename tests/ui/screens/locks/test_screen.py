@@ -193,4 +193,4 @@ async def test_only_rows_in_sight_are_drawn() -> None:
 
 def _moment(app: Zktop, frame: Frame) -> object:
     app.tape.add(frame)
-    return app.moment
+    return app.view_state

@@ -187,7 +187,7 @@ async def test_enter_opens_the_lock() -> None:
         await settled(pilot)
 
         assert app.page is not None
-        assert app.page.NAME == "lock"
+        assert app.page.entry.name == "lock"
         assert (app.subject.path, app.subject.session) == ("/locks/x", session("A"))
 
 

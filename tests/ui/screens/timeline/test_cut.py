@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 from ui.example_past import BEGIN, past
 from ui.example_states import END, STEP, deadlock_frames
-from ui.fake_feed import app_of, settled
+from ui.fake_feed import app_of, settled, until
 
 from zktop.app.exports import ReportExports
 from zktop.app.replay import Replay
@@ -38,8 +38,11 @@ async def cut(app: Zktop, pilot: Pilot[int], folder: Path) -> Replay:
     await pilot.press("x")
     await settled(pilot)
     await pilot.press("enter")
-    while not any(one.message.startswith("Written") for one in app._notifications):
-        await pilot.pause()
+    await until(
+        pilot,
+        lambda: any(one.message.startswith("Written") for one in app._notifications),
+        "the message that the file is written",
+    )
     return Replay(_only(folder))
 
 

@@ -27,7 +27,7 @@ def at(pilot: Pilot[int]) -> int | None:
     """Say which moment is shown, from the beginning."""
     app = pilot.app
     assert isinstance(app, Zktop)
-    moment = app.moment.at
+    moment = app.view_state.at
     return None if moment is None else moment - BEGIN
 
 
@@ -170,7 +170,7 @@ async def test_enter_opens_the_lock_under_the_cursor() -> None:
         app = pilot.app
         assert isinstance(app, Zktop)
         assert app.page is not None
-        assert (app.page.NAME, app.subject.path) == ("lock", "/locks/x")
+        assert (app.page.entry.name, app.subject.path) == ("lock", "/locks/x")
 
 
 async def test_a_click_goes_to_its_moment() -> None:

@@ -38,9 +38,7 @@ class DemoIndex(TextList):
 class DemoScreen(Page):
     """Three panes above each other, and the programme beside them where there is room."""
 
-    NAME = "demo"
     FIELDS = ("owner", "state")
-    TITLE = "Demo"
     HELP: ClassVar[str | None] = (
         "Scenes are situations worth seeing, played by contenders: client processes of our own, "
         "which write below the demo root alone. The list at the left has all scenes and "
@@ -140,7 +138,7 @@ class DemoScreen(Page):
         focused = self.screen.focused
         return focused.id or "" if focused is not None else ""
 
-    def do_open(self) -> None:
+    def action_open(self) -> None:
         """Play the scene, start the recipe, or go to the lock under the cursor."""
         if self._stage is None:
             return
@@ -154,13 +152,13 @@ class DemoScreen(Page):
         elif isinstance(target, RecipeInfo):
             self.post_message(PressKey("new"))
 
-    def do_scene_play(self) -> None:
+    def action_scene_play(self) -> None:
         """Play on, or pause."""
         if self._stage is not None and self._stage.progress.scene is not None:
             is_on = self._stage.progress.phase == "playing"
             self._stage.control("pause" if is_on else "play")
 
-    def do_scene_step(self) -> None:
+    def action_scene_step(self) -> None:
         """Play one move; of the scene under the cursor when none is on."""
         if self._stage is None:
             return
@@ -170,7 +168,7 @@ class DemoScreen(Page):
         elif isinstance(target, Scene):
             self.post_message(PlayScene(target.name, steps=True))
 
-    def do_scene_stop(self) -> None:
+    def action_scene_stop(self) -> None:
         """Take the scene down."""
         if self._stage is not None and self._stage.progress.scene is not None:
             self._stage.control("stop")

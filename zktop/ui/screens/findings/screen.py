@@ -49,9 +49,7 @@ class CaseList(TextList):
 class FindingsScreen(Page):
     """All that is wrong, and why we think so."""
 
-    NAME = "findings"
     FIELDS = CASE_FIELDS
-    TITLE = "Deadlocks"
     HELP = (
         "Deadlocks first, then other findings, the worst first; +3 says that three more follow "
         "from it. The picture of a deadlock is that of its confirmation and does not move; the "
@@ -238,21 +236,19 @@ class FindingsScreen(Page):
         if self._moment is not None:
             self.show(self._moment)
 
-    def do_right(self) -> bool:
-        """List those that are alike."""
-        return self._fold(opens=True)
+    def action_right(self) -> None:
+        """Unfold a group of similar findings."""
+        self._fold(opens=True)
 
-    def do_left(self) -> bool:
-        """Fold them again."""
-        return self._fold(opens=False)
+    def action_left(self) -> None:
+        """Fold it again."""
+        self._fold(opens=False)
 
-    def _fold(self, *, opens: bool) -> bool:
-        kind = self._kind if self._list.has_focus else None
-        if kind is not None:
-            self._turn(kind, opens=opens)
-        return kind is not None
+    def _fold(self, *, opens: bool) -> None:
+        if self._kind is not None and self._list.has_focus:
+            self._turn(self._kind, opens=opens)
 
-    def do_open(self) -> None:
+    def action_open(self) -> None:
         """Go where the line leads; from the list, into the case, or list what is alike."""
         link = self._sheet.target
         if self._list.has_focus and self._kind is not None:

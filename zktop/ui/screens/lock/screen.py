@@ -50,9 +50,7 @@ class Heading(TextView, can_focus=False):
 class LockScreen(Page):
     """The lock that was chosen on another page; else the worst one."""
 
-    NAME = "lock"
     FIELDS = PLACE_FIELDS
-    TITLE = "Lock"
     HELP = (
         "One lock. POS counts from the holders on; a queue is served in this order. BLOCKED "
         "BY: the places that must go first: who holds, then who is ahead in the queue. "
@@ -256,7 +254,7 @@ class LockScreen(Page):
         """Tell about the place that the cursor came to."""
         self._show_side()
 
-    def do_open(self) -> None:
+    def action_open(self) -> None:
         """Unfold a group, or go to the session of a place."""
         row = self._row
         if row is None:
@@ -269,12 +267,12 @@ class LockScreen(Page):
         else:
             self.post_message(ShowPage("sessions", self.subject))
 
-    def do_fold(self) -> None:
+    def action_fold(self) -> None:
         """Unfold everything, or fold it again."""
         self._is_open, self._opened = not (self._is_open or self._opened), frozenset()
         self._again()
 
-    def do_show_data(self) -> None:
+    def action_show_data(self) -> None:
         """Show what is in the znode, or no more."""
         self._with_data = not self._with_data
         self._show_side()

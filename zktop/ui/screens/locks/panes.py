@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from textual.actions import SkipAction
 from textual.widget import Widget
 
 from zktop.model.facts import Cost
@@ -54,12 +55,11 @@ class Pane(TextView):
         """What the line under the cursor is about."""
         return self.target.subject if isinstance(self.target, LineTarget) else Selection()
 
-    def do_open(self) -> bool:
+    def action_open(self) -> None:
         """Open what the line under the cursor is about."""
         if not isinstance(self.target, LineTarget):
-            return False
+            raise SkipAction
         self.post_message(ShowPage(self.target.page, self.target.subject))
-        return True
 
     def put(
         self,
@@ -103,26 +103,27 @@ class AlertsPane(Pane):
         heads = () if is_short else (alert_counts(self.found, width),)
         self.put(lines, [_target_of(case) for case in cases], heads, height)
 
-    def do_open(self) -> bool:
+    def action_open(self) -> None:
         """Open what the line is about; of several alerts of one kind, list or group them."""
-        if not isinstance(self.target, FindingKind):
-            return super().do_open()
-        self._list(self.target, opens=self.target not in self._opened)
-        return True
+        if isinstance(self.target, FindingKind):
+            self._list(self.target, opens=self.target not in self._opened)
+        else:
+            super().action_open()
 
-    def do_right(self) -> bool:
+    def action_right(self) -> None:
         """List the alerts of one kind."""
-        return isinstance(self.target, FindingKind) and self._list(self.target, opens=True)
+        if isinstance(self.target, FindingKind):
+            self._list(self.target, opens=True)
 
-    def do_left(self) -> bool:
+    def action_left(self) -> None:
         """Group the alerts of one kind again."""
-        return isinstance(self.target, FindingKind) and self._list(self.target, opens=False)
+        if isinstance(self.target, FindingKind):
+            self._list(self.target, opens=False)
 
-    def _list(self, kind: FindingKind, *, opens: bool) -> bool:
+    def _list(self, kind: FindingKind, *, opens: bool) -> None:
         (self._opened.add if opens else self._opened.discard)(kind)
         if self._redraw is not None:
             self._redraw()
-        return True
 
 
 def _target_of(case: str | FindingKind | None) -> LineTarget | FindingKind | None:

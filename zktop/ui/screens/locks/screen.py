@@ -2,6 +2,7 @@
 
 from typing import Final, NamedTuple
 
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 
 from zktop.model.findings.finding import LETTERS
@@ -53,9 +54,7 @@ STEP: Final = 5  # lines; panes do not move with every lock that is created or d
 class LocksScreen(Page):
     """All locks."""
 
-    NAME = "locks"
     FIELDS = ROW_FIELDS
-    TITLE = "Locks"
     HELP = (
         "# All locks\n\n"
         "Problems come first, then the locks with the most waiting time "
@@ -195,29 +194,25 @@ class LocksScreen(Page):
 
     # Keys
 
-    def do_open(self) -> bool:
+    def action_open(self) -> None:
         """Open the lock under the cursor; open or close a group."""
         group = self.table.group
         if group is not None:
             self._rows.toggle(group.name)
             self._reorder.now()
-            return True
-        if self.subject.path is None:
-            return False
-        self.post_message(ShowPage("lock", self.subject))
-        return True
+        elif self.subject.path is not None:
+            self.post_message(ShowPage("lock", self.subject))
 
-    def do_back(self) -> bool:
-        """Remove all tags, then put the cursor back on the first row; False if neither applies."""
+    def action_back(self) -> None:
+        """Remove all tags, then put the cursor back on the first row; else Esc is the app's."""
         if self._has_filter_or_is_past:
-            return False
+            raise SkipAction
         if self.table.untag():
-            return True
-        if self.table.held:
-            self.table.release()
-            self.on_table_cursor_moved()
-            return True
-        return False
+            return
+        if not self.table.held:
+            raise SkipAction
+        self.table.release()
+        self.on_table_cursor_moved()
 
     @property
     def _has_filter_or_is_past(self) -> bool:
@@ -225,19 +220,19 @@ class LocksScreen(Page):
         state = self._state
         return state is None or bool(state.filter) or not state.is_newest
 
-    def do_sort(self) -> None:
+    def action_sort(self) -> None:
         """Sort the table, whichever pane has the focus."""
-        self.table.do_sort()
+        self.table.action_sort()
 
-    def do_reverse(self) -> None:
+    def action_reverse(self) -> None:
         """Reverse the table, whichever pane has the focus."""
-        self.table.do_reverse()
+        self.table.action_reverse()
 
-    def do_tag(self) -> None:
+    def action_tag(self) -> None:
         """Tag the lock under the cursor, or remove its tag; then go to the next line."""
         self.table.tag()
 
-    def do_fold(self) -> None:
+    def action_fold(self) -> None:
         """List every lock, or group the quiet ones again."""
         if self.table.has_order or (self._state is not None and self._state.filter):
             self.say("All locks are listed while a filter or another order is set.")

@@ -79,7 +79,7 @@ class LockTable(Table[LockRow]):
         """Tag the lock under the cursor, or remove its tag; then go to the next line."""
         if self.row is not None:
             self.tagged ^= {self.row.path}
-        self.do_down()
+        self.action_down()
         self.repaint()
 
     def untag(self) -> bool:

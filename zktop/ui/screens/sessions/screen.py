@@ -36,9 +36,7 @@ class StaticLines(TextView, can_focus=False):
 class SessionsScreen(Page):
     """Servers above, sessions in the middle, the selected session below."""
 
-    NAME = "sessions"
     FIELDS = SESSION_FIELDS
-    TITLE = "Sessions"
     HELP: ClassVar[str | None] = """
     Above: the servers, their figures, and which tables each of them gives. `?` is unknown.
 
@@ -196,7 +194,7 @@ class SessionsScreen(Page):
 
     # Keys
 
-    def do_open(self) -> None:
+    def action_open(self) -> None:
         """Open the lock under the cursor, or the first lock of the session; or open a group."""
         detail, row, group = self.query_one("#detail", TextView), self._table.row, self._group
         if group is not None:
@@ -215,13 +213,13 @@ class SessionsScreen(Page):
         node = member.node if member else None
         self.post_message(ShowPage("lock", Selection(path=path, node=node, session=row.session)))
 
-    def do_sort(self) -> None:
+    def action_sort(self) -> None:
         """Sort by the next column."""
-        self._focused_table.do_sort()
+        self._focused_table.action_sort()
 
-    def do_reverse(self) -> None:
+    def action_reverse(self) -> None:
         """Reverse the order."""
-        self._focused_table.do_reverse()
+        self._focused_table.action_reverse()
 
     def on_table_sort_changed(self) -> None:
         """Put the rows into the order that the user wants."""
@@ -232,7 +230,7 @@ class SessionsScreen(Page):
         own = self.query_one(ServerTable)
         return own if own.has_focus else self._table
 
-    def do_fold(self) -> None:
+    def action_fold(self) -> None:
         """List every session, also those without locks; or group them again."""
         self._sessions.set_grouped(on=not self._sessions.is_grouped)
         self._ask_again()

@@ -6,7 +6,7 @@ from typing import Final
 from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.dialogs.time import stood, told
+from zktop.ui.dialogs.time import lock_state, problems
 from zktop.ui.past.tape import Tape
 from zktop.ui.ports import Frame
 from zktop.ui.screens.common.format import time_ms
@@ -37,7 +37,7 @@ def instant(
 
 
 def _changed(before: Report, now: Report, width: int) -> Iterator[Line]:
-    was, is_now = told(before), told(now)
+    was, is_now = problems(before), problems(now)
     begun = [name for name in is_now if name not in was]
     over = [sentence for name, sentence in was.items() if name not in is_now]
     sure = _proven(now)
@@ -63,7 +63,7 @@ def _proven(report: Report) -> set[str]:
 
 
 def _lock(path: Text, before: Report, now: Report, width: int) -> Iterator[Line]:
-    was, is_now = stood(before.view(path)), stood(now.view(path))
+    was, is_now = lock_state(before.view(path)), lock_state(now.view(path))
     if was == is_now:
         return
     yield line((f"  {path}", "strong"))

@@ -51,9 +51,7 @@ class Strips(TextView):
 class TimelineScreen(Page):
     """Locks and actors over time; every other screen shows the moment of the cursor."""
 
-    NAME = "timeline"
     FIELDS = ("path",)
-    TITLE = "Timeline"
     HELP: ClassVar[str | None] = """
     One column is the same span of time everywhere. Of a lock: the letter of its holder at the
     column's end, R for several readers, S for several leases, `.` for free, `:` for more turns
@@ -227,11 +225,11 @@ class TimelineScreen(Page):
 
     # What the user does
 
-    def do_zoom_in(self) -> None:
+    def action_zoom_in(self) -> None:
         """Show less time in more detail."""
         self._set_zoom(self._zoom - 1)
 
-    def do_zoom_out(self) -> None:
+    def action_zoom_out(self) -> None:
         """Show more time in less detail."""
         self._set_zoom(self._zoom + 1)
 
@@ -241,7 +239,7 @@ class TimelineScreen(Page):
         if self._moment is not None:
             self.show(self._moment)
 
-    def do_mark(self) -> None:
+    def action_mark(self) -> None:
         """Mark this moment; where it is marked, take the mark away."""
         here = self._moment.at if self._moment is not None else None
         self._mark = None if here == self._mark else here
@@ -264,11 +262,11 @@ class TimelineScreen(Page):
             return TimeRange(seen.begin, min(seen.end, seen.newest))
         return TimeRange(*sorted((self._mark, self._moment.at)))
 
-    def do_next_alert(self) -> None:
+    def action_next_alert(self) -> None:
         """Go to when the next trouble began."""
-        self.post_message(PressKey("next_alarm"))
+        self.post_message(PressKey("next_alert_in_time"))
 
-    def do_open(self) -> None:
+    def action_open(self) -> None:
         """Show the lock or the session whose strip is under the cursor."""
         target = self.query_one(Strips).target
         if isinstance(target, str):

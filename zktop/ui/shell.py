@@ -1,0 +1,422 @@
+"""The app without its actions: screens between a header and a footer, drawn from reports.
+
+`Shell` receives news from the feed, keeps the past, and draws the visible screen at most `refresh`
+times a second under load. `zktop.ui.app` adds what the keys do.
+"""
+
+from functools import partial
+from time import perf_counter
+
+from msgspec.structs import replace
+from textual.app import ComposeResult
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import ContentSwitcher
+
+from zktop.model.facts import Millis
+from zktop.model.report import Report
+from zktop.ui.base_app import BaseApp
+from zktop.ui.filters import parsed
+from zktop.ui.inbox import Inbox
+from zktop.ui.keys import Action, reading_only
+from zktop.ui.messages import (
+    DrawingFailed,
+    PageReady,
+    PlayScene,
+    PressKey,
+    SelectionChanged,
+    ShowMessage,
+    ShowPage,
+)
+from zktop.ui.notify import Notifier, brief, summary
+from zktop.ui.past.playback import Playback
+from zktop.ui.past.tape import REPLAY, Tape
+from zktop.ui.ports import Complaint, ContendersPort, Exports, Feed, News, Status
+from zktop.ui.screens import page_named
+from zktop.ui.screens.screen import Page
+from zktop.ui.settings import UiSettings
+from zktop.ui.state import Selection, ViewState
+from zktop.ui.textual_fixes.key_queue import call_after
+from zktop.ui.widgets.canvas import Backdrop
+from zktop.ui.widgets.filter_line import FilterLine
+from zktop.ui.widgets.footer import PageFooter
+from zktop.ui.widgets.header import NO_FILTER_RESULT, FilterResult, PageHeader
+
+MAX_HISTORY = 50  # screens that Esc goes back through
+MIN_FRAME_S = 0.016  # between two frames while little happens
+BUSY_PER_S = 100  # events; from here on, `refresh` limits the frames
+RATE_WINDOW_S = 0.5
+MIN_REFRESH, MAX_REFRESH = 1, 60  # frames per second
+NO_CONNECTION = 3  # exit code
+SMALL_WIDTH, SMALL_HEIGHT = 100, 30  # in a smaller window, messages are cut short
+
+
+class PageScreen(Backdrop, Screen[None]):
+    """The one screen, in Textual's sense, that the pages are on."""
+
+
+class PageSwitcher(Backdrop, ContentSwitcher):
+    """Shows one page at a time."""
+
+
+class Shell(BaseApp):
+    """Pages between one header and one footer. A page is made when it is first shown."""
+
+    ENABLE_COMMAND_PALETTE = False  # the key queue does not see Textual's own binding
+    CSS = """
+    ContentSwitcher { height: 1fr; }
+    Page { height: 1fr; }
+    PageSwitcher.-past Canvas { text-style: dim; }
+    """
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012  Textual declares it so
+        (0, "-narrow"),
+        (100, "-normal"),
+        (160, "-wide"),
+    ]
+    VERTICAL_BREAKPOINTS = [  # noqa: RUF012
+        (0, "-short"),
+        (30, "-tall"),
+    ]
+
+    class Woken(Message):
+        """The inbox is no longer empty."""
+
+    def __init__(
+        self,
+        feed: Feed,
+        stage: ContendersPort | None = None,
+        exports: Exports | None = None,
+        look: UiSettings | None = None,
+    ) -> None:
+        look = look or UiSettings()
+        super().__init__(look if stage else replace(look, table=reading_only(look.table)))
+        self.feed, self.stage, self.exports = feed, stage, exports
+        self.refresh_rate: int = self.look.refresh
+        self.tape = Tape(None if feed.is_live else REPLAY)
+        self.playback = Playback(is_live=feed.is_live, at=self.look.at)
+        tries = "Connecting to" if feed.is_live else "Opening"
+        self.status = Status("connecting", f"{tries} {feed.name} ...")
+        self.subject = Selection()
+        self.filter_text = ""
+        self.recording = ""  # the file that is being written
+        self._head, self._foot = PageHeader(), PageFooter()
+        self._switcher = PageSwitcher(id="pages")
+        self._history: list[tuple[str, Selection]] = []
+        self._notifier = Notifier()
+        self._inbox = Inbox(self._wake, waits=not feed.is_live)
+        self._drawn_at, self._rate = 0.0, 0.0  # events per second
+        self._is_due = False
+        for key in sorted(self.table, key=lambda key: not key.pages):  # a page's own keys first
+            self.bind(key.movable, f"act('{key.id}')", show=False)
+
+    # Start and end
+
+    def get_default_screen(self) -> Screen[None]:
+        """The screen that the pages are on."""
+        return PageScreen(id="_default")  # the id of Textual's own
+
+    def compose(self) -> ComposeResult:
+        """Yield the header and the footer; the first page follows after the first frame."""
+        yield self._head
+        yield self._switcher
+        yield self._foot
+
+    def on_mount(self) -> None:
+        """Draw the first frame, then start the feed. Keys wait for the first page."""
+        self.set_keymap(self.look.keymap)  # the keys inside dialogs
+        self.key_queue.wait()
+        self.obey_signals()
+        self.draw()
+        self.call_after_refresh(self._begin)
+
+    async def _begin(self) -> None:
+        self.mount(FilterLine(), before=self._foot)
+        await self.show_page(self.look.page)
+        if self.stage is not None:
+            self.stage.listen(self._inbox.wake, self.complain)
+        if self.look.scene is not None:
+            self.post_message(PlayScene(self.look.scene))
+        self.feed.start(self._inbox.put)
+        if self.look.leave_after_s is not None:
+            self.set_timer(self.look.leave_after_s, self.leave)
+
+    def leave(self) -> None:
+        """End zktop; the exit code says if there never was a connection."""
+        never = self.feed.is_live and self.tape.last is None and self.status.word == "failed"
+        self.exit(return_code=NO_CONNECTION if never else 0)
+
+    def on_unmount(self) -> None:
+        """Release a feed that waits for room in the inbox."""
+        self._inbox.close()
+
+    # News
+
+    def complain(self, sentence: str) -> None:
+        """Show an error message. May be called on any thread."""
+        self._inbox.complain(sentence)
+
+    def _wake(self) -> None:
+        self.post_message(self.Woken())
+
+    def on_shell_woken(self) -> None:
+        """Draw at once after a quiet time; under load, at most `refresh_rate` frames a second."""
+        gap = 1 / self.refresh_rate if self._rate >= BUSY_PER_S else MIN_FRAME_S
+        wait = self._drawn_at + gap - perf_counter()
+        if wait <= 0:
+            self._frame()
+        elif not self._is_due:
+            self._is_due = True
+            call_after(wait, self, self._frame)
+
+    def _frame(self) -> None:
+        self._is_due = False
+        is_first = self.tape.last is None
+        happened = sum(map(self._take, self._inbox.take()))
+        now = perf_counter()
+        span = max(now - self._drawn_at, 0.001)
+        self._rate += min(1.0, span / RATE_WINDOW_S) * (happened / span - self._rate)
+        self._drawn_at = now
+        if is_first and self.tape.last is not None:
+            self.first_report()
+        self.draw()
+
+    def first_report(self) -> None:
+        """Called after the first report; for subclasses."""
+
+    def _take(self, news: News) -> int:
+        """Store one piece of news and return the number of events in it."""
+        if isinstance(news, Status):
+            self.status = news
+            self.playback.is_all_read |= news.is_end
+        elif isinstance(news, Complaint):
+            self.show_message(news.sentence, is_wrong=True)
+            self.recording = "" if news.ends_recording else self.recording
+        else:
+            self.tape.add(news)
+            if self.feed.is_live:
+                self.guarded("Announcing findings", lambda: self._announce(news.report))
+            return len(news.events)
+        return 0
+
+    def _announce(self, report: Report) -> None:
+        """Report new critical findings by a message, by the bell, and to the user's command."""
+        new = self._notifier.after(report)
+        if new.already_there:
+            self.show_message(summary(new.already_there), is_wrong=True)
+        is_small = self.size.width < SMALL_WIDTH or self.size.height < SMALL_HEIGHT
+        for finding in new.findings:
+            self.show_message(brief(finding) if is_small else finding.sentence, is_wrong=True)
+            if self.look.herald is not None:
+                self.look.herald.call(finding, self.complain)
+        if new.more:
+            more = f"{new.more} more critical findings; n steps through them."
+            self.show_message(more, is_wrong=True)
+        if new.findings and self.look.bell:
+            self.bell()
+
+    def set_refresh(self, rate: int) -> None:
+        """Limit the frames per second."""
+        self.refresh_rate = min(max(rate, MIN_REFRESH), MAX_REFRESH)
+        self.show_message(f"Refresh limit: {self.refresh_rate} fps")
+
+    def on_show_message(self, message: ShowMessage) -> None:
+        """Show a message from a page."""
+        self.show_message(message.sentence, is_wrong=message.is_wrong)
+
+    def show_message(self, sentence: str, *, is_wrong: bool = False) -> None:
+        """Show a sentence in the corner of the screen for some seconds."""
+        self.notify(sentence, severity="error" if is_wrong else "information", markup=False)
+
+    # Drawing
+
+    @property
+    def view_state(self) -> ViewState:
+        """What the pages draw: the report at the cursor in time, and everything around it."""
+        playback = self.playback
+        return ViewState(
+            frame=playback.frame(self.tape),
+            status=self.status,
+            tape=self.tape,
+            feed=self.feed,
+            stage=self.stage,
+            exports=self.exports,
+            subject=self.subject,
+            filter=parsed(self.filter_text),
+            index=playback.index(self.tape),
+            at=playback.moment(self.tape),
+            is_paused=playback.is_paused,
+            is_playing=playback.is_playing,
+            speed=playback.speed,
+            is_ascii=self.look.is_ascii,
+        )
+
+    @property
+    def table(self) -> tuple[Action, ...]:
+        """The table of keys, with the user's own."""
+        return self.look.table
+
+    def draw(self) -> None:
+        """Draw header, footer and the visible page."""
+        page, state = self.page, self.view_state
+        name = page.entry.name if page is not None else self.look.page
+        if page is not None and page.is_mounted:
+            self.guarded(f"Drawing screen {page.entry.title}", partial(page.show, state))
+        self._foot.show(name, self.table)
+        self._switcher.set_class(state.is_stale, "-past")
+        self._draw_head(state, name)
+
+    def _draw_head(self, state: ViewState, page: str) -> None:
+        result = self._filter_result(state)
+        try:
+            self._head.show(state, page, self.recording, self.trouble, result)
+        except Exception as error:  # noqa: BLE001  the header itself cannot show its error
+            self.error_log.note("Drawing the header", error)
+
+    def _filter_result(self, state: ViewState) -> FilterResult:
+        page = self.page
+        if page is None or not state.filter:
+            return NO_FILTER_RESULT
+        return FilterResult(page.passed, state.filter.mistake(page.FIELDS))
+
+    def on_drawing_failed(self, message: DrawingFailed) -> None:
+        """Report a line that could not be drawn."""
+        self.failed(message.what, message.error)
+
+    def failed(self, what: str, error: Exception) -> None:
+        """Report an error in the header; one that repeats is drawn once."""
+        before = self.trouble
+        super().failed(what, error)
+        if self.trouble != before and self.page is not None:
+            self._draw_head(self.view_state, self.page.entry.name)
+
+    # Pages
+
+    @property
+    def page(self) -> Page | None:
+        """The visible page."""
+        current = self._switcher.visible_content if self._switcher.is_mounted else None
+        return current if isinstance(current, Page) else None
+
+    @property
+    def pointed(self) -> Selection:
+        """What is under the cursor, completed by what was selected before."""
+        page = self.page
+        return _joined(self.subject, page.subject) if page else self.subject
+
+    def turn_to(self, name: str, subject: Selection | None = None) -> None:
+        """Go to a page and remember where the user came from."""
+        page = self.page
+        if page is not None and (name != page.entry.name or subject):
+            self._history.append((page.entry.name, self.subject))
+            del self._history[:-MAX_HISTORY]
+        self.subject = subject or self.pointed
+        self._load_page(name)
+
+    def turn_back(self) -> None:
+        """Return to the page before."""
+        if self._history:
+            name, self.subject = self._history.pop()
+            self._load_page(name)
+
+    def _load_page(self, name: str) -> None:
+        """Show a page in a worker; a newer call cancels this one. Keys wait until it is there."""
+        self.key_queue.wait()
+        show = partial(self.show_page, name)
+        self.run_worker(show, exclusive=True, group="pages")  # type: ignore[arg-type]  # a coroutine that returns None is fine
+
+    async def show_page(self, name: str) -> None:
+        """Make a page visible; make it first if it is new."""
+        switcher = self._switcher
+        ident = f"page-{name}"
+        if not switcher.query(f"#{ident}"):
+            await switcher.mount(page_named(name).made())
+        switcher.current = ident
+        page = switcher.query_one(f"#{ident}", Page)
+        if page.can_focus_children and not self.is_typing:
+            self._focus_first(page)
+        self.call_after_refresh(self._page_shown)
+
+    def _page_shown(self) -> None:
+        self.draw()
+        self.key_queue.follow(self.screen, 1)
+
+    def _focus_first(self, page: Page) -> None:
+        first = next((one for one in page.query("*") if one.focusable), None)
+        if first is not None:
+            self.screen.set_focus(first, scroll_visible=False)
+
+    def on_show_page(self, message: ShowPage) -> None:
+        """Follow a link on a page."""
+        self.turn_to(message.page, message.subject)
+
+    def on_page_ready(self, _message: PageReady) -> None:
+        """Draw a page whose panes were mounted after the worker was cancelled."""
+        self.draw()
+
+    def on_selection_changed(self, message: SelectionChanged) -> None:
+        """Remember the selection for the other pages."""
+        self.subject = message.subject
+
+    # Actions
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Textual skips the binding of another page's key and tries the next on the same key."""
+        if action == "act":
+            key = next((key for key in self.table if key.id == parameters[0]), None)
+            page = self.page.entry.name if self.page is not None else ""
+            return key is None or not key.pages or page in key.pages
+        return super().check_action(action, parameters)
+
+    async def action_act(self, what: str) -> None:
+        """Run an action by the id of its key: on the focused widget, the dialog or page, or here.
+
+        A widget passes an action on by raising `SkipAction`.
+        """
+        action = next((key.run for key in self.table if key.id == what), "") or what
+        is_modal = len(self.screen_stack) > 1
+        targets = (self.focused, self.screen) if is_modal else (self.focused, self.page, self)
+        for target in targets:
+            if target is not None and await self.run_action(action, target):
+                return
+
+    async def on_press_key(self, message: PressKey) -> None:
+        """Run an action that a widget asks for."""
+        await self.action_act(message.what)
+
+    # Filter
+
+    def ask_filter(self) -> None:
+        """Open the line in which the user types a filter."""
+        self.query_one(FilterLine).open(self.filter_text)
+
+    @property
+    def is_typing(self) -> bool:
+        """True while keys go to a dialog or to the filter."""
+        return len(self.screen_stack) > 1 or isinstance(self.focused, FilterLine)
+
+    def set_filter(self, text: str) -> None:
+        """Show only the rows that match."""
+        self.filter_text = text
+        self.draw()
+
+    def on_filter_line_filtered(self, message: FilterLine.Filtered) -> None:
+        """Apply the filter while it is typed."""
+        self.set_filter(message.text)
+        if message.is_done and self.page is not None and self.focused is None:
+            self._focus_first(self.page)
+
+    # Time
+
+    def seek(self, at: Millis | None) -> None:
+        """Show another moment; None returns to the newest and follows it."""
+        if at is None:
+            self.playback.return_to_newest()
+        else:
+            self.playback.go(self.tape, at)
+        self.draw()
+
+
+def _joined(before: Selection, now: Selection) -> Selection:
+    """Replace the fields of `before` that `now` knows."""
+    known = {field: value for field, value in now._asdict().items() if value is not None}
+    return before._replace(**known)
