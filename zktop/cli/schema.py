@@ -8,13 +8,17 @@ import msgspec
 
 from zktop.cli.output import put
 from zktop.config.show import config_schema
-from zktop.output.schema import SCHEMAS
+from zktop.output.schema import EventJson, SnapshotJson
 from zktop.recording import RecordingLine
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 _OLD_NAMES = {b"ClientView": b"ClientSight", b"LookMark": b"Look", b"StateMark": b"State"}
-_KINDS = {**SCHEMAS, "recording": RecordingLine}
+_KINDS: dict[str, Any] = {
+    "snapshot": SnapshotJson,
+    "events": EventJson,
+    "recording": RecordingLine,
+}
 _EXAMPLES = """\b
 Examples:
   zktop schema snapshot

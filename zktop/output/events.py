@@ -1,8 +1,8 @@
-"""What happens, one event after the other: what two reports in a row differ in.
+"""The events of `zktop events`: what changed from one report to the next.
 
-What happened to locks a report knows itself. Deadlocks, findings and our own connection are
-states, and it is their beginning and their end that is told. A look may come between the news of a
-znode and the answer to who made it: then what happened to it is told a moment later, and by whom.
+A report has the events of locks itself. Deadlocks, findings and the connection are states: their
+beginning and their end are events. A report may be made after a znode was listed and before it was
+read; its event is then held back until its owner is known, or for PATIENCE_MS at most.
 """
 
 from collections import deque
@@ -19,41 +19,40 @@ from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
 from zktop.output.schema import EVENT, EventJson
 
-Told = TypeVar("Told")
+T = TypeVar("T")
 
-PATIENCE_MS: Final = 1000  # with a newcomer that has not been read; then it is nobody's
+PATIENCE_MS: Final = 1000  # then an event is printed without the owner
 
 
 class EventStream:
-    """Told of every report, in order; says what is new."""
+    """Takes every report in order; yields the events since the one before."""
 
     def __init__(self) -> None:
-        """Begin with nothing told."""
         self._link: Link | None = None
         self._deadlocks: dict[str, Deadlock] = {}
         self._findings: dict[str, Finding] = {}
         self._held: deque[history.Event] = deque()
 
     def events(self, report: Report) -> Iterator[EventJson]:
-        """Give the events since the report before."""
-        yield from self._connection(report)
-        yield from self._of_locks(report)
-        yield from self._of_deadlocks(report)
-        yield from self._of_findings(report)
+        """Yield the events since the last report."""
+        yield from self._connection_events(report)
+        yield from self._lock_events(report)
+        yield from self._deadlock_events(report)
+        yield from self._finding_events(report)
 
     def rest(self) -> Iterator[EventJson]:
-        """Give what was held back, when no report comes any more."""
+        """Yield what was held back, after the last report."""
         while self._held:
             yield lock_event(self._held.popleft())
 
-    def _of_locks(self, report: Report) -> Iterator[EventJson]:
-        """Give what happened in its order, up to a newcomer that will be known in a moment."""
+    def _lock_events(self, report: Report) -> Iterator[EventJson]:
+        """Yield events in order, up to one whose owner is not known yet."""
         self._held.extend(report.events)
-        while self._held and (event := _introduced(self._held[0], report)) is not None:
+        while self._held and (event := _with_owner(self._held[0], report)) is not None:
             self._held.popleft()
             yield lock_event(event)
 
-    def _connection(self, report: Report) -> Iterator[EventJson]:
+    def _connection_events(self, report: Report) -> Iterator[EventJson]:
         link, before = report.world.link, self._link
         if link is not None and link != before:
             self._link = link
@@ -67,27 +66,27 @@ class EventStream:
                 state=link.state,
             )
 
-    def _of_deadlocks(self, report: Report) -> Iterator[EventJson]:
+    def _deadlock_events(self, report: Report) -> Iterator[EventJson]:
         now = {deadlock.id: deadlock for deadlock in report.deadlocks}
         before, self._deadlocks = self._deadlocks, now
-        for deadlock in _missing_in(now, before):
+        for deadlock in _only_in_second(now, before):
             yield _deadlock("deadlock-resolved", deadlock, report)
-        for deadlock in _missing_in(before, now):
+        for deadlock in _only_in_second(before, now):
             yield _deadlock("deadlock", deadlock, report)
 
-    def _of_findings(self, report: Report) -> Iterator[EventJson]:
-        """Leave deadlocks out: they are findings too, and told already."""
+    def _finding_events(self, report: Report) -> Iterator[EventJson]:
+        """Yield findings that began or ended; deadlocks have events of their own."""
         now = {one.id: one for one in report.findings if one.id not in self._deadlocks}
         before, self._findings = self._findings, now
-        for finding in _missing_in(now, before):
+        for finding in _only_in_second(now, before):
             if finding.id not in self._deadlocks:
                 yield _finding("finding-cleared", finding, report)
-        for finding in _missing_in(before, now):
+        for finding in _only_in_second(before, now):
             yield _finding("finding", finding, report)
 
 
-def _introduced(event: history.Event, report: Report) -> history.Event | None:
-    """Put in whose place it is, if that was not known yet; None while it may still be."""
+def _with_owner(event: history.Event, report: Report) -> history.Event | None:
+    """Add the owner of a new contender; None while it may still become known."""
     if event.session or event.event not in ("queued", "acquired"):
         return event
     view = report.view(event.lock)
@@ -101,7 +100,7 @@ def _introduced(event: history.Event, report: Report) -> history.Event | None:
 
 
 def lock_event(event: history.Event) -> EventJson:
-    """Put what happened to a lock into the public shape."""
+    """Convert an event of a lock."""
     waited, held = event.waited, event.held
     return EventJson(
         schema=EVENT,
@@ -157,11 +156,11 @@ def _finding(
     )
 
 
-def _missing_in(there: dict[str, Told], here: dict[str, Told]) -> list[Told]:
-    return [one for key, one in here.items() if key not in there]
+def _only_in_second(first: dict[str, T], second: dict[str, T]) -> list[T]:
+    return [one for key, one in second.items() if key not in first]
 
 
-def _only(some: tuple[Told, ...]) -> Told | None:
+def _only(some: tuple[T, ...]) -> T | None:
     return some[0] if len(some) == 1 else None
 
 

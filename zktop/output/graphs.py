@@ -1,7 +1,7 @@
-"""A snapshot as a drawing: who waits for whom, in DOT and in Mermaid.
+"""Draw the wait graph of a snapshot in DOT and Mermaid.
 
-Chains alternate between actor and lock, so that the drawing reads like the sentence. An actor is a
-session, however it is called: two workers of one name are two.
+Edges go from locks to their holders and from waiters to locks, so that a chain reads like the
+sentence of a deadlock. An actor is a session: two clients with the same label are two actors.
 """
 
 from collections.abc import Iterator
@@ -11,19 +11,19 @@ from zktop.output.schema import LockJson, SnapshotJson
 
 
 class GraphEdge(NamedTuple):
-    """An actor holds a lock, or waits for it."""
+    """An actor that holds a lock, or waits for it."""
 
     actor: str
     name: str
     lock: str
-    says: str
+    label: str
     holds: bool
-    dead: bool  # part of a deadlock
+    is_deadlocked: bool
 
 
 def edges(snapshot: SnapshotJson) -> Iterator[GraphEdge]:
-    """Give the edges of all locks that somebody waits for."""
-    dead = {
+    """Yield the edges of all locks with waiters."""
+    deadlocked = {
         (step.actor, lock)
         for deadlock in snapshot.deadlocks
         for step in deadlock.steps
@@ -31,11 +31,11 @@ def edges(snapshot: SnapshotJson) -> Iterator[GraphEdge]:
     }
     for lock in snapshot.locks:
         if lock.waiters:
-            yield from _edges_of(lock, dead)
+            yield from _edges_of(lock, deadlocked)
 
 
 def dot(snapshot: SnapshotJson) -> Iterator[str]:
-    """Write the graph for Graphviz."""
+    """Yield the lines of a graph for Graphviz."""
     yield "digraph locks {"
     yield "  rankdir=LR; node [fontname=monospace];"
     drawn = list(edges(snapshot))
@@ -44,16 +44,16 @@ def dot(snapshot: SnapshotJson) -> Iterator[str]:
     for actor, name in sorted({(edge.actor, edge.name) for edge in drawn}):
         yield f"  {_quoted(actor)} [label={_quoted(name)}];"
     for edge in drawn:
-        colour = ", color=red, penwidth=2" if edge.dead else ""
+        colour = ", color=red, penwidth=2" if edge.is_deadlocked else ""
         ends = (edge.lock, edge.actor) if edge.holds else (edge.actor, edge.lock)
         style = "" if edge.holds else ", style=dashed"
         start, end = map(_quoted, ends)
-        yield f"  {start} -> {end} [label={_quoted(edge.says)}{style}{colour}];"
+        yield f"  {start} -> {end} [label={_quoted(edge.label)}{style}{colour}];"
     yield "}"
 
 
 def mermaid(snapshot: SnapshotJson) -> Iterator[str]:
-    """Write the graph for Mermaid, as chats and wikis draw it."""
+    """Yield the lines of a graph for Mermaid."""
     yield "flowchart LR"
     names: dict[str, str] = {}
     for edge in edges(snapshot):
@@ -66,22 +66,26 @@ def mermaid(snapshot: SnapshotJson) -> Iterator[str]:
                 yield f"  {names[key]}{left}{_entities(text)}{right}"
         actor, lock = names[edge.actor], names[edge.lock]
         if edge.holds:
-            yield f"  {lock} -->|{_entities(edge.says)}| {actor}"
+            yield f"  {lock} -->|{_entities(edge.label)}| {actor}"
         else:
-            yield f"  {actor} -.->|{_entities(edge.says)}| {lock}"
-    dead = sorted({names[edge.actor] for edge in edges(snapshot) if edge.dead})
-    if dead:
+            yield f"  {actor} -.->|{_entities(edge.label)}| {lock}"
+    deadlocked = sorted({names[edge.actor] for edge in edges(snapshot) if edge.is_deadlocked})
+    if deadlocked:
         yield "  classDef dead stroke:#d00,stroke-width:3px"
-        yield f"  class {','.join(dead)} dead"
+        yield f"  class {','.join(deadlocked)} dead"
 
 
-def _edges_of(lock: LockJson, dead: set[tuple[str, str]]) -> Iterator[GraphEdge]:
+def _edges_of(lock: LockJson, deadlocked: set[tuple[str, str]]) -> Iterator[GraphEdge]:
     for contender in (*lock.holders, *lock.waiters):
         actor = contender.session or f"{lock.path}/{contender.node}"
-        name = contender.name
-        holds = contender.state == "holds"
-        says = f"{contender.state} {contender.mode}"
-        yield GraphEdge(actor, name, lock.path, says, holds, (actor, lock.path) in dead)
+        yield GraphEdge(
+            actor,
+            contender.name,
+            lock.path,
+            label=f"{contender.state} {contender.mode}",
+            holds=contender.state == "holds",
+            is_deadlocked=(actor, lock.path) in deadlocked,
+        )
 
 
 def _quoted(text: str) -> str:
@@ -89,6 +93,6 @@ def _quoted(text: str) -> str:
 
 
 def _entities(text: str) -> str:
-    """Quote a label for Mermaid, whose strings know entities and no backslash."""
+    """Quote a label for Mermaid, whose strings have entities but no backslash escapes."""
     plain = "".join(c if c.isalnum() or c in " /.:_-" else f"#{ord(c)};" for c in text)
     return f'"{plain}"'

@@ -1,15 +1,10 @@
-"""The public shapes: what a snapshot and an event line look like from outside.
+"""The JSON that zktop prints: snapshots and events.
 
-These words are a contract. Fields may be added; none is renamed or given another meaning without
-a new schema number. Unknown is null, never 0 or "".
-
-Types stay text until `zktop schema` asks for them: a snapshot is written without a look at them,
-and they would take as long to make as the rest of this.
+This is a contract. Fields may be added; none is renamed or given another meaning without a new
+schema number. Unknown is null, never 0 or "". `zktop schema` prints the names without `Json`.
 """
 
-from __future__ import annotations
-
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
@@ -35,14 +30,14 @@ class JsonObject(msgspec.Struct, frozen=True):
 
 
 class WatchTargetJson(JsonObject, frozen=True, kw_only=True):
-    """A watch that a recipe sets."""
+    """A watch that a client should set."""
 
     path: str
     how: Literal["data", "exists", "children"]
 
 
 class WatchJson(JsonObject, frozen=True, kw_only=True):
-    """What a contender should watch, and what it does watch."""
+    """What a contender should watch, and what it watches."""
 
     expected: list[WatchTargetJson]
     actual: list[str] | None
@@ -52,7 +47,7 @@ class WatchJson(JsonObject, frozen=True, kw_only=True):
 class ContenderJson(JsonObject, frozen=True, kw_only=True):
     """One place in a lock; `node` is null for a waiter known only by its watch.
 
-    `owner` is its label, which others may have, too; `name` is its own.
+    `owner` is the client's label, which others may share; `name` is unique.
     """
 
     node: str | None
@@ -68,18 +63,18 @@ class ContenderJson(JsonObject, frozen=True, kw_only=True):
     blocked_by: Annotated[
         list[str],
         msgspec.Meta(
-            description="Who must go first: every holder and everybody ahead, while `ahead` is "
-            "at most 100. Of more, the first 100 holders and those right before it, behind whom "
-            "all others stand."
+            description="The contenders that must go first: every holder and all that are ahead, "
+            "while `ahead` is at most 100; of more, the first 100 holders and the contenders "
+            "right before this one."
         ),
     ]
-    ahead: Annotated[int, msgspec.Meta(description="How many must go first in all")]
+    ahead: Annotated[int, msgspec.Meta(description="How many contenders must go first in all")]
     watch: WatchJson
     ours: bool
     stranded: Annotated[
         bool,
         msgspec.Meta(
-            description="Its client failed and left the node behind: it waits for nothing, and "
+            description="Its client failed and left the node behind: it waits for nothing, but "
             "blocks others until its session ends"
         ),
     ]
@@ -98,13 +93,13 @@ class LockJson(JsonObject, frozen=True, kw_only=True):
     waiters: list[ContenderJson]
     foreign: Annotated[
         list[str],
-        msgspec.Meta(description="Children that are no contenders; `blocked_by` may name them"),
+        msgspec.Meta(description="Children that are not contenders; `blocked_by` may name them"),
     ]
     warnings: list[str]
 
 
 class ServerJson(JsonObject, frozen=True, kw_only=True):
-    """One ensemble member; `flavour` is whose server it is, null where it does not say."""
+    """One ensemble member; `flavour` is its implementation, null if unknown."""
 
     address: str
     flavour: Literal["zookeeper", "keeper", "raftkeeper", "zetcd"] | None
@@ -116,13 +111,13 @@ class ServerJson(JsonObject, frozen=True, kw_only=True):
     outstanding: int | None
     znodes: int | None
     channel: Literal["4lw", "admin", "none"]
-    state: ServerState  # whether it answers; `error` says why not, or why it gives no figures
-    since: Time | None  # it does not serve; null while it does
+    state: ServerState  # `error` says why it does not answer, or has no figures
+    since: Time | None  # since when it does not serve; null while it does
     error: str | None
 
 
 class SeesJson(JsonObject, frozen=True, kw_only=True):
-    """How much of the ensemble's tables could be read."""
+    """Which of the servers' tables could be read."""
 
     sessions: Literal["all", "some", "none"]
     watches: Literal["all", "some", "none"]
@@ -130,7 +125,7 @@ class SeesJson(JsonObject, frozen=True, kw_only=True):
 
 
 class SourceJson(JsonObject, frozen=True, kw_only=True):
-    """Where the facts come from."""
+    """The ensemble, and zktop's connection to it."""
 
     hosts: str | None
     chroot: str
@@ -142,7 +137,7 @@ class SourceJson(JsonObject, frozen=True, kw_only=True):
 
 
 class SessionJson(JsonObject, frozen=True, kw_only=True):
-    """One session that has to do with a lock."""
+    """One session with a place in a lock."""
 
     client: str | None
     server: str | None
@@ -177,7 +172,7 @@ class StepJson(JsonObject, frozen=True, kw_only=True):
 
 
 class WayOutJson(JsonObject, frozen=True, kw_only=True):
-    """An actor whose end would let the others go on; its address, and the server it is on."""
+    """An actor whose end would resolve the deadlock; its address, and its server."""
 
     actor: str
     name: str
@@ -188,7 +183,7 @@ class WayOutJson(JsonObject, frozen=True, kw_only=True):
 
 
 class DeadlockJson(JsonObject, frozen=True, kw_only=True):
-    """One independent deadlock; `number` counts those of this run, and of a replay alike."""
+    """One independent deadlock; `number` counts the deadlocks of this run."""
 
     id: str
     number: int
@@ -212,7 +207,7 @@ class EvidenceJson(JsonObject, frozen=True, kw_only=True):
 
 
 class FindingJson(JsonObject, frozen=True, kw_only=True):
-    """One diagnosed state."""
+    """One diagnosed problem."""
 
     id: str
     rule: str
@@ -229,7 +224,7 @@ class FindingJson(JsonObject, frozen=True, kw_only=True):
 
 
 class BlindJson(JsonObject, frozen=True, kw_only=True):
-    """A rule that could not look, and why."""
+    """A rule that could not be checked, and why."""
 
     rule: str
     why: str
@@ -245,7 +240,7 @@ class CostJson(JsonObject, frozen=True, kw_only=True):
 
 
 class SnapshotJson(JsonObject, frozen=True, kw_only=True):
-    """Everything zktop knows at one moment."""
+    """Everything that zktop knows at one moment."""
 
     schema: Literal["zktop.snapshot/1"] = SNAPSHOT
     taken_at: Time
@@ -298,11 +293,5 @@ class EventJson(JsonObject, frozen=True, kw_only=True, omit_defaults=True):
     state: str | None = None
     number: int | None = None
     how: Annotated[
-        str | None, msgspec.Meta(description="How a deadlock ended: who went, and how")
+        str | None, msgspec.Meta(description="How a deadlock ended: which actor went, and how")
     ] = None
-
-
-SCHEMAS: dict[str, Any] = {
-    "snapshot": SnapshotJson,
-    "events": EventJson,
-}

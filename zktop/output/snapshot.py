@@ -1,20 +1,16 @@
-"""A report in the words of the contract."""
-
-from typing import TYPE_CHECKING
+"""Convert a report to the JSON of `zktop snapshot`."""
 
 from zktop.model.facts import Cost, Millis, Server, session_text
 from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.format import iso
 from zktop.model.report import Contender, LockView, Report, SessionView
+from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
+from zktop.model.waits.ways_out import WayOut
 from zktop.output import schema
-
-if TYPE_CHECKING:
-    from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
-    from zktop.model.waits.ways_out import WayOut
 
 
 def snapshot(report: Report, hosts: str | None = None, chroot: str = "") -> schema.SnapshotJson:
-    """Put a whole report into the public shape."""
+    """Convert a whole report."""
     return schema.SnapshotJson(
         taken_at=iso(report.now),
         source=_source(report, hosts, chroot),
@@ -117,7 +113,7 @@ def _session(view: SessionView) -> schema.SessionJson:
     )
 
 
-def _deadlock(deadlock: "Deadlock") -> schema.DeadlockJson:
+def _deadlock(deadlock: Deadlock) -> schema.DeadlockJson:
     return schema.DeadlockJson(
         id=deadlock.id,
         number=deadlock.number,
@@ -134,7 +130,7 @@ def _deadlock(deadlock: "Deadlock") -> schema.DeadlockJson:
     )
 
 
-def _step(step: "DeadlockStep") -> schema.StepJson:
+def _step(step: DeadlockStep) -> schema.StepJson:
     return schema.StepJson(
         actor=step.actor,
         owner=step.owner,
@@ -147,11 +143,11 @@ def _step(step: "DeadlockStep") -> schema.StepJson:
     )
 
 
-def _held(place: "DeadlockPlace") -> schema.HeldJson:
+def _held(place: DeadlockPlace) -> schema.HeldJson:
     return schema.HeldJson(lock=place.lock, node=place.node, mode=place.mode)
 
 
-def _way(way: "WayOut") -> schema.WayOutJson:
+def _way(way: WayOut) -> schema.WayOutJson:
     return schema.WayOutJson(
         actor=way.actor,
         name=way.owner,
@@ -163,7 +159,7 @@ def _way(way: "WayOut") -> schema.WayOutJson:
 
 
 def finding_json(finding: Finding) -> schema.FindingJson:
-    """Put one finding into the public shape."""
+    """Convert one finding."""
     return schema.FindingJson(
         id=finding.id,
         rule=finding.rule,

@@ -1,8 +1,6 @@
-"""A snapshot as text that reads well in 80 columns, without colour.
+"""Format a snapshot as text, for 80 columns and without colour.
 
-What is wrong comes first, then the locks that somebody waits for, then the quiet ones.
-
-Locks and contenders as lines of text in columns.
+Deadlocks and findings come first, then locks with waiters, then the quiet ones.
 """
 
 import textwrap
@@ -21,30 +19,30 @@ from zktop.output.schema import (
     StepJson,
 )
 
-FIRST = 8  # waiters of a long queue that are shown; then the last one, and all with a problem
-FOLD = FIRST + 2
-RUNS = 12
-LONGEST_NAME, SHORT_NAME = 32, 16
+MAX_FIRST = 8  # contenders of a long queue that are shown; then those with a problem, and the last
+FOLD_ABOVE = MAX_FIRST + 2
+MAX_RUNS = 12  # of modes, in the summary of a queue
+MAX_NAME, SHORT_NAME = 32, 16  # characters
 PROBLEMS = {"missing": "NO WATCH", "elsewhere": "WATCHES ELSEWHERE"}
 MODES = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}
 
 
 def is_quiet(lock: LockJson) -> bool:
-    """Tell whether a lock is held by one and wanted by nobody else: worth a line, not more."""
+    """Whether a lock has one holder, no waiters and no problem: one line is enough."""
     return not lock.waiters and not lock.error and not lock.warnings and len(lock.holders) == 1
 
 
 def is_free(lock: LockJson) -> bool:
-    """Tell whether nobody wants it."""
+    """Whether a lock has no contender and no problem."""
     return not (lock.waiters or lock.holders or lock.error or lock.warnings)
 
 
 def quiet_row(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
-    """Write a lock and its only holder in one line, or in two if the path is long."""
+    """Format a lock and its only holder in one line, or in two if the path is long."""
     (holder,) = lock.holders
     name = middle(holder.name, SHORT_NAME)
-    told = f"{_session(holder):<18} {age(holder, now):>8}"
-    tail = f"{MODES[holder.mode]} {name:<{SHORT_NAME}}  {told}"
+    session = f"{_session(holder):<18} {age(holder, now):>8}"
+    tail = f"{MODES[holder.mode]} {name:<{SHORT_NAME}}  {session}"
     room = width - len(tail) - 4
     if len(lock.path) > room:
         yield f"  {lock.path}"
@@ -54,31 +52,26 @@ def quiet_row(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
 
 
 def queue(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
-    """Write who holds a lock and who waits, a line each; long queues are folded."""
+    """Format the holders and waiters of a lock, one per line; long queues are folded."""
     yield from (contender_row(one, now, width) for one in _folded(lock.holders, "hold"))
     yield from (contender_row(one, now, width) for one in _folded(lock.waiters, "wait"))
 
 
 def contender_row(contender: ContenderJson | str, now: Millis, width: int) -> str:
-    """Write one contender, or what stands for those that are folded."""
+    """Format one contender, or the line that stands for those that are folded."""
     if isinstance(contender, str):
         return cut(f"  {contender}", width)
     tail = f"{_session(contender):<18} {age(contender, now):>8}"
     state = "stranded" if contender.stranded else contender.state
-    head = f"  {state:<7} {MODES[contender.mode]} {who(contender)}"
+    head = f"  {state:<7} {MODES[contender.mode]} {middle(contender.name, MAX_NAME)}"
     behind = _behind(contender)
     room = width - len(tail) - 2
     left = f"{head}  {behind}" if behind else head
     return f"{cut(left, room):<{room}}  {tail}"
 
 
-def who(contender: ContenderJson) -> str:
-    """Call somebody by a name that is no other's; the end of a long one tells it apart."""
-    return middle(contender.name, LONGEST_NAME)
-
-
 def age(contender: ContenderJson, now: Millis) -> str:
-    """Say how long it has been so: `>` at least, `<` at most, `?` unknown."""
+    """Format since when a contender holds or waits: `>` at least, `<` at most, `?` unknown."""
     since = contender.since or contender.created
     if since is None:
         return "?"
@@ -87,7 +80,7 @@ def age(contender: ContenderJson, now: Millis) -> str:
 
 
 def mix(contenders: Sequence[ContenderJson]) -> str:
-    """Write a queue as runs of modes, if there are several.
+    """Summarise a queue as runs of modes, like `R2 W R`, if there are several.
 
     >>> mix(())
     ''
@@ -96,25 +89,25 @@ def mix(contenders: Sequence[ContenderJson]) -> str:
     runs = [(mode, len(list(run))) for mode, run in groupby(modes)]
     if len(runs) < 2:  # noqa: PLR2004  one run says no more than its number
         return ""
-    said = " ".join(f"{mode}{count if count > 1 else ''}" for mode, count in runs[:RUNS])
-    return f"{said} ..." if len(runs) > RUNS else said
+    text = " ".join(f"{mode}{count if count > 1 else ''}" for mode, count in runs[:MAX_RUNS])
+    return f"{text} ..." if len(runs) > MAX_RUNS else text
 
 
 def cut(line: str, width: int) -> str:
-    """Shorten a line that does not fit."""
+    """Shorten a line that is too long."""
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
 def _folded(some: Sequence[ContenderJson], verb: str) -> Iterator[ContenderJson | str]:
-    """Leave out the middle of a long queue, but nobody who has a problem."""
-    if len(some) <= FOLD:
+    """Leave out the middle of a long queue, except for contenders with a problem."""
+    if len(some) <= FOLD_ABOVE:
         yield from some
         return
-    yield from some[:FIRST]
-    middle = some[FIRST:-1]
-    odd = [one for one in middle if one.watch.verdict in PROBLEMS][:FIRST]
+    yield from some[:MAX_FIRST]
+    hidden = some[MAX_FIRST:-1]
+    odd = [one for one in hidden if one.watch.verdict in PROBLEMS][:MAX_FIRST]
     runs = mix(some)
-    more = len(middle) - len(odd)
+    more = len(hidden) - len(odd)
     yield f"...     {more} more {verb}{f', in all {runs}' if runs else ''}"
     yield from odd
     yield some[-1]
@@ -135,20 +128,20 @@ def _behind(contender: ContenderJson) -> str:
 
 
 WIDTH = 80
-FIRST_STEPS, LAST_STEPS = 3, 2
-WAYS_OUT = 2
+FIRST_STEPS, LAST_STEPS = 3, 2  # of a long ring
+MAX_WAYS_OUT = 2
 
 
 def lines(snapshot: SnapshotJson, width: int = WIDTH) -> Iterator[str]:
-    """Give the lines."""
+    """Yield the lines of a snapshot."""
     now = millis(snapshot.taken_at)
     yield from _head(snapshot, width)
     for deadlock in snapshot.deadlocks:
         yield ""
         yield from _deadlock(deadlock, now, width)
-    told = {deadlock.id for deadlock in snapshot.deadlocks}
+    deadlocks = {deadlock.id for deadlock in snapshot.deadlocks}
     for finding in snapshot.findings:
-        if finding.id not in told:
+        if finding.id not in deadlocks:
             yield ""
             yield from _finding(finding, now, width)
     yield from _locks(snapshot.locks, now, width)
@@ -156,14 +149,14 @@ def lines(snapshot: SnapshotJson, width: int = WIDTH) -> Iterator[str]:
 
 
 def _head(snapshot: SnapshotJson, width: int) -> Iterator[str]:
-    source, told = snapshot.source, {deadlock.id for deadlock in snapshot.deadlocks}
-    others = sum(finding.id not in told for finding in snapshot.findings)
+    source, deadlocks = snapshot.source, {deadlock.id for deadlock in snapshot.deadlocks}
+    others = sum(finding.id not in deadlocks for finding in snapshot.findings)
     servers = count(len(source.servers), "server") if source.servers else "no server asked"
     where = f"zktop  {source.hosts or '?'}{source.chroot}  {source.state}  {servers}"
     yield from _wrapped(where, "", width)
     yield (
         f"{snapshot.taken_at}  {count(len(snapshot.locks), 'lock')}, "
-        f"{count(len(told), 'deadlock')}, {count(others, 'other finding')}"
+        f"{count(len(deadlocks), 'deadlock')}, {count(others, 'other finding')}"
     )
 
 
@@ -175,14 +168,14 @@ def _deadlock(deadlock: DeadlockJson, now: Millis, width: int) -> Iterator[str]:
     yield from _wrapped(deadlock.sentence, "  ", width)
     names = {step.actor: step.name for step in deadlock.steps}
     yield from _steps(deadlock, names, width)
-    for way in deadlock.ways_out[:WAYS_OUT]:
-        stopped = process(way.name, way.actor, way.client)
-        said = f"way out: stop {stopped}; it {way.why}; that frees {way.frees}"
-        yield from _wrapped(said, "  ", width)
+    for way in deadlock.ways_out[:MAX_WAYS_OUT]:
+        client = process(way.name, way.actor, way.client)
+        text = f"way out: stop {client}; it {way.why}; that frees {way.frees}"
+        yield from _wrapped(text, "  ", width)
 
 
 def _steps(deadlock: DeadlockJson, names: dict[str, str], width: int) -> Iterator[str]:
-    """Write the steps in the order they were taken in, without the middle of a long ring."""
+    """Format the steps in the order in which they happened, without the middle of a long ring."""
     numbered = list(enumerate(deadlock.steps, start=1))
     hidden = len(numbered) - FIRST_STEPS - LAST_STEPS
     for number, step in numbered:
@@ -232,7 +225,7 @@ def _lock(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
     what = f"{lock.kind}{leases}  {lock.layout}{waiting}"
     if len(lock.path) + len(what) + 2 <= width:
         yield f"{lock.path}  {what}"
-    else:  # a path is there to be copied: it is never cut
+    else:  # a path is never cut, so that it can be copied
         yield lock.path
         yield f"  {what}"
     if lock.error:
@@ -257,7 +250,7 @@ def _since(since: str | None, now: Millis) -> str:
 
 
 def _wrapped(text: str, indent: str, width: int, rest: str | None = None) -> list[str]:
-    """Fold a text between words; a path that is too long for a line stays whole."""
+    """Wrap a text between words; a long path stays whole."""
     return textwrap.wrap(
         text,
         width,

@@ -1,4 +1,4 @@
-"""Is this fine or not: which findings count, after how long, and the sentences that say so."""
+"""The verdict of `zktop check`: which findings count, after how long, and the lines to print."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final, Literal, NamedTuple, get_args
@@ -10,7 +10,7 @@ from zktop.model.findings.finding import BlindSpot, Confidence, Finding
 from zktop.model.format import count
 from zktop.model.report import Report
 
-GRACE: Final[Millis] = 5_000  # for a second look at tables that are slow to come
+GRACE_MS: Final[Millis] = 5_000  # to wait for the second tables of a slow server
 CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
 CRITICAL: Final = frozenset(rule.id for rule in RULES if rule.severity == "critical")
 OUTAGES: Final = frozenset({"P13", "P14", "P15", "R8", "R9"})
@@ -18,39 +18,38 @@ Level = Literal["OK", "WARNING", "CRITICAL", "UNKNOWN"]
 
 
 class FailCriteria(NamedTuple):
-    """What counts: certain rules, or whatever is critical; and how sure it must be."""
+    """Which findings count: some rules, or all that are critical; and the least confidence."""
 
     rules: frozenset[str] = frozenset()
     confidence: Confidence = "C2"
 
     def counts(self, finding: Finding) -> bool:
-        """Tell whether a finding is at or above the bar."""
+        """Whether a finding makes the check fail."""
         if not self.names(finding) or not self.is_sure(finding):
             return False
-        is_hint = finding.confidence == "C1"  # and is called less than critical for that alone
+        is_hint = finding.confidence == "C1"  # which makes a critical rule less than critical
         return bool(self.rules) or is_hint or finding.severity == "critical"
 
     def is_sure(self, finding: Finding) -> bool:
-        """Tell whether it is sure enough."""
+        """Whether the confidence of a finding is high enough."""
         return CONFIDENCES.index(finding.confidence) >= CONFIDENCES.index(self.confidence)
 
     def names(self, finding: Finding) -> bool:
-        """Tell whether its rule is one that can count."""
+        """Whether the rule of a finding counts."""
         return finding.rule in (self.rules or CRITICAL)
 
 
 class VerdictBuilder:
-    """Told of every report, in order; what was seen once only does not count."""
+    """Takes every report in order; a finding only counts after it has lasted for `settle`."""
 
-    def __init__(self, bar: FailCriteria, settle: Millis) -> None:
-        """Begin without having looked."""
-        self._bar, self._settle = bar, settle
+    def __init__(self, criteria: FailCriteria, settle: Millis) -> None:
+        self._criteria, self._settle = criteria, settle
         self._since: dict[str, Millis] = {}
         self._first: Millis | None = None
         self._first_tables: dict[str, Millis] = {}
 
     def look(self, report: Report) -> None:
-        """Note since when each finding has been there without a break."""
+        """Note since when each finding has existed without a break."""
         self._first = report.now if self._first is None else self._first
         since = self._since
         self._since = {one.id: since.get(one.id, report.now) for one in report.findings}
@@ -58,60 +57,60 @@ class VerdictBuilder:
             self._first_tables.setdefault(server, at)
 
     def has_settled(self, report: Report) -> bool:
-        """Tell whether the looks and the servers' tables are far enough apart."""
+        """Whether reports and servers' tables go back for at least `settle`."""
         if self._first is None or report.now < self._first + self._settle:
             return False
-        if report.now >= self._first + self._settle + GRACE:
+        if report.now >= self._first + self._settle + GRACE_MS:
             return True
         first = self._first_tables
         return all(at >= first.get(server, at) + self._settle for server, at in _tables(report))
 
     def verdict(self, report: Report) -> "CheckVerdict":
-        """Sort the findings of the last report by whether they count, and why not."""
+        """Sort the findings of the last report into those that count and those that do not."""
         found = report.findings
         counting = [
-            one for one in found if self._has_lasted(one, report) and self._bar.counts(one)
+            one for one in found if self._has_lasted(one, report) and self._criteria.counts(one)
         ]
         ids = {one.id for one in counting}
         brief = [one for one in found if one.id not in ids and self._may_count_later(one, report)]
-        told = ids | {one.id for one in brief}
+        shown = ids | {one.id for one in brief}
         deadlocks = {one.id for one in report.deadlocks}
         return CheckVerdict(
             tuple(one for one in counting if one.cause not in ids),
             tuple(brief),
-            tuple(one for one in found if one.id in deadlocks - told),
+            tuple(one for one in found if one.id in deadlocks - shown),
             len(report.paths),
             len(deadlocks),
             report.blind,
-            tuple(one for one in found if one.rule in OUTAGES and one.id not in told),
+            tuple(one for one in found if one.rule in OUTAGES and one.id not in shown),
         )
 
     def _has_lasted(self, finding: Finding, report: Report) -> bool:
-        """Tell whether it was seen twice, so far apart; some are shown only after that."""
+        """Whether a finding was seen for long enough, or its rule has waited already."""
         since = self._since.get(finding.id, report.now)
-        is_shown_late = finding.patience_ms >= self._settle
-        return finding.at_once or is_shown_late or report.now - since >= self._settle
+        has_waited = finding.patience_ms >= self._settle
+        return finding.at_once or has_waited or report.now - since >= self._settle
 
     def _may_count_later(self, finding: Finding, report: Report) -> bool:
-        if not self._bar.is_sure(finding) or not self._bar.names(finding):
+        if not self._criteria.is_sure(finding) or not self._criteria.names(finding):
             return False
         return UNCONFIRMED in finding.evidence or not self._has_lasted(finding, report)
 
 
 class CheckVerdict(NamedTuple):
-    """The answer of one check."""
+    """The result of one check."""
 
     findings: tuple[Finding, ...]
-    brief: tuple[Finding, ...]  # would count if they had been there for longer
-    below: tuple[Finding, ...]  # deadlocks below the bar
+    brief: tuple[Finding, ...]  # would count if they had lasted longer
+    below: tuple[Finding, ...]  # deadlocks that do not meet the criteria
     locks: int
     deadlocks: int
     blind: tuple[BlindSpot, ...]
-    outages: tuple[Finding, ...] = ()  # they do not count, and explain what is missing
+    outages: tuple[Finding, ...] = ()  # do not count, but explain what could not be read
 
     @property
     def level(self) -> Level:
-        """Give the answer in one word."""
+        """The result in one word."""
         if not self.findings:
             return "OK"
         is_critical = any(one.severity == "critical" for one in self.findings)
@@ -119,50 +118,46 @@ class CheckVerdict(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """Say how much was looked at, and how many deadlocks there are, above the bar or not."""
+        """The numbers of locks and deadlocks, whether these count or not."""
         return f"{count(self.locks, 'lock')}, {count(self.deadlocks, 'deadlock')}"
 
     def lines(self) -> Iterator[str]:
-        """Give a sentence for each finding that counts, and what could not be decided."""
+        """Yield a line for each finding, and for what could not be checked."""
         for finding in self.findings:
-            yield _said(finding)
+            yield _line(finding)
         if not self.findings:
             yield f"OK: {self.summary}"
         for finding in self.brief:
-            yield f"seen too briefly: {_said(finding)}"
+            yield f"seen too briefly: {_line(finding)}"
         for finding in self.below:
-            yield f"below the bar: {_said(finding)}"
+            yield f"below the bar: {_line(finding)}"
         for finding in self.outages:
-            yield f"{finding.severity}: {_said(finding)}"
+            yield f"{finding.severity}: {_line(finding)}"
         yield from blind_lines(self.blind)
 
     def nagios(self) -> Iterator[str]:
-        """Give the lines of a monitoring plug-in; its bar separates figures from text."""
+        """Yield the lines of a Nagios plug-in, in which a bar separates text from figures."""
         figures = f"locks={self.locks} deadlocks={self.deadlocks} findings={len(self.findings)}"
-        if self.findings:
-            first, *rest = [line.replace("|", "/") for line in self.lines()]
-            yield f"ZKTOP {self.level} - {first} | {figures}"
-            yield from rest
-        else:
-            _, *rest = [line.replace("|", "/") for line in self.lines()]
-            yield f"ZKTOP OK - {self.summary} | {figures}"
-            yield from rest
+        first, *rest = [line.replace("|", "/") for line in self.lines()]
+        yield f"ZKTOP {self.level} - {first.removeprefix('OK: ')} | {figures}"
+        yield from rest
 
 
-def _said(finding: Finding) -> str:
+def _line(finding: Finding) -> str:
     return f"{finding.rule} {finding.name} ({finding.confidence}): {finding.sentence}"
 
 
 def blind_lines(blind: Iterable[BlindSpot]) -> Iterator[str]:
-    """Say what could not be decided, one line for each reason."""
-    rules: dict[str, set[str]] = {}
+    """Yield a line for each reason why rules could not be checked."""
+    rules_by_reason: dict[str, set[str]] = {}
     for one in blind:
-        rules.setdefault(one.why, set()).add(one.rule)
-    for why, those in rules.items():
-        yield f"not seen: {why} ({', '.join(sorted(those))})"
+        rules_by_reason.setdefault(one.why, set()).add(one.rule)
+    for why, rules in rules_by_reason.items():
+        yield f"not seen: {why} ({', '.join(sorted(rules))})"
 
 
 def _tables(report: Report) -> Iterator[tuple[str, Millis]]:
+    """Yield each server whose tables were read, with the time of the newest one."""
     for server, tables in report.world.tables.items():
         known = (tables.server, tables.connections, tables.watches, tables.expiry)
         read = [table.at for table in known if table is not None]
