@@ -1,4 +1,4 @@
-"""The live table: the cursor stays on its row and the row on its line, whatever is sorted."""
+"""The table: the cursor stays on its row, and the row on its line of the screen."""
 
 from typing import NamedTuple
 
@@ -31,7 +31,7 @@ HUNDRED = [Item(f"i{number:02d}", number) for number in range(100)]
 HEIGHT = 11  # a head and ten rows
 
 
-class Shelf(App[None]):
+class TableApp(App[None]):
     """A screen with nothing but the table."""
 
     def __init__(self, table: Table[Item]) -> None:
@@ -60,7 +60,7 @@ async def screen(pilot: Pilot[None]) -> list[str]:
 
 
 def line_on_screen(table: Table[Item]) -> int:
-    """On which line below the head the cursor is."""
+    """The line of the cursor below the head."""
     assert table.cursor is not None
     return table.cursor - int(table.scroll_offset.y)
 
@@ -72,7 +72,7 @@ def line_on_screen(table: Table[Item]) -> int:
 def test_a_row_stays_on_its_line_as_far_as_the_ends_allow(
     index: int, line: int, count: int, room: int
 ) -> None:
-    """Only at the ends of the table a row may come nearer to them."""
+    """Only near the ends of the table it may move."""
     index, line = min(index, count - 1), min(line, room - 1)
     top = first_in_sight(index, line, count, room)
 
@@ -89,9 +89,9 @@ def test_a_row_stays_on_its_line_as_far_as_the_ends_allow(
     ),
 )
 async def test_the_cursor_follows_its_row(start: int, orders: list[tuple[list[int], int]]) -> None:
-    """However rows are sorted, come and go: same row, and same line unless an end is in sight."""
+    """In any order: same row, and same line unless an end is in sight."""
     table = new_table()
-    async with Shelf(table).run_test(size=(40, HEIGHT)) as pilot:
+    async with TableApp(table).run_test(size=(40, HEIGHT)) as pilot:
         table.show(HUNDRED)
         await pilot.pause()
         table.go_to(start)
@@ -109,9 +109,9 @@ async def test_the_cursor_follows_its_row(start: int, orders: list[tuple[list[in
 
 
 async def test_without_a_moved_cursor_the_top_stays_in_sight() -> None:
-    """What is new at the top is what the cursor is on."""
+    """The cursor is on the new first row."""
     table = new_table()
-    async with Shelf(table).run_test(size=(40, HEIGHT)):
+    async with TableApp(table).run_test(size=(40, HEIGHT)):
         table.show(HUNDRED)
         table.show([Item("worst"), *HUNDRED])
 
@@ -119,10 +119,10 @@ async def test_without_a_moved_cursor_the_top_stays_in_sight() -> None:
         assert table.scroll_offset.y == 0
 
 
-async def test_whoever_takes_the_place_of_a_vanished_row_is_next() -> None:
-    """The cursor does not jump to an end."""
+async def test_the_cursor_goes_to_the_row_in_place_of_a_removed_one() -> None:
+    """It does not jump to an end."""
     table = new_table()
-    async with Shelf(table).run_test(size=(40, HEIGHT)):
+    async with TableApp(table).run_test(size=(40, HEIGHT)):
         table.show(HUNDRED)
         table.go_to(5)
         table.show([item for item in HUNDRED if item.size != 5])
@@ -133,7 +133,7 @@ async def test_whoever_takes_the_place_of_a_vanished_row_is_next() -> None:
 async def test_writes_only_the_lines_that_changed() -> None:
     """One changed row of a hundred is one line for the terminal."""
     table = new_table()
-    async with Shelf(table).run_test(size=(40, HEIGHT)) as pilot:
+    async with TableApp(table).run_test(size=(40, HEIGHT)) as pilot:
         table.show(list(HUNDRED))
         await pilot.pause()
         dirty: list[int] = []
@@ -143,12 +143,12 @@ async def test_writes_only_the_lines_that_changed() -> None:
         assert dirty == [4]
 
 
-async def test_draws_only_what_is_in_sight() -> None:
+async def test_draws_only_visible_rows() -> None:
     """Ten thousand rows cost no more than ten."""
     drawn: list[Item] = []
     column = Column[Item]("NAME", 8, lambda item: drawn.append(item) or line(item.name))
     table = Table([column], lambda item: item.name)
-    async with Shelf(table).run_test(size=(40, HEIGHT)):
+    async with TableApp(table).run_test(size=(40, HEIGHT)):
         table.show([Item(str(number)) for number in range(10_000)])
 
         assert 10 <= len(drawn) <= 3 * HEIGHT
@@ -158,18 +158,18 @@ async def test_draws_only_what_is_in_sight() -> None:
     ("width", "names"), [(40, ["NAME", "SIZE"]), (62, ["NAME", "SIZE", "EXTRA"]), (9, ["NAME"])]
 )
 async def test_a_narrow_table_has_fewer_columns(width: int, names: list[str]) -> None:
-    """What counts least goes first."""
+    """The least important ones are left out first."""
     table = new_table()
-    async with Shelf(table).run_test(size=(width, HEIGHT)) as pilot:
+    async with TableApp(table).run_test(size=(width, HEIGHT)) as pilot:
         table.show(HUNDRED)
 
         assert (await screen(pilot))[0].split() == names
 
 
 async def test_sorts_by_each_column_in_turn() -> None:
-    """The arrow shows the way, the way is the useful one, and behind the last comes no order."""
+    """With an arrow, in the more useful direction; after the last column in the usual order."""
     table = new_table()
-    async with Shelf(table).run_test(size=(40, HEIGHT)):
+    async with TableApp(table).run_test(size=(40, HEIGHT)):
         rows = [Item("b", 1), Item("a", 3), Item("c", 2)]
         table.show(rows)
         seen = []
@@ -189,9 +189,9 @@ async def test_sorts_by_each_column_in_turn() -> None:
 
 
 async def test_a_click_on_a_head_sorts_by_it() -> None:
-    """A second click turns the order around."""
+    """A second click reverses the order."""
     table = new_table()
-    async with Shelf(table).run_test(size=(40, HEIGHT)) as pilot:
+    async with TableApp(table).run_test(size=(40, HEIGHT)) as pilot:
         table.show([Item("b", 1), Item("a", 3)])
         await pilot.click(Table, offset=(2, 0))
         first = [item.name for item in table.rows]
@@ -201,9 +201,9 @@ async def test_a_click_on_a_head_sorts_by_it() -> None:
 
 
 async def test_a_click_selects_and_a_second_one_opens() -> None:
-    """Nothing is opened by accident."""
+    """A single click opens nothing."""
     table = new_table()
-    app = Shelf(table)
+    app = TableApp(table)
     async with app.run_test(size=(40, HEIGHT)) as pilot:
         table.show(HUNDRED)
         await pilot.pause()
@@ -216,10 +216,10 @@ async def test_a_click_selects_and_a_second_one_opens() -> None:
         assert app.asked == ["open"]
 
 
-async def test_keys_go_on_from_what_the_wheel_has_left_in_sight() -> None:
-    """A cursor that is out of sight comes to where the user looks."""
+async def test_keys_go_on_from_the_visible_rows() -> None:
+    """After the wheel has scrolled the cursor out of sight."""
     table = new_table()
-    async with Shelf(table).run_test(size=(40, HEIGHT)) as pilot:
+    async with TableApp(table).run_test(size=(40, HEIGHT)) as pilot:
         table.show(HUNDRED)
         await pilot.pause()
         table.scroll_to(y=50, animate=False, immediate=True)
@@ -229,20 +229,20 @@ async def test_keys_go_on_from_what_the_wheel_has_left_in_sight() -> None:
 
 
 async def test_a_table_without_rows_says_why() -> None:
-    """The heads of columns make no sense then."""
+    """It has no heads then."""
     table = new_table()
-    async with Shelf(table).run_test(size=(40, HEIGHT)) as pilot:
+    async with TableApp(table).run_test(size=(40, HEIGHT)) as pilot:
         table.show((), [line("nothing here")])
 
         assert (await screen(pilot))[0] == "nothing here"
         assert table.row is None
 
 
-async def test_the_end_of_a_path_says_more_than_its_beginning() -> None:
-    """A column may keep the end of what is too long for it."""
+async def test_a_path_is_cut_at_its_start() -> None:
+    """Its end says more."""
     column = Column[Item]("PATH", 8, lambda item: line(item.name), keeps_end=True)
     table = Table([column], lambda item: item.name, mark=lambda _: Run("*"))
-    async with Shelf(table).run_test(size=(11, HEIGHT)) as pilot:
+    async with TableApp(table).run_test(size=(11, HEIGHT)) as pilot:
         table.show([Item("/locks/orders")])
 
         assert (await screen(pilot))[1] == "*…/orders"

@@ -1,4 +1,4 @@
-"""The page of all locks on a screen, for its tests."""
+"""Helpers for tests of the locks screen."""
 
 from ui.fake_feed import app_of, settled
 
@@ -10,7 +10,7 @@ WIDE, SMALL = (120, 36), (80, 24)
 
 
 def page_of(app: Zktop) -> LocksScreen:
-    """The page of locks, which is in sight."""
+    """The locks screen, which is shown."""
     assert isinstance(app.page, LocksScreen)
     return app.page
 
@@ -21,7 +21,7 @@ def chosen(app: Zktop) -> str | None:
 
 
 async def screen(*news: News, size: tuple[int, int] = WIDE, keys: tuple[str, ...] = ()) -> str:
-    """What is on the screen after these keys."""
+    """The lines on the screen after these keys."""
     async with app_of(*news).run_test(size=size) as pilot:
         await settled(pilot)
         await pilot.press(*keys)

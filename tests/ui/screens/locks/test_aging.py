@@ -24,8 +24,8 @@ async def test_root_blockers_grow_older_each_second() -> None:
     assert [one - shown[0] for one in shown] == [0, 2, 4, 6]
 
 
-async def test_what_is_found_of_a_root_blocker_is_told_before_it_is_older() -> None:
-    """Within the same second, the reason why it blocks may be another one."""
+async def test_a_finding_about_a_root_blocker_is_shown_at_once() -> None:
+    """Also within the second in which its times were drawn."""
     (frame,) = frames((NOW + 60_000, facts("L x: A B C", at=NOW)))
     some = next(one for each in past() for one in each.report.findings)
     found = replace(some, severity="warning", sessions=(session("A"),), name="slow-holder")

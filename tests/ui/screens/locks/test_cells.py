@@ -1,4 +1,4 @@
-"""The cells of the table of all locks: pure functions from a row to a few runs of text."""
+"""The cells of one lock in the table of all locks."""
 
 import msgspec
 import pytest
@@ -20,7 +20,7 @@ from zktop.ui.styled_text import text_of
 
 @pytest.fixture
 def report() -> Report:
-    """The last picture of all the trouble."""
+    """The last report of the example ensemble."""
     return trouble()[-1].report
 
 
@@ -31,7 +31,7 @@ def cells_of(report: Report, row: LockRow, *, is_ascii: bool = False) -> dict[st
 
 
 def test_draws_a_lock_in_a_deadlock(report: Report) -> None:
-    """What is known only as a lower bound says so."""
+    """Times that are only lower bounds have a sign."""
     drawn = cells_of(report, rows_of(report).rows[ORDERS])
 
     assert drawn == {
@@ -51,27 +51,27 @@ def test_draws_a_lock_in_a_deadlock(report: Report) -> None:
 
 
 def test_an_ascii_terminal_gets_ascii(report: Report) -> None:
-    """No cell needs anything else."""
+    """No cell needs other characters."""
     drawn = cells_of(report, rows_of(report).rows[ORDERS], is_ascii=True)
 
     assert all(text.isascii() for text in drawn.values())
     assert (drawn["HELD"], drawn["60s QUEUE"]) == (">=1m10s", ":" * 10)
 
 
-def test_says_that_nobody_owns_an_orphan(report: Report) -> None:
-    """A persistent node may carry a name, but nobody is behind it."""
+def test_says_that_an_orphan_has_no_owner(report: Report) -> None:
+    """A persistent node may have a label, but no session owns it."""
     assert cells_of(report, rows_of(report).rows[IMPORT])["HOLDER"] == "X no owner (zed)"
 
 
 def test_a_grant_that_was_seen_has_an_exact_age(report: Report) -> None:
-    """The second in the queue got it when the first one left."""
+    """The second client acquired the lock when the first one released it."""
     drawn = cells_of(report, rows_of(report).rows[QUIET])
 
     assert (drawn["HOLDER"], drawn["HELD"], drawn["OLDEST"]) == ("X api-2", "<1s", "-")
 
 
 def read_write(*modes: str) -> list[Node | Children]:
-    """A lock of readers and writers who came in this order."""
+    """A lock with readers and writers in this order."""
     path = Text("/locks/rw")
     names = tuple(kazoo_name(f"c{place}", place, mode) for place, mode in enumerate(modes))
     root = Stat(1, 1, 0, cversion=len(names), num_children=len(names), pzxid=50)
@@ -96,20 +96,20 @@ LOCK, RLOCK = "lock", "rlock"
     ],
 )
 def test_writes_the_queue_as_runs(modes: list[str], holder: str, mix: str) -> None:
-    """Readers beside each other are one run; a long mix is cut."""
-    report, board = seen(read_write(*modes))
-    drawn = cells_of(report, board.rows[Text("/locks/rw")])
+    """Adjacent readers are one run; a long mix is cut."""
+    report, live = seen(read_write(*modes))
+    drawn = cells_of(report, live.rows[Text("/locks/rw")])
 
     assert (drawn["HOLDER"], drawn["MIX"]) == (holder, mix)
 
 
-def test_a_lock_that_refuses_a_look_is_neither_free_nor_fine() -> None:
+def test_a_lock_that_cannot_be_read_is_neither_free_nor_ok() -> None:
     """Unknown is not ok."""
     root = Settings(roots=(Root(Text("/locks/secret")),))
-    report, board = seen(
+    report, live = seen(
         [Denied(path=Text("/locks/secret"), what="list", zxid=5, at=NOW)], NOW, root
     )
-    drawn = cells_of(report, board.rows[Text("/locks/secret")])
+    drawn = cells_of(report, live.rows[Text("/locks/secret")])
 
     assert (drawn["ST"], drawn["QUEUE"], drawn["OLDEST"], drawn["BLOCKED*s"]) == (
         "LCK",
@@ -119,8 +119,8 @@ def test_a_lock_that_refuses_a_look_is_neither_free_nor_fine() -> None:
     )
 
 
-def test_a_vanished_lock_is_a_shadow(report: Report) -> None:
-    """It says that it is gone, and nothing that is not so any more."""
+def test_the_row_of_a_deleted_lock_says_so(report: Report) -> None:
+    """It shows no values that are no longer true."""
     row = msgspec.structs.replace(rows_of(report).rows[ORDERS], gone_at=LATER)
     drawn = cells_of(report, row)
 
@@ -134,15 +134,15 @@ def test_a_vanished_lock_is_a_shadow(report: Report) -> None:
 
 @pytest.mark.parametrize(("seconds", "said"), [(12_345, "12 345"), (123_456_789, "123M")])
 def test_groups_the_digits_of_long_numbers(report: Report, seconds: int, said: str) -> None:
-    """A number that is read at three in the morning."""
+    """Large numbers can be read at a glance."""
     row = rows_of(report).rows[ORDERS]
     past = msgspec.structs.replace(row.history, blocked_ms=seconds * 1000, at=LATER, changed_at=0)
 
     assert cells_of(report, msgspec.structs.replace(row, history=past))["BLOCKED*s"] == said
 
 
-def test_a_rate_fades_when_nobody_asks_any_more(report: Report) -> None:
-    """The last minute moves on, whether anything happens or not."""
+def test_a_rate_falls_without_new_requests(report: Report) -> None:
+    """The window of one minute moves on."""
     row = rows_of(report).rows[QUIET]
     past = msgspec.structs.replace(row.history, requests_per_s=2.0, at=LATER)
     row = msgspec.structs.replace(row, history=past)
@@ -153,7 +153,7 @@ def test_a_rate_fades_when_nobody_asks_any_more(report: Report) -> None:
 
 
 def test_past_spans_stay_as_they_were_drawn() -> None:
-    """Only the last block may change with the clock."""
+    """Only the last block changes with the time."""
     seconds = [0] * 20 + [8] * 20 + [0] * 20
     now = 120_000
     before = sparkline(seconds, now, 10)
@@ -162,8 +162,8 @@ def test_past_spans_stay_as_they_were_drawn() -> None:
     assert before[1:-1] == after[1:-1]
 
 
-def test_every_rule_has_letters_that_mean_something() -> None:
-    """What has none of its own is marked all the same."""
+def test_every_rule_about_locks_has_letters() -> None:
+    """All others have a common sign."""
     unnamed = {rule.id for rule in RULES} - CODES.keys()
 
     of_no_lock = {"P3", "P11", "P12", "P13", "P14", "P15", "R8", "R9"}
@@ -182,10 +182,10 @@ def test_every_rule_has_letters_that_mean_something() -> None:
         ("C4", "info", "ORP", "info"),
     ],
 )
-def test_red_is_only_for_what_is_proven(
+def test_red_is_only_for_confirmed_findings(
     report: Report, confidence: str, severity: str, code: str, ink: str
 ) -> None:
-    """Less than that has a question mark and another ink."""
+    """Others have a question mark and another ink."""
     orphan_found = next(one for one in report.findings if one.rule == "B1")
     finding = msgspec.structs.replace(orphan_found, confidence=confidence, severity=severity)
     mark = status_of(finding)
@@ -193,8 +193,8 @@ def test_red_is_only_for_what_is_proven(
     assert (mark.code, mark.ink) == (code, ink)
 
 
-def test_letters_without_a_meaning_of_their_own(report: Report) -> None:
-    """An unknown rule is not passed over."""
+def test_a_rule_without_letters_has_the_common_sign(report: Report) -> None:
+    """An unknown rule is shown, too."""
     finding = msgspec.structs.replace(report.findings[0], rule="R6", name="equal-sequences")
 
     assert status_of(finding).code.startswith(OTHER)

@@ -1,4 +1,4 @@
-"""The page of locks without locks says why."""
+"""A screen without locks says why."""
 
 import pytest
 from model.builders import NOW
@@ -19,7 +19,7 @@ from zktop.ui.styled_text import width_of
 
 @pytest.fixture
 def report() -> Report:
-    """The last picture of all the trouble."""
+    """The last report of the example ensemble."""
     return trouble()[-1].report
 
 
@@ -46,14 +46,14 @@ def moment_of(report: Report | None, status: Status, text: str = "", **more: obj
     ],
 )
 def test_says_what_it_waits_for(word: FeedState, says: str, words: list[str]) -> None:
-    """Before the first picture: what is tried, and what can be done."""
+    """Before the first report: what zktop tries, and what the user can do."""
     text = " ".join(texts(empty_state(moment_of(None, Status(word, says)), 80)))
 
     assert all(one in text for one in words)
 
 
 def test_says_where_it_looked_and_found_nothing() -> None:
-    """And how to have it look elsewhere."""
+    """And how to search elsewhere."""
     (nowhere,) = frames((NOW, ()))
     (rooted,) = frames((NOW, ()), settings=Settings(roots=(Root("/app/*"),)))
     said = [
@@ -67,7 +67,7 @@ def test_says_where_it_looked_and_found_nothing() -> None:
 
 
 def test_says_that_a_root_does_not_exist() -> None:
-    """In amber, with what was meant; the demo root, which nobody asked for, is not named."""
+    """In amber, with a suggestion; the demo root is not named, as it was not asked for."""
     listed = Children(path=Text("/"), names=(Text("locks"),), stat=Stat(1, 1, 0), zxid=9, at=NOW)
     settings = Settings(
         roots=(Root("/lock/**"), Root("/zktop-demo/**")), own_roots=("/zktop-demo/**",)
@@ -81,8 +81,8 @@ def test_says_that_a_root_does_not_exist() -> None:
     assert "zktop-demo" not in text
 
 
-def test_says_which_filter_holds_everything_back(report: Report) -> None:
-    """And how to leave it."""
+def test_names_the_filter_that_no_lock_matches(report: Report) -> None:
+    """And the key that clears it."""
     text = "\n".join(texts(empty_state(moment_of(report, Status("live"), "nobody"), 80)))
 
     assert "5 locks, but none matches the filter: nobody" in text
@@ -91,7 +91,7 @@ def test_says_which_filter_holds_everything_back(report: Report) -> None:
 
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_fits_into_the_width(width: int) -> None:
-    """Nothing is cut that is a sentence."""
+    """No sentence is cut."""
     status = Status("failed", "A long sentence about what went wrong with this connection. " * 3)
     lines = empty_state(moment_of(None, status), width)
 

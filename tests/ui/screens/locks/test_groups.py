@@ -1,4 +1,4 @@
-"""Quiet siblings are one line: which are, and how a user opens it."""
+"""Quiet locks below one parent are one line, which the user can open."""
 
 import pytest
 from hypothesis import given
@@ -27,12 +27,12 @@ def user(number: int) -> Text:
 
 
 def quiet(count: int = USERS) -> list[AnyFact]:
-    """So many siblings, each held by somebody for whom nobody waits."""
+    """Many locks below one parent, each held, none waited for."""
     return [fact for number in range(count) for fact in lock(user(number), f"u{number}")]
 
 
 def queue(number: int) -> list[AnyFact]:
-    """Two wait for one of the siblings."""
+    """Two clients wait for one of these locks."""
     return lock(user(number), f"u{number}", "ann", "bob", at=NOW)
 
 
@@ -42,13 +42,13 @@ def reports(*moments: tuple[int, object]) -> list[Report]:
 
 
 def entries(rows: LockRows, *apart: str) -> list[LockRow | LockGroup]:
-    """What is listed in the usual order."""
+    """The lines of the table in the usual order."""
     assert rows.report is not None
     return list(rows.listed(rows.report.now, NO_FILTER, apart, is_sorted=False))  # type: ignore[arg-type]  # its groups are LockGroups
 
 
 def names(listed: list[LockRow | LockGroup]) -> list[str]:
-    """The rows by their paths, the folds with how many they are."""
+    """Rows by path, groups by name and size."""
     return [
         f"{one.name} ({len(one.rows)})" if isinstance(one, LockGroup) else one.path
         for one in listed
@@ -59,65 +59,65 @@ def names(listed: list[LockRow | LockGroup]) -> list[str]:
 
 
 def test_quiet_siblings_are_one_line() -> None:
-    """Nothing is wrong with them, and nobody waits."""
-    board = rows_of(*reports((NOW, [*servers(), *quiet()])))
+    """They have no problems and no waiters."""
+    live = rows_of(*reports((NOW, [*servers(), *quiet()])))
 
-    assert names(entries(board)) == [GROUP]
+    assert names(entries(live)) == [GROUP]
 
 
-def test_what_is_wrong_or_waited_for_has_a_row_of_its_own() -> None:
-    """Trouble first, then queues, then the fold of all others."""
+def test_a_lock_with_a_problem_or_a_queue_has_its_own_row() -> None:
+    """Problems first, then queues, then the group of all others."""
     facts = [*servers(), *deadlock(), *quiet(), *queue(7)]
-    board = rows_of(*reports((NOW, facts), (NOW + 5_000, ())))
+    live = rows_of(*reports((NOW, facts), (NOW + 5_000, ())))
     others = f"/locks/user/* ({USERS - 1})"
 
-    assert names(entries(board)) == [ORDERS, STOCK, user(7), others]
+    assert names(entries(live)) == [ORDERS, STOCK, user(7), others]
 
 
-def test_few_siblings_are_never_folded() -> None:
-    """A line instead of a handful of rows would only hide them."""
-    board = rows_of(*reports((NOW, quiet(MIN_GROUP - 1))))
+def test_few_quiet_locks_are_not_grouped() -> None:
+    """A line in place of a few rows would only hide them."""
+    live = rows_of(*reports((NOW, quiet(MIN_GROUP - 1))))
 
-    assert len(entries(board)) == MIN_GROUP - 1
+    assert len(entries(live)) == MIN_GROUP - 1
 
 
-def test_locks_of_other_parents_are_counted_apart() -> None:
-    """Every parent has its own line, and they come by name."""
+def test_each_parent_has_its_own_group() -> None:
+    """The groups come by name."""
     more = [fact for n in range(MIN_GROUP) for fact in lock(f"/jobs/{n:02d}", f"c{n}")]
-    board = rows_of(*reports((NOW, [*quiet(), *more])))
+    live = rows_of(*reports((NOW, [*quiet(), *more])))
 
-    assert names(entries(board)) == [f"/jobs/* ({MIN_GROUP})", GROUP]
+    assert names(entries(live)) == [f"/jobs/* ({MIN_GROUP})", GROUP]
 
 
-def test_a_fold_comes_before_quiet_locks_that_are_few() -> None:
-    """And behind what is not quiet: a hundred locks are worth more than one of them."""
+def test_a_group_comes_before_single_quiet_locks() -> None:
+    """And after all locks that are not quiet."""
     facts = [*servers(), *quiet(), *queue(7), *lock("/locks/a", "ann"), *lock("/locks/z", "zoe")]
-    board = rows_of(*reports((NOW, facts)))
+    live = rows_of(*reports((NOW, facts)))
     others = f"/locks/user/* ({USERS - 1})"
 
-    assert names(entries(board)) == [user(7), others, "/locks/a", "/locks/z"]
+    assert names(entries(live)) == [user(7), others, "/locks/a", "/locks/z"]
 
 
-def test_the_line_adds_up_what_it_stands_for() -> None:
-    """How many there are, how many of them are held, and of which kind they are."""
+def test_the_line_of_a_group_adds_up_its_locks() -> None:
+    """How many there are, how many are held, and of which kind."""
     free = [
         Gone(path=path, zxid=2_000_000 + n, at=NOW + 1_000)
         for n in range(10)
         for path in [join(user(n), Text(_node(rows_of(*reports((NOW, quiet()))), n)))]
     ]
-    board = rows_of(*reports((NOW, quiet()), (NOW + 1_000, free)))
-    (group,) = entries(board)
+    live = rows_of(*reports((NOW, quiet()), (NOW + 1_000, free)))
+    (group,) = entries(live)
 
     assert isinstance(group, LockGroup)
     assert (len(group.rows), group.held, group.kind) == (USERS, USERS - 10, "mutex")
 
 
-def _node(board: LockRows, number: int) -> str:
-    return board.rows[user(number)].lock.holders[0].node
+def _node(live: LockRows, number: int) -> str:
+    return live.rows[user(number)].lock.holders[0].node
 
 
-def test_a_lock_stays_in_sight_for_a_while_after_its_queue_is_gone() -> None:
-    """Rows that come and go with every short wait could not be read."""
+def test_a_lock_keeps_its_row_for_a_while_after_its_queue_is_empty() -> None:
+    """Rows that come and go with every short wait would be unreadable."""
     facts = [*quiet(), *queue(7)]
     gone = [released(user(7), "u7", NOW + 1_000), released(user(7), "ann", NOW + 1_000, 1)]
     film = reports((NOW, facts), (NOW + 1_000, gone), (NOW + 1_000 + LINGER_MS, ()))
@@ -128,34 +128,34 @@ def test_a_lock_stays_in_sight_for_a_while_after_its_queue_is_gone() -> None:
     assert names(entries(later)) == [GROUP]
 
 
-def test_going_back_in_time_folds_what_was_quiet_then() -> None:
-    """What happened later keeps nothing in sight."""
+def test_going_back_in_time_groups_locks_that_were_quiet_then() -> None:
+    """Later events keep no row in sight."""
     gone = [released(user(7), "u7", NOW + 1_000)]
     quiet_once, waited, over = reports(
         (NOW - 60_000, quiet()), (NOW, queue(7)), (NOW + 1_000, gone)
     )
-    board = rows_of(quiet_once, waited, over, quiet_once)
+    live = rows_of(quiet_once, waited, over, quiet_once)
 
-    assert names(entries(board))[-1] == GROUP
-
-
-def test_what_the_user_wants_apart_has_a_row_of_its_own() -> None:
-    """The lock under the cursor, and those that are tagged."""
-    board = rows_of(*reports((NOW, quiet())))
-
-    assert names(entries(board, user(3))) == [user(3), f"/locks/user/* ({USERS - 1})"]
+    assert names(entries(live))[-1] == GROUP
 
 
-def test_an_open_fold_is_followed_by_its_locks() -> None:
-    """Its line stays where it was, so that it can be closed again."""
-    board = rows_of(*reports((NOW, quiet())))
-    board.toggle("/locks/user/*")
+def test_the_lock_under_the_cursor_has_its_own_row() -> None:
+    """So have tagged locks."""
+    live = rows_of(*reports((NOW, quiet())))
 
-    assert names(entries(board, user(3))) == [GROUP, *map(user, range(USERS))]
+    assert names(entries(live, user(3))) == [user(3), f"/locks/user/* ({USERS - 1})"]
 
 
-def test_does_not_flicker_where_there_are_just_enough() -> None:
-    """What was folded stays folded until clearly fewer of them are quiet."""
+def test_an_open_group_is_followed_by_its_locks() -> None:
+    """Its line stays in place, so that it can be closed again."""
+    live = rows_of(*reports((NOW, quiet())))
+    live.toggle("/locks/user/*")
+
+    assert names(entries(live, user(3))) == [GROUP, *map(user, range(USERS))]
+
+
+def test_a_group_does_not_flicker_at_its_smallest_size() -> None:
+    """It stays until clearly fewer locks are quiet."""
     busy = [[*queue(number)] for number in range(USERS)]
     few = [fact for facts in busy[: USERS - KEEP_GROUP] for fact in facts]
     fewer = [fact for facts in busy[: USERS - KEEP_GROUP + 1] for fact in facts]
@@ -177,22 +177,22 @@ def test_does_not_flicker_where_there_are_just_enough() -> None:
     )
 )
 def test_every_lock_is_listed_once_or_counted_once(steps: list[tuple[str, int]]) -> None:
-    """Whatever happens, a fold and the rows beside it are all locks there are."""
-    board, moments = LockRows(), [(NOW, quiet())]
+    """In any state, groups and rows together are all locks."""
+    live, moments = LockRows(), [(NOW, quiet())]
     for at, (what, number) in enumerate(steps, start=1):
         facts = queue(number) if what == "queue" else []
         gone = Gone(path=user(number), zxid=3_000_000 + at, at=NOW + 1_000 * at)
         moments.append((NOW + 1_000 * at, [gone] if what == "vanish" else facts))
         if what == "open":
-            board.toggle("/locks/user/*")
+            live.toggle("/locks/user/*")
     for report in reports(*moments):
-        board.update(report)
-    listed = entries(board)
-    rows = {one.path for one in listed if isinstance(one, LockRow)}
+        live.update(report)
+    listed = entries(live)
+    alone = {one.path for one in listed if isinstance(one, LockRow)}
     folded = [one for one in listed if isinstance(one, LockGroup) and not one.is_open]
-    calm = [row for row in board.rows.values() if row.is_quiet and row.path not in rows]
+    calm = [row for row in live.rows.values() if row.is_quiet and row.path not in alone]
 
-    assert sum(len(one.rows) for one in folded) == len(board.rows) - len(rows)
+    assert sum(len(one.rows) for one in folded) == len(live.rows) - len(alone)
     assert sum(one.held for one in folded) == sum(row.status.code == "ok" for row in calm)
 
 
@@ -200,12 +200,12 @@ def test_every_lock_is_listed_once_or_counted_once(steps: list[tuple[str, int]])
 
 
 def listed(app: Zktop) -> list[str]:
-    """What the table has."""
+    """The lines of the table."""
     return names(list(page_of(app).table.rows))
 
 
-async def test_enter_opens_a_fold_and_closes_it() -> None:
-    """Where the cursor is on its line; it stays there."""
+async def test_enter_opens_and_closes_a_group() -> None:
+    """The cursor stays on its line."""
     app = app_of(*frames((NOW, quiet())))
     async with app.run_test(size=WIDE) as pilot:
         screen = "\n".join(await settled(pilot))
@@ -220,8 +220,8 @@ async def test_enter_opens_a_fold_and_closes_it() -> None:
         assert page_of(app).entry.name == "locks"
 
 
-async def test_f_lists_every_lock_and_folds_them_again() -> None:
-    """One key for all folds."""
+async def test_f_lists_every_lock_and_groups_them_again() -> None:
+    """One key for all groups."""
     app = app_of(*frames((NOW, quiet())))
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
@@ -233,8 +233,8 @@ async def test_f_lists_every_lock_and_folds_them_again() -> None:
         assert listed(app) == [GROUP]
 
 
-async def test_a_fold_tells_what_it_is() -> None:
-    """In a line of its own, with the keys that open it."""
+async def test_a_group_is_explained() -> None:
+    """In a line with the keys that open it."""
     app = app_of(*frames((NOW, quiet())))
     async with app.run_test(size=WIDE) as pilot:
         screen = "\n".join(await settled(pilot))
@@ -243,8 +243,8 @@ async def test_a_fold_tells_what_it_is() -> None:
         assert "enter opens the group" in screen
 
 
-async def test_a_fold_is_no_lock_that_a_key_could_mean() -> None:
-    """Nothing is opened, copied or tagged in place of it."""
+async def test_a_group_is_not_a_lock() -> None:
+    """No key opens, copies or tags a lock in its place."""
     app = app_of(*frames((NOW, quiet())))
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
@@ -256,8 +256,8 @@ async def test_a_fold_is_no_lock_that_a_key_could_mean() -> None:
 
 
 @pytest.mark.parametrize("keys", [("slash", "u", "s", "e", "r", "enter"), ("o",), ("O",)])
-async def test_whoever_looks_for_locks_or_compares_them_sees_all(keys: tuple[str, ...]) -> None:
-    """A filter passes locks, and an order is one of locks; f says why it changes nothing."""
+async def test_a_filter_or_an_order_lists_every_lock(keys: tuple[str, ...]) -> None:
+    """Then f changes nothing, and a message says why."""
     app = app_of(*frames((NOW, quiet())))
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await settled(pilot)
@@ -272,8 +272,8 @@ async def test_whoever_looks_for_locks_or_compares_them_sees_all(keys: tuple[str
         assert said == ["All locks are listed while a filter or another order is set."]
 
 
-async def test_a_lock_that_was_looked_at_is_not_lost_in_a_fold() -> None:
-    """Whoever comes back from it finds it under the cursor, with a row of its own."""
+async def test_a_lock_that_was_opened_keeps_its_own_row() -> None:
+    """Back from its screen, the cursor is on it."""
     app = app_of(*frames((NOW, quiet())))
     async with app.run_test(size=SMALL) as pilot:
         await settled(pilot)

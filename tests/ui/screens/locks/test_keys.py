@@ -71,8 +71,8 @@ async def test_enter_opens_the_lock_under_the_cursor() -> None:
         assert chosen(app) == STOCK
 
 
-async def test_comes_back_to_the_lock_that_was_looked_at_elsewhere() -> None:
-    """The cursor follows the user."""
+async def test_the_cursor_follows_the_selection_of_other_screens() -> None:
+    """It is on the lock that was selected last."""
     app = app_of(*FILM)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
@@ -113,8 +113,8 @@ async def test_the_second_alert_is_the_next_line_of_its_pane() -> None:
         )
 
 
-async def test_sorts_by_columns_and_turns_the_order_around() -> None:
-    """o: by the next column; O: the other way round; the heads say so."""
+async def test_sorts_by_columns_and_reverses_the_order() -> None:
+    """O sorts by the next column, O reverses; the heads show it."""
     app = app_of(*MANY)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
@@ -129,8 +129,8 @@ async def test_sorts_by_columns_and_turns_the_order_around() -> None:
         assert turned[1] == "/locks/l59"
 
 
-async def test_turns_the_usual_order_around() -> None:
-    """The worst last."""
+async def test_reverses_the_usual_order() -> None:
+    """The worst lock is last."""
     app = app_of(*FILM)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
@@ -153,7 +153,7 @@ async def test_sorting_works_from_every_pane() -> None:
 
 
 async def test_tags_rows_and_copies_them() -> None:
-    """Space tags and goes on; y copies all that is tagged, and escape takes the tags away."""
+    """Space tags and moves on; y copies tagged locks; escape removes the tags."""
     app = app_of(*FILM)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
@@ -169,7 +169,7 @@ async def test_tags_rows_and_copies_them() -> None:
         assert f"\n{QUIET}" not in copied
 
 
-async def test_a_second_space_takes_the_tag_away() -> None:
+async def test_a_second_space_removes_the_tag() -> None:
     """A tag is on or off."""
     app = app_of(*FILM)
     async with app.run_test(size=WIDE) as pilot:
@@ -180,7 +180,7 @@ async def test_a_second_space_takes_the_tag_away() -> None:
 
 
 async def test_copies_the_lock_under_the_cursor() -> None:
-    """As a snapshot writes it as text."""
+    """In the format of a text snapshot."""
     app = app_of(*FILM)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
@@ -191,7 +191,7 @@ async def test_copies_the_lock_under_the_cursor() -> None:
 
 
 async def test_copies_what_an_alert_is_about() -> None:
-    """From the pane of alerts: the locks of the deadlock, not the row of the table."""
+    """In the alerts pane, y copies the locks of the deadlock, not the row of the table."""
     app = app_of(*FILM)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
@@ -203,8 +203,8 @@ async def test_copies_what_an_alert_is_about() -> None:
         assert LONG not in app.clipboard
 
 
-async def test_there_may_be_nothing_to_copy() -> None:
-    """It is said, and no error."""
+async def test_nothing_to_copy_is_a_message() -> None:
+    """And no error."""
     app = app_of(*frames((NOW, ())))
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
@@ -214,8 +214,8 @@ async def test_there_may_be_nothing_to_copy() -> None:
         assert isinstance(app.page, LocksScreen) or app.page is not None
 
 
-async def test_escape_lets_the_cursor_go_back_to_the_worst() -> None:
-    """From then on new trouble at the top is in sight again."""
+async def test_escape_puts_the_cursor_back_on_the_first_row() -> None:
+    """From then on new problems at the top are in sight."""
     app = app_of(*MANY)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
@@ -227,12 +227,12 @@ async def test_escape_lets_the_cursor_go_back_to_the_worst() -> None:
 
 
 async def typed(pilot: Pilot[int], text: str) -> None:
-    """Type it letter by letter."""
+    """Type a text letter by letter."""
     await pilot.press(*("space" if letter == " " else letter for letter in text))
 
 
 async def test_filters_while_it_is_typed() -> None:
-    """Enter keeps the filter, escape takes it away."""
+    """Enter keeps the filter, escape clears it."""
     app = app_of(*FILM)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
@@ -250,8 +250,8 @@ async def test_filters_while_it_is_typed() -> None:
         assert len(page_of(app).table.rows) == 5
 
 
-async def test_a_filter_that_nothing_passes_says_so() -> None:
-    """With the way out of it."""
+async def test_a_filter_without_a_match_says_so() -> None:
+    """With the key that clears it."""
     app = app_of(*FILM)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
@@ -265,7 +265,7 @@ async def test_a_filter_that_nothing_passes_says_so() -> None:
 
 
 async def test_a_click_selects_and_a_second_one_opens() -> None:
-    """With the mouse like with the keys."""
+    """The mouse does what the keys do."""
     app = app_of(*FILM)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)

@@ -1,4 +1,4 @@
-"""What is drawn around the table of all locks: alerts, root blockers, events, health."""
+"""The panes around the table of all locks: alerts, root blockers, events, health."""
 
 import msgspec
 import pytest
@@ -35,12 +35,12 @@ from zktop.ui.styled_text import text_of
 
 @pytest.fixture
 def report() -> Report:
-    """The last picture of all the trouble."""
+    """The last report of the example ensemble."""
     return trouble()[-1].report
 
 
 def test_alerts_are_numbered_and_the_worst_has_its_sentence(report: Report) -> None:
-    """One line for each; the sentence of the worst is whole."""
+    """One line for each; the sentence of the worst is complete."""
     lines, cases = alert_lines(list(alerts(report)), report.now, 100)
     drawn = texts(lines)
 
@@ -50,8 +50,8 @@ def test_alerts_are_numbered_and_the_worst_has_its_sentence(report: Report) -> N
     assert [case for case in cases if case] == [one.id for one in report.findings[:2]]
 
 
-def test_a_deadlock_is_told_in_its_first_moment() -> None:
-    """Findings need a second look; the deadlock itself is proven by one."""
+def test_a_deadlock_is_an_alert_in_its_first_report() -> None:
+    """Findings need a second look; a deadlock does not."""
     report, _ = seen([*servers(), *deadlock()])
     (alert,) = alerts(msgspec.structs.replace(report, findings=()))
 
@@ -62,13 +62,13 @@ def test_a_deadlock_is_told_in_its_first_moment() -> None:
     )
 
 
-def test_what_follows_from_a_cause_is_counted_with_it(report: Report) -> None:
-    """A consequence is no alert of its own."""
+def test_consequences_are_counted_with_their_cause(report: Report) -> None:
+    """A consequence is no alert."""
     first, second, *_ = report.findings
     effect = msgspec.structs.replace(second, cause=first.id)
-    told = msgspec.structs.replace(report, findings=(first, effect), deadlocks=())
+    changed = msgspec.structs.replace(report, findings=(first, effect), deadlocks=())
 
-    assert [one.case for one in alerts(told)] == [first.id]
+    assert [one.case for one in alerts(changed)] == [first.id]
 
 
 def test_counts_alerts_by_severity(report: Report) -> None:
@@ -77,14 +77,16 @@ def test_counts_alerts_by_severity(report: Report) -> None:
 
 
 @pytest.mark.parametrize(("confidence", "ink"), [("C4", "critical"), ("C2", "warning")])
-def test_the_count_of_what_is_critical_is_red_where_some_of_it_is_proven(
+def test_the_count_of_critical_alerts_is_red_if_one_is_confirmed(
     report: Report, confidence: str, ink: str
 ) -> None:
-    """A suspicion alone is none."""
+    """Probable ones alone are amber."""
     seen_so = msgspec.structs.replace(report.deadlocks[0], confidence=confidence)
-    told = msgspec.structs.replace(report, deadlocks=(seen_so,), findings=())
+    changed = msgspec.structs.replace(report, deadlocks=(seen_so,), findings=())
 
-    assert {run.text: run.ink for run in alert_counts(list(alerts(told)), 80)}["1 critical"] == ink
+    assert {run.text: run.ink for run in alert_counts(list(alerts(changed)), 80)}[
+        "1 critical"
+    ] == ink
 
 
 @pytest.mark.parametrize(
@@ -95,19 +97,19 @@ def test_the_count_of_what_is_critical_is_red_where_some_of_it_is_proven(
         ("then", 0, "No problems were known at that time."),
     ],
 )
-def test_calm_says_how_far_it_can_see(
+def test_no_problems_says_how_many_checks_had_no_data(
     report: Report, when: str, blind_spots: int, said: str
 ) -> None:
-    """Blind is not fine."""
-    told = msgspec.structs.replace(report, blind=report.blind[:blind_spots])
+    """Blind is not ok."""
+    changed = msgspec.structs.replace(report, blind=report.blind[:blind_spots])
 
-    assert said in text_of(no_problems(told, is_now=when == "now"))
+    assert said in text_of(no_problems(changed, is_now=when == "now"))
 
 
-def test_root_blockers_are_who_not_which_lock(report: Report) -> None:
-    """The ring, and the node that nobody owns, each with its reason."""
-    board = rows_of(report)
-    ring, nobody = blockers(report, board.locks(), 5)
+def test_root_blockers_are_clients_not_locks(report: Report) -> None:
+    """The deadlock, and the node without an owner, each with its reason."""
+    live = rows_of(report)
+    ring, orphan_root = blockers(report, live.locks(), 5)
 
     assert (ring.who, ring.why, ring.page, ring.subject) == (
         "ann + bob",
@@ -115,38 +117,40 @@ def test_root_blockers_are_who_not_which_lock(report: Report) -> None:
         "findings",
         Selection(case=report.deadlocks[0].id),
     )
-    assert nobody.who == "zed"
-    assert nobody.why.startswith("orphan: 89e3…__lock__0000000000 in /locks/import has no owner")
-    assert (nobody.page, nobody.subject.path) == ("lock", IMPORT)
+    assert orphan_root.who == "zed"
+    assert orphan_root.why.startswith(
+        "orphan: 89e3…__lock__0000000000 in /locks/import has no owner"
+    )
+    assert (orphan_root.page, orphan_root.subject.path) == ("lock", IMPORT)
     assert text_of(blocker_line(1, ring, 120)).split()[:6] == ["1", "ann", "+", "bob", "4", "280"]
 
 
-def test_a_plain_blocker_is_called_by_its_name() -> None:
-    """A session with the lock that it holds; enter leads to the session."""
-    report, board = seen(lock("/locks/a", "ann", "bob"))
-    (ann,) = blockers(report, board.locks(), 5)
+def test_a_root_blocker_has_its_name() -> None:
+    """A session with the lock that it holds; enter opens the session."""
+    report, live = seen(lock("/locks/a", "ann", "bob"))
+    (ann,) = blockers(report, live.locks(), 5)
 
     assert (ann.who, ann.why, ann.page) == ("ann", "holds /locks/a", "sessions")
     assert ann.subject.session == report.view("/locks/a").lock.holders[0].owner
 
 
-def test_an_orphan_without_a_label_is_called_by_its_node() -> None:
-    """No label: the name of the node, and that no session ends it."""
+def test_an_orphan_without_a_label_has_the_name_of_its_node() -> None:
+    """And the note that no session's end removes it."""
     facts = [
         fact if not isinstance(fact, Node) else msgspec.structs.replace(fact, data=None)
         for fact in orphan(IMPORT, "zed", "yan")
     ]
-    report, board = seen(facts)
-    told = msgspec.structs.replace(report, findings=())
-    (nobody,) = blockers(told, board.locks(), 5)
+    report, live = seen(facts)
+    changed = msgspec.structs.replace(report, findings=())
+    (orphan_root,) = blockers(changed, live.locks(), 5)
 
-    assert nobody.who == "89e3…__lock__0000000000 in /locks/import"
-    assert "persistent node" in nobody.why
+    assert orphan_root.who == "89e3…__lock__0000000000 in /locks/import"
+    assert "persistent node" in orphan_root.why
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])
 def test_the_columns_of_blockers_line_up(report: Report, width: int) -> None:
-    """Whatever the width."""
+    """At every width."""
     (ring, *_) = blockers(report, (), 5)
     head, drawn = (text_of(one) for one in (blocker_head(width), blocker_line(1, ring, width)))
 
@@ -155,8 +159,8 @@ def test_the_columns_of_blockers_line_up(report: Report, width: int) -> None:
 
 
 @pytest.mark.parametrize("bound", [False, True])
-def test_what_was_waited_for_a_month_is_no_smaller_number(report: Report, *, bound: bool) -> None:
-    """A number that is cut is a wrong one."""
+def test_a_month_of_waiting_is_not_cut(report: Report, *, bound: bool) -> None:
+    """A number without its end would be wrong."""
     (ring, *_) = blockers(report, (), 5)
     month = ring._replace(blocked_ms=12_345_678_000, is_lower_bound=bound)
 
@@ -165,22 +169,22 @@ def test_what_was_waited_for_a_month_is_no_smaller_number(report: Report, *, bou
 
 
 def test_events_come_newest_first() -> None:
-    """With the words of what happened, and deadlocks among them."""
+    """Deadlocks are among them."""
     tape = Tape()
     for frame in trouble():
         tape.add(frame)
-    told = event_lines(tape, trouble()[-1].report, 10)
+    events = event_lines(tape, trouble()[-1].report, 10)
 
-    assert texts([one.drawn for one in told]) == [
+    assert texts([one.drawn for one in events]) == [
         f" 00:17:50.000  *  {QUIET:<24}  api-2 acquired it after at least 1m10s",
         f" 00:17:50.000  -  {QUIET:<24}  api-1 released it after at least 1m10s",
         " 00:16:40.000  !! DEADLOCK seen: /locks/orders and /locks/stock",
     ]
-    assert told[0].subject.path == QUIET
+    assert events[0].subject.path == QUIET
 
 
-def test_events_of_the_future_are_not_told() -> None:
-    """Who looks at an earlier moment sees what had happened by then."""
+def test_the_past_has_no_later_events() -> None:
+    """An earlier moment shows the events before it."""
     tape = Tape()
     for frame in trouble():
         tape.add(frame)
@@ -204,7 +208,7 @@ def test_events_of_the_future_are_not_told() -> None:
     ],
 )  # fmt: skip
 def test_says_each_event_in_words(report: Report, event: Event, said: str) -> None:
-    """Who is not known by name is called by session, and else by node."""
+    """Clients without a name are called by session, or else by node."""
     tape = Tape()
     tape.events.extend([event])
     (entry,) = event_lines(tape, report, 5)
@@ -212,8 +216,8 @@ def test_says_each_event_in_words(report: Report, event: Event, said: str) -> No
     assert text_of(entry.drawn).endswith(f"  {said}")
 
 
-def test_who_was_read_later_is_named_all_the_same(report: Report) -> None:
-    """Found in the queue by now, or told by what happened to the place since; else by its node."""
+def test_an_owner_that_was_read_later_is_named(report: Report) -> None:
+    """From the queue, or from later events of the node; else the node is named."""
     node, gone = kazoo_name("eve", 2), Text("lock-0000000007")
     tape = Tape()
     for one in (
@@ -223,55 +227,55 @@ def test_who_was_read_later_is_named_all_the_same(report: Report) -> None:
         Event(at=4, event="queued", lock=QUIET, node=Text("lock-0000000008")),
     ):
         tape.events.extend([one])
-    told = texts([one.drawn for one in event_lines(tape, report, 5)])
+    events = texts([one.drawn for one in event_lines(tape, report, 5)])
 
-    assert [one.split()[-2] for one in told] == ["lock-0000000008", "up", "dan", "eve"]
-    assert told[1].endswith("  dan gave up waiting")
+    assert [one.split()[-2] for one in events] == ["lock-0000000008", "up", "dan", "eve"]
+    assert events[1].endswith("  dan gave up waiting")
 
 
-def test_the_node_that_is_the_lock_itself_names_nobody_before(report: Report) -> None:
-    """It is called the same whoever makes it."""
+def test_a_single_node_does_not_name_later_owners(report: Report) -> None:
+    """It has the same name for every owner."""
     tape = Tape()
     for one in (
         Event(at=1, event="queued", lock=QUIET, node=Text(".")),
         Event(at=2, event="acquired", lock=QUIET, node=Text("."), owner=Text("dan"), session=0xA),
     ):
         tape.events.extend([one])
-    told = texts([one.drawn for one in event_lines(tape, report, 5)])
+    events = texts([one.drawn for one in event_lines(tape, report, 5)])
 
-    assert "dan" not in told[1]
+    assert "dan" not in events[1]
 
 
-def test_health_says_what_cannot_be_seen_and_what_looking_costs(report: Report) -> None:
-    """A mark besides the colour where something is missing."""
-    told = msgspec.structs.replace(report, cost=Cost(1, 1_300, 90_211, 4.0))
+def test_health_says_which_tables_are_missing_and_the_own_load(report: Report) -> None:
+    """Missing tables have a sign besides the colour."""
+    changed = msgspec.structs.replace(report, cost=Cost(1, 1_300, 90_211, 4.0))
 
-    assert text_of(health(told, ["polling /a"])) == (
+    assert text_of(health(changed, ["polling /a"])) == (
         " HEALTH  watch tables 0/1 !  connection tables 1/1  expiry table no !"
         "  own load 4 req/s, 1 watch  polling /a"
     )
 
 
 def test_health_without_servers() -> None:
-    """Nothing was asked: that is said, not shown as zeros."""
+    """No server was asked: that is said, not shown as zeros."""
     assert text_of(health(Examiner().look(frames((NOW, ()))[0].report.world, NOW))) == (
         " HEALTH  no server asked yet  own load not counted"
     )
 
 
-def test_tells_about_the_row_under_the_cursor(report: Report) -> None:
-    """The whole path, and the sentence behind the letters."""
-    board = rows_of(report)
+def test_describes_the_row_under_the_cursor(report: Report) -> None:
+    """The whole path, and the sentence of its status."""
+    live = rows_of(report)
 
-    assert text_of(about(board.rows[LONG])) == f" {LONG}  kazoo-lock"
-    assert text_of(about(board.rows[ORDERS])).startswith(f" {ORDERS}  kazoo-lock  ann holds X:")
+    assert text_of(about(live.rows[LONG])) == f" {LONG}  kazoo-lock"
+    assert text_of(about(live.rows[ORDERS])).startswith(f" {ORDERS}  kazoo-lock  ann holds X:")
 
 
-def test_who_blocks_is_told_with_the_lock_that_others_wait_for() -> None:
-    """Not with the first of many others that it holds."""
+def test_a_root_blocker_is_shown_with_a_lock_that_others_wait_for() -> None:
+    """Not with the first of the many others that it holds."""
     idle, busy = Text("/locks/a"), Text("/locks/b")
-    report, board = seen((*lock(idle, "ann"), *lock(busy, "ann", "bob")))
-    locks = [board.rows[path].lock for path in (idle, busy)]
+    report, live = seen((*lock(idle, "ann"), *lock(busy, "ann", "bob")))
+    locks = [live.rows[path].lock for path in (idle, busy)]
     (blocker,) = blockers(report, locks, 5)
 
     assert blocker.why == "holds /locks/b"

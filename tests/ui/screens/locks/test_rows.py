@@ -1,4 +1,4 @@
-"""The board: a row for each lock, made anew only where something changed."""
+"""The rows of all locks: one for each, made again only when its lock changed."""
 
 import pytest
 from hypothesis import given
@@ -39,126 +39,126 @@ def paths(rows: list[LockRow]) -> list[str]:
 
 
 @pytest.fixture
-def board() -> LockRows:
-    """A board that was told of all the trouble."""
+def live() -> LockRows:
+    """The rows after all reports of the example ensemble."""
     made = LockRows()
     for frame in trouble():
         made.update(frame.report)
     return made
 
 
-def test_puts_the_worst_first(board: LockRows) -> None:
-    """Deadlocks, then the orphan, then by the time lost in waiting, then by path."""
-    assert paths(listed(board)) == [ORDERS, STOCK, IMPORT, QUIET, LONG]
+def test_puts_the_worst_first(live: LockRows) -> None:
+    """Deadlocks, then the orphan, then by total wait, then by path."""
+    assert paths(listed(live)) == [ORDERS, STOCK, IMPORT, QUIET, LONG]
 
 
-def test_trouble_comes_before_mere_waiting() -> None:
-    """A long queue that moves is less urgent than a short one that never will."""
+def test_problems_come_before_long_queues() -> None:
+    """A long queue that moves is less urgent than a short one that is stuck."""
     busy = lock("/locks/busy", *"abcdefghi")
-    board = LockRows()
+    live = LockRows()
     for report in reports((NOW, [*servers(), *deadlock(), *busy]), (NOW + 9_000, ())):
-        board.update(report)
+        live.update(report)
 
-    assert paths(listed(board)) == [ORDERS, STOCK, "/locks/busy"]
+    assert paths(listed(live)) == [ORDERS, STOCK, "/locks/busy"]
 
 
-def test_knows_the_state_of_each_lock(board: LockRows) -> None:
-    """What was found there in three letters; a question mark while it is only probable."""
-    codes = {path: board.rows[path].status.code for path in (ORDERS, IMPORT, QUIET)}
+def test_each_lock_has_a_status(live: LockRows) -> None:
+    """Three letters; a question mark while a problem is only probable."""
+    codes = {path: live.rows[path].status.code for path in (ORDERS, IMPORT, QUIET)}
 
     assert codes == {ORDERS: "DED?", IMPORT: "ORP", QUIET: "ok"}
 
 
-def test_makes_only_changed_rows_anew() -> None:
-    """A row is the same object for as long as nothing about its lock changed."""
+def test_only_changed_rows_are_made_again() -> None:
+    """A row is the same object while nothing about its lock changes."""
     first, second = reports((NOW, quiet()), (LATER, [released(QUIET, "api-1", LATER)]))
-    board = LockRows()
-    board.update(first)
-    before = dict(board.rows)
+    live = LockRows()
+    live.update(first)
+    before = dict(live.rows)
 
-    assert board.update(second) == {QUIET}
-    assert board.rows[LONG] is before[LONG]
-    assert board.rows[QUIET] is not before[QUIET]
+    assert live.update(second) == {QUIET}
+    assert live.rows[LONG] is before[LONG]
+    assert live.rows[QUIET] is not before[QUIET]
 
 
 def test_a_finding_changes_the_rows_of_its_locks() -> None:
-    """A deadlock that is over leaves its locks as they are, and yet they look different."""
+    """When a deadlock is over, its locks are ok although they did not change."""
     (then,) = reports((NOW, [*servers(), *deadlock()]))
-    board = LockRows()
-    board.update(then)
+    live = LockRows()
+    live.update(then)
     (now,) = reports((NOW, [*servers(), *lock(ORDERS, "ann", "bob", "cid"), *quiet()]))
 
-    board.update(now)
+    live.update(now)
 
-    assert board.rows[ORDERS].status.code == "ok"
+    assert live.rows[ORDERS].status.code == "ok"
 
 
-def test_goes_back_in_time_as_well() -> None:
-    """An earlier report gives the rows of then."""
+def test_an_earlier_report_gives_earlier_rows() -> None:
+    """The rows go back in time, too."""
     first, second = reports((NOW, quiet()), (LATER, [released(QUIET, "api-1", LATER)]))
-    board = LockRows()
-    board.update(second)
+    live = LockRows()
+    live.update(second)
 
-    board.update(first)
+    live.update(first)
 
-    assert board.rows[QUIET].waiting == 1
-
-
-def test_waiting_adds_up_without_news(board: LockRows) -> None:
-    """Two have waited for seventy seconds in orders."""
-    assert board.rows[ORDERS].blocked_ms(LATER) == 2 * 70_000
-    assert board.rows[ORDERS].blocked_ms(LATER + 1_000) == 2 * 71_000
+    assert live.rows[QUIET].waiting == 1
 
 
-def test_the_last_minute_goes_on_without_news(board: LockRows) -> None:
-    """Seconds that nobody told anything about have the queue that there is."""
-    assert board.rows[ORDERS].recent(LATER) == (2,) * 60
-    assert board.rows[QUIET].recent(LATER + 2_000) == (1,) * 58 + (0,) * 2
+def test_waiting_adds_up_without_changes(live: LockRows) -> None:
+    """Two clients have waited for seventy seconds in orders."""
+    assert live.rows[ORDERS].blocked_ms(LATER) == 2 * 70_000
+    assert live.rows[ORDERS].blocked_ms(LATER + 1_000) == 2 * 71_000
 
 
-def test_does_not_make_up_seconds_before_the_first_look() -> None:
+def test_the_last_minute_moves_on_without_changes(live: LockRows) -> None:
+    """Seconds without events have the current queue."""
+    assert live.rows[ORDERS].recent(LATER) == (2,) * 60
+    assert live.rows[QUIET].recent(LATER + 2_000) == (1,) * 58 + (0,) * 2
+
+
+def test_seconds_before_the_first_report_are_unknown() -> None:
     """Unknown is None."""
-    board = LockRows()
+    live = LockRows()
     for report in reports((NOW, quiet()), (NOW + 5_000, ())):
-        board.update(report)
+        live.update(report)
 
-    assert board.rows[QUIET].recent(NOW + 5_000) == (None,) * 54 + (1,) * 6
+    assert live.rows[QUIET].recent(NOW + 5_000) == (None,) * 54 + (1,) * 6
 
 
-def test_mourns_only_the_row_under_the_cursor() -> None:
-    """A lock that vanished stays as a row for some seconds, if somebody looks at it."""
+def test_the_row_of_a_deleted_lock_stays_under_the_cursor() -> None:
+    """For some seconds, and only there."""
     gone = [
         Gone(path=Text(f"{path}"), zxid=2_000_000, at=LATER)
         for path in (QUIET, join(QUIET, "x"), LONG)
     ]
     first, second, third = reports((NOW, quiet()), (LATER, gone), (LATER + GONE_SHOWN_MS, ()))
-    board = LockRows()
-    board.update(first)
-    board.kept = QUIET
+    live = LockRows()
+    live.update(first)
+    live.kept = QUIET
 
-    board.update(second)
+    live.update(second)
 
-    assert paths(listed(board)) == [QUIET]
-    assert board.rows[QUIET].gone_at == LATER
+    assert paths(listed(live)) == [QUIET]
+    assert live.rows[QUIET].gone_at == LATER
 
-    board.update(third)
+    live.update(third)
 
-    assert not board.rows
+    assert not live.rows
 
 
-def test_forgets_a_shadow_that_nobody_looks_at_any_more() -> None:
-    """The cursor has gone on: no shadow is left behind."""
+def test_the_row_of_a_deleted_lock_goes_when_the_cursor_moves() -> None:
+    """It is not left behind."""
     gone = [Gone(path=path, zxid=2_000_000, at=LATER) for path in (QUIET, join(QUIET, "x"))]
     first, second, third = reports((NOW, quiet()), (LATER, gone), (LATER + 100, ()))
-    board = LockRows()
-    board.update(first)
-    board.kept = QUIET
-    board.update(second)
-    board.kept = LONG
+    live = LockRows()
+    live.update(first)
+    live.kept = QUIET
+    live.update(second)
+    live.kept = LONG
 
-    board.update(third)
+    live.update(third)
 
-    assert list(board.rows) == [LONG]
+    assert list(live.rows) == [LONG]
 
 
 def single(path: str, owner: str) -> list[Node | Children]:
@@ -174,17 +174,17 @@ def single(path: str, owner: str) -> list[Node | Children]:
     ("watched", "waiting"),
     [({}, None), ({"bob": ("/single/lock",), "cid": ("/single/lock",)}, 2)],
 )
-def test_counts_watchers_as_waiters_where_there_are_no_others(
+def test_watchers_of_a_single_node_are_its_waiters(
     watched: dict[str, tuple[str, ...]], waiting: int | None
 ) -> None:
-    """Whoever watches a lock of a single node waits for it; without a watch table: unknown."""
+    """Without a watch table their number is unknown."""
     tables = [watches(ZK1, watched)] if watched else []
-    board = LockRows()
+    live = LockRows()
     (report,) = reports(
         (NOW, [own(), connections(ZK1, row("ann")), *tables, *single("/single/lock", "ann")])
     )
-    board.update(report)
-    singles = [one for one in board.rows.values() if one.lock.kind == "single"]
+    live.update(report)
+    singles = [one for one in live.rows.values() if one.lock.kind == "single"]
 
     assert [one.waiting for one in singles] == [waiting]
 
@@ -205,25 +205,25 @@ def test_counts_watchers_as_waiters_where_there_are_no_others(
         ("nothing:here", []),
     ],
 )
-def test_filters_by_fields(board: LockRows, text: str, passing: list[str]) -> None:
-    """A plain word looks at the path and at everybody's name; a field at itself."""
-    assert paths(listed(board, parsed(text))) == passing
+def test_filters_by_fields(live: LockRows, text: str, passing: list[str]) -> None:
+    """A plain word matches the path and all names; a field matches itself."""
+    assert paths(listed(live, parsed(text))) == passing
 
 
 def test_a_changed_row_is_tested_again() -> None:
-    """Whoever leaves takes the lock out of the filter by his name."""
+    """A client that leaves takes the lock out of the filter by its name."""
     first, second = reports((NOW, quiet()), (LATER, [released(QUIET, "api-1", LATER)]))
-    board, wanted = LockRows(), parsed("api-1")
-    board.update(first)
-    before = paths(listed(board, wanted))
-    board.update(second)
+    live, wanted = LockRows(), parsed("api-1")
+    live.update(first)
+    before = paths(listed(live, wanted))
+    live.update(second)
 
-    assert (before, listed(board, wanted)) == ([QUIET], [])
+    assert (before, listed(live, wanted)) == ([QUIET], [])
 
 
 @given(steps=st.lists(st.sampled_from(["ann", "bob", "cid", "api-1", "rep-1"]), unique=True))
-def test_a_fold_gives_what_a_new_board_would(steps: list[str]) -> None:
-    """Whatever happened on the way, the rows are those of the last report."""
+def test_rows_are_the_same_whatever_was_shown_before(steps: list[str]) -> None:
+    """They depend on the last report alone."""
     places = {"ann": (ORDERS, 0), "bob": (ORDERS, 1), "cid": (ORDERS, 2), "api-1": (QUIET, 0)}
     moments: list[tuple[int, object]] = [(NOW, [*servers(), *deadlock(), *quiet()])]
     for number, name in enumerate(steps, start=1):
@@ -238,6 +238,6 @@ def test_a_fold_gives_what_a_new_board_would(steps: list[str]) -> None:
     assert shapes(told) == shapes(fresh)
 
 
-def shapes(board: LockRows) -> list[tuple[object, ...]]:
+def shapes(live: LockRows) -> list[tuple[object, ...]]:
     """What is known of each row, in the usual order."""
-    return [(row.lock, row.history, row.status, row.waiting) for row in listed(board)]
+    return [(row.lock, row.history, row.status, row.waiting) for row in listed(live)]

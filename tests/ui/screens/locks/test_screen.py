@@ -1,4 +1,4 @@
-"""Screen 1 as a user sees it: all locks, what is wrong, and what it says when there is nothing."""
+"""Screen 1 as a user sees it: locks, problems, and its text when there are none."""
 
 import pytest
 from model.builders import NOW, lock
@@ -18,7 +18,7 @@ MANY = frames(
 )
 
 
-async def test_shows_what_is_wrong_and_all_locks() -> None:
+async def test_shows_problems_and_all_locks() -> None:
     """Alert, sentence, the table with the worst first, root blockers, events, health."""
     text = await screen(*FILM)
     order = [text.index(f" {path}  ") for path in (ORDERS, STOCK, IMPORT, QUIET)]
@@ -29,7 +29,7 @@ async def test_shows_what_is_wrong_and_all_locks() -> None:
     assert all(one in text for one in ("WHO IS BLOCKING", "ann + bob", "EVENTS", "HEALTH"))
 
 
-async def test_a_small_terminal_shows_what_counts() -> None:
+async def test_a_small_terminal_shows_the_most_important() -> None:
     """The alert, its sentence, and five columns."""
     lines = (await screen(*FILM, size=SMALL)).splitlines()
 
@@ -62,10 +62,10 @@ async def test_a_changed_lock_changes_its_row() -> None:
         assert "X api-2" in after
 
 
-async def test_rows_do_not_change_places_under_the_users_hands(
+async def test_rows_keep_their_places_right_after_a_key(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Right after a key the order stays, however old it is, and comes a moment later."""
+    """They are put in order a moment later."""
     monkeypatch.setattr("zktop.ui.screens.common.live_rows.BETWEEN_S", 0.0)
     film = frames((NOW, quiet()), (NOW + 1_000, lock("/locks/worse", "a", *"bcdefgh")))
     app = app_of(film[0])
@@ -83,8 +83,8 @@ async def test_rows_do_not_change_places_under_the_users_hands(
         assert chosen(app) == QUIET
 
 
-async def test_a_vanished_lock_under_the_cursor_stays_as_a_shadow() -> None:
-    """Whoever looks at it sees what became of it."""
+async def test_a_deleted_lock_under_the_cursor_stays_for_a_moment() -> None:
+    """The user sees what happened to it."""
     gone = [Gone(path=path, zxid=2_000_000, at=LATER) for path in (join(QUIET, "x"), QUIET)]
     film = frames((NOW, quiet()), (LATER, gone))
     app = app_of(film[0])
@@ -98,8 +98,8 @@ async def test_a_vanished_lock_under_the_cursor_stays_as_a_shadow() -> None:
         assert "deleted: the lock's nodes, or its root, are gone" in text
 
 
-async def test_says_that_nothing_is_wrong_as_far_as_can_be_seen() -> None:
-    """Blind spots are named in the same line."""
+async def test_says_that_there_are_no_problems() -> None:
+    """Checks without data are counted in the same line."""
     assert "No problems found" in await screen(*frames((NOW, quiet())))
 
 
@@ -111,7 +111,7 @@ async def test_says_that_nothing_is_wrong_as_far_as_can_be_seen() -> None:
         (Status("failed", "Nobody answers at zk1:2181."), "Nobody answers at zk1:2181."),
     ],
 )
-async def test_says_what_it_is_doing_before_the_first_picture(status: Status, said: str) -> None:
+async def test_says_what_it_is_doing_before_the_first_report(status: Status, said: str) -> None:
     """Never an empty screen."""
     text = await screen(status)
 
@@ -119,8 +119,8 @@ async def test_says_what_it_is_doing_before_the_first_picture(status: Status, sa
     assert "ST   LOCK" not in text
 
 
-async def test_the_table_comes_when_the_first_picture_does() -> None:
-    """And has the keys."""
+async def test_the_table_comes_with_the_first_report() -> None:
+    """And has the focus."""
     app = app_of(Status("reading", "Connected."))
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
@@ -132,15 +132,15 @@ async def test_the_table_comes_when_the_first_picture_does() -> None:
 
 
 async def test_an_ensemble_without_locks_says_where_it_looked() -> None:
-    """And that it goes on looking."""
+    """And that new locks will appear."""
     text = await screen(*frames((NOW, ())))
 
     assert "No locks found" in text
     assert "--root" in text
 
 
-async def test_a_lost_connection_leaves_the_picture_and_says_that_it_is_of_the_past() -> None:
-    """Nothing is claimed of the present."""
+async def test_a_lost_connection_leaves_the_last_report() -> None:
+    """It says nothing about the present."""
     (frame,) = frames((NOW, quiet()))
     text = await screen(frame, Status("lost", "The connection was lost 12s ago."))
 
@@ -161,7 +161,7 @@ async def test_an_ascii_terminal_sees_blocks_as_signs() -> None:
 
 
 async def test_a_pause_holds_the_table() -> None:
-    """What comes meanwhile is shown when the pause is over."""
+    """Changes are shown when the pause is over."""
     first, second = frames((NOW, quiet()), (LATER, [released(QUIET, "api-1", LATER)]))
     app = app_of(first)
     async with app.run_test(size=WIDE) as pilot:

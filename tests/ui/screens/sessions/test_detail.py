@@ -1,4 +1,4 @@
-"""What is told of a session's earlier lives, and of the one that wakes up too late."""
+"""Earlier sessions of the same name, and what happens when a session dies or wakes up late."""
 
 from collections.abc import Iterable
 
@@ -21,12 +21,12 @@ OLD, NEW = session_text(session("old")), session_text(session("new"))
 
 
 def named(name: str, facts: Iterable[AnyFact]) -> list[AnyFact]:
-    """The same places, all of whose clients call themselves so."""
+    """The same nodes, all with this label."""
     return [replace(one, data=name.encode()) if isinstance(one, Node) else one for one in facts]
 
 
 def restarted(*tables: AnyFact) -> Report:
-    """A process that holds a lock was started again, and waits for itself."""
+    """A process that holds a lock was restarted, and waits for its own earlier session."""
     facts = named("report-3", lock(BILLING, "old", "new"))
     return frames((NOW, [own(), *facts, *tables]))[-1].report
 
@@ -38,49 +38,49 @@ def row_in(report: Report, name: str) -> SessionRow:
     return rows.rows[session(name)]
 
 
-def told(report: Report, name: str, *past: Event) -> list[str]:
-    """What is said of others of its name."""
+def namesakes(report: Report, name: str, *past: Event) -> list[str]:
+    """What is said of other sessions of its name."""
     return [says for says, _, _ in earlier(row_in(report, name), past)]
 
 
-def test_a_process_that_was_started_again_waits_for_its_own_earlier_session() -> None:
-    """Which has no connection any more, and keeps its place until it expires."""
+def test_a_restarted_process_waits_for_its_own_earlier_session() -> None:
+    """Which has no connection, and keeps its lock until it expires."""
     tables = connections(ZK1, row("new")), expiry(ZK1, {"old": 9_000, "new": 9_000})
     report = restarted(*tables)
 
-    (says,) = told(report, "new")
+    (says,) = namesakes(report, "new")
 
     assert says.startswith(f"earlier: {OLD} holds {BILLING}, not connected;")
     assert "its request ends in 9.0s" in says
-    assert told(report, "old") == [f"1 other live session {SAME_NAME}"]
+    assert namesakes(report, "old") == [f"1 other live session {SAME_NAME}"]
 
 
-def test_whether_the_earlier_one_is_gone_may_be_unknown() -> None:
-    """Without tables nobody can tell the earlier life from somebody else of that name."""
-    (says,) = told(restarted(), "new")
+def test_the_connection_of_an_earlier_session_may_be_unknown() -> None:
+    """Without server tables it may be another live client of that name."""
+    (says,) = namesakes(restarted(), "new")
 
     assert says == f"earlier: {OLD} holds {BILLING}; connection unknown"
 
 
-def test_who_came_later_is_called_so() -> None:
+def test_a_later_session_is_called_later() -> None:
     """Seen from the session that was there first."""
-    (says,) = told(restarted(), "old")
+    (says,) = namesakes(restarted(), "old")
 
     assert says.startswith(f"later: {NEW} waits for {BILLING};")
 
 
-def test_others_of_that_name_that_are_connected_are_only_counted() -> None:
-    """Ten workers of one name are no earlier lives of each other."""
+def test_connected_sessions_of_that_name_are_only_counted() -> None:
+    """Ten workers of one name are ten live sessions."""
     names = [f"worker-{number}" for number in range(10)]
     facts = named("worker", lock(BILLING, *names))
     tables = connections(ZK1, *map(row, names))
     report = frames((NOW, [own(), *facts, tables]))[-1].report
 
-    assert told(report, "worker-3") == [f"9 other live sessions {SAME_NAME}"]
+    assert namesakes(report, "worker-3") == [f"9 other live sessions {SAME_NAME}"]
 
 
 def ended(name: str, owner: str, **more: Elapsed) -> Event:
-    """The end of a session that had a place in the lock."""
+    """The event of a session that expired."""
     return Event(
         at=NOW - 5_000,
         event="expired",
@@ -99,35 +99,35 @@ def ended(name: str, owner: str, **more: Elapsed) -> Event:
         ({"waited": Elapsed(48_000, "exact")}, f"it waited for {BILLING}"),
     ],
 )
-def test_an_earlier_life_that_expired_is_remembered(more: dict[str, Elapsed], what: str) -> None:
-    """When that was, and what became free with it."""
+def test_an_expired_session_of_that_name_is_described(more: dict[str, Elapsed], what: str) -> None:
+    """When it expired, and which locks it had."""
     report = frames((NOW, [own(), *named("report-3", lock(BILLING, "new"))]))[-1].report
 
-    says = told(report, "new", ended("old", "report-3", **more), ended("older", "report-3"))
+    says = namesakes(report, "new", ended("old", "report-3", **more), ended("older", "report-3"))
 
     assert says == [f"earlier: {OLD} expired at 00:16:35; {what}"]
 
 
-def test_the_end_of_somebody_else_is_none_of_its_business() -> None:
-    """Another name, or its own session."""
+def test_other_expired_sessions_are_not_mentioned() -> None:
+    """Neither those of other names, nor the session itself."""
     report = frames((NOW, [own(), *named("report-3", lock(BILLING, "new"))]))[-1].report
 
-    assert told(report, "new", ended("old", "report-4"), ended("new", "report-3")) == []
+    assert namesakes(report, "new", ended("old", "report-4"), ended("new", "report-3")) == []
 
 
 def late(report: Report, name: str) -> str:
-    """What a session believes when it wakes up too late."""
+    """What a session believes when it wakes up late."""
     return " ".join(says for _, says in if_it_wakes_late(row_in(report, name)))
 
 
 def silent(*facts: AnyFact) -> Report:
-    """A holder that has not been heard of for most of its timeout."""
+    """A holder that was silent for most of its timeout."""
     tables = connections(ZK1, row("ann", 8_000), row("bob", 100))
     return frames((NOW, [own(), *facts, tables]))[-1].report
 
 
-def test_a_holder_that_wakes_too_late_believes_that_it_holds() -> None:
-    """Beside the next one, whose number is the higher one."""
+def test_a_holder_that_wakes_up_late_believes_that_it_holds() -> None:
+    """Besides the next holder, which has the higher number."""
     says = late(silent(*lock(BILLING, "ann", "bob")), "ann")
 
     assert says == (
@@ -136,22 +136,22 @@ def test_a_holder_that_wakes_too_late_believes_that_it_holds() -> None:
     )
 
 
-def test_so_of_all_its_locks() -> None:
-    """One is explained, the others are counted; nobody is known who comes next."""
+def test_further_locks_are_counted() -> None:
+    """The first one is explained; its next holder may be unknown."""
     says = late(silent(*lock(BILLING, "ann"), *lock("/locks/cart", "ann", czxid=200)), "ann")
 
     assert "holds the lock, but another client may hold it." in says
     assert says.endswith("The same for 1 more lock.")
 
 
-def test_who_is_heard_of_is_not_late() -> None:
-    """Nothing is said of bob, nor of who holds nothing."""
+def test_a_session_with_contact_is_not_late() -> None:
+    """Nor is a session without locks."""
     assert late(silent(*lock(BILLING, "bob", "ann")), "bob") == ""
     assert late(silent(*lock(BILLING, "bob", "ann")), "ann") == ""
 
 
-async def test_it_is_on_the_screen_of_the_sessions() -> None:
-    """Of the session under the cursor."""
+async def test_the_screen_describes_the_session_under_the_cursor() -> None:
+    """With what it believes, and its earlier session."""
     tables = connections(ZK1, row("new")), expiry(ZK1, {"old": 9_000, "new": 9_000})
     facts = named("report-3", lock(BILLING, "old", "new"))
     app = app_of(*frames((NOW, [own(), *facts, *tables])), page="sessions")
@@ -165,7 +165,7 @@ async def test_it_is_on_the_screen_of_the_sessions() -> None:
 
 
 def holder_of(count: int, *waited: int) -> SessionRow:
-    """Ann holds so many locks; somebody waits for those of these numbers."""
+    """Ann holds many locks; a client waits for those of these numbers."""
     facts = [
         fact
         for number in range(count)
@@ -175,7 +175,7 @@ def holder_of(count: int, *waited: int) -> SessionRow:
 
 
 def test_locks_that_others_wait_for_come_first() -> None:
-    """Of twenty that die with their session those count that somebody wants."""
+    """Locks without waiters are only counted."""
     says = list(if_it_dies(holder_of(20, 3, 17)))
 
     assert says == [
@@ -185,8 +185,8 @@ def test_locks_that_others_wait_for_come_first() -> None:
     ]
 
 
-def test_few_locks_are_all_told() -> None:
-    """Each by its name."""
+def test_few_locks_are_all_listed() -> None:
+    """Each by its path."""
     says = [text for _, text in if_it_dies(holder_of(3, 1))]
 
     assert says == [
@@ -196,8 +196,8 @@ def test_few_locks_are_all_told() -> None:
     ]
 
 
-def test_very_many_are_counted() -> None:
-    """A session may hold a thousand locks, and somebody wait for each."""
+def test_many_locks_are_counted() -> None:
+    """Also if each has a waiter."""
     *_, (_, last) = if_it_dies(holder_of(10, *range(10)))
 
     assert last == "and 4 more locks"

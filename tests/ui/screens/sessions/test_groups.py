@@ -1,4 +1,4 @@
-"""Many sessions that are called alike are one line, until one of them is in danger."""
+"""Many sessions with similar names are one line, until one of them is at risk."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -19,19 +19,19 @@ from zktop.ui.screens.sessions.table import SessionTable
 from zktop.ui.state import Selection
 from zktop.ui.widgets.table import RowGroup
 
-FLEET = tuple(f"web-{number}" for number in range(30))
+WEB = tuple(f"web-{number}" for number in range(30))
 
 
-def one_in_danger(silent: str = "web-7") -> list[Frame]:
-    """Thirty servers hold a lock each; one of them is silent, and somebody else is there too."""
-    facts = [fact for name in FLEET for fact in lock(f"/locks/{name}", name)]
-    rows = [row(name, 9_000 if name == silent else 100) for name in (*FLEET, "db")]
+def one_at_risk(silent: str = "web-7") -> list[Frame]:
+    """Thirty sessions hold a lock each, one of them is silent; there is one of another name."""
+    facts = [fact for name in WEB for fact in lock(f"/locks/{name}", name)]
+    rows = [row(name, 9_000 if name == silent else 100) for name in (*WEB, "db")]
     tables = (own(), figures(ZK1), connections(ZK1, *rows))
     return frames((NOW, [*facts, *lock("/locks/db", "db"), *tables]))
 
 
 class Plain(NamedTuple):
-    """As much of a row as decides about its place."""
+    """As much of a row as its group depends on."""
 
     key: int
     group: str
@@ -90,7 +90,7 @@ def test_each_row_is_listed_once(
 
 def test_a_group_has_many_rows() -> None:
     """A few sessions with similar names are better seen one by one."""
-    few, many = plain(*FLEET[: MIN_GROUP - 1]), plain(*FLEET[:MIN_GROUP])
+    few, many = plain(*WEB[: MIN_GROUP - 1]), plain(*WEB[:MIN_GROUP])
 
     assert grouped(few, (), ()) == sorted(few)
     (group,) = grouped(many, (), ())
@@ -101,14 +101,14 @@ def test_a_group_has_many_rows() -> None:
 def test_rows_at_risk_come_first_and_single_ones_last() -> None:
     """In between come the groups."""
     bad, alone = plain("web-99", is_quiet=False), plain("db")
-    lines = grouped([*alone, *plain(*FLEET), *bad], (), ())
+    lines = grouped([*alone, *plain(*WEB), *bad], (), ())
 
     assert [lines[0], lines[-1]] == [*bad, *alone]
     assert len(lines) == 3
 
 
 async def opened(pilot: Pilot[int], *keys: str) -> list[str]:
-    """What is on the screen after these keys."""
+    """The lines on the screen after these keys."""
     await settled(pilot)
     await pilot.press(*keys)
     return await settled(pilot)
@@ -116,12 +116,12 @@ async def opened(pilot: Pilot[int], *keys: str) -> list[str]:
 
 def app() -> Zktop:
     """The page of sessions."""
-    return app_of(*one_in_danger(), page="sessions")
+    return app_of(*one_at_risk(), page="sessions")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
-async def test_who_is_silent_is_seen_above_the_others(size: tuple[int, int]) -> None:
-    """And all others of its name are one line."""
+async def test_a_silent_session_is_above_its_group(size: tuple[int, int]) -> None:
+    """All others of its name are one line."""
     async with app().run_test(size=size) as pilot:
         text = "\n".join(await opened(pilot))
 
@@ -130,7 +130,7 @@ async def test_who_is_silent_is_seen_above_the_others(size: tuple[int, int]) -> 
         assert "web-8" not in text
 
 
-async def test_enter_unfolds_a_fleet_and_folds_it_again() -> None:
+async def test_enter_opens_a_group_and_closes_it() -> None:
     """The cursor stays on its line."""
     async with app().run_test(size=(120, 50)) as pilot:
         unfolded = "\n".join(await opened(pilot, "down", "enter"))
@@ -142,8 +142,8 @@ async def test_enter_unfolds_a_fleet_and_folds_it_again() -> None:
         assert "GROUP web-*  29 sessions with similar names" in folded
 
 
-async def test_f_unfolds_them_all() -> None:
-    """And folds them again."""
+async def test_f_opens_all_groups() -> None:
+    """And closes them again."""
     async with app().run_test(size=(120, 60)) as pilot:
         every = "\n".join(await opened(pilot, "f"))
         folded = "\n".join(await opened(pilot, "f"))
@@ -153,13 +153,13 @@ async def test_f_unfolds_them_all() -> None:
 
 
 @pytest.mark.parametrize("keys", [("o",), ("slash", *"web", "enter")])
-async def test_who_sorts_or_seeks_sees_each_of_them(keys: tuple[str, ...]) -> None:
-    """A fleet has no place in an order."""
+async def test_a_filter_or_an_order_lists_each_session(keys: tuple[str, ...]) -> None:
+    """A group has no place in an order."""
     async with app().run_test(size=(120, 60)) as pilot:
         assert not any("web-*" in line for line in await opened(pilot, *keys))
 
 
-async def test_who_is_led_to_a_session_finds_it_outside_its_fleet() -> None:
+async def test_a_selected_session_is_listed_outside_its_group() -> None:
     """As from the line of a lock, or from the palette."""
     ui = app()
     async with ui.run_test(size=(120, 36)) as pilot:
@@ -173,8 +173,8 @@ async def test_who_is_led_to_a_session_finds_it_outside_its_fleet() -> None:
         assert "28  ▸ web-*" in text
 
 
-async def test_a_fleet_is_copied_as_text() -> None:
-    """What is told of it."""
+async def test_a_group_is_copied_as_text() -> None:
+    """The text that describes it."""
     ui = app()
     async with ui.run_test(size=(120, 36)) as pilot:
         await opened(pilot, "down", "y")

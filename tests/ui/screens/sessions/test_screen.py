@@ -1,4 +1,4 @@
-"""Screen 4: who is in danger, and what hangs on a session."""
+"""Screen 4: servers, sessions and their risks."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -37,16 +37,16 @@ AT = NOW + 1_000_000
 STORY = "X x: A B C ; Y x: B D"
 
 
-def told(*more: AnyFact) -> list[Frame]:
-    """Give two looks at three who queue for X, the second of whom holds Y."""
+def reports_of(*more: AnyFact) -> list[Frame]:
+    """Two reports: three sessions queue for X, the second of them holds Y."""
     known = [*facts(STORY, at=AT), own(at=AT), *more]
     return frames((AT, known), (AT + 3_000, []))
 
 
-def seen() -> list[Frame]:
-    """Give them with the tables of a server: A is silent, and somebody has no lock."""
+def with_tables() -> list[Frame]:
+    """The same with the tables of a server: A is silent, and one session has no lock."""
     rows = [row("A", 8_000), row("B", 100), row("C", 100), row("D", 100), row("idle", 100)]
-    return told(
+    return reports_of(
         figures(ZK1, watches=4),
         connections(ZK1, *rows, at=AT),
         watches(ZK1, {"B": ("/config",)}, at=AT),
@@ -56,10 +56,10 @@ def seen() -> list[Frame]:
 
 @asynccontextmanager
 async def shown(
-    told: list[Frame], size: tuple[int, int] = (120, 40)
+    film: list[Frame], size: tuple[int, int] = (120, 40)
 ) -> AsyncIterator[tuple[Zktop, Pilot[int]]]:
-    """Show the page of the sessions."""
-    app = app_of(*told, page="sessions")
+    """Show the sessions screen."""
+    app = app_of(*film, page="sessions")
     async with app.run_test(size=size) as pilot:
         await settled(pilot)
         yield app, pilot
@@ -68,7 +68,7 @@ async def shown(
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
 async def test_the_silent_holder_comes_first(size: tuple[int, int]) -> None:
     """HIGH, with how long it was silent, at every size."""
-    async with shown(seen(), size) as (_, pilot):
+    async with shown(with_tables(), size) as (_, pilot):
         screen = await settled(pilot)
 
         at = next(n for n, line in enumerate(screen) if line.startswith("RISK"))
@@ -78,25 +78,25 @@ async def test_the_silent_holder_comes_first(size: tuple[int, int]) -> None:
 
 
 async def test_what_happens_if_it_dies() -> None:
-    """Who gets the lock, and everybody who waits behind, also through another lock."""
-    async with shown(seen()) as (_, pilot):
+    """Who gets the lock, and who waits behind it, also through another lock."""
+    async with shown(with_tables()) as (_, pilot):
         screen = "\n".join(await settled(pilot))
 
         assert "/locks/x goes to B" in screen
         assert "Blast radius: 3 sessions behind its 1 lock: B, C and D." in screen
 
 
-async def test_a_server_tells_of_itself() -> None:
-    """What it did not tell is a question mark."""
-    async with shown(seen()) as (_, pilot):
+async def test_a_server_has_a_row() -> None:
+    """Unknown values are question marks."""
+    async with shown(with_tables()) as (_, pilot):
         screen = await settled(pilot)
 
         assert any("zk1:2181" in line and "LEADER" in line and "1/4" in line for line in screen)
 
 
-async def test_without_tables_it_says_what_is_lost() -> None:
-    """And shows what the znodes tell."""
-    async with shown(told()) as (_, pilot):
+async def test_without_tables_it_says_what_is_unknown() -> None:
+    """And shows what znodes say."""
+    async with shown(reports_of()) as (_, pilot):
         screen = "\n".join(await settled(pilot))
 
         assert "NO SERVER TABLES" in screen
@@ -107,7 +107,7 @@ async def test_without_tables_it_says_what_is_lost() -> None:
 async def test_a_server_that_is_down_says_since_when_and_why() -> None:
     """In place of its mode and its note, in red."""
     down = replace(out(ZK1, "down"), since=AT - 9_000, at=AT + 2_000)
-    async with shown(told(down), (160, 40)) as (_, pilot):
+    async with shown(reports_of(down), (160, 40)) as (_, pilot):
         screen = await settled(pilot)
 
         (row_of,) = (line for line in screen if line.startswith("zk1:2181"))
@@ -116,9 +116,9 @@ async def test_a_server_that_is_down_says_since_when_and_why() -> None:
 
 
 async def test_a_member_that_was_never_reached_is_not_called_down() -> None:
-    """Its address may mean nothing here."""
+    """Its address may not resolve on this host."""
     far = replace(out(ZK1, "unreached", "no such host name"), at=AT)
-    async with shown(told(far), (200, 40)) as (_, pilot):
+    async with shown(reports_of(far), (200, 40)) as (_, pilot):
         screen = await settled(pilot)
 
         (row_of,) = (line for line in screen if line.startswith("zk1:2181"))
@@ -127,18 +127,18 @@ async def test_a_member_that_was_never_reached_is_not_called_down() -> None:
 
 
 async def test_a_locked_down_server_says_what_to_add_to_its_configuration() -> None:
-    """On any terminal: the column of notes is there on wide ones alone."""
+    """On any terminal: the column of notes needs a wide one."""
     why = "mntr is not in this server's 4lw.commands.whitelist"
     locked = Server(server=ZK1, channel="4lw", why=Text(why), state="up", at=AT, zxid=0)
     tables = no_connections(ZK1, why, AT), no_watches(ZK1, why, AT)
-    async with shown(told(locked, *tables), (100, 30)) as (_, pilot):
+    async with shown(reports_of(locked, *tables), (100, 30)) as (_, pilot):
         screen = "\n".join(await settled(pilot))
 
         assert "Add to zoo.cfg:\n   4lw.commands.whitelist=srvr,mntr," in screen
 
 
-async def test_nothing_was_read_yet() -> None:
-    """The page says what is tried; no key is a mishap."""
+async def test_no_key_fails_before_the_first_report() -> None:
+    """The screen says what it waits for."""
     async with shown([]) as (_, pilot):
         for key in ("enter", "o", "O", "f", "y", "up", "down"):
             await pilot.press(key)
@@ -147,9 +147,9 @@ async def test_nothing_was_read_yet() -> None:
         assert "[4 Sessions]" in screen[1]
 
 
-async def test_f_lists_those_without_a_lock() -> None:
-    """They are folded at first, and counted."""
-    async with shown(seen()) as (_, pilot):
+async def test_f_lists_sessions_without_locks() -> None:
+    """They are only counted at first."""
+    async with shown(with_tables()) as (_, pilot):
         folded = "\n".join(await settled(pilot))
         await pilot.press("f")
         listed = "\n".join(await settled(pilot))
@@ -159,8 +159,8 @@ async def test_f_lists_those_without_a_lock() -> None:
 
 
 async def test_o_and_O_sort() -> None:  # noqa: N802  the key has a capital letter
-    """By the next column, and the other way around."""
-    async with shown(seen()) as (_, pilot):
+    """By the next column, and in reverse."""
+    async with shown(with_tables()) as (_, pilot):
         await pilot.press("o", "o", "o")
         sorted_once = _names(await settled(pilot))
         await pilot.press("O")
@@ -170,9 +170,9 @@ async def test_o_and_O_sort() -> None:  # noqa: N802  the key has a capital lett
         assert turned == ["D", "C", "B", "A"]
 
 
-async def test_a_filter_leaves_out() -> None:
-    """Every word of the table can be asked for."""
-    async with shown(seen()) as (app, pilot):
+async def test_a_filter_leaves_out_sessions() -> None:
+    """Every field can be matched."""
+    async with shown(with_tables()) as (app, pilot):
         app.set_filter("risk:high")
         await pilot.press("f")
         screen = await settled(pilot)
@@ -181,8 +181,8 @@ async def test_a_filter_leaves_out() -> None:
 
 
 async def test_enter_opens_the_lock() -> None:
-    """At the place of the session there."""
-    async with shown(seen()) as (app, pilot):
+    """With the node of the session there."""
+    async with shown(with_tables()) as (app, pilot):
         await pilot.press("enter")
         await settled(pilot)
 
@@ -191,9 +191,9 @@ async def test_enter_opens_the_lock() -> None:
         assert (app.subject.path, app.subject.session) == ("/locks/x", session("A"))
 
 
-async def test_down_tells_of_the_next_one() -> None:
+async def test_down_describes_the_next_session() -> None:
     """The lower half follows the cursor."""
-    async with shown(seen()) as (app, pilot):
+    async with shown(with_tables()) as (app, pilot):
         await pilot.press("down")
         screen = "\n".join(await settled(pilot))
 
@@ -202,23 +202,23 @@ async def test_down_tells_of_the_next_one() -> None:
         assert "SELECTED " + app.page.copied().split()[1] in screen
 
 
-async def test_every_way_to_it_leads_to_the_session() -> None:
-    """The first time and later; who moves on there stays where he is."""
-    async with shown(seen()) as (app, pilot):
-        told = []
+async def test_the_cursor_follows_the_selection_of_other_screens() -> None:
+    """Until the user moves it."""
+    async with shown(with_tables()) as (app, pilot):
+        chosen = []
         for name in ("C", "B"):
             app.turn_to("sessions", Selection(session=session(name)))
             await settled(pilot)
-            told.append(app.page.copied().split()[2])
+            chosen.append(app.page.copied().split()[2])
         await pilot.press("down")
         await settled(pilot)
-        told.append(app.page.copied().split()[2])
+        chosen.append(app.page.copied().split()[2])
         app.draw()
         await settled(pilot)
-        told.append(app.page.copied().split()[2])
+        chosen.append(app.page.copied().split()[2])
 
-    assert told[:2] == ["C", "B"]
-    assert told[2] == told[3] != "B"
+    assert chosen[:2] == ["C", "B"]
+    assert chosen[2] == chosen[3] != "B"
 
 
 @pytest.mark.parametrize(
@@ -230,41 +230,41 @@ async def test_every_way_to_it_leads_to_the_session() -> None:
     ],
 )
 def test_a_silent_session_is_compared_with_its_host(others: tuple[int, int], said: str) -> None:
-    """Whether it is the process or the host makes the difference."""
+    """A silent host is another problem than a silent process."""
     rows = [row(name, quiet) for name, quiet in zip("ABC", (8_000, *others), strict=True)]
     far = replace(row("D", 100), client=Text("10.0.0.12:7"))
-    ensemble = told(connections(ZK1, *rows, far, at=AT))[-1].report.ensemble
+    ensemble = reports_of(connections(ZK1, *rows, far, at=AT))[-1].report.ensemble
 
     assert said in of_host(ensemble, session("A"))
     assert of_host(ensemble, session("D")) == ""
     assert of_host(ensemble, session("nobody")) == ""
 
 
-def test_a_session_that_is_heard_of_has_others_beside_it() -> None:
-    """They are counted, and those that are silent."""
+def test_a_session_with_contact_has_others_on_its_host() -> None:
+    """They are counted, and the silent ones among them."""
     rows = [row("A", 100), row("B", 8_000), row("C", 100)]
-    ensemble = told(connections(ZK1, *rows, at=AT))[-1].report.ensemble
+    ensemble = reports_of(connections(ZK1, *rows, at=AT))[-1].report.ensemble
 
     assert of_host(ensemble, session("A")) == "10.0.0.1 has 2 other sessions, 1 silent"
     assert of_host(ensemble, session("B")).endswith("a problem of this process, not of the host")
 
 
 def test_behind_means_also_through_other_locks() -> None:
-    """D waits for Y, which B holds, who waits for X."""
-    report = seen()[-1].report
-    roster = SessionDirectory()
-    roster.update(report)
+    """D waits for Y, which B holds, and B waits for X."""
+    report = with_tables()[-1].report
+    directory = SessionDirectory()
+    directory.update(report)
 
-    behind, is_all = behind_it(report, roster, session("A"))
+    behind, is_all = behind_it(report, directory, session("A"))
 
-    assert ([roster.name(one) for one in behind], is_all) == (["B", "C", "D"], True)
+    assert ([directory.name(one) for one in behind], is_all) == (["B", "C", "D"], True)
 
 
-def test_the_roster_follows_what_changes() -> None:
-    """The same as one that begins anew, in either direction of time."""
-    told = [*seen(), *frames((AT, facts("X x: A C", at=AT)))]
+def test_the_directory_follows_changes() -> None:
+    """It is the same as a new one, forwards and backwards in time."""
+    film = [*with_tables(), *frames((AT, facts("X x: A C", at=AT)))]
     follower = SessionDirectory()
-    for frame in (*told, *reversed(told)):
+    for frame in (*film, *reversed(film)):
         follower.update(frame.report)
         fresh = SessionDirectory()
         fresh.update(frame.report)
@@ -273,13 +273,13 @@ def test_the_roster_follows_what_changes() -> None:
 
 
 def test_a_session_in_no_table_has_no_connection() -> None:
-    """All tables are there, read after its node was made, and it is in none of them."""
-    report = told(connections(ZK1, row("B"), row("C"), row("D"), at=AT))[-1].report
-    roster = SessionDirectory()
-    roster.update(report)
+    """All tables were read after its node was created, and it is in none."""
+    report = reports_of(connections(ZK1, row("B"), row("C"), row("D"), at=AT))[-1].report
+    directory = SessionDirectory()
+    directory.update(report)
 
-    risks = SessionRisks(roster)
-    risks.update(report, roster.locks)
+    risks = SessionRisks(directory)
+    risks.update(report, directory.locks)
     risk = risks.of(session("A"))
 
     assert risk.level == "HIGH"
@@ -299,7 +299,7 @@ def test_silence_is_more_than_a_colour(silent: int, timeout: int, ink: str) -> N
 
 
 def test_a_strip_has_a_mark_for_each_contact() -> None:
-    """And one for when its library gives up, and one for the end."""
+    """And marks for when the library gives up, and for the expiry."""
     drawn = [text_of(one) for one in strip([AT - 9_000, AT - 4_000], AT, 12_000, None, 60)]
 
     assert drawn[0].count("p") == 2
@@ -313,14 +313,14 @@ def _names(screen: list[str]) -> list[str]:
     return [words[2] for words in rows if words and words[0] in ("HIGH", "MED", "LOW")]
 
 
-def _known(roster: SessionDirectory) -> dict[int, tuple[set[str], set[str]]]:
-    return {one: (set(p.holds), set(p.waits)) for one, p in roster.locks.items()}
+def _known(directory: SessionDirectory) -> dict[int, tuple[set[str], set[str]]]:
+    return {one: (set(p.holds), set(p.waits)) for one, p in directory.locks.items()}
 
 
 async def test_a_wide_terminal_counts_packets() -> None:
     """As the servers do, since the session connected; o sorts by them."""
     rows = [row("A", 100, received=40, sent=41), row("B", 100, received=12_000, sent=7)]
-    async with shown(told(connections(ZK1, *rows, at=AT)), (200, 60)) as (_, pilot):
+    async with shown(reports_of(connections(ZK1, *rows, at=AT)), (200, 60)) as (_, pilot):
         screen = await settled(pilot)
         heads = next(one for one in screen if one.startswith("RISK")).split()
         second = next(one for one in screen if " B " in one and "10.0.0.1" in one).split()

@@ -16,34 +16,34 @@ TITLES: dict[str, tuple[str, Ink]] = {
 }
 
 
-def empty_state(moment: ViewState, width: int) -> list[Line]:
+def empty_state(state: ViewState, width: int) -> list[Line]:
     """Return the text for an empty table."""
-    if moment.frame is None:
-        return _before(moment, width)
-    report = moment.frame.report
-    if moment.filter and report.paths:
-        return _filtered(moment, report, width)
-    return _without_locks(moment, report, width)
+    if state.frame is None:
+        return _before(state, width)
+    report = state.frame.report
+    if state.filter and report.paths:
+        return _filtered(state, report, width)
+    return _without_locks(state, report, width)
 
 
-def _before(moment: ViewState, width: int) -> list[Line]:
-    title, ink = TITLES.get(moment.status.word, ("Waiting for data", "title"))
-    said = moment.status.says or "No data yet."
-    lines = [(), line(("  " + title, ink)), (), *_paragraph(said, width)]
-    if moment.status.word == "failed":
+def _before(state: ViewState, width: int) -> list[Line]:
+    title, ink = TITLES.get(state.status.word, ("Waiting for data", "title"))
+    text = state.status.says or "No data yet."
+    lines = [(), line(("  " + title, ink)), (), *_paragraph(text, width)]
+    if state.status.word == "failed":
         lines += [(), *_paragraph(_TRY, width, "dim")]
-    elif moment.feed.is_live:
+    elif state.feed.is_live:
         lines += [(), *_paragraph(_HARMLESS, width, "dim")]
     return lines
 
 
-def _filtered(moment: ViewState, report: Report, width: int) -> list[Line]:
-    said = f"{count(len(report.paths), 'lock')}, but none matches the filter: {moment.filter.text}"
+def _filtered(state: ViewState, report: Report, width: int) -> list[Line]:
+    text = f"{count(len(report.paths), 'lock')}, but none matches the filter: {state.filter.text}"
     return [
         (),
         line(("  No match", "title")),
         (),
-        *_paragraph(said, width),
+        *_paragraph(text, width),
         (),
         line(("  esc", "key"), " clears the filter;  ", ("/", "key"), " edits it."),
         *_paragraph(
@@ -55,7 +55,7 @@ def _filtered(moment: ViewState, report: Report, width: int) -> list[Line]:
     ]
 
 
-def _without_locks(moment: ViewState, report: Report, width: int) -> list[Line]:
+def _without_locks(state: ViewState, report: Report, width: int) -> list[Line]:
     roots = [root.path for root in named_roots(report.settings) or report.settings.roots]
     where = f"below {several(roots)}" if roots else "everywhere that it has permission to read"
     whys = [one.sentence for one in report.findings if one.rule in UNSEEN_ROOTS]
@@ -71,7 +71,7 @@ def _without_locks(moment: ViewState, report: Report, width: int) -> list[Line]:
         (),
         *_paragraph(_ELSEWHERE, width, "dim"),
     ]
-    if moment.stage is not None:
+    if state.stage is not None:
         lines += [
             (),
             line(("  N", "key"), " starts a demo client, ", ("S", "key"), " plays a scene."),

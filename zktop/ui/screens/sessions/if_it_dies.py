@@ -165,14 +165,14 @@ def blast(row: SessionRow) -> str:
 
 
 def behind_it(
-    report: Report, roster: SessionDirectory, session: Session
+    report: Report, directory: SessionDirectory, session: Session
 ) -> tuple[list[Session], bool]:
     """Return the sessions that wait for its locks, or for theirs; False if there are more."""
     found: dict[Session, None] = {}
     queue: list[Session] = [session]
     while queue:
-        places: SessionLocks | None = roster.locks.get(queue.pop(0))
-        for path in places.holds if places else ():
+        locks: SessionLocks | None = directory.locks.get(queue.pop(0))
+        for path in locks.holds if locks else ():
             part = report.parts.get(path)
             for member in part.lock.waiters if part else ():
                 owner = member.owner

@@ -27,13 +27,13 @@ NAMES = [Text(f"/locks/{letter}") for letter in "abcdefgh"]
 
 
 def lock(path: Text, kind: LockKind) -> Lock:
-    """A lock of a kind, with nobody in it."""
+    """A lock of this kind without members."""
     return Lock(path, "kazoo-lock", kind, (), None, 0, NOW)
 
 
 @st.composite
 def rows(draw: st.DrawFn, path: Text) -> LockRow:
-    """A row of this lock; much is alike, so that there are ties."""
+    """A row of this lock; many values are equal, so that there are ties."""
     known_at = NOW - draw(st.sampled_from([0, 1_000, 60_000]))
     is_old = draw(st.booleans())
     history = LockHistory(
@@ -56,8 +56,8 @@ def tables() -> st.SearchStrategy[list[LockRow]]:
     return chosen.flatmap(lambda paths: st.tuples(*map(rows, paths)).map(list))
 
 
-def as_told(table: list[LockRow], now: int) -> list[LockRow]:
-    """The order as the help tells it: what is wrong, who has blocked most, the path."""
+def as_documented(table: list[LockRow], now: int) -> list[LockRow]:
+    """The order that the help describes: by status, total wait and path."""
 
     def key(row: LockRow) -> tuple[int, int, str]:
         blocked = row.blocked_ms(now)
@@ -69,7 +69,7 @@ def as_told(table: list[LockRow], now: int) -> list[LockRow]:
 
 @given(tables(), st.data())
 def test_rows_are_in_the_usual_order(table: list[LockRow], data: st.DataObject) -> None:
-    """At any time, with ties by path, whatever changed meanwhile."""
+    """At any time, with ties by path, after any changes."""
     live = LockRows()
     for later in (0, 3_000, 500_000):
         for at, row in enumerate(table):
@@ -77,11 +77,11 @@ def test_rows_are_in_the_usual_order(table: list[LockRow], data: st.DataObject) 
                 table[at] = data.draw(rows(row.path))
             live.put(table[at])
 
-        assert live.ordered(NOW + later) == as_told(table, NOW + later)
+        assert live.ordered(NOW + later) == as_documented(table, NOW + later)
 
 
 class NoTable:
-    """A table that only says when the cursor was moved."""
+    """As much of a table as the timer needs."""
 
     moved_at = 0.0
 
@@ -91,12 +91,12 @@ class NoTable:
 
 @pytest.fixture
 def reorder() -> Reorder:
-    """The pace of a table whose rows need no time to be put in order."""
+    """A timer for an order that takes no time."""
     return Reorder(NoTable(), lambda: None)  # type: ignore[arg-type]  # all that it needs
 
 
 def test_rows_are_put_in_order_at_once_and_then_twice_a_second(reorder: Reorder) -> None:
-    """Without a change there is no need, until much waiting has added up."""
+    """Without a change, only after ten seconds."""
     first = reorder.wait_s(perf_counter(), 0.0)
     reorder.now()
     done = perf_counter()
@@ -109,12 +109,12 @@ def test_rows_are_put_in_order_at_once_and_then_twice_a_second(reorder: Reorder)
 
 
 def test_rows_keep_their_places_while_the_user_moves_the_cursor(reorder: Reorder) -> None:
-    """Whatever changed."""
+    """For a second after a key."""
     assert reorder.wait_s(100.0, moved_at_s=99.7) == pytest.approx(AFTER_KEY_S - 0.3)
 
 
-def test_an_order_that_takes_long_rests_long() -> None:
-    """A twentieth of the time is spent on it at most."""
+def test_a_slow_order_is_rare() -> None:
+    """It takes at most a twentieth of the time."""
     slow = Reorder(NoTable(), lambda: sleep(0.05))  # type: ignore[arg-type]  # all that it needs
     slow.now()
     slow.changed()
