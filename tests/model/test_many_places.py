@@ -107,7 +107,7 @@ def test_the_order_of_an_actor_with_very_many_places_is_not_learned(
     """It is many threads behind one session: who took what after what, nobody can tell."""
     known = LockOrderGraph()
     names = ("".join(pair) for pair in product(ascii_lowercase, repeat=2))
-    known.harvest(graph(" ; ".join(f"{next(names)} x: A@{n + 1}" for n in range(places))))
+    known.learn(graph(" ; ".join(f"{next(names)} x: A@{n + 1}" for n in range(places))))
 
     assert len(known) == orders
 
@@ -116,6 +116,6 @@ def test_many_places_in_a_second_lock_count_as_well() -> None:
     """Two locks only, and still nobody's nesting."""
     known = LockOrderGraph()
     crowd = " ".join(f"A@{n + 2}" for n in range(MAX_PLACES))
-    known.harvest(graph(f"K x: A@1 ; L x: {crowd}"))
+    known.learn(graph(f"K x: A@1 ; L x: {crowd}"))
 
     assert not len(known)

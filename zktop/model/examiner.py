@@ -26,7 +26,7 @@ from zktop.model.session_index import LocksOfSessions, index_after
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.waits.deadlock_log import DeadlockLog
-from zktop.model.waits.over_time import DeadlockDetector
+from zktop.model.waits.detector import DeadlockDetector
 from zktop.model.world.ensemble import NO_ENSEMBLE, Ensemble
 from zktop.model.world.family import NO_FAMILY
 from zktop.model.world.persistent_map import PersistentMap

@@ -99,7 +99,7 @@ def orders(*states: str) -> EnsembleContext:
     """What is known of the order of locks after these states, none of which was a deadlock."""
     known = LockOrderGraph()
     for text in states:
-        known.harvest(graph(text), lambda actor: OrderActor(actor, actor))
+        known.learn(graph(text), lambda actor: OrderActor(actor, actor))
     return ensemble_context(inversions=inversions(known))
 
 

@@ -10,7 +10,7 @@ def learned(*states: str, **askers: OrderActor) -> LockOrderGraph:
     """An order graph that has seen these states, one after the other."""
     known = LockOrderGraph()
     for state in states:
-        known.harvest(graph(state), lambda actor: askers.get(actor, OrderActor(actor, actor)))
+        known.learn(graph(state), lambda actor: askers.get(actor, OrderActor(actor, actor)))
     return known
 
 
@@ -148,7 +148,7 @@ def test_how_close_it_came_is_the_gap_between_the_windows():
     """A was done at 5.7 s, B asked at 8 s."""
     known = learned(ONE)
     known.ended("/stock", "lock-0000000002", 5_700)
-    known.harvest(graph(OTHER))
+    known.learn(graph(OTHER))
     (made,) = inversions(known)
 
     assert made.missed_by_ms == 2_300
@@ -157,8 +157,8 @@ def test_how_close_it_came_is_the_gap_between_the_windows():
 def test_a_root_that_was_made_anew_is_another_lock():
     """Its generation is part of the vertex."""
     known = LockOrderGraph()
-    known.harvest(graph(ONE), generations={"/orders": 1, "/stock": 1})
-    known.harvest(graph(OTHER), generations={"/orders": 5, "/stock": 5})
+    known.learn(graph(ONE), generations={"/orders": 1, "/stock": 1})
+    known.learn(graph(OTHER), generations={"/orders": 5, "/stock": 5})
 
     assert not inversions(known)
 
@@ -166,10 +166,10 @@ def test_a_root_that_was_made_anew_is_another_lock():
 def test_memory_is_bounded():
     """What was confirmed longest ago is forgotten, its dangers too."""
     known = LockOrderGraph(edges_at_most=3)
-    known.harvest(graph(ONE))
-    known.harvest(graph(OTHER))
+    known.learn(graph(ONE))
+    known.learn(graph(OTHER))
     for name in "cdefgh":
-        known.harvest(graph(f"{name} x: A@1 ; {name}{name} x: A@2"))
+        known.learn(graph(f"{name} x: A@1 ; {name}{name} x: A@2"))
 
     assert len(known) == 3
     assert not inversions(known)

@@ -1,11 +1,9 @@
-"""From a wait graph and what else is known to deadlocks, hints, and what must be read again.
+"""Judges every core of the wait graph: deadlocks, hints, and locks that must be listed again.
 
-The question what would be if candidates did block while they wait to lead.
-
-Normally a candidate goes on working, so an election is no wait. But a leader that waits for a lock
-whose holder waits to lead is worth a hint, and more where identities name threads.
-
-How everybody stands: in a core, behind one, before a dead end, on standby, or free.
+Two more questions are answered here. Which stuck actors are in a core, behind one, behind a node
+that is never released, or on standby? And what if election candidates did block while they wait to
+lead? Normally they go on working, so an election is no wait. But a leader that waits for a lock
+whose holder waits to lead is worth a hint, and more where actor names tell threads apart.
 """
 
 from collections import Counter
@@ -14,7 +12,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zktop.model.waits.confidence import confidence
+from zktop.model.waits.confidence import WORKING_RING_MS, confidence
 from zktop.model.waits.cores import Core, StuckClass, StuckQueue
 from zktop.model.waits.deadlock import (
     Deadlock,
@@ -30,8 +28,10 @@ from zktop.model.waits.ring import (
     Coexistence,
     Ring,
     RingCase,
+    WaitEdge,
     coexistence,
     edges,
+    first_closed,
     kind,
     queued,
     rings,
@@ -43,7 +43,7 @@ from zktop.model.waits.ways_out import ways_out
 
 
 def with_blocking_elections(graph: WaitGraph) -> WaitGraph | None:
-    """Make a graph of all that hangs together with candidates who also want locks, if any."""
+    """The graph with elections as waits, as far as candidates also want locks; None if none do."""
     elections = [q for q in graph.queues.values() if q.kind == "election" and not q.blocking]
     elections = [queue for queue in elections if _may_entangle(graph, queue)]
     work = [request.actor for queue in elections for request in queue.requests]
@@ -61,17 +61,17 @@ def with_blocking_elections(graph: WaitGraph) -> WaitGraph | None:
 
 
 def _may_entangle(graph: WaitGraph, queue: WaitQueue) -> bool:
-    """Whether a candidate holds something while another one before it waits for something."""
+    """Whether a candidate holds something while one before it waits for something."""
     actors = [request.actor for request in queue.requests]
     waits = (not graph.holds(q, r) for actor in actors[:-1] for q, r in graph.places(actor))
     return any(graph.locks(actor) for actor in actors[1:]) and any(waits)
 
 
 def stuck_classes(graph: WaitGraph) -> dict[str, StuckClass]:
-    """Every stuck actor (and no other), with its class."""
+    """The class of every stuck actor."""
     stuck_set = graph.stuck_set
     waiting = {actor for rest in stuck_set.queues.values() for actor in _waiting(rest)}
-    found = {a: _standing(graph, a) for a in stuck_set.actors | (waiting - stuck_set.frozen)}
+    found = {a: _stuck_class(graph, a) for a in stuck_set.actors | (waiting - stuck_set.frozen)}
     found.update((actor, "core") for core in stuck_set.cores for actor in core.actors)
     for lock in stuck_set.queues:
         for actor, groups in graph.crowd(lock):
@@ -84,7 +84,7 @@ def _waiting(rest: StuckQueue) -> Iterator[str]:
     return (member.actor for member, waits in pairs if waits)
 
 
-def _standing(graph: WaitGraph, actor: str) -> StuckClass:
+def _stuck_class(graph: WaitGraph, actor: str) -> StuckClass:
     stuck_set = graph.stuck_set
     if stuck_set.reach.get(actor, frozenset()) - {stuck_set.dead_end}:
         return "behind"
@@ -93,7 +93,7 @@ def _standing(graph: WaitGraph, actor: str) -> StuckClass:
 
 
 def count_behind(graph: WaitGraph) -> Counter[frozenset[int]]:
-    """Count the actors outside of all cores by the cores that they are behind."""
+    """Number of actors outside all cores, by the cores they are behind."""
     stuck_set = graph.stuck_set
     in_cores = {actor for core in stuck_set.cores for actor in core.actors}
     counts = Counter(g for actor, g in stuck_set.reach.items() if actor not in in_cores)
@@ -103,7 +103,7 @@ def count_behind(graph: WaitGraph) -> Counter[frozenset[int]]:
 
 
 def actors_behind(graph: WaitGraph, number: int) -> Iterator[str]:
-    """Everybody who merely queues behind the core of this number."""
+    """The actors that merely queue behind the core of this number."""
     stuck_set = graph.stuck_set
     in_cores = {actor for core in stuck_set.cores for actor in core.actors}
     for actor, groups in stuck_set.reach.items():
@@ -114,9 +114,9 @@ def actors_behind(graph: WaitGraph, number: int) -> Iterator[str]:
 
 
 class Assessment(Struct, frozen=True, gc=False):
-    """Deadlocks; hints that deserve no alarm; candidates that wait for a second reading.
+    """Deadlocks; hints that deserve no alarm; candidates that a second listing will decide.
 
-    `relist` names the locks to list once more: that proves a candidate or kills it.
+    `relist` names the locks to list again for that.
     """
 
     deadlocks: tuple[Deadlock, ...]
@@ -129,14 +129,13 @@ class _View(Struct, frozen=True):
     graph: WaitGraph
     known: ActorEvidence
     names: DisplayNames
-    # Seen with elections as waits although nobody said that their candidates block.
-    is_supposed: bool = False
+    is_supposed: bool = False  # elections count as waits although they may not block
 
 
 def assess(
     graph: WaitGraph, known: ActorEvidence, names: DisplayNames | None = None
 ) -> Assessment:
-    """Judge every core of the graph, and those that there would be if elections blocked."""
+    """Judge every core of the graph, and those it would have if elections blocked."""
     names = names or DisplayNames()
     found = list(_judged(_View(graph, known, names)))
     supposed = with_blocking_elections(graph)
@@ -144,9 +143,7 @@ def assess(
         view = _View(supposed, known, names, is_supposed=True)
         found += [pair for pair in _judged(view) if pair[0].rule == "D8"]
     found.sort(key=lambda pair: (pair[0].since_ms or 0, pair[0].id))
-    certain = [
-        made for made, together in found if not together.relist and not _goes_on(made, known)
-    ]
+    certain = [made for made, together in found if not together.relist]
     return Assessment(
         tuple(made for made in certain if not _is_hint(made)),
         tuple(made for made in certain if _is_hint(made)),
@@ -160,26 +157,52 @@ def _is_hint(made: Deadlock) -> bool:
     return made.confidence == "C1" and (made.threaded or made.rule in ("D6", "D8"))
 
 
-def _goes_on(made: Deadlock, known: ActorEvidence) -> bool:
-    """Tell whether somebody with several threads worked on after the ring was closed."""
-    closed = max((step.czxid for step in made.steps), default=0)
-    return made.threaded and any(known.released.get(a, 0) > closed for a in made.actors)
-
-
 def _judged(view: _View) -> Iterator[tuple[Deadlock, Coexistence]]:
     counts = count_behind(view.graph)
     for number, found in enumerate(rings(view.graph.stuck_set)):
-        core = view.graph.stuck_set.cores[number]
-        if not _is_closed(view.graph, found):
-            continue
-        together = coexistence(_members(core, found), view.graph.queues)
-        yield _deadlock(view, number, together, counts), together
+        case = _case(view, number, found)
+        if case is not None and case.is_threaded(view.known):
+            case = _case(view, number, _old_ring(view, number)) or _unless_working(
+                case, view.known
+            )
+        if case is not None:
+            yield _deadlock(view, number, case, counts), case.coexistence
+
+
+def _unless_working(case: RingCase, known: ActorEvidence) -> RingCase | None:
+    """A ring through several threads, unless one of them released something after it closed.
+
+    Such a ring may open at any moment.
+    """
+    closed = case.closing.request.czxid
+    return None if any(known.released.get(a, 0) > closed for a in case.actors) else case
+
+
+def _is_old(edge: WaitEdge, now_ms: int) -> bool:
+    since = edge.request.since_ms
+    return since is not None and now_ms - since >= WORKING_RING_MS
+
+
+def _old_ring(view: _View, number: int) -> Ring:
+    """The ring of holders that their old requests have formed first, if any.
+
+    It stays the same until it opens, whatever other rings form meanwhile.
+    """
+    graph = view.graph
+    return first_closed(
+        {
+            actor: [
+                e for e in out if _is_old(e, view.known.now_ms) and graph.holds(e.queue, e.blocker)
+            ]
+            for actor, out in edges(graph.stuck_set.cores[number]).items()
+        }
+    )
 
 
 def _is_closed(graph: WaitGraph, found: Ring) -> bool:
-    """Tell whether whoever stops somebody holds, or merely queues in between.
+    """Whether each blocker of the ring holds, or merely queues in between.
 
-    Of a session with several threads it may also be a request that is not served yet.
+    In a session with several threads it may also be another request that waits.
     """
     between = queued(found)
     return all(
@@ -188,58 +211,65 @@ def _is_closed(graph: WaitGraph, found: Ring) -> bool:
 
 
 def _members(core: Core, found: Ring) -> list[tuple[str, WaitRequest]]:
-    """List what must have existed at one moment: the ring, or all of a knot."""
+    """The requests that must have existed at one moment: of the ring, or of the whole knot."""
     if all(edge.is_plain for edge in found):
         return [(e.queue.lock, r) for e in found for r in (e.request, e.blocker)]
     return [(rest.queue.lock, member) for rest in core.queues for member in rest.members]
 
 
-def _deadlock(
-    view: _View, number: int, together: Coexistence, counts: Counter[frozenset[int]]
-) -> Deadlock:
-    graph, names = view.graph, view.names
-    core, found = graph.stuck_set.cores[number], rings(graph.stuck_set)[number]
-    rule, sort = kind(core, found)
-    shown = _shown(core, found)
-    closing = newest(shown)
+def _case(view: _View, number: int, found: Ring) -> RingCase | None:
+    """A ring with what is needed to judge it; None if it is no closed ring."""
+    graph = view.graph
+    if not found or not _is_closed(graph, found):
+        return None
+    core = graph.stuck_set.cores[number]
+    rule, _ = kind(core, found)
     actors = core.actors if rule == "D3" else core.actors & _owners(found)
-    case = RingCase(
+    return RingCase(
         rule=rule,
         ring=found,
-        closing=closing,
+        closing=newest(_shown(core, found)),
         actors=actors,
-        coexistence=together,
-        owner=names.owner,
+        coexistence=coexistence(_members(core, found), graph.queues),
+        owner=view.names.owner,
         several=multi_threaded(graph, actors, view.known.threads),
         is_supposed=view.is_supposed,
     )
-    level, clues = confidence(case, view.known)
+
+
+def _deadlock(
+    view: _View, number: int, case: RingCase, counts: Counter[frozenset[int]]
+) -> Deadlock:
+    graph, names, known = view.graph, view.names, view.known
+    core, found = graph.stuck_set.cores[number], case.ring
+    rule, sort = kind(core, found)
+    level, clues = confidence(case, known)
     return Deadlock(
         id=deadlock_id(rule, found),
         rule=rule,
         kind=sort,
         confidence=level,
-        since_ms=closing.request.since_ms,
-        coexistence_proven=together.is_proven,
+        since_ms=case.closing.request.since_ms,
+        coexistence_proven=case.coexistence.is_proven,
         actors=ordered_actors(core, found),
         locks=tuple(sorted({edge.queue.lock for edge in found})),
-        steps=steps(graph, shown, names),
+        steps=steps(graph, _shown(core, found), names),
         behind=sum(many for groups, many in counts.items() if number in groups),
-        sentence=sentence(rule, found, core, names, view.known.now_ms),
+        sentence=sentence(rule, found, core, names, known.now_ms),
         ways_out=ways_out(graph, number, counts, names),
         signature=signature(rule, found, names),
         evidence=clues,
-        threaded=case.is_threaded(view.known),
+        threaded=case.is_threaded(known),
     )
 
 
 def _owners(found: Ring) -> frozenset[str]:
-    """Name those of a ring who hold something; the others merely queue in between."""
+    """The actors of a ring that hold something; the others merely queue in between."""
     return frozenset(edge.request.actor for edge in found) - queued(found)
 
 
 def _shown(core: Core, found: Ring) -> Ring:
-    """Add to a knot one edge of everybody else in it."""
+    """The ring, and for a knot one edge of every other actor in it."""
     if all(edge.is_plain for edge in found):
         return found
     shown = {edge.request.actor for edge in found}

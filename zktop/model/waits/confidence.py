@@ -1,12 +1,11 @@
-"""How sure a deadlock is, and by what.
+"""How certain a deadlock is, and the evidence for and against it.
 
 ZooKeeper shows sessions, not threads. C4: proven. C3: proven if each actor is one blocked thread.
-C2: likely. C1: a hint.
+C2: likely. C1: a hint, for instance because one of the actors has several threads.
 
-Was a blocked actor really blocked? Whoever acts while it waits is more than one thread.
-
-Taking a lock, or giving one up, after a wait began and before it ended proves that; and so does a
-second wait at the same moment. Who was seen to have several threads has them for good.
+`ConcurrencyDetector` finds those. An actor that takes or releases a lock after its wait began and
+before that wait ended is more than one thread, and so is one with two waits at the same moment.
+From then on it counts as concurrent for good.
 """
 
 from bisect import bisect_right
@@ -25,23 +24,25 @@ from zktop.model.waits.threads import waiting_places
 
 Confidence = Literal["C1", "C2", "C3", "C4"]
 
-QUIET_MS: Final = 30_000  # without a request: whoever is not blocked would have sent one
+QUIET_MS: Final = 30_000  # without a request: a client that is not blocked would have sent one
+# A ring through several threads of which one still works is worth a hint after this long.
+WORKING_RING_MS: Final = 30_000
 
 
 def confidence(case: RingCase, known: ActorEvidence) -> tuple[Confidence, tuple[Clue, ...]]:
-    """Weigh the case."""
-    scales = _Scales(case, known)
-    cap = scales.caps.get(case.rule, lambda: "C4")
-    return min(scales.level(), cap()), tuple(scales.clues())
+    """The confidence in a ring, and all evidence."""
+    grading = _Grading(case, known)
+    cap = grading.caps.get(case.rule, lambda: "C4")
+    return min(grading.level(), cap()), tuple(grading.clues())
 
 
-class _Scales(Struct, frozen=True):
+class _Grading(Struct, frozen=True):
     case: RingCase
     known: ActorEvidence
 
     @property
     def caps(self) -> dict[DeadlockRule, Callable[[], Confidence]]:
-        """How sure the rules can be that prove less than a plain ring."""
+        """The highest confidence of the rules that prove less than a plain ring."""
         return {
             "D3": self._cap_of_knots,
             "D4": self._cap_of_upgrades,
@@ -50,7 +51,7 @@ class _Scales(Struct, frozen=True):
         }
 
     def level(self) -> Confidence:
-        """How sure a plain ring would be."""
+        """The confidence in a plain ring."""
         case = self.case
         if case.is_threaded(self.known) or any(edge.queue.guessed for edge in case.ring):
             return "C1"
@@ -62,7 +63,6 @@ class _Scales(Struct, frozen=True):
         return "C3" if is_still or self._is_quiet() else "C2"
 
     def clues(self) -> Iterator[Clue]:
-        """All that speaks for it and against it."""
         yield from self._about_threads()
         yield from self._about_time()
         yield from self._about_requests()
@@ -102,13 +102,13 @@ class _Scales(Struct, frozen=True):
         return all((e.queue.lock, e.request.node) in self.known.watched for e in edges)
 
     def _is_still(self, actor: str) -> bool:
-        """Whether it sent nothing since the ring closed; arming its watch took it a moment."""
+        """True if it sent nothing since the ring closed, but for setting its watch."""
         since = self.known.still_since_ms.get(actor)
         closed = self.case.closing.request.since_ms
         return since is not None and closed is not None and since <= closed + self.known.settle_ms
 
     def _is_quiet(self) -> bool:
-        """Whether nobody was seen to send anything for long, and nobody lacks its watch."""
+        """True if no actor sent anything for QUIET_MS while observed, and none lacks its watch."""
         quiet = self.known.quiet_ms
         if any((e.queue.lock, e.request.node) in self.known.astray for e in self.case.ring):
             return False
@@ -182,8 +182,8 @@ class _Scales(Struct, frozen=True):
             yield Clue(supports=None, text=rule)
 
 
-class _Gone(Struct, frozen=True, gc=False):
-    """A member that was still there at one zxid and not any more at the other."""
+class _Deletion(Struct, frozen=True, gc=False):
+    """A member that was still there at one zxid and no more at the other."""
 
     actor: str
     lock: str
@@ -192,86 +192,84 @@ class _Gone(Struct, frozen=True, gc=False):
 
 
 class ConcurrencyDetector:
-    """A fold: remembers, by identity, who was seen to act while it waited."""
+    """Remembers, by identity, which actors were seen to act while they waited."""
 
     def __init__(self, identity: Callable[[str], str] = str) -> None:
-        """Remember by what `identity` says of an actor; by default by the actor itself."""
         self._identity = identity
         self._concurrent: set[str] = set()
-        self._gone: list[_Gone] = []
-        self._released: dict[str, int] = {}  # who is stuck and released something nevertheless
-        self._looked_at: _Stuck = NOTHING_STUCK, []
+        self._deletions: list[_Deletion] = []
+        self._released: dict[str, int] = {}  # last release of each stuck actor
+        self._seen: _Versions = NOTHING_STUCK, []
 
     def is_concurrent(self, actor: str) -> bool:
-        """Whether somebody of this identity was seen to be more than one thread."""
+        """Whether an actor of this identity was seen to be more than one thread."""
         return self._identity(actor) in self._concurrent
 
     def released(self, actor: str) -> int:
-        """Give the zxid of its last release while it was stuck; 0 when it released nothing."""
+        """The zxid of its last release while it was stuck; 0 if it released nothing."""
         return self._released.get(actor, 0)
 
     def deleted(self, request: WaitRequest, lock: str, *, there: int, gone: int) -> None:
-        """Take note of a member listed at zxid `there` and missing at zxid `gone`."""
-        self._gone.append(_Gone(request.actor, lock, there, gone))
+        """Record a member listed at zxid `there` and missing at zxid `gone`."""
+        self._deletions.append(_Deletion(request.actor, lock, there, gone))
 
     def look(self, graph: WaitGraph) -> tuple[str, ...]:
-        """Draw conclusions; answer with the locks to list again before more can be drawn.
+        """Draw conclusions; the result names locks to list again before more can be drawn.
 
-        A session that ended takes all its nodes along. So a deletion counts only when the wait is
-        seen in a listing that is not older.
+        The end of a session deletes all its nodes. So a deletion proves something only if a
+        listing that is not older still shows the wait.
         """
-        relist: list[str] = []
-        rest: list[_Gone] = []
+        relist: set[str] = set()
+        undecided: list[_Deletion] = []
         self._note_releases(graph.stuck_set.actors)
-        # Once an actor: a service may give up thousands of its places between two looks.
-        asked = [gone for gone in self._gone if not self.is_concurrent(gone.actor)]
-        actors = {gone.actor for gone in asked}
-        waiting = {actor: waiting_places(graph, actor) for actor in actors}
-        for gone in asked:
-            queues = [q for q, r in waiting[gone.actor] if 0 < r.czxid <= gone.there]
-            if any(queue.seen_zxid >= gone.gone for queue in queues):
-                self._concurrent.add(self._identity(gone.actor))
+        # Once per actor: a service may give up thousands of its places between two looks.
+        deletions = [one for one in self._deletions if not self.is_concurrent(one.actor)]
+        waits = {actor: waiting_places(graph, actor) for actor in {d.actor for d in deletions}}
+        for one in deletions:
+            queues = [q for q, r in waits[one.actor] if 0 < r.czxid <= one.there]
+            if any(queue.seen_zxid >= one.gone for queue in queues):
+                self._concurrent.add(self._identity(one.actor))
             elif queues:
-                rest.append(gone)
-                relist += [queue.lock for queue in queues]
-        self._gone = rest
+                undecided.append(one)
+                relist.update(queue.lock for queue in queues)
+        self._deletions = undecided
         self._note_takers(graph)
-        return tuple(sorted(set(relist)))
+        return tuple(sorted(relist))
 
     def _note_releases(self, stuck: AbstractSet[str]) -> None:
-        """Remember of who is stuck when it last released something."""
         kept = {actor: zxid for actor, zxid in self._released.items() if actor in stuck}
-        for gone in self._gone:
-            if gone.actor in stuck:
-                kept[gone.actor] = max(gone.gone, kept.get(gone.actor, 0))
+        for one in self._deletions:
+            if one.actor in stuck:
+                kept[one.actor] = max(one.gone, kept.get(one.actor, 0))
         self._released = kept
 
     def _note_takers(self, graph: WaitGraph) -> None:
-        """Find who holds a node that is younger than a wait of its own, and who waits twice."""
+        """Find actors that hold a node younger than their own wait, or that wait twice."""
         stuck_set = graph.stuck_set
-        looked_at = stuck_set, [graph.queues[lock] for lock in sorted(stuck_set.locks)]
-        if _is_same(looked_at, self._looked_at):
+        versions = stuck_set, [graph.queues[lock] for lock in sorted(stuck_set.locks)]
+        if _is_same(versions, self._seen):
             return
-        self._looked_at = looked_at
+        self._seen = versions
         for actor in stuck_set.actors:
-            waiting = waiting_places(graph, actor)
+            if self.is_concurrent(actor):
+                continue
+            waits = waiting_places(graph, actor)
             holds = (r for q, r in graph.places(actor) if graph.holds(q, r) and not r.exempt)
             taken = sorted(request.czxid for request in holds)
-            takes = any(_is_any_between(taken, r.czxid, q.seen_zxid) for q, r in waiting)
-            if takes or _are_together(waiting):
+            takes = any(_is_any_between(taken, r.czxid, q.seen_zxid) for q, r in waits)
+            if takes or _are_together(waits):
                 self._concurrent.add(self._identity(actor))
 
 
-_Stuck = tuple[StuckSet, list[WaitQueue]]
+_Versions = tuple[StuckSet, list[WaitQueue]]
 
 
-def _is_same(one: _Stuck, other: _Stuck) -> bool:
-    """Tell whether the same are stuck in the same versions of the same queues."""
+def _is_same(one: _Versions, other: _Versions) -> bool:
     return one[0] is other[0] and all(a is b for a, b in zip(one[1], other[1], strict=True))
 
 
 def _are_together(waits: list[tuple[WaitQueue, WaitRequest]]) -> bool:
-    """Tell whether two waits were there at one moment; by the two newest listings."""
+    """Whether two waits existed at one moment, by the two newest listings."""
     if len(waits) < 2:  # noqa: PLR2004  one wait is what one thread does
         return False
     (_, newest), (queue, _) = sorted(waits, key=lambda wait: wait[0].seen_zxid, reverse=True)[:2]
@@ -279,6 +277,6 @@ def _are_together(waits: list[tuple[WaitQueue, WaitRequest]]) -> bool:
 
 
 def _is_any_between(taken: list[int], wait: int, seen: int) -> bool:
-    """Tell whether anything was taken after the wait began, up to what was seen of that queue."""
+    """Whether anything was taken after the wait began and before its last listing."""
     place = bisect_right(taken, wait)
     return place < len(taken) and taken[place] <= seen

@@ -289,7 +289,7 @@ class LockOrderGraph:
         """How many orders are known."""
         return len(self._edges)
 
-    def harvest(
+    def learn(
         self,
         graph: WaitGraph,
         asker_of: AskerOf = plain_asker,

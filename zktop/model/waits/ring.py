@@ -14,6 +14,7 @@ its czxid to the zxid of a listing that shows it. If the newest of the nodes is 
 the oldest of the looks, there was a moment with all of them.
 """
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -22,7 +23,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from zktop.model.waits.cores import Core, StuckQueue, StuckSet, blockers, sparse_edges
+from zktop.model.waits.cores import Core, StuckQueue, StuckSet, blockers, components, sparse_edges
 from zktop.model.waits.state import WaitQueue, WaitRequest
 
 _PAIRS_AT_MOST = 2_000
@@ -85,14 +86,34 @@ def _pairs(rest: StuckQueue, *, full: bool) -> set[tuple[int, int]]:
 
 
 def ring(graph: EdgesByWaiter) -> Ring:
-    """Choose the cycle to show, ending with the newest request: the one that closed it."""
+    """Choose the cycle to show, ending with the newest request: the one that closed it.
+
+    Empty if there is none; a core always has one.
+    """
     for accepts in _PREFERENCES:
         found = _shortest(graph, accepts)
         if found:
             newest = max(range(len(found)), key=lambda i: (found[i].request.czxid, i))
             return found[newest + 1 :] + found[: newest + 1]
-    message = "a core without a cycle cannot be"
-    raise AssertionError(message)
+    return ()
+
+
+def first_closed(graph: EdgesByWaiter) -> Ring:
+    """The cycle that was closed before all others."""
+    stamps = sorted({edge.request.czxid for out in graph.values() for edge in out})
+    first = bisect_left(stamps, 1, key=lambda stamp: _has_cycle(_until(graph, stamp)))
+    return ring(_until(graph, stamps[first])) if first < len(stamps) else ()
+
+
+def _until(graph: EdgesByWaiter, czxid: int) -> EdgesByWaiter:
+    return {a: [edge for edge in out if edge.request.czxid <= czxid] for a, out in graph.items()}
+
+
+def _has_cycle(graph: EdgesByWaiter) -> bool:
+    links = {
+        a: [e.blocker.actor for e in out if e.blocker.actor in graph] for a, out in graph.items()
+    }
+    return any(len(group) > 1 or group[0] in links[group[0]] for group in components(links))
 
 
 @lru_cache(maxsize=4)

@@ -1,0 +1,198 @@
+"""Detects deadlocks, lock-order inversions and root blockers from look to look.
+
+`change` takes in the changed locks, `judge` gives the verdict on the newest state. What a verdict
+needs beside the queues is gathered only for the few actors of a deadlock, and only while there is
+one (see `evidence`).
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import msgspec
+
+from zktop.model.actors import Actors
+from zktop.model.client_names import ClientNames
+from zktop.model.facts import Millis
+from zktop.model.history.all_locks import LockHistories
+from zktop.model.history.change import LockChange
+from zktop.model.locks.lock import Lock
+from zktop.model.settings import Settings
+from zktop.model.text import Text
+from zktop.model.waits.confidence import ConcurrencyDetector
+from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.evidence import EvidenceCollector
+from zktop.model.waits.from_locks import lock_path, queue_updates
+from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.lock_order import LockOrderGraph, OrderActor, tells_order
+from zktop.model.waits.lock_order_story import Inversion, inversions
+from zktop.model.waits.root_blockers import RootBlocker, aged, root_blockers
+from zktop.model.waits.state import WaitQueue, WaitRequest
+from zktop.model.world.ensemble import Ensemble
+
+RANK_EVERY_MS: Final[Millis] = 2_000
+RANKED_PER_MS: Final = 5  # queues: the more there are, the longer the interval
+
+
+class DeadlockVerdict(msgspec.Struct, frozen=True):
+    """What one look says about waiting.
+
+    `hints` are possible deadlocks that deserve no alarm. Listing the locks in `relist` once more
+    would prove or refute others.
+    """
+
+    deadlocks: tuple[Deadlock, ...] = ()
+    hints: tuple[Deadlock, ...] = ()
+    relist: tuple[Text, ...] = ()
+    inversions: tuple[Inversion, ...] = ()
+    blockers: tuple[RootBlocker, ...] = ()
+
+
+class DeadlockDetector:
+    """Keeps the wait graph, and everything about waiting that lasts longer than one look."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.graph = WaitGraph()
+        self._settings = settings
+        self._actors = Actors(settings)
+        self._concurrency = ConcurrencyDetector()
+        self._orders = LockOrderGraph()
+        self._inversions: dict[str, Inversion] = {}
+        self._came: set[str] = set()  # actors with new requests since the last verdict
+        self._elections: set[str] = set()
+        self._blockers: tuple[RootBlocker, ...] = ()
+        self._ranked_at: Millis | None = None
+        self._is_unranked = False  # something has changed since then
+        self._is_ranking_due = False
+
+    def change(self, change: LockChange) -> None:
+        """Take in one changed lock."""
+        self._is_unranked = True
+        lock = change.after
+        gone_at = lock.seen_zxid if lock else 0
+        for name, queue, created, deleted in queue_updates(
+            change, self.graph.queues, self._actors
+        ):
+            was = self.graph.queues.get(name)
+            for request in deleted:
+                there = was.seen_zxid if was else 0
+                self._concurrency.deleted(request, name, there=there, gone=gone_at)
+                self._orders.ended(name, request.node, lock.at if lock and queue else None)
+            if queue is None:
+                self.graph.removed(name)
+                self._elections.discard(name)
+                continue
+            self.graph.replaced(name, queue, created, deleted)
+            self._came.update(request.actor for request in created)
+            if queue.kind == "election":
+                self._elections.add(name)
+
+    @property
+    def is_behind(self) -> bool:
+        """True when the last look left ranking the root blockers to the next one."""
+        return self._is_ranking_due
+
+    def judge(
+        self,
+        ensemble: Ensemble,
+        histories: LockHistories,
+        locks: Mapping[Text, Lock],
+        now_ms: Millis,
+        *,
+        client_names: ClientNames,
+        is_calm: bool = True,
+    ) -> DeadlockVerdict:
+        """Judge the newest state. A look that reports events is not calm: it must be quick."""
+        more = self._concurrency.look(self.graph)
+        self._learn_orders(locks)
+        blockers = self._root_blockers(now_ms, is_calm=is_calm)
+        potential = self._potential()
+        if not self.graph.stuck_set.cores and not self._elections:
+            return DeadlockVerdict(relist=_paths(more), inversions=potential, blockers=blockers)
+
+        found = EvidenceCollector(
+            graph=self.graph,
+            concurrency=self._concurrency,
+            ensemble=ensemble,
+            histories=histories,
+            locks=locks,
+            client_names=client_names,
+            now_ms=now_ms,
+            settle_ms=self._settings.thresholds.settle,
+        ).assess()
+        suspected = (*found.deadlocks, *found.hints)
+        return DeadlockVerdict(
+            deadlocks=found.deadlocks,
+            hints=found.hints,
+            relist=_paths((*more, *found.relist)),
+            inversions=tuple(one for one in potential if not _has_happened(one, suspected)),
+            blockers=blockers,
+        )
+
+    def _potential(self) -> tuple[Inversion, ...]:
+        """The lock-order inversions; an unchanged one is the same object as before."""
+        before, self._inversions = self._inversions, {}
+        for one in inversions(self._orders):
+            known = before.get(one.id)
+            self._inversions[one.id] = known if known == one else one
+        return tuple(self._inversions.values())
+
+    def _root_blockers(self, now_ms: Millis, *, is_calm: bool) -> tuple[RootBlocker, ...]:
+        """Rank the root blockers at intervals; in between only their waits grow.
+
+        A look that reports events leaves the ranking to the next one for a while, so that no event
+        is delayed. Without any change a ranking can only exchange the last ones of a long list.
+        """
+        if not self.graph.queues:
+            return ()
+        interval = RANK_EVERY_MS + len(self.graph.queues) // RANKED_PER_MS
+        elapsed = -1 if self._ranked_at is None else now_ms - self._ranked_at
+        patience = (1 if is_calm else 2) if self._is_unranked else 5
+        if 0 <= elapsed < patience * interval:
+            self._is_ranking_due = self._is_unranked and elapsed >= interval
+            return aged(self._blockers, elapsed)
+        self._ranked_at, self._is_unranked, self._is_ranking_due = now_ms, False, False
+        self._blockers = root_blockers(self.graph, now_ms)
+        return self._blockers
+
+    def _learn_orders(self, locks: Mapping[Text, Lock]) -> None:
+        """Learn the order in which actors with new requests take their locks."""
+        came, self._came = self._came, set()
+        actors = {one for one in self.graph.tangled & came if tells_order(self.graph, one)}
+        if not actors:
+            return
+        names = {name for actor in actors for name in self.graph.locks(actor)}
+        self._orders.learn(
+            self.graph,
+            lambda actor: self._order_actor(actor, locks),
+            {name: _created_at(locks, name) for name in names},
+            actors,
+        )
+
+    def _order_actor(self, actor: str, locks: Mapping[Text, Lock]) -> OrderActor:
+        labels = (_label(locks, queue, request) for queue, request in self.graph.places(actor))
+        return OrderActor(
+            identity=actor,
+            owner=next(filter(None, labels), actor),
+            is_concurrent=self._concurrency.is_concurrent(actor),
+        )
+
+
+def _paths(names: Iterable[str]) -> tuple[Text, ...]:
+    return tuple(sorted({Text(lock_path(name)) for name in names}))
+
+
+def _has_happened(inversion: Inversion, deadlocks: Iterable[Deadlock]) -> bool:
+    locks = {lock_path(turn.lock) for turn in inversion.turns}
+    return any(locks <= set(map(lock_path, one.locks)) for one in deadlocks)
+
+
+def _created_at(locks: Mapping[Text, Lock], name: str) -> int:
+    """The transaction that created the root of a queue; 0 if it could not be read."""
+    lock = locks.get(Text(lock_path(name)))
+    return lock.stat.czxid if lock and lock.stat else 0
+
+
+def _label(locks: Mapping[Text, Lock], queue: WaitQueue, request: WaitRequest) -> str | None:
+    lock = locks.get(Text(lock_path(queue.lock)))
+    member = lock.member(Text(request.node)) if lock else None
+    return member.label if member else None
