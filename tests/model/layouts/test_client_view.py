@@ -79,7 +79,7 @@ EARLY, MINE, LATE = 3, 5, 7
 
 
 def pairs() -> Iterator[tuple[str, str, str]]:
-    """Give each field of the matrix: who waits, whose node, and what happens."""
+    """Yield each field of the matrix: who waits, whose node, and what happens."""
     for waiter, row in MATRIX.items():
         for column, field in zip(COLUMNS, row.split(), strict=True):
             if (waiter, column) not in BROADER:

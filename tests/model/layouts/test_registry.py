@@ -35,12 +35,12 @@ def found_at(
 
 
 def numbered(prefix: str, count: int) -> list[str]:
-    """Give names as the server completes them."""
+    """Return names as the server completes them."""
     return [f"{prefix}{number:010d}" for number in range(count)]
 
 
 def nobody_watches(*, zxid: int = 1_000_000) -> Watches:
-    """Give a table in which somebody else watches something else."""
+    """Return a table in which somebody else watches something else."""
     return watches(ZK1, {"zoe": ("/elsewhere",)}, zxid=zxid)
 
 
@@ -173,7 +173,7 @@ def test_the_layouts_of_the_user_are_not_doubted() -> None:
 
 
 def listed(path: str, names: Sequence[str], owners: Sequence[int]) -> Iterable[AnyFact]:
-    """Give the facts of a folder and its members."""
+    """Return the facts of a folder and its members."""
     stat = Stat(50, 50, 0, cversion=len(names), num_children=len(names), pzxid=200)
     yield Children(path=Text(path), names=tuple(map(Text, names)), stat=stat, zxid=200, at=NOW)
     for number, (name, owner) in enumerate(zip(names, owners, strict=True)):

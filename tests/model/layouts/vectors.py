@@ -63,7 +63,7 @@ def settings_of(vector: Vector) -> Settings:
 
 
 def now_of(vector: Vector) -> int:
-    """Give the time of a vector in milliseconds."""
+    """Return the time of a vector in milliseconds."""
     now = vector.get("options", {}).get("now")
     return AT if now is None else int(datetime.fromisoformat(now).timestamp() * 1000)
 

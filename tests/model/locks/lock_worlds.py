@@ -53,12 +53,12 @@ def gone(name: str, *, zxid: int, path: str = ROOT) -> Gone:
 
 
 def lock_in(world: World, path: str = ROOT, previous: Lock | NotALock | None = None) -> Lock:
-    """Give the lock, which must be one."""
+    """Return the lock, which must be one."""
     lock = lock_at(path, world, NOBODY_SAID, 0, previous)
     assert isinstance(lock, Lock), lock
     return lock
 
 
 def nodes(members: Iterable[Member]) -> list[str]:
-    """Give the names of members."""
+    """Return the names of members."""
     return [str(member.node) for member in members]

@@ -101,7 +101,7 @@ class Folder:
 
 
 def _before(node: str, keys: dict[str, tuple[object, ...]]) -> str | None:
-    """Give the last of those that sort before a node."""
+    """Return the last of those that sort before a node."""
     if len(set(keys.values())) < len(keys):
         raise TieError
     mine = keys[node]

@@ -15,14 +15,14 @@ ORDERS: dict[str, Callable[[int], Any]] = {
 
 
 def conflicts(layout: Layout, waiter: Member, other: Member) -> bool:
-    """Tell whether the waiter cannot hold while the other one is before it."""
+    """Return whether the waiter cannot hold while the other one is before it."""
     if waiter.mode != "read":
         return True
     return other.mode != "read" and not (layout.name == "zktools" and other.mode == "exclusive")
 
 
 def blockers(layout: Layout, members: Sequence[Member], waiter: Member) -> set[str]:
-    """Give everybody whom this member must wait for, near or far."""
+    """Return everybody whom this member must wait for, near or far."""
     key = ORDERS[layout.order]
     mine = key(waiter.sequence or 0)
     places = {member.node: place for place, member in enumerate(members)}

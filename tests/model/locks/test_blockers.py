@@ -6,7 +6,7 @@ from model.locks.lock_worlds import ROOT, lock_in, nodes, world_of
 from model.locks.slow_queue import closure
 
 from zktop.model.examiner import Examiner
-from zktop.model.report import NAMED, LockView
+from zktop.model.report import MAX_BLOCKERS, LockView
 
 
 def members(modes: str) -> list[str]:
@@ -46,14 +46,14 @@ def test_every_holder_and_everybody_ahead_is_named(modes: str, before: list[str]
 
 def test_a_contender_names_all_who_must_go_first() -> None:
     """Ordinary queues are told in full."""
-    *_, last = view_of(NAMED + 1).waiters
+    *_, last = view_of(MAX_BLOCKERS + 1).waiters
 
-    assert len(last.blocked_by) == last.ahead == NAMED
+    assert len(last.blocked_by) == last.ahead == MAX_BLOCKERS
 
 
 def test_a_long_queue_names_holders_and_the_nearest() -> None:
     """Else ten thousand waiters would be fifty million names."""
-    *_, before, last = view_of(NAMED + 3).waiters
+    *_, before, last = view_of(MAX_BLOCKERS + 3).waiters
 
     assert last.blocked_by == (kazoo_name("w0", 0), before.node)
-    assert last.ahead == NAMED + 2
+    assert last.ahead == MAX_BLOCKERS + 2

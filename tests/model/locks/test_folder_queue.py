@@ -92,7 +92,7 @@ class Past:
 
 
 def said(lock: Lock) -> tuple[object, ...]:
-    """Give what a lock says, as plain values."""
+    """Return what a lock says, as plain values."""
     waits = [(m.node, nodes(lock.before(m)), lock.expected(m)) for m in lock.waiters]
     fields = lock.layout, lock.kind, lock.stranded, sorted(lock.foreign), sorted(lock.warnings)
     return nodes(lock.holders), waits, fields, sorted(nodes(lock.obstacles))

@@ -37,7 +37,7 @@ numbers = st.one_of(
 
 
 def names_of(layout: Layout, number: int) -> st.SearchStrategy[str]:
-    """Give names that this layout's clients could write with this number."""
+    """Return names that this layout's clients could write with this number."""
     pattern = layout.pattern.replace("{SEQ}", re.escape(written(number)))
     pattern = pattern.replace("(?P<id>.+?)", r"(?P<id>[a-z0-9_.]{1,12})")
     pattern = pattern.replace("(?P<name>.+?[-_]?)", r"(?P<name>[a-z]{1,8}[-_])")
@@ -164,7 +164,7 @@ def test_a_lock_that_was_only_listed_once_more_keeps_its_queue():
 
 
 def _shown(lock: Lock) -> tuple[object, ...]:
-    """Give all that two versions of a lock must agree about."""
+    """Return all that two versions of a lock must agree about."""
     members = [(one.node, one.mode, lock.expected(one)) for one in lock.members]
     told = lock.warnings, lock.kind, lock.foreign
     return nodes(lock.holders), nodes(lock.waiters), members, told

@@ -55,7 +55,7 @@ def table(folder: Folder, at: int) -> Watches:
 
 
 def said(lock: Lock | NotALock) -> dict[str, str | None]:
-    """Give each member's watch target as zktop expects it; `holds` for holders."""
+    """Return each member's watch target as zktop expects it; `holds` for holders."""
     if not isinstance(lock, Lock):
         return {}
     found: dict[str, str | None] = {str(one.node): "holds" for one in lock.holders}
@@ -66,7 +66,7 @@ def said(lock: Lock | NotALock) -> dict[str, str | None]:
 
 
 def truth(folder: Folder) -> dict[str, str | None]:
-    """Give the same of the clients that played."""
+    """Return the same of the clients that played."""
     return {
         node: "holds" if client.state == "holds" else client.target
         for node, client in folder.clients.items()

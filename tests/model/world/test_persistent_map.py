@@ -1,4 +1,4 @@
-"""A shelf behaves like a dictionary that nobody changes, and tells two versions apart."""
+"""A persistent map behaves like an immutable dictionary, and shows where two versions differ."""
 
 import weakref
 
@@ -17,14 +17,14 @@ CHANGES = st.lists(
 @given(CHANGES)
 def test_every_version_is_the_dictionary_it_stands_for(changes: list[dict[int, str]]) -> None:
     """Setting and removing does what it does to a dictionary, before and after pouring."""
-    shelf, model = PersistentMap[int, str](), dict[int, str]()
+    entries, model = PersistentMap[int, str](), dict[int, str]()
     for change in changes:
-        shelf = shelf.with_changes(change)
+        entries = entries.with_changes(change)
         model = {k: v for k, v in {**model, **change}.items() if v is not None}
 
-        assert dict(shelf) == model
-        assert len(shelf) == len(model)
-        assert all((key in shelf) == (key in model) for key in range(3 * RECENT_LIMIT))
+        assert dict(entries) == model
+        assert len(entries) == len(model)
+        assert all((key in entries) == (key in model) for key in range(3 * RECENT_LIMIT))
 
 
 @given(CHANGES, CHANGES)
@@ -32,14 +32,14 @@ def test_earlier_versions_never_change(
     first: list[dict[int, str]], second: list[dict[int, str]]
 ) -> None:
     """Who holds a version may keep it as long as he likes."""
-    shelf = PersistentMap[int, str]()
+    entries = PersistentMap[int, str]()
     for change in first:
-        shelf = shelf.with_changes(change)
-    before, later = dict(shelf), shelf
+        entries = entries.with_changes(change)
+    before, later = dict(entries), entries
     for change in second:
         later = later.with_changes(change)
 
-    assert dict(shelf) == before
+    assert dict(entries) == before
 
 
 @given(CHANGES, CHANGES)
@@ -60,44 +60,44 @@ def test_what_differs_is_found(first: list[dict[int, str]], second: list[dict[in
 @given(CHANGES, st.sets(KEYS))
 def test_which_of_some_keys_are_there(changes: list[dict[int, str]], keys: set[int]) -> None:
     """Asked at once as asked one by one, whatever came, went or was poured."""
-    shelf = PersistentMap[int, str]()
+    entries = PersistentMap[int, str]()
     for change in changes:
-        shelf = shelf.with_changes(change)
+        entries = entries.with_changes(change)
 
-    assert shelf.among(keys) == {key for key in keys if key in shelf}
+    assert entries.among(keys) == {key for key in keys if key in entries}
 
 
 class Value:
     """Something that can be seen to go."""
 
 
-def test_what_was_poured_in_does_not_keep_old_values() -> None:
+def test_what_was_merged_does_not_keep_old_values() -> None:
     """The keys are remembered, so that differences are found; a replaced value is let go."""
     old = Value()
     gone = weakref.ref(old)
-    shelf = PersistentMap({number: Value() for number in range(10_000)}).with_changes({5: old})
+    entries = PersistentMap({number: Value() for number in range(10_000)}).with_changes({5: old})
     del old
-    shelf = shelf.poured().with_changes({5: Value()}).poured()
+    entries = entries.flattened().with_changes({5: Value()}).flattened()
 
-    assert 5 in shelf.poured_in[0][1]
+    assert 5 in entries.merged[0][1]
     assert gone() is None
 
 
 def test_the_next_version_does_not_copy_the_large_part() -> None:
     """A change among many entries shares all the others with the version before."""
-    shelf = PersistentMap({number: str(number) for number in range(10_000)})
-    later = shelf.with_changes({5: "five"})
+    entries = PersistentMap({number: str(number) for number in range(10_000)})
+    later = entries.with_changes({5: "five"})
 
-    assert later.base is shelf.base
-    assert later.changed_since(shelf) == {5}
+    assert later.base is entries.base
+    assert later.changed_since(entries) == {5}
 
 
 def test_keys_that_come_and_go_are_not_remembered() -> None:
     """A queue of one, through which thousands have gone, is as small as it looks."""
-    shelf: PersistentMap[str, int] = PersistentMap()
+    entries: PersistentMap[str, int] = PersistentMap()
     for number in range(5_000):
-        shelf = shelf.with_changes({f"lock-{number}": number, f"lock-{number - 1}": None})
-    kept = {*shelf.base, *shelf.recent, *(key for _, keys in shelf.poured_in for key in keys)}
+        entries = entries.with_changes({f"lock-{number}": number, f"lock-{number - 1}": None})
+    kept = {*entries.base, *entries.recent, *(key for _, keys in entries.merged for key in keys)}
 
-    assert len(shelf) == 1
+    assert len(entries) == 1
     assert len(kept) < 20

@@ -1,8 +1,7 @@
-"""Locks that are told by their shape: sub-nodes, siblings and nodes with fixed names.
+"""Locks that are recognised by their shape: sub-nodes, siblings and nodes with fixed names.
 
-Locks without a queue: one ephemeral node, whoever creates it holds the lock.
-
-What a path alone says of a root: that it is a part of a lock, or none at all.
+The shape also shows which znodes are a part of another lock (its queue, its leases), and which
+single ephemeral or dated nodes are locks without a queue: the creator of the node holds it.
 """
 
 import re
@@ -31,16 +30,16 @@ PARTS: Final[dict[str, tuple[str, ...]]] = {
 
 
 def may_be_part(name: str) -> bool:
-    """Tell by its name whether a root may be a part of another one."""
+    """Return whether a root may be part of another lock, judging by its name."""
     return name in PARTS or name.isdecimal() or name.endswith(QUEUE_OF_SEMAPHORE)
 
 
 def by_path(path: str) -> str | None:
-    """Name what a well-known path says is no lock, whatever the children look like."""
+    """Return the kind of a path that is known to be no lock, whatever its children are."""
     return "clickhouse-block-numbers" if "/block_numbers/" in path else None
 
 
-LEDGER: Final = re.compile(r"urL\d{10}")  # BookKeeper: the number is that of a ledger
+LEDGER: Final = re.compile(r"urL\d{10}")  # BookKeeper: the number of a ledger
 _HEX: Final = MACROS["{H32}"]
 _HEX_LENGTH: Final = 32
 _TELLING: Final = frozenset(
@@ -53,14 +52,14 @@ _PATRONI: Final = frozenset(("initialize", "config", "history", "status", "sync"
 
 
 def structure(site: LockSite) -> str | None:
-    """Name the layout that the shape of this root gives away."""
+    """Return the name of the layout that this root has the shape of."""
     if not _is_telling(site.family):
         return None
     return next((name for name, fits in _SHAPES.items() if fits(site)), None)
 
 
 def _is_telling(family: Family) -> bool:
-    """Tell quickly what most roots are not: something with a shape of its own."""
+    """Return quickly whether a root may have a special shape; most do not."""
     members = family.members
     if not members or not _TELLING.isdisjoint(members):
         return True
@@ -72,7 +71,7 @@ def _is_telling(family: Family) -> bool:
 
 
 def part_of(site: LockSite) -> Text | None:
-    """Give the lock that this root is only a part of: a queue, a set of leases, one slot."""
+    """Return the lock that this root is only a part of: a queue, a set of leases, one slot."""
     parent, name = split(site.path)
     if name.endswith(QUEUE_OF_SEMAPHORE):
         whole = Text(site.path.removesuffix(QUEUE_OF_SEMAPHORE))
@@ -108,7 +107,7 @@ def _kazoo_lease(site: LockSite) -> bool:
 
 
 def lease_slots(site: LockSite) -> Iterator[str]:
-    """Name the children that may be the places of a multiple lease: 0, 1, 2, ..."""
+    """Yield the children that may be slots of a lease: 0, 1, 2, ..."""
     names = site.family.members
     for number in range(len(names)):
         if str(number) not in names:
@@ -148,7 +147,7 @@ def _shedlock(site: LockSite) -> bool:
 
 
 def _single(site: LockSite) -> bool:
-    """Find nodes that are locks each, or data of the node itself that says who holds it."""
+    """Detect children that are a lock each, or a node whose data names its holder."""
     if site.family.members:
         return any(map(LEDGER.fullmatch, site.family.members))
     node = site.itself()
@@ -178,7 +177,7 @@ _NUMBERED: Final = re.compile(r".*\d{9}", re.DOTALL)
 
 
 def is_single(site: LockSite) -> bool:
-    """Tell whether the root is a single node, or has one as its lock."""
+    """Return whether the root is a single node, or has one as its lock."""
     stat = site.stat
     if stat is not None and stat.owner:
         return _stands_alone(site)
@@ -187,7 +186,7 @@ def is_single(site: LockSite) -> bool:
 
 
 def single_children(family: Family, path: str) -> tuple[Znode, ...]:
-    """Give the children that are locks by themselves."""
+    """Return the children that are locks by themselves."""
     ledgers = tuple(znode for znode in family if LEDGER.fullmatch(znode.name))
     if ledgers:
         return ledgers
@@ -200,13 +199,13 @@ def single_children(family: Family, path: str) -> tuple[Znode, ...]:
 
 
 def is_probe(name: str, siblings: Family) -> bool:
-    """Tell a node that old Spring leaked: its lock's name is the name of a sibling."""
+    """Detect a node that old Spring left behind: it is named after a sibling."""
     found = read(CURATOR_CUSTOM, name)
     return found is not None and found.group in siblings.members
 
 
 def _stands_alone(site: LockSite) -> bool:
-    """Tell whether an ephemeral node is a lock: it sounds like one, or the user says so."""
+    """Return whether an ephemeral node is a lock, by its name or by the config."""
     if site.configured is not None and site.configured.path == site.path:
         return True
     name = site.path.rpartition("/")[2]
@@ -214,7 +213,7 @@ def _stands_alone(site: LockSite) -> bool:
 
 
 def _stand_alone(site: LockSite, children: tuple[Znode, ...]) -> bool:
-    """Tell whether the children are the locks, and what they are in is just a folder."""
+    """Return whether each child is a lock, and the parent is just a folder."""
     is_named = site.configured is not None and site.configured.path == site.path
     if is_named or is_lockish(site.path.rpartition("/")[2]):
         return False
@@ -223,7 +222,7 @@ def _stand_alone(site: LockSite, children: tuple[Znode, ...]) -> bool:
 
 
 def is_lock_of_its_parent(parent: LockSite, name: str) -> bool:
-    """Tell whether the parent is the lock that this child belongs to: its name says so."""
+    """Return whether the parent is the lock that a child belongs to, by its name."""
     if not is_lockish(parent.path.rpartition("/")[2]):
         return False
     return any(z.name == name for z in single_children(parent.family, parent.path))

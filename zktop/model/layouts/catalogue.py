@@ -1,4 +1,4 @@
-"""All layouts that we know, the surest first: of two that match, the earlier one is meant."""
+"""All built-in layouts, the surest first: of two that match, the earlier one wins."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -12,7 +12,7 @@ from zktop.model.layouts.infrastructure import ACCUMULO, FIXED_NAMES, MESOS, SER
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.libraries import CURATOR, GO, KAZOO, KAZOO_LOCK, RUBY, ZKTOOLS
 
-# Those whose contenders are children of the lock, told apart by their names alone.
+# Layouts that are recognised by the names of the children alone.
 _NAMES: Final[tuple[Layout, ...]] = (
     KAZOO_LOCK,
     *(layout for layout in CURATOR if layout.name != "curator-semaphore-v2"),
@@ -33,7 +33,7 @@ _NAMES: Final[tuple[Layout, ...]] = (
     tutorials.NAMED,
 )
 
-# Those that are told by sub-nodes, siblings, fixed names or data.
+# Layouts that are recognised by sub-nodes, siblings, fixed names or data.
 _SHAPES: Final[tuple[Layout, ...]] = (
     *(layout for layout in KAZOO if layout is not KAZOO_LOCK),
     *(layout for layout in CURATOR if layout.name == "curator-semaphore-v2"),
@@ -48,5 +48,5 @@ _BY_NAME: Final[Mapping[str, Layout]] = {layout.name: layout for layout in LAYOU
 
 
 def layout_named(name: str, own: tuple[Layout, ...] = ()) -> Layout | None:
-    """Give the layout of this name; the user's own ones hide ours."""
+    """Return the layout of this name; a user's layout hides a built-in one."""
     return next((layout for layout in own if layout.name == name), _BY_NAME.get(name))

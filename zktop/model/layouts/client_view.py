@@ -1,7 +1,7 @@
-"""What a client's code reads in the name of any child: whether it counts, and its rank.
+"""How a client's code sees the children of a lock: which names it counts, and how it sorts them.
 
-A library sees what its own listing code lets through, and it cuts its sort key out of any name by
-the same code. So a foreign name gets a rank, a number by accident, or an error.
+A library counts the names that its own listing code accepts, and cuts its sort key out of any name
+by the same code. So a foreign name gets a rank, a number by accident, or an error.
 """
 
 import re
@@ -11,10 +11,10 @@ from typing import Final
 
 from zktop.model.layouts.layout import ClientView, Layout, LockMode, compiled
 
-Rank = tuple[int] | tuple[int, int | str]  # ranks of one sight compare with one another
+Rank = tuple[int] | tuple[int, int | str]  # ranks of one view can be compared
 NameRanker = Callable[[str], Rank | None]  # None: the name is not counted
 
-FAILS: Final[Rank] = (9,)  # the client cannot read the name, and gives up
+FAILS: Final[Rank] = (9,)  # the client fails at the name, and gives up
 
 BY_NUMBER: Final = r"(-\d{9}|\d{10})$"  # a key: the number that a server appended
 
@@ -30,12 +30,12 @@ _OWN: Final = (ClientView(),)
 
 
 def views_of(layout: Layout, own: Iterable[Layout] = ()) -> tuple[ClientView, ...]:
-    """Give the sights of a layout; older keys of a user's layout mean one, too."""
+    """Return the views of a layout; `sees` and `unseen` of a user's layout make one, too."""
     if layout.sights:
         return layout.sights
     if not layout.sees and not layout.unseen:
         return _OWN
-    from zktop.model.layouts.catalogue import layout_named  # noqa: PLC0415  it is made of layouts
+    from zktop.model.layouts.catalogue import layout_named  # noqa: PLC0415  a circle
 
     seen = [layout_named(name, tuple(own)) for name in layout.sees]
     names = "|".join(_nameless(one.pattern) for one in (layout, *seen) if one is not None)
@@ -44,13 +44,13 @@ def views_of(layout: Layout, own: Iterable[Layout] = ()) -> tuple[ClientView, ..
 
 
 def assumed(views: Iterable[ClientView], mode: LockMode) -> ClientView:
-    """Give the sight of a member that nothing is known of."""
+    """Return the view that a member has as long as no watch proves another one."""
     return next((one for one in views if not one.modes or mode in one.modes), _OWN[0])
 
 
 @lru_cache(maxsize=512)
 def ranker_of(view: ClientView, group: str = "") -> NameRanker:
-    """Give the function that ranks a name; `group` is the lock's own name where it has one.
+    """Return the function that ranks a name; `group` is the lock's name in a shared parent.
 
     >>> curator = ClientView(counts="all", key="^(?:.*lock-)?(.*)$")
     >>> rank = ranker_of(curator)
@@ -80,7 +80,7 @@ def ranker_of(view: ClientView, group: str = "") -> NameRanker:
 
 @lru_cache(maxsize=512)
 def bars_of(view: ClientView) -> Callable[[str], object] | None:
-    """Give the search for names that readers wait for; None: their modes tell."""
+    """Return the search for names that readers wait for; None: for writers."""
     return _search(view.bars) if view.bars else None
 
 
@@ -89,5 +89,5 @@ def _search(pattern: str, group: str = "") -> Callable[[str], re.Match[str] | No
 
 
 def _nameless(pattern: str) -> str:
-    """Take the names of the groups away, so that patterns can stand side by side."""
+    """Remove the names of the groups, so that patterns can be joined."""
     return re.sub(r"\(\?P<\w+>", "(?:", compiled(pattern).pattern)

@@ -1,4 +1,4 @@
-"""Locks and elections of well-known servers that do not stand on a client library's recipe."""
+"""Layouts of well-known servers that implement locks and elections themselves."""
 
 from typing import Final
 

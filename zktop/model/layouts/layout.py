@@ -1,14 +1,12 @@
-"""The form in which a lock layout is written down, ours and the users' alike.
+"""The form of a lock layout: how one client library writes a lock into znodes.
 
-A layout is data: everything that tells one client library from another has a key here, so that a
-user's layout in a config file can do whatever a built-in one does.
+A layout is data. Everything that tells one client library from another has a key here, so a layout
+in a user's config can express whatever a built-in one does.
 
-Names of contenders: the numbers that a server appends, and the patterns that find them.
-
-A server prints its signed 32-bit counter ten characters wide, so -1 reads `-000000001`. A pattern
-says `{SEQ}` for that, `{U36}` for a uuid with dashes and `{H32}` for 32 hexadecimal digits.
-`{SEQ}` accepts nothing that no counter can have reached: in `lock-2147483648` the dash must be a
-minus sign, and the name ends before it.
+A server prints the signed 32-bit counter of sequential nodes ten characters wide, so -1 reads
+`-000000001`. A pattern says `{SEQ}` for that, `{U36}` for a uuid with dashes and `{H32}` for 32
+hexadecimal digits. `{SEQ}` matches nothing that a counter cannot reach: in `lock-2147483648` the
+dash must be a minus sign, and the name before it ends without one.
 """
 
 import re
@@ -22,7 +20,7 @@ LockMode = Literal["exclusive", "read", "write", "lease", "candidate"]
 LockKind = Literal["mutex", "read-write", "semaphore", "election", "single", "lease", "other"]
 WatchKind = Literal["data", "exists", "children"]
 
-# How clients put the numbers in order; they only differ once the counter has overflown.
+# How clients sort the numbers; the ways differ only after the counter has overflowed.
 SortOrder = Literal[
     "number",  # as signed integers
     "text",  # as text: a minus sorts before every digit, and newer before older
@@ -33,10 +31,10 @@ SortOrder = Literal[
     "arrival",  # by the transaction that created the node
 ]
 
-# Who goes first among equal numbers.
+# Which of two equal numbers goes first.
 TieRule = Literal[
-    "server",  # whoever the server lists first
-    "share",  # nobody: equal numbers do not block one another
+    "server",  # the one that the server lists first
+    "share",  # neither: equal numbers do not block one another
     "name",
     "arrival",
 ]
@@ -54,16 +52,16 @@ WatchRule = Literal[
     "marker",  # the first waiter the children, the others the data of the member before them
 ]
 
-# How a client may wait that no server's table shows.
+# Ways to wait that no table of a server shows.
 HiddenWait = Literal["children", "polls"]
-ANY_WAY: tuple[HiddenWait, ...] = ("children", "polls")  # for names that anybody gives
+ANY_WAY: tuple[HiddenWait, ...] = ("children", "polls")  # for names that many clients give
 
 
 Unread = Literal["ignored", "first", "last", "zero", "fails"]
 
 
 class ClientView(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a layout's clients make of any child of the lock, whoever wrote it.
+    """How the clients of a layout see any child of the lock, whichever client made it.
 
     They list the children, cut a key out of each name and compare the keys.
     """
@@ -73,7 +71,7 @@ class ClientView(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     compare: Literal["text", "number"] = "text"
     unread: Unread = "ignored"  # a counted name without a key, or whose key is no number
     bars: str = ""  # searched: the names that readers wait for; "": by their modes
-    pool: bool = False  # a semaphore that counts how many children there are
+    pool: bool = False  # a semaphore that counts the children
     modes: tuple[LockMode, ...] = ()  # of members of these modes alone; (): of all
     about: str = ""  # the versions or the setting that it is true of
 
@@ -88,12 +86,12 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     watch: WatchRule = "predecessor"
     how: WatchKind = "data"
     order: SortOrder = "number"  # of its own names
-    kind: LockKind | None = None  # None: follows from the modes
+    kind: LockKind | None = None  # None: the modes decide
     ties: TieRule = "server"
     id_is: Literal["label", "token"] = "label"  # a name for people, or a uuid for the client
     also_watches: tuple[str, ...] = ()  # further nodes that every waiter watches
     unlisted: tuple[HiddenWait, ...] = ()  # how other recipes that write such names may wait
-    sights: tuple[ClientView, ...] = ()  # the first is assumed, others want a watch as proof
+    sights: tuple[ClientView, ...] = ()  # the first is assumed; a watch proves the others
     unseen: str = ""  # without sights: a pattern of names that no client counts
     watches_negative: bool = True  # False: a client cannot watch a node with a negative number
     sees: tuple[str, ...] = ()  # without sights: other layouts whose names are counted, too
@@ -105,7 +103,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     @property
     def means(self) -> LockKind:
-        """The kind of lock, said or implied by the modes."""
+        """The kind of lock, as given or implied by the modes."""
         if self.kind is not None:
             return self.kind
         modes = set(self.modes.values()) or {self.mode}
@@ -118,8 +116,8 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 SMALLEST, LARGEST = -(1 << 31), (1 << 31) - 1
 
-# Two billion and something, digit by digit: either the digit is smaller than that of the limit
-# and the rest is free, or it is the same and the next one decides.
+# Numbers above two billion, digit by digit: a digit is below that of the limit and the rest is
+# free, or it is equal and the next digit decides.
 _TAIL = r"{0}(?:0\d{{8}}|1(?:[0-3]\d{{7}}|4(?:[0-6]\d{{6}}|7(?:[0-3]\d{{5}}|4(?:[0-7]\d{{4}}"
 _TAIL += r"|8(?:[0-2]\d{{3}}|3(?:[0-5]\d{{2}}|6(?:[0-3]\d|4[0-{1}]))))))))"
 _POSITIVE = r"[01]\d{9}|" + _TAIL.format("2", 7)
@@ -132,12 +130,12 @@ MACROS = {
 }
 
 
-# The same without the limits: quick to compile. What it finds within them, `{SEQ}` finds too.
+# The same without limits, because it compiles faster; `read` checks the limits.
 _ANY_NUMBER = r"(?P<seq>[0-2]\d{9}|-\d{9}|-[12]\d{9})"
 
 
 class ParsedName(msgspec.Struct, frozen=True, gc=False):
-    """What a layout reads in the name of a node."""
+    """The parts of a contender's name."""
 
     mode: LockMode
     sequence: int | None
@@ -171,7 +169,7 @@ def _reader(pattern: str, *, exact: bool) -> _Reader:
 
 
 def read(layout: Layout, name: str) -> ParsedName | None:
-    """Read a node's name; None when the layout's clients would not have written it.
+    """Read a node's name; None when the layout does not match it.
 
     >>> lock = Layout(name="plain", pattern="^lock-{SEQ}$")
     >>> read(lock, "lock-0000000007").sequence, read(lock, "lock--000000001").sequence
@@ -200,7 +198,7 @@ def _read(layout: Layout, name: str, reader: _Reader) -> ParsedName | None:
     digits = found[seq] if seq else None
     try:
         sequence = None if digits is None else int(digits)
-    except ValueError:  # a user's pattern may let anything in
+    except ValueError:  # a user's pattern may match anything
         return None
     return ParsedName(
         said, sequence, found[id_] if id_ else None, found[group] or "" if group else ""
@@ -212,7 +210,7 @@ def _is_possible(sequence: int | None) -> bool:
 
 
 def written(sequence: int) -> str:
-    """Write a number as the server does.
+    """Format a number as the server does.
 
     >>> written(7), written(-5), written(-2147483648)
     ('0000000007', '-000000005', '-2147483648')

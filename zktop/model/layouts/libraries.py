@@ -1,15 +1,8 @@
-"""What Apache Curator writes (Java), and everything that stands on it.
+"""Layouts of client libraries: Curator, kazoo, Go clients, zk-ruby, and ZooKeeper's own recipes.
 
-Its protected creates put `_c_` and a uuid before the name. Children are sorted by the text after
-the name of the lock, so that uuids never matter.
-
-What kazoo and other Python clients write.
-
-What Go clients write. Like Curator's names, but the uuid has no dashes.
-
-What zk-ruby writes: numbers without a separator, and without their sign when it sorts.
-
-ZooKeeper's own recipes, in Java and C, and the one of its documentation.
+Curator's protected creates put `_c_` and a uuid before the name. It sorts children by the text
+after the name of the lock, so that uuids never matter. Go clients write the same without dashes in
+the uuid. zk-ruby writes numbers without a separator, and sorts them without their sign.
 """
 
 from typing import Final

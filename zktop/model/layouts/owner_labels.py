@@ -1,7 +1,7 @@
-"""Who is it? What a znode's data, or else its name, says about its client.
+"""The label of a contender: what the data or the name of its znode says about the client.
 
-Clients write a plain name, JSON, a protobuf, a few fields between colons, or a constant that means
-nothing. The first thing that names a host, a process or a person is the label.
+Clients write a plain name, JSON, a protobuf, fields between colons, or a constant without
+meaning. The first part that names a host, a process or a person is the label.
 
 >>> label_of(b"b'worker-3'", "kazoo-semaphore"), label_of(b"lock", "plain-lock")
 ('worker-3', None)
@@ -20,14 +20,14 @@ from zktop.model.layouts.layout import Layout, ParsedName
 from zktop.model.text import MAX_LABEL_LENGTH, Text, clean
 
 _SPACE = 0x20
-LONGEST_JSON = 65_536  # bytes; a larger document is no owner label
+MAX_JSON_BYTES = 65_536  # a larger document is no owner label
 
-REVOKED: Final = frozenset((b"__REVOKE__", b"unlock"))  # somebody asked the owner to let go
+REVOKED: Final = frozenset((b"__REVOKE__", b"unlock"))  # data that asks the owner to release
 
 _CONSTANTS: Final = {
     b"lock", b"0", b"1", b"unlock", b"__REVOKE__", b"ACQUIRED", b"\x12\x34", b"UP",
 }  # fmt: skip
-# Few labels need these, so nothing is compiled before one does.
+# Compiled on first use, because few labels need them.
 _BYTES_REPR: Final = r"""(?s)b(['"])(.*)\1"""
 _DATE: Final = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*"
 _BOOKIE: Final = r'bookieId:\s*"([^"]*)"'
@@ -38,10 +38,10 @@ _PID: Final = r"(.+)\.PID\.(\d+)"
 
 @lru_cache(maxsize=1024)
 def label_of(data: bytes, layout: str) -> Text | None:
-    """Give what the data says about its owner, or None."""
+    """Return what the data says about its owner, or None."""
     if data in _CONSTANTS:
         return None
-    said = _SAID.get(layout, _plainly)(data)
+    said = _READERS.get(layout, _plainly)(data)
     if not said:
         return None
     short = said if len(said) <= MAX_LABEL_LENGTH else said[: MAX_LABEL_LENGTH - 1] + "…"
@@ -49,7 +49,7 @@ def label_of(data: bytes, layout: str) -> Text | None:
 
 
 def label_in_name(layout: Layout, name: ParsedName) -> Text | None:
-    """Give what the name says about its owner, or None."""
+    """Return what the name says about its owner, or None."""
     if layout.id_is == "token":
         return None
     if name.id is None:
@@ -73,7 +73,7 @@ def _is_binary(data: bytes) -> bool:
 
 
 def _phrase(data: bytes) -> str | None:
-    """Find the longest printable stretch of a protobuf, which is a host or a name mostly."""
+    """Find the longest printable stretch of a protobuf, which mostly is a host or a name."""
     phrases = [
         found.decode("ascii") for found in re.findall(_PHRASE, data[:1024].replace(b"PBUF", b""))
     ]
@@ -81,7 +81,7 @@ def _phrase(data: bytes) -> str | None:
 
 
 def _from_json(data: bytes) -> str | None:
-    if len(data) > LONGEST_JSON:
+    if len(data) > MAX_JSON_BYTES:
         return None
     try:
         document = msgspec.json.decode(data)
@@ -91,7 +91,7 @@ def _from_json(data: bytes) -> str | None:
 
 
 def named_in(document: object) -> str | None:
-    """Find who is meant in a JSON document of any shape.
+    """Find the label in a JSON document of any shape.
 
     >>> named_in({"HostName": "h2", "UserName": "vt", "Action": "ApplySchema"})
     'vt@h2 ApplySchema'
@@ -173,7 +173,7 @@ def _unless_date(data: bytes) -> str | None:
     return None if re.fullmatch(_DATE, text) else _plainly(data)
 
 
-_SAID: Final[dict[str, Callable[[bytes], str | None]]] = {
+_READERS: Final[dict[str, Callable[[bytes], str | None]]] = {
     "accumulo-fate-lock": _fate,
     "bookkeeper-auditor": _bookie,
     "clickhouse-leader-election": _clickhouse,

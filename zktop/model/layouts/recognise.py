@@ -1,9 +1,9 @@
-"""Which lock is this, if any? Decided for a root as a whole, never for one child alone.
+"""Decide which lock layout a root follows, or what it is instead of a lock.
 
-The shape of the root comes first, then names that nobody else writes, then what owners and data
-prove, then short names, and guesses last. A guess never counts beside something surer.
-
-Things that look like locks and are none: groups, barriers, queues, reference counts.
+The decision is about a root as a whole, never about a single child. The shape of the root comes
+first, then names that only one library writes, then owners and data, then short names, and guesses
+last; a guess never counts beside a surer match. Groups, barriers, queues and reference counts look
+like locks and are none.
 """
 
 import re
@@ -24,7 +24,7 @@ from zktop.model.world.family import Family, Znode
 _H32, _U36 = MACROS["{H32}"], MACROS["{U36}"]
 _HOST_PID: Final = rb".+-\d+"
 
-# Name pattern -> what it is. One such child decides, where no contender is around.
+# Name pattern -> kind. One such child decides, if there is no contender.
 _NAMES: Final = {
     rf"{_H32}__party__": "kazoo-party",
     rf"{_H32}-(?!.*-n_\d{{10}}$)(?!(?:lock|read|write)-).*": "kazoo-shallow-party",
@@ -35,7 +35,7 @@ _QUEUE: Final = r"(?:qn-|queue-|entry-\d{3}-|message|config_change_)-?\d{9,10}"
 
 
 def barrier(family: Family) -> str | None:
-    """Tell whether these are the participants of a double barrier."""
+    """Return the kind of double barrier whose participants these are."""
     names = family.members.keys()
     if "ready" not in names:
         return None
@@ -44,16 +44,16 @@ def barrier(family: Family) -> str | None:
     return "curator-double-barrier" if any(re.fullmatch(_U36, name) for name in names) else None
 
 
-def entering(family: Family) -> str | None:
-    """Tell whether these look like a double barrier that is not open yet."""
+def entering_barrier(family: Family) -> str | None:
+    """Return the kind of double barrier that these may be, before it opens."""
     hosts = [
         z for z in family if re.fullmatch(_H32, z.name) and re.fullmatch(_HOST_PID, z.data or b"")
     ]
     return "kazoo-double-barrier" if hosts and len(hosts) == len(family.members) else None
 
 
-def stranger(znodes: Iterable[Znode]) -> str | None:
-    """Name what else these children are, when none of them contends for a lock."""
+def other_kind(znodes: Iterable[Znode]) -> str | None:
+    """Return what these children are instead, when none of them contends for a lock."""
     sampled = list(znodes)[:64]
     for znode in sampled:
         if re.fullmatch(_QUEUE, znode.name) and not (znode.stat and znode.stat.owner):
@@ -72,23 +72,23 @@ _LOOKED_INTO = 32  # children of a container; one lock among them is enough
 
 
 class Recognised(msgspec.Struct, frozen=True):
-    """What a root is. Without layouts it is no lock, and `kind` says what it is instead."""
+    """The result: without layouts it is no lock, and `kind` names what it is instead."""
 
     kind: str
     layouts: tuple[Layout, ...] = ()
     places: dict[str, list[ParsedChild]] = {}  # by layout; empty where the shape decides
-    rest: tuple[Znode, ...] = ()  # no contenders
+    rest: tuple[Znode, ...] = ()  # children that are no contenders
     guessed: bool = False
     asks: bool = False  # watch tables can change the answer
 
     @property
     def is_lock(self) -> bool:
-        """Tell whether it is a lock at all."""
+        """Whether it is a lock at all."""
         return bool(self.layouts)
 
 
 def recognise(site: LockSite, last: str | None = None) -> Recognised:
-    """Say what lock the root is; `last` is the layout that the same node had before."""
+    """Recognise a root; `last` is the layout that the same node had before."""
     told = site.configured
     said = layout_named(told.layout, site.settings.layouts) if told and told.layout else None
     if said is not None:
@@ -104,7 +104,7 @@ def recognise(site: LockSite, last: str | None = None) -> Recognised:
 
 
 def _unless_registry(site: LockSite, found: Recognised) -> Recognised:
-    """Leave out members that nobody waits in; a watch table may tell so only later."""
+    """Reject a registry; a later watch table may still change that."""
     doubted = check_registry(site, found.places)
     if doubted.is_registry:
         return Recognised(REGISTRY, asks=True)
@@ -146,7 +146,7 @@ def _by_name(site: LockSite, last: str | None) -> Recognised:
 
 
 def is_left_over(layout: Layout, znode: Znode) -> bool:
-    """Tell whether nobody stands there: no session owns the node, and clients make no such nodes.
+    """Return whether a node is a left-over: no session owns it, though the layout is ephemeral.
 
     TTL nodes look like that, and nodes that were made by hand.
     """
@@ -154,7 +154,7 @@ def is_left_over(layout: Layout, znode: Znode) -> bool:
 
 
 def _drop_left_over(by_layout: SortedChildren, name: str) -> None:
-    """Call the nodes of nobody strangers; they stand in the way all the same."""
+    """Treat left-over nodes as foreign; they still block their successors."""
     layout, places = by_layout.layouts[name], by_layout.families.get(name, [])
     left = [p for p in places if is_left_over(layout, p.znode) and p.name.sequence is not None]
     if not left:
@@ -177,7 +177,7 @@ _TO_CHECK: Final = frozenset(
 
 
 def _contends(site: LockSite, by_layout: SortedChildren, name: str) -> bool:
-    """Tell whether the children of one layout can be contenders, and not just look like it."""
+    """Return whether the children of one layout can really be contenders."""
     layout, places = by_layout.layouts[name], by_layout.families[name]
     if layout.persistent:
         return True
@@ -192,7 +192,7 @@ def _contends(site: LockSite, by_layout: SortedChildren, name: str) -> bool:
 
 
 def _is_queue(site: LockSite, places: list[ParsedChild]) -> bool:
-    """Tell whether named numbers are a queue: counted by the parent, and contended for."""
+    """Return whether named numbers are a queue: counted by the parent, and contended for."""
     stat = site.family.stat
     following = stat.next_sequence if stat and stat.cversion else None
     if following is not None:
@@ -212,11 +212,11 @@ def _drop_guesses(by_layout: SortedChildren) -> None:
 
 
 def _otherwise(site: LockSite, last: str | None, found: Recognised) -> Recognised:
-    """Say what a root without contenders is."""
+    """Decide what a root without contenders is."""
     family = site.family
     if last is not None and not _is_busy(found.rest):
         return _as_before(site, last)
-    kind = entering(family) or stranger(found.rest)
+    kind = entering_barrier(family) or other_kind(found.rest)
     if kind is not None:
         return _no_lock(site, f"not-a-lock:{kind}")
     if singles.is_single(site):

@@ -1,12 +1,11 @@
-"""Numbered nodes in which nobody waits: workers, hosts or items that sessions put on a list.
+"""Registries: numbered nodes without a queue, such as lists of workers, hosts or items.
 
-Only names that anybody might give are in doubt; where the folder or the names sound like a lock,
-they are one, and what the user states is never asked here. A watch decides first: a client that
-waits watches another member, and a client that only registers watches none, or its own ones.
-Without watch tables two things remain, where no folder above sounds like a lock: a folder that is
-called like a registry is one, and so is one whose members all belong to one session. A lock that
-the threads of one process share through one session reads like that, too: it needs a watch table,
-or `--layout`.
+Only names that many clients give are in doubt: a folder or names that sound like a lock are one,
+and a root in the config is never questioned. Watches decide first: a client that waits watches
+the node of another member, and a client that only registers watches none, or its own.
+Without watch tables two signs remain, where no parent folder sounds like a lock: a folder named
+like a registry is one, and so is one whose members all belong to one session. A lock that threads
+of one process share through one session looks the same: it needs a watch table, or `--layout`.
 """
 
 import re
@@ -35,7 +34,7 @@ _FOLDER: Final = re.compile(
 
 
 class RegistryCheck(msgspec.Struct, frozen=True, gc=False):
-    """Whether this is a registry as far as is known, and whether a watch table could say else."""
+    """Whether a root is a registry, and whether a watch table could change that."""
 
     is_registry: bool = False
     asks: bool = False
@@ -45,7 +44,7 @@ _NONE: Final = RegistryCheck()
 
 
 def check_registry(site: LockSite, places: dict[str, list[ParsedChild]]) -> RegistryCheck:
-    """Judge the members of one root that are all named by one layout."""
+    """Check a root whose members all follow one layout."""
     if len(places) != 1 or not DOUBTFUL & places.keys() or is_lockish(_name_of(site.path)):
         return _NONE
     (members,) = places.values()
@@ -56,7 +55,7 @@ def check_registry(site: LockSite, places: dict[str, list[ParsedChild]]) -> Regi
 
 def _is_registry(site: LockSite, members: list[ParsedChild]) -> bool:
     owned = _by_session(site.path, members)
-    if _somebody_waits(site.world, owned):
+    if _has_waiters(site.world, owned):
         return False
     is_among_locks = is_lockish(site.path)
     if _FOLDER.fullmatch(_name_of(site.path)) and not is_among_locks:
@@ -67,19 +66,19 @@ def _is_registry(site: LockSite, members: list[ParsedChild]) -> bool:
     return _is_shown(site.world, members) or (len(owned) == 1 and not is_among_locks)
 
 
-def _somebody_waits(world: World, owned: dict[Session, frozenset[Text]]) -> bool:
-    """Tell whether a session watches others' members, or some of several of its own."""
-    everybody = frozenset().union(*owned.values())
+def _has_waiters(world: World, owned: dict[Session, frozenset[Text]]) -> bool:
+    """Return whether a session watches members of others, or some of its own."""
+    all_members = frozenset().union(*owned.values())
     tables = [table.watches.rows or {} for table in world.tables.values() if table.watches]
     for session, own in owned.items():
-        watched = {path for rows in tables for path in rows.get(session, ())} & everybody
+        watched = {path for rows in tables for path in rows.get(session, ())} & all_members
         if watched and watched != own:
             return True
     return False
 
 
 def _is_shown(world: World, members: Iterable[ParsedChild]) -> bool:
-    """Tell whether the watches of all sessions were read after the last of the members came."""
+    """Return whether all watch tables were read after the newest member was created."""
     newest = max(place.znode.stat.czxid if place.znode.stat else 0 for place in members)
     tables = [table.watches for table in world.tables.values()]
     shown = [one is not None and one.rows is not None and one.zxid >= newest for one in tables]

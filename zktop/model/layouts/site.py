@@ -1,6 +1,6 @@
-"""What a lock is judged by: its own znode, its children, and a few nodes around it.
+"""The place that may be a lock: one znode, its children, and a few nodes around it.
 
-Whatever is asked here is noted down, so that a lock can tell which facts it was made from.
+A site records what it was asked, so that a lock can tell which facts it was made from.
 """
 
 import re
@@ -18,7 +18,7 @@ Dependency = tuple[Text, bool, Family | Znode | None]
 
 
 def is_lockish(name: str) -> bool:
-    """Tell whether a name sounds like a lock or an election."""
+    """Return whether a name sounds like a lock or an election."""
     return re.search(_LOCKISH, name, re.IGNORECASE) is not None
 
 
@@ -36,17 +36,17 @@ class LockSite:
 
     @property
     def settings(self) -> Settings:
-        """What the user decided."""
+        """The settings of the user."""
         return self._settings
 
     @property
     def world(self) -> World:
-        """All that is known; what is asked of it is not noted down."""
+        """The whole world; questions asked there are not recorded."""
         return self._world
 
     @property
     def configured(self) -> Root | None:
-        """What the user said about this path."""
+        """The configured root that covers this path."""
         return self._settings.root_of(self.path) if self._settings.roots else None
 
     @property
@@ -58,30 +58,30 @@ class LockSite:
         return node.stat if node else None
 
     def itself(self) -> Znode | None:
-        """Give the lock's own znode, with its data if that was read."""
+        """Return the lock's own znode, with its data if that was read."""
         return self._node(self.path)
 
     def below(self, name: str) -> Family:
-        """Give the children of a child."""
+        """Return the children of a child."""
         return self._family(join(self.path, name))
 
     def beside(self, ending: str) -> Family | None:
-        """Give the children of the sibling whose name is ours and this ending; None: no such."""
+        """Return the children of the sibling named like this node plus an ending, if it exists."""
         sibling = Text(self.path + ending)
         family = self._family(sibling)
         return family if family.listed or self._node(sibling) is not None else None
 
     def knows(self, path: Text) -> bool:
-        """Tell whether there is such a node, as far as is known."""
+        """Return whether a node is known to exist."""
         return self._family(path).listed or self._node(path) is not None
 
     def above(self) -> "LockSite | None":
-        """Give the parent as a ground of its own."""
+        """Return the parent as a site of its own."""
         parent = split(self.path)[0]
         return LockSite(parent, self._world, self._settings) if parent else None
 
     def still_hold(self, dependencies: tuple[Dependency, ...]) -> bool:
-        """Tell whether these earlier answers are still the same objects."""
+        """Return whether earlier answers are still the same objects."""
         return all(
             (self._world.node(path) if is_node else self._world.family(path)) is answer
             for path, is_node, answer in dependencies

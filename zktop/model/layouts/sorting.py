@@ -1,6 +1,6 @@
-"""Sort the children of one node by the layout that their names follow.
+"""Sort the children of a znode by the layout that their names follow.
 
-Names that more than one client could have written: what else tells them apart.
+Some names could come from more than one client; owners, siblings and the path decide then.
 """
 
 from collections.abc import Iterable
@@ -17,25 +17,25 @@ from zktop.model.world.family import Znode
 
 
 class ParsedChild(msgspec.Struct, frozen=True, gc=False):
-    """A child, and what its layout reads in its name."""
+    """A child and the parts of its name."""
 
     znode: Znode
     name: ParsedName
 
 
 class SortedChildren(msgspec.Struct, frozen=True, gc=False):
-    """Children by layout, in the order of the catalogue's confidence, and the rest."""
+    """Children by layout, and those that no layout matches."""
 
     families: dict[str, list[ParsedChild]]
     layouts: dict[str, Layout]
     rest: list[Znode]
 
     def give_up(self, layout: str) -> None:
-        """Call the children of one layout strangers after all."""
+        """Drop the match of one layout."""
         self.rest.extend(place.znode for place in self.families.pop(layout))
 
     def move(self, source: str, target: Layout) -> None:
-        """Read the children of one layout by another one, as far as that can."""
+        """Match the children of one layout with another layout instead."""
         self.layouts[target.name] = target
         for place in self.families.pop(source):
             name = read(target, place.znode.name)
@@ -46,7 +46,7 @@ class SortedChildren(msgspec.Struct, frozen=True, gc=False):
 
 
 def sort_by_layout(znodes: Iterable[Znode], layouts: Iterable[Layout] = BY_NAME) -> SortedChildren:
-    """Read every name by the first layout that can.
+    """Match every name with the first layout that fits.
 
     >>> by_layout = sort_by_layout([Znode("lock-0000000001"), Znode("config")])
     >>> list(by_layout.families), [znode.name for znode in by_layout.rest]
@@ -71,13 +71,13 @@ def sort_by_layout(znodes: Iterable[Znode], layouts: Iterable[Layout] = BY_NAME)
 def _first(
     text: str, layouts: tuple[Layout, ...], guess: Layout | None
 ) -> tuple[Layout | None, ParsedName | None]:
-    """Find the first layout that can read a name; siblings mostly follow the same one."""
+    """Find the first layout that matches a name; siblings mostly follow the same one."""
     if guess is not None:
         name = read(guess, text)
         if name is not None:
             return guess, name
     if not text[-1:].isdigit() and layouts is BY_NAME:
-        return None, None  # every one of ours ends with a number
+        return None, None  # every built-in one ends with a number
     for layout in layouts:
         name = read(layout, text)
         if name is not None:
@@ -86,7 +86,7 @@ def _first(
 
 
 def _is_strict(layout: Layout) -> bool:
-    """Tell whether no layout before this one could have read the same name."""
+    """Return whether no earlier layout could match the same names."""
     return layout.name in _STRICT
 
 
@@ -101,7 +101,7 @@ _SIGN = 1 << 63
 
 
 def disambiguate(site: LockSite, by_layout: SortedChildren) -> None:
-    """Put children where their owners, their siblings and their path say they belong."""
+    """Decide between layouts with the same names, by owners, siblings and path."""
     _session_ids(by_layout)
     _dashless(by_layout)
     _mesos(site, by_layout)
@@ -145,7 +145,7 @@ def _dashless(by_layout: SortedChildren) -> None:
 
 
 def _mesos(site: LockSite, by_layout: SortedChildren) -> None:
-    """Count bare numbers to Mesos' group beside `info_` names, and in its log's folder."""
+    """Treat bare numbers as Mesos beside `info_` names, and in the folder of its log."""
     if "bare-sequence" not in by_layout.families:
         return
     if "mesos-group" in by_layout.families or site.path.endswith("/log_replicas"):
@@ -153,7 +153,7 @@ def _mesos(site: LockSite, by_layout: SortedChildren) -> None:
 
 
 def _probes(site: LockSite, by_layout: SortedChildren) -> None:
-    """Old Spring leaked nodes named like a sibling; they never contended for anything."""
+    """Drop nodes that old versions of Spring left behind: no contender made them."""
     places = by_layout.families["curator-custom"]
     leaked = [place for place in places if is_probe(place.znode.name, site.family)]
     places[:] = [place for place in places if place not in leaked]

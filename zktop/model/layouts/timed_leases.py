@@ -1,11 +1,11 @@
-"""Locks that are held until a date: what their data says about who holds them, and how long."""
+"""Locks that are held until a date: the end of the lease, read from the data of the node."""
 
 from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
 
-ALWAYS: Final = 1 << 62  # milliseconds: held, and no end is known
+ALWAYS: Final = 1 << 62  # milliseconds: held, with no known end
 LONGEST_DATE = 64
 _SECONDS = 1e11  # a smaller number counts seconds, not milliseconds
 
@@ -16,7 +16,7 @@ class LeaseTerm(msgspec.Struct, frozen=True, gc=False):
     until: int
 
     def holds(self, now: int) -> bool:
-        """Tell whether it is still held."""
+        """Return whether it is still held."""
         return now < self.until
 
 
@@ -41,12 +41,12 @@ def parse_date(text: object) -> int | None:
 
 
 def kazoo_lease(data: bytes | None) -> LeaseTerm:
-    """Read the data of a `lease_holder`; what cannot be read is held by nobody we know."""
+    """Read the data of a `lease_holder`; an unreadable one counts as free."""
     return LeaseTerm(parse_date(_document(data).get("end")) or 0)
 
 
 def shedlock(data: bytes | None) -> LeaseTerm:
-    """Read a node of ShedLock; without a date it counts as held, as the library has it."""
+    """Read a node of ShedLock; without a date it counts as held, as in the library."""
     end = parse_date((data or b"")[: LONGEST_DATE + 1].decode("utf-8", "replace"))
     return FOREVER if end is None else LeaseTerm(end)
 
@@ -70,7 +70,7 @@ def _millis(value: object) -> LeaseTerm:
     try:
         if isinstance(value, int | float) and 0 < value < _SECONDS:
             return LeaseTerm(int(value * 1000))
-        return LeaseTerm(int(value))  # type: ignore[call-overload]  # anything may stand there
+        return LeaseTerm(int(value))  # type: ignore[call-overload]  # the value may be anything
     except (TypeError, ValueError, OverflowError):
         end = parse_date(value)
         return FOREVER if end is None else LeaseTerm(end)

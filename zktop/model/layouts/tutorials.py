@@ -1,4 +1,4 @@
-"""Short names that many libraries and tutorials share; their rule is the usual one."""
+"""Short names that many libraries and tutorials share; they wait in the usual way."""
 
 from typing import Final
 

@@ -59,11 +59,6 @@ class ShapeContext(msgspec.Struct, frozen=True):
         return before if before is not None and before.znode is znode else member
 
 
-def shape_of(context: ShapeContext) -> ShapedQueues:
-    """Make the lines of a lock by its layout's name."""
-    return _SHAPES[context.layout.name](context)
-
-
 def _kazoo_semaphore(context: ShapeContext) -> ShapedQueues:
     site, family = context.site, context.site.family
     by_layout = sort_by_layout(family, (context.layout,))
@@ -245,7 +240,8 @@ def _next_end(ends: Iterable[LeaseTerm], now: Millis) -> Millis | None:
     return min(ahead, default=None)
 
 
-_SHAPES: Final[dict[str, Callable[[ShapeContext], ShapedQueues]]] = {
+# Layout name -> the function that makes the queues of its locks.
+SHAPE_MAKERS: Final[dict[str, Callable[[ShapeContext], ShapedQueues]]] = {
     "curator-semaphore-v2": _curator_semaphore,
     "kazoo-semaphore": _kazoo_semaphore,
     "kazoo-lease": _kazoo_lease,

@@ -40,7 +40,7 @@ def unnumbered(names: Iterable[Text]) -> list[Text]:
 
 
 def _read_child(path: str, name: Text) -> Iterator[Text]:
-    """Give the locks that a child's own data and owner can make, or change the size of."""
+    """Yield the locks that a child's own data and owner can make, or change the size of."""
     child = join(path, name)
     yield child
     if name.endswith(QUEUE_OF_SEMAPHORE):
@@ -48,7 +48,7 @@ def _read_child(path: str, name: Text) -> Iterator[Text]:
 
 
 def candidates(world: World, settings: Settings) -> Iterator[Text]:
-    """Give every known path that may be a lock; `lock_at` has the last word."""
+    """Yield every known path that may be a lock; `lock_at` has the last word."""
     paths = {Text(root.path) for root in settings.roots if "*" not in root.path}
     for path, family in world.families.items():
         paths.add(path)
@@ -57,7 +57,7 @@ def candidates(world: World, settings: Settings) -> Iterator[Text]:
 
 
 def may_be_lock(path: str, world: World, settings: Settings) -> bool:
-    """Tell whether a path may be a lock: a parent of anything, or a lock-like node.
+    """Return whether a path may be a lock: a parent of anything, or a lock-like node.
 
     What is part of another lock is none of its own.
     """

@@ -48,16 +48,16 @@ class ClientOrder:
         return bisect_left(self._ranks, self._ranks[place]) if self._shares else place
 
     def is_before(self, child: Member, member: Member) -> bool:
-        """Tell whether a child is counted, and goes before a member."""
+        """Return whether a child is counted, and goes before a member."""
         place = self._place.get(child.node)
         return place is not None and place < self.before(member)
 
     def counts(self, child: Member) -> bool:
-        """Tell whether a child is counted at all, or fails the client."""
+        """Return whether a child is counted at all, or fails the client."""
         return self._rank_of(child) is not None
 
     def back(self, end: int) -> Iterator[Member]:
-        """Give those before a place, the nearest first."""
+        """Yield those before a place, the nearest first."""
         return (self.children[place] for place in range(end - 1, -1, -1))
 
     def _by_number(self, member: Member) -> Rank:
@@ -76,7 +76,7 @@ def _barring(view: ClientView, children: Sequence[Member]) -> Iterator[Member]:
 def rank_in(
     layout: Layout, view: ClientView, children: Sequence[Member], group: str
 ) -> Callable[[Member], Rank | None]:
-    """Give the function that ranks a child; own names keep the order of the layout."""
+    """Return the function that ranks a child; own names keep the order of the layout."""
     if view.counts != "own":
         rank = ranker_of(view, group)
         return lambda child: rank(child.znode.name)

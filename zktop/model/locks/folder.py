@@ -53,11 +53,11 @@ class FolderMemory(msgspec.Struct, frozen=True):
     watched: Mapping[Session, SessionWatches] = {}
 
     def has_stranded(self, member: Member) -> bool:
-        """Tell whether its client had failed."""
+        """Return whether its client had failed."""
         return self.stranded.get(member.node) == member.layout
 
     def looked_again(self, member: Member, now: frozenset[Text]) -> bool:
-        """Tell whether what a member waited for is gone: then it has listed the children."""
+        """Return whether what a member waited for is gone: then it has listed the children."""
         targets = self.waited.get(member.node)
         return targets is not None and now.isdisjoint(targets)
 
@@ -80,16 +80,16 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
         return frozenset(child.node for child in self.children)
 
     def watched_by(self, session: Session) -> Mapping[Text, int]:
-        """Give the children that a session is seen to watch."""
+        """Return the children that a session is seen to watch."""
         seen = self.watched.get(session)
         return NOWHERE if seen is None else seen.here
 
     def views(self, layout: Layout) -> tuple[ClientView, ...]:
-        """Give the sights of a layout."""
+        """Return the sights of a layout."""
         return views_of(layout, self.own)
 
     def matters(self, layout: Layout, members: Sequence[Member], group: str = "") -> bool:
-        """Tell whether a sight of a layout counts a child that is not one of its members.
+        """Return whether a sight of a layout counts a child that is not one of its members.
 
         Or did: what failed clients left behind stays when the cause of the failure is gone.
         """
@@ -104,7 +104,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
 def children_of(
     family: Family, members: Iterable[Member], layouts: Sequence[Layout], below: str = ""
 ) -> tuple[Member, ...]:
-    """Give all children of a family, in the order the server lists them."""
+    """Return all children of a family, in the order the server lists them."""
     contenders = {member.znode.name: member for member in members}
     found = (
         contenders.get(znode.name) or foreign(znode, layouts, below)

@@ -84,19 +84,19 @@ class FolderQueue:
         return said + self.remarks
 
     def find(self, node: str) -> Member | None:
-        """Give the member of this name."""
+        """Return the member of this name."""
         return self._members.get(Text(node))
 
     def standing(self, member: Member) -> ClientDecision:
-        """Give what its client makes of the children."""
+        """Return what its client makes of the children."""
         return self._standings[member.node]
 
     def holds(self, member: Member) -> bool:
-        """Tell whether this member is among the holders."""
+        """Return whether this member is among the holders."""
         return self._standings[member.node].does == "holds"
 
     def is_stranded(self, member: Member) -> bool:
-        """Tell whether its client failed, and left this node behind."""
+        """Return whether its client failed, and left this node behind."""
         return self._standings[member.node].does == "stranded"
 
     def is_pending(self, member: Member) -> bool:
@@ -104,11 +104,11 @@ class FolderQueue:
         return False
 
     def is_exempt(self, member: Member) -> bool:
-        """Tell whether it holds although others are before it."""
+        """Return whether it holds although others are before it."""
         return member.node in self.exempt
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
-        """Give those who must go first, back to one that waits for all the others itself."""
+        """Return those who must go first, back to one that waits for all the others itself."""
         standing = self._standings[member.node]
         if standing.does != "waits":
             return ()
@@ -120,7 +120,7 @@ class FolderQueue:
         return tuple(reversed(found))
 
     def before(self, member: Member) -> Sequence[Member]:
-        """Give all who must go first, near and far."""
+        """Return all who must go first, near and far."""
         standing = self._standings[member.node]
         return standing.ranking.children[: standing.before] if standing.does == "waits" else ()
 
@@ -130,18 +130,18 @@ class FolderQueue:
         return standing.before if standing.does == "waits" else 0
 
     def nearest(self, member: Member) -> Member | None:
-        """Give the last of those who must go before a member that waits."""
+        """Return the last of those who must go before a member that waits."""
         standing = self._standings[member.node]
         if standing.does != "waits":
             return None
         return next(standing.ranking.back(standing.before), None)
 
     def counts(self, member: Member, child: Member) -> bool:
-        """Tell whether a child goes before a member, for the member's client."""
+        """Return whether a child goes before a member, for the member's client."""
         return self._standings[member.node].ranking.is_before(child, member)
 
     def expected(self, member: Member) -> tuple[Target, ...]:
-        """Give the watches that this member's recipe keeps."""
+        """Return the watches that this member's recipe keeps."""
         standing = self._standings[member.node]
         if standing.does != "waits" or self.layout.watch == "none":
             return ()
@@ -153,7 +153,7 @@ class FolderQueue:
 
     @property
     def obstacles(self) -> Iterator[Member]:
-        """Give the foreign children before members that wait."""
+        """The foreign children before members that wait."""
         ends: dict[int, tuple[ClientOrder, int]] = {}
         for member in self.waiters:
             standing = self._standings[member.node]
@@ -165,12 +165,12 @@ class FolderQueue:
 
     @property
     def fails(self) -> bool:
-        """Tell whether a client of this queue failed at a name, or will at its next look."""
+        """Whether a client of this queue failed at a name, or will at its next look."""
         return any(self._standings[member.node].fails_at for member in self.waiters)
 
     @property
     def unreadable(self) -> Iterator[UnreadableChild]:
-        """Give the children that clients of this queue fail at."""
+        """The children that clients of this queue fail at."""
         failing: dict[Text, tuple[Member, list[Member], list[Member]]] = {}
         for member in self.waiters:
             standing = self._standings[member.node]
@@ -181,7 +181,7 @@ class FolderQueue:
             yield UnreadableChild(child, tuple(failed), tuple(will_fail))
 
     def _waits_for_all(self, child: Member, standing: ClientDecision) -> bool:
-        """Tell whether a child waits for everything that goes before it in the same ranking."""
+        """Return whether a child waits for everything that goes before it in the same ranking."""
         other = self._standings.get(child.node)
         if other is None or other.does != "waits" or child.mode == "read":
             return False
@@ -227,14 +227,14 @@ class FolderQueue:
         return self._rankings[key]
 
     def _has_met(self, member: Member, child: Member) -> bool:
-        """Tell whether the client has listed a child whose name it cannot read."""
+        """Return whether the client has listed a child whose name it cannot read."""
         if _came_before(child, member):
             return True
         memory = self.folder.memory
         return child.node in memory.names and memory.looked_again(member, self.folder.names)
 
     def _is_older(self, child: Member, member: Member) -> bool:
-        """Tell whether a child was there when the member's client looked, as far as is known."""
+        """Return whether a child was there when the member's client looked, as far as is known."""
         if _came_before(child, member):
             return True
         memory = self.folder.memory
@@ -247,12 +247,12 @@ class FolderQueue:
     def _watchable(
         self, member: Member, standing: ClientDecision
     ) -> tuple[list[Member], list[Member]]:
-        """Give what it watches if it looks now, and what if it has not looked since it came."""
+        """Return what it watches if it looks now, and what if it has not looked since it came."""
         older = partial(_came_before, member=member)
         return self._looked_at(member, standing), self._looked_at(member, standing, older)
 
     def _seen_target(self, member: Member, standing: ClientDecision) -> list[Member]:
-        """Give what its session is seen to watch and its client watches, if it looked in time.
+        """Return what its session is seen to watch and its client watches, if it looked in time.
 
         A client looked no sooner than its own node and the node that it watches were there.
         """
@@ -268,7 +268,7 @@ class FolderQueue:
         return []
 
     def _likely_target(self, member: Member, standing: ClientDecision) -> list[Member]:
-        """Give what it watches if it has not looked since it came, else what it would now."""
+        """Return what it watches if it has not looked since it came, else what it would now."""
         now, then = self._watchable(member, standing)
         return then or now
 
@@ -278,7 +278,7 @@ class FolderQueue:
         standing: ClientDecision,
         there: Callable[[Member], bool] = lambda _: True,
     ) -> list[Member]:
-        """Give what it watches among those that were there."""
+        """Return what it watches among those that were there."""
         watch, ranking = self.layout.watch, standing.ranking
         is_reader = self.rule == "read-write" and member.mode == "read"
         if watch == "holder" or (watch == "first-writer" and is_reader):
@@ -297,7 +297,7 @@ class FolderQueue:
         return back
 
     def _first_of_run(self, nearest: Member, standing: ClientDecision) -> Member:
-        """Give the lowest of the nodes of one client right ahead."""
+        """Return the lowest of the nodes of one client right ahead."""
         for child in standing.ranking.back(standing.ranking.before(nearest)):
             if child.token != nearest.token:
                 return nearest
@@ -334,14 +334,14 @@ class FolderQueue:
         return None
 
     def _predicted(self, member: Member, view: ClientView) -> set[Text]:
-        """Give what a member watches by one sight, whenever its client looked last."""
+        """Return what a member watches by one sight, whenever its client looked last."""
         standing = self._by(member, view, is_proven=True)
         if standing.does != "waits" or self.layout.watch in ("none", "children"):
             return set()
         return {child.node for some in self._watchable(member, standing) for child in some}
 
     def _explained(self, member: Member, views: Sequence[ClientView]) -> set[Text]:
-        """Give what the other members of its session watch."""
+        """Return what the other members of its session watch."""
         others = [
             one
             for one in self.members
@@ -351,7 +351,7 @@ class FolderQueue:
 
 
 def _was_there(child: Member, at: int) -> bool:
-    """Tell whether a child was there at a transaction."""
+    """Return whether a child was there at a transaction."""
     return child.czxid <= at
 
 

@@ -87,16 +87,16 @@ class LockQueue(Protocol):
         """What is wrong with it, by the words of the contract."""
 
     def find(self, node: str) -> Member | None:
-        """Give the member of this name."""
+        """Return the member of this name."""
 
     def holds(self, member: Member) -> bool:
-        """Tell whether this member is among the holders."""
+        """Return whether this member is among the holders."""
 
     def is_pending(self, member: Member) -> bool:
-        """Tell whether it is on its way in or out, neither holder nor waiter of the queue."""
+        """Return whether it is on its way in or out, neither holder nor waiter of the queue."""
 
     def is_exempt(self, member: Member) -> bool:
-        """Tell whether it holds although others are before it, as a re-entrant read does."""
+        """Return whether it holds although others are before it, as a re-entrant read does."""
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
         """Who must go before this waiter can own the lock; sparse, complete in closure."""
@@ -170,7 +170,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
         return counter if is_wrapped else max(counter, newest + 1)
 
     def member(self, node: str) -> Member | None:
-        """Give the member of this name, relative to the lock's path."""
+        """Return the member of this name, relative to the lock's path."""
         return next(filter(None, (queue.find(node) for queue in self.queues)), None)
 
     def state(self, member: Member) -> MemberState:
@@ -185,11 +185,11 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
         return "standby" if self.kind == "election" and not self.blocking else "waits"
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
-        """Give those who must go first: enough of them that no other need be named."""
+        """Return those who must go first: enough of them that no other need be named."""
         return self.queue_of(member).blocked_by(member)
 
     def before(self, member: Member) -> Sequence[Member]:
-        """Give all who must go first, near and far."""
+        """Return all who must go first, near and far."""
         return self.queue_of(member).before(member)
 
     def count_before(self, member: Member) -> int:
@@ -197,15 +197,15 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
         return self.queue_of(member).count_before(member)
 
     def expected(self, member: Member) -> tuple[Target, ...]:
-        """Give the watches that this member's recipe keeps now."""
+        """Return the watches that this member's recipe keeps now."""
         return self.queue_of(member).expected(member)
 
     def is_exempt(self, member: Member) -> bool:
-        """Tell whether it holds in spite of others before it: a re-entrant read."""
+        """Return whether it holds in spite of others before it: a re-entrant read."""
         return self.queue_of(member).is_exempt(member)
 
     def queue_of(self, member: Member) -> LockQueue:
-        """Give the line that this member stands in."""
+        """Return the line that this member stands in."""
         queues = self.queues
         if len(queues) == 1:
             return queues[0]

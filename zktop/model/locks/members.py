@@ -26,7 +26,7 @@ NO_KNOWN_MEMBERS: Final[KnownMembers] = {}
 
 
 def known_members(previous: Lock | None) -> KnownMembers:
-    """Give the members of an earlier version by node."""
+    """Return the members of an earlier version by node."""
     if previous is None:
         return NO_KNOWN_MEMBERS
     return {member.node: member for queue in previous.queues for member in queue.members}
@@ -46,7 +46,7 @@ def members_of(
 
 
 def is_promoting(layout: Layout) -> bool:
-    """Tell whether its exclusive locks are the writers as soon as there is a reader."""
+    """Return whether its exclusive locks are the writers as soon as there is a reader."""
     modes = layout.modes.values()
     return "exclusive" in modes and "read" in modes and "write" not in modes
 
@@ -71,14 +71,14 @@ def _member(layout: Layout, place: ParsedChild, known: KnownMembers, below: str)
 
 
 def _named(layout: Layout, place: ParsedChild) -> Text | None:
-    """Give the label that is in the name, where the data has none."""
+    """Return the label that is in the name, where the data has none."""
     data, said = place.znode.data, label_in_name(layout, place.name)
     return None if said is None or (data and label_of(data, layout.name)) else said
 
 
 @lru_cache(maxsize=256)
 def _span(start: int, length: int) -> slice:
-    """Give the same slice for the same place: thousands of names are alike."""
+    """Return the same slice for the same place: thousands of names are alike."""
     return slice(start, start + length)
 
 

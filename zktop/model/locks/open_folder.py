@@ -23,7 +23,7 @@ _TOO_MANY = 4_000  # watches of one session: looking through more takes longer t
 
 
 def is_watching(world: World, session: Session, path: str) -> bool | None:
-    """Tell whether a session watches a path; None when no table can tell."""
+    """Return whether a session watches a path; None when no table can tell."""
     tables = [table.watches.rows if table.watches else None for table in world.tables.values()]
     found = [rows[session] for rows in tables if rows and session in rows]
     if any(len(paths) > _TOO_MANY for paths in found):
@@ -39,7 +39,7 @@ def seen_watching(
     nodes: Mapping[Text, Text],
     before: Mapping[Session, SessionWatches],
 ) -> dict[Session, SessionWatches]:
-    """Give what sessions watch among some paths, named as `nodes` says, and since when.
+    """Return what sessions watch among some paths, named as `nodes` says, and since when.
 
     Who was looked up before is looked up again: a watch that is older than a node is left over.
     """
@@ -61,7 +61,7 @@ def seen_watching(
 
 
 def _tables_of(world: World, session: Session) -> Iterator[tuple[Watches, tuple[Text, ...]]]:
-    """Give the watch tables that have a session, without those of which it has too many rows."""
+    """Yield the watch tables that have a session, without those of which it has too many rows."""
     for tables in world.tables.values():
         table = tables.watches
         paths = (table.rows or {}).get(session, ()) if table else ()
@@ -79,7 +79,7 @@ class FolderOpener(msgspec.Struct, frozen=True):
     def of(
         self, family: Family, layouts: Sequence[Layout], below: str = ""
     ) -> Callable[[Iterable[Member]], Folder]:
-        """Give what opens the folder of a family, once its contenders are known."""
+        """Return what opens the folder of a family, once its contenders are known."""
 
         def opened(members: Iterable[Member]) -> Folder:
             children = children_of(family, members, layouts, below)
@@ -104,7 +104,7 @@ def _changed(family: Family) -> int:
 
 
 def folder_queues(queues: Iterable[LockQueue]) -> Iterator[FolderQueue]:
-    """Give the queues that stand in an open folder, also those in front of leases."""
+    """Yield the queues that stand in an open folder, also those in front of leases."""
     for queue in queues:
         inner = queue.gate if isinstance(queue, LeasePool) else queue
         if isinstance(inner, FolderQueue):
@@ -141,7 +141,7 @@ def stranded_in(queues: Iterable[LockQueue]) -> frozenset[Text]:
 
 
 def obstacles_of(queues: Sequence[LockQueue]) -> tuple[Member, ...]:
-    """Give the foreign children that somebody waits for."""
+    """Return the foreign children that somebody waits for."""
     found = {one.node: one for queue in folder_queues(queues) for one in queue.obstacles}
     for queue in queues:
         if isinstance(queue, LeasePool) and queue.is_short:

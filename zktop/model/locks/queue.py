@@ -30,7 +30,7 @@ HERE: Final = Text(".")
 
 
 def targets(queue: "RankedQueue", member: Member) -> tuple[Target, ...]:
-    """Give the watches of a waiter, relative to the lock."""
+    """Return the watches of a waiter, relative to the lock."""
     layout = queue.layout
     if layout.watch == "none":
         return ()
@@ -123,7 +123,7 @@ def in_order(layout: Layout, members: Iterable[Member]) -> tuple[Member, ...]:
 
 
 def is_sane(members: Sequence[Member]) -> bool:
-    """Tell whether all numbers are there, different and not negative."""
+    """Return whether all numbers are there, different and not negative."""
     numbers = [member.sequence for member in members]
     if None in numbers:
         return False
@@ -131,14 +131,14 @@ def is_sane(members: Sequence[Member]) -> bool:
 
 
 def key_of(layout: Layout, members: Sequence[Member]) -> SortKey:
-    """Give what the clients of this layout compare."""
+    """Return what the clients of this layout compare."""
     if layout.order == "unsigned":
         return _unsigned(members)
     return _KEYS[layout.order]
 
 
 def agrees(layout: Layout) -> bool:
-    """Tell whether this layout's order is that of the numbers as long as they are sane."""
+    """Return whether this layout's order is that of the numbers as long as they are sane."""
     return layout.order not in ("name", "arrival")
 
 
@@ -241,7 +241,7 @@ class RankedQueue:
         return said + self.remarks
 
     def find(self, node: str) -> Member | None:
-        """Give the member of this name."""
+        """Return the member of this name."""
         if len(self.members) <= _FEW:
             return next((member for member in self.members if member.node == node), None)
         if self._index is None:
@@ -249,7 +249,7 @@ class RankedQueue:
         return self._index.get(Text(node))
 
     def holds(self, member: Member) -> bool:
-        """Tell whether this member is among the holders."""
+        """Return whether this member is among the holders."""
         if len(self.holders) <= _FEW:
             return any(holder.node == member.node for holder in self.holders)
         if self._held is None:
@@ -257,11 +257,11 @@ class RankedQueue:
         return member.node in self._held
 
     def is_pending(self, member: Member) -> bool:
-        """Tell whether it is neither holder nor waiter; nobody is, in a plain queue."""
+        """Return whether it is neither holder nor waiter; nobody is, in a plain queue."""
         return False
 
     def is_exempt(self, member: Member) -> bool:
-        """Tell whether it holds although others are before it."""
+        """Return whether it holds although others are before it."""
         return member.node in self.exempt
 
     def ahead(self, member: Member) -> int:
@@ -273,7 +273,7 @@ class RankedQueue:
         return self._ahead[member.node]
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
-        """Give those who must go first."""
+        """Return those who must go first."""
         if self.holds(member):
             return ()
         ahead = self.ahead(member)
@@ -286,7 +286,7 @@ class RankedQueue:
         return self._readers_before(ahead)
 
     def before(self, member: Member) -> Sequence[Member]:
-        """Give all who must go first, near and far."""
+        """Return all who must go first, near and far."""
         return self.seen[: self.count_before(member)]
 
     def count_before(self, member: Member) -> int:
@@ -298,7 +298,7 @@ class RankedQueue:
         return self.wall_before(ahead) if is_reader else ahead
 
     def expected(self, member: Member) -> tuple[Target, ...]:
-        """Give the watches that this member's recipe keeps."""
+        """Return the watches that this member's recipe keeps."""
         return () if self.holds(member) else targets(self, member)
 
     def wall_before(self, ahead: int) -> int:
@@ -315,7 +315,7 @@ class RankedQueue:
         return self._walls
 
     def bars_readers(self, member: Member) -> bool:
-        """Tell whether readers wait for this member."""
+        """Return whether readers wait for this member."""
         if member.mode == "exclusive":  # zktools: its readers look for writers alone
             return "write" not in self.layout.modes.values()
         return member.mode != "read"
@@ -337,7 +337,7 @@ class RankedQueue:
         return (*held, *late)
 
     def _first_readers(self) -> list[Member]:
-        """Give those before whom nobody bars readers, and a writer only if it is the first."""
+        """Return those before whom nobody bars readers, and a writer only if it is the first."""
         free = takewhile(lambda member: not self.bars_readers(member), self.members)
         return [m for place, m in enumerate(free) if m.mode == "read" or not place]
 
@@ -375,18 +375,18 @@ class RankedQueue:
         return self.seen[self.ahead(last) : ahead]
 
     def _writers_before(self, ahead: int) -> tuple[Member, ...]:
-        """Give the same without the readers among them: they bar no reader."""
+        """Return the same without the readers among them: they bar no reader."""
         before = self._run_before(ahead)
         return tuple(member for member in before if self.bars_readers(member)) or before
 
     def _readers_before(self, ahead: int) -> tuple[Member, ...]:
-        """Give the readers right before this place, and what stands before them."""
+        """Return the readers right before this place, and what stands before them."""
         wall = self.wall_before(ahead)
         readers = self.seen[wall:ahead]
         return (*self._run_before(wall), *readers)
 
     def _pool_before(self, ahead: int) -> tuple[Member, ...]:
-        """Give all holders for the first waiter; the others wait behind that one."""
+        """Return all holders for the first waiter; the others wait behind that one."""
         if self.seen is self.members and self.find(self.seen[ahead - 1].node) in self.holders:
             return tuple(self.holders)
         return (self.seen[ahead - 1],)

@@ -7,7 +7,7 @@ from zktop.model.layouts.layout import Layout, LockKind
 from zktop.model.layouts.recognise import Recognised, recognise
 from zktop.model.layouts.site import LockSite
 from zktop.model.locks.by_name import Queues, grouped, mixed, one_queue, watching_in
-from zktop.model.locks.by_shape import ShapeContext, ShapedQueues, shape_of
+from zktop.model.locks.by_shape import SHAPE_MAKERS, ShapeContext, ShapedQueues
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.members import is_election, is_promoting, known_members
 from zktop.model.locks.open_folder import (
@@ -35,7 +35,7 @@ def lock_at(
     previous: Lock | NotALock | None = None,
     news: ChildrenDiff | None = None,
 ) -> Lock | NotALock:
-    """Give the lock at a path as of now; `previous` is what this gave for the path before.
+    """Return the lock at a path as of now; `previous` is what this gave for the path before.
 
     `news` tells how its children differ from those of the world before, where that is known. The
     same object comes back as long as its facts are the same. A different root under the same
@@ -91,14 +91,14 @@ class _Build:
         self.known = known_members(before)
 
     def lock(self) -> Lock:
-        if not self.recognised.places and self.recognised.kind in _SHAPED:
+        if not self.recognised.places and self.recognised.kind in SHAPE_MAKERS:
             return self._of_shape()
         return self._of_queues()
 
     def _of_shape(self) -> Lock:
         layout = self.recognised.layouts[0]
         opening = FolderOpener(self.world, self.site, memory_of(self.before))
-        shape = shape_of(
+        shape = SHAPE_MAKERS[layout.name](
             ShapeContext(self.site, layout, self.now, self.leases, self.known, opening)
         )
         return self._lock(shape, shape.foreign, layout)
@@ -189,15 +189,7 @@ class _Build:
 
 
 def _is_shared(layout: Layout, made: Queues | ShapedQueues) -> bool:
-    """Tell whether readers may share; some names tell only once there is a reader."""
+    """Return whether readers may share; some names tell only once there is a reader."""
     if layout.means != "read-write" or not is_promoting(layout):
         return layout.means == "read-write"
     return any(member.mode == "read" for queue in made.queues for member in queue.members)
-
-
-_SHAPED: Final = frozenset(
-    (
-        "curator-semaphore-v2", "kazoo-semaphore", "kazoo-lease", "kazoo-locking-queue",
-        "zkruby-election", "hadoop-elector", "hbase-master", "patroni", "shedlock", "single-node",
-    )
-)  # fmt: skip

@@ -75,7 +75,7 @@ def simple_lock(site: LockSite) -> Lock | None:
 
 
 def _is_ordinary(site: LockSite, naming: _Naming, stat: Stat) -> bool:
-    """Tell whether neither the path nor the config says more than where the lock is."""
+    """Return whether neither the path nor the config says more than where the lock is."""
     path = site.path
     if by_path(path) or may_be_part(path[path.rfind("/") + 1 :]):
         return False

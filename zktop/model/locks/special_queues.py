@@ -88,12 +88,12 @@ class LeasePool:
         return (self.pending, *queued) if self.pending else queued
 
     def find(self, node: str) -> Member | None:
-        """Give the member of this name."""
+        """Return the member of this name."""
         leases = (*self.holders, self.pending) if self.pending else self.holders
         return next((m for m in leases if m.node == node), None) or self.gate.find(node)
 
     def holds(self, member: Member) -> bool:
-        """Tell whether it is a lease, and taken."""
+        """Return whether it is a lease, and taken."""
         return any(holder.node == member.node for holder in self.holders)
 
     def is_pending(self, member: Member) -> bool:
@@ -114,7 +114,7 @@ class LeasePool:
         return self.gate.blocked_by(member)
 
     def before(self, member: Member) -> Sequence[Member]:
-        """Give the leases while none is free, and who is ahead at the gate."""
+        """Return the leases while none is free, and who is ahead at the gate."""
         if self.holds(member):
             return ()
         leases = self._permits if self._is_full() else ()
@@ -128,7 +128,7 @@ class LeasePool:
         return leases if self.is_pending(member) else leases + self.gate.count_before(member)
 
     def expected(self, member: Member) -> tuple[Target, ...]:
-        """Give the watches that this member's recipe keeps."""
+        """Return the watches that this member's recipe keeps."""
         if self.holds(member):
             return ()
         if self._is_next(member):
@@ -136,14 +136,14 @@ class LeasePool:
         return self.gate.expected(member)
 
     def _is_next(self, member: Member) -> bool:
-        """Tell whether it is this member's turn to wait for a lease."""
+        """Return whether it is this member's turn to wait for a lease."""
         if self.pending is not None:
             return member.node == self.pending.node
         return not self._takes_first and self.gate.holds(member)
 
     @property
     def is_short(self) -> bool:
-        """Tell whether somebody waits because of foreign children."""
+        """Whether somebody waits because of foreign children."""
         return bool(self.taken) and bool(self.waiters) and self._is_full()
 
     @property
@@ -152,7 +152,7 @@ class LeasePool:
         return (*self.taken, *self.holders)
 
     def _is_full(self) -> bool:
-        """Tell whether a lease must come back first; nobody knows better without the number."""
+        """Return whether a lease must come back first; nobody knows better without the number."""
         if self._watched is None:
             return False
         return self.leases is None or len(self._permits) >= self.leases
@@ -189,11 +189,11 @@ class RowRangeQueue:
         return self._oddities.warnings(ACCUMULO[-1], "first-n", self.members, self.holders)
 
     def find(self, node: str) -> Member | None:
-        """Give the member of this name."""
+        """Return the member of this name."""
         return next((member for member in self.members if member.node == node), None)
 
     def holds(self, member: Member) -> bool:
-        """Tell whether nobody before it wants the same rows."""
+        """Return whether nobody before it wants the same rows."""
         return member.node in self._held
 
     def is_pending(self, member: Member) -> bool:
@@ -205,7 +205,7 @@ class RowRangeQueue:
         return False
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
-        """Give everybody before it that it conflicts with."""
+        """Return everybody before it that it conflicts with."""
         if self.holds(member):
             return ()
         wanted = self._ranges[member.node]
@@ -219,7 +219,7 @@ class RowRangeQueue:
         return tuple(blockers)
 
     def before(self, member: Member) -> Sequence[Member]:
-        """Give the same: nobody else is in its way."""
+        """Return the same: nobody else is in its way."""
         return self.blocked_by(member)
 
     def count_before(self, member: Member) -> int:
@@ -227,7 +227,7 @@ class RowRangeQueue:
         return len(self.blocked_by(member))
 
     def expected(self, member: Member) -> tuple[Target, ...]:
-        """Give nothing: these clients poll."""
+        """Return nothing: these clients poll."""
         return ()
 
     def _free(self) -> list[Member]:
@@ -251,7 +251,7 @@ class RowUnion:
         self._ends: list[TableRow] = []
 
     def meets(self, wanted: RowRange) -> bool:
-        """Tell whether any wanted row is covered."""
+        """Return whether any wanted row is covered."""
         start, end = wanted
         place = bisect_right(self._ends, start)
         return start < end and place < len(self._starts) and self._starts[place] < end
@@ -317,11 +317,11 @@ class SingleNodeQueue:
         return self.holders + self.waiters
 
     def find(self, node: str) -> Member | None:
-        """Give the member of this name."""
+        """Return the member of this name."""
         return next((member for member in self.members if member.node == node), None)
 
     def holds(self, member: Member) -> bool:
-        """Tell whether it is there and held."""
+        """Return whether it is there and held."""
         return any(holder.node == member.node for holder in self.holders)
 
     def is_pending(self, member: Member) -> bool:
@@ -333,11 +333,11 @@ class SingleNodeQueue:
         return False
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
-        """Give the holders: after them anybody may win."""
+        """Return the holders: after them anybody may win."""
         return () if self.holds(member) else self.holders
 
     def before(self, member: Member) -> Sequence[Member]:
-        """Give the same: nobody else is in its way."""
+        """Return the same: nobody else is in its way."""
         return self.blocked_by(member)
 
     def count_before(self, member: Member) -> int:
@@ -345,7 +345,7 @@ class SingleNodeQueue:
         return len(self.blocked_by(member))
 
     def expected(self, member: Member) -> tuple[Target, ...]:
-        """Give the holder's node as what a standby watches."""
+        """Return the holder's node as what a standby watches."""
         if self.holds(member):
             return ()
         return tuple(Target(holder.node, self._how) for holder in self.holders)
@@ -400,7 +400,7 @@ def _neighbours(members: Sequence[Member]) -> Iterator[Member]:
 
 
 def _is_downgrade(members: Sequence[Member], writer: Member, watching: WatchLookup) -> bool:
-    """Tell whether a read right behind the writer may be held since before the writer got in.
+    """Return whether a read right behind the writer may be held since before the writer got in.
 
     Its client would watch the writer if it were waiting. Without watch tables it is possible.
     """

@@ -42,7 +42,7 @@ class ChildrenDiff(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def names(self) -> list[Text]:
-        """Name the children that came, went or changed; a changed one twice."""
+        """The children that came, went or changed; a changed one twice."""
         return [znode.name for znode in chain(self.gone, self.come)]
 
 
@@ -82,7 +82,7 @@ _ANEW: Final = frozenset(
 
 
 def updated(lock: Lock, site: LockSite, news: ChildrenDiff | None = None) -> Lock | None:
-    """Give the next version, or None when it must be made anew.
+    """Return the next version, or None when it must be made anew.
 
     `news` may tell what differs, and spare another walk along all children.
     """
@@ -147,7 +147,7 @@ def _following(queue: RankedQueue, changes: ChildrenDiff, site: LockSite) -> Ran
 
 
 def _needs_a_fresh_look(queue: RankedQueue, oddities: QueueOddities) -> bool:
-    """Tell whether a mode or a warning hangs on someone who may have gone."""
+    """Return whether a mode or a warning hangs on someone who may have gone."""
     promotes = is_promoting(queue.layout) and bool(oddities.readers) != bool(
         queue.oddities.readers
     )
@@ -186,7 +186,7 @@ def _newcomer(
 
 
 def _rivals(layout: Layout) -> tuple[Layout, ...]:
-    """Give what a name must be told from; a strict pattern is proof enough."""
+    """Return what a name must be told from; a strict pattern is proof enough."""
     return (layout,) if ".+" not in layout.pattern else BY_NAME
 
 

@@ -37,7 +37,7 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def is_sane(self) -> bool:
-        """Tell whether all clients agree on the order."""
+        """Whether all clients agree on the order."""
         return not (self.twins or self.negative or self.unnumbered or self.unseen)
 
     def with_change(self, member: Member, around: "Around", step: int) -> "QueueOddities":
@@ -114,7 +114,7 @@ def _counted(layout: Layout, members: Sequence[Member]) -> QueueOddities:
 
 
 def is_unseen(layout: Layout, member: Member) -> bool:
-    """Tell whether its own layout's clients do not count it."""
+    """Return whether its own layout's clients do not count it."""
     view = assumed(views_of(layout), member.mode)
     return view.counts != "own" and ranker_of(view)(member.znode.name) is None
 
@@ -128,7 +128,7 @@ def _unseen(layout: Layout, members: Sequence[Member], negative: int) -> int:
 
 
 def is_repeated(member: Member, names: Iterable[Text]) -> bool:
-    """Tell whether another of these names has the same token; to search all of them at once."""
+    """Return whether another of these names has the same token; to search all of them at once."""
     token = member.token
     return token is not None and "\n".join(names).count(token) > 1
 
@@ -141,7 +141,7 @@ def _inversions(members: Sequence[Member]) -> int:
 
 
 def _inverted(before: Member | None, after: Member | None) -> bool:
-    """Tell whether the later one came first; a read that took its writer's number is no case."""
+    """Return whether the later one came first; a read that took its writer's number is no case."""
     if before is None or after is None or before.sequence == after.sequence:
         return False
     return 0 < after.czxid < before.czxid
@@ -152,7 +152,7 @@ def _came_first(members: Sequence[Member]) -> Member | None:
 
 
 def _is_broken(rule: str, holders: Sequence[Member]) -> bool:
-    """Tell whether holders exclude one another, and yet hold."""
+    """Return whether holders exclude one another, and yet hold."""
     if len(holders) < 2 or rule == "first-n":  # noqa: PLR2004  one alone cannot be in the way
         return False
     if rule == "first":

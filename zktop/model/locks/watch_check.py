@@ -48,7 +48,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
     layouts: tuple[Layout, ...] = ()  # the user's own
 
     def of(self, member: Member) -> WatchStatus:
-        """Give one contender's watches and the verdict on them."""
+        """Return one contender's watches and the verdict on them."""
         queue = self._waits_in(member)
         actual = self.here(member.owner)
         shown = None if actual is None else tuple(sorted(actual))
@@ -58,7 +58,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return WatchStatus(self._verdict(member, expected, actual), expected, shown)
 
     def edges(self) -> Iterator[tuple[Member, Member]]:
-        """Give the watch graph among the members: who watches, and whom.
+        """Yield the watch graph among the members: who watches, and whom.
 
         What a session watches beyond the expectations of its places is told of its only place
         that lacks a watch; where there are several of those, of none.
@@ -67,7 +67,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
             yield from self._edges_of(session)
 
     def watchers(self, member: Member) -> frozenset[Session]:
-        """Give the sessions that watch a member, whatever they are; without our own."""
+        """Return the sessions that watch a member, whatever they are; without our own."""
         return self.ensemble.watchers(absolute(self.lock.path, member.node))
 
     def bystanders(self, member: Member) -> frozenset[Session]:
@@ -82,7 +82,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return tuple(sorted({one for held in self.lock.holders for one in self.bystanders(held)}))
 
     def member_at(self, path: str) -> Member | None:
-        """Give the member of an absolute path."""
+        """Return the member of an absolute path."""
         node = relative(self.lock.path, path)
         found = (queue.find(node) for queue in self.lock.queues)
         return next((member for member in found if member is not None), None)
@@ -109,7 +109,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return "elsewhere" if lasting or self._is_older_than(table.zxid) else "unknown"
 
     def _may_hear(self, actual: frozenset[Text] | None) -> bool:
-        """Tell whether one of these is on the lock's own znode, and may be a child watch."""
+        """Return whether one of these is on the lock's own znode, and may be a child watch."""
         return actual is not None and self.lock.path in actual
 
     def watches_children(self, session: Session) -> bool:
@@ -118,7 +118,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return table is not None and table.is_mixed and self._may_hear(self.here(session))
 
     def may_be_unlisted(self, member: Member) -> bool:
-        """Tell whether something may wake it that no table lists: a child watch, or a poll.
+        """Return whether something may wake it that no table lists: a child watch, or a poll.
 
         Clients of most layouts wait in one way. The names of others are given by recipes of all
         kinds, among them ones that watch the children, and ones that poll.
@@ -131,30 +131,30 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return is_watching or ("polls" in layout.unlisted and self.is_awake(member))
 
     def is_awake(self, member: Member) -> bool:
-        """Tell whether it has sent a request a moment ago, or may have."""
+        """Return whether it has sent a request a moment ago, or may have."""
         presence, idle = self.ensemble.presence(member.owner), self.idle.get(member.owner)
         return presence is None or idle is None or presence.at - idle < POLL_MS
 
     def _is_older_than(self, zxid: int) -> bool:
-        """Tell whether no child of the root came or went after this transaction."""
+        """Return whether no child of the root came or went after this transaction."""
         changed = self.lock.stat.pzxid if self.lock.stat else None
         return changed is not None and changed <= zxid
 
     def expected(self, queue: LockQueue, member: Member) -> tuple[Target, ...]:
-        """Give the watches that a waiter's recipe keeps, with absolute paths."""
+        """Return the watches that a waiter's recipe keeps, with absolute paths."""
         path = self.lock.path
         return tuple(
             Target(absolute(path, target.path), target.how) for target in queue.expected(member)
         )
 
     def table(self, session: Session) -> Watches | None:
-        """Give the watch table of the server of a session."""
+        """Return the watch table of the server of a session."""
         if session not in self._tables:
             self._tables[session] = self.ensemble.watch_fact(session) if session else None
         return self._tables[session]
 
     def here(self, session: Session) -> frozenset[Text] | None:
-        """Give what a session watches of this lock; None when nobody could look."""
+        """Return what a session watches of this lock; None when nobody could look."""
         table = self.table(session)
         if table is None:
             return None
@@ -169,7 +169,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return path == self.lock.path or split(path)[0] in self._rooms
 
     def _wanted(self, session: Session) -> frozenset[Text]:
-        """Give what all waiting places of a session together should watch."""
+        """Return what all waiting places of a session together should watch."""
         wanted = self._wants.get(session)
         if wanted is None:
             targets = (
@@ -198,7 +198,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
             yield from ((owner[0], watched) for watched in astray if watched)
 
     def _waits_in(self, member: Member) -> LockQueue | None:
-        """Give the line in which it waits; None when it does not, or is no member."""
+        """Return the line in which it waits; None when it does not, or is no member."""
         queues = (queue for queue in self.lock.queues if queue.find(member.node) is not None)
         queue = next(queues, None)
         return None if queue is None or queue.holds(member) else queue
@@ -236,7 +236,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
 
 
 def absolute(lock: str, node: str) -> Text:
-    """Give the path of a node that is named relative to a lock.
+    """Return the path of a node that is named relative to a lock.
 
     >>> absolute("/locks/a", "."), absolute("/locks/a", "leases/x")
     ('/locks/a', '/locks/a/leases/x')
@@ -252,7 +252,7 @@ def absolute(lock: str, node: str) -> Text:
 
 
 def relative(lock: str, path: str) -> Text:
-    """Give the name of a path relative to a lock; undoes `absolute`.
+    """Return the name of a path relative to a lock; undoes `absolute`.
 
     >>> relative("/locks/a", "/locks/a"), relative("/locks/a", "/locks/a/leases/x")
     ('.', 'leases/x')

@@ -1,9 +1,9 @@
-"""What the tables of all ensemble members say together: who is connected, watches, and expires.
+"""The tables of all ensemble members joined: which sessions are connected, watch, and expire.
 
-Tables of different servers are read at slightly different moments, so they may contradict each
-other. Nothing here raises for that: the newest news wins and says who else claims the session, and
-what no table can decide is None. An absence is believed only of tables that could have shown the
-thing: pass the `czxid` of a session's node, and tables read before that transaction are not asked.
+Tables of different servers are read at slightly different times and may contradict each other. The
+newest one wins, and other servers that claim the same session are named. What no table can decide
+is None. An absence counts only in a table that could have shown the thing: with the `czxid` of a
+session's node given, tables read before that transaction are ignored.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ Extent = Literal["all", "some", "none"]
 
 
 class Visibility(msgspec.Struct, frozen=True):
-    """How much of the ensemble's inside is visible."""
+    """How complete the tables of the ensemble are."""
 
     sessions: Extent
     watches: Extent
@@ -37,25 +37,25 @@ class Visibility(msgspec.Struct, frozen=True):
 
 
 class ExpiryWindow(msgspec.Struct, frozen=True, gc=False):
-    """An interval of milliseconds from now."""
+    """The earliest and the latest expiry of a session, in milliseconds from now."""
 
     low: int
     high: int
 
 
 class Ensemble(msgspec.Struct, frozen=True, eq=False):
-    """All witnesses together, at one moment. Made with `Sight.of`; nothing in it changes."""
+    """The tables of all servers at one moment. `Ensemble.of` makes it; it never changes."""
 
     now_ms: Millis = 0
     tables: tuple[ServerTables, ...] = ()
-    own: Session | None = None  # our own session, which no judgement is about
+    own: Session | None = None  # our own session, which is left out of most answers
     link: str | None = None  # the state of our own connection
-    zxid: int = 0  # the newest transaction that anything is known of
+    zxid: int = 0  # the newest known transaction
     link_at: Millis = 0  # when our own connection got into its present state
 
     @classmethod
     def of(cls, world: World, now_ms: Millis, previous: "Ensemble | None" = None) -> "Ensemble":
-        """Join the tables of a world; what the previous sight indexed and still holds is kept."""
+        """Join the tables of a world, reusing the indexes of tables that did not change."""
         before = {one.server: one for one in previous.tables} if previous else {}
         tables = tuple(
             ServerTables.of(server, tables, before.get(server))
@@ -68,7 +68,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def visibility(self) -> Visibility:
-        """Tell how complete the tables are."""
+        """How complete the tables are."""
         return Visibility(
             _extent([one.connections is not None for one in self.tables]),
             _extent([one.watches is not None for one in self.tables]),
@@ -77,7 +77,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def blind_spots(self) -> tuple[BlindSpot, ...]:
-        """Name what could not be read; learners have no expiry times, so one server's suffice."""
+        """What could not be read; learners have no expiry times, so one server's suffice."""
         blind = (spot for one in self.tables for spot in one.blind_spots())
         times = self.visibility.expiry == "all"
         return tuple(spot for spot in blind if not (times and spot.table == "expiry"))
@@ -92,25 +92,25 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def servers(self) -> tuple[Server, ...]:
-        """Give the figures of all ensemble members, by address."""
+        """The figures of all ensemble members, by address."""
         return tuple(one.figures for one in self.tables)
 
     def hidden_watches(self, server: str) -> int | None:
-        """Count the child watches of one server, which no table shows; None: cannot be told."""
+        """Count the child watches of one server, which no table shows; None: unknown."""
         return next(
             (one.hidden_watches(self.own) for one in self.tables if one.server == server), None
         )
 
     def hides_watches(self, session: Session) -> bool | None:
-        """Tell whether the server of a session counts more watches than it lists."""
+        """Return whether the server of a session counts more watches than it lists."""
         keeper = self._keeper(session)
         return keeper.hides_watches(self.own) if keeper else None
 
     def presence(self, session: Session) -> Presence | None:
-        """Give the connection of a session: the newest news, when several servers claim it."""
+        """Return the connection of a session, the newest one when several servers claim it."""
         told = [one.presence(session, self.own) for one in self.tables]
         claims = sorted(filter(None, told), key=Presence.newness, reverse=True)
-        if len(claims) < 2:  # noqa: PLR2004  the rule: nobody contradicts
+        if len(claims) < 2:  # noqa: PLR2004  most often one server has it
             return claims[0] if claims else None
         also = tuple(claim.server for claim in claims[1:])
         return msgspec.structs.replace(claims[0], also=also)
@@ -122,7 +122,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return sum(one.callers[Text(place)] for one in self.tables) - ours
 
     def connected(self, session: Session, czxid: int = 0) -> bool | None:
-        """Tell whether a server has a connection of it; None where not all servers could say."""
+        """Return whether any server has a connection of it; None if a table is missing."""
         if any(session in (one.connections or ()) for one in self.tables):
             return True
         tables = [one.facts.connections for one in self.tables]
@@ -130,32 +130,32 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return False if told and len(told) == len(tables) and all(told) else None
 
     def watched(self, session: Session) -> frozenset[Text] | None:
-        """Give the paths it watches; None when nobody could look.
+        """Return the paths that a session watches; None when no table shows it.
 
-        Only the server of its connection knows. While the tables of connections do not tell which
-        one that is, the one that has watches of it will be it.
+        Only the server of its connection has them. Where connections are not visible, that is
+        the server with watches of the session.
         """
         keeper = self._keeper(session)
         return keeper.watches.of(session) if keeper and keeper.watches else None
 
     def watched_at(self, session: Session) -> Millis | None:
-        """When `watched` was read."""
+        """Return when `watched` was read."""
         fact = self.watch_fact(session)
         return fact.at if fact else None
 
     def watch_fact(self, session: Session) -> Watches | None:
-        """Give the table that `watched` was read from."""
+        """Return the table that `watched` was read from."""
         keeper = self._keeper(session)
         return keeper.facts.watches if keeper and keeper.watches else None
 
     def watchers(self, path: str) -> frozenset[Session]:
-        """Give all who are seen to watch a path, without ourselves."""
+        """Return the sessions that watch a path, without our own."""
         tables = (one.watches for one in self.tables)
         found = (table.by_path.get(Text(path), ()) for table in tables if table)
         return frozenset(one for sessions in found for one in sessions if one != self.own)
 
     def timeout_ms(self, session: Session) -> int | None:
-        """Give the negotiated timeout, by its connection or by a list of all sessions."""
+        """Return the negotiated timeout, by its connection or by a list of all sessions."""
         presence = self.presence(session)
         if presence is not None and presence.timeout_ms is not None:
             return presence.timeout_ms
@@ -163,9 +163,9 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return next((t[session] for one in lists if session in (t := one.timeouts_ms or {})), None)
 
     def expires_in(self, session: Session, now_ms: Millis | None = None) -> ExpiryWindow | None:
-        """Give the milliseconds until it expires, should it stay silent; None when nothing tells.
+        """Return when a session expires if it stays silent; None when it is unknown.
 
-        The leader's own date counts, unless the session was heard of after that was made.
+        The leader's own date counts, unless the session was in contact since.
         """
         now_ms = self.now_ms if now_ms is None else now_ms
         dates = [date for date in (self._by_leader(session), self._by_contact(session)) if date]
@@ -177,9 +177,9 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return ExpiryWindow(max(0, low - now_ms), max(0, high - now_ms))
 
     def is_listed(self, session: Session, czxid: int = 0) -> bool | None:
-        """Tell whether the newest list of all sessions has it; None when there is none to trust.
+        """Return whether the newest list of all sessions has it; None when no list can be trusted.
 
-        A list that misses our own session is not complete, so what it misses proves nothing.
+        A list without our own session is not complete, so an absence from it proves nothing.
         """
         lists = sorted(
             (one for one in self.tables if one.sessions),
@@ -195,20 +195,20 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return None
 
     def alive(self, session: Session, czxid: int = 0) -> bool | None:
-        """Tell whether the ensemble still has the session; None when no table can tell."""
+        """Return whether the ensemble still has the session; None when it is unknown."""
         if any(session in (one.connections or ()) for one in self.tables):
             return True
         return self.is_listed(session, czxid)
 
     def gone(self, session: Session, czxid: int = 0) -> bool | None:
-        """Tell whether it lives on without a connection to any server: it is about to expire."""
+        """Return whether a session lives on without a connection: it is about to expire."""
         connected = self.connected(session, czxid)
         if connected is not False:
             return False if connected else None
         return self.is_listed(session, czxid)
 
     def orphaned(self, session: Session, czxid: int = 0) -> bool | None:
-        """Tell whether the ensemble does not know the session, though something is owned by it."""
+        """Return whether the ensemble does not know a session that owns something."""
         alive = self.alive(session, czxid)
         return None if alive is None else not alive
 
@@ -218,7 +218,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return next((one.owners[Text(path)] for one in dumps if path in one.owners), None)
 
     def changed_since(self, before: "Ensemble") -> frozenset[Session]:
-        """Give the sessions whose watches, or whose server, are not what they were."""
+        """Return the sessions whose watches or server changed."""
         earlier = {one.server: one for one in before.tables}
         later = {one.server: one for one in self.tables}
         changed: set[Session] = set()

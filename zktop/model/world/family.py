@@ -1,12 +1,10 @@
-"""The children of one znode, put together from facts that may come in any order.
+"""The children of one znode, put together from facts that arrive in any order.
 
-Three things can be known about a name: that it was there (a listing, a read, a sighting), that it
-was not (a listing without it, a deletion), and what it held. The newest zxid wins, so a fact that
-comes late or twice changes nothing. Absences are remembered only where forgetting one could let
-an old read pass for a node of the same name that was created again.
-
-A deletion that no listing has confirmed yet leaves such a memory; a source that reports deletions
-one by one lists the parent again now and then, and all of them are dropped.
+Three things can be known about a name: that it existed (a listing, a read, a sighting), that it
+did not (a listing without it, a deletion), and what it held. The newest zxid wins, so a fact that
+arrives late or twice changes nothing. An absence is remembered only where forgetting it could let
+an old read pass for a node of the same name that was created again. A deletion leaves such a
+memory until the next listing of the parent.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,12 +38,12 @@ class Znode(msgspec.Struct, frozen=True, gc=False):
     stat: Stat | None = None
     data: bytes | None = None
     read_at: int = NEVER  # zxid of the read
-    seen_at: int = NEVER  # zxid of the newest proof that it is there
+    seen_at: int = NEVER  # zxid of the newest proof that it exists
     hidden: bool = False  # its ACL does not let us read it
 
     @property
     def newest(self) -> int:
-        """The zxid of the newest proof of any kind."""
+        """The zxid of the newest proof that the child exists."""
         return max(self.read_at, self.seen_at)
 
 
@@ -58,11 +56,11 @@ class Family(msgspec.Struct, frozen=True):
     listed_at: int = NEVER  # zxid of the newest listing
     at: Millis = 0  # when that listing was read
     denied_at: int = NEVER  # zxid of the newest refusal to list
-    oldest: int = ENDLESS  # zxid of the oldest fact in all this
-    told_at: Millis = 0  # when the newest fact about any of it arrived
+    oldest: int = ENDLESS  # zxid of the oldest fact in it
+    told_at: Millis = 0  # when the newest of these facts arrived
 
     def __eq__(self, other: object) -> bool:
-        """Compare what is known; the age of the facts behind it is no part of that."""
+        """Compare the content, not the age of the facts behind it."""
         return isinstance(other, Family) and self._known() == other._known()
 
     __hash__ = None  # type: ignore[assignment]  # it holds dictionaries
@@ -72,16 +70,16 @@ class Family(msgspec.Struct, frozen=True):
 
     @property
     def listed(self) -> bool:
-        """Tell whether the names are complete: there is a listing, and no later refusal."""
+        """Whether the names are complete: there is a listing, and no later refusal."""
         return self.listed_at >= self.denied_at and self.listed_at != NEVER
 
     @property
     def denied(self) -> bool:
-        """Tell whether the newest try to list the children was refused."""
+        """Whether the newest try to list the children was refused."""
         return self.denied_at > self.listed_at
 
     def after(self, path: str, facts: Sequence[FamilyFact]) -> "Family":
-        """Give the family of `path` with these facts learned."""
+        """Return the family of `path` with these facts learned."""
         draft = _Draft(self)
         draft.oldest = min(self.oldest, *[fact.zxid for fact in facts])
         draft.told_at = max(self.told_at, *[fact.at for fact in facts])
@@ -97,12 +95,12 @@ class Family(msgspec.Struct, frozen=True):
         return draft.family()
 
     def absent_at(self, name: Text) -> int:
-        """Give the newest zxid at which this child is known to have been absent."""
+        """Return the newest zxid at which this child is known to have been absent."""
         unlisted = NEVER if name in self.members else self.listed_at
         return max(self.absent.get(name, NEVER), unlisted)
 
     def born_after(self, name: Text) -> int:
-        """Give the zxid up to which nothing can be true of this child as it is now."""
+        """Return the zxid up to which nothing can be true of this child as it is now."""
         znode = self.members.get(name)
         if znode is None:
             return self.absent_at(name)
@@ -110,7 +108,7 @@ class Family(msgspec.Struct, frozen=True):
         return max(created, self.absent[name]) if name in self.absent else created
 
     def since(self, zxid: int) -> "Family":
-        """Forget all that was learned up to this zxid: it was told of an earlier parent."""
+        """Drop facts up to this zxid: they are about an earlier znode at the parent's path."""
         if self.oldest > zxid:
             return self
         draft = _Draft(Family(denied_at=self.denied_at if self.denied_at > zxid else NEVER))
@@ -127,16 +125,16 @@ class Family(msgspec.Struct, frozen=True):
         return draft.family()
 
     def __iter__(self) -> Iterator[Znode]:
-        """Go through the children."""
+        """Iterate over the children."""
         return iter(self.members.values())
 
 
 NO_FAMILY: Final = Family()
-NONE_ABSENT: Final[dict[Text, int]] = {}  # one for all families that miss nobody
+NONE_ABSENT: Final[dict[Text, int]] = {}  # shared by all families without absent names
 
 
 class _Draft:
-    """A family while facts are folded into it: its dictionaries are copied once a batch."""
+    """A family while facts are applied to it: its dictionaries are copied once per batch."""
 
     def __init__(self, before: Family) -> None:
         self.members = dict(before.members)
@@ -204,7 +202,7 @@ class _Draft:
             self.absent[name] = absent
 
     def _keep(self, znode: Znode, absent: int) -> None:
-        """File a child that is there, forgetting what was read before it was last absent."""
+        """Store an existing child without what was read before it was last absent."""
         name = znode.name
         if NEVER != znode.read_at <= absent:
             znode = Znode(name, seen_at=znode.seen_at)
@@ -227,7 +225,7 @@ class _Draft:
             self._relisted(names, zxid, earlier)
 
     def _relisted(self, names: tuple[Text, ...], zxid: int, earlier: int) -> None:
-        """Learn from a newer listing what came and went since we knew less."""
+        """Apply a newer listing: names that are missing are gone, new names were created since."""
         known, self.members = self.members, {}
         forgotten, self.absent = self.absent, {}
         for name in names:
@@ -247,16 +245,16 @@ class _Draft:
                 self.absent[name] = absent
 
     def _late_listing(self, names: tuple[Text, ...], zxid: int) -> None:
-        """Learn from a listing that is older than ours: only what was absent then."""
+        """Apply an older listing: it shows only which children did not exist then."""
         for name in self.members.keys() - set(names):
             self._keep(self.members[name], max(self.absent.get(name, NEVER), zxid))
 
 
 def _joined(one: Znode, other: Znode) -> Znode:
-    """Put together what is known of a name and what another fact tells of it."""
+    """Merge two pieces of knowledge about one name."""
     read = max(one, other, key=_reading)
     seen_at = max(one.seen_at, other.seen_at)
-    # The name as it is known already: ten thousand locks have no room for two copies of each.
+    # Keep the name object that is known already: a copy for each fact would double the memory.
     return Znode(one.name, read.stat, read.data, read.read_at, seen_at, read.hidden)
 
 

@@ -15,8 +15,8 @@ class MissingRoot(msgspec.Struct, frozen=True, gc=False):
     """A root that does not exist."""
 
     root: str
-    absent: Text  # the first znode of its path that is not there
-    meant: str | None  # the root with the name in it that is there and looks alike
+    absent: Text  # the first znode of its path that does not exist
+    meant: str | None  # the root with a similar name that exists
 
 
 class DeniedRoot(msgspec.Struct, frozen=True, gc=False):
@@ -24,11 +24,11 @@ class DeniedRoot(msgspec.Struct, frozen=True, gc=False):
 
     root: str
     base: Text
-    children: int | None  # how many there are, as far as a Stat tells
+    children: int | None  # their number, where a Stat shows it
 
 
 def named_roots(settings: Settings) -> Sequence[Root]:
-    """Give the roots that the user asked for, without those that zktop adds by itself."""
+    """Return the roots of the user, without those that zktop adds."""
     return [root for root in settings.roots if root.path not in settings.own_roots]
 
 
@@ -51,7 +51,7 @@ def denied_roots(world: World, settings: Settings) -> Iterator[DeniedRoot]:
 
 
 def base_of(root: str) -> Text:
-    """Give the znode at which a root begins.
+    """Return the znode at which a root begins.
 
     >>> base_of("/app/*/locks"), base_of("/locks/"), base_of("/**")
     ('/app', '/locks', '/')
@@ -62,7 +62,7 @@ def base_of(root: str) -> Text:
 
 
 def _first_absent(base: Text, world: World) -> Text | None:
-    """Find the first znode of a path that is known not to be there."""
+    """Find the first znode of a path that is known not to exist."""
     path = Text("/")
     for part in filter(None, base.split("/")):
         above, path = world.family(path), join(path, part)

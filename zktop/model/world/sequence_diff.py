@@ -1,7 +1,7 @@
-"""Where two versions of one sequence differ, found at the speed of C.
+"""Where two versions of a sequence differ.
 
-A queue keeps its order, so two looks at it agree in long runs, and a run of the same objects is
-compared at once. Whatever is out of step is left to whoever asked.
+Queues and listings keep their order, so two versions agree in long runs. A run of identical
+objects is compared at once, in C; the caller handles the stretches that differ.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,12 +13,12 @@ import msgspec
 
 T = TypeVar("T")
 
-RUN: Final = 512  # objects that are compared at once
-NEAR: Final = 64  # among which two sequences that are out of step find each other again
+RUN: Final = 512  # objects compared at once
+NEAR: Final = 64  # objects searched for the place where both agree again
 
 
 class Split(msgspec.Struct, frozen=True, gc=False):
-    """A stretch of the earlier version, in whose place there is another one in the later."""
+    """A stretch of the earlier version that the later version replaces by another one."""
 
     here: int
     left: int
@@ -27,9 +27,9 @@ class Split(msgspec.Struct, frozen=True, gc=False):
 
 
 def splits(before: Sequence[T], after: Sequence[T]) -> Iterator[Split]:
-    """Give the stretches that differ, from the front; what lies between them is the same.
+    """Yield the stretches that differ, from the front; everything between them is the same.
 
-    An object that moved may be in what left and in what joined.
+    An object that moved may be in both stretches.
 
     >>> list(splits("abcde", "acdef"))
     [Split(here=1, left=1, there=1, joined=0), Split(here=5, left=0, there=4, joined=1)]
@@ -50,7 +50,7 @@ def splits(before: Sequence[T], after: Sequence[T]) -> Iterator[Split]:
 
 
 def _out_of_step(old: Sequence[T], new: Sequence[T]) -> tuple[int, int]:
-    """Count how many to leave out of each until both go on with the same object."""
+    """Count the objects to skip in each until both continue with the same object."""
     if len(old) > 1 and old[1] is new[0]:
         return 1, 0
     if len(new) > 1 and new[1] is old[0]:

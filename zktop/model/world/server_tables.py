@@ -1,7 +1,7 @@
-"""What one ensemble member testifies: its tables, and the look-ups that questions need.
+"""The tables of one ensemble member, indexed for the questions that are asked of them.
 
-An index is built when the first question asks for it and lives as long as the table it was built
-from. A watch table that was read again and says the same keeps its index.
+An index is built on its first use and lives as long as the table it was built from. A watch table
+that was read again without a change keeps its index.
 """
 
 import re
@@ -27,12 +27,12 @@ TABLE_NAMES: Final[dict[TableKind, str]] = {
     "figures": "figures",
 }
 
-USUAL_TICK_MS: Final = 2000  # ZooKeeper's default, for servers that do not tell theirs
+USUAL_TICK_MS: Final = 2000  # ZooKeeper's default, where a server does not show its own
 _COUNTS_RECURSIVE_TWICE = ((3, 6), (3, 9))  # from, and before: a persistent watch counts as two
 
 
 class Presence(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A session's connection, by the server with the newest news of it."""
+    """A session's connection, by the server that heard of it last."""
 
     server: Text
     client: Text
@@ -46,11 +46,11 @@ class Presence(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     sent: int = 0
     queued: int = 0
     established: Millis | None = None
-    also: tuple[Text, ...] = ()  # other servers that claim the session too, with older news
+    also: tuple[Text, ...] = ()  # other servers that claim the session, too
 
     @property
     def contact(self) -> Millis | None:
-        """When it was last heard of, by our own clock; maybe earlier, if not calibrated."""
+        """The last contact by our own clock; maybe earlier, if not calibrated."""
         return None if self.quiet_ms is None else self.at - self.quiet_ms
 
     @property
@@ -63,7 +63,7 @@ class Presence(msgspec.Struct, frozen=True, gc=False, kw_only=True):
         return None if self.contact is None else max(0, now_ms - self.contact)
 
     def newness(self) -> tuple[Millis, Millis, Millis]:
-        """Order the claims of several servers: who heard of the session last.
+        """Sort key for the claims of several servers: the newest contact is the largest.
 
         Without a known contact, that is when the session connected.
         """
@@ -79,17 +79,17 @@ class BlindSpot(msgspec.Struct, frozen=True, gc=False):
     why: Text
 
     def __str__(self) -> str:
-        """Say it in one sentence."""
+        """Describe it in one sentence."""
         return f"{self.server} gives no {TABLE_NAMES[self.table]}: {self.why}"
 
 
 class WatchIndex(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """The data and exists watches of one server, to be asked by session or by path."""
+    """The data and exists watches of one server, by session and by path."""
 
     rows: dict[Session, tuple[Text, ...]]
 
     def of(self, session: Session) -> frozenset[Text]:
-        """Give what one session watches."""
+        """Return what one session watches."""
         paths = self.rows.get(session)
         if paths is None:
             return NOTHING
@@ -100,7 +100,7 @@ class WatchIndex(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def by_path(self) -> dict[Text, tuple[Session, ...]]:
-        """Who watches each path."""
+        """The sessions that watch each path."""
         watchers: dict[Text, tuple[Session, ...]] = {}
         for session, paths in self.rows.items():
             for path in paths:
@@ -124,14 +124,14 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
     server: Text
     facts: TableFacts = NO_TABLES
     watches: WatchIndex | None = None
-    surplus: int | None = None  # watches that it counts and does not list; None: cannot be told
+    surplus: int | None = None  # watches that it counts and does not list; None: unknown
     surplus_before: int | None = None  # the same, by the tables before these
 
     @classmethod
     def of(
         cls, server: Text, facts: TableFacts, before: "ServerTables | None" = None
     ) -> "ServerTables":
-        """Call the witness, keeping from its earlier statement what did not change."""
+        """Index the tables of a server, reusing the indexes of tables that did not change."""
         if before is not None and before.facts is facts:
             return before
         known = before.watches if before is not None else None
@@ -158,7 +158,7 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
     def sessions(self) -> Sequence[Collection[Session]]:
         """The lists of all sessions of the ensemble; nothing when it gave none.
 
-        An empty list is no list: whoever asked had a session.
+        An empty list counts as none: the reader itself had a session.
         """
         expiry = self.expiry
         listed = expiry.expires_in_ms, expiry.timeouts_ms, self._bare_sessions
@@ -170,11 +170,11 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def lists_all_watches(self) -> bool:
-        """Tell whether its watch table has child watches among the others."""
+        """Whether its watch table has child watches among the others."""
         return self.facts.watches is not None and self.facts.watches.is_mixed
 
     def lists(self, session: Session) -> bool:
-        """Tell whether one of its lists of sessions has this one."""
+        """Return whether one of its lists of sessions has this one."""
         return any(session in one for one in self.sessions)
 
     @cached_property
@@ -194,7 +194,7 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         return self.facts.server or msgspec.structs.replace(NO_SERVER, server=self.server)
 
     def presence(self, session: Session, own: Session | None) -> Presence | None:
-        """Give its claim of a session, if it makes one."""
+        """Return the connection of a session to this server, if it has one."""
         rows, fact = self.connections, self.facts.connections
         if fact is None or rows is None or session not in rows:
             return None
@@ -202,7 +202,7 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         return _presence(rows[session], self.server, fact.at, ours)
 
     def blind_spots(self) -> Iterator[BlindSpot]:
-        """Name the tables that it did not give."""
+        """Yield the tables that it did not give."""
         facts = self.facts
         given: tuple[tuple[TableKind, bool, ServerFact | None], ...] = (
             ("connections", self.connections is not None, facts.connections),
@@ -216,7 +216,7 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
                 yield BlindSpot(self.server, table, why or Text("it told nothing"))
 
     def hidden_watches(self, own: Session | None) -> int | None:
-        """Count the child watches that its tables do not show; None when that cannot be told.
+        """Count the child watches that its tables do not show; None when it is unknown.
 
         The count and the table are read one after the other, so the larger one of two differences
         is taken. A server before 3.6 makes us keep child watches ourselves, and how many of the
@@ -232,9 +232,9 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         return max(0, max(self.surplus, self.surplus_before or 0) - ours)
 
     def hides_watches(self, own: Session | None) -> bool | None:
-        """Tell whether there are watches that no table lists; None where nothing is counted.
+        """Return whether there are watches that no table lists; None where nothing is counted.
 
-        Where some of them may be ours, the others may be somebody's.
+        Some of them may be ours.
         """
         if self.lists_all_watches:
             return False
@@ -250,7 +250,7 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
 
 
 def _indexed(facts: TableFacts, known: WatchIndex | None) -> WatchIndex | None:
-    """Give the index of the watch table; one that says the same as before keeps its own."""
+    """Return the index of the watch table; the earlier one if the table did not change."""
     rows = facts.watches.rows if facts.watches else None
     if rows is None:
         return None
@@ -259,7 +259,7 @@ def _indexed(facts: TableFacts, known: WatchIndex | None) -> WatchIndex | None:
 
 
 def _surplus(facts: TableFacts, watches: WatchIndex | None) -> int | None:
-    """Compare what a server counts with what it lists, if both were read in one look."""
+    """Return how many watches a server counts but does not list, if both were read together."""
     figures, table = facts.server, facts.watches
     if figures is None or table is None or watches is None or figures.watches is None:
         return None
@@ -268,7 +268,7 @@ def _surplus(facts: TableFacts, watches: WatchIndex | None) -> int | None:
 
 
 def latest_expiry(timeout_ms: int, tick_ms: int) -> int:
-    """Give how long after its last contact a session lives at the most.
+    """Return the longest time that a session lives after its last contact.
 
     A server rounds the date up to a whole tick of its clock, and looks twice a tick.
     """
@@ -276,7 +276,7 @@ def latest_expiry(timeout_ms: int, tick_ms: int) -> int:
 
 
 def _credible(row: Connection, tick_ms: int) -> Connection:
-    """Drop a silence that the session would not have survived: it is listed, so it lives."""
+    """Drop a silence that is longer than the session could survive: it is listed, so it lives."""
     quiet, timeout = row.quiet_ms, row.timeout_ms
     if quiet is None or timeout is None or quiet <= latest_expiry(timeout, tick_ms):
         return row
@@ -284,7 +284,7 @@ def _credible(row: Connection, tick_ms: int) -> Connection:
 
 
 def host_of(client: str) -> Text:
-    """Give an address without its port.
+    """Return an address without its port.
 
     >>> host_of("10.0.4.31:38110"), host_of("[::1]:38110")
     ('10.0.4.31', '[::1]')

@@ -1,13 +1,9 @@
-"""The world: the newest fact about everything.
+"""The world: the newest fact about every znode and every server.
 
-Facts commute. Whatever order they come in, however often, the same world comes out, because each
-says for itself how new it is. A source may therefore read twice, late and in parallel; after a
-reconnect it reads everything again and nothing has to be undone.
-
-Facts from worlds: those that make a world again, or that make a later one of an earlier one.
-
-Facts commute, and each says for itself how new it is, so it does not matter that nobody knows any
-more in which order they came.
+Facts commute: in whatever order and however often they arrive, they make the same world, because
+each says how new it is. A source may therefore read twice, late and in parallel, and read
+everything again after a reconnect. A world can be turned back into facts, all of them or those
+that lead from an earlier world to a later one; recordings are made of these.
 """
 
 from collections import defaultdict
@@ -41,7 +37,7 @@ from zktop.model.world.persistent_map import PersistentMap
 
 
 class TableFacts(msgspec.Struct, frozen=True):
-    """What one ensemble member tells of itself; None where nothing was read yet."""
+    """The newest four tables of one ensemble member; None for a table that was not read yet."""
 
     server: Server | None = None
     connections: Connections | None = None
@@ -49,7 +45,7 @@ class TableFacts(msgspec.Struct, frozen=True):
     expiry: Expiry | None = None
 
     def after(self, fact: ServerFact) -> "TableFacts":
-        """Give the tables with this one in place of an older one of its kind."""
+        """Return the tables with this one in place of an older one of its kind."""
         field = type(fact).__name__.lower()
         known: ServerFact | None = getattr(self, field)
         if known is not None and _is_older(fact, known):
@@ -64,8 +60,8 @@ _OF_ONE = (Node, Gone)
 class WorldDiff(msgspec.Struct, frozen=True, gc=False):
     """What differs between two worlds."""
 
-    paths: set[Text]  # whose families differ
-    servers: set[Text]  # whose tables differ
+    paths: set[Text]  # parents whose children differ
+    servers: set[Text]  # addresses whose tables differ
     link: bool
 
 
@@ -77,10 +73,10 @@ class World(msgspec.Struct, frozen=True):
     link: Link | None = None
     zxid: int = 0  # the newest transaction that any fact was read at
     at: Millis = 0  # when the newest fact arrived
-    above: frozenset[str] = frozenset()  # what comes before the names of those with families
+    above: frozenset[str] = frozenset()  # parents, with a slash, of the paths in families
 
     def after(self, *facts: SourceFact) -> "World":
-        """Give the world with these facts learned; older facts change nothing."""
+        """Return the world with these facts learned; older facts change nothing."""
         if not facts:
             return self
         told = _sorted_out(facts)
@@ -90,7 +86,7 @@ class World(msgspec.Struct, frozen=True):
         above = self.above | came if came else self.above
         for read in told.siblings:
             below = read.path if read.path == "/" else f"{read.path}/"
-            if below in above:  # for below contenders there is nothing
+            if below in above:  # contenders have no children
                 told.znodes.update([Text(below + name) for name in read.names])
         return World(
             families.with_changes(_outlived(families, told.znodes)),
@@ -102,7 +98,7 @@ class World(msgspec.Struct, frozen=True):
         )
 
     def family(self, path: str) -> Family:
-        """Give the children of a path, as far as they are known of the path as it is now."""
+        """Return the children of a path, as far as they are known of the path as it is now."""
         family = self.families.get(Text(path), NO_FAMILY)
         if family is NO_FAMILY:
             return family
@@ -110,12 +106,12 @@ class World(msgspec.Struct, frozen=True):
         return family.since(self.families.get(parent, NO_FAMILY).born_after(name))
 
     def node(self, path: str) -> Znode | None:
-        """Give one znode, or None when it is absent or was never heard of."""
+        """Return one znode, or None when it is absent or was never heard of."""
         parent, name = split(path)
         return self.family(parent).members.get(name)
 
     def changed_since(self, before: "World") -> WorldDiff:
-        """Tell what differs from an earlier world, at a cost that follows the difference."""
+        """Compare with an earlier world, at a cost that depends on the difference alone."""
         return WorldDiff(
             self.families.changed_since(before.families),
             self.tables.changed_since(before.tables),
@@ -148,7 +144,7 @@ class _SortedOut(msgspec.Struct, frozen=True, gc=False):
     """Facts by what they are about."""
 
     families: Mapping[Text, list[FamilyFact]]  # a listing by its own path, others by its parent
-    znodes: set[Text]  # that are told to be there, or gone
+    znodes: set[Text]  # that a fact reports as existing or deleted
     siblings: list[NodeBatch]
     servers: list[ServerFact]
     links: list[Link]
@@ -157,7 +153,7 @@ class _SortedOut(msgspec.Struct, frozen=True, gc=False):
 def _sorted_out(facts: Iterable[SourceFact]) -> _SortedOut:
     families: defaultdict[str, list[FamilyFact]] = defaultdict(list)
     found = _SortedOut(cast("Mapping[Text, list[FamilyFact]]", families), set(), [], [], [])
-    note = found.znodes.add
+    add_znode = found.znodes.add
     for fact in facts:
         if isinstance(fact, NodeBatch):
             families[fact.path].append(fact)
@@ -166,7 +162,7 @@ def _sorted_out(facts: Iterable[SourceFact]) -> _SortedOut:
             path = fact.path
             slash = path.rfind("/")
             families[path[:slash] if slash > 0 else split(path)[0]].append(fact)
-            note(path)
+            add_znode(path)
         elif isinstance(fact, Children):
             families[fact.path].append(fact)
         elif isinstance(fact, Denied):
@@ -181,7 +177,7 @@ def _sorted_out(facts: Iterable[SourceFact]) -> _SortedOut:
 def _outlived(
     families: PersistentMap[Text, Family], told_of: AbstractSet[Text]
 ) -> dict[Text, Family | None]:
-    """Let go of what was known below a znode that is told to be gone or created again."""
+    """Drop what was known below znodes that were deleted or created again."""
     after: dict[Text, Family | None] = {}
     for path, family, lasting in _lasting(families, families.among(told_of)):
         if lasting is not family or not lasting.members:
@@ -192,7 +188,7 @@ def _outlived(
 def _lasting(
     families: PersistentMap[Text, Family], paths: Iterable[Text]
 ) -> Iterator[tuple[Text, Family, Family]]:
-    """Give families as they are known, and what of that is true of the paths as they are now."""
+    """Yield families as they are known, and what of that is true of the paths as they are now."""
     known = families.finder
     above, parent = "", NO_FAMILY
     for path in paths:
@@ -205,7 +201,7 @@ def _lasting(
 
 
 def _is_older(fact: ServerFact, known: ServerFact) -> bool:
-    """Compare the dates before all that they say: a table may be megabytes."""
+    """Compare the times first: comparing the content of a table may take long."""
     dates = (fact.at, fact.zxid), (known.at, known.zxid)
     return _age(fact) <= _age(known) if dates[0] == dates[1] else dates[0] < dates[1]
 
@@ -215,7 +211,7 @@ def _age(fact: AnyFact) -> tuple[int, int, bytes]:
 
 
 def state(world: World) -> Iterator[AnyFact]:
-    """Give the facts that make this world again."""
+    """Yield the facts that make this world again."""
     for path in sorted(world.families):
         yield from _family_facts(path, world.family(path), world.at)
     for tables in world.tables.values():
@@ -246,7 +242,7 @@ def _listing(path: Text, family: Family) -> Iterator[Children]:
 
 
 def _was_listed(znode: Znode, family: Family) -> bool:
-    """Tell whether the newest listing had it; who came later was absent then."""
+    """Return whether the newest listing had the child; later children were absent then."""
     listed_at = family.listed_at
     return znode.read_at <= listed_at and family.absent.get(znode.name, NEVER) < listed_at
 
@@ -261,7 +257,7 @@ def _znode_facts(path: Text, znode: Znode, at: Millis) -> Iterator[AnyFact]:
 
 
 def difference(before: World, after: World) -> Iterator[AnyFact]:
-    """Give the facts that make the later world of the earlier one."""
+    """Yield the facts that make the later world of the earlier one."""
     change = after.changed_since(before)
     for path in sorted(change.paths):
         family = after.families.get(path)
@@ -283,7 +279,7 @@ def difference(before: World, after: World) -> Iterator[AnyFact]:
 
 
 def _end(path: Text, world: World) -> Iterator[Gone]:
-    """Say that a path is no more, as far as its parent tells."""
+    """Yield the deletion of a path, if its parent shows it as deleted."""
     parent, name = split(path)
     family = world.families.get(parent, NO_FAMILY)
     zxid = family.absent_at(name)
