@@ -1,5 +1,1 @@
-"""The terminal UI: draws reports, and asks for what only other processes may do.
-
-It knows the model and its words; where reports come from and who plays the contenders is told to
-it through `ports`.
-"""
+"""The terminal UI. It draws reports of the model; feeds and demo clients come from outside."""

@@ -1,7 +1,7 @@
 """Filters as the user types them: `text`, `!text`, `/pattern/`, `state:waiting`, `owner:name`.
 
-Words are joined by "and". A word with a colon looks at one field alone; a pattern that is none is
-taken as text, because the user is still typing it.
+All words must match. A word with a colon looks at one field only. A pattern that is not valid is
+searched for as text: the user is still typing it.
 """
 
 import re
@@ -10,30 +10,30 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-Fields = Mapping[str, str]  # "": what a plain word is looked for in
+Fields = Mapping[str, str]  # "": the text that plain words are searched in
 Test = Callable[[Fields], bool]
 
 
 class FilterCount(NamedTuple):
-    """How many rows pass a filter, of how many."""
+    """How many rows match, and how many there are."""
 
     shown: int
     total: int
 
 
 class Filter(msgspec.Struct, frozen=True, eq=False):
-    """Lets rows pass that have what was asked for."""
+    """Matches rows by their fields."""
 
     text: str = ""
     tests: tuple[Test, ...] = ()
-    fields: tuple[str, ...] = ()  # that it looks at
+    fields: tuple[str, ...] = ()  # that it names
 
     def passes(self, fields: Fields) -> bool:
-        """Tell whether a row with these fields is shown."""
+        """True if a row with these fields matches."""
         return all(test(fields) for test in self.tests)
 
     def mistake(self, known: Sequence[str]) -> str:
-        """Name the fields that the screen in sight does not know; "" when it knows all.
+        """A message about fields that the screen does not know; empty if it knows all.
 
         >>> parsed("holder:x owner:ann").mistake(["owner", "state"])
         'unknown word holder: (owner: state:)'
@@ -45,7 +45,7 @@ class Filter(msgspec.Struct, frozen=True, eq=False):
         return f"unknown {words} {_listed(unknown)} ({_listed(known)})"
 
     def __bool__(self) -> bool:
-        """Tell whether it holds anything back at all."""
+        """True unless it is empty."""
         return bool(self.tests)
 
 
@@ -53,7 +53,7 @@ NO_FILTER: Final = Filter()
 
 
 def parsed(text: str) -> Filter:
-    """Read what the user typed.
+    """Parse what the user typed.
 
     >>> one = parsed("orders !api state:waiting")
     >>> one.passes({"": "/locks/orders worker", "state": "waiting"})
@@ -71,7 +71,7 @@ def _listed(fields: Sequence[str]) -> str:
 
 
 def _field(word: str) -> tuple[str, str]:
-    """Split `owner:ann`; no field where the word is text, or a pattern.
+    """Split `owner:ann`; the field is empty for plain text and patterns.
 
     >>> _field("Owner:ann"), _field("10.0.1.11:2181"), _field("/a:b/"), _field("owner:")
     (('owner', 'ann'), ('', '10.0.1.11:2181'), ('', '/a:b/'), ('', 'owner:'))

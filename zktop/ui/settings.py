@@ -1,4 +1,4 @@
-"""How the UI looks and answers, by the user's settings; made and checked before it is shown."""
+"""The settings of the UI, checked before the terminal is taken over."""
 
 from pathlib import Path
 
@@ -12,24 +12,24 @@ from zktop.ui.themes import LoadThemes, ThemeList
 
 
 class UiSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user has set."""
+    """Settings of the UI."""
 
-    theme: Theme | None = None  # None: whatever Textual looks like
+    theme: Theme | None = None  # None: Textual's default
     themes: LoadThemes = ThemeList
     refresh: int = 20
     table: tuple[Action, ...] = KEYS
-    changed_keys: frozenset[str] = frozenset()  # ids of the actions that the user gave other keys
+    changed_keys: frozenset[str] = frozenset()  # ids of actions with keys of the user's own
     bell: bool = False
-    herald: FindingHook | None = None  # told of new trouble
+    herald: FindingHook | None = None  # runs the user's command for new findings
     is_ascii: bool = False
-    log: Path | None = None  # for the details of what went wrong in the UI
+    log: Path | None = None  # tracebacks of the UI
     page: str = "locks"
-    scene: str | None = None  # to play at once
+    scene: str | None = None  # to play at the start
     leave_after_s: float | None = None
-    at: Millis | None = None  # of a recording, the moment to begin with
-    speed: float | None = None  # of a recording: play it at once
+    at: Millis | None = None  # where a recording starts
+    speed: float | None = None  # of a recording: play it from the start
 
     @property
     def keymap(self) -> dict[str, str]:
-        """The keys that differ from the table's, as Textual wants them."""
+        """The changed keys, for Textual."""
         return {key.id: key.movable for key in self.table if key.id in self.changed_keys}

@@ -1,4 +1,4 @@
-"""Everything a page may draw from, at one moment."""
+"""What the pages draw: one moment, and what the user has selected."""
 
 from typing import NamedTuple
 
@@ -14,20 +14,20 @@ from zktop.ui.ports import ContendersPort, Exports, Feed, Frame, Status
 
 
 class TimeRange(NamedTuple):
-    """Some time, from its first moment to its last."""
+    """A time range."""
 
     begin: Millis
     end: Millis
 
 
 class Selection(NamedTuple):
-    """What the user is looking at; the pages hand it to each other."""
+    """What the user selected. It goes from page to page."""
 
     path: str | None = None  # of a lock
-    node: str | None = None  # of a contender in it
+    node: str | None = None  # of a lock node in it
     session: Session | None = None
-    case: str | None = None  # the id of a deadlock or of another finding
-    hand: str | None = None  # the name of a contender of ours
+    case: str | None = None  # id of a deadlock or finding
+    hand: str | None = None  # name of a demo client
 
 
 def locks_of(report: Report, selection: Selection) -> frozenset[str]:
@@ -39,7 +39,7 @@ def locks_of(report: Report, selection: Selection) -> frozenset[str]:
 
 
 class ViewState(msgspec.Struct, frozen=True, eq=False, kw_only=True):
-    """What is shown now: a frame of the tape, and what surrounds it."""
+    """A stored frame, and everything else that a page draws from."""
 
     frame: Frame | None
     status: Status
@@ -49,20 +49,20 @@ class ViewState(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     exports: Exports | None = None
     subject: Selection = Selection()
     filter: Filter = NO_FILTER
-    index: int | None = None  # of the frame on the tape, where it is not the newest
-    at: Millis | None = None  # the moment itself; the frame may be a little older
+    index: int | None = None  # of the frame on the tape; None: the newest
+    at: Millis | None = None  # the moment; the frame may be slightly older
     is_paused: bool = False
-    is_playing: bool = False  # the past goes on by itself
+    is_playing: bool = False  # the past is played
     is_ascii: bool = False
     speed: float = 1.0
 
     @property
     def is_newest(self) -> bool:
-        """Tell whether this is what is known now."""
+        """True if this is the live state."""
         return self.feed.is_live and self.index is None
 
     @property
     def is_stale(self) -> bool:
-        """Tell whether the newest picture is of the past: the connection is lost."""
+        """True if the connection is lost, so that the newest state is out of date."""
         is_out = self.status.word in ("lost", "failed", "connecting", "reading")
         return is_out and self.is_newest and self.frame is not None

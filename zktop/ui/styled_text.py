@@ -1,7 +1,7 @@
-"""Lines of text in inks: what a drawing is made of before a theme gives it colours.
+"""Lines of text with inks: what a drawing consists of before a theme adds colours.
 
-Drawings are pure functions from the model to lines. An ink names what a piece of text means, never
-how it looks, so a drawing is tested without a terminal, and a theme can change it all.
+Drawings are pure functions from the model to lines. An ink names the meaning of a piece of text,
+not its colour, so drawings are tested without a terminal, and a theme can change every colour.
 """
 
 from collections.abc import Iterable
@@ -18,20 +18,20 @@ Ink = Literal[
     "holds",
     "waits",
     "standby",
-    "critical",  # proven to be wrong: C3 and C4
-    "warning",  # may be wrong: C2
+    "critical",  # a proven problem: C3, C4
+    "warning",  # a possible problem: C2
     "info",
     "good",
-    "unknown",  # could not be seen
-    "ours",  # a contender of the demo
+    "unknown",  # no data
+    "ours",  # a demo client
     "selected",
-    "paused",  # nobody must miss it
+    "paused",  # must not be missed
 ]
 INKS: tuple[Ink, ...] = get_args(Ink)
 
 
 class Run(NamedTuple):
-    """A piece of text in one ink; `link` is the action that a click on it does."""
+    """A piece of text in one ink; `link` is the action of a click on it."""
 
     text: str
     ink: Ink = "plain"
@@ -43,7 +43,7 @@ NOTHING: Line = ()
 
 
 def line(*pieces: str | Run | tuple[str, Ink]) -> Line:
-    """Make a line of texts and runs.
+    """A line made of texts and runs.
 
     >>> line("a", ("b", "strong"))
     (Run(text='a', ink='plain', link=None), Run(text='b', ink='strong', link=None))
@@ -52,13 +52,13 @@ def line(*pieces: str | Run | tuple[str, Ink]) -> Line:
 
 
 def text_of(drawn: Line) -> str:
-    """Give the text alone: for copying, and for tests."""
+    """The text without inks."""
     return "".join(run.text for run in drawn)
 
 
 def width_of(drawn: Line) -> int:
-    """Count the cells of the terminal that it takes."""
-    # Most texts are ASCII, where to look at each character would be in vain.
+    """Its width in cells."""
+    # Fast path: in ASCII text, each character takes one cell.
     if len(drawn) == 1:
         text = drawn[0].text
         return len(text) if text.isascii() else cell_len(text)
@@ -66,7 +66,7 @@ def width_of(drawn: Line) -> int:
 
 
 def fitted(drawn: Line, width: int, ink: Ink = "plain") -> Line:
-    """Cut or pad it to exactly this many cells.
+    """Cut or pad a line to exactly this many cells.
 
     >>> text_of(fitted(line("holder"), 8)), text_of(fitted(line("hold", "er"), 5))
     ('holder  ', 'hold…')
@@ -94,7 +94,7 @@ def fitted(drawn: Line, width: int, ink: Ink = "plain") -> Line:
 
 
 def merged(drawn: Line) -> Line:
-    """Make one run of neighbours that look the same: each costs a terminal some bytes.
+    """Join neighbours that look the same: fewer bytes for the terminal.
 
     >>> merged(line("a", "b", ("c", "dim")))
     (Run(text='ab', ink='plain', link=None), Run(text='c', ink='dim', link=None))
@@ -115,7 +115,7 @@ def merged(drawn: Line) -> Line:
 
 
 def right(drawn: Line, width: int) -> Line:
-    """Put it at the right end of this many cells.
+    """Align a line to the right in this many cells.
 
     >>> text_of(right(line("12"), 4))
     '  12'
@@ -125,7 +125,7 @@ def right(drawn: Line, width: int) -> Line:
 
 
 def joined(lines: Iterable[Line], between: str = "  ") -> Line:
-    """Put pieces of a line next to each other; empty ones leave no gap."""
+    """Join pieces of a line; empty ones leave no gap."""
     made: list[Run] = []
     for piece in lines:
         if piece and made:
@@ -135,7 +135,7 @@ def joined(lines: Iterable[Line], between: str = "  ") -> Line:
 
 
 def wrapped(text: str, width: int, ink: Ink = "plain", indent: str = "") -> list[Line]:
-    """Fold a sentence between words; what is longer than a line is broken.
+    """Wrap a sentence between words; break words that are longer than a line.
 
     >>> [text_of(one) for one in wrapped("a sentence of words", 11, indent="  ")]
     ['  a', '  sentence', '  of words']

@@ -52,8 +52,8 @@ def help_lines(
 ) -> list[Line]:
     """The lines of the help; with a search text, only those that contain it."""
     lines: list[Line] = []
-    for heading, told in _sections(title, about, keys, width):
-        kept = [one for one in told if wanted.casefold() in text_of(one).casefold()]
+    for heading, section in _sections(title, about, keys, width):
+        kept = [one for one in section if wanted.casefold() in text_of(one).casefold()]
         if kept:
             lines += [NOTHING] if lines else []
             lines += [line((heading, "title")), *kept]
@@ -75,8 +75,8 @@ def _sections(
 def _paragraphs(about: str, width: int) -> list[Line]:
     """Wrap each paragraph; drop headings, which repeat the name of the screen."""
     texts = re.split(r"\n\s*\n|\n\s*(?=- )", about)
-    told = [_MARKS.sub(r"\1\2", text) for text in texts if not text.lstrip().startswith("#")]
-    return [one for text in told for one in wrapped(text, width, indent="  ")]
+    paragraphs = [_MARKS.sub(r"\1\2", text) for text in texts if not text.lstrip().startswith("#")]
+    return [one for text in paragraphs for one in wrapped(text, width, indent="  ")]
 
 
 def _key(key: Action, width: int) -> Iterator[Line]:

@@ -1,13 +1,11 @@
-"""A scrolling view of lines that writes to the terminal only the lines that changed.
+"""A scrolling view of lines that redraws only the lines that changed.
 
-Stock tables draw themselves anew for every changed cell. Here each visible line is drawn as inks,
-compared with what the terminal shows, and written only when it differs. What is not visible is
-never drawn, so it does not matter how long the view is.
+Textual's tables redraw everything for one changed cell. Here the visible lines are drawn as text
+with inks, compared with what the terminal shows, and sent to it only where they differ. Lines that
+are not visible are never drawn, so the length of the view does not matter.
 
-What lies behind other widgets: blank lines, of which one is made for all.
-
-Textual makes every line of a screen and of its containers whenever one of them is drawn, although
-other widgets cover them.
+`Backdrop` and `BoxBackdrop` make one blank line and repeat it behind other widgets. Textual would
+make every line in every drawing, although other widgets cover them.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,9 +24,9 @@ from zktop.ui.widgets.line_cache import LineCache, LineKey
 
 
 class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
-    """The base: who inherits says how many lines there are, and draws one of them.
+    """Base of all views. A subclass gives the number of lines and draws one of them.
 
-    The keys of Textual's scrolling containers are left out: they would scroll where ours move.
+    It does not inherit the keys of Textual's scroll views, which would scroll instead of move.
     """
 
     ALLOW_SELECT = False
@@ -44,14 +42,14 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         self._shown: list[tuple[Line, bool]] = []
         self._top = -1
         self._line_cells = 0  # of each line shown
-        self._line_cache: LineCache | None = None  # None: our style may have changed
+        self._line_cache: LineCache | None = None  # None: the style may have changed
         self.cursor: int | None = None  # the line under the cursor, if this view has one
 
-    # What a view is
+    # For subclasses
 
     @property
     def count(self) -> int:
-        """How many lines there are below the heads."""
+        """Lines below the heads."""
         return 0
 
     def heads(self, width: int) -> Sequence[Line]:
@@ -63,23 +61,23 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         return NOTHING
 
     def drawn(self, index: int, width: int) -> Line:
-        """Draw one line, exactly as wide as it may be."""
+        """Draw one line, exactly `width` cells wide."""
         return merged(fitted(self.draw(index, width), width))
 
-    # What the terminal shows
+    # Drawing
 
     @property
     def room(self) -> Size:
-        """The cells that can be drawn on."""
+        """The visible part, in cells."""
         return self.scrollable_content_region.size
 
     def lines_in_sight(self) -> int:
-        """Count the lines that fit below the heads."""
+        """Lines that fit below the heads."""
         return max(0, self.room.height - len(self.heads(self.room.width)))
 
     def repaint(self) -> None:
-        """Draw what is visible, and have written what differs from what is there."""
-        room = self.room  # to ask Textual for it takes long
+        """Draw the visible lines and refresh those that differ."""
+        room = self.room  # slow to compute in Textual
         if not self.is_mounted or not room.height:
             return
         self.measure(room)
@@ -94,7 +92,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
                 self.refresh(Region(0, ys[0], self.size.width, len(ys)))
 
     def measure(self, room: Size) -> None:
-        """Tell Textual how long the view is, which bounds how far it can be scrolled."""
+        """Set the virtual size, which limits the scrolling."""
         wanted = Size(room.width, self.count + len(self.heads(room.width)))
         if wanted != self.virtual_size:
             self.virtual_size = wanted
@@ -112,15 +110,15 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         return [*heads, *lines, *blank][:height]
 
     def _guarded(self, index: int, width: int) -> Line:
-        """Draw one line; one that cannot be drawn says so, and spoils no other."""
+        """Draw one line; after an error, a line that says so."""
         try:
             return self.drawn(index, width)
-        except Exception as error:  # noqa: BLE001  whatever it is, the other lines are of use
+        except Exception as error:  # noqa: BLE001  the other lines are still useful
             self.post_message(DrawingFailed("Drawing a line", error))
             return fitted((Run("? this line could not be drawn", "unknown"),), width)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Give lines of the screen to Textual, those that have not changed as they were."""
+        """The lines for Textual; unchanged ones come from the cache."""
         cache = self._cached()
         if self.highlight_link_id or not cache.can_finish:
             return super().render_lines(crop)
@@ -131,11 +129,11 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         return [strip.crop(*crop.column_span) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
-        """Give one line to Textual, which will put something around it."""
+        """One line for Textual, which adds a border or an opacity."""
         return self._cached().strip(self._as_shown()(y))
 
     def _as_shown(self) -> Callable[[int], LineKey]:
-        """Give what tells how a line looks: to ask Textual once a line takes long."""
+        """A function from a line number to the key of the line's look."""
         if not self._shown or self._top != int(self.scroll_offset.y):
             self._shown = self._window(self.room)
         shown, cells, width, is_cursor_shown = (
@@ -160,18 +158,18 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def shows_cursor(self) -> bool:
-        """Tell whether the line under the cursor looks different now."""
+        """True if the line under the cursor is highlighted."""
         return self.has_focus or self.keeps_cursor
 
-    keeps_cursor = True  # show the cursor even when another pane has the focus
+    keeps_cursor = True  # highlight it even without the focus
 
     def notify_style_update(self) -> None:
-        """Forget the colours: the theme or the focus has changed."""
+        """Clear the cache after a change of theme or focus."""
         super().notify_style_update()
         self._line_cache = None
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Draw the part that came into sight."""
+        """Draw the part that became visible."""
         super().watch_scroll_y(old_value, new_value)
         self._shown = []
 
@@ -183,14 +181,14 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
     # The cursor
 
     def move(self, by: int) -> None:
-        """Move the cursor, or scroll where there is none."""
+        """Move the cursor; without one, scroll."""
         if self.cursor is None:
             self.scroll_relative(y=by, animate=False, immediate=True)
         elif self.count:
             self.go_to(min(max(self._start(by) + by, 0), self.count - 1))
 
     def _start(self, by: int) -> int:
-        """Go on from what is in sight, where the wheel has left the cursor behind."""
+        """The line to move from: a visible one, if the mouse wheel left the cursor behind."""
         top, room = int(self.scroll_offset.y), self.lines_in_sight()
         at = self.cursor or 0
         if top <= at < top + room or abs(by) >= self.count:
@@ -198,7 +196,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         return top - 1 if by > 0 else top + room
 
     def go_to(self, index: int) -> None:
-        """Put the cursor on a line, and that line in sight."""
+        """Put the cursor on a line and make it visible."""
         if self.cursor is not None:
             self.cursor = index
             self.moved()
@@ -206,7 +204,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         self.repaint()
 
     def moved(self) -> None:
-        """Take note of the cursor's new place."""
+        """Called when the cursor has moved."""
 
     def _reveal(self, index: int) -> None:
         top, room = int(self.scroll_offset.y), self.lines_in_sight()
@@ -240,7 +238,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         self.move(self.count)
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor where the mouse points; a second click opens."""
+        """Move the cursor to the mouse; a second click opens."""
         if event.style.meta.get("@click"):
             return
         heads = len(self.heads(self.room.width))
@@ -255,37 +253,37 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def is_cursor_placed(self) -> bool:
-        """Tell whether the user has put it there; else a first click on it opens nothing yet."""
+        """True if the user moved the cursor; only then does one click on its line open it."""
         return True
 
     def can_rest(self, index: int) -> bool:
-        """Tell whether the cursor may stay on this line."""
+        """True if the cursor may stay on this line."""
         return True
 
     def head_clicked(self, x: int) -> None:
-        """Take a click on a column's name."""
+        """Called after a click on the head."""
 
 
 if TYPE_CHECKING:
     from textual.widget import Widget as Base
 else:
-    Base = object  # Textual takes the styles of a class from its first base that is a widget
+    Base = object  # Textual takes the CSS of a class from its first base that is a widget
 
 
 class Backdrop(Base):
-    """What makes a widget one that shows its background alone."""
+    """Mixin for a widget that shows only its background."""
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Give lines that are all alike."""
+        """One line, repeated."""
         first = super().render_lines(Region(crop.x, crop.y, crop.width, min(1, crop.height)))
         return first * crop.height
 
 
 class BoxBackdrop(Base):
-    """What makes a widget one that shows its border and its background alone."""
+    """Mixin for a widget that shows only its border and its background."""
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Give lines that are all alike between the first and the last."""
+        """The first line, one line repeated, and the last."""
         last = self.outer_size.height - 1
         made: dict[int, Strip] = {}
         for y in (ys := [y if y in (0, last) else 1 for y in crop.line_range]):

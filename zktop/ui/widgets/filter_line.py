@@ -1,4 +1,4 @@
-"""The line at the bottom where a filter is typed; it works while it is being typed."""
+"""The line at the bottom in which the user types a filter. It applies while it is typed."""
 
 from textual import events
 from textual.message import Message
@@ -6,7 +6,7 @@ from textual.widgets import Input
 
 
 class FilterLine(Input):
-    """Enter keeps the filter, escape takes it away."""
+    """A text field. Enter keeps the filter, Escape removes it."""
 
     DEFAULT_CSS = """
     FilterLine { display: none; height: 1; border: none; padding: 0 1; background: $panel; }
@@ -15,7 +15,7 @@ class FilterLine(Input):
     """
 
     class Filtered(Message):
-        """The filter is this now."""
+        """The filter has changed."""
 
         def __init__(self, text: str, *, is_done: bool) -> None:
             self.text, self.is_done = text, is_done
@@ -28,33 +28,33 @@ class FilterLine(Input):
             compact=True,
         )
         self.cursor_blink = False
-        self.can_focus = False  # while it is closed it must not take anybody's keys
+        self.can_focus = False  # while it is closed, keys go elsewhere
 
     def open(self, text: str) -> None:
-        """Let the user type."""
+        """Show the line and focus it."""
         self.value = text
         self.add_class("-open")
         self.can_focus = True
-        self.screen.set_focus(self)  # now: what is typed next is already meant for it
+        self.screen.set_focus(self)  # at once: the next key belongs to it
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Filter while typing."""
+        """Apply the filter."""
         event.stop()
         if self.has_class("-open"):
             self.post_message(self.Filtered(event.value, is_done=False))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Keep it."""
+        """Enter keeps the filter."""
         event.stop()
         self._end(event.value)
 
     def on_blur(self) -> None:
-        """Keep it: somebody has clicked elsewhere."""
+        """A click elsewhere keeps the filter."""
         if self.has_class("-open"):
             self._end(self.value)
 
     def on_key(self, event: events.Key) -> None:
-        """Take it away; what was on its way here when it went is meant for somebody else."""
+        """Escape removes the filter. A key that arrives after closing is ignored."""
         if not self.has_class("-open"):
             event.prevent_default()
         elif event.key == "escape":
@@ -63,9 +63,9 @@ class FilterLine(Input):
             self._end("")
 
     def _end(self, text: str) -> None:
-        """Go out of the way, take no key any more, and leave this as the filter."""
+        """Close the line and report the filter."""
         self.remove_class("-open")
         self.can_focus = False
-        if self.screen.focused is self:  # has_focus is told a moment later
+        if self.screen.focused is self:  # `has_focus` changes later
             self.screen.set_focus(None)
         self.post_message(self.Filtered(text, is_done=True))

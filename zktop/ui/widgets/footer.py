@@ -1,4 +1,4 @@
-"""The foot of every screen: the keys that are most useful on it."""
+"""The footer: the most useful keys of the visible page."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,11 +6,11 @@ from zktop.ui.keys import Action, known_on, shown
 from zktop.ui.styled_text import NOTHING, Line, Run, joined, line, width_of
 from zktop.ui.widgets.canvas import Canvas
 
-ALWAYS = ("help", "quit")  # there is room for these on any terminal
+ALWAYS = ("help", "quit")  # on any terminal
 
 
 class PageFooter(Canvas, can_focus=False):
-    """One line, drawn from the table of keys; a click does what the key does."""
+    """One line. A click on a key runs its action."""
 
     DEFAULT_CSS = """
     PageFooter { height: 1; background: $panel; overflow: hidden; }
@@ -22,7 +22,7 @@ class PageFooter(Canvas, can_focus=False):
         self._keys: Iterable[Action] = ()
 
     def show(self, page: str, table: Sequence[Action]) -> None:
-        """Show the keys of this page."""
+        """Show the keys of a page."""
         if self._of != (page, table):
             self._of, self._keys = (page, table), known_on(page, table)
             self.repaint()
@@ -33,17 +33,17 @@ class PageFooter(Canvas, can_focus=False):
         return 1
 
     def draw(self, index: int, width: int) -> Line:
-        """Draw as many as there is room for."""
+        """Draw the keys that fit."""
         return drawn(self._keys, width)
 
 
 def drawn(keys: Iterable[Action], width: int) -> Line:
-    """Draw keys, those of the page first; what has no room is left to the help."""
-    told = [key for key in keys if key.short and key.names]
-    last = [_one(key) for key in told if key.id in ALWAYS]
+    """The keys that fit, those of the page first. The help lists the rest."""
+    shown_keys = [key for key in keys if key.short and key.names]
+    last = [_one(key) for key in shown_keys if key.id in ALWAYS]
     room = width - 1 - sum(width_of(piece) + 2 for piece in last)
     kept: list[Line] = []
-    for key in told:
+    for key in shown_keys:
         piece = _one(key) if key.id not in ALWAYS else NOTHING
         if piece and width_of(piece) + 2 <= room:
             room -= width_of(piece) + 2

@@ -1,16 +1,13 @@
-"""The head of every screen: where we are, how current the picture is, and the pages.
+"""The header: the ensemble, its state, how current the display is, and the tabs of the screens.
 
-What the head says of the ensemble and of what is in it: as much as there is room for.
-
-What is wrong, and what cannot be seen, is said on any terminal; a long name makes room for it.
-
-How the ensemble stands, and what is in it, in pieces of which the head shows what it can.
+The first line consists of pieces with a rank. Problems and blind spots, rank 0, are always shown;
+the other pieces and the name of the ensemble share the rest of the line.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from textual.geometry import Size
 
@@ -27,32 +24,31 @@ from zktop.ui.state import ViewState
 from zktop.ui.styled_text import Ink, Line, Run, fitted, joined, line, width_of, wrapped
 from zktop.ui.widgets.canvas import Canvas
 
-if TYPE_CHECKING:
-    from zktop.model.report import Report
-
-SHARE: Final = 3  # the name may have this part of the room, where nothing urgent needs it
-LEAST_NAME: Final = 9
+NAME_SHARE: Final = 3  # the name may take a third of the line
+MIN_NAME_CELLS: Final = 9
 GAP: Final = 2
 
 
-def ensemble(name: str, report: "Report | None", width: int) -> Line:
-    """Say where we are, and how it stands there, in at most so many cells."""
+class HeaderPiece(NamedTuple):
+    """A piece of the first line; rank 0 is the most important."""
+
+    rank: int
+    drawn: Line
+
+
+def ensemble(name: str, report: Report | None, width: int) -> Line:
+    """The name and the state of the ensemble, in at most `width` cells."""
     begin = line((" zktop", "title"))
-    pieces = _standing(report) if report is not None else ()
+    found = tuple(pieces(report)) if report is not None else ()
     room = width - width_of(begin) - GAP
-    least = min(width // SHARE, room - _width(one for one in pieces if one.rank == 0))
-    named = line((_short(name, max(LEAST_NAME, least, room - _width(pieces))), "strong"))
-    kept = _fitting(pieces, room - width_of(named))
+    least = min(width // NAME_SHARE, room - _width(one for one in found if one.rank == 0))
+    named = line((_short(name, max(MIN_NAME_CELLS, least, room - _width(found))), "strong"))
+    kept = _fitting(found, room - width_of(named))
     return fitted(joined([begin, named, *kept]), width) if width > 0 else ()
 
 
-def _standing(report: "Report") -> Sequence["HeaderPiece"]:
-
-    return tuple(pieces(report))
-
-
 def _short(name: str, room: int) -> str:
-    """Leave out the middle of what is too long: its end tells the chroot.
+    """Cut the middle of a long name; its end is the chroot.
 
     >>> _short("zk1:2181,zk2:2181,zk3:2181/app", 16)
     'zk1:2181…181/app'
@@ -63,12 +59,12 @@ def _short(name: str, room: int) -> str:
     return f"{name[: room - 1 - end]}…{name[len(name) - end :]}"
 
 
-def _width(pieces: Iterable["HeaderPiece"]) -> int:
+def _width(pieces: Iterable[HeaderPiece]) -> int:
     return sum(width_of(one.drawn) + GAP for one in pieces)
 
 
-def _fitting(pieces: Sequence["HeaderPiece"], room: int) -> list[Line]:
-    """Choose what matters most, in the order in which it is told."""
+def _fitting(pieces: Sequence[HeaderPiece], room: int) -> list[Line]:
+    """The most important pieces that fit, in their own order."""
     kept = set()
     for one in sorted(pieces, key=lambda one: one.rank):
         needed = width_of(one.drawn) + GAP
@@ -88,12 +84,12 @@ STATUS_WORDS: dict[str, tuple[str, Ink]] = {
     "replay": ("REPLAY", "info"),
 }
 
-MOST_SAID = 2  # lines about the connection
-MOST_TROUBLE = 2  # lines of what went wrong in here
+MAX_STATUS_LINES = 2
+MAX_ERROR_LINES = 2
 
 
 class FilterResult(NamedTuple):
-    """What the page in sight makes of the filter."""
+    """How many rows of the visible page match, and what is wrong with the filter."""
 
     passed: FilterCount | None
     mistake: str
@@ -103,7 +99,7 @@ NO_FILTER_RESULT = FilterResult(None, "")
 
 
 class PageHeader(Canvas, can_focus=False):
-    """Two lines, and more where there is something to say about the connection."""
+    """Two lines; more for the connection, for errors, and for mistakes in the filter."""
 
     DEFAULT_CSS = """
     PageHeader { height: auto; max-height: 8; background: $panel; overflow: hidden; }
@@ -115,20 +111,20 @@ class PageHeader(Canvas, can_focus=False):
 
     def show(
         self,
-        moment: ViewState,
+        state: ViewState,
         page: str,
         recording: str = "",
         trouble: str = "",
-        sifted: FilterResult = NO_FILTER_RESULT,
+        result: FilterResult = NO_FILTER_RESULT,
     ) -> None:
-        """Show where we are."""
+        """Draw the header."""
         width = self.app.size.width
         lines = [
-            _first(moment, _when(moment, recording), width),
-            _between(_tabs(page, width, moment.stage is not None), _filter(moment, sifted), width),
-            *wrapped(sifted.mistake, width, "warning", " ")[:MOST_SAID],
-            *wrapped(_said(moment), width, "warning", " ")[:MOST_SAID],
-            *wrapped(trouble, width, "critical", " ")[:MOST_TROUBLE],
+            _first(state, _when(state, recording), width),
+            _between(_tabs(page, width, state.stage is not None), _filter(state, result), width),
+            *wrapped(result.mistake, width, "warning", " ")[:MAX_STATUS_LINES],
+            *wrapped(_said(state), width, "warning", " ")[:MAX_STATUS_LINES],
+            *wrapped(trouble, width, "critical", " ")[:MAX_ERROR_LINES],
         ]
         is_taller = len(lines) != len(self._lines)
         self._lines = lines
@@ -138,20 +134,20 @@ class PageHeader(Canvas, can_focus=False):
 
     @property
     def count(self) -> int:
-        """How many lines it has."""
+        """Number of lines."""
         return len(self._lines)
 
     def draw(self, index: int, width: int) -> Line:
-        """Give one of them."""
+        """One line."""
         return self._lines[index]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Take as many lines as there are."""
+        """As high as it has lines."""
         return len(self._lines)
 
 
 def clock(at: int) -> str:
-    """Write a time of day, in UTC like everything else here.
+    """A time of day in UTC.
 
     >>> clock(1769860800123)
     '12:00:00'
@@ -159,10 +155,10 @@ def clock(at: int) -> str:
     return f"{datetime.fromtimestamp(at / 1000, UTC):%H:%M:%S}"
 
 
-def _first(moment: ViewState, at_right: Line, width: int) -> Line:
+def _first(state: ViewState, at_right: Line, width: int) -> Line:
     room = max(0, width - width_of(at_right) - 1)
-    report = moment.frame.report if moment.frame is not None else None
-    return (*ensemble(moment.feed.name, report, room), Run(" "), *at_right)
+    report = state.frame.report if state.frame is not None else None
+    return (*ensemble(state.feed.name, report, room), Run(" "), *at_right)
 
 
 def _between(left: Line, at_right: Line, width: int) -> Line:
@@ -172,38 +168,38 @@ def _between(left: Line, at_right: Line, width: int) -> Line:
     )
 
 
-def _when(moment: ViewState, recording: str) -> Line:
-    word, ink = STATUS_WORDS[moment.status.word]
+def _when(state: ViewState, recording: str) -> Line:
+    word, ink = STATUS_WORDS[state.status.word]
     pieces: list[Line] = []
-    if moment.feed.is_live and moment.stage is None:
-        pieces.append(line(("RO", "strong")))  # nothing here can write
+    if state.feed.is_live and state.stage is None:
+        pieces.append(line(("RO", "strong")))  # no demo clients
     if recording:
         pieces.append(line(("● REC", "critical")))
-    frame = moment.frame
-    if moment.is_newest or frame is None:
+    frame = state.frame
+    if state.is_newest or frame is None:
         pieces.append(line((word, ink)))
-        pieces += _unanswered(moment)
-    elif not moment.feed.is_live:
-        how = f"PLAYING {moment.speed:g}x" if moment.is_playing else "PAUSED"
+        pieces += _unanswered(state)
+    elif not state.feed.is_live:
+        how = f"PLAYING {state.speed:g}x" if state.is_playing else "PAUSED"
         pieces.append(
-            line((word, ink), " ", (f" {how} ", "good" if moment.is_playing else "paused"))
+            line((word, ink), " ", (f" {how} ", "good" if state.is_playing else "paused"))
         )
     else:
-        newest = moment.tape.last
+        newest = state.tape.last
         ago = spoken((newest.at - frame.at) / 1000) if newest else "?"
-        what = "PAUSED" if moment.is_paused else "IN THE PAST"
+        what = "PAUSED" if state.is_paused else "IN THE PAST"
         pieces.append(line((f" {what}, {ago} behind ", "paused")))
-        if moment.status.word != "live":  # both at once would be read as a contradiction
+        if state.status.word != "live":  # IN THE PAST and LIVE would contradict each other
             pieces.append(line((word, ink)))
     if frame is not None:
         pieces.append(line((f"{clock(frame.at)}Z ", "strong")))
     return joined(pieces)
 
 
-def _unanswered(moment: ViewState) -> Iterator[Line]:
-    """Say that the server which zktop reads from does not answer: the client notices it later."""
-    frame = moment.frame
-    if frame is None or moment.status.word != "live":
+def _unanswered(state: ViewState) -> Iterator[Line]:
+    """An outage of the server that zktop reads from, which its client notices later."""
+    frame = state.frame
+    if frame is None or state.status.word != "live":
         return
 
     link = frame.report.world.link
@@ -213,7 +209,7 @@ def _unanswered(moment: ViewState) -> Iterator[Line]:
 
 
 @lru_cache(16)
-def _tabs(page: str, width: int, has_demo: bool) -> Line:  # noqa: FBT001  a part of the cache's key
+def _tabs(page: str, width: int, has_demo: bool) -> Line:  # noqa: FBT001  part of the cache key
     runs: list[Run] = []
     for number, entry in enumerate(PAGES, start=1):
         if entry.name == DEMO and not has_demo:
@@ -225,18 +221,18 @@ def _tabs(page: str, width: int, has_demo: bool) -> Line:  # noqa: FBT001  a par
     return tuple(runs)
 
 
-def _filter(moment: ViewState, sifted: FilterResult) -> Line:
-    if not moment.filter:
+def _filter(state: ViewState, result: FilterResult) -> Line:
+    if not state.filter:
         return ()
-    passed = sifted.passed
+    passed = result.passed
     counted = f" {with_spaces(passed.shown)} of {with_spaces(passed.total)} " if passed else ""
-    return line((f"/{moment.filter.text} ", "selected"), (counted, "dim"))
+    return line((f"/{state.filter.text} ", "selected"), (counted, "dim"))
 
 
-def _said(moment: ViewState) -> str:
-    if moment.status.says:
-        return moment.status.says
-    return "; ".join(moment.feed.notes) if moment.status.word == "live" else ""
+def _said(state: ViewState) -> str:
+    if state.status.says:
+        return state.status.says
+    return "; ".join(state.feed.notes) if state.status.word == "live" else ""
 
 
 OUTAGES: Final[dict[ServerState | None, tuple[str, Ink]]] = {
@@ -244,18 +240,11 @@ OUTAGES: Final[dict[ServerState | None, tuple[str, Ink]]] = {
     "no-quorum": ("NO QUORUM", "critical"),
     "no-answer": ("NO ANSWER", "critical"),
 }
-EPOCH: Final = 32  # bits of a zxid that count within the term of one leader
-
-
-class HeaderPiece(NamedTuple):
-    """Something to say; the smaller the rank, the more it matters."""
-
-    rank: int
-    drawn: Line
+EPOCH_BITS: Final = 32  # lower bits of a zxid: the counter within one epoch
 
 
 def pieces(report: Report) -> Iterator[HeaderPiece]:
-    """Say all of it."""
+    """All pieces, in the order of the line."""
     ensemble = report.ensemble
     yield HeaderPiece(1, line(count(len(report.paths), "lock")))
     yield from _servers(ensemble)
@@ -266,37 +255,37 @@ def pieces(report: Report) -> Iterator[HeaderPiece]:
 
 
 def lag(zxid: int | None, newest: int) -> int | None:
-    """Count the transactions that a server is behind; None where it is of another term.
+    """How many transactions a server is behind; None if it is in another epoch.
 
     >>> lag(0x5A00000003, 0x5A00000010), lag(0x5900000003, 0x5A00000010), lag(None, 0)
     (13, None, None)
     """
-    is_same_term = zxid is not None and zxid >> EPOCH == newest >> EPOCH
+    is_same_term = zxid is not None and zxid >> EPOCH_BITS == newest >> EPOCH_BITS
     return newest - zxid if is_same_term and zxid is not None else None
 
 
 def newest_of(servers: Iterable[Server]) -> int:
-    """Give the newest transaction that any server tells of."""
+    """The newest zxid of all servers."""
     return max((one.server_zxid or 0 for one in servers), default=0)
 
 
 def _servers(ensemble: Ensemble) -> Iterator[HeaderPiece]:
-    """Count the servers that answer; those that do not are never left out."""
+    """How many servers are up; an outage has rank 0."""
     servers, sees = ensemble.servers, ensemble.visibility
     if not servers:
         yield HeaderPiece(2, line("servers not asked"))
         return
-    told = f"{sum(one.is_up for one in servers)}/{len(servers)} servers"
+    up = f"{sum(one.is_up for one in servers)}/{len(servers)} servers"
     if any(one.state in OUTAGES for one in servers):
-        yield HeaderPiece(0, line((told, "warning")))
+        yield HeaderPiece(0, line((up, "warning")))
     elif sees.sessions == sees.watches == sees.expiry == "none":
-        yield HeaderPiece(2, line(f"{told}, ", ("0 tables", "unknown")))
+        yield HeaderPiece(2, line(f"{up}, ", ("0 tables", "unknown")))
     else:
-        yield HeaderPiece(2, line(told))
+        yield HeaderPiece(2, line(up))
 
 
 def _roles(ensemble: Ensemble) -> Iterator[HeaderPiece]:
-    """Say who leads, who is connected, and whether the others keep up with the leader."""
+    """The leader, the number of sessions, the newest zxid and the largest lag."""
     servers = ensemble.servers
     leader = next((one for one in servers if one.mode == "leader"), None)
     if leader is not None:
@@ -308,23 +297,25 @@ def _roles(ensemble: Ensemble) -> Iterator[HeaderPiece]:
         yield HeaderPiece(3, line(f"{at_least}{count(there - ours, 'session')}"))
     newest = newest_of(servers)
     if newest:
+        epoch, counter = newest >> EPOCH_BITS, newest & (1 << EPOCH_BITS) - 1
         yield HeaderPiece(
-            6, line(("zxid ", "dim"), f"{newest >> EPOCH:x}:{newest & (1 << EPOCH) - 1:x}")
+            6,
+            line(("zxid ", "dim"), f"{epoch:x}:{counter:x}"),
         )
     if len(servers) > 1 and newest:
         yield HeaderPiece(5, line(("lag ", "dim"), _behind(servers, newest)))
 
 
 def _behind(servers: Sequence[Server], newest: int) -> tuple[str, Ink]:
-    """Say how far the slowest server is behind, as far as all of them tell."""
+    """The largest lag; a lower bound if some are unknown."""
     lags = [lag(one.server_zxid, newest) for one in servers]
-    told = [one for one in lags if one is not None]
-    at_least = "" if len(told) == len(lags) else "≥"
-    return f"{at_least}{max(told)}", "plain" if not at_least else "unknown"
+    known = [one for one in lags if one is not None]
+    at_least = "" if len(known) == len(lags) else "≥"
+    return f"{at_least}{max(known)}", "plain" if not at_least else "unknown"
 
 
 def _wrong(report: Report) -> Iterator[HeaderPiece]:
-    """Count what is wrong; red is for what is proven."""
+    """The number of deadlocks or critical findings, in red if any is proven."""
     if report.deadlocks:
         is_sure = any(one.confidence in SURE for one in report.deadlocks)
         yield HeaderPiece(
@@ -342,19 +333,19 @@ def _alarm(said: str, *, is_sure: bool) -> Line:
 
 
 def _host(address: str, servers: Sequence[Server]) -> str:
-    """Leave the port out where no other server is on that host."""
+    """The host of a server; with its port if another server has the same host."""
     hosts = [one.server.rpartition(":")[0] for one in servers]
     host = address.rpartition(":")[0]
     return host if hosts.count(host) == 1 else address
 
 
 def out_for(server: Server, now: Millis) -> int | None:
-    """Count for how long a server has not served, up to the newest round at least."""
+    """For how long a server has been down, in ms."""
     return None if server.since is None else max(0, max(now, server.at) - server.since)
 
 
 def outage(state: ServerState | None, out_ms: int | None) -> tuple[str, Ink]:
-    """Write what is wrong with a server, and for how long.
+    """The outage of a server, and its duration.
 
     >>> outage("down", 12_000)
     ('DOWN 12s', 'critical')

@@ -1,13 +1,9 @@
-"""Lines as the terminal gets them: in the colours of the theme, and each made once.
+"""Lines with colours: inks become Textual styles here, and each finished line is cached.
 
-Textual asks a widget for its borders, its opacity and much more whenever anything near it has
-changed. A view of lines has none of these as a rule, and what it asks for here stays the same
-until its style changes: then its cache is thrown away, and the next line is made with a new one.
+Textual computes borders, opacity and filters again whenever something near a widget changes. A
+view of lines rarely has any, so a finished line is reused until the style of the widget changes.
 
-From inks to colours: the only place where a meaning becomes a look.
-
-Every ink differs from the others by more than its colour wherever it says something that matters,
-so that a terminal without colours loses nothing.
+Inks that matter differ by more than their colour, for terminals without colours.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -45,10 +41,10 @@ CURSOR: Final = "on $surface-lighten-2"
 
 
 class InkStyles:
-    """The styles of all inks in one theme."""
+    """The style of each ink in one theme."""
 
     def __init__(self, variables: Mapping[str, str], *, colours: bool = True) -> None:
-        """Read the theme's variables; `ink-NAME` replaces what an ink looks like by default."""
+        """Read the variables of the theme; `ink-NAME` overrides the default style of an ink."""
         self._variables, self._colours = variables, colours
         self._styles: dict[Ink, Style] = {}
         self.cursor = self._style(variables.get("ink-cursor", CURSOR))
@@ -56,15 +52,15 @@ class InkStyles:
             self.cursor = Style(reverse=True)
 
     def style(self, ink: Ink) -> Style:
-        """Give the style of an ink."""
+        """The style of an ink."""
         known = self._styles.get(ink)
-        if known is None:  # a view uses few of them, and the first picture is waited for
+        if known is None:  # a view uses few of them
             look = self._variables.get(f"ink-{ink}", INK_STYLES[ink])
             known = self._styles[ink] = self._style(look)
         return known
 
     def _style(self, look: str) -> Style:
-        """Read words like `bold $error on $panel`; a colour that is none is left out."""
+        """Parse words like `bold $error on $panel`; ignore unknown colours."""
         attributes: dict[str, bool] = {}
         colours: dict[str, Color] = {}
         where = "color"
@@ -99,43 +95,43 @@ class InkStyles:
 
 
 MAX_STYLES = 500
-StyleKey = tuple[Ink, str | None, bool]  # ink, link, and whether it is under the cursor
+StyleKey = tuple[Ink, str | None, bool]  # ink, link, under the cursor
 
 
 class LineKey(NamedTuple):
-    """All that the look of a line depends on."""
+    """Everything that the look of a line depends on."""
 
     drawn: Line
-    is_lit: bool  # it is under the cursor
-    cells: int  # that it has
-    width: int  # of the widget; a scroll bar covers what the line leaves free
+    is_lit: bool  # under the cursor
+    cells: int  # of the text
+    width: int  # of the widget; the scroll bar is in the difference
 
 
 class ScrollbarStrip(Strip):
-    """A line beside a scroll bar: Textual takes it apart there whenever it draws it."""
+    """A line beside a scroll bar, at which Textual divides it in every drawing."""
 
     def __init__(self, line: Strip, rest: Strip) -> None:
-        """Join what is seen and what the scroll bar covers."""
+        """Join the visible part and the part below the scroll bar."""
         super().__init__([*line, *rest], line.cell_length + rest.cell_length)
         self._parts = line, rest
 
     def divide(self, cuts: Iterable[int]) -> Sequence[Strip]:
-        """Give both parts, where that is what is asked for."""
+        """Return the two parts if they are cut there; else divide as usual."""
         cuts = list(cuts)
         is_there = cuts == [self._parts[0].cell_length, self.cell_length]
         return self._parts if is_there else super().divide(cuts)
 
 
 class StyleCache(dict[StyleKey, Style]):
-    """Styles by what they mean; each is made once, because to add styles takes long."""
+    """Computed styles. Adding Rich styles is slow."""
 
     def __init__(self, make: Callable[[StyleKey], Style]) -> None:
-        """Make them so."""
+        """Compute missing styles with this function."""
         super().__init__()
         self._make = make
 
     def __missing__(self, meant: StyleKey) -> Style:
-        """Make one; links may be many, so that all are forgotten now and then."""
+        """Compute a style. Links are many, so the cache is cleared when it is full."""
         style = self._make(meant)
         if len(self) > MAX_STYLES:
             self.clear()
@@ -144,10 +140,10 @@ class StyleCache(dict[StyleKey, Style]):
 
 
 class LineCache:
-    """What gives the lines of one widget their colours."""
+    """Finished lines of one widget, for its current style."""
 
     def __init__(self, widget: Widget) -> None:
-        """Take what the widget looks like now."""
+        """Read the style of the widget."""
         self.can_finish = widget.styles.gutter == Spacing() and widget.opacity == 1.0
         self._palette = InkStyles(widget.app.theme_variables, colours=not widget.app.no_color)
         self._base = widget.rich_style
@@ -161,7 +157,7 @@ class LineCache:
         self._free: Strip | None = None
 
     def finished(self, y: int, look: LineKey) -> Strip:
-        """Give a line as the terminal gets it; the one that was here before, if it looks so."""
+        """A line with all filters applied, from the cache if it is unchanged."""
         known = self._finished.get(y)
         if known is None or known[0] != look:
             drawn, is_lit, cells, width = look
@@ -180,28 +176,28 @@ class LineCache:
         return known[1]
 
     def _blank(self, cells: int) -> Strip:
-        """Give what nothing is written on; the same for all lines."""
+        """A blank piece, the same for all lines."""
         if self._free is None or self._free.cell_length != cells:
             blank = self._finished_styles["plain", None, False]
             self._free = Strip([Segment(" " * cells, blank)], cells)
         return self._free
 
     def strip(self, look: LineKey) -> Strip:
-        """Give a line its styles alone, for somebody who will do the rest."""
+        """A line with styles, to which Textual will apply the filters."""
         drawn, is_lit, _, width = look
         styles = self._styles
         segments = [Segment(text, styles[ink, link, is_lit]) for text, ink, link in drawn]
         return Strip(segments).adjust_cell_length(width, styles["plain", None, False])
 
     def _finished_style(self, meant: StyleKey) -> Style:
-        """Give the style of a run as the terminal gets it: that is the same for any text."""
+        """The style of a run after all filters; it does not depend on the text."""
         segments = [Segment("x", self._styles[meant])]
         for one in self._of_styles:
             segments = one.apply(segments, self._background)
         return segments[0].style or Style()
 
     def _style(self, meant: StyleKey) -> Style:
-        """Give the style of a run."""
+        """The style of a run before the filters."""
         ink, link, is_lit = meant
         style = self._base + self._palette.style(ink)
         style += self._palette.cursor if is_lit else Style()

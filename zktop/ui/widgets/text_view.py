@@ -1,7 +1,4 @@
-"""A view of ready-made lines: sentences, drawings, logs.
-
-A sheet that grows at its end, and shows the end until somebody scrolls back to read.
-"""
+"""Views of ready-made lines: a text, a list to choose from, and a log that follows its end."""
 
 from collections.abc import Sequence
 
@@ -12,11 +9,7 @@ from zktop.ui.widgets.canvas import Canvas
 
 
 class TextView(Canvas):
-    """Shows lines that somebody else has drawn; some of them may be opened.
-
-    `targets` gives what each line stands for, where it stands for something. With targets the
-    sheet has a cursor, which rests on lines that have one.
-    """
+    """Shows given lines. With targets it has a cursor, which stops on the lines that have one."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  Textual's names
         super().__init__(id=id, classes=classes)
@@ -27,15 +20,15 @@ class TextView(Canvas):
 
     @property
     def count(self) -> int:
-        """How many lines there are."""
+        """Number of lines."""
         return len(self._lines)
 
     def heads(self, width: int) -> Sequence[Line]:
-        """Give the lines that stay."""
+        """The lines at the top."""
         return self._heads
 
     def draw(self, index: int, width: int) -> Line:
-        """Give one of the lines."""
+        """One of the lines."""
         return self._lines[index]
 
     def show(
@@ -44,7 +37,7 @@ class TextView(Canvas):
         targets: Sequence[object | None] = (),
         heads: Sequence[Line] = (),
     ) -> None:
-        """Show these lines from now on; the cursor stays on its target, wherever that is now."""
+        """Show these lines; the cursor follows its target."""
         before = self._lines, self._heads, self.cursor
         self._lines, self._targets, self._heads = lines, targets, heads
         at = next(
@@ -58,28 +51,28 @@ class TextView(Canvas):
             self.repaint()
 
     def move(self, by: int) -> None:
-        """Move to the next line in this direction that stands for something."""
+        """Move to the next line in this direction that has a target."""
         if self.cursor is None or abs(by) > 1:
             super().move(by)
             if self.cursor is None:
                 return
-            by = 1 if by < 0 else -1  # at an end: back to the nearest that can be opened
+            by = 1 if by < 0 else -1  # past an end: back to the nearest target
             at = self._nearest(self.cursor, by)
         else:
             at = self._nearest(self.cursor + by, by)
-        if at is None:  # nothing more this way: show what is beyond
+        if at is None:  # no more targets: scroll
             self.scroll_relative(y=by, animate=False, immediate=True)
             self.repaint()
         else:
             self.go_to(at)
 
     def moved(self) -> None:
-        """Remember what the cursor is on."""
+        """Remember the target under the cursor."""
         if self.cursor is not None and self.cursor < len(self._targets):
             self.target = self._targets[self.cursor]
 
     def can_rest(self, index: int) -> bool:
-        """Rest on what can be opened."""
+        """True for lines with a target."""
         return index < len(self._targets) and self._targets[index] is not None
 
     def _nearest(self, start: int, by: int) -> int | None:
@@ -92,7 +85,7 @@ class TextView(Canvas):
 
 
 class TextList(TextView):
-    """A sheet to choose from: the line that is chosen is in sight, whoever has chosen it."""
+    """A list to choose from; its selected line stays visible."""
 
     def show(
         self,
@@ -100,14 +93,14 @@ class TextList(TextView):
         targets: Sequence[object | None] = (),
         heads: Sequence[Line] = (),
     ) -> None:
-        """Show these lines; go with the cursor where it is elsewhere now."""
+        """Show these lines; scroll if the cursor has moved."""
         before = self.cursor
         super().show(lines, targets, heads)
         if self.cursor != before:
             self._keep_in_sight()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Keep it in sight in a smaller room."""
+        """Keep the cursor visible in a smaller window."""
         super().on_resize(event)
         self._keep_in_sight()
 
@@ -118,13 +111,13 @@ class TextList(TextView):
         self.measure(self.room)
         top = int(self.scroll_offset.y)
         wanted = min(max(top, self.cursor - room + 1), self.cursor)
-        if wanted != top:  # by force: there may be no scrollbar yet
+        if wanted != top:  # forced: the scroll bar may not exist yet
             self.scroll_to(y=wanted, animate=False, force=True, immediate=True)
             self.repaint()
 
 
 class LogView(TextView):
-    """Follows its newest line."""
+    """Shows its last lines until the user scrolls back."""
 
     follows = True
 
@@ -134,17 +127,17 @@ class LogView(TextView):
         targets: Sequence[object | None] = (),
         heads: Sequence[Line] = (),
     ) -> None:
-        """Show these lines, the newest in sight."""
+        """Show these lines, scrolled to the end."""
         super().show(lines, targets, heads)
         self._follow()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Keep the newest in sight."""
+        """Stay at the end."""
         super().on_resize(event)
         self._follow()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Stop following when somebody goes back, and begin again at the end."""
+        """Stop following after scrolling back; follow again at the end."""
         super().watch_scroll_y(old_value, new_value)
         self.follows = new_value >= self._end or (self.follows and new_value > old_value)
 
