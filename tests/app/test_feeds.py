@@ -14,7 +14,7 @@ PATIENCE_S = 40.0
 
 
 def read(file: Path) -> list[News]:
-    """Have a feed read a file to its end."""
+    """Read a file to its end with a feed."""
     news: list[News] = []
     is_over = threading.Event()
 
@@ -31,7 +31,7 @@ def read(file: Path) -> list[News]:
 
 
 def test_the_verdicts_are_those_of_the_live_run(tmp_path: Path) -> None:
-    """Frame by frame, what `--from` says too."""
+    """Frame by frame, the same as with `--from`."""
     file = recorded(tmp_path / "a.zktop", *moments())
 
     frames = [one for one in read(file) if isinstance(one, Frame)]
@@ -41,8 +41,8 @@ def test_the_verdicts_are_those_of_the_live_run(tmp_path: Path) -> None:
     assert any(ids for _, ids in told)
 
 
-def test_a_file_that_was_cut_off_says_so(tmp_path: Path) -> None:
-    """After its last whole line, and the screens show what there is."""
+def test_a_truncated_file_is_reported(tmp_path: Path) -> None:
+    """The frames up to its last whole line are shown."""
     file = recorded(tmp_path / "a.zktop", *moments())
     file.write_bytes(file.read_bytes()[:-150])
 
@@ -54,8 +54,8 @@ def test_a_file_that_was_cut_off_says_so(tmp_path: Path) -> None:
     assert any(isinstance(one, Frame) and one.at == BEGIN for one in news)
 
 
-def test_a_feed_that_is_stopped_reads_no_further(tmp_path: Path) -> None:
-    """Whoever quits need not wait for the end of the file."""
+def test_stop_ends_the_reading(tmp_path: Path) -> None:
+    """So that quitting does not wait for the end of the file."""
     file = recorded(tmp_path / "a.zktop", *((BEGIN + n, []) for n in range(5_000)))
     news: list[News] = []
     has_begun, may_go_on = threading.Event(), threading.Event()

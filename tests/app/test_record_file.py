@@ -1,12 +1,12 @@
-"""The file of a recording: it may fail, and be closed, without ending what it is of."""
+"""A file that discards writes after the first error."""
 
 from pathlib import Path
 
 from zktop.app.record_file import FailsafeFile
 
 
-def test_it_is_closed_with_all_that_was_written(tmp_path: Path) -> None:
-    """And may be closed again."""
+def test_a_closed_file_has_everything_that_was_written(tmp_path: Path) -> None:
+    """Closing it again does nothing."""
     told: list[object] = []
     file = FailsafeFile((tmp_path / "file").open("wb"), lambda *what: told.append(what))
     file.write(b"all of it")
@@ -18,8 +18,8 @@ def test_it_is_closed_with_all_that_was_written(tmp_path: Path) -> None:
     assert told == []
 
 
-def test_a_full_disk_is_told_once() -> None:
-    """Whatever is written, and when it is closed."""
+def test_a_full_disk_is_reported_once() -> None:
+    """Further writes, flush and close are silent."""
     told: list[object] = []
     file = FailsafeFile(Path("/dev/full").open("wb"), lambda *what: told.append(what))  # noqa: SIM115  it closes it
     file.write(b"x" * 100_000)

@@ -1,4 +1,4 @@
-"""A replay looks as the live run did: at the same moments, as thoroughly, by the same settings."""
+"""A replay examines the same moments with the same settings as the live run."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,8 +21,8 @@ MANY: list[AnyFact] = [
 
 
 @pytest.mark.parametrize("thorough", [True, False])
-def test_a_hurried_look_is_a_hurried_look_again(tmp_path: Path, *, thorough: bool) -> None:
-    """It leaves findings to the looks that follow, live and in the replay."""
+def test_a_replay_is_as_thorough_as_the_live_run(tmp_path: Path, *, thorough: bool) -> None:
+    """A look that is not thorough leaves some findings to later looks, live and in the replay."""
     file = tmp_path / "a.zktop"
     with file.open("wb") as out:
         recorder = Recorder(out, Header(tool="zktop", hosts="zk1:2181", roots=[]))
@@ -36,8 +36,8 @@ def test_a_hurried_look_is_a_hurried_look_again(tmp_path: Path, *, thorough: boo
     assert (first == last) is thorough
 
 
-def test_a_recording_brings_its_settings(tmp_path: Path) -> None:
-    """Patience, layouts and roots of the live run; not those of whoever replays it."""
+def test_a_replay_uses_the_settings_of_the_recording(tmp_path: Path) -> None:
+    """Thresholds, layouts and roots are those of the live run."""
     judged_by = Settings(roots=(Root("/locks/x"),), thresholds=Thresholds(settle=1))
     file = recorded(tmp_path / "a.zktop", (LATER, facts("X x: A ; Y x: B")), judged_by=judged_by)
 

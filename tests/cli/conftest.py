@@ -1,4 +1,4 @@
-"""The command line as a user meets it: in this process where that is enough, else in its own."""
+"""Fixtures that run a command line, in this process or in one of its own."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from zktop.cli.main import main
 
 
 class Ran(NamedTuple):
-    """What a command printed and how it ended."""
+    """The exit code and the output of a command."""
 
     code: int
     out: str

@@ -20,7 +20,7 @@ Line = dict[str, Any]
 
 
 class Worker:
-    """A contender; each call returns when the ensemble has done it."""
+    """A contender in its own process; each call returns after the ensemble has answered."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process = process
@@ -51,7 +51,7 @@ class Worker:
 
 @contextlib.contextmanager
 def worker(hosts: str, name: str) -> Iterator[Worker]:
-    """Somebody with a session of its own."""
+    """A contender with its own session."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen([sys.executable, WORKER, hosts, name], **pipes) as process:  # type: ignore[call-overload]  # keywords in a dict
         try:
@@ -61,7 +61,7 @@ def worker(hosts: str, name: str) -> Iterator[Worker]:
 
 
 class Zktop:
-    """A running command; its lines come in as it prints them."""
+    """A running command, whose lines of JSON are read as they are printed."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self.process = process
@@ -94,7 +94,7 @@ class Zktop:
 
 @contextlib.contextmanager
 def zktop_process(*args: str) -> Iterator[Zktop]:
-    """A command in a process of its own, without the user's config."""
+    """Run a command in its own process, without the user's config."""
     nowhere = {"XDG_CONFIG_HOME": "/nonexistent", "PATH": os.environ["PATH"]}
     command = [sys.executable, "-m", "zktop", *args]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": nowhere}
@@ -111,5 +111,5 @@ _numbers = itertools.count()
 
 
 def new_root() -> str:
-    """A place of the test's own."""
+    """A path that no other test uses."""
     return f"/live-{os.getpid()}-{next(_numbers)}"

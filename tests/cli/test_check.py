@@ -1,4 +1,4 @@
-"""`zktop check` on recordings: what counts, what does not, and what it says."""
+"""`zktop check` on recordings: which findings count, and what it prints."""
 
 import os
 import subprocess
@@ -37,7 +37,7 @@ DEADLOCKS = {
 
 @pytest.mark.parametrize("rule", DEADLOCKS)
 def test_each_kind_of_deadlock_fails(zktop: Run, tmp_path: Path, rule: str) -> None:
-    """With exit code 1, and one sentence that begins with the rule."""
+    """Exit code 1, and one line that begins with the rule."""
     file = recorded_story(tmp_path / "a.zktop", DEADLOCKS[rule][0])
 
     code, out, err = zktop("check", "--from", str(file))
@@ -48,10 +48,10 @@ def test_each_kind_of_deadlock_fails(zktop: Run, tmp_path: Path, rule: str) -> N
 
 
 @pytest.mark.parametrize(("form", "code"), [("text", 1), ("nagios", 2)])
-def test_the_exit_code_needs_no_reader(
+def test_a_closed_pipe_does_not_change_the_exit_code(
     process: Process, tmp_path: Path, form: str, code: int
 ) -> None:
-    """As in `zktop check | grep -q D1`, which reads no further than that."""
+    """As in `zktop check | grep -q D1`."""
     file = recorded_story(tmp_path / "a.zktop", AB_BA)
     reader, writer = os.pipe()
     os.close(reader)
@@ -64,7 +64,7 @@ def test_the_exit_code_needs_no_reader(
 
 @pytest.mark.parametrize("rule", DEADLOCKS)
 def test_each_near_miss_is_fine(zktop: Run, tmp_path: Path, rule: str) -> None:
-    """With exit code 0, and the number of locks that were looked at."""
+    """Exit code 0, and the number of locks."""
     story = DEADLOCKS[rule][1]
     file = recorded_story(tmp_path / "a.zktop", story)
 
@@ -76,7 +76,7 @@ def test_each_near_miss_is_fine(zktop: Run, tmp_path: Path, rule: str) -> None:
 
 
 def watching_each_other(first: str, second: str) -> list[tuple[int, list[AnyFact]]]:
-    """B and C wait behind A; the tables say, twice, which nodes they watch."""
+    """B and C wait behind A; two tables say which nodes they watch."""
     places = {name: f"/locks/l/{kazoo_name(f'{name}{n}', n)}" for n, name in enumerate("ABC")}
     watched = {"B": (places[first],), "C": (places[second],)}
     first_look, second_look = (tables("ABC", watched, at) for at in (LATER, LATER + 3 * SETTLE))
@@ -93,7 +93,7 @@ def watching_each_other(first: str, second: str) -> list[tuple[int, list[AnyFact
 def test_a_deadlock_of_watches_fails(
     zktop: Run, tmp_path: Path, first: str, second: str, code: int
 ) -> None:
-    """Two waiters that watch each other; watching who is in front is as it should be."""
+    """Two waiters that watch each other, instead of the one in front."""
     file = recorded(tmp_path / "a.zktop", *watching_each_other(first, second))
 
     got, out, _ = zktop("check", "--from", str(file))
@@ -102,8 +102,8 @@ def test_a_deadlock_of_watches_fails(
     assert ("D7 watch-deadlock" in out) is bool(code)
 
 
-def test_what_was_seen_once_does_not_count(zktop: Run, tmp_path: Path) -> None:
-    """It is said, but an alarm needs a second look that is `settle` later."""
+def test_a_finding_seen_once_does_not_count(zktop: Run, tmp_path: Path) -> None:
+    """It is printed, but it only counts if it is seen again after `settle`."""
     moments = (LATER, facts(AB_BA)), (LATER + SETTLE - 1, [])
     file = recorded(tmp_path / "a.zktop", *moments, judged_by=settings(AB_BA))
 
@@ -115,8 +115,10 @@ def test_what_was_seen_once_does_not_count(zktop: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("apart", "code"), [(SETTLE, 1), (SETTLE - 1, 0)])
-def test_every_rule_must_last(zktop: Run, tmp_path: Path, apart: int, code: int) -> None:
-    """Also one that is never critical, when the user makes it count."""
+def test_findings_of_every_rule_must_last(
+    zktop: Run, tmp_path: Path, apart: int, code: int
+) -> None:
+    """Even of one that is never critical, if --fail-on names it."""
     story = " ; ".join(f"L{number} x: A" for number in range(6))
     moments = (LATER, facts(story)), (LATER + apart, [])
     file = recorded(tmp_path / "a.zktop", *moments, judged_by=settings(story))
@@ -127,8 +129,8 @@ def test_every_rule_must_last(zktop: Run, tmp_path: Path, apart: int, code: int)
     assert ("seen too briefly: P5 blast-radius" in out) is (not code)
 
 
-def test_at_shows_the_time_before(zktop: Run, tmp_path: Path) -> None:
-    """A recording is judged as of a moment in it."""
+def test_at_judges_an_earlier_moment(zktop: Run, tmp_path: Path) -> None:
+    """A recording is judged as it was at that time."""
     story, quiet = facts(AB_BA), facts("X x: A B")
     moments = (LATER, quiet), (LATER + 60_000, story), (LATER + 90_000, [])
     file = recorded(tmp_path / "a.zktop", *moments)
@@ -149,8 +151,10 @@ def test_at_shows_the_time_before(zktop: Run, tmp_path: Path) -> None:
         (["--fail-on", "B1,orphan,D2"], 0),
     ],
 )
-def test_the_bar_is_the_users(zktop: Run, tmp_path: Path, options: list[str], code: int) -> None:
-    """Which rules count, by id or by name, and how sure they must be."""
+def test_options_decide_which_findings_count(
+    zktop: Run, tmp_path: Path, options: list[str], code: int
+) -> None:
+    """Rules by id or by name, and the least confidence."""
     file = recorded_story(tmp_path / "a.zktop", AB_BA)
 
     got, out, _ = zktop("check", "--from", str(file), *options)
@@ -160,7 +164,7 @@ def test_the_bar_is_the_users(zktop: Run, tmp_path: Path, options: list[str], co
 
 
 def test_a_rule_that_does_not_exist_is_a_usage_error(zktop: Run, tmp_path: Path) -> None:
-    """With the one that was probably meant."""
+    """With a suggestion."""
     file = recorded_story(tmp_path / "a.zktop", AB_BA)
 
     code, out, err = zktop("check", "--from", str(file), "--fail-on", "D1,deadlok")
@@ -179,10 +183,10 @@ def test_a_rule_that_does_not_exist_is_a_usage_error(zktop: Run, tmp_path: Path)
     ],
     ids=["critical", "ok", "warning", "unknown"],
 )
-def test_a_monitoring_system_understands_it(
+def test_nagios_output(
     zktop: Run, tmp_path: Path, story: str, options: list[str], code: int, begin: str
 ) -> None:
-    """One line first, with figures behind a bar; four levels."""
+    """One line first, with figures after a bar; four levels."""
     file = recorded_story(tmp_path / "a.zktop", story)
 
     got, out, err = zktop("check", "--format", "nagios", "--from", str(file), *options)
@@ -193,16 +197,16 @@ def test_a_monitoring_system_understands_it(
     assert first.count("|") == (got != 3)
 
 
-def test_no_server_is_unknown_to_a_monitoring_system(zktop: Run) -> None:
-    """Neither fine nor broken locks: nobody could look."""
+def test_nagios_reports_no_connection_as_unknown(zktop: Run) -> None:
+    """Neither OK nor CRITICAL."""
     code, out, err = zktop("check", "--format", "nagios", "--hosts", "127.0.0.1:1")
 
     assert (code, err) == (3, "")
     assert out.startswith("ZKTOP UNKNOWN - 127.0.0.1:1 refuses connections")
 
 
-def test_no_lock_is_nothing_to_look_at(zktop: Run, tmp_path: Path) -> None:
-    """OK would be a lie."""
+def test_no_lock_has_an_exit_code_of_its_own(zktop: Run, tmp_path: Path) -> None:
+    """OK would be wrong."""
     file = recorded(tmp_path / "a.zktop", (LATER, facts("X x: A")[:1]), judged_by=Settings())
 
     code, out, err = zktop("check", "--from", str(file))
@@ -211,8 +215,8 @@ def test_no_lock_is_nothing_to_look_at(zktop: Run, tmp_path: Path) -> None:
     assert err.startswith("No lock was found anywhere.")
 
 
-def test_what_could_not_be_seen_is_said(zktop: Run, tmp_path: Path) -> None:
-    """Missing input never reads as fine."""
+def test_what_could_not_be_checked_is_listed(zktop: Run, tmp_path: Path) -> None:
+    """Missing input is never reported as fine."""
     file = recorded_story(tmp_path / "a.zktop", "X x: A B")
 
     _, out, _ = zktop("check", "--from", str(file))

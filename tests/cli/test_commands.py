@@ -1,4 +1,4 @@
-"""What the commands print."""
+"""The output of layouts, schema, --version and --show-config."""
 
 import json
 from collections.abc import Callable
@@ -23,7 +23,7 @@ def test_the_version(zktop: Zktop) -> None:
 
 
 def test_layouts_lists_all_in_80_columns(zktop: Zktop) -> None:
-    """Name, kind, watch, who writes it, and the pattern."""
+    """Name, kind, watch, client library, and the pattern."""
     code, out, err = zktop("layouts")
 
     lines = out.splitlines()
@@ -51,10 +51,10 @@ def test_layouts_lists_all_in_80_columns(zktop: Zktop) -> None:
         (["job-7-r-0000000007"], ["our-jobs"]),
     ],
 )
-def test_layouts_tells_who_writes_such_names(
+def test_layouts_finds_those_that_match_names(
     zktop: Zktop, tmp_path: Path, names: list[str], layouts: list[str]
 ) -> None:
-    """The best first: those of the config, then the sure ones, then the guesses."""
+    """The layouts of the config first, then the certain ones, then the guesses."""
     (tmp_path / "c.yaml").write_text(
         "layouts: [{ name: our-jobs, pattern: '^job-(?P<id>.+)-r-{SEQ}$' }]", encoding="utf-8"
     )
@@ -67,8 +67,8 @@ def test_layouts_tells_who_writes_such_names(
     assert set(found[len(layouts) :]) <= {"curator-custom", "named-sequence"}
 
 
-def test_layouts_narrates_names_that_nobody_writes(zktop: Zktop) -> None:
-    """On stderr, while the others are answered on stdout."""
+def test_layouts_reports_names_without_a_match(zktop: Zktop) -> None:
+    """On stderr; the matches of other names are on stdout."""
     code, out, err = zktop("layouts", "lock-0000000007", "my\x1bfile")
 
     assert code == 0
@@ -87,15 +87,15 @@ def test_schema_prints_a_schema(zktop: Zktop, what: str) -> None:
     jsonschema.Draft202012Validator.check_schema(schema)
 
 
-def test_narration_is_cleaned(capsys: pytest.CaptureFixture[str]) -> None:
-    """Whatever it repeats."""
+def test_notes_are_cleaned(capsys: pytest.CaptureFixture[str]) -> None:
+    """Even if they repeat user input."""
     narrate("one \x1b[2J\ntwo")
 
     assert capsys.readouterr() == ("", "one ␛[2J\ntwo\n")
 
 
 def shown(out: str) -> dict[str, tuple[str, str]]:
-    """Read the table of --show-config."""
+    """Parse the table of --show-config."""
     columns = [out.index(word) for word in ("VALUE", "FROM")]
     return {
         line[: columns[0]].strip(): (
@@ -106,10 +106,10 @@ def shown(out: str) -> dict[str, tuple[str, str]]:
     }
 
 
-def test_show_config_tells_values_and_origins(
+def test_show_config_prints_values_and_origins(
     zktop: Zktop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From all four sources, in columns that line up."""
+    """From all four sources, in aligned columns."""
     (tmp_path / "c.yaml").write_text("thresholds:\n  settle: 500ms\nhosts: a\n", encoding="utf-8")
     monkeypatch.setenv("ZKTOP_HOSTS", "zk1:2181, zk2:2181")
     monkeypatch.setenv("ZKTOP_CONFIG", "c.yaml")
@@ -143,7 +143,7 @@ def test_show_config_masks_secrets(zktop: Zktop) -> None:
 def test_the_command_line_names_another_config_than_the_environment(
     zktop: Zktop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also when the option stands before the command."""
+    """Even if the option is before the command."""
     (tmp_path / "c.yaml").write_text(
         "layouts: [{ name: mine, pattern: '^my-{SEQ}$' }]", encoding="utf-8"
     )

@@ -1,4 +1,4 @@
-"""The whole chain on other servers of the protocol: the same locks and verdicts there."""
+"""Locks and verdicts are the same on other servers of the protocol."""
 
 import contextlib
 import json
@@ -30,7 +30,7 @@ def deadlocked(flavour: str) -> Iterator[str]:
         yield server.address
 
 
-def told(process: Process, address: str) -> dict[str, Any]:
+def snapshot_of(process: Process, address: str) -> dict[str, Any]:
     """What `zktop snapshot` prints."""
     ran = process("-m", "zktop", "snapshot", "--hosts", address)
 
@@ -40,7 +40,7 @@ def told(process: Process, address: str) -> dict[str, Any]:
 
 
 def essence(snapshot: dict[str, Any]) -> dict[str, Any]:
-    """What must be the same everywhere, without names that are random."""
+    """The part of a snapshot that all flavours share, without random names."""
     locks = [
         (
             lock["path"],
@@ -79,9 +79,9 @@ def on_zookeeper() -> dict[str, Any]:
 def test_locks_and_deadlocks_are_the_same(
     flavour: str, on_zookeeper: dict[str, Any], process: Process
 ) -> None:
-    """Holders, queues and rings come from the tree, which all of them keep in the same way."""
+    """Holders, queues and rings follow from the tree alone."""
     with deadlocked(flavour) as address:
-        snapshot = told(process, address)
+        snapshot = snapshot_of(process, address)
         checked = process("-m", "zktop", "check", "--hosts", address)
 
     found = essence(snapshot)
@@ -95,10 +95,10 @@ def test_locks_and_deadlocks_are_the_same(
 
 
 @pytest.mark.parametrize("flavour", OTHERS)
-def test_what_is_unknown_there_is_null_and_named(flavour: str, process: Process) -> None:
-    """With the server it is about; nothing is said of it."""
+def test_what_a_flavour_cannot_report_is_null(flavour: str, process: Process) -> None:
+    """The server is listed with its flavour."""
     with deadlocked(flavour) as address:
-        snapshot = told(process, address)
+        snapshot = snapshot_of(process, address)
 
     (server,) = snapshot["source"]["servers"]
     assert server["flavour"] == flavour
@@ -111,9 +111,9 @@ def test_what_is_unknown_there_is_null_and_named(flavour: str, process: Process)
     assert any(titles[flavour] in blind["why"] for blind in snapshot["blind"])
 
 
-def test_zookeeper_says_so_too(process: Process) -> None:
-    """The field is never left out."""
+def test_zookeeper_has_a_flavour_too(process: Process) -> None:
+    """The field always exists."""
     with deadlocked("zookeeper") as address:
-        (server,) = told(process, address)["source"]["servers"]
+        (server,) = snapshot_of(process, address)["source"]["servers"]
 
     assert server["flavour"] == "zookeeper"

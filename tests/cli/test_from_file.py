@@ -9,8 +9,8 @@ from output.stories import LATER, SETTLE, facts, recorded, recorded_story, setti
 Zktop = Callable[..., tuple[int, str, str]]
 
 
-def test_the_command_line_judges_anew(zktop: Zktop, tmp_path: Path) -> None:
-    """With another root, another part of the same facts is shown."""
+def test_options_replace_the_settings_of_the_recording(zktop: Zktop, tmp_path: Path) -> None:
+    """With another root, another part of the same facts is examined."""
     file = recorded_story(tmp_path / "a.zktop", "X x: A B ; Y x: B A")
 
     told, anew = (
@@ -21,8 +21,8 @@ def test_the_command_line_judges_anew(zktop: Zktop, tmp_path: Path) -> None:
     assert anew[1].startswith("OK: 1 lock, 0 deadlocks\n")
 
 
-def test_a_cut_off_file_is_read_and_said_to_be(zktop: Zktop, tmp_path: Path) -> None:
-    """Up to its last whole line, which is where it was flushed."""
+def test_a_truncated_file_is_read_and_reported(zktop: Zktop, tmp_path: Path) -> None:
+    """It is read up to its last whole line."""
     moments = [(LATER + n * SETTLE, facts("X x: A B") if not n else []) for n in range(5)]
     file = recorded(tmp_path / "a.zktop", *moments, judged_by=settings("X x: A B"))
     file.write_bytes(file.read_bytes()[:-12])
@@ -34,8 +34,8 @@ def test_a_cut_off_file_is_read_and_said_to_be(zktop: Zktop, tmp_path: Path) -> 
     assert err == f"The end of {file} is missing: it was read up to its last whole line.\n"
 
 
-def test_a_file_that_is_no_recording_is_a_usage_error(zktop: Zktop, tmp_path: Path) -> None:
-    """Named, in one sentence."""
+def test_a_file_that_is_not_a_recording_is_a_usage_error(zktop: Zktop, tmp_path: Path) -> None:
+    """One sentence that names it."""
     file = tmp_path / "notes.txt"
     file.write_text("hello")
 
@@ -46,8 +46,8 @@ def test_a_file_that_is_no_recording_is_a_usage_error(zktop: Zktop, tmp_path: Pa
 
 
 @pytest.mark.parametrize("at", ["yesterday", "+x", "12:00"])
-def test_a_time_that_is_none_is_a_usage_error(zktop: Zktop, tmp_path: Path, at: str) -> None:
-    """With an example of one."""
+def test_an_invalid_time_is_a_usage_error(zktop: Zktop, tmp_path: Path, at: str) -> None:
+    """With an example of a valid one."""
     file = recorded_story(tmp_path / "a.zktop", "X x: A")
 
     code, out, err = zktop("snapshot", "--from", str(file), "--at", at)
@@ -56,8 +56,8 @@ def test_a_time_that_is_none_is_a_usage_error(zktop: Zktop, tmp_path: Path, at: 
     assert "expected a time like 2026-01-31T12:00:00Z or +90s" in err
 
 
-def test_a_time_before_the_first_look_is_nothing_to_look_at(zktop: Zktop, tmp_path: Path) -> None:
-    """Nobody knows what was then."""
+def test_a_time_before_the_first_report_is_an_error(zktop: Zktop, tmp_path: Path) -> None:
+    """There is no report to show."""
     file = recorded_story(tmp_path / "a.zktop", "X x: A")
 
     code, out, err = zktop("snapshot", "--from", str(file), "--at", "1970-01-01T00:00:01Z")

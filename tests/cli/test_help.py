@@ -1,4 +1,4 @@
-"""The help is complete, has examples, and the examples work."""
+"""The help is complete and has examples, and the examples work."""
 
 import re
 import shlex
@@ -15,7 +15,7 @@ LAYOUT = "layouts: [{ name: our-jobs, pattern: '^job-(?P<id>.+)-r-{SEQ}$' }]"
 
 
 def command(name: str) -> click.Command:
-    """Give the command of this name, or the one at the top."""
+    """The command of this name, or the program itself."""
     found = program.get_command(click.Context(program), name) if name else program
     assert found is not None
     return found
@@ -49,7 +49,7 @@ def test_help_mentions_every_option(
 def test_help_says_which_server_it_is_without_hosts(
     zktop: Callable[..., tuple[int, str, str]], name: str, server: str
 ) -> None:
-    """The demo has one of its own."""
+    """The demo starts its own."""
     out = " ".join(zktop(name, "--help")[1].split())
 
     assert f"Ensemble; {server} if not given." in out
@@ -66,13 +66,13 @@ NEEDS_NO_SERVER = ("layouts", "schema")
 
 
 def works_anywhere(example: str) -> bool:
-    """Whether it needs neither a server nor a file of the user's."""
+    """Whether it needs neither a server nor a file."""
     return shlex.split(example)[1] in NEEDS_NO_SERVER or "--show-config" in example
 
 
 @pytest.mark.parametrize("example", [one for one in EXAMPLES if not works_anywhere(one)])
 def test_the_examples_are_understood(example: str) -> None:
-    """Those that need a server are parsed, every option of them."""
+    """Examples that need a server are parsed only."""
     args = shlex.split(example)[1:]
     name = args.pop(0) if args[0] in NAMES else ""
 
@@ -84,7 +84,7 @@ def test_the_examples_are_understood(example: str) -> None:
 def test_the_examples_work(
     zktop: Callable[..., tuple[int, str, str]], tmp_path: Path, example: str
 ) -> None:
-    """As they stand in the help."""
+    """As they are in the help."""
     (tmp_path / "our-locks.yaml").write_text(LAYOUT, encoding="utf-8")
 
     code, out, err = zktop(*shlex.split(example)[1:])
@@ -94,7 +94,7 @@ def test_the_examples_work(
 
 
 def test_the_list_of_commands_is_the_table(zktop: Callable[..., tuple[int, str, str]]) -> None:
-    """In its order, with its summaries, and each entry leads to its command."""
+    """In its order, with its summaries, and each entry has a command."""
     _, out, _ = zktop("--help")
 
     listed = out.partition("Commands:\n")[2]
@@ -123,7 +123,7 @@ def test_shells_complete(
     line: str,
     offered: set[str],
 ) -> None:
-    """Commands, scenes, recipes and choices; the shell asks through the environment."""
+    """Commands, scenes, recipes and choices, as the shell requests them."""
     words = line.split()
     monkeypatch.setenv("_ZKTOP_COMPLETE", f"{shell}_complete")
     monkeypatch.setenv("COMP_WORDS", line)
@@ -136,10 +136,10 @@ def test_shells_complete(
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_shells_are_taught(
+def test_completion_scripts_are_printed(
     monkeypatch: pytest.MonkeyPatch, zktop: Callable[..., tuple[int, str, str]], shell: str
 ) -> None:
-    """By what the help says, which prints a script for the shell."""
+    """With the command from the help."""
     _, told, _ = zktop("--help")
     monkeypatch.setenv("_ZKTOP_COMPLETE", f"{shell}_source")
 
@@ -152,7 +152,7 @@ def test_shells_are_taught(
 
 @pytest.mark.parametrize("option", ["--config", "--tls-ca", "--tls-cert", "--tls-key"])
 def test_files_are_completed(option: str) -> None:
-    """The shell lists files itself when it is told to."""
+    """By the shell itself."""
     (parameter,) = (one for one in program.params if option in one.opts)
     context = click.Context(program)
 

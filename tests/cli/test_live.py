@@ -1,4 +1,4 @@
-"""The live commands: contenders in processes of their own, and zktop in another one."""
+"""The live commands, with contenders and zktop in processes of their own."""
 
 import json
 import os
@@ -34,27 +34,27 @@ Zktop = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture(scope="module", params=EITHER)
 def server(request: pytest.FixtureRequest) -> Iterator[RunningServer]:
-    """Our own server, and a real one."""
+    """The sandbox, and a real server."""
     with server_of(request.param) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[RunningServer]:
-    """Our own server, where it makes no difference."""
+    """The sandbox, where a real server would make no difference."""
     with sandbox_server() as server:
         yield server
 
 
 @pytest.fixture
 def root() -> str:
-    """A place of the test's own."""
+    """A path that no other test uses."""
     return new_root()
 
 
 @pytest.fixture
 def workers() -> Iterator[Callable[[str, str], Worker]]:
-    """Contenders that are gone after the test."""
+    """Starts contenders that end with the test."""
     with ExitStack() as stack:
         yield lambda hosts, name: stack.enter_context(worker(hosts, name))
 
@@ -63,7 +63,7 @@ Hire = Callable[[str, str], Worker]
 
 
 def ab_ba(server: RunningServer, root: str, hire: Hire) -> tuple[Worker, Worker]:
-    """Alice holds orders and wants stock; bob the other way round."""
+    """A deadlock: alice holds orders and wants stock; bob the other way round."""
     alice, bob = hire(server.address, "alice"), hire(server.address, "bob")
     alice.acquire(f"{root}/orders")
     bob.acquire(f"{root}/stock")
@@ -72,10 +72,10 @@ def ab_ba(server: RunningServer, root: str, hire: Hire) -> tuple[Worker, Worker]
     return alice, bob
 
 
-def test_a_snapshot_is_the_truth(
+def test_a_snapshot_has_holders_waiters_and_deadlock(
     zktop: Zktop, server: RunningServer, root: str, workers: Hire
 ) -> None:
-    """Holders, waiters, whom they wait for, what they watch, and the deadlock."""
+    """Also what waiters wait for and watch."""
     alice, bob = ab_ba(server, root, workers)
 
     code, out, err = zktop("snapshot", "--hosts", server.address, "--root", f"{root}/*")
@@ -111,7 +111,7 @@ def _who(lock: Line) -> tuple[list[str], list[str]]:
 def test_a_snapshot_comes_in_other_forms(
     zktop: Zktop, sandbox: RunningServer, root: str, workers: Hire, form: str
 ) -> None:
-    """All of them name the lock and who is in it."""
+    """All of them name the lock and its contenders."""
     workers(sandbox.address, "alice").acquire(f"{root}/a")
     workers(sandbox.address, "bob").ask(f"{root}/a")
     where = ("--hosts", sandbox.address, "--root", f"{root}/*")
@@ -125,7 +125,7 @@ def test_a_snapshot_comes_in_other_forms(
 def test_events_list_exactly_what_happened(
     server: RunningServer, root: str, workers: Hire
 ) -> None:
-    """One line for each thing, at once, in order; and each fits its schema."""
+    """One line for each event, in order, and each fits the schema."""
     alice, bob = workers(server.address, "alice"), workers(server.address, "bob")
     alice.acquire(f"{root}/first")
     args = ("--hosts", server.address, "--root", f"{root}/*")
@@ -164,7 +164,7 @@ def _brief(line: Line, root: str) -> tuple[str, str | None, str | None]:
     return line["event"], lock and lock.removeprefix(f"{root}/"), line.get("owner")
 
 
-def test_a_replay_comes_to_the_same_verdicts(
+def test_a_replay_has_the_same_reports_and_events(
     sandbox: RunningServer, root: str, workers: Hire, tmp_path: Path
 ) -> None:
     """Look by look, byte by byte: snapshots and events of the live run and of its recording."""
@@ -202,7 +202,7 @@ def _events(reports: list[Report]) -> list[bytes]:
     return [msgspec.json.encode(line) for report in reports for line in teller.events(report)]
 
 
-def test_a_recording_can_be_looked_at(
+def test_every_command_with_from_reads_a_recording(
     zktop: Zktop, sandbox: RunningServer, root: str, workers: Hire, tmp_path: Path
 ) -> None:
     """By every command that takes --from."""
@@ -242,7 +242,7 @@ def test_check_finds_a_live_deadlock(
 def test_check_is_fine_with_a_queue(
     zktop: Zktop, sandbox: RunningServer, root: str, workers: Hire
 ) -> None:
-    """Waiting is no fault."""
+    """Waiting is not a problem."""
     workers(sandbox.address, "alice").acquire(f"{root}/a")
     workers(sandbox.address, "bob").ask(f"{root}/a")
 
@@ -252,7 +252,7 @@ def test_check_is_fine_with_a_queue(
     assert out.startswith("OK: 1 lock, 0 deadlocks\n")
 
 
-def test_a_server_that_is_down_is_told(
+def test_a_server_that_is_down_is_reported(
     zktop: Zktop, sandbox: RunningServer, root: str, workers: Hire, tmp_path: Path
 ) -> None:
     """By check and snapshot, live and from a recording; it does not change the exit code."""
@@ -279,8 +279,8 @@ def test_a_server_that_is_down_is_told(
 
 
 @pytest.mark.parametrize("command", ["snapshot", "check"])
-def test_nothing_to_look_at(zktop: Zktop, sandbox: RunningServer, command: str) -> None:
-    """No root matched: code 4, and what was looked for."""
+def test_no_lock_ends_with_4(zktop: Zktop, sandbox: RunningServer, command: str) -> None:
+    """The error names the root that did not match."""
     code, _, err = zktop(command, "--hosts", sandbox.address, "--root", "/*/nothing-here")
 
     assert code == 4
@@ -291,7 +291,7 @@ def test_nothing_to_look_at(zktop: Zktop, sandbox: RunningServer, command: str) 
 def test_a_mistyped_root_is_named(
     zktop: Zktop, server: RunningServer, root: str, workers: Hire, command: str
 ) -> None:
-    """Code 4, with the root that was meant; the other root is looked at all the same."""
+    """Code 4, with a suggestion; the other root is read all the same."""
     workers(server.address, "alice").acquire(f"{root}/a")
     where = ("--hosts", server.address, "--root")
 
@@ -327,10 +327,8 @@ def test_a_root_that_an_acl_hides_is_named(
 
 
 @pytest.mark.parametrize("command", ["snapshot", "check"])
-def test_a_chroot_that_is_not_there_is_told(
-    zktop: Zktop, server: RunningServer, command: str
-) -> None:
-    """Nobody would look for a typing mistake in --hosts otherwise."""
+def test_a_missing_chroot_is_reported(zktop: Zktop, server: RunningServer, command: str) -> None:
+    """It is often a typing mistake in --hosts."""
     code, _, err = zktop(command, "--hosts", f"{server.address}/no/such")
 
     assert code == 4
@@ -339,7 +337,7 @@ def test_a_chroot_that_is_not_there_is_told(
 
 @pytest.fixture(scope="module")
 def stranger() -> Iterator[str]:
-    """A port where something else than ZooKeeper answers."""
+    """A port on which another service answers."""
     code = "import http.server as h; s=h.HTTPServer(('127.0.0.1',0),h.SimpleHTTPRequestHandler);"
     code += "print(s.server_port, flush=True); s.serve_forever()"
     command = [sys.executable, "-c", code]
@@ -391,7 +389,7 @@ def test_a_signal_ends_events_with_130(sandbox: RunningServer, number: int) -> N
 def test_a_signal_ends_a_recording_that_is_whole(
     zktop: Zktop, sandbox: RunningServer, tmp_path: Path, number: int
 ) -> None:
-    """Nothing is cut off."""
+    """Its last line is complete."""
     file = tmp_path / "a.zktop"
     with zktop_process("record", "--hosts", sandbox.address, "-o", str(file)) as running:
         assert running.process.stderr
@@ -417,15 +415,15 @@ def test_a_signal_ends_a_recording_that_is_whole(
 def test_a_recording_that_cannot_be_written_names_its_file(
     zktop: Zktop, sandbox: RunningServer, file: str, why: str
 ) -> None:
-    """Whether it cannot begin or cannot go on."""
+    """At the beginning or later."""
     code, out, err = zktop("record", "--hosts", sandbox.address, "-o", file)
 
     assert (code, out) == (2, "")
     assert err.splitlines()[-1] == f"{file} cannot be written: {why}."
 
 
-def test_a_reader_that_goes_away_ends_events(sandbox: RunningServer) -> None:
-    """Even if nothing happens that could not be written."""
+def test_a_closed_pipe_ends_events(sandbox: RunningServer) -> None:
+    """Even if there is no event to write."""
     reader, writer = os.pipe()
     command = [sys.executable, "-m", "zktop", "events", "--hosts", sandbox.address]
     with subprocess.Popen(command, stdout=writer, stderr=subprocess.PIPE, text=True) as process:
@@ -439,8 +437,8 @@ def test_a_reader_that_goes_away_ends_events(sandbox: RunningServer) -> None:
     assert (code, err) == (0, "")
 
 
-def test_a_lost_ensemble_is_told_and_costs_the_exit_code() -> None:
-    """It is an event, and 3 when it is not back at the end."""
+def test_a_lost_ensemble_is_an_event_and_ends_with_3() -> None:
+    """Unless the connection is back at the end."""
     with sandbox_server() as server:
         args = ("events", "--hosts", server.address, "--duration", "8s")
         with zktop_process(*args) as zktop:
@@ -468,7 +466,7 @@ def test_the_sandbox_serves_until_it_is_interrupted() -> None:
 
 
 def test_at_needs_a_recording(zktop: Zktop) -> None:
-    """Nobody knows what an ensemble was like."""
+    """An ensemble has no past."""
     code, out, err = zktop("snapshot", "--at", "+3s")
 
     assert (code, out) == (2, "")

@@ -1,4 +1,4 @@
-"""What only shows in a process of its own: what is imported, and how streams end."""
+"""What needs a process of its own: imports, closed pipes, full disks, signals."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ DRAWS = {"demo", "replay"}  # the commands that open a screen
 
 
 def loaded_by(process: Process, code: str) -> set[str]:
-    """Give the modules, by their first names and their full ones, that this code imports."""
+    """The modules that this code imports, and their top-level packages."""
     ran = process("-c", f"{code}\nimport sys; print(*sys.modules)")
     assert ran.returncode == 0, ran.stderr
     names = ran.stdout.splitlines()[-1].split()
@@ -38,8 +38,8 @@ def test_no_headless_command_imports_textual(process: Process, name: str) -> Non
         assert not loaded_by(process, f"import zktop.cli.{name}") & {"textual", "rich"}
 
 
-def test_the_model_imports_no_door_to_the_world(process: Process) -> None:
-    """Every module of it, against what msgspec imports alone."""
+def test_the_model_imports_no_io(process: Process) -> None:
+    """None of its modules imports more than msgspec does."""
     everything = (
         "import importlib, pkgutil, zktop.model\n"
         "for module in pkgutil.walk_packages(zktop.model.__path__, 'zktop.model.'):\n"
@@ -63,7 +63,7 @@ def test_the_model_imports_no_door_to_the_world(process: Process) -> None:
 
 
 def test_python_m_zktop_is_zktop(process: Process) -> None:
-    """Also in what it calls itself."""
+    """Its usage line names it `zktop`."""
     ran = process("-m", "zktop", "--help")
 
     assert ran.returncode == 0
@@ -71,7 +71,7 @@ def test_python_m_zktop_is_zktop(process: Process) -> None:
 
 
 @pytest.mark.parametrize("args", [["layouts"], ["schema", "config"], ["--help"]])
-def test_a_reader_that_goes_away_is_no_error(process: Process, args: list[str]) -> None:
+def test_a_closed_pipe_is_no_error(process: Process, args: list[str]) -> None:
     """As in `zktop layouts | head -1`."""
     reader, writer = os.pipe()
     os.close(reader)
@@ -84,7 +84,7 @@ def test_a_reader_that_goes_away_is_no_error(process: Process, args: list[str]) 
 
 @pytest.mark.parametrize("args", [["layouts"], ["--help"]])
 def test_a_full_disk_is_a_sentence(process: Process, args: list[str]) -> None:
-    """Nothing was written, and that is said."""
+    """The failed write is reported."""
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         ran = process("-m", "zktop", *args, stdout=full)
 
@@ -94,8 +94,8 @@ def test_a_full_disk_is_a_sentence(process: Process, args: list[str]) -> None:
     )
 
 
-def test_a_poor_terminal_gets_what_it_can_show(process: Process) -> None:
-    """A locale without UTF-8 is no reason to fail."""
+def test_a_terminal_without_utf_8_gets_escapes(process: Process) -> None:
+    """A locale without UTF-8 is no error."""
     ran = process(
         "-c",
         "import sys; sys.stderr.reconfigure(encoding='ascii')\n"
@@ -108,7 +108,7 @@ def test_a_poor_terminal_gets_what_it_can_show(process: Process) -> None:
     )
 
 
-def test_a_name_that_is_no_text_is_cleaned(process: Process) -> None:
+def test_an_argument_that_is_not_utf_8_is_cleaned(process: Process) -> None:
     """An argument may be any bytes."""
     ran = process("-m", "zktop", os.fsdecode(b"\xff"))
 
@@ -117,7 +117,7 @@ def test_a_name_that_is_no_text_is_cleaned(process: Process) -> None:
 
 
 def test_an_interrupt_ends_with_130(tmp_path: Path) -> None:
-    """Quietly: whoever pressed ctrl-c knows."""
+    """It prints nothing."""
     pipe = tmp_path / "config.yaml"
     os.mkfifo(pipe)
     command = [sys.executable, "-m", "zktop", "--config", str(pipe), "--show-config"]

@@ -1,4 +1,4 @@
-"""`zktop replay`: the mistakes that end it before a screen is shown."""
+"""`zktop replay`: the errors that end it before the UI starts."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +9,7 @@ from ui.example_past import moments
 Zktop = Callable[..., tuple[int, str, str]]
 
 
-def test_without_a_terminal_it_names_what_writes_text(zktop: Zktop, tmp_path: Path) -> None:
+def test_without_a_terminal_it_suggests_snapshot(zktop: Zktop, tmp_path: Path) -> None:
     """One sentence with the command to type instead, and the exit code of a wrong usage."""
     file = recorded(tmp_path / "a.zktop", *moments())
 
@@ -19,7 +19,7 @@ def test_without_a_terminal_it_names_what_writes_text(zktop: Zktop, tmp_path: Pa
     assert f"`zktop snapshot --from {file}`" in err
 
 
-def test_what_is_no_recording_is_refused(zktop: Zktop, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_recording_is_refused(zktop: Zktop, tmp_path: Path) -> None:
     """One sentence that names the file."""
     file = tmp_path / "a.txt"
     file.write_text("hello")
@@ -30,7 +30,7 @@ def test_what_is_no_recording_is_refused(zktop: Zktop, tmp_path: Path) -> None:
     assert err == f"{file} is not a zktop recording: it does not start like one.\n"
 
 
-def test_a_file_that_is_not_there_is_refused(zktop: Zktop, tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(zktop: Zktop, tmp_path: Path) -> None:
     """One sentence that names it."""
     code, _, err = zktop("replay", str(tmp_path / "none"))
 

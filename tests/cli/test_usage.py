@@ -100,14 +100,14 @@ WRONG = [
 def test_the_sentence_names_what_was_given(
     zktop: Callable[..., tuple[int, str, str]], args: list[str], code: int, sentence: str
 ) -> None:
-    """Stdout stays empty, so that a pipe never takes a complaint for data."""
+    """Stdout stays empty, so that a pipe never gets an error as data."""
     assert zktop(*args) == (code, "", f"{sentence}\n")
 
 
 def test_a_demo_on_an_ensemble_obeys_the_config(
     zktop: Callable[..., tuple[int, str, str]], tmp_path: Path
 ) -> None:
-    """It would write there; the sentence names the line that forbids it."""
+    """The error names the line that forbids writing."""
     (tmp_path / "c.yaml").write_text("hosts: zk1:2181\ndemo:\n  allow: never\n")
 
     assert zktop("demo", "--config", "c.yaml") == (
@@ -123,7 +123,7 @@ def test_a_demo_on_an_ensemble_obeys_the_config(
 def test_every_mistake_of_a_config_is_a_line(
     zktop: Callable[..., tuple[int, str, str]], tmp_path: Path
 ) -> None:
-    """Also for a command that needs only a part of it."""
+    """Even for a command that needs only a part of it."""
     (tmp_path / "c.yaml").write_text("ui: { refresh: 0 }\nrots: []\n", encoding="utf-8")
 
     assert zktop("layouts", "--config", "c.yaml") == (
@@ -142,7 +142,7 @@ def test_every_mistake_of_a_config_is_a_line(
 def test_a_layout_that_cannot_work_is_refused_by_every_command(
     zktop: Callable[..., tuple[int, str, str]], tmp_path: Path, command: tuple[str, ...]
 ) -> None:
-    """Before anything is connected, with the file, the line and what was probably meant."""
+    """Before it connects, with the file, the line and a suggestion."""
     text = "layouts:\n  - name: ours\n    pattern: '^job-{SEK}$'\n"
     (tmp_path / "c.yaml").write_text(text, encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""A folder of its own for each test, where no user's config is found."""
+"""An empty folder for each test, without the config of the user."""
 
 from pathlib import Path
 
@@ -7,6 +7,6 @@ import pytest
 
 @pytest.fixture
 def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in an empty folder."""
+    """Change to an empty folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path

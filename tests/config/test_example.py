@@ -19,11 +19,11 @@ MORE = "\n".join(line.removeprefix("#: ") for line in LINES if line.startswith("
 
 
 def test_the_example_is_the_defaults() -> None:
-    """Copied as it is, it changes nothing."""
+    """A copy of it changes nothing."""
     assert load(str(EXAMPLE)) == Config()
 
 
-def test_what_is_commented_out_is_right_as_well(tmp_path: Path) -> None:
+def test_commented_settings_load_as_well(tmp_path: Path) -> None:
     """Every line that begins with `#:` loads when the two characters are gone."""
     file = tmp_path / "more.yaml"
     file.write_text(MORE, encoding="utf-8")
@@ -31,8 +31,8 @@ def test_what_is_commented_out_is_right_as_well(tmp_path: Path) -> None:
     assert load(str(file)) != Config()
 
 
-def test_every_key_is_shown() -> None:
-    """Those that have a value at once in plain sight, all others in the commented lines."""
+def test_the_example_has_every_key() -> None:
+    """Keys with a default as settings, all others in commented lines."""
     plain = set(_keys_of(yaml.safe_load("\n".join(LINES))))
     shown = plain | set(_keys_of(yaml.safe_load(MORE)))
 
@@ -47,7 +47,7 @@ _SECTIONS = {"admin", "actors", "thresholds", "budget", "demo", "ui"}
 
 
 def test_every_setting_has_a_comment() -> None:
-    """One comment a line, and no line is longer than a screen is wide."""
+    """One per line, and no line is too long for a screen."""
     settings = [line for line in LINES if line and not line.startswith("#")]
 
     assert all("#" in line for line in settings)
@@ -67,7 +67,7 @@ def test_the_example_fits_the_schema() -> None:
 
 
 def test_the_schema_shows_the_defaults_as_they_are_written() -> None:
-    """A duration is 2s there, not 2000."""
+    """A duration is 2s, not 2000."""
     thresholds = config_schema()["$defs"]["Thresholds"]["properties"]
 
     assert thresholds["settle"]["default"] == "2s"

@@ -1,4 +1,4 @@
-"""Layouts of users: what is valid stays valid, and what cannot work is refused at once."""
+"""Layouts in the config: valid ones are accepted, and those that cannot work are refused."""
 
 from pathlib import Path
 
@@ -45,7 +45,7 @@ def written(folder: Path, layout: str) -> str:
 
 @pytest.mark.parametrize("layout", VALID)
 def test_a_layout_that_can_work_is_accepted(tmp_path: Path, layout: str) -> None:
-    """Whatever users do with the keys that there are."""
+    """With any combination of keys that makes sense."""
     assert len(load(written(tmp_path, layout)).layouts) == 1
 
 
@@ -61,8 +61,8 @@ def test_a_layout_that_cannot_work_is_refused(tmp_path: Path, layout: str) -> No
     assert said.startswith((f"{file}:3: layouts[0].pattern: ", f"{file}:3: layouts[0].modes: "))
 
 
-def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
-    """A user mends the file in one go."""
+def test_all_mistakes_of_a_layout_are_listed(tmp_path: Path) -> None:
+    """So that the user can correct the file in one go."""
     file = written(tmp_path, "{ name: x, pattern: '^(?P<idd>.+)-{SEK}-{H36}$' }")
 
     with pytest.raises(ConfigError) as refusal:
@@ -77,5 +77,5 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
 def test_the_built_in_layouts_obey_the_same_rules(layout: Layout) -> None:
-    """So a user may begin with a copy of any of them."""
+    """So that users can start from a copy of one."""
     assert list(check(layout)) == []

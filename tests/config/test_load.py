@@ -1,4 +1,4 @@
-"""Command line over environment over config file over default, and every origin is known."""
+"""Precedence of command line, cluster, environment and file, and the origin of every value."""
 
 from pathlib import Path
 
@@ -26,12 +26,12 @@ clusters:
 
 
 def typed(key: str, *texts: str, is_list: bool = False) -> Override:
-    """Give a setting on the command line."""
+    """A setting on the command line."""
     return Override(key, texts, ValueOrigin(COMMAND_LINE, option=f"--{key}"), is_list)
 
 
 def environ(key: str, text: str) -> Override:
-    """Give a setting in the environment."""
+    """A setting in the environment."""
     return Override(key, (text,), ValueOrigin("environment ZKTOP_HOSTS", option="ZKTOP_HOSTS"))
 
 
@@ -41,7 +41,7 @@ def joined(
     cluster: str | None = None,
     layouts: tuple[str, ...] = (),
 ) -> EffectiveConfig:
-    """Join these settings with a config file."""
+    """The effective config of a file and these settings."""
     if file is not None:
         Path("config.yaml").write_text(file, encoding="utf-8")
     asked = Overrides(
@@ -72,14 +72,14 @@ def joined(
         ((typed("hosts", "typed:1"),), FILE, "prod", "typed:1", "command line"),
     ],
 )
-def test_the_stronger_source_wins(
+def test_the_source_with_precedence_wins(
     settings: tuple[Override, ...],
     file: str | None,
     cluster: str | None,
     hosts: str,
     origin: str,
 ) -> None:
-    """A cluster is named on the command line, so it is stronger than the environment."""
+    """A cluster is named on the command line, so it takes precedence over the environment."""
     found = joined(*settings, file=file, cluster=cluster)
 
     assert (found.config.hosts, str(found.origin("hosts"))) == (hosts, origin)
@@ -101,15 +101,15 @@ def test_sections_are_merged_key_by_key() -> None:
 
 
 def test_lists_are_replaced() -> None:
-    """Roots of the command line are all the roots there are."""
+    """Roots on the command line replace those of the file."""
     found = joined(typed("roots", "/a", "/b/**", is_list=True))
 
     assert found.config.roots == ("/a", "/b/**")
     assert str(found.origin("roots[1]")) == "command line"
 
 
-def test_a_layout_is_given_to_a_root_or_makes_one() -> None:
-    """What else the file knows about the root stays."""
+def test_layout_option_changes_a_root_or_adds_one() -> None:
+    """The other settings of the root stay."""
     found = joined(layouts=("/file=kazoo-lock", "/pool=zktools", "/new=go-lock"))
 
     assert found.config.settings().roots == (
@@ -129,7 +129,7 @@ def test_numbers_of_the_command_line_are_numbers() -> None:
 
 
 def test_mistakes_of_every_source_come_together() -> None:
-    """Options are called by their names, lines by their numbers."""
+    """Options are named, lines have numbers."""
     with pytest.raises(ConfigError) as error:
         joined(
             typed("roots", "/fine", "locks", is_list=True),
@@ -150,7 +150,7 @@ def test_mistakes_of_every_source_come_together() -> None:
 
 
 def test_an_unknown_cluster_names_the_nearest() -> None:
-    """The file's clusters are known."""
+    """Among the clusters of the file."""
     with pytest.raises(ConfigError, match=r'there is no cluster "prd" \(did you mean prod\?\)'):
         joined(cluster="prd")
 
@@ -168,7 +168,7 @@ def test_the_users_own_file_is_found(in_folder: Path) -> None:
 
 
 def test_the_users_own_themes_are_known(in_folder: Path) -> None:
-    """They lie beside the config file."""
+    """They are beside the config file."""
     themes = in_folder / "zktop" / "themes"
     themes.mkdir(parents=True)
     (themes / "mine.yaml").touch()
@@ -182,7 +182,7 @@ def test_the_users_own_themes_are_known(in_folder: Path) -> None:
 
 
 def test_no_secret_is_shown() -> None:
-    """Neither the ones that hold nor those of a cluster that was not asked for."""
+    """Neither of the settings in effect nor of another cluster."""
     file = FILE.replace("prod: {", 'prod: { auth: ["digest:me:s3cret"],')
 
     shown = rows(joined(file=file))
@@ -195,7 +195,7 @@ def test_no_secret_is_shown() -> None:
 
 
 def test_every_setting_is_shown_with_its_origin() -> None:
-    """The values read as they are written."""
+    """Values are formatted as in the file."""
     table = {row.key: (row.value, row.origin) for row in rows(joined())}
 
     assert table["config"] == ("config.yaml", "command line")
@@ -213,7 +213,7 @@ def test_every_setting_is_shown_with_its_origin() -> None:
         ("{ owner: '^([^:]+)' }", "owner", "^([^:]+)"),
     ],
 )
-def test_the_model_is_told_who_is_an_actor(
+def test_the_settings_say_what_an_actor_is(
     actors: str, identity: str, pattern: str | None
 ) -> None:
     """A pattern over labels, or the whole label, or the session."""
@@ -222,22 +222,22 @@ def test_the_model_is_told_who_is_an_actor(
     assert (settings.identity, settings.identity_pattern) == (identity, pattern)
 
 
-def test_the_model_gets_what_it_knows() -> None:
-    """A config that says nothing changes nothing."""
+def test_an_empty_config_gives_default_settings() -> None:
+    """They are the defaults of the model."""
     assert Config().settings() == Settings()
     assert joined(file="thresholds: { settle: 500ms }").config.settings() == Settings(
         thresholds=Thresholds(settle=500)
     )
 
 
-def test_keys_of_mappings_are_the_users_own_words() -> None:
+def test_keys_of_free_mappings_are_texts() -> None:
     """A session id is not a number, and `on` is not a truth value."""
     found = joined(file="owners: { 0x10: a, 10.0.1.11: b, on: c }")
 
     assert found.config.owners == {"0x10": "a", "10.0.1.11": "b", "on": "c"}
 
 
-def test_an_alias_stands_for_what_it_names() -> None:
+def test_a_yaml_alias_is_expanded() -> None:
     """Two clusters may share a section."""
     file = "tls: &tls { ca: a.pem }\nclusters: { a: { hosts: a, tls: *tls } }"
 

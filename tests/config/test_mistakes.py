@@ -262,7 +262,7 @@ def test_a_mistake_is_one_exact_sentence(text: str, mistake: str) -> None:
 
 
 def test_all_mistakes_are_found_in_one_pass() -> None:
-    """Wherever they stand, whatever stands beside them; in the order of the lines."""
+    """In any section; sorted by line."""
     text = """ui: { theme: nope, refresh: 0 }
 roots: [a, { path: /b, leases: none }]
 layouts: [{ name: x, pattern: '(' }, { name: x, patern: a }]
@@ -286,7 +286,7 @@ hosts: 7"""
     ["auth: [s3cret]", "auth: s3cret", "auth: [[s3cret]]", "sasl: { password: [s3cret] }"],
 )
 def test_a_mistake_never_repeats_a_secret(secret: str) -> None:
-    """The config may be wrong in a log file, but the password is not in it."""
+    """Mistakes may end up in a log file."""
     (mistake,) = mistakes_in(secret)
 
     assert "s3cret" not in mistake
@@ -316,7 +316,7 @@ BOMBS = {
 
 @pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS)
 @pytest.mark.timeout(30)
-def test_a_file_that_unfolds_without_end_is_refused(text: str) -> None:
+def test_a_file_that_expands_without_end_is_refused(text: str) -> None:
     """In one sentence, and at once."""
     (mistake,) = mistakes_in(text)
 
@@ -332,15 +332,15 @@ def test_a_file_that_unfolds_without_end_is_refused(text: str) -> None:
     ],
 )
 def test_a_file_that_cannot_be_read(name: str, sentence: str) -> None:
-    """The reason is the system's."""
+    """With the operating system's reason."""
     with pytest.raises(ConfigError) as error:
         load(name)
 
     assert str(error.value) == sentence
 
 
-def test_a_file_that_is_no_text() -> None:
-    """The line is the one of the first wrong byte."""
+def test_a_file_that_is_not_utf_8() -> None:
+    """The mistake has the line of the first wrong byte."""
     assert mistakes_in(b"hosts: a\n# \xff") == ["config.yaml:2: is not UTF-8 text"]
 
 
@@ -351,8 +351,8 @@ def test_an_empty_file_is_fine(text: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["roots", "thresholds", "ui", "clusters", "tls", "hosts"])
-def test_a_key_with_nothing_behind_it_means_the_default(key: str) -> None:
-    """As it is left when everything below it is commented out."""
+def test_a_key_without_a_value_keeps_the_default(key: str) -> None:
+    """For example when everything below it is commented out."""
     assert read(f"{key}:") == Config()
 
 
@@ -368,13 +368,13 @@ texts = st.one_of(st.text(), st.lists(words, max_size=30).map("".join))
 @example('"\\xZZ"')
 @example("? ? ?")
 def test_any_text_loads_or_ends_in_sentences(text: str) -> None:
-    """Nothing that can be written makes the loader fail otherwise."""
+    """No text makes the loader fail in another way."""
     assert_loads_or_says_why(text.encode("utf-8", "surrogatepass"))
 
 
 @given(st.binary())
 def test_any_bytes_load_or_end_in_sentences(data: bytes) -> None:
-    """Not even what is no text."""
+    """Even if they are not text."""
     assert_loads_or_says_why(data)
 
 
@@ -389,12 +389,12 @@ values = st.recursive(
 
 @given(st.dictionaries(keys, values))
 def test_any_values_load_or_end_in_sentences(document: dict[str, object]) -> None:
-    """Every known key, with anything behind it."""
+    """Every known key, with any value."""
     assert_loads_or_says_why(yaml.safe_dump(document).encode())
 
 
 def assert_loads_or_says_why(data: bytes) -> None:
-    """Load a file, or read its mistakes: each is one printable line that names the file."""
+    """Load a file, or check its mistakes: each is one printable line that names the file."""
     with tempfile.NamedTemporaryFile(suffix=".yaml") as file:
         file.write(data)
         file.flush()
@@ -415,7 +415,7 @@ def read(text: str | bytes) -> Config:
 
 
 def mistakes_in(text: str | bytes) -> list[str]:
-    """Give the lines that are printed about a config file with this text."""
+    """The mistakes in a config file with this text."""
     with pytest.raises(ConfigError) as error:
         read(text)
     return str(error.value).splitlines()

@@ -1,7 +1,7 @@
-"""Worlds known by construction, and recordings of them, from one line of text each.
+"""Build worlds, and recordings of them, from one line of text.
 
-`X x: A B ; L rw: A.R B.W ; P sem(2): A C ; E elect: L F` says who stands in which queue, in order.
-Everybody has a session; the znodes are those that real libraries would have written.
+`X x: A B ; L rw: A.R B.W ; P sem(2): A C ; E elect: L F` names each lock, its kind and its
+contenders in order. Each contender has a session; the znodes are as real libraries write them.
 """
 
 import re
@@ -32,7 +32,7 @@ _NAMES = {"sem": "pool-{:010d}", "elect": "post-{:010d}"}
 
 
 def settings(story: str) -> Settings:
-    """What the user would have to say for this story."""
+    """The settings that a story needs."""
     roots = [root for made in _queues(story) for root in _root(made)]
     return Settings(roots=(*roots, Root("/locks/**")), layouts=LAYOUTS)
 
@@ -46,7 +46,7 @@ def _root(made: re.Match[str]) -> Iterator[Root]:
 
 
 def facts(story: str, at: int = NOW, zxid: int = 100) -> list[AnyFact]:
-    """All locks of a story, read at once; everybody came in order, first to the front places."""
+    """The facts of a story, read at once; contenders joined in order, the front places first."""
     queues = [(f"/locks/{q['name'].lower()}", q["kind"], q["who"].split()) for q in _queues(story)]
     order = sorted((n, path) for path, _, who in queues for n in range(len(who)))
     czxids = {place: zxid + number for number, place in enumerate(order, start=1)}
@@ -66,7 +66,7 @@ def facts(story: str, at: int = NOW, zxid: int = 100) -> list[AnyFact]:
 
 
 def tables(names: Iterable[str], watched: dict[str, tuple[str, ...]], at: int) -> list[AnyFact]:
-    """What one server tells: everybody is connected and quiet, and these watches are set."""
+    """One server's tables: all sessions are connected and quiet, and these watches are set."""
     rows = [row(name, quiet_ms=100) for name in names]
     return [connections(ZK1, *rows, at=at), watches(ZK1, watched, at=at)]
 
@@ -76,7 +76,7 @@ def recorded(
     *moments: tuple[int, Iterable[AnyFact]],
     judged_by: Settings | None = None,
 ) -> Path:
-    """Record a run that was told these facts and looked at each of these moments."""
+    """Record a run with these facts, and a look at each of these moments."""
     known = judged_by or Settings()
     header = Header(tool="zktop", hosts="zk1:2181/app", roots=[], settings=known)
     with file.open("wb") as out:
@@ -89,7 +89,7 @@ def recorded(
 
 
 def recorded_story(file: Path, story: str, *more: AnyFact) -> Path:
-    """Record a story that nothing happens in, looked at for long enough to be believed."""
+    """Record a story in which nothing changes, for long enough to confirm its findings."""
     return recorded(
         file,
         (LATER, [*facts(story), *more]),
@@ -113,7 +113,7 @@ def _queues(story: str) -> Iterator[re.Match[str]]:
 
 
 def report(story: str, *more: AnyFact, judged_by: Settings | None = None) -> Report:
-    """The report on a story that was looked at twice."""
+    """The second report on a story."""
     examiner = Examiner(judged_by or settings(story))
     world = World().after(*facts(story), *more)
     examiner.look(world, LATER)

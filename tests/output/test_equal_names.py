@@ -1,4 +1,4 @@
-"""Clients of one name, as Curator names all of one host: every output tells them apart."""
+"""Clients with the same label are told apart in every output."""
 
 import json
 import re
@@ -20,7 +20,7 @@ RING = "X x: A B C ; Y x: B A"
 
 
 def equals(*tables: AnyFact, label: bytes = b"127.0.0.1") -> SnapshotJson:
-    """Everybody in the story has the same label."""
+    """The facts of a story in which all contenders have the same label."""
     told = [
         msgspec.structs.replace(one, data=label) if isinstance(one, Node) and one.data else one
         for one in facts(RING)
@@ -31,17 +31,17 @@ def equals(*tables: AnyFact, label: bytes = b"127.0.0.1") -> SnapshotJson:
 
 
 def address(who: str) -> str:
-    """Give the address of somebody's client."""
+    """The address of a contender's client."""
     return str(row(who).client)
 
 
 def connected() -> AnyFact:
-    """Everybody has a connection."""
+    """The table of connections, with all sessions."""
     return connections(ZK1, *map(row, "ABC"), at=NOW)
 
 
-def test_a_deadlock_of_two_equals_is_one_of_two() -> None:
-    """Each is called by its own address, in the sentence and in the steps."""
+def test_a_deadlock_of_two_clients_with_one_label() -> None:
+    """The sentence and the steps name each by its address."""
     (deadlock,) = equals(connected()).deadlocks
 
     assert address("A") in deadlock.sentence
@@ -51,8 +51,8 @@ def test_a_deadlock_of_two_equals_is_one_of_two() -> None:
     assert {step.owner for step in deadlock.steps} == {"127.0.0.1"}
 
 
-def test_without_tables_it_is_one_of_two_too() -> None:
-    """The ends of their sessions tell."""
+def test_without_tables_their_session_ids_differ() -> None:
+    """Names end with the last digits of the session."""
     (deadlock,) = equals().deadlocks
     ends = [f"127.0.0.1 …{session(who) & 0xFFFF:04x}" for who in "AB"]
 
@@ -74,7 +74,7 @@ def test_every_way_out_says_which_process() -> None:
 
 
 def test_the_advice_says_which_process() -> None:
-    """The cheapest way out is told in the finding, with its address and session."""
+    """The finding names the cheapest way out, with its address and session."""
     taken = equals(connected())
     (finding,) = [one for one in taken.findings if one.rule == "D1"]
     way = taken.deadlocks[0].ways_out[0]
@@ -82,8 +82,8 @@ def test_the_advice_says_which_process() -> None:
     assert f"stop {way.name} (session {way.actor})" in finding.advice
 
 
-def test_a_named_process_is_told_with_its_address() -> None:
-    """Who reads a name at night wants to know where it runs."""
+def test_a_named_process_has_its_address() -> None:
+    """An SRE on call needs to know where the process runs."""
     told = [*facts(RING), connected()]
     examiner, world = Examiner(settings(RING)), World().after(*told)
     examiner.look(world, LATER)
@@ -93,7 +93,7 @@ def test_a_named_process_is_told_with_its_address() -> None:
 
 
 @pytest.mark.parametrize("with_tables", [True, False])
-def test_rows_and_graphs_tell_equals_apart(with_tables: bool) -> None:  # noqa: FBT001  a parameter
+def test_rows_and_graphs_distinguish_equal_labels(with_tables: bool) -> None:  # noqa: FBT001  a parameter
     """Three in one lock are three different names."""
     taken = equals(*([connected()] if with_tables else []))
     names = {one.name for lock in taken.locks for one in (*lock.holders, *lock.waiters)}

@@ -1,4 +1,4 @@
-"""Reports told as events: each state when it begins and when it ends, and nothing else."""
+"""Events from reports: each state at its beginning and at its end, and nothing else."""
 
 import msgspec
 from model.builders import kazoo_name, own, session
@@ -16,8 +16,8 @@ AB_BA = "X x: A B ; Y x: B A"
 DONE = Gone(path=Text(f"/locks/y/{kazoo_name('A1', 1)}"), zxid=200, at=LATER + 5_000)
 
 
-def told(*moments: tuple[int, list[AnyFact]]) -> list[dict[str, object]]:
-    """The lines of a run that looks at these moments."""
+def events_of(*moments: tuple[int, list[AnyFact]]) -> list[dict[str, object]]:
+    """The events of a run with looks at these moments."""
     examiner, world, teller = Examiner(), World(), EventStream()
     lines = []
     for at, more in moments:
@@ -27,16 +27,16 @@ def told(*moments: tuple[int, list[AnyFact]]) -> list[dict[str, object]]:
 
 
 def brief(lines: list[dict[str, object]]) -> list[tuple[object, ...]]:
-    """What, where and who."""
+    """Event, lock and owner."""
     return [(line["event"], line.get("lock"), line.get("owner")) for line in lines]
 
 
-def test_a_deadlock_is_told_when_it_begins_and_when_it_ends() -> None:
+def test_a_deadlock_is_an_event_at_its_beginning_and_end() -> None:
     """Once each, however often it was looked at in between; as a deadlock, not as a finding.
 
     What is left of it is a finding: the order in which they took the locks.
     """
-    lines = told(
+    lines = events_of(
         (LATER, facts(AB_BA)), (LATER + 2_000, []), (LATER + 4_000, []), (LATER + 6_000, [DONE])
     )
 
@@ -52,11 +52,11 @@ def test_a_deadlock_is_told_when_it_begins_and_when_it_ends() -> None:
     assert lines[1]["at"] == "1970-01-01T00:17:40.000Z"
 
 
-def test_a_finding_is_told_when_it_begins_and_when_it_is_cleared() -> None:
-    """A node without an owner, until somebody deletes it."""
+def test_a_finding_is_an_event_at_its_beginning_and_end() -> None:
+    """A node without an owner, until it is deleted."""
     orphan = k("A", 0, by="")
     gone = Gone(path=Text(path_of(orphan)), zxid=ZXID + 1, at=LATER + 90_000)
-    lines = told(
+    lines = events_of(
         (LATER, orphaned(orphan, k("B", 1))),
         (LATER + 70_000, []),
         (LATER + 80_000, []),
@@ -68,9 +68,9 @@ def test_a_finding_is_told_when_it_begins_and_when_it_is_cleared() -> None:
 
 
 def test_a_lock_that_changes_hands_is_three_events() -> None:
-    """Released by one and acquired by the other, with how long each took."""
+    """Released by one and acquired by the other, with the times."""
     gone = Gone(path=Text(f"/locks/x/{kazoo_name('A0', 0)}"), zxid=300, at=LATER + 1_000)
-    lines = told((LATER, facts("X x: A B")), (LATER + 1_000, [gone]))
+    lines = events_of((LATER, facts("X x: A B")), (LATER + 1_000, [gone]))
 
     assert brief(lines) == [
         ("connection", None, None),
@@ -81,13 +81,13 @@ def test_a_lock_that_changes_hands_is_three_events() -> None:
     assert (lines[1]["held_is"], lines[2]["waited_is"]) == ("at-least", "at-least")
 
 
-def test_what_nobody_saw_is_counted_as_missed() -> None:
-    """The root's counters tell of two contenders that came and went between two looks."""
+def test_unseen_contenders_are_counted_as_missed() -> None:
+    """The root's counters show that two contenders joined and left between two looks."""
     before = facts("X x: A")
     name = kazoo_name("A0", 0)
     stat = Stat(10, 10, 0, cversion=5, num_children=1, pzxid=400)
     later = Children(path=Text("/locks/x"), names=(name,), stat=stat, zxid=400, at=LATER + 500)
-    lines = told((LATER, before), (LATER + 1_000, [later]))
+    lines = events_of((LATER, before), (LATER + 1_000, [later]))
 
     missed = [line for line in lines if line["event"] == "missed"]
     assert [(line["lock"], line["creates"], line["deletes"]) for line in missed] == [
@@ -95,9 +95,9 @@ def test_what_nobody_saw_is_counted_as_missed() -> None:
     ]
 
 
-def test_the_connection_is_told_whenever_it_changed() -> None:
-    """Also when it was lost and found again between two looks."""
-    lines = told(
+def test_every_change_of_the_connection_is_an_event() -> None:
+    """Even if it was lost and restored between two looks."""
+    lines = events_of(
         (LATER, [own(at=LATER)]),
         (LATER + 1_000, []),
         (LATER + 2_000, [own(state="suspended", at=LATER + 1_500)]),
@@ -110,8 +110,8 @@ def test_the_connection_is_told_whenever_it_changed() -> None:
 
 
 def test_unknown_is_left_out_of_a_line() -> None:
-    """Lines are many; a key that is not there says as much as null."""
-    (line,) = told((LATER, [own(at=LATER)]))
+    """A missing key means the same as null, and lines stay short."""
+    (line,) = events_of((LATER, [own(at=LATER)]))
 
     assert line == {
         "schema": "zktop.event/1",

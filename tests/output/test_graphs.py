@@ -1,4 +1,4 @@
-"""The drawings: who holds what, who waits for it, and what is red."""
+"""The wait graph in DOT and Mermaid."""
 
 import re
 import shutil
@@ -18,7 +18,7 @@ ODD = ['a"b', "a\\", "a]b", "{a}", "ende;", "a|b", "<b>", "käse", "#1", "end", 
 
 
 def test_dot_shows_the_ring_and_leaves_quiet_locks_out() -> None:
-    """The ring is red; who waits is dashed; a lock nobody waits for is not there."""
+    """The ring is red, waiting is dashed, and locks without waiters are left out."""
     assert list(dot(AB_BA)) == [
         "digraph locks {",
         "  rankdir=LR; node [fontname=monospace];",
@@ -37,7 +37,7 @@ def test_dot_shows_the_ring_and_leaves_quiet_locks_out() -> None:
 
 
 def test_mermaid_shows_the_same() -> None:
-    """With names of its own for everybody, and the ring in a class."""
+    """With an id for each node, and the ring in a class."""
     assert list(mermaid(AB_BA)) == [
         "flowchart LR",
         '  n0["/locks/x"]',
@@ -57,7 +57,7 @@ def test_mermaid_shows_the_same() -> None:
 
 @pytest.mark.parametrize("name", ODD)
 def test_no_name_can_end_a_string(name: str) -> None:
-    """Owners write what they like."""
+    """Labels may contain anything."""
     taken = shot(f"X x: {name} B")
     quoted = r'"(?:[^"\\]|\\.)*"'
 
@@ -67,7 +67,7 @@ def test_no_name_can_end_a_string(name: str) -> None:
     assert all(re.fullmatch(r"(?:[\w /.:-]|#\d+;)*", label) for label in labels)
 
 
-def test_two_of_one_name_are_two() -> None:
+def test_two_sessions_with_one_label_are_two_nodes() -> None:
     """Else a queue of equal workers would look like a deadlock."""
     taken = shot("X x: A B")
     (lock,) = taken.locks
@@ -83,7 +83,7 @@ def test_two_of_one_name_are_two() -> None:
 
 
 def test_an_empty_snapshot_is_an_empty_drawing() -> None:
-    """Still one that can be drawn."""
+    """It is still valid."""
     quiet = shot("X x: A")
 
     assert list(dot(quiet))[-1] == "}"
@@ -92,7 +92,7 @@ def test_an_empty_snapshot_is_an_empty_drawing() -> None:
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="no Graphviz on this machine")
 def test_graphviz_draws_it() -> None:
-    """Odd names included."""
+    """Names with special characters included."""
     for name in ODD:
         drawn = subprocess.run(
             ["dot", "-Tplain"],

@@ -1,4 +1,4 @@
-"""A znode is announced before it is read: its events wait for the name of who made it."""
+"""The events of a znode that was listed but not read yet wait for its owner."""
 
 from model.builders import NOW, kazoo_name, lock, session
 from msgspec.structs import replace
@@ -13,68 +13,71 @@ ALONE, LISTED, BOB = lock("/l", "alice"), *lock("/l", "alice", "bob")[::2]
 
 
 class Run:
-    """Looks at a world that grows; all begin with alice alone."""
+    """Examines a growing world that begins with alice alone."""
 
     def __init__(self) -> None:
-        self._world, self._examiner, self.teller = World(), Examiner(), EventStream()
-        self.told(0, *ALONE)
+        self._world, self._examiner, self.stream = World(), Examiner(), EventStream()
+        self.events(0, *ALONE)
 
-    def told(self, after_ms: int, *facts: AnyFact) -> list[EventJson]:
+    def events(self, after_ms: int, *facts: AnyFact) -> list[EventJson]:
         """The events of one look."""
         self._world = self._world.after(*facts)
         report = self._examiner.look(self._world, NOW + after_ms)
-        return [one for one in self.teller.events(report) if one.lock == "/l"]
+        return [one for one in self.stream.events(report) if one.lock == "/l"]
 
 
 def brief(events: list[EventJson]) -> list[tuple[str, str | None, str | None]]:
-    """What, whose, and by what name."""
+    """Event, session and owner."""
     return [(one.event, one.session, one.owner) for one in events]
 
 
-def test_an_unread_newcomer_is_told_of_when_it_is_read() -> None:
+def test_the_event_of_an_unread_contender_waits_for_its_owner() -> None:
     """With its session, its label and its transaction."""
     run = Run()
 
-    unread, read = run.told(10, LISTED), run.told(20, BOB)
+    unread, read = run.events(10, LISTED), run.events(20, BOB)
 
     assert unread == []
     assert brief(read) == [("queued", session_text(session("bob")), "bob")]
     assert read[0].zxid == "0x66"
 
 
-def test_nothing_overtakes_it() -> None:
-    """Alice leaves before bob is known: that is told after his coming."""
+def test_later_events_wait_as_well() -> None:
+    """Alice leaves before bob's owner is known: her event comes after his."""
     run = Run()
     left = replace(LISTED, names=(kazoo_name("bob", 1),), zxid=LISTED.zxid + 1)
 
-    unread, read = run.told(10, LISTED) + run.told(20, left), run.told(30, BOB)
+    unread, read = (
+        run.events(10, LISTED) + run.events(20, left),
+        run.events(30, BOB),
+    )
 
     assert unread == []
     assert [one.event for one in read] == ["queued", "released", "acquired"]
     assert [one.owner for one in read] == ["bob", "alice", "bob"]
 
 
-def test_who_went_before_that_stays_unknown() -> None:
-    """It was there, and more is not known."""
+def test_a_contender_that_leaves_unread_has_no_owner() -> None:
+    """Its event has the node only."""
     run = Run()
 
-    events = run.told(10, LISTED) + run.told(20, *lock("/l", "alice", czxid=110))
+    events = run.events(10, LISTED) + run.events(20, *lock("/l", "alice", czxid=110))
 
     assert ("queued", None, None) in brief(events)
 
 
-def test_nobody_waits_for_ever() -> None:
-    """An ACL may hide it."""
+def test_the_wait_for_an_owner_ends() -> None:
+    """An ACL may hide the data for good."""
     run = Run()
 
-    events = run.told(10, LISTED) + run.told(20 + PATIENCE_MS)
+    events = run.events(10, LISTED) + run.events(20 + PATIENCE_MS)
 
     assert brief(events) == [("queued", None, None)]
 
 
-def test_the_rest_is_told_in_the_end() -> None:
-    """No report comes any more."""
+def test_events_held_back_are_printed_at_the_end() -> None:
+    """After the last report."""
     run = Run()
-    run.told(10, LISTED)
+    run.events(10, LISTED)
 
-    assert brief(list(run.teller.rest())) == [("queued", None, None)]
+    assert brief(list(run.stream.rest())) == [("queued", None, None)]

@@ -1,4 +1,4 @@
-"""A snapshot says what is so, in the words of its schema."""
+"""A snapshot has the right values, and fits its schema."""
 
 import jsonschema
 import msgspec
@@ -50,8 +50,8 @@ def test_an_event_line_fits_its_schema(story: str) -> None:
         EVENT.validate(msgspec.json.decode(msgspec.json.encode(line)))
 
 
-def test_the_schema_is_not_one_that_fits_everything() -> None:
-    """A wrong word is noticed."""
+def test_the_schema_refuses_a_wrong_word() -> None:
+    """It accepts known words only."""
     made = msgspec.to_builtins(shot(STORIES["quiet"]))
     made["locks"][0]["kind"] = "mutexx"
 
@@ -75,7 +75,7 @@ TRUTH = {
 
 @pytest.mark.parametrize("story", TRUTH)
 def test_a_known_lock_is_shown_as_it_is(story: str) -> None:
-    """Kind, holders, waiters in order, and who must go first."""
+    """Kind, holders, waiters in order, and which contenders must go first."""
     kind, leases, holders, waiters, blockers = TRUTH[story]
     (lock,) = shot(story).locks
     owner_of = {one.node: one.owner for one in (*lock.holders, *lock.waiters)}
@@ -87,7 +87,7 @@ def test_a_known_lock_is_shown_as_it_is(story: str) -> None:
 
 
 def test_a_watch_is_shown_with_its_paths() -> None:
-    """What should be watched, what is, as absolute paths."""
+    """Expected and actual watches, as absolute paths."""
     first = f"/locks/x/{kazoo_name('A0', 0)}"
     (lock,) = shot("X x: A B", *tables("AB", {"B": (first,)}, LATER)).locks
     watch = lock.waiters[0].watch
@@ -96,8 +96,8 @@ def test_a_watch_is_shown_with_its_paths() -> None:
     assert (watch.actual, watch.verdict) == ([first], "confirmed")
 
 
-def test_who_only_watches_a_single_node_is_a_waiter_without_a_node() -> None:
-    """Known by its watch alone, whose path is told like all others."""
+def test_a_client_that_only_watches_a_single_node_is_a_waiter() -> None:
+    """It has no node, and its watch has an absolute path."""
     stat = Stat(5, 5, NOW, owner=session("A"))
     facts = [
         Children(path=Text("/app"), names=(Text("leader"),), stat=Stat(1, 1, 0), zxid=9, at=NOW),
@@ -118,7 +118,7 @@ def test_who_only_watches_a_single_node_is_a_waiter_without_a_node() -> None:
 
 
 def test_unknown_is_null() -> None:
-    """Never 0 and never an empty text: no table was read, so there is nothing to say."""
+    """Never 0 and never an empty text, if no table was read."""
     taken = shot("X x: A B")
     told = taken.sessions[session_text(session("A"))]
 
@@ -131,7 +131,7 @@ def test_unknown_is_null() -> None:
 
 
 def test_a_server_is_shown_with_its_figures() -> None:
-    """As far as it told them."""
+    """Figures that it did not report are null."""
     (server,) = shot("X x: A", figures(Text("zk1:2181"), watches=7)).source.servers
 
     assert (server.address, server.mode, server.watches, server.znodes) == (
@@ -143,7 +143,7 @@ def test_a_server_is_shown_with_its_figures() -> None:
 
 
 def test_a_deadlock_is_shown_step_by_step() -> None:
-    """Who holds what, who waits for whom, and which request closed it."""
+    """What each actor holds and waits for, and which request closed it."""
     (deadlock,) = shot("X x: A B ; Y x: B A C").deadlocks
     first, last = deadlock.steps
 
@@ -170,8 +170,8 @@ def test_the_cost_is_what_the_source_says() -> None:
 
 
 @given(st.lists(st.sampled_from(["A.R", "B.R", "C.W", "D.W", "E.R"]), min_size=1, max_size=8))
-def test_any_queue_fits_the_schema_and_loses_nobody(who: list[str]) -> None:
-    """Whoever stands in it is a holder or a waiter, once."""
+def test_any_queue_fits_the_schema_and_is_complete(who: list[str]) -> None:
+    """Each contender is a holder or a waiter, once."""
     taken = shot("L rw: " + " ".join(who))
     (lock,) = taken.locks
 
@@ -182,7 +182,7 @@ def test_any_queue_fits_the_schema_and_loses_nobody(who: list[str]) -> None:
 
 
 def test_a_snapshot_can_be_read_back() -> None:
-    """By whoever uses the same types."""
+    """With the same types."""
     taken = shot("X x: A B ; Y x: B A")
 
     assert msgspec.json.decode(msgspec.json.encode(taken), type=SnapshotJson) == taken

@@ -1,4 +1,4 @@
-"""The text of a snapshot: the whole page for a few worlds, and what holds for all of them."""
+"""The text of a snapshot: whole pages for a few stories, and rules for all of them."""
 
 import re
 
@@ -71,7 +71,7 @@ def page(taken: SnapshotJson) -> str:
     return "\n".join(lines(taken))
 
 
-def test_a_deadlock_is_the_first_thing_on_the_page() -> None:
+def test_deadlocks_come_first() -> None:
     """In one sentence, then step by step, then the locks it is about; quiet ones are folded."""
     text = page(shot("X x: A B ; Y x: B A C D ; Z x: E"))
 
@@ -79,14 +79,14 @@ def test_a_deadlock_is_the_first_thing_on_the_page() -> None:
 
 
 def test_every_kind_of_lock_reads_alike() -> None:
-    """A mode, an owner, whom it waits for, the session and how long."""
+    """A mode, an owner, the contender ahead, the session and the time."""
     text = page(shot("L rw: A.R B.R C.W D.R E.R ; P sem(2): A C D ; E elect: L F"))
 
     assert KINDS in text
 
 
-def test_a_lock_that_may_not_be_listed_says_so() -> None:
-    """An empty queue would be a lie."""
+def test_a_lock_that_may_not_be_listed_shows_the_reason() -> None:
+    """An empty queue would be wrong."""
     denied = Denied(path=Text("/locks/secret"), what="list", zxid=500, at=NOW)
     roots = Settings(roots=(Root("/locks/secret"), Root("/locks/**")))
     text = page(shot("X x: A", denied, judged_by=roots))
@@ -94,8 +94,8 @@ def test_a_lock_that_may_not_be_listed_says_so() -> None:
     assert HIDDEN in text
 
 
-def test_of_a_long_queue_the_middle_is_counted() -> None:
-    """The first ones and the last; of several modes also in which order."""
+def test_the_middle_of_a_long_queue_is_counted() -> None:
+    """The first contenders and the last are shown, and the order of modes."""
     first, second = (" ".join(f"{c}{n}.R" for n in range(5_000)) for c in "RS")
     text = page(shot(f"L rw: A.W {first} W.W {second}"))
     rows = [line for line in text.splitlines() if line.startswith(("  waits", "  ..."))]
@@ -105,7 +105,7 @@ def test_of_a_long_queue_the_middle_is_counted() -> None:
 
 
 def test_a_waiter_with_a_problem_is_never_folded_away() -> None:
-    """What is wrong is what somebody looks for."""
+    """Problems must be visible."""
     taken = shot("X x: " + " ".join(f"W{number}" for number in range(50)))
     (lock,) = taken.locks
     broken = with_verdict(lock, 30, "missing")
@@ -122,7 +122,7 @@ def with_verdict(lock: LockJson, place: int, verdict: str) -> LockJson:
     return msgspec.structs.replace(lock, waiters=waiters)
 
 
-def test_of_a_long_ring_the_middle_is_counted() -> None:
+def test_the_middle_of_a_long_ring_is_counted() -> None:
     """Its first steps, and how it closed."""
     ring = " ; ".join(f"L{n} x: A{n} A{(n - 1) % 50}" for n in range(50))
     steps = [
@@ -145,14 +145,14 @@ STORIES = [
 
 @pytest.mark.parametrize("story", STORIES, ids=["deadlock", "kinds", "300", "paths", "owners"])
 def test_everything_fits_into_80_columns(story: str) -> None:
-    """But for what is there to be copied, which is never cut: a long path or name alone."""
+    """Except for a long path or name, which is never cut, so that it can be copied."""
     wide = [line for line in page(shot(story)).splitlines() if len(line) > 80]
 
     assert all(len(max(line.split(), key=len)) > 70 for line in wide)
 
 
 def test_ten_quiet_locks_are_ten_lines() -> None:
-    """As many as one looks for at a glance."""
+    """One line each."""
     text = page(shot(" ; ".join(f"Lock{n} x: A{n}" for n in range(10))))
 
     assert len([line for line in text.splitlines() if line.startswith("  /locks/lock")]) == 10

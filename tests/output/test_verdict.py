@@ -1,4 +1,4 @@
-"""When a check believes what it sees."""
+"""When a check counts a finding."""
 
 from model.builders import kazoo_name
 from output.stories import LATER, SETTLE, facts, tables
@@ -8,8 +8,8 @@ from zktop.model.world.world import World
 from zktop.output.verdict import FailCriteria, VerdictBuilder
 
 
-def test_what_is_only_shown_once_it_has_lasted_counts_at_once() -> None:
-    """Two tables have to agree before a ring of watches is told of: that is twice already."""
+def test_a_finding_that_was_confirmed_before_counts_at_once() -> None:
+    """Two tables must agree before a ring of watches is a finding: it was seen twice already."""
     places = {name: f"/locks/l/{kazoo_name(f'{name}{n}', n)}" for n, name in enumerate("ABC")}
     watched = {"B": (places["C"],), "C": (places["B"],)}
     judge, examiner = VerdictBuilder(FailCriteria(), SETTLE), Examiner()
