@@ -11,7 +11,7 @@ from zktop.model.facts import AnyFact, Node, session_text
 from zktop.model.history.events import Elapsed, Event
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.screens.sessions.detail import earlier
+from zktop.ui.screens.sessions.earlier_sessions import earlier
 from zktop.ui.screens.sessions.if_it_dies import if_it_dies, if_it_wakes_late
 from zktop.ui.screens.sessions.rows import SessionRow, SessionRows
 

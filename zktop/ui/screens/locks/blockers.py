@@ -24,6 +24,7 @@ from zktop.ui.styled_text import Ink, Line, fitted, joined, line, right
 WHO_CELLS: Final = 36
 WIDE_WHO_CELLS: Final = 46
 WIDE: Final = 100  # cells of the line
+MAX_NAMES: Final = 3  # of a deadlock
 MAX_HOLDERS: Final = 16  # of one lock that are searched
 
 
@@ -104,8 +105,9 @@ def _blocker(root: RootBlocker, report: Report, held: Holders) -> Blocker:
 
 def _ring(dead: Deadlock) -> str:
     names = [step.name for step in dead.steps]
-    some = " + ".join(names[:3])
-    return f"{some} + {len(names) - 3} more" if len(names) > 3 else some  # noqa: PLR2004  three names fit
+    some = " + ".join(names[:MAX_NAMES])
+    more = len(names) - MAX_NAMES
+    return f"{some} + {more} more" if more > 0 else some
 
 
 def _of_session(

@@ -26,13 +26,13 @@ SIGNS: Final[dict[EventKind, tuple[str, str, Ink]]] = {
     "released": ("-", "released it", "plain"),
     "abandoned": ("-", "gave up waiting", "warning"),
     "expired": ("x", "expired", "warning"),
-    "reordered": ("~", "moved back: a lower number came", "warning"),
+    "reordered": ("~", "moved back in the queue", "warning"),
     "missed": ("?", "too fast to see:", "unknown"),
     "lock-vanished": ("-", "lock deleted", "info"),
 }
 PATH_CELLS, WIDE_PATH_CELLS = 24, 56
 WIDE: Final = 160  # cells of the line
-AT_ONCE_MS: Final = 5
+NO_WAIT_MS: Final = 5  # a shorter wait is none
 ITSELF: Final = "."  # the node of a lock that is a single node
 MAX_SEARCHED: Final = 2_000  # events, for the newest before a moment
 
@@ -103,7 +103,7 @@ def _more(event: Event) -> str:
         return f" {creates}, {event.deletes or 0} deleted"
     if event.held is not None:
         return f" after {span(event.held)}"
-    if event.waited is not None and event.event == "acquired" and event.waited.ms < AT_ONCE_MS:
+    if event.waited is not None and event.event == "acquired" and event.waited.ms < NO_WAIT_MS:
         return ""
     if event.waited is not None and event.event != "queued":
         return f" after {span(event.waited)}"

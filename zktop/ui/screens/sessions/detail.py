@@ -1,26 +1,22 @@
-"""One session in detail: its locks, contacts and findings, and what happens if it dies.
+"""One session in detail: its locks, contacts and findings, and what happens if it dies."""
 
-Also other sessions with the same name: a restarted process may wait for its own earlier session.
-"""
-
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Final
 
 from zktop.model.facts import Millis, session_text
-from zktop.model.format import count, several, short
+from zktop.model.format import count, short
 from zktop.model.history.events import Event
 from zktop.model.locks.lock import Member
 from zktop.model.report import LockView
 from zktop.model.text import Text
-from zktop.ui.screens.common.format import age, time_ms, time_s
+from zktop.ui.screens.common.format import age, time_ms
 from zktop.ui.screens.common.status_codes import ink_of
-from zktop.ui.screens.locks.events import span
 from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.screens.sessions.contact_bar import expires_at, left, strip
+from zktop.ui.screens.sessions.earlier_sessions import earlier
 from zktop.ui.screens.sessions.if_it_dies import (
     MAX_LOCKS,
-    MAX_MEMBERS,
     blast,
     foremost,
     if_it_dies,
@@ -30,90 +26,6 @@ from zktop.ui.screens.sessions.if_it_dies import (
 )
 from zktop.ui.screens.sessions.rows import SessionRow
 from zktop.ui.styled_text import Ink, Line, Run, line, wrapped
-
-MAX_NAMESAKES: Final = 2  # listed one by one
-MAX_EVENTS_SEARCHED: Final = 5_000  # for an expired session of the same name
-
-Sentence = tuple[str, Text | None, Ink]  # with the lock that it is about
-
-
-def earlier(row: SessionRow, past: Iterable[Event]) -> Iterator[Sentence]:
-    """Describe other sessions of this name: in the same locks, or expired lately."""
-    if row.name is None:
-        return
-    connected = 0
-    lost: list[Sentence] = []
-    for path, member, own in _others(row):
-        sentence = _if_not_connected(row, path, member, own)
-        if sentence is None:
-            connected += 1
-        else:
-            lost.append(sentence)
-    yield from lost[:MAX_NAMESAKES]
-    if len(lost) > MAX_NAMESAKES:
-        yield f"... and {len(lost) - MAX_NAMESAKES} more without a connection", None, "warning"
-    if connected:
-        others = count(connected, "other live session")
-        yield f"{others} with this name in these locks", None, "dim"
-    yield from _expired(row, past)
-
-
-def _others(row: SessionRow) -> Iterator[tuple[Text, Member, Member]]:
-    """Find the nodes of other sessions of this name in its locks, one per session."""
-    report, known = row.report, {row.session}
-    holds, waits = row.locks.holds, row.locks.waits
-    for path, own in islice(chain(holds.items(), waits.items()), MAX_LOCKS):
-        part = report.parts.get(path)
-        for member in (
-            (*part.lock.holders[:MAX_MEMBERS], *part.lock.waiters[:MAX_MEMBERS]) if part else ()
-        ):
-            if not member.owner or member.owner in known:
-                continue
-            if report.owner_name(member.owner, member.label) == row.name:
-                known.add(member.owner)
-                yield path, member, own
-
-
-def _if_not_connected(row: SessionRow, path: Text, member: Member, own: Member) -> Sentence | None:
-    """Describe a session of the same name; None if it is connected."""
-    report, other = row.report, member.owner
-    is_connected = report.ensemble.connected(other, member.czxid)
-    if is_connected:
-        return None
-    holders = report.parts[path].lock.holders
-    does = "holds" if any(one.node == member.node for one in holders) else "waits for"
-    when = "earlier" if member.czxid < own.czxid else "later"
-    text = f"{when}: {session_text(other)} {does} {path}"
-    if is_connected is None:
-        return f"{text}; connection unknown", path, "unknown"
-    until = left(report.ensemble.expires_in(other, report.now))
-    return f"{text}, not connected; its request ends in {until}", path, "warning"
-
-
-def _expired(row: SessionRow, past: Iterable[Event]) -> Iterator[Sentence]:
-    """Describe the session of this name that expired last, and what it had."""
-    naming = row.report.owner_name
-    ends = [
-        one
-        for one in islice(past, MAX_EVENTS_SEARCHED)
-        if one.event == "expired"
-        and one.session != row.session
-        and naming(one.session or 0, one.owner) == row.name
-    ]
-    newest = [one for one in ends if one.session == ends[0].session]
-    if not newest or newest[0].session is None:
-        return
-    first = newest[0]
-    held = [one for one in newest if one.held is not None]
-    for_ = f" for {span(held[0].held)}" if held and held[0].held else ""
-    what = (
-        f"held {several(one.lock for one in held)}{for_}"
-        if held
-        else f"waited for {several(one.lock for one in newest)}"
-    )
-    expired = f"{session_text(first.session or 0)} expired at {time_s(first.at)}"
-    yield f"earlier: {expired}; it {what}", first.lock, "plain"
-
 
 VERDICTS: Final[dict[str, tuple[str, Ink]]] = {
     "confirmed": ("watch OK", "good"),
@@ -145,7 +57,7 @@ def details(
     """
     made = _Lines(width)
     made.add(_head(row))
-    _places(made, row, is_ascii=is_ascii)
+    _locks(made, row, is_ascii=is_ascii)
     made.put("watches", _watched(row))
     _contact(made, row, contacts)
     presence = row.presence
@@ -180,6 +92,11 @@ class _Lines:
         self.lines: list[Line] = []
         self.targets: list[Text | None] = []
 
+    @property
+    def strip_cells(self) -> int:
+        """The width of a strip beside its label."""
+        return max(20, min(self._width - LABEL_CELLS - 3, MAX_STRIP_CELLS))
+
     def add(self, drawn: Line, about: Text | None = None) -> None:
         self.lines.append(drawn)
         self.targets.append(about)
@@ -211,14 +128,14 @@ def _head(row: SessionRow) -> Line:
     return tuple(pieces)
 
 
-def _places(made: _Lines, row: SessionRow, *, is_ascii: bool) -> None:
-    places, report = row.locks, row.report
-    held = {path: places.holds[path] for path in foremost(row)}
-    for label, known in (("holds", held), ("waits for", places.waits)):
+def _locks(made: _Lines, row: SessionRow, *, is_ascii: bool) -> None:
+    locks, report = row.locks, row.report
+    held = {path: locks.holds[path] for path in foremost(row)}
+    for label, known in (("holds", held), ("waits for", locks.waits)):
         for path, member in islice(known.items(), MAX_LOCKS):
             view = report.view(path)
             if view is not None:
-                made.labelled(label, _place(view, member, report.now, is_ascii=is_ascii), path)
+                made.labelled(label, _lock(view, member, report.now, is_ascii=is_ascii), path)
                 label = ""  # noqa: PLW2901  only on the first line
         if len(known) > MAX_LOCKS:
             made.put("", f"... and {count(len(known) - MAX_LOCKS, 'more lock')}")
@@ -226,7 +143,7 @@ def _places(made: _Lines, row: SessionRow, *, is_ascii: bool) -> None:
             made.labelled(label, line(("-", "dim")))
 
 
-def _place(view: LockView, member: Member, now: Millis, *, is_ascii: bool) -> Line:
+def _lock(view: LockView, member: Member, now: Millis, *, is_ascii: bool) -> Line:
     one = view.contender(member)
     since = age(one.since, one.since_is, now, is_ascii=is_ascii)
     ink: Ink = "holds" if one.state == "holds" else "waits"
@@ -282,14 +199,9 @@ def _contact(made: _Lines, row: SessionRow, contacts: Iterable[Millis]) -> None:
         made.put("contact", why, None, "unknown" if span is None else "critical")
         return
     known = sorted({*contacts, presence.contact})
-    for number, drawn in enumerate(strip(known, report.now, timeout, span, made_width(made))):
+    for number, drawn in enumerate(strip(known, report.now, timeout, span, made.strip_cells)):
         made.labelled("" if number else "contact", drawn)
     if span is not None:
         in_how_long = f"in {left(span)}" if span.high else "due, by the last server table"
         when = f"{expires_at(report.now, span)} ({in_how_long}) unless it reconnects"
         made.put("expires", when)
-
-
-def made_width(made: _Lines) -> int:
-    """Return the width of a strip beside its label."""
-    return max(20, min(made._width - LABEL_CELLS - 3, MAX_STRIP_CELLS))  # noqa: SLF001  its own kind

@@ -16,6 +16,13 @@ from zktop.model.world.server_tables import Presence
 from zktop.ui.screens.common.session_index import HALF, SessionDirectory, SessionLocks
 from zktop.ui.screens.sessions.rows import SessionRow
 
+MAX_LOCKS: Final = 6  # listed one by one
+MAX_FREE: Final = 2  # locks without waiters that are listed, too
+MAX_MEMBERS: Final = 200  # of one lock that are searched
+MAX_BEHIND: Final = 5_000  # sessions that are counted behind one
+MAX_NAMES: Final = 4  # of them, by name
+BELIEFS: Final = {"read": "reads", "candidate": "is the leader", "lease": "has its lease"}
+
 
 def of_host(ensemble: Ensemble, session: Session) -> str:
     """Describe the other sessions from the same host, and whether they are silent, too."""
@@ -52,19 +59,11 @@ def is_silent(row: Connection | Presence) -> bool:
     return quiet is not None and bool(timeout) and quiet >= HALF * (timeout or 0)
 
 
-MAX_LOCKS: Final = 6  # listed one by one
-MAX_FREE: Final = 2  # locks without waiters that are listed, too
-MAX_MEMBERS: Final = 200  # of one lock that are searched
-MAX_BEHIND: Final = 5_000  # sessions that are counted behind one
-MAX_NAMES: Final = 4  # of them, by name
-BELIEFS: Final = {"read": "reads", "candidate": "is the leader", "lease": "has its lease"}
-
-
 def if_it_dies(row: SessionRow) -> Iterator[tuple[Text | None, str]]:
     """Return for each lock what happens to it when the session dies."""
-    report, places = row.report, row.locks
+    report, locks = row.report, row.locks
     held = foremost(row)
-    listed = [path for path in held if queue_of(report, path) or not places.holds[path].releases]
+    listed = [path for path in held if queue_of(report, path) or not locks.holds[path].releases]
     listed = held if len(held) - len(listed) <= MAX_FREE else listed
     for path in listed[:MAX_LOCKS]:
         view = report.view(path)
@@ -73,10 +72,10 @@ def if_it_dies(row: SessionRow) -> Iterator[tuple[Text | None, str]]:
     if len(held) > len(listed[:MAX_LOCKS]):
         more = f"and {count(len(held) - len(listed[:MAX_LOCKS]), 'more lock')}"
         yield None, more if len(listed) > MAX_LOCKS else f"{more} without waiters"
-    if places.waits:
-        paths = several(places.waits)
+    if locks.waits:
+        paths = several(locks.waits)
         yield None, f"its request in {paths} is removed, the queue moves up"
-    if not places.holds and not places.waits:
+    if not locks.holds and not locks.waits:
         yield None, "no lock is affected"
 
 
@@ -134,7 +133,7 @@ def _inheritance(view: LockView, session: Session) -> str:
         still = f" still waits for {several(_who(view, one) for one in kept)}"
         first = lock.waiters[0] if lock.waiters else None
         tail = f"; {_who(view, first)}{still}" if first else ""
-        return f"{lock.path} keeps {count(len(kept), 'other holder')}{tail}"
+        return f"{lock.path} stays held by {count(len(kept), 'other client')}{tail}"
     if lock.waiters:
         return f"{lock.path} is released; the next holder depends on other clients"
     return f"{lock.path} is released, no waiters"

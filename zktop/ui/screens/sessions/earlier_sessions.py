@@ -1,0 +1,103 @@
+"""Other sessions with the name of one: in the same locks, or expired lately.
+
+A restarted process may wait for its own earlier session, which keeps its lock until it expires.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import Final
+
+from zktop.model.facts import session_text
+from zktop.model.format import count, several
+from zktop.model.history.events import Event
+from zktop.model.locks.lock import Member
+from zktop.model.text import Text
+from zktop.ui.screens.common.format import time_s
+from zktop.ui.screens.locks.events import span
+from zktop.ui.screens.sessions.contact_bar import left
+from zktop.ui.screens.sessions.if_it_dies import MAX_LOCKS, MAX_MEMBERS
+from zktop.ui.screens.sessions.rows import SessionRow
+from zktop.ui.styled_text import Ink
+
+MAX_NAMESAKES: Final = 2  # listed one by one
+MAX_EVENTS_SEARCHED: Final = 5_000  # for an expired session of the same name
+
+Sentence = tuple[str, Text | None, Ink]  # with the lock that it is about
+
+
+def earlier(row: SessionRow, past: Iterable[Event]) -> Iterator[Sentence]:
+    """Describe other sessions of this name: in the same locks, or expired lately."""
+    if row.name is None:
+        return
+    connected = 0
+    lost: list[Sentence] = []
+    for path, member, own in _others(row):
+        sentence = _if_not_connected(row, path, member, own)
+        if sentence is None:
+            connected += 1
+        else:
+            lost.append(sentence)
+    yield from lost[:MAX_NAMESAKES]
+    if len(lost) > MAX_NAMESAKES:
+        yield f"... and {len(lost) - MAX_NAMESAKES} more without a connection", None, "warning"
+    if connected:
+        others = count(connected, "other live session")
+        yield f"{others} with this name in these locks", None, "dim"
+    yield from _expired(row, past)
+
+
+def _others(row: SessionRow) -> Iterator[tuple[Text, Member, Member]]:
+    """Find the nodes of other sessions of this name in its locks, one per session."""
+    report, known = row.report, {row.session}
+    holds, waits = row.locks.holds, row.locks.waits
+    for path, own in islice(chain(holds.items(), waits.items()), MAX_LOCKS):
+        part = report.parts.get(path)
+        for member in (
+            (*part.lock.holders[:MAX_MEMBERS], *part.lock.waiters[:MAX_MEMBERS]) if part else ()
+        ):
+            if not member.owner or member.owner in known:
+                continue
+            if report.owner_name(member.owner, member.label) == row.name:
+                known.add(member.owner)
+                yield path, member, own
+
+
+def _if_not_connected(row: SessionRow, path: Text, member: Member, own: Member) -> Sentence | None:
+    """Describe a session of the same name; None if it is connected."""
+    report, other = row.report, member.owner
+    is_connected = report.ensemble.connected(other, member.czxid)
+    if is_connected:
+        return None
+    holders = report.parts[path].lock.holders
+    does = "holds" if any(one.node == member.node for one in holders) else "waits for"
+    when = "earlier" if member.czxid < own.czxid else "later"
+    text = f"{when}: {session_text(other)} {does} {path}"
+    if is_connected is None:
+        return f"{text}; connection unknown", path, "unknown"
+    until = left(report.ensemble.expires_in(other, report.now))
+    return f"{text}, not connected; its request ends in {until}", path, "warning"
+
+
+def _expired(row: SessionRow, past: Iterable[Event]) -> Iterator[Sentence]:
+    """Describe the session of this name that expired last, and what it had."""
+    owner_name = row.report.owner_name
+    ends = [
+        one
+        for one in islice(past, MAX_EVENTS_SEARCHED)
+        if one.event == "expired"
+        and one.session != row.session
+        and owner_name(one.session or 0, one.owner) == row.name
+    ]
+    newest = [one for one in ends if one.session == ends[0].session]
+    if not newest or newest[0].session is None:
+        return
+    first = newest[0]
+    held = [one for one in newest if one.held is not None]
+    for_ = f" for {span(held[0].held)}" if held and held[0].held else ""
+    what = (
+        f"held {several(one.lock for one in held)}{for_}"
+        if held
+        else f"waited for {several(one.lock for one in newest)}"
+    )
+    expired = f"{session_text(first.session or 0)} expired at {time_s(first.at)}"
+    yield f"earlier: {expired}; it {what}", first.lock, "plain"
