@@ -1,11 +1,12 @@
-"""What watching costs: us, the server, and who else uses it; at rest and while much happens.
+"""What watching costs zktop, the server, and other clients; at rest and under load.
 
-What follows the locks runs in a process of its own, so that what it takes is its own. So does the
-bystander: in the process that makes the changes it would wait for those most of the time.
+The process that follows the locks is separate, so that its cost can be measured. So is the
+bystander, a client that would otherwise wait for the process that makes the changes.
 
-A bystander shall feel what is done to the server, not how few cores the bench has: it, the server
-and whoever makes the changes go before us. That this leaves nothing out is shown by two more that
-take our place: one as busy as we are that asks for nothing, and one that asks as often, for much.
+The bystander must feel the load on the server, not the small number of cores in the bench. So it,
+the server and the process that makes the changes get a higher priority than zktop. Two stand-ins
+for zktop show that this hides nothing: one that is as busy and sends no requests, and one that
+sends as many requests, each of them large.
 """
 
 import json
@@ -35,13 +36,12 @@ LAG_S = size(8.0, 0.5)
 MEGABYTE = 1 << 20
 ROOM = 150.0  # MB
 TURNS = size(3, 1)
-AUDITS_PER_S = 0.4  # two requests every ten seconds look for what an ACL may have hidden
+AUDITS_PER_S = 0.4  # two requests in ten seconds, which look for changed ACLs
 
 Told = dict[str, Any]
 
 
 def figures() -> Iterator[Figure]:
-    """Start a crowded server, follow it, and measure."""
     with crowded((len(LOCKS),)) as crowd:
         if crowd is not None:
             client, address = crowd
@@ -85,7 +85,7 @@ def _under_load(address: str, locks: tuple[str, ...]) -> Iterator[Figure]:
 
 
 def _beside(address: str, locks: tuple[str, ...], where: str, busy: float) -> Iterator[Figure]:
-    """Compare what a bystander feels of us, and of what should and should not be felt."""
+    """Compare a bystander beside zktop with one beside each stand-in."""
     everybody = ("nobody", "ours", "bare", "busy", "polls")
     with foremost() as is_foremost:
         felt = _felt(address, locks, everybody, busy)
@@ -112,7 +112,7 @@ _BESIDE = {
 def _felt(
     address: str, locks: tuple[str, ...], everybody: tuple[str, ...], busy: float
 ) -> dict[str, float]:
-    """Give a bystander's p99 beside each, in turns: the machine is not the same for a minute."""
+    """A bystander's p99 beside each, in turns, because the machine changes within a minute."""
     taken: dict[str, list[float]] = {who: [] for who in everybody}
     for who in everybody * TURNS:
         with ExitStack() as stack:
@@ -127,7 +127,7 @@ def _all_seen(address: str) -> Figure:
     with _following("ours", address) as (_, follower):
         with churn(address, LARGE, 2000) as changes:
             time.sleep(CHURN_S)
-        told = _after(follower, LAG_S)["told"]  # it may lag, and must not lose
+        told = _after(follower, LAG_S)["told"]  # it may lag, but must not lose any
     name = f"changes unseen of 2000/s in {SIZES[-1]} members"
     return Figure(name, changes[0] - told, "", changes[0], "changes made", 0)
 
@@ -147,7 +147,7 @@ def _following(
 
 
 def _after(follower: subprocess.Popen[str], seconds: float) -> Told:
-    """Let it go on for a while; give what it says of itself in the end."""
+    """Let it run for a while; return what it reports at the end."""
     time.sleep(seconds)
     assert follower.stdin
     assert follower.stdout
@@ -161,7 +161,7 @@ def _share(spent: Told) -> float:
 
 
 def _bystander(address: str, seconds: float) -> list[float]:
-    """Let another client read and watch for a while; give its milliseconds."""
+    """Let another client read and watch for a while; return its milliseconds."""
     with _following("bystander", address) as (_, follower):
         taken: list[float] = _after(follower, seconds)["taken"]
     return taken

@@ -1,7 +1,7 @@
 """Many sessions for little: sockets that speak just enough ZooKeeper to stand in a queue.
 
-A client library with its threads for each of fifty thousand contenders would need more machine
-than the server that they contend on. A session whose socket is closed lives on until it expires.
+A client library with its threads for each of fifty thousand contenders would need a larger machine
+than the server. A session whose socket is closed lives on until it expires.
 """
 
 import socket
@@ -13,14 +13,14 @@ from contextlib import contextmanager, suppress
 from itertools import count
 
 CONNECT = struct.Struct("!iqiqi16sb")
-TIMEOUT_MS = 600_000  # nobody sends pings
+TIMEOUT_MS = 600_000  # without pings
 CREATE, DELETE, EXISTS, EPHEMERAL = 1, 2, 3, 1
 ANYBODY = struct.pack("!iii5si6s", 1, 31, 5, b"world", 6, b"anyone")  # may do everything
-AT_ONCE = 40  # a server lets no more than fifty wait at its door
+AT_ONCE = 40  # connections; the server's backlog is fifty
 
 
 class Contender:
-    """One session, which stands in at most one place."""
+    """One session with at most one place in a queue."""
 
     def __init__(self, address: str) -> None:
         host, _, port = address.rpartition(":")
@@ -31,26 +31,26 @@ class Contender:
         self.place = ""
 
     def queue(self, path: str, label: bytes = b"worker") -> None:
-        """Stand in this place; the answer is not waited for."""
+        """Create a node; do not wait for the answer."""
         self.place = path
         self._ask(CREATE, _text(path), _text(label), ANYBODY, struct.pack("!i", EPHEMERAL))
 
     def watch(self, path: str) -> None:
-        """Watch a place until it is left; the answer is not waited for."""
+        """Watch a node until it is deleted; do not wait for the answer."""
         self._ask(EXISTS, _text(path), b"\x01")
 
     def leave(self) -> None:
-        """Give the place up."""
+        """Delete the node."""
         self._ask(DELETE, _text(self.place), struct.pack("!i", -1))
         self.place = ""
 
     def answers(self, count: int) -> None:
-        """Wait for so many answers; that to the connection is one."""
+        """Wait for this many answers, including the one to the connection."""
         for _ in range(count):
             self._read(struct.unpack("!i", self._read(4))[0])
 
     def drain(self) -> None:
-        """Throw away what has come."""
+        """Discard everything received so far."""
         with suppress(BlockingIOError):
             while self._socket.recv(65536, socket.MSG_DONTWAIT):
                 pass
@@ -76,7 +76,7 @@ class Contender:
 
 
 def queue_up(address: str, paths: Iterable[str]) -> None:
-    """Have a session of its own stand in each of these places, until it expires."""
+    """Open a session for each of these nodes, which lasts until it expires."""
     for several in _several(paths):
         crowd = [Contender(address) for _ in several]
         for number, (contender, path) in enumerate(zip(crowd, several, strict=True)):
@@ -88,7 +88,7 @@ def queue_up(address: str, paths: Iterable[str]) -> None:
 
 @contextmanager
 def churn(address: str, locks: Sequence[str], per_second: int) -> Iterator[list[int]]:
-    """Let sessions queue, and give up a fifth of a second later; count the changes they make."""
+    """Let sessions queue and leave a fifth of a second later; count the changes."""
     made, over = [0], threading.Event()
     crowd = list(connected(address, per_second // 10))
     thread = threading.Thread(target=_come_and_go, args=(crowd, locks, per_second, made, over))
@@ -101,7 +101,7 @@ def churn(address: str, locks: Sequence[str], per_second: int) -> Iterator[list[
 
 
 def connected(address: str, count: int) -> Iterator[Contender]:
-    """Open so many sessions, never more at a time than the server lets wait."""
+    """Open this many sessions, no more at a time than the server accepts."""
     for begin in range(0, count, AT_ONCE):
         several = [Contender(address) for _ in range(begin, min(begin + AT_ONCE, count))]
         for contender in several:
@@ -137,7 +137,7 @@ def _take_turn(contender: Contender, lock: str, turn: int) -> None:
 
 
 def member(number: int) -> str:
-    """Name a place as kazoo does."""
+    """The name of a node as kazoo writes it."""
     return f"{number:032x}__lock__{number:010d}"
 
 

@@ -14,14 +14,14 @@ SEEN = 10_000_000  # the zxid of the reading
 
 
 def facts(locks: int = LOCKS, each: int = EACH) -> Iterator[AnyFact]:
-    """Give what a source reads at its start."""
+    """The facts of a first reading."""
     chance = random.Random(1)
     for number in range(locks):
         yield from lock(Text(f"/locks/l{number:05d}"), each, 100 + number * 20, chance)
 
 
 def lock(path: Text, each: int, czxid: int, chance: random.Random) -> Iterator[AnyFact]:
-    """Give one lock, written as kazoo writes it; the first has just acquired."""
+    """One lock, as kazoo writes it; its first contender has just acquired it."""
     names = tuple(kazoo_name(chance, sequence) for sequence in range(each))
     root = Stat(czxid, czxid, NOW, cversion=each, num_children=each, pzxid=czxid + each)
     yield Children(path=path, names=names, stat=root, zxid=SEEN, at=NOW)
@@ -30,7 +30,7 @@ def lock(path: Text, each: int, czxid: int, chance: random.Random) -> Iterator[A
 
 
 def contender(path: Text, czxid: int, chance: random.Random, at: int) -> Node:
-    """Give one contender with a session and a label of its own."""
+    """One contender with its own session and label."""
     owner = chance.getrandbits(62) | 1
     stat = Stat(czxid, czxid, at, owner=owner, data_length=11, pzxid=czxid)
     label = b"worker-%04d" % chance.randrange(10_000)
@@ -38,5 +38,4 @@ def contender(path: Text, czxid: int, chance: random.Random, at: int) -> Node:
 
 
 def kazoo_name(chance: random.Random, sequence: int) -> Text:
-    """Name a node as kazoo does."""
     return Text(f"{chance.getrandbits(128):032x}__lock__{sequence:010d}")

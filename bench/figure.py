@@ -8,7 +8,7 @@ from statistics import median
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A value, the floor of the same run, and the most that is allowed."""
+    """A value, the floor of the same run, and the budget."""
 
     name: str
     value: float

@@ -1,11 +1,10 @@
-"""One process that follows a root for a while, and says what that cost it.
+"""A process that follows a root for a while, and reports what that cost it.
 
-Ours follows as the UI does: every report is made, and dropped. The bare one keeps a persistent
-recursive watch and counts the events. A bystander follows nothing: it reads a lock now and then,
-with a watch, and notes how long the answer takes. Two more are there to be compared with: one that
-is as busy as somebody else and asks for nothing, and one that is hardly busy and asks for much at
-once, as one does who polls. Run by the bench beside it; JSON goes to stdout, a line when all is
-read and one at the end, and the end comes when stdin closes.
+`ours` follows as the UI does: it makes every report and drops it. `bare` keeps a persistent
+recursive watch and counts events. A bystander follows nothing: it reads a lock now and then, with
+a watch, and times the answers. Two more are there for comparison: one is as busy and sends no
+requests, the other is idle and sends many reads at once, as a polling client does. Run by the
+bench; prints a line of JSON when all is read and one at the end, and ends when stdin closes.
 """
 
 import json
@@ -44,7 +43,7 @@ def main() -> None:
 
 
 def follow(over: threading.Event) -> None:
-    """Make reports of everything, as long as it lasts."""
+    """Make reports until stdin closes."""
     seen: Counter[str] = Counter()
     plan = Plan(roots=(f"{ROOT}/{BELOW}",), introspect=False)
     settings = Settings(roots=(Root(f"{ROOT}/{BELOW}"),))
@@ -71,13 +70,12 @@ def follow(over: threading.Event) -> None:
 
 
 class _Counted(queue.SimpleQueue):  # type: ignore[type-arg]  # of facts
-    """Notes which znodes came and went, as the source tells it."""
+    """Counts created and deleted znodes as the source reports them."""
 
     def __init__(self) -> None:
         self.told: set[tuple[str, str]] = set()
 
     def put(self, facts: list[Any]) -> None:
-        """Pass them on."""
         self.told.update(
             (type(fact).__name__, fact.path)
             for fact in facts
@@ -124,7 +122,7 @@ def stand_by(over: threading.Event) -> None:
 
 
 def be_busy(over: threading.Event) -> None:
-    """Take as much of a core as somebody else did, as often as that one looks; ask nothing."""
+    """Use as much of a core as zktop, in equal slices; send no requests."""
     begin = _now()
     say(locks=0)
     each = float(BUSY) / LOOKS_PER_S
@@ -136,7 +134,7 @@ def be_busy(over: threading.Event) -> None:
 
 
 def poll(over: threading.Event) -> None:
-    """List locks all the time, as often as we ask under load, as many at once as we ever do."""
+    """List locks all the time, as often and in batches as large as zktop at most."""
     client = KazooClient(ADDRESS, timeout=30)
     client.start()
     below = f"{ROOT}/locks"

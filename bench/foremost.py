@@ -1,9 +1,9 @@
-"""Lets ourselves and what we have started so far go before everything else on this machine.
+"""Raises the priority of this process and what it has started above everything else.
 
-zktop is judged by what it does to ZooKeeper, and mostly it runs on a machine of its own. The bench
-has a few cores for everybody: there a client waits longer for an answer beside anybody who is
-busy, even one that never said a word to the server. Whoever goes first does not feel that, and
-still feels every request that keeps the server from answering.
+zktop is judged by its effect on ZooKeeper, and it usually runs on a machine of its own. The bench
+has a few cores for all: there a client waits longer beside any busy process, even one that never
+talks to the server. A process with a higher priority does not feel that, and still feels every
+request that keeps the server busy.
 """
 
 import os
@@ -17,9 +17,9 @@ AS_ALL = (os.SCHED_OTHER, os.sched_param(0))
 
 @contextmanager
 def foremost() -> Iterator[bool]:
-    """Go first until the end of the block; give False where only the administrator may do that.
+    """Raise the priority until the end of the block; False if that needs an administrator.
 
-    What is started meanwhile goes first as well, unless it says `like_all`.
+    Processes started in the block inherit it unless they call `like_all`.
     """
     try:
         _set(_threads(), FIRST)
@@ -33,7 +33,7 @@ def foremost() -> Iterator[bool]:
 
 
 def like_all() -> None:
-    """Have this process go when its turn comes, as all others do."""
+    """Return this process to normal priority."""
     _set([0], AS_ALL)
 
 

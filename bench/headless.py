@@ -1,8 +1,8 @@
-"""Commands: how long until a snapshot is there, and until the help is.
+"""Commands: the time until a snapshot is printed, and until the help is.
 
-Each is a fresh process, as a script would start it. The floor of the snapshot is a script that
-reads the same things with bare kazoo and bare sockets, one after the other: who the members are,
-data and children of the root and of each lock, every contender, and the tables.
+Each is a new process, as a script would start it. The floor of the snapshot is a script that reads
+the same things with bare kazoo and bare sockets, one after the other: the members, data and
+children of the root and of each lock, every contender, and the tables.
 """
 
 import os
@@ -53,7 +53,7 @@ main(["--help"])
 
 
 def figures() -> Iterator[Figure]:
-    """Start a server, fill it, and measure both in turns, so that both see the same machine."""
+    """Start and fill a server; measure both in turns, so that both run under equal conditions."""
     with sandbox_server() as server, tempfile.TemporaryDirectory() as cache:
         client = KazooClient(server.address, timeout=30)
         client.start()
@@ -74,7 +74,7 @@ _ZKTOP = (sys.executable, "-m", "zktop")
 
 
 def _in_turns(floor: list[str], ours: list[str], cache: str) -> tuple[float, float]:
-    """Time two commands; neither compiles its modules, as no installed program does."""
+    """Time two commands without compiling modules, which an installed program never does."""
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPYCACHEPREFIX"] = cache
     taken: dict[bool, list[float]] = {False: [], True: []}

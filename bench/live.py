@@ -1,7 +1,7 @@
-"""Watching a real server: how long until the first report, and from an event to a report.
+"""Watching a real server: the time to the first report, and from an event to a report.
 
-Ten thousand locks of five sessions each, and two more of ten and of ten thousand members. Leave
-the machine alone meanwhile.
+Ten thousand locks of five sessions each, and two more of ten and of ten thousand members. Needs a
+quiet machine.
 """
 
 import random
@@ -55,7 +55,7 @@ def figures() -> Iterator[Figure]:
 
 @contextmanager
 def crowded(counts: tuple[int, ...]) -> Iterator[tuple[KazooClient, str] | None]:
-    """Give a real server with so many locks; the greatest folder has two more of other sizes."""
+    """A real server with this many locks; the largest folder has two more of other sizes."""
     if not has_real_zookeeper():
         yield None
         return
@@ -78,7 +78,7 @@ def crowded(counts: tuple[int, ...]) -> Iterator[tuple[KazooClient, str] | None]
 
 
 def _fill(client: KazooClient, address: str, count: int) -> None:
-    """Have sessions queue up: in each lock in the order of their numbers, as servers give them."""
+    """Queue sessions up in each lock, in the order of their numbers."""
     client.ensure_path(f"/bench-{count}/locks")
     locks = [f"/bench-{count}/locks/lock-of-{number}" for number in range(count)]
     _create(client, locks, b"")
@@ -173,7 +173,7 @@ class _Holders(threading.Thread):
         return any(holder.node == self.node for holder in lock.holders)
 
     def released(self, client: KazooClient, node: str) -> float:
-        """Let the holder go after a quiet moment; give milliseconds from the end of that."""
+        """Delete the holder after a quiet moment; return milliseconds since the deletion."""
         assert self.ready.wait(60)
         time.sleep(random.uniform(0.08, 0.3))  # in no step with the looks
         self.came.clear()

@@ -1,4 +1,4 @@
-"""The model at scale: a report from nothing, after one change, and what it weighs."""
+"""The model at scale: a report from nothing, after one change, and its memory."""
 
 import random
 import subprocess
@@ -46,7 +46,7 @@ def figures() -> Iterator[Figure]:
 def _changed(
     examiner: Examiner, world: World, path: Text, chance: random.Random
 ) -> tuple[World, list[float]]:
-    """Let contenders of one lock go and come; time each new world and its report, in ms."""
+    """Delete and create contenders of one lock; time each new world and its report, in ms."""
     taken = []
     for step in range(CHANGES):
         at = NOW + 2000 + 50 * step

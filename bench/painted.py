@@ -1,7 +1,7 @@
-"""The UI on a world of ten thousand locks, of which some change: what `bench.screen` looks at.
+"""The UI on a made-up world of ten thousand locks, for `bench.screen`.
 
-`python -m bench.painted RATE [FILE]`: so many changes a second for some seconds; when each change
-was told and when a report had it goes into the file.
+`python -m bench.painted RATE [FILE]`: RATE changes a second for some seconds. FILE gets the time
+of each change and of the report that has it.
 """
 
 import json

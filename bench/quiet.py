@@ -1,9 +1,9 @@
-"""Ten thousand locks at rest: every owner is alive, and every waiter watches whom it waits for.
+"""Ten thousand locks at rest: every owner is alive, and every waiter watches its predecessor.
 
-The crowd whose sockets are closed is good for reading and for events. Who asks the servers about
-sessions finds fifty thousand owners that are cut off, and examines every one of them: that is a
-catastrophe, and no rest. Here a thousand clients stay connected, services of fifty threads each:
-a fifth of them hold locks, the others wait. One process may not have fifty thousand sockets.
+The cheap crowd of closed sockets is good for reading and for events, but its fifty thousand owners
+are cut off, and zktop would examine every one of them: that is a catastrophe, not a rest. Here a
+thousand clients stay connected, services of fifty threads each; a fifth of them hold locks, the
+others wait. One process may not have fifty thousand sockets.
 """
 
 import resource
@@ -28,7 +28,7 @@ CLIENTS = size(1_000, 40)
 
 @contextmanager
 def quiet(locks: Sequence[str]) -> Iterator[tuple[str, Sequence[Contender]] | None]:
-    """Give the address of a real server with these locks, and the clients that have places."""
+    """A real server with these locks, and the clients that have places."""
     if not has_real_zookeeper():
         yield None
         return

@@ -29,7 +29,7 @@ COUNTS = size((2_000, 10_000), (20, 50))
 CONTENDERS = 5
 MEMBERS = size((10, 10_000), (5, 50))
 EVENTS = size(300, 10)
-BETWEEN_S = 0.02  # two events; many at once are a storm, and gather for a while
+BETWEEN_S = 0.02  # two events
 PLAIN = gc.get_threshold()  # Python's own
 _HEADER, _STAT = struct.Struct("!iBi"), struct.Struct("!qqqqiiiqiiq")
 
@@ -104,7 +104,7 @@ def _read_by_source(address: str, root: str, *, persistent: bool, batches: bool 
 
 
 def take_for_old(source: Source) -> None:
-    """Have it read one znode at a time, as if the servers knew no batches."""
+    """Make it read one znode at a time, as from a server without batches."""
     expected = source._expect  # noqa: SLF001
 
     def old(probes: Any) -> None:
@@ -135,7 +135,7 @@ def _multi(client: KazooClient, items: list[tuple[int, str]]) -> list[Any]:
 
 
 class _BareMulti:
-    """Opcode 22 as shortly as it can be written."""
+    """Opcode 22 in as few lines as possible."""
 
     type = 22
 
@@ -219,7 +219,7 @@ def _source_events(client: KazooClient, address: str, root: str) -> list[float]:
 
 
 class _Moments:
-    """When each path was first noted."""
+    """The first time at which each path was noted."""
 
     def __init__(self) -> None:
         self.at: dict[str, float] = {}
@@ -233,7 +233,7 @@ class _Moments:
 
 
 def _time_deletions(client: KazooClient, root: str, who: str, seen: _Moments) -> list[float]:
-    """Give milliseconds from the end of each deletion; below zero when the event came first."""
+    """Milliseconds from the end of each deletion; negative when the event came first."""
     taken = []
     for number in range(EVENTS):
         path = f"{root}/{who}-{number:010d}"

@@ -1,8 +1,8 @@
-"""The screen, through a real pty: first frame, from an event to the terminal, and what it costs.
+"""The screen through a real pty: first frame, from an event to the terminal, and the cost.
 
-What is on the screen is read by this process; the UI is another one. Both stamp with the same
-monotonic clock. For most figures the UI's feed looks at a world of its own making, so that no
-server is in them. What the whole program takes, while a real server is busy, is measured last.
+This process reads the terminal; the UI is another process. Both use the same monotonic clock. For
+most figures the UI's feed is a made-up world, so that no server is involved. The whole program on
+a busy real server is measured last.
 """
 
 import json
@@ -50,7 +50,7 @@ BUSY = LOCKS[:: len(LOCKS) // 10]
 RATE = 1000
 MEGABYTE = 1 << 20
 PAGE = os.sysconf("SC_PAGE_SIZE")
-NOBODY = "127.0.0.1:1"  # a port that nobody listens on: the first frame does not need one
+NO_SERVER = "127.0.0.1:1"  # the first frame needs no server
 
 
 def figures() -> Iterator[Figure]:
@@ -67,7 +67,7 @@ def figures() -> Iterator[Figure]:
 def _first_frame() -> Figure:
     """In turns, so that both see the same machine."""
     bare, ours = [], []
-    command = (sys.executable, "-m", "zktop", "--hosts", NOBODY)
+    command = (sys.executable, "-m", "zktop", "--hosts", NO_SERVER)
     _until(b"Locks", *command)  # compiles what was edited; whoever installs it gets it compiled
     for _ in range(TIMES):
         bare.append(_until(b"ready", sys.executable, "-c", BARE_APP))
@@ -105,7 +105,7 @@ def _event_to_screen(rate: int, p50: float, p99: float) -> Iterator[Figure]:
 
 
 def _lateness(shown: dict[int, float], reported: dict[int, float]) -> list[float]:
-    """Compare: an event is on the screen when it, or a later one, is: a picture has them all."""
+    """An event is on the screen when it or a later one is: a frame shows them all."""
     late: list[float] = []
     newest = sorted(shown.items())
     for (before, _), (number, at) in pairwise([(0, 0.0), *newest]):
@@ -115,7 +115,7 @@ def _lateness(shown: dict[int, float], reported: dict[int, float]) -> list[float
 
 
 def _processor(command: list[str], ready: bytes) -> float:
-    """Measure what a program takes while nothing happens, in percent of a core."""
+    """The processor time of a program while nothing happens, in percent of a core."""
     with _in_pty(tuple(command)) as (screen, process):
         _read_until(screen, ready)
         _drain(screen, STARTED_S)
@@ -123,7 +123,7 @@ def _processor(command: list[str], ready: bytes) -> float:
 
 
 def _on_a_server() -> Iterator[Figure]:
-    """Measure the program as people use it: what it holds, and what it takes under load."""
+    """Measure the program in normal use: its memory, and its cost under load."""
     with quiet(LOCKS) as crowd:
         if crowd is None:
             return
@@ -141,9 +141,9 @@ def _on_a_server() -> Iterator[Figure]:
 
 
 def _watched(address: str, clients: Sequence[Contender]) -> tuple[float, float, float]:
-    """Give the megabytes at rest, the percent of a core while locks change, and megabytes again.
+    """Megabytes at rest, percent of a core while locks change, and megabytes again.
 
-    The last are those when the connections of all clients have broken at once.
+    The last ones are those after the connections of all clients have broken at once.
     """
     roots = f"{LOCKS[0].rpartition('/')[0]}/*"
     command = (sys.executable, "-m", "zktop", "--hosts", address, "--root", roots)

@@ -1,11 +1,11 @@
 """Hours of a busy ensemble in minutes: zktop watches churn at full speed and must not grow.
 
-`python -m bench.soak 600` runs a real server, contenders that take and let go of locks as fast as
+`python -m bench.soak 600` runs a real server, contenders that take and release locks as fast as
 they can, and zktop's own watch beside them. Every few seconds it notes memory, threads, sockets,
-and what the server itself counts for our session. It ends with 1 and a line for each figure that
-grew, and with 2 where there is no server to run.
+and the server's count of our watches. It exits with 1 and a line for each figure that grew, and
+with 2 without a server.
 
-Each `Part` is a thing that must not grow while everything else goes on; there is room for more.
+A `Part` is something else that must not grow meanwhile.
 """
 
 import gc

@@ -1,6 +1,6 @@
-"""An hour at the screen: demo scenes in a loop, and somebody who presses keys at random.
+"""An hour at the screen: demo scenes in a loop, and random keys.
 
-`python -m bench.soak_ui 3600 [SEED]` ends with 1 and a line for whatever went wrong or grew. The
+`python -m bench.soak_ui 3600 [SEED]` exits with 1 and a line for whatever failed or grew. The
 two-minute form of it is a test, `tests/soak`.
 """
 

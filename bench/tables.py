@@ -1,8 +1,8 @@
-"""Watch tables by four-letter words alone: what is known by them, and who waits for that.
+"""Watch tables by four-letter words alone: how complete they are, and who is delayed.
 
 A server without an AdminServer, ten thousand waiters that each watch the one before them, and a
 zktop that reads the tables as often as it may. A bystander reads and watches beside it, while
-zktop runs and while it is stopped as ctrl-z stops it.
+zktop runs and while ctrl-z stops it.
 """
 
 import json
@@ -39,7 +39,7 @@ def figures() -> Iterator[Figure]:
 
 
 def _confirmed(*where: str) -> int:
-    """Count the waiters whose watch a snapshot knows to be right."""
+    """The number of waiters whose watch a snapshot confirms."""
     command = (*ZKTOP, "snapshot", *where)
     told = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     waiters = [one for lock in told["locks"] for one in lock["waiters"]]
@@ -47,7 +47,7 @@ def _confirmed(*where: str) -> int:
 
 
 def _beside(address: str, *where: str) -> Iterator[Figure]:
-    """Compare the slowest answer to a bystander: alone, beside zktop, and beside a stopped one."""
+    """The slowest answer to a bystander: alone, beside zktop, and beside a stopped zktop."""
     client = KazooClient(address, timeout=30)
     client.start()
     alone = _slowest(client, EACH_S)
