@@ -36,13 +36,13 @@ class Copy:
         assert text.count(old) == 1
         file.write_text(text.replace(old, new))
 
-    def run(self, *command: str) -> str:
+    def run(self, *command: str, **environment: str) -> str:
         """Run Python on the copy and return its output."""
         path = {"PYTHONPATH": str(self.folder), "XDG_CONFIG_HOME": str(self.folder)}
         ran = subprocess.run(
             [sys.executable, *command],
             cwd=self.folder,
-            env={**os.environ, **path},
+            env={**os.environ, **path, **environment},
             capture_output=True,
             text=True,
             timeout=60,
@@ -203,3 +203,81 @@ def command() -> None:
 
     assert "Greets Acme." in copy.zktop("--help")
     assert copy.zktop("acme") == "hello, Acme\n"
+
+
+ACME_SCREEN = '''"""Screen 7: Acme."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+
+from zktop.ui.screens.screen import Page
+from zktop.ui.state import ViewState
+from zktop.ui.styled_text import line
+from zktop.ui.widgets.text_view import TextView
+
+
+class AcmeScreen(Page):
+    """A text and a key of its own."""
+
+    HELP: ClassVar[str | None] = "What Acme does."
+
+    def compose(self) -> ComposeResult:
+        yield TextView()
+
+    def show(self, state: ViewState) -> None:
+        locks = len(state.frame.report.paths) if state.frame else 0
+        self.query_one(TextView).show([line((f"{locks} locks of Acme.", "plain"))])
+
+    def action_greet(self) -> None:
+        self.query_one(TextView).show([line(("Hello again.", "good"))])
+'''
+
+PRESS = """
+import asyncio
+from ui.fake_feed import app_of, frames, pressed, settled
+
+async def main():
+    app = app_of(*frames((1_000_000, [])))
+    async with app.run_test(size=(100, 120)) as pilot:
+        for key in ({keys}):
+            await pressed(pilot, key)
+        print("\\n".join(await settled(pilot)))
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def with_screen(copy: Copy) -> Copy:
+    """A copy with one more screen, and a key on it."""
+    acme = '    PageEntry("acme", "Acme", "AcmeScreen", "7", "what Acme does"),'
+    copy.replace("zktop/ui/screens/__init__.py", "\n)\n", f"\n{acme}\n)\n")
+    copy.add("zktop/ui/screens/acme/screen.py", ACME_SCREEN)
+    copy.replace(
+        "zktop/ui/keys.py",
+        "KEYS: Final = (\n",
+        'KEYS: Final = (\n    Action("greet", "f12", "greet Acme", "look", pages=("acme",)),\n',
+    )
+    return copy
+
+
+def screen_after(copy: Copy, *keys: str) -> str:
+    """What the UI of the copy shows after these keys."""
+    path = os.pathsep.join([str(copy.folder), str(ROOT / "tests")])
+    script = PRESS.format(keys="".join(f"{key!r}, " for key in keys))
+    return copy.run("-c", script, PYTHONPATH=path)
+
+
+def test_a_screen_is_one_folder_and_one_entry(with_screen: Copy) -> None:
+    """Its key opens it, and its title is in the header."""
+    shown = screen_after(with_screen, "7")
+
+    assert "0 locks of Acme." in shown
+    assert "[7 Acme]" in shown
+
+
+def test_a_key_is_one_entry_and_one_method(with_screen: Copy) -> None:
+    """It runs the method, and the help lists it."""
+    assert "Hello again." in screen_after(with_screen, "7", "f12")
+    assert "greet Acme" in screen_after(with_screen, "7", "question_mark")
