@@ -5,7 +5,7 @@ from model.findings.cases import SECOND, ensemble_context, found, only
 
 from zktop.model.findings.context import EnsembleContext
 from zktop.model.history.events import Elapsed, Event
-from zktop.model.history.expiries import SHOWN_MS, ExpiredPlace, RecentExpiries
+from zktop.model.history.expiries import KEPT_MS, ExpiredPlace, RecentExpiries
 from zktop.model.history.sessions import SessionHistories
 from zktop.model.text import Text
 
@@ -52,9 +52,9 @@ def test_they_are_forgotten_after_two_minutes() -> None:
     """Long enough to be seen; the log of events has them for longer."""
     expiries = RecentExpiries()
     expiries.look([_expired(number, NOW) for number in range(9)], SessionHistories(), NOW)
-    expiries.look([], SessionHistories(), NOW + SHOWN_MS)
+    expiries.look([], SessionHistories(), NOW + KEPT_MS)
     still = len(expiries.most_at_once())
-    expiries.look([], SessionHistories(), NOW + SHOWN_MS + 1)
+    expiries.look([], SessionHistories(), NOW + KEPT_MS + 1)
 
     assert (still, len(expiries.most_at_once())) == (9, 0)
 

@@ -8,8 +8,8 @@ from model.plain_locks import Root
 from zktop.model.history.all_locks import GRAVES, LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.history.events import Since
-from zktop.model.history.lock_log import DEPARTURES
-from zktop.model.history.statistics import IDENTITIES, KEPT
+from zktop.model.history.lock_log import MAX_DEPARTURES
+from zktop.model.history.statistics import MAX_IDENTITIES, MAX_SAMPLES
 from zktop.model.world.ensemble import NO_ENSEMBLE
 
 LOCKS = 2_000
@@ -49,10 +49,10 @@ def test_a_busy_lock_has_a_bound() -> None:
         chronicle.note(root.path, before, known, NO_ENSEMBLE, now + 10)
     history = chronicle.of(root.path)
 
-    assert (len(history.holds.samples), history.holds.count) == (KEPT, 999)
-    assert len(history.waits.samples) == KEPT
-    assert len(history.departures) == DEPARTURES
-    assert len(history.attempts) == IDENTITIES
+    assert (len(history.holds.samples), history.holds.count) == (MAX_SAMPLES, 999)
+    assert len(history.waits.samples) == MAX_SAMPLES
+    assert len(history.departures) == MAX_DEPARTURES
+    assert len(history.attempts) == MAX_IDENTITIES
     assert len(history.stays) == 1
 
 

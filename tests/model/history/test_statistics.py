@@ -2,7 +2,13 @@
 
 import pytest
 
-from zktop.model.history.statistics import ENOUGH, KEPT, NO_DURATIONS, Durations, DurationSamples
+from zktop.model.history.statistics import (
+    MAX_SAMPLES,
+    MIN_SAMPLES,
+    NO_DURATIONS,
+    Durations,
+    DurationSamples,
+)
 
 
 def taken(*samples: int) -> Durations:
@@ -15,8 +21,8 @@ def taken(*samples: int) -> Durations:
 
 def test_too_few_samples_make_no_quantile() -> None:
     """Nineteen are too few, twenty are enough."""
-    assert taken(*range(ENOUGH - 1)).h50 is None
-    assert taken(*range(ENOUGH)).h50 == 9
+    assert taken(*range(MIN_SAMPLES - 1)).h50 is None
+    assert taken(*range(MIN_SAMPLES)).h50 == 9
 
 
 @pytest.mark.parametrize(("share", "expected"), [(0.0, 1), (0.5, 50), (0.99, 99), (1.0, 100)])
@@ -27,10 +33,10 @@ def test_quantiles(share: float, expected: int) -> None:
 
 def test_the_newest_stay() -> None:
     """The ring forgets the oldest sample first."""
-    durations = taken(*range(KEPT + 3))
+    durations = taken(*range(MAX_SAMPLES + 3))
 
-    assert (min(durations.samples), max(durations.samples)) == (3, KEPT + 2)
-    assert (durations.count, durations.newest) == (KEPT + 3, KEPT + 2)
+    assert (min(durations.samples), max(durations.samples)) == (3, MAX_SAMPLES + 2)
+    assert (durations.count, durations.newest) == (MAX_SAMPLES + 3, MAX_SAMPLES + 2)
 
 
 def test_buckets_grow_by_four() -> None:

@@ -1,5 +1,5 @@
-"""What happened: the differences between looks at a lock, folded into events and statistics.
+"""What happened: differences between looks at locks, folded into events and statistics.
 
-A `LockHistories` is the only thing here that changes: it is told of each look once, in order, and
-gives frozen values (`Event`, `LockHistory`) away. The same looks give the same history.
+`LockHistories` is the only mutable object: it takes each look once, in order, and returns frozen
+values (`Event`, `LockHistory`). The same looks make the same history.
 """

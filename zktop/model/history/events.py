@@ -1,12 +1,10 @@
-"""One thing that happened to a lock, as far as two looks at it tell.
+"""Events of locks, and whether a node was removed by its client or by an expiry.
 
-How a place in a lock ended: by its own client, or with its session.
-
-ZooKeeper does not say who deleted a znode. A session that was heard of less than its timeout ago
-cannot have expired; one that no server had a connection of, or that had been silent for too long,
-most likely has. A client that closes its session takes all its nodes along in one transaction,
-just like an expiry: that is told apart by the same contact. Without any evidence a node counts as
-removed by its own client, which is the rule.
+ZooKeeper does not record who deleted a znode. A session that was active less than its timeout ago
+cannot have expired; one without a connection to any server, or one that had been silent for too
+long, most likely has. A client that closes its session removes all its nodes in one transaction,
+just like an expiry: only its recent activity tells the two apart. Without any evidence a node
+counts as removed by its own client, which is the usual case.
 """
 
 from typing import Final, Literal
@@ -35,10 +33,10 @@ Measure = Literal["exact", "at-least"]
 
 
 class Since(msgspec.Struct, frozen=True, gc=False):
-    """When a state began, and what that says of how long it lasts.
+    """When a state began, and how exactly that is known.
 
-    seen: we saw it begin. at-least: it has lasted at least since then. at-most: it began then at
-    the earliest.
+    seen: the begin was observed. at-least: it has lasted at least since then. at-most: it began
+    then at the earliest.
     """
 
     at: Millis | None
@@ -49,14 +47,14 @@ UNKNOWN_SINCE: Final = Since(None, "unknown")
 
 
 class Elapsed(msgspec.Struct, frozen=True, gc=False):
-    """A length of time that is over."""
+    """The length of a wait or hold that is over."""
 
     ms: int
     measure: Measure
 
 
 class Event(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    """One event; `why` is what speaks for it where that is not plain."""
+    """One event; `why` is the evidence for it where it is not obvious."""
 
     at: Millis
     event: EventKind
@@ -67,13 +65,13 @@ class Event(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=T
     owner: Text | None = None
     waited: Elapsed | None = None
     held: Elapsed | None = None
-    creates: int | None = None  # of `missed`: how many nobody saw
+    creates: int | None = None  # of `missed`: how many were not observed
     deletes: int | None = None
     why: Text | None = None
 
 
 class Departure(msgspec.Struct, frozen=True, gc=False):
-    """A place in a lock that is gone."""
+    """A node that has left a lock."""
 
     node: Text
     session: Session
@@ -86,20 +84,20 @@ class Departure(msgspec.Struct, frozen=True, gc=False):
     waited: Elapsed | None = None
 
 
-GIVEN_UP: Final = 2 / 3  # of the timeout in silence: by then a client has left the connection
+GIVEN_UP: Final = 2 / 3  # of the timeout without a packet: a client has then disconnected
 SEVERAL: Final = 2
 _SECOND_MS: Final = 1000
 
 
 class ExpiryVerdict(msgspec.Struct, frozen=True, gc=False):
-    """The verdict, and what speaks for it."""
+    """Whether a session expired, and the evidence."""
 
     expired: bool
     why: Text | None = None
 
 
 def judge_expiry(member: Member, ensemble: Ensemble, now_ms: Millis, locks: int) -> ExpiryVerdict:
-    """Decide between an expiry and the client itself, and say why."""
+    """Decide whether a node went with its session or was removed by its client."""
     session = member.owner
     if not session:
         return ExpiryVerdict(expired=False)
@@ -110,7 +108,7 @@ def judge_expiry(member: Member, ensemble: Ensemble, now_ms: Millis, locks: int)
     if timeout is None or silence is None:
         return ExpiryVerdict(expired=False, why=Text(f"{presence.server} listed its connection"))
     if silence < timeout:
-        contact = f"its session was heard of {silence / _SECOND_MS:.1f} s before"
+        contact = f"its session was heard from {silence / _SECOND_MS:.1f} s before"
         closed = ", and was closed" if locks >= SEVERAL else ""
         return ExpiryVerdict(expired=False, why=Text(contact + closed))
     if (presence.quiet_ms or 0) >= timeout * GIVEN_UP:

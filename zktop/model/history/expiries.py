@@ -1,4 +1,4 @@
-"""Sessions that expired lately: many at once are one event, whatever each of them held."""
+"""Nodes that recently went with their expired sessions, to find sessions that expired at once."""
 
 from collections import deque
 from collections.abc import Collection, Iterable
@@ -11,13 +11,13 @@ from zktop.model.history.events import Event
 from zktop.model.history.sessions import SessionHistories
 from zktop.model.text import Text
 
-WITHIN_MS: Final = 15_000  # a host dies at once; its sessions end up to a third of a timeout apart
-SHOWN_MS: Final = 120_000
-REMEMBERED: Final = 10_000
+WITHIN_MS: Final = 15_000  # sessions of one dead host expire up to a third of a timeout apart
+KEPT_MS: Final = 120_000
+MAX_KEPT: Final = 10_000
 
 
 class ExpiredPlace(msgspec.Struct, frozen=True, gc=False):
-    """One place that went with its session."""
+    """One node that went with its session."""
 
     at: Millis
     session: Session
@@ -28,29 +28,28 @@ class ExpiredPlace(msgspec.Struct, frozen=True, gc=False):
 
 
 class RecentExpiries:
-    """A fold over events; it remembers two minutes."""
+    """A fold over events that keeps two minutes."""
 
     def __init__(self) -> None:
-        """Begin without any."""
-        self._lately: deque[ExpiredPlace] = deque(maxlen=REMEMBERED)
+        self._recent: deque[ExpiredPlace] = deque(maxlen=MAX_KEPT)
 
     def look(self, events: Iterable[Event], sessions: SessionHistories, now_ms: Millis) -> None:
-        """Note the places that went with their sessions."""
+        """Add the nodes that went with their sessions."""
         for one in events:
             if one.event == "expired" and one.session:
                 server, client = sessions.last_place(one.session)
                 host = client.rpartition(":")[0] if client else None
                 held = one.held is not None
                 place = ExpiredPlace(one.at, one.session, one.lock, held, server, host)
-                self._lately.append(place)
-        while self._lately and now_ms - self._lately[0].at > SHOWN_MS:
-            self._lately.popleft()
+                self._recent.append(place)
+        while self._recent and now_ms - self._recent[0].at > KEPT_MS:
+            self._recent.popleft()
 
     def most_at_once(self) -> Collection[ExpiredPlace]:
-        """Give what expired within the quarter of a minute in which most did."""
+        """What expired within the 15 seconds in which most did."""
         best: list[ExpiredPlace] = []
         window: deque[ExpiredPlace] = deque()
-        for one in self._lately:
+        for one in self._recent:
             window.append(one)
             while one.at - window[0].at > WITHIN_MS:
                 window.popleft()

@@ -1,7 +1,6 @@
-"""One lock's history while it is being written.
+"""The history of one lock while it grows.
 
-It exists from the lock's first change on; a quiet lock has none. Each change costs what changed:
-who stood in the queue before and stands there still is not touched.
+A lock has a log from its first change on. Each change costs what changed, not the whole queue.
 """
 
 from collections.abc import Iterator
@@ -44,12 +43,12 @@ from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap
 
-DEPARTURES: Final = 32
+MAX_DEPARTURES: Final = 32
 UNCLEAR: Final = Text("all before it left in the same look, so it may have held in between")
 
 
 class LockLog:
-    """Folds the changes of one lock; `history` is what it amounts to."""
+    """A fold over the changes of one lock; `history` is its frozen result."""
 
     __slots__ = (
         "_at",
@@ -59,10 +58,10 @@ class LockLog:
         "_first",
         "_holds",
         "_minute",
+        "_newest",
         "_origin",
         "_register",
         "_stays",
-        "_told",
         "_waiting",
         "_waits",
     )
@@ -70,7 +69,7 @@ class LockLog:
     def __init__(
         self, first: FirstLook, lock: Lock | None, now_ms: Millis, origin: RootHistory
     ) -> None:
-        """Begin with the lock as it was up to now."""
+        """Start with the lock as it is now."""
         self._first, self._origin = first, origin
         self._at = now_ms
         self._waiting = blocked(lock)
@@ -82,14 +81,14 @@ class LockLog:
         self._register = AttemptLog()
         self._departures: tuple[Departure, ...] = ()
         self._stays: PersistentMap[Text, Stay] = PersistentMap()
-        self._told: LockHistory | None = None
+        self._newest: LockHistory | None = None
 
     def fold(self, change: LockChange, look: ChangeContext) -> list[Event]:
-        """Take note of one change, and tell what happened."""
+        """Add a change and return its events."""
         if look.now_ms < self._at:
             look = replace(look, now_ms=self._at)
         self._pass_time(look.now_ms)
-        self._told = None
+        self._newest = None
         zxid = deletion_zxid(change) if len(change.deleted) == 1 else None
         events = list(self._left(change, look, zxid)) if change.deleted else []
         events += self._came(change, look) if change.created else ()
@@ -106,11 +105,11 @@ class LockLog:
         return events + missed
 
     def history(self, now_ms: Millis) -> LockHistory:
-        """Give all that is known at this moment."""
+        """The history up to this time."""
         now_ms = max(now_ms, self._at)
-        if self._told is None or self._told.at != now_ms:
-            self._told = self._summed_up(now_ms)
-        return self._told
+        if self._newest is None or self._newest.at != now_ms:
+            self._newest = self._summed_up(now_ms)
+        return self._newest
 
     def _summed_up(self, now_ms: Millis) -> LockHistory:
         picture = self._minute.picture(now_ms)
@@ -150,7 +149,7 @@ class LockLog:
             unclear = member.node not in held and is_unclear(change, member, deleted)
             departure, why = self._departure(member, look, held=member.node in held)
             self._count(member, departure, is_clear=not unclear)
-            self._departures = (*self._departures[1 - DEPARTURES :], departure)
+            self._departures = (*self._departures[1 - MAX_DEPARTURES :], departure)
             yield replace(
                 _event(departure.ending, change, look, member, zxid),
                 waited=departure.waited,
@@ -262,7 +261,7 @@ def _now(look: ChangeContext) -> Since:
 
 
 def _span(since: Since, look: ChangeContext) -> Elapsed:
-    """Measure what ends now; while we looked away it may have ended at once."""
+    """The length of what ends now; after a lost connection it may have ended any time before."""
     end = look.now_ms if look.blind_since is None else look.blind_since
     is_exact = since.how == "seen" and look.blind_since is None
     return Elapsed(max(0, end - (since.at or end)), "exact" if is_exact else "at-least")

@@ -1,4 +1,4 @@
-"""What sessions do over time: from one connection table of their server to the next."""
+"""Activity of sessions over time, from one connection table of their server to the next."""
 
 from typing import Final
 
@@ -11,15 +11,15 @@ from zktop.model.world.persistent_map import PersistentMap
 
 HOUR_MS: Final = 3_600_000
 MOVES_WITHIN_MS: Final = 600_000
-MOVES: Final = 16
-FORGOTTEN_MS: Final = 600_000
-FRESH_MS: Final = 120_000  # an older table says nothing of what a session does now
-LAG_MS: Final = 1_000  # between what happens and our hearing of it, at the worst
-SPARE: Final = 1_000  # records beyond the sessions of the day that are worth a clean-up
+MAX_MOVES: Final = 16
+KEPT_MS: Final = 600_000  # after a session was listed last
+FRESH_MS: Final = 120_000  # an older table says nothing about a session's present activity
+LAG_MS: Final = 1_000  # longest delay between an event and the news of it
+SPARE_RECORDS: Final = 1_000  # of sessions no longer listed, before they are cleaned up
 
 
 class SessionActivity(msgspec.Struct, frozen=True, gc=False):
-    """What a session did between the last two tables."""
+    """What a session did between its last two tables."""
 
     ms: int
     received: int  # packets from the client
@@ -28,7 +28,7 @@ class SessionActivity(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Record:
-    """One session, as its server listed it last, and what that follows from."""
+    """One session as its server listed it last, and what earlier tables showed."""
 
     __slots__ = (
         "at",
@@ -54,23 +54,22 @@ class _Record:
 
 
 class SessionHistories:
-    """A fold over connection tables; it answers for the newest one it was shown."""
+    """A fold over connection tables; it describes the newest one."""
 
     def __init__(self) -> None:
-        """Begin without having seen any table."""
         self.idle: PersistentMap[Session, Millis] = (
             PersistentMap()
-        )  # since when each sent nothing but pings
+        )  # since when each has sent only pings
         self._records: dict[Session, _Record] = {}
         self._tables: dict[Text, Connections] = {}
         self._now: Millis = 0
 
     def __len__(self) -> int:
-        """Count the sessions that are remembered."""
+        """The number of sessions that are known."""
         return len(self._records)
 
     def look(self, ensemble: Ensemble) -> None:
-        """Fold in the connection tables that are new."""
+        """Add the connection tables that are new."""
         self._now = ensemble.now_ms
         for tables in ensemble.tables:
             table = tables.facts.connections
@@ -86,32 +85,32 @@ class SessionHistories:
             self._forget(len(table.rows or ()))
 
     def idle_since(self, session: Session) -> Millis | None:
-        """Give the time of the first table since which it made no request but pings."""
+        """The time of the first table since which it has sent only pings."""
         return self.idle.get(session)
 
     def idle_before(self, session: Session, moment: Millis) -> bool:
-        """Tell whether it made its last request well before this moment.
+        """Whether it made its last request well before this time.
 
-        Just before proves nothing: we hear of what happens a little later than it does, and a
-        table that was read meanwhile may show already what the client did then.
+        Just before proves nothing: news arrive a little late, and a table that was read meanwhile
+        may already show what the client did at this time.
         """
         idle = self.idle_since(session)
         return idle is not None and idle < moment - LAG_MS
 
     def last_active(self, session: Session) -> Millis | None:
-        """Give the time of the last table after which it was seen to make a request.
+        """The time of the last table after which it made a request.
 
-        Its last request came between that table and the next one; None when it was idle from
-        the first table on, so that nobody can say.
+        Its last request came between that table and the next one. None when it has been idle
+        since the first table.
         """
         known = self._records.get(session)
         return known.last_active if known and known.row.last_cxid is not None else None
 
     def quiet_ms(self, session: Session) -> int | None:
-        """Count for how long its tables have shown no request of it but pings.
+        """For how long its tables have shown only pings.
 
-        From the first to the last table of one connection: ping or not, a server numbers requests
-        alone (`lcxid`; its answers to pings and to renewed watches leave that as it is).
+        Counted from the first to the last table of one connection, by `lcxid`: servers number
+        requests only, so replies to pings and to renewed watches do not change it.
         """
         known, since = self._records.get(session), self.idle_since(session)
         if known is None or since is None or self._now - known.at > FRESH_MS:
@@ -119,34 +118,34 @@ class SessionHistories:
         return known.at - max((since, *known.moves))
 
     def step(self, session: Session) -> SessionActivity | None:
-        """Give what it did between its last two tables; None after a move or a reset."""
+        """What it did between its last two tables; None after a move or a reset."""
         known = self._records.get(session)
         return known.step if known else None
 
     def requests_per_s(self, session: Session) -> float | None:
-        """Give the packets received from it per second, over the last two tables."""
+        """The packets received from it per second, over the last two tables."""
         step = self.step(session)
         return 1000 * step.received / step.ms if step else None
 
     def moves(self, session: Session) -> tuple[Millis, ...]:
-        """Say when it was found on another connection than before, within ten minutes."""
+        """When it was found on a new connection, within the last ten minutes."""
         known = self._records.get(session)
         late = self._now - MOVES_WITHIN_MS
         return tuple(at for at in known.moves if at >= late) if known else ()
 
     def last_place(self, session: Session) -> tuple[Text | None, Text | None]:
-        """Name the server that listed it last, and its client's address there."""
+        """The server that listed it last, and its client's address there."""
         known = self._records.get(session)
         return (known.server, known.row.client) if known else (None, None)
 
     def longest_gap(self, session: Session) -> int | None:
-        """Give the longest time without contact that was seen within an hour."""
+        """The longest time without a packet within the last hour."""
         known = self._records.get(session)
         gaps = (known.gap, known.gap_before) if known else ()
         return max((gap for gap in gaps if gap is not None), default=None)
 
     def _learn(self, server: Text, row: Connection, at: Millis, ensemble: Ensemble) -> bool:
-        """Take note of a row; tell whether it may have asked for something since the last one."""
+        """Add a row; return whether the session may have made a request since the last one."""
         known = self._records.get(row.session)
         if known is None:
             self._records[row.session] = _Record(server, row, at)
@@ -154,8 +153,8 @@ class SessionHistories:
         if known.server == server and known.row.established == row.established:
             return _continue(known, row, at)
         if self._is_newest(server, row.session, ensemble):
-            known.moves = (*known.moves, at)[-MOVES:]
-            known.step, known.heard_at = None, at  # it was heard of when it connected
+            known.moves = (*known.moves, at)[-MAX_MOVES:]
+            known.step, known.heard_at = None, at  # it was active when it connected
             return _take(known, row, at, server)
         return False
 
@@ -164,8 +163,8 @@ class SessionHistories:
         return presence is not None and presence.server == server
 
     def _forget(self, listed: int) -> None:
-        if len(self._records) > 2 * listed + SPARE:
-            late = self._now - FORGOTTEN_MS
+        if len(self._records) > 2 * listed + SPARE_RECORDS:
+            late = self._now - KEPT_MS
             kept = {one: known for one, known in self._records.items() if known.at >= late}
             gone = self._records.keys() - kept.keys()
             self.idle = self.idle.with_changes(dict.fromkeys(gone))
@@ -173,7 +172,7 @@ class SessionHistories:
 
 
 def _continue(known: _Record, row: Connection, at: Millis) -> bool:
-    """Go on with a connection that was listed before; tell whether it has asked since."""
+    """Add a row of a known connection; return whether it made a request."""
     before, elapsed = known.row, at - known.at
     if elapsed <= 0:
         return False
@@ -189,7 +188,7 @@ def _continue(known: _Record, row: Connection, at: Millis) -> bool:
 
 
 def _take(known: _Record, row: Connection, at: Millis, server: Text) -> bool:
-    """Keep the newest row; tell whether it may have asked for something since the one before."""
+    """Store the newest row; return whether it may show a new request."""
     if row.received != known.row.received or server != known.server:
         known.heard_at = at
     has_asked = row.last_cxid != known.row.last_cxid or server != known.server

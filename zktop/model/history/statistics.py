@@ -1,18 +1,4 @@
-"""How long something usually takes: the newest samples, their quantiles and their histogram.
-
-What the root's own counters prove about children that nobody saw.
-
-The root counts every creation and its children, so both numbers of what happened between two
-readings are exact. They are read with a listing, while members may be heard of one by one before
-it; whatever was seen ahead of the counters is therefore kept in the balance until they catch up.
-
-Who gave up waiting, how often and after how long: what ZooKeeper never tells of time-outs.
-
-The middle of a few whole numbers.
-
-The standard library's way loads decimal fractions, which take longer to load than a small
-ensemble takes to read.
-"""
+"""Statistics of one lock: durations, events that were missed, and contenders that gave up."""
 
 from array import array
 from bisect import bisect_right
@@ -26,23 +12,23 @@ import msgspec
 from zktop.model.facts import Stat, session_text
 from zktop.model.locks.lock import Member
 
-KEPT: Final = 512
-ENOUGH: Final = 20  # samples; fewer make no quantile
+MAX_SAMPLES: Final = 512
+MIN_SAMPLES: Final = 20  # for a quantile
 BUCKETS_MS: Final = (10, 40, 160, 640, 2_560, 10_240, 40_960)  # upper ends; then "more"
-LONGEST_MS: Final = 0xFFFF_FFFF  # fifty days, in four bytes
+MAX_DURATION_MS: Final = 0xFFFF_FFFF  # fifty days, in four bytes
 
 
 class Durations(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """The newest samples in milliseconds, and how many there were in all."""
+    """The newest durations in milliseconds, and how many there were in all."""
 
     samples: Sequence[int] = ()
     count: int = 0
-    at_least: int = 0  # how many more ended whose beginning nobody saw
+    at_least: int = 0  # number of others, whose begin was not observed
 
     @property
     def newest(self) -> int | None:
         """The last sample."""
-        return self.samples[(self.count - 1) % KEPT] if self.count else None
+        return self.samples[(self.count - 1) % MAX_SAMPLES] if self.count else None
 
     @property
     def h50(self) -> int | None:
@@ -56,15 +42,15 @@ class Durations(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def buckets(self) -> tuple[int, ...]:
-        """How many samples are below 10 ms, 40 ms, ... 41 s, and above that."""
+        """The number of samples up to each of BUCKETS_MS, and above the last one."""
         ends = [bisect_right(self._sorted, end - 1) for end in BUCKETS_MS]
         starts = [0, *ends]
         return tuple(b - a for a, b in zip(starts, [*ends, len(self.samples)], strict=True))
 
     def quantile(self, share: float) -> int | None:
-        """Give the smallest sample that at least this share of them does not exceed."""
+        """The smallest sample that at least this share of all does not exceed."""
         known = len(self.samples)
-        if known < ENOUGH:
+        if known < MIN_SAMPLES:
             return None
         return self._sorted[max(0, ceil(share * known) - 1)]
 
@@ -77,7 +63,7 @@ NO_DURATIONS: Final = Durations()
 
 
 class DurationSamples:
-    """A growing collection of durations; it changes, its `durations` do not."""
+    """Collects durations; `durations` is a frozen copy."""
 
     __slots__ = ("_at_least", "_count", "_samples")
 
@@ -86,20 +72,20 @@ class DurationSamples:
         self._count = self._at_least = 0
 
     def add(self, duration_ms: int, *, is_exact: bool) -> None:
-        """Take note of one duration; of one that is only a lower bound, that it was."""
+        """Add a duration; of one that is only a lower bound, only count it."""
         if not is_exact:
             self._at_least += 1
             return
-        sample = min(max(0, duration_ms), LONGEST_MS)
-        if len(self._samples) < KEPT:
+        sample = min(max(0, duration_ms), MAX_DURATION_MS)
+        if len(self._samples) < MAX_SAMPLES:
             self._samples.append(sample)
         else:
-            self._samples[self._count % KEPT] = sample
+            self._samples[self._count % MAX_SAMPLES] = sample
         self._count += 1
 
     @property
     def durations(self) -> Durations:
-        """What was collected up to now."""
+        """The durations collected so far."""
         if not self._count and not self._at_least:
             return NO_DURATIONS
         return Durations(self._samples[:], self._count, self._at_least)
@@ -110,19 +96,24 @@ _PLAUSIBLE: Final = 1 << 31
 
 
 class RootCounters:
-    """A running balance: told by the root, seen by us, missed."""
+    """Counts creations and deletions that were missed, from the counters of a lock's root.
+
+    The root counts every creation and its children, so the number of both between two readings is
+    exact. The counters are read with a listing, while members may be known earlier; members that
+    are ahead of the counters stay in the balance until the counters catch up.
+    """
 
     __slots__ = ("_stat", "creates", "deletes", "missed_creates", "missed_deletes", "seen")
 
     def __init__(self, stat: Stat | None, ahead: int = 0) -> None:
-        """Begin with a reading, and how many creations after it were seen already."""
+        """Start with a reading and the number of creations seen after it."""
         self._stat = stat
-        self.creates = self.deletes = 0  # told by the root
+        self.creates = self.deletes = 0  # by the root's counters
         self.seen = [ahead, 0]
         self.missed_creates = self.missed_deletes = 0
 
     def after(self, stat: Stat | None, created: int, deleted: int) -> tuple[int, int]:
-        """Take note of a look; give how many more creations and deletions were missed."""
+        """Add a look; return how many more creations and deletions were missed."""
         self.seen[0] += created
         self.seen[1] += deleted
         if stat is not None and stat != self._stat:
@@ -135,7 +126,7 @@ class RootCounters:
 
     @property
     def coverage(self) -> float | None:
-        """Which part of all creations was seen; None while the root told of none."""
+        """The share of all creations that was seen; None while the counters show none."""
         known = self.creates
         return None if known <= 0 else max(0.0, 1 - self.missed_creates / known)
 
@@ -145,7 +136,7 @@ class RootCounters:
         if before is None or following is None or earlier is None:
             return
         creates = (following - earlier) % _WRAP
-        if creates >= _PLAUSIBLE:  # the counter went down: an older reading, or another node
+        if creates >= _PLAUSIBLE:  # the counter decreased: an older reading, or another node
             self._stat = before
             return
         self.creates += creates
@@ -153,7 +144,7 @@ class RootCounters:
 
 
 def median(samples: Collection[int]) -> int:
-    """Give the middle one, or the rounded mean of the two in the middle.
+    """The median, rounded; `statistics.median` would import decimal fractions.
 
     >>> median([30, 10, 20]), median([10_000, 10_200])
     (20, 10100)
@@ -163,37 +154,37 @@ def median(samples: Collection[int]) -> int:
     return round((low + high) / 2)
 
 
-IDENTITIES: Final = 64  # of one lock; who tried longest ago is forgotten first
-WAITS: Final = 8
-ENOUGH_TO_LEARN: Final = 2
+MAX_IDENTITIES: Final = 64  # of one lock; the least recent is dropped first
+MAX_WAITS: Final = 8
+MIN_WAITS_TO_LEARN: Final = 2
 
 Identity = str
 
 
 def identity_of(member: Member) -> Identity:
-    """Name who contends: by label, else by session, so that a retry is known as one."""
+    """The label or else the session of a contender, so that its retries are recognised."""
     return member.label or session_text(member.owner)
 
 
 class Attempts(msgspec.Struct, frozen=True, gc=False):
-    """The tries of one identity at one lock."""
+    """The attempts of one contender at one lock."""
 
-    given_up: int = 0  # in a row, since it last got the lock
+    given_up: int = 0  # in a row, since it last held the lock
     overtaken: int = 0  # later arrivals that were served meanwhile
-    first_czxid: int = 0  # when that row of tries began
+    first_czxid: int = 0  # the first attempt in that row
     waits_ms: tuple[int, ...] = ()  # the newest waits that ended without the lock
-    tries: int = 0  # how often it queued, as far as was seen
+    tries: int = 0  # number of attempts that were observed
 
     @property
     def learned_timeout_ms(self) -> int | None:
-        """After how long it usually gives up; None before it did so twice."""
-        if len(self.waits_ms) < ENOUGH_TO_LEARN:
+        """The wait after which it usually gives up; None before it did so twice."""
+        if len(self.waits_ms) < MIN_WAITS_TO_LEARN:
             return None
         return median(self.waits_ms)
 
 
 class AttemptLog:
-    """The attempts of everybody at one lock; it changes, the `Attempts` in it do not."""
+    """The attempts of all contenders at one lock."""
 
     __slots__ = ("_known",)
 
@@ -202,44 +193,44 @@ class AttemptLog:
 
     @property
     def known(self) -> dict[Identity, Attempts]:
-        """A copy of who gave up at least once and is remembered."""
-        return {who: one for who, one in self._known.items() if one.waits_ms}
+        """The contenders that gave up at least once."""
+        return {identity: one for identity, one in self._known.items() if one.waits_ms}
 
     def queued(self, member: Member) -> None:
-        """Somebody came."""
-        who = identity_of(member)
-        one = self._known.get(who)
+        """A contender joined the queue."""
+        identity = identity_of(member)
+        one = self._known.get(identity)
         if one is not None:
-            self._keep(who, msgspec.structs.replace(one, tries=one.tries + 1))
+            self._keep(identity, msgspec.structs.replace(one, tries=one.tries + 1))
 
     def gave_up(self, member: Member, waited_ms: int) -> None:
-        """Somebody left the queue without the lock."""
-        who = identity_of(member)
-        one = self._known.get(who) or Attempts(tries=1)
+        """A contender left the queue without the lock."""
+        identity = identity_of(member)
+        one = self._known.get(identity) or Attempts(tries=1)
         self._keep(
-            who,
+            identity,
             Attempts(
                 one.given_up + 1,
                 one.overtaken,
                 one.first_czxid or member.czxid,
-                (*one.waits_ms, waited_ms)[-WAITS:],
+                (*one.waits_ms, waited_ms)[-MAX_WAITS:],
                 one.tries,
             ),
         )
 
     def acquired(self, member: Member) -> None:
-        """Somebody got the lock; whoever tried before that arrival was overtaken."""
+        """A contender got the lock; those that had queued before it were overtaken."""
         winner = identity_of(member)
-        for who, one in self._known.items():
-            if who == winner:
+        for identity, one in self._known.items():
+            if identity == winner:
                 won = msgspec.structs.replace(one, given_up=0, overtaken=0, first_czxid=0)
-                self._known[who] = won
+                self._known[identity] = won
             elif 0 < one.first_czxid < member.czxid:
                 more = msgspec.structs.replace(one, overtaken=one.overtaken + 1)
-                self._known[who] = more
+                self._known[identity] = more
 
-    def _keep(self, who: Identity, one: Attempts) -> None:
-        self._known.pop(who, None)
-        self._known[who] = one
-        if len(self._known) > IDENTITIES:
+    def _keep(self, identity: Identity, one: Attempts) -> None:
+        self._known.pop(identity, None)
+        self._known[identity] = one
+        if len(self._known) > MAX_IDENTITIES:
             del self._known[next(iter(self._known))]
