@@ -19,7 +19,7 @@ from typing import Final, Literal
 import msgspec
 
 from zktop.model.facts import Session, session_text
-from zktop.model.history.change import LockChange, everybody
+from zktop.model.history.change import LockChange, all_members
 from zktop.model.locks.lock import Member
 from zktop.model.text import Text, clean
 from zktop.model.world.ensemble import Ensemble
@@ -84,7 +84,7 @@ class SharedNames:
     def note(self, changes: Iterable[LockChange]) -> None:
         """Take note of changed locks, to be counted in this order."""
         for change in changes:
-            before, after = everybody(change.before), everybody(change.after)
+            before, after = all_members(change.before), all_members(change.after)
             if change.before is None or change.after is None:
                 self._ahead += ((before, 0, False), (after, 0, True))
                 continue

@@ -5,7 +5,7 @@ import tracemalloc
 from model.builders import NOW
 from model.plain_locks import Root
 
-from zktop.model.history.all_locks import GRAVES, LockHistories
+from zktop.model.history.all_locks import MAX_VANISHED_ROOTS, LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.history.events import Since
 from zktop.model.history.lock_log import MAX_DEPARTURES
@@ -60,7 +60,7 @@ def test_locks_of_one_job_each_are_forgotten() -> None:
     """Roots that come and go under ever new names leave no more than a bounded trace."""
     chronicle = LockHistories()
     chronicle.after([], NO_ENSEMBLE, NOW)
-    for number in range(GRAVES + 50):
+    for number in range(MAX_VANISHED_ROOTS + 50):
         root = Root(f"/jobs/{number}", czxid=10 + number)
         root.create("alice")
         lock = root.look()
@@ -68,7 +68,7 @@ def test_locks_of_one_job_each_are_forgotten() -> None:
         chronicle.note(root.path, lock, None, NO_ENSEMBLE, NOW)
 
     kept = (chronicle._first, chronicle._diaries, chronicle._graves)
-    assert [len(part) for part in kept] == [0, 0, GRAVES]
+    assert [len(part) for part in kept] == [0, 0, MAX_VANISHED_ROOTS]
 
 
 def test_a_history_does_not_change_any_more() -> None:

@@ -7,7 +7,7 @@ from zktop.model.facts import Connection, Text
 from zktop.model.history.sessions import (
     FRESH_MS,
     HOUR_MS,
-    SPARE,
+    SPARE_RECORDS,
     SessionActivity,
     SessionHistories,
 )
@@ -148,7 +148,7 @@ def test_sessions_of_the_past_are_forgotten() -> None:
         for start in (0, 1_500, 3_000, 4_500)
     ]
 
-    assert len(seen(*tables)) <= 2 * 1_500 + SPARE
+    assert len(seen(*tables)) <= 2 * 1_500 + SPARE_RECORDS
 
 
 def test_the_same_table_counts_once() -> None:

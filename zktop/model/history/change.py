@@ -1,7 +1,4 @@
-"""The difference between two looks at one lock.
-
-What one look at a lock, or the difference of two, amounts to in numbers.
-"""
+"""The difference between two looks at one lock, and counts of it for statistics."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, takewhile
@@ -19,29 +16,26 @@ JointDeletions = dict[Session, int]  # session -> locks that lost its nodes in o
 
 
 class LockChange(msgspec.Struct, frozen=True, eq=False):
-    """Who came, who went, who got the lock and who lost it without leaving.
-
-    Whoever already knows the difference makes one directly and spares `between` its walk.
-    """
+    """The members that came, went, got the lock, or lost it without leaving."""
 
     path: Text
     before: Lock | None
     after: Lock | None
     created: tuple[Member, ...] = ()
     deleted: tuple[Member, ...] = ()
-    granted: tuple[Member, ...] = ()  # hold now and did not, the created ones included
-    lost: tuple[Member, ...] = ()  # held and do not hold now, the deleted ones included
-    read: tuple[Member, ...] = ()  # were known by name alone, and are known with their owners now
-    apart: tuple[Split, ...] | None = None  # where everybody before and everybody after differ
+    granted: tuple[Member, ...] = ()  # hold now and did not before, including created ones
+    lost: tuple[Member, ...] = ()  # held before and do not hold now, including deleted ones
+    read: tuple[Member, ...] = ()  # known by name alone before, with their owners now
+    apart: tuple[Split, ...] | None = None  # where the lists of all members differ
 
     @classmethod
     def between(cls, path: str, before: Lock | None, after: Lock | None) -> "LockChange":
-        """Compare two locks of one path, or of which one is not there."""
+        """Compare two versions of a lock; None stands for no lock."""
         if before is None and after is not None:
-            came = sorted(everybody(after), key=_arrival)
+            came = sorted(all_members(after), key=_arrival)
             return cls(Text(path), None, after, created=tuple(came), granted=tuple(after.holders))
-        came, went, read, apart = _apart(everybody(before), everybody(after))
-        granted, lost, *_ = _apart(_holders(before), _holders(after))
+        came, went, read, apart = _diff(all_members(before), all_members(after))
+        granted, lost, *_ = _diff(_holders(before), _holders(after))
         return cls(
             Text(path),
             before,
@@ -68,19 +62,19 @@ class LockChange(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def demoted(self) -> tuple[Member, ...]:
-        """Give those who held, are still there, and do not hold now."""
+        """Members that held before, are still there, and do not hold now."""
         gone = {member.node for member in self.deleted}
         return tuple(member for member in self.lost if member.node not in gone)
 
     @property
     def is_rebuilt(self) -> bool:
-        """Tell whether the root is another znode than before."""
+        """Whether the root was replaced by another znode."""
         before, after = self.before and self.before.stat, self.after and self.after.stat
         return bool(before and after and before.czxid != after.czxid)
 
 
 class ChangeContext(msgspec.Struct, frozen=True, gc=False):
-    """What surrounds a change: the time, the tables, and since when we had looked away."""
+    """The time of a change, the server tables, and since when the connection had been lost."""
 
     now_ms: Millis
     ensemble: Ensemble
@@ -88,19 +82,19 @@ class ChangeContext(msgspec.Struct, frozen=True, gc=False):
     blind_since: Millis | None = None
 
 
-# Who came, who went, of whom more is known, and where the two differ.
-_Apart = tuple[list[Member], list[Member], list[Member], tuple[Split, ...]]
+# Members that came, that went, that are known better now; and where the lists differ.
+_Diff = tuple[list[Member], list[Member], list[Member], tuple[Split, ...]]
 
 
-def everybody(lock: Lock | None) -> Sequence[Member]:
-    """Give all members of a lock, line by line."""
+def all_members(lock: Lock | None) -> Sequence[Member]:
+    """All members of a lock, queue by queue."""
     if lock is not None and len(lock.queues) == 1:
         return lock.queues[0].members
-    return _joined([line.members for line in lock.queues]) if lock else ()
+    return _joined([queue.members for queue in lock.queues]) if lock else ()
 
 
 def joint_deletions(changes: Iterable[LockChange]) -> JointDeletions:
-    """Count the locks that lost nodes of one session in one and the same transaction."""
+    """For each session, the number of locks that lost nodes of it in one transaction."""
     locks: dict[tuple[Session, int], int] = {}
     for change in filter(attrgetter("deleted"), changes):
         zxid = deletion_zxid(change)
@@ -113,29 +107,29 @@ def joint_deletions(changes: Iterable[LockChange]) -> JointDeletions:
 
 
 def deletion_zxid(change: LockChange) -> int | None:
-    """Give the transaction of a deletion, where it was the last thing that befell the children."""
+    """The transaction of a deletion, if it was the last change of the children."""
     before, after = change.before, change.after
     changed = after.stat.pzxid if after and after.stat else None
     if changed is None or not change.deleted:
         return None
     earlier = before.stat.pzxid if before and before.stat else None
     is_last = all(member.czxid < changed for member in change.created)
-    is_direct = all("/" not in member.node for member in change.deleted)
-    return changed if (earlier is None or earlier < changed) and is_last and is_direct else None
+    are_direct = all("/" not in member.node for member in change.deleted)
+    return changed if (earlier is None or earlier < changed) and is_last and are_direct else None
 
 
 def _holders(lock: Lock | None) -> Sequence[Member]:
-    return _joined([line.holders for line in lock.queues]) if lock else ()
+    return _joined([queue.holders for queue in lock.queues]) if lock else ()
 
 
 def _joined(parts: list[Sequence[Member]]) -> Sequence[Member]:
     return parts[0] if len(parts) == 1 else tuple(chain.from_iterable(parts))
 
 
-def _apart(before: Sequence[Member], after: Sequence[Member]) -> _Apart:
-    """Give those who came, those who went, and those of whom more is known.
+def _diff(before: Sequence[Member], after: Sequence[Member]) -> _Diff:
+    """Compare two lists of members that mostly keep their order.
 
-    What is out of step in a queue that mostly keeps its order is compared by name in the end.
+    What differs by position is compared by name in the end, to find members that only moved.
     """
     if before == after:
         return [], [], [], ()
@@ -162,12 +156,12 @@ def _in_order(members: dict[Text, Member]) -> list[Member]:
 
 
 def _is_same(one: Member, other: Member) -> bool:
-    """Tell whether two members of one name are one znode; an unread one may be any."""
+    """Whether two members of one name may be one znode."""
     return one.czxid == other.czxid or not (one.czxid and other.czxid)
 
 
 def _without(members: list[Member], names: tuple[Text, ...]) -> tuple[Member, ...]:
-    """Leave out those that were there all the time and only changed their meaning."""
+    """Leave out members that existed before and only changed their role."""
     if not names:
         return tuple(members)
     known = frozenset(names)
@@ -179,9 +173,9 @@ def _arrival(member: Member) -> tuple[int, int, Text]:
 
 
 def is_unclear(change: LockChange, member: Member, deleted: set[Text]) -> bool:
-    """Tell whether a waiter that left may have held the lock between the two looks."""
-    line = _line_of(change.before, member)
-    before = line.blocked_by(member) if line else ()
+    """Whether a waiter that left may have held the lock between the two looks."""
+    queue = _line_of(change.before, member)
+    before = queue.blocked_by(member) if queue else ()
     return bool(before) and all(one.node in deleted for one in before)
 
 
@@ -189,43 +183,43 @@ def _line_of(lock: Lock | None, member: Member) -> LockQueue | None:
     lines = lock.queues if lock else ()
     if len(lines) == 1:
         return lines[0]
-    return next((line for line in lines if any(one is member for one in line.members)), None)
+    return next((queue for queue in lines if any(one is member for one in queue.members)), None)
 
 
-def waiting(lock: Lock | None) -> int:
-    """Count who does not hold."""
-    return sum(len(line.waiters) for line in lock.queues) if lock else 0
+def count_waiting(lock: Lock | None) -> int:
+    """The number of waiters."""
+    return sum(len(queue.waiters) for queue in lock.queues) if lock else 0
 
 
-def blocked(lock: Lock | None) -> int:
-    """Count who is stopped by the lock: candidates of an election go on with other things."""
-    return 0 if lock is None or lock.kind == "election" else waiting(lock)
+def count_blocked(lock: Lock | None) -> int:
+    """The number of waiters that the lock stops; candidates of an election go on working."""
+    return 0 if lock is None or lock.kind == "election" else count_waiting(lock)
 
 
 def is_held(lock: Lock | None) -> bool:
-    """Tell whether anybody holds."""
-    return lock is not None and any(line.holders for line in lock.queues)
+    """Whether the lock has a holder."""
+    return lock is not None and any(queue.holders for queue in lock.queues)
 
 
-def ahead(lock: Lock) -> int:
-    """Count the members that are newer than the reading of the root's counters."""
+def newer_than_counters(lock: Lock) -> int:
+    """The number of members that are newer than the reading of the root's counters."""
     read_at = lock.stat.pzxid if lock.stat else None
     if read_at is None:
         return 0
     newer = (
-        takewhile(lambda member: member.czxid > read_at, reversed(line.members))
-        for line in lock.queues
+        takewhile(lambda member: member.czxid > read_at, reversed(queue.members))
+        for queue in lock.queues
     )
-    return sum(is_direct(member) for members in newer for member in members)
+    return sum(is_direct_child(member) for members in newer for member in members)
 
 
-def is_direct(member: Member) -> bool:
-    """Tell whether the root's counters count this member."""
+def is_direct_child(member: Member) -> bool:
+    """Whether the root's counters count this member."""
     return member.node != "." and "/" not in member.node
 
 
-def foreign(change: LockChange) -> tuple[int, int]:
-    """Count the other children that came and went: the root's counters know them too."""
+def count_foreign(change: LockChange) -> tuple[int, int]:
+    """The number of other children that came and went: the root's counters count them too."""
     before = change.before.foreign if change.before else ()
     after = change.after.foreign if change.after else ()
     if before == after:
@@ -236,5 +230,5 @@ def foreign(change: LockChange) -> tuple[int, int]:
 
 
 def _nodes(lock: Lock | None) -> set[Text]:
-    """Name the members: a child that is called foreign now may have been one, and vice versa."""
-    return {member.node for line in lock.queues for member in line.members} if lock else set()
+    """The names of all members: a child that is foreign now may have been one, and vice versa."""
+    return {member.node for queue in lock.queues for member in queue.members} if lock else set()

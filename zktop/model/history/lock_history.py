@@ -1,8 +1,6 @@
-"""The history of one lock, as it is handed out: frozen, and complete in itself.
+"""The history of one lock as a frozen value, with its last minute second by second.
 
-What one look alone says of a lock: since when its holders hold it, at the least.
-
-The last sixty seconds of one lock, a column a second.
+`FirstLook` is what one look alone proves: how long the present holders have held at least.
 """
 
 from array import array
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from zktop.model.facts import Millis, Stat
-from zktop.model.history.change import everybody
+from zktop.model.history.change import all_members
 from zktop.model.history.events import UNKNOWN_SINCE, Departure, Since
 from zktop.model.history.statistics import NO_DURATIONS, Durations
 from zktop.model.locks.lock import Lock, Member
@@ -22,25 +20,25 @@ from zktop.model.world.persistent_map import PersistentMap
 if TYPE_CHECKING:
     from zktop.model.history.statistics import Attempts, Identity
 
-SECONDS: Final = 60  # of which the longest queue of each is told
+WINDOW_S: Final = 60  # of the history of queue lengths
 
 
 class Stay(msgspec.Struct, frozen=True, gc=False):
-    """One place whose beginning, or whose grant, was seen."""
+    """When a member joined the queue and was granted the lock, as far as that was observed."""
 
     queued: Since
     granted: Since | None = None
 
 
 class FirstLook(msgspec.Struct, frozen=True, gc=False):
-    """When a lock was first looked at, and since when whoever held it then has held it."""
+    """When a lock was examined first, and how long its holders had held it by then."""
 
     at: Millis
     held_since: Millis
 
 
 class RootHistory(msgspec.Struct, frozen=True, gc=False):
-    """What is known of the root's earlier lives."""
+    """Earlier nodes at the path of a lock's root."""
 
     generation: int = 0
     recreated_at: Millis | None = None
@@ -49,31 +47,31 @@ class RootHistory(msgspec.Struct, frozen=True, gc=False):
 
 
 class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
-    """What happened at one lock, up to one moment."""
+    """What happened at one lock up to a time."""
 
     at: Millis = 0
     first_look: FirstLook | None = None
-    changed_at: Millis | None = None  # when something last happened; None: not since we look
+    changed_at: Millis | None = None  # when something last happened since the first look
     stays: PersistentMap[Text, Stay] = PersistentMap()
     holds: Durations = NO_DURATIONS
     waits: Durations = NO_DURATIONS
     departures: tuple[Departure, ...] = ()  # the newest, oldest first
     attempts: "Mapping[Identity, Attempts]" = {}
-    queue: tuple[int | None, ...] = (None,) * SECONDS  # the longest queue of each second
+    queue: tuple[int | None, ...] = (None,) * WINDOW_S  # the longest queue of each second
     requests_per_s: float | None = None
     releases_per_s: float | None = None
-    busy: float | None = None  # which part of the last minute it was held
+    busy: float | None = None  # share of the last minute in which it was held
     blocked_ms: int = 0  # waiters x time, since the first look
     missed_creates: int = 0
     missed_deletes: int = 0
-    coverage: float | None = None  # which part of the creations was seen
-    generation: int = 0  # how often the root was found to be another node
+    coverage: float | None = None  # share of the creations that was observed
+    generation: int = 0  # how often the root was replaced by another node
     recreated_at: Millis | None = None
     reaped_at: Millis | None = None  # when the root vanished while it was empty
     fell_at: tuple[Millis, int] | None = None  # ... together with its members: when, how many
 
     def granted(self, node: Text) -> Since:
-        """Tell since when a holder holds."""
+        """Since when a holder has held the lock."""
         stay = self.stays.get(node)
         if stay is not None:
             return stay.granted or UNKNOWN_SINCE
@@ -81,7 +79,7 @@ class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         return Since(first.held_since, "at-least") if first else UNKNOWN_SINCE
 
     def queued(self, member: Member) -> Since:
-        """Tell since when somebody stands in the queue."""
+        """Since when a member has been in the queue."""
         stay = self.stays.get(member.node)
         if stay is not None and stay.queued.at is not None:
             return stay.queued
@@ -91,7 +89,7 @@ class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         return Since(min(created, self.first_look.at), "at-least")
 
     def since(self, member: Member, *, holds: bool) -> Since:
-        """Tell since when a contender is in its state."""
+        """Since when a contender has held or waited."""
         return self.granted(member.node) if holds else self.queued(member)
 
     @property
@@ -102,27 +100,27 @@ class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
     @property
     def queue_before(self) -> int | None:
-        """How many waited a minute ago; None while that is not known."""
+        """The number of waiters a minute ago; None if not known."""
         return self.queue[0]
 
 
 NO_HISTORY: Final = LockHistory()
 
 
-def first_look(lock: Lock | None, now_ms: Millis) -> FirstLook:
-    """Bound since when the present holders hold, from one look alone."""
+def first_look_at(lock: Lock | None, now_ms: Millis) -> FirstLook:
+    """Bound how long the holders have held, from one look alone."""
     if lock is None or lock.stat is None:
         return FirstLook(now_ms, now_ms)
-    members = everybody(lock)
-    return first_bounds(lock.stat, members, arrivals(members), now_ms)
+    members = all_members(lock)
+    return first_look_of(lock.stat, members, arrivals(members), now_ms)
 
 
 def arrivals(members: Sequence[Member]) -> list[int]:
-    """Give the transactions that created them; 0 for who is not read."""
+    """The transactions that created the members; 0 for those that were not read."""
     return [stat.czxid if (stat := one.znode.stat) else 0 for one in members]
 
 
-def first_bounds(
+def first_look_of(
     root: Stat,
     members: Sequence[Member],
     born: list[int],
@@ -134,27 +132,27 @@ def first_bounds(
     """
     latest = max(born) if born else 0
     newest = members[born.index(latest)].znode.stat if latest else None
-    is_proof = latest == root.pzxid and are_direct(members)
+    is_proof = latest == root.pzxid and are_direct_children(members)
     if newest is None or not is_proof or newest.ctime > now_ms:
         return FirstLook(now_ms, now_ms)
     return FirstLook(now_ms, newest.ctime)
 
 
-def are_direct(members: Sequence[Member]) -> bool:
-    """Tell whether the root's counters count all of these members, at the speed of C."""
+def are_direct_children(members: Sequence[Member]) -> bool:
+    """Whether the root's counters count all of these members: a fast check of all names."""
     nodes = [member.node for member in members]
     return "." not in nodes and "/" not in "".join(nodes)
 
 
 SECOND_MS: Final = 1000
-MINUTE_MS: Final = SECONDS * SECOND_MS
-ROWS: Final = 4
-MOST: Final = 0xFFFF  # what a cell can hold
-_QUEUE, _ARRIVALS, _RELEASES, _BUSY = (row * SECONDS for row in range(ROWS))
+MINUTE_MS: Final = WINDOW_S * SECOND_MS
+_ROWS: Final = 4
+MAX_CELL: Final = 0xFFFF  # the largest value of a cell
+_QUEUE, _ARRIVALS, _RELEASES, _BUSY = (row * WINDOW_S for row in range(_ROWS))
 
 
 class MinuteStats(msgspec.Struct, frozen=True, gc=False):
-    """What the last minute looked like; None where the lock was not looked at yet."""
+    """The last minute of a lock; None for seconds before the first look."""
 
     queue: tuple[int | None, ...]  # the longest queue of each second, oldest first
     requests_per_s: float | None
@@ -163,46 +161,48 @@ class MinuteStats(msgspec.Struct, frozen=True, gc=False):
 
 
 class MinuteRing:
-    """A ring of columns that moves on with the time it is told."""
+    """A ring of sixty columns, one per second."""
 
     __slots__ = ("_at", "_cells", "_from", "_held", "_waiting")
 
     def __init__(self, since: Millis, *, waiting: int, held: bool) -> None:
-        """Begin at a moment when this many waited."""
-        self._cells = array("H", bytes(2 * ROWS * SECONDS))
+        """Start with this number of waiters."""
+        self._cells = array("H", bytes(2 * _ROWS * WINDOW_S))
         self._at = self._from = since
         self._held, self._waiting = held, waiting
         self._open(since // SECOND_MS)
 
     def advance(self, now_ms: Millis) -> None:
-        """Let the time pass in which nothing changed."""
+        """Move on to this time; nothing changed since the last one."""
         if now_ms <= self._at:
             return
         start = max(self._at, now_ms - MINUTE_MS)
         first, last = start // SECOND_MS, now_ms // SECOND_MS
         if self._held:
-            self._add(_BUSY, first % SECONDS, min(now_ms, (first + 1) * SECOND_MS) - start)
+            self._add(_BUSY, first % WINDOW_S, min(now_ms, (first + 1) * SECOND_MS) - start)
         for second in range(first + 1, last + 1):
             self._open(second)
             if self._held:
-                self._cells[_BUSY + second % SECONDS] = min(SECOND_MS, now_ms - second * SECOND_MS)
+                self._cells[_BUSY + second % WINDOW_S] = min(
+                    SECOND_MS, now_ms - second * SECOND_MS
+                )
         self._at = now_ms
 
     def change(self, *, waiting: int, held: bool, arrivals: int = 0, releases: int = 0) -> None:
-        """Take note of what is different from now on."""
-        column = self._at // SECOND_MS % SECONDS
+        """Set what is true from now on, and count arrivals and releases."""
+        column = self._at // SECOND_MS % WINDOW_S
         self._waiting, self._held = waiting, held
         longest = max(waiting, self._cells[_QUEUE + column])
-        self._cells[_QUEUE + column] = min(MOST, longest)
+        self._cells[_QUEUE + column] = min(MAX_CELL, longest)
         self._add(_ARRIVALS, column, arrivals)
         self._add(_RELEASES, column, releases)
 
-    def picture(self, now_ms: Millis) -> MinuteStats:
-        """Show the minute up to now; nothing here changes but the time."""
+    def stats(self, now_ms: Millis) -> MinuteStats:
+        """The minute up to this time."""
         self.advance(now_ms)
         last = self._at // SECOND_MS
-        first = max(self._from // SECOND_MS, last - SECONDS + 1)
-        unknown: tuple[None, ...] = (None,) * (SECONDS - (last - first + 1))
+        first = max(self._from // SECOND_MS, last - WINDOW_S + 1)
+        unknown: tuple[None, ...] = (None,) * (WINDOW_S - (last - first + 1))
         window = min(self._at - self._from, self._at - first * SECOND_MS)
         return MinuteStats(
             (*unknown, *self._row(_QUEUE, first, last)),
@@ -217,17 +217,17 @@ class MinuteRing:
         return per * sum(self._row(row, first, last)) / window if window >= SECOND_MS else None
 
     def _row(self, row: int, first: int, last: int) -> "array[int]":
-        """Give the cells of one row from one second to another, that included."""
-        begin, end = row + first % SECONDS, row + last % SECONDS + 1
+        """The cells of one row from one second to another, inclusive."""
+        begin, end = row + first % WINDOW_S, row + last % WINDOW_S + 1
         if begin < end:
             return self._cells[begin:end]
-        return self._cells[begin : row + SECONDS] + self._cells[row:end]
+        return self._cells[begin : row + WINDOW_S] + self._cells[row:end]
 
     def _add(self, row: int, column: int, amount: int) -> None:
-        self._cells[row + column] = min(MOST, self._cells[row + column] + amount)
+        self._cells[row + column] = min(MAX_CELL, self._cells[row + column] + amount)
 
     def _open(self, second: int) -> None:
-        column = second % SECONDS
+        column = second % WINDOW_S
         for row in (_ARRIVALS, _RELEASES, _BUSY):
             self._cells[row + column] = 0
-        self._cells[_QUEUE + column] = min(MOST, self._waiting)
+        self._cells[_QUEUE + column] = min(MAX_CELL, self._waiting)

@@ -12,14 +12,14 @@ from zktop.model.facts import Millis
 from zktop.model.history.change import (
     ChangeContext,
     LockChange,
-    ahead,
-    blocked,
+    count_blocked,
+    count_foreign,
+    count_waiting,
     deletion_zxid,
-    foreign,
-    is_direct,
+    is_direct_child,
     is_held,
     is_unclear,
-    waiting,
+    newer_than_counters,
 )
 from zktop.model.history.events import (
     Departure,
@@ -52,6 +52,7 @@ class LockLog:
 
     __slots__ = (
         "_at",
+        "_attempts",
         "_blocked_ms",
         "_counters",
         "_departures",
@@ -60,7 +61,6 @@ class LockLog:
         "_minute",
         "_newest",
         "_origin",
-        "_register",
         "_stays",
         "_waiting",
         "_waits",
@@ -72,36 +72,38 @@ class LockLog:
         """Start with the lock as it is now."""
         self._first, self._origin = first, origin
         self._at = now_ms
-        self._waiting = blocked(lock)
+        self._waiting = count_blocked(lock)
         self._blocked_ms = self._waiting * (now_ms - first.at)
         since = max(first.at, now_ms - MINUTE_MS)
-        self._minute = MinuteRing(since, waiting=waiting(lock), held=is_held(lock))
-        self._counters = RootCounters(lock.stat, ahead(lock)) if lock else RootCounters(None)
+        self._minute = MinuteRing(since, waiting=count_waiting(lock), held=is_held(lock))
+        self._counters = (
+            RootCounters(lock.stat, newer_than_counters(lock)) if lock else RootCounters(None)
+        )
         self._holds, self._waits = DurationSamples(), DurationSamples()
-        self._register = AttemptLog()
+        self._attempts = AttemptLog()
         self._departures: tuple[Departure, ...] = ()
         self._stays: PersistentMap[Text, Stay] = PersistentMap()
         self._newest: LockHistory | None = None
 
-    def fold(self, change: LockChange, look: ChangeContext) -> list[Event]:
+    def fold(self, change: LockChange, ctx: ChangeContext) -> list[Event]:
         """Add a change and return its events."""
-        if look.now_ms < self._at:
-            look = replace(look, now_ms=self._at)
-        self._pass_time(look.now_ms)
+        if ctx.now_ms < self._at:
+            ctx = replace(ctx, now_ms=self._at)
+        self._pass_time(ctx.now_ms)
         self._newest = None
         zxid = deletion_zxid(change) if len(change.deleted) == 1 else None
-        events = list(self._left(change, look, zxid)) if change.deleted else []
-        events += self._came(change, look) if change.created else ()
-        events += self._got(change, look, zxid) if change.granted else ()
-        events += self._lost(change, look) if change.lost else ()
-        missed = list(self._missed(change, look))
+        events = list(self._left(change, ctx, zxid)) if change.deleted else []
+        events += self._came(change, ctx) if change.created else ()
+        events += self._got(change, ctx, zxid) if change.granted else ()
+        events += self._lost(change, ctx) if change.lost else ()
+        missed = list(self._missed(change, ctx))
         self._minute.change(
-            waiting=waiting(change.after),
+            waiting=count_waiting(change.after),
             held=is_held(change.after),
             arrivals=len(change.created) + sum(event.creates or 0 for event in missed),
             releases=len(change.lost),
         )
-        self._waiting = blocked(change.after)
+        self._waiting = count_blocked(change.after)
         return events + missed
 
     def history(self, now_ms: Millis) -> LockHistory:
@@ -112,7 +114,7 @@ class LockLog:
         return self._newest
 
     def _summed_up(self, now_ms: Millis) -> LockHistory:
-        picture = self._minute.picture(now_ms)
+        minute = self._minute.stats(now_ms)
         counters, origin = self._counters, self._origin
         return LockHistory(
             at=now_ms,
@@ -122,15 +124,15 @@ class LockLog:
             holds=self._holds.durations,
             waits=self._waits.durations,
             departures=self._departures,
-            attempts=self._register.known,
+            attempts=self._attempts.known,
             blocked_ms=self._blocked_ms + self._waiting * (now_ms - self._at),
             missed_creates=counters.missed_creates,
             missed_deletes=counters.missed_deletes,
             coverage=counters.coverage,
-            queue=picture.queue,
-            requests_per_s=picture.requests_per_s,
-            releases_per_s=picture.releases_per_s,
-            busy=picture.busy,
+            queue=minute.queue,
+            requests_per_s=minute.requests_per_s,
+            releases_per_s=minute.releases_per_s,
+            busy=minute.busy,
             generation=origin.generation,
             recreated_at=origin.recreated_at,
             reaped_at=origin.reaped_at,
@@ -142,16 +144,16 @@ class LockLog:
         self._blocked_ms += self._waiting * (now_ms - self._at)
         self._at = now_ms
 
-    def _left(self, change: LockChange, look: ChangeContext, zxid: int | None) -> Iterator[Event]:
+    def _left(self, change: LockChange, ctx: ChangeContext, zxid: int | None) -> Iterator[Event]:
         held = {member.node for member in change.lost}
         deleted = {member.node for member in change.deleted}
         for member in change.deleted:
             unclear = member.node not in held and is_unclear(change, member, deleted)
-            departure, why = self._departure(member, look, held=member.node in held)
+            departure, why = self._departure(member, ctx, held=member.node in held)
             self._count(member, departure, is_clear=not unclear)
             self._departures = (*self._departures[1 - MAX_DEPARTURES :], departure)
             yield replace(
-                _event(departure.ending, change, look, member, zxid),
+                _event(departure.ending, change, ctx, member, zxid),
                 waited=departure.waited,
                 held=departure.held,
                 why=why or (UNCLEAR if unclear else None),
@@ -161,22 +163,22 @@ class LockLog:
         )
 
     def _departure(
-        self, member: Member, look: ChangeContext, *, held: bool
+        self, member: Member, ctx: ChangeContext, *, held: bool
     ) -> tuple[Departure, Text | None]:
-        together = look.joint_deletions.get(member.owner, 0)
-        verdict = judge_expiry(member, look.ensemble, look.now_ms, together)
+        together = ctx.joint_deletions.get(member.owner, 0)
+        verdict = judge_expiry(member, ctx.ensemble, ctx.now_ms, together)
         ending: Ending = "released" if held else "abandoned"
         if verdict.expired:
             ending = "expired"
         since = self._since(member, holds=held)
-        span = _span(since, look)
+        span = _span(since, ctx)
         departure = Departure(
             member.node,
             member.owner,
             member.label,
             member.mode,
             member.czxid,
-            look.now_ms,
+            ctx.now_ms,
             ending,
             span if held else None,
             None if held else span,
@@ -187,50 +189,50 @@ class LockLog:
         if gone.ending == "released" and gone.held:
             self._holds.add(gone.held.ms, is_exact=gone.held.measure == "exact")
         if gone.ending == "abandoned" and gone.waited and is_clear:
-            self._register.gave_up(member, gone.waited.ms)
+            self._attempts.gave_up(member, gone.waited.ms)
 
-    def _came(self, change: LockChange, look: ChangeContext) -> Iterator[Event]:
-        since = _now(look)
+    def _came(self, change: LockChange, ctx: ChangeContext) -> Iterator[Event]:
+        since = _now(ctx)
         for member in change.created:
-            self._register.queued(member)
-            yield _event("queued", change, look, member, member.czxid or None)
+            self._attempts.queued(member)
+            yield _event("queued", change, ctx, member, member.czxid or None)
         self._stays = self._stays.with_changes(
             {member.node: Stay(since) for member in change.created}
         )
 
-    def _got(self, change: LockChange, look: ChangeContext, zxid: int | None) -> Iterator[Event]:
+    def _got(self, change: LockChange, ctx: ChangeContext, zxid: int | None) -> Iterator[Event]:
         stays: dict[Text, Stay | None] = {}
         fresh = {member.node for member in change.created}
         for member in change.granted:
             since = self._since(member, holds=False)
-            waited = _span(since, look)
+            waited = _span(since, ctx)
             self._waits.add(waited.ms, is_exact=waited.measure == "exact")
-            self._register.acquired(member)
-            stays[member.node] = Stay(since, _now(look))
+            self._attempts.acquired(member)
+            stays[member.node] = Stay(since, _now(ctx))
             cause = (member.czxid or None) if member.node in fresh else zxid
-            yield replace(_event("acquired", change, look, member, cause), waited=waited)
+            yield replace(_event("acquired", change, ctx, member, cause), waited=waited)
         self._stays = self._stays.with_changes(stays)
 
-    def _lost(self, change: LockChange, look: ChangeContext) -> Iterator[Event]:
+    def _lost(self, change: LockChange, ctx: ChangeContext) -> Iterator[Event]:
         stays: dict[Text, Stay | None] = {}
         for member in change.demoted:
-            held = _span(self._since(member, holds=True), look)
-            stays[member.node] = Stay(_now(look))
-            yield replace(_event("reordered", change, look, member, None), held=held)
+            held = _span(self._since(member, holds=True), ctx)
+            stays[member.node] = Stay(_now(ctx))
+            yield replace(_event("reordered", change, ctx, member, None), held=held)
         self._stays = self._stays.with_changes(stays)
 
-    def _missed(self, change: LockChange, look: ChangeContext) -> Iterator[Event]:
+    def _missed(self, change: LockChange, ctx: ChangeContext) -> Iterator[Event]:
         if change.after is None:
             return
-        came, went = foreign(change)
+        came, went = count_foreign(change)
         creates, deletes = self._counters.after(
             change.after.stat,
-            came + sum(map(is_direct, change.created)),
-            went + sum(map(is_direct, change.deleted)),
+            came + sum(map(is_direct_child, change.created)),
+            went + sum(map(is_direct_child, change.deleted)),
         )
         if creates or deletes:
             yield Event(
-                at=look.now_ms,
+                at=ctx.now_ms,
                 event="missed",
                 lock=change.path,
                 creates=creates,
@@ -243,10 +245,10 @@ class LockLog:
 
 
 def _event(
-    kind: EventKind, change: LockChange, look: ChangeContext, member: Member, zxid: int | None
+    kind: EventKind, change: LockChange, ctx: ChangeContext, member: Member, zxid: int | None
 ) -> Event:
     return Event(
-        at=look.now_ms,
+        at=ctx.now_ms,
         event=kind,
         lock=change.path,
         zxid=zxid,
@@ -256,12 +258,12 @@ def _event(
     )
 
 
-def _now(look: ChangeContext) -> Since:
-    return Since(look.now_ms, "seen" if look.blind_since is None else "at-least")
+def _now(ctx: ChangeContext) -> Since:
+    return Since(ctx.now_ms, "seen" if ctx.blind_since is None else "at-least")
 
 
-def _span(since: Since, look: ChangeContext) -> Elapsed:
+def _span(since: Since, ctx: ChangeContext) -> Elapsed:
     """The length of what ends now; after a lost connection it may have ended any time before."""
-    end = look.now_ms if look.blind_since is None else look.blind_since
-    is_exact = since.how == "seen" and look.blind_since is None
+    end = ctx.now_ms if ctx.blind_since is None else ctx.blind_since
+    is_exact = since.how == "seen" and ctx.blind_since is None
     return Elapsed(max(0, end - (since.at or end)), "exact" if is_exact else "at-least")

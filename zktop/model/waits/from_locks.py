@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from zktop.model.actors import STRANDED, UNOWNED, Actors, session_of
 from zktop.model.facts import session_text
-from zktop.model.history.change import LockChange, everybody
+from zktop.model.history.change import LockChange, all_members
 from zktop.model.locks.lock import Lock, LockQueue, Member
 from zktop.model.locks.open_folder import folder_queues
 from zktop.model.locks.queue import RankedQueue
@@ -135,7 +135,7 @@ def _parts(
     was, now = change.before, change.after
     if was is None or now is None or _context(was) != _context(now):
         return (Split(0, len(before), 0, len(after)),)
-    if change.apart is not None and everybody(was) is before and everybody(now) is after:
+    if change.apart is not None and all_members(was) is before and all_members(now) is after:
         return change.apart
     return tuple(splits(before, after))
 

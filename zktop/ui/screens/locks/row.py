@@ -13,7 +13,7 @@ import msgspec
 
 from zktop.model.facts import Millis, session_text
 from zktop.model.history.events import UNKNOWN_SINCE, Since
-from zktop.model.history.lock_history import MINUTE_MS, SECOND_MS, SECONDS, LockHistory
+from zktop.model.history.lock_history import MINUTE_MS, SECOND_MS, WINDOW_S, LockHistory
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.report import OwnerName
 from zktop.model.text import Text
@@ -73,9 +73,9 @@ class LockRow(msgspec.Struct, frozen=True, eq=False, dict=True):
         past, waiting = self.history, self.waiting
         passed = max(0, now // SECOND_MS - self._known_at // SECOND_MS)
         if past.changed_at is None:
-            known = min(SECONDS, passed + 1) if past.first_look else 0
-            return (None,) * (SECONDS - known) + (waiting,) * known
-        return past.queue[passed:] + (waiting,) * min(SECONDS, passed)
+            known = min(WINDOW_S, passed + 1) if past.first_look else 0
+            return (None,) * (WINDOW_S - known) + (waiting,) * known
+        return past.queue[passed:] + (waiting,) * min(WINDOW_S, passed)
 
     def rate(self, now: Millis) -> float | None:
         """Return requests per second over the last minute; none came since the last change."""
