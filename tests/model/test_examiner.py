@@ -214,7 +214,7 @@ def test_a_long_queue_keeps_its_verdicts_while_it_shrinks() -> None:
         assert view is not None
         assert [one.owner for one in view.holders] == [owners[number + 1]]
         assert [root.blocked for root in Examiner().look(now, LATER).blockers] == [65 - number]
-        graph = examiner._deadlocks.graph.queues["/a"]
+        graph = examiner._waits.graph.queues["/a"]
         assert [request.node for request in graph.requests] == [
             member.node for member in view.lock.members
         ]

@@ -132,7 +132,7 @@ def test_a_grant_nobody_saw_is_not_denied() -> None:
         (
             (connections(ZK1, row("alice", quiet_ms=400)),),
             "released",
-            "its session was heard of 1.4 s before",
+            "its session was heard from 1.4 s before",
         ),
         (
             (connections(ZK1), expiry(ZK1, {"alice": 500})),
@@ -154,7 +154,7 @@ def test_a_grant_nobody_saw_is_not_denied() -> None:
     ids=[
         "no tables at all",
         "hidden tables",
-        "heard of just now",
+        "heard from just now",
         "no connection, still listed",
         "not listed any more",
         "silent too long",
@@ -209,7 +209,7 @@ def test_two_releases_in_one_look_are_releases() -> None:
 
 
 def test_a_closed_session_is_no_expiry() -> None:
-    """A client that was heard of a second ago and took everything along closed its session."""
+    """A client that was heard from a second ago and took everything along closed its session."""
     one, two = Root("/a"), Root("/b")
     in_one, in_two = one.create("alice"), two.create("alice")
     chronicle, ensemble = LockHistories(), Ensemble.of(world(connections(ZK1, row("alice"))), NOW)
@@ -223,7 +223,7 @@ def test_a_closed_session_is_no_expiry() -> None:
     events = chronicle.after(changes, ensemble, NOW + 1_000)
 
     assert words(events) == [("released", "alice")] * 2
-    assert events[0].why == "its session was heard of 1.0 s before, and was closed"
+    assert events[0].why == "its session was heard from 1.0 s before, and was closed"
 
 
 def test_what_nobody_saw_is_counted() -> None:
@@ -255,7 +255,7 @@ def test_other_children_are_not_missed() -> None:
 
 
 def test_counters_may_lag() -> None:
-    """Members are heard of one by one, the root's counters come with the next listing."""
+    """Members are heard from one by one, the root's counters come with the next listing."""
     root = Root()
     root.create("alice")
     first = root.look()

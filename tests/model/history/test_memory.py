@@ -67,7 +67,7 @@ def test_locks_of_one_job_each_are_forgotten() -> None:
         chronicle.note(root.path, None, lock, NO_ENSEMBLE, NOW)
         chronicle.note(root.path, lock, None, NO_ENSEMBLE, NOW)
 
-    kept = (chronicle._first, chronicle._diaries, chronicle._graves)
+    kept = (chronicle._first, chronicle._logs, chronicle._vanished_roots)
     assert [len(part) for part in kept] == [0, 0, MAX_VANISHED_ROOTS]
 
 

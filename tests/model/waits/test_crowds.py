@@ -87,5 +87,5 @@ def _fresh(world: World) -> Examiner:
 
 
 def _requests(examiner: Examiner) -> dict[str, tuple[WaitRequest, ...]]:
-    queues = examiner._deadlocks.graph.queues
+    queues = examiner._waits.graph.queues
     return {name: tuple(queue.requests) for name, queue in queues.items()}

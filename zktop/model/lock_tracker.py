@@ -1,0 +1,116 @@
+"""The locks of a world, and how they differ from those of the world before.
+
+Only paths whose facts changed are read again, and locks that the clock or new watch tables can
+change: timed leases, and layouts that are recognised by who watches what.
+"""
+
+from collections.abc import Iterable
+
+from zktop.model.facts import Millis
+from zktop.model.history.change import LockChange
+from zktop.model.layouts.site import LockSite
+from zktop.model.locks.candidates import may_be_lock, read_by
+from zktop.model.locks.lock import Lock, NotALock
+from zktop.model.locks.read_lock import lock_at
+from zktop.model.locks.simple_lock import simple_lock
+from zktop.model.locks.update import ChildrenDiff, difference
+from zktop.model.settings import Root, Settings
+from zktop.model.text import Text
+from zktop.model.world.family import NO_FAMILY
+from zktop.model.world.world import World
+
+
+class LockTracker:
+    """A fold over worlds: the locks of the newest one."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.locks: dict[Text, Lock] = {}
+        self.paths: tuple[Text, ...] = ()  # of all locks, sorted
+        self._settings = settings
+        self._world = World()
+        self._due: dict[Text, Millis] = {}  # locks that time alone will change
+        self._watched: set[Text] = set()  # locks that watch tables can change
+        self._rejected: set[Text] = set()  # paths that are no locks, as far as watch tables show
+
+    def changes(self, world: World, now: Millis) -> list[LockChange]:
+        """Move on to the next world; return the locks that differ."""
+        changed = world.changed_since(self._world)
+        diffs, paths = self._diffs(world, changed.paths)
+        paths.update(path for path, due in self._due.items() if due <= now)
+        if changed.servers:
+            paths |= self._watched | self._rejected
+        self._world = world
+        found = (self._change(path, world, now, diffs.get(path)) for path in sorted(paths))
+        changes = [change for change in found if change is not None]
+        for change in changes:
+            self._store(change)
+        if any((change.before is None) != (change.after is None) for change in changes):
+            self.paths = tuple(sorted(self.locks))
+        return changes
+
+    def _diffs(
+        self, world: World, changed: Iterable[Text]
+    ) -> tuple[dict[Text, ChildrenDiff], set[Text]]:
+        """How the children of changed znodes differ, and the paths whose locks depend on them."""
+        diffs: dict[Text, ChildrenDiff] = {}
+        paths: set[Text] = set()
+        known = self._world.families
+        for path in sorted(changed):
+            before, after = known.get(path, NO_FAMILY), world.families.get(path, NO_FAMILY)
+            diffs[path] = difference(before.members, after.members)
+            paths.update(read_by(path, diffs[path].names))
+        return diffs, paths
+
+    def _change(
+        self, path: Text, world: World, now: Millis, diff: ChildrenDiff | None
+    ) -> LockChange | None:
+        self._rejected.discard(path)
+        before = self.locks.get(path)
+        if before is None and self._settings.roots and self._settings.root_of(path) is None:
+            return None
+        if before is None and (simple := simple_lock(LockSite(path, world, self._settings))):
+            return LockChange.between(path, None, simple)
+        after: Lock | None = None
+        if may_be_lock(path, world, self._settings):
+            found = lock_at(path, world, self._settings, now, before, diff)
+            if isinstance(found, Lock):
+                after = found
+            else:
+                after = _unrecognised(found, self._settings.root_of(path), world)
+                if found.asks_watches:
+                    self._rejected.add(path)
+        return None if after is before else LockChange.between(path, before, after)
+
+    def _store(self, change: LockChange) -> None:
+        path, lock = change.path, change.after
+        self._due.pop(path, None)
+        self._watched.discard(path)
+        if lock is None:
+            del self.locks[path]
+            return
+        self.locks[path] = lock
+        if lock.until is not None:
+            self._due[path] = lock.until
+        if lock.asks_watches:
+            self._watched.add(path)
+
+
+def _unrecognised(found: NotALock, root: Root | None, world: World) -> Lock | None:
+    """A path that the user named is shown even if no lock was recognised there."""
+    if root is None or (("*" in root.path) and found.error is None):
+        return None
+    family = world.family(found.path)
+    if not family.listed and not family.denied:
+        return None
+    return Lock(
+        path=found.path,
+        layout=found.kind,
+        kind=root.kind or "other",
+        queues=(),
+        stat=family.stat,
+        seen_zxid=family.listed_at,
+        at=family.told_at,
+        foreign=found.foreign,
+        error=found.error,
+        family=family,
+    )
