@@ -1,11 +1,10 @@
 """Run one contender: `python -m zktop.demo [--json] [--until-stdin-closes] ORDER`.
 
-ORDER is JSON, or `-` for the first line of stdin, which is no command line that others can read.
+ORDER is JSON, or `-` to read it from the first line of stdin, because other users can read
+command lines. The process ends on signals, on the command `stop`, and with its parent.
 
-One contender as a process: what signals, a parent's words and a parent's death do to it.
-
-Signals are waited for by a thread instead of being handled, because a handler would run in the
-middle of whatever the main thread does, a lock of its own included.
+A thread waits for signals. A signal handler would run in the middle of whatever the main thread
+does, even while that holds a lock of its own.
 """
 
 import argparse
@@ -24,32 +23,34 @@ from zktop.demo_types import ContenderOrder, ContenderStep
 from zktop.errors import ExitCode, ZktopError
 
 STOPPING = frozenset({signal.SIGINT, signal.SIGTERM})
-HANG_UP_AFTER_S = 0.7  # a contender that does not hear: its session is closed under it
+HANG_UP_AFTER_S = 0.7  # then the session of a contender that does not react is closed
 EXIT_AFTER_S = 1.5  # and then the process ends, whatever it is doing
 PR_SET_PDEATHSIG = 1
 
 
 def run_contender(order: ContenderOrder, say: OnStep, commands: TextIO | None = None) -> int:
-    """Contend as ordered until done or told to stop; gives the exit code. For a main thread.
+    """Run a contender in the main thread until it is done or stopped; return its exit code.
 
-    `commands` are lines (`go`, `release`, `stop`, `cut SECONDS`); their end means stop.
+    `commands` are lines: `go`, `release`, `stop`, `cut SECONDS`. Their end means `stop`.
     """
     contender = DemoContender(order, say)
     with _stopped_by_signals(contender):
         if commands is not None:
-            threading.Thread(target=_obey, args=(contender, commands), daemon=True).start()
+            threading.Thread(
+                target=_read_commands, args=(contender, commands), daemon=True
+            ).start()
         return contender.run()
 
 
 def die_with_parent(parent: int) -> None:
-    """Have the kernel kill this process when its parent is gone, where it can.
+    """Make the kernel kill this process when its parent ends (Linux only).
 
-    SIGKILL, because a process that stands still would never see anything milder. Elsewhere the
-    end of `commands` does it, and a stopped process gets the SIGHUP of an orphaned process group.
+    By SIGKILL, because a stopped process reacts to nothing else. On other systems the end of
+    `commands` stops it, and a stopped process gets the SIGHUP of an orphaned process group.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before we asked
+    if os.getppid() != parent:  # the parent has ended before this call
         os._exit(ExitCode.INTERRUPTED)
 
 
@@ -57,7 +58,7 @@ def die_with_parent(parent: int) -> None:
 def _stopped_by_signals(contender: DemoContender) -> Iterator[None]:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
     over = threading.Event()
-    listener = threading.Thread(target=_listen, args=(contender, over), daemon=True)
+    listener = threading.Thread(target=_wait_for_signals, args=(contender, over), daemon=True)
     listener.start()
     try:
         yield
@@ -69,14 +70,14 @@ def _stopped_by_signals(contender: DemoContender) -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _listen(contender: DemoContender, over: threading.Event) -> None:
+def _wait_for_signals(contender: DemoContender, over: threading.Event) -> None:
     while not over.is_set():
         signal.sigwait(STOPPING)
         if not over.is_set():
             _stop(contender)
 
 
-def _obey(contender: DemoContender, commands: TextIO) -> None:
+def _read_commands(contender: DemoContender, commands: TextIO) -> None:
     for line in commands:
         word, _, argument = line.strip().partition(" ")
         match word:
@@ -92,7 +93,7 @@ def _obey(contender: DemoContender, commands: TextIO) -> None:
 
 
 def _stop(contender: DemoContender) -> None:
-    """Ask nicely, then hang up, then leave: a server that does not answer cannot hold us."""
+    """Stop the contender; later close its session, then exit: the server may not respond."""
     contender.stop()
     for seconds, act in (
         (HANG_UP_AFTER_S, contender.hang_up),
@@ -104,26 +105,26 @@ def _stop(contender: DemoContender) -> None:
 
 
 def main(order: str, *, json: bool = False, until_stdin_closes: bool = False) -> int:
-    """Contend, and tell it on stdout."""
+    """Run a contender that reports its steps on stdout."""
     try:
         text = sys.stdin.readline() if order == "-" else order
         commands = sys.stdin if until_stdin_closes else None
-        return run_contender(read_order(text), _tell_json if json else _tell, commands)
+        return run_contender(read_order(text), _print_json if json else _print, commands)
     except ZktopError as problem:
         sys.stderr.write(f"{problem}\n")
         return int(problem.exit_code)
 
 
-def _tell(step: ContenderStep) -> None:
+def _print(step: ContenderStep) -> None:
     _write(step.line())
 
 
-def _tell_json(step: ContenderStep) -> None:
+def _print_json(step: ContenderStep) -> None:
     _write(step.json())
 
 
 def _write(line: str) -> None:
-    """Write for as long as anybody reads; a broken pipe is no reason to keep a lock."""
+    """Write a line; ignore a broken pipe, so that the locks are still released."""
     try:
         sys.stdout.write(line + "\n")
         sys.stdout.flush()

@@ -1,9 +1,7 @@
-"""The ZooKeeper client of a contender: kazoo's, which tells each step that matters to a lock.
+"""ZooKeeper client of a contender: kazoo's, which reports each step that matters to a lock.
 
-Recipes read like the articles that they come from because the telling happens down here, in the
-calls that every one of them makes; kazoo's own recipes are narrated by the same few lines.
-
-How a contender waits: until something rings, its time is over, or it is told to stop.
+The client reports, and not the recipes, so that a recipe reads like the article it comes from,
+and so that kazoo's own recipes are reported too.
 """
 
 import contextlib
@@ -24,59 +22,59 @@ from zktop.model.facts import session_id, session_text
 
 
 class StoppedError(Exception):
-    """The contender was told to stop: release what it holds and go."""
+    """The contender has to stop: release its locks and end."""
 
 
 class Timeout:
-    """How long somebody is ready to wait; None is for ever."""
+    """A time-out that starts with its creation; None never ends."""
 
     def __init__(self, seconds: float | None) -> None:
-        """Start counting now."""
         self._until = None if seconds is None else time.monotonic() + seconds
 
     @property
     def left(self) -> float | None:
-        """The seconds that are left, at least 0."""
+        """The remaining seconds, at least 0; None without a time-out."""
         return None if self._until is None else max(0.0, self._until - time.monotonic())
 
     @property
     def over(self) -> bool:
-        """Whether the time is up."""
         return self.left == 0.0
 
 
 class StoppableEvent:
-    """Rung by watches, by changes of the connection and by commands; one thread waits for it."""
+    """Set by watches, connection changes and commands; one thread waits for it.
+
+    After `stop`, every wait raises `StoppedError`.
+    """
 
     def __init__(self) -> None:
-        """Be silent."""
-        self._rung = threading.Event()
+        self._event = threading.Event()
         self._stopped = False
 
     def set(self, *_event: object) -> None:
-        """Wake whoever waits. Takes what kazoo passes to watches, and ignores it."""
-        self._rung.set()
+        """Wake the waiting thread; the argument lets kazoo call this as a watch."""
+        self._event.set()
 
     def clear(self) -> None:
-        """Forget earlier rings; do this before setting the watch that shall ring."""
-        self._rung.clear()
+        """Forget earlier events; call it before setting a watch."""
+        self._event.clear()
         self.check()
 
     def stop(self) -> None:
-        """Make this wait and every later one end at once."""
+        """End the current wait and every later one."""
         self._stopped = True
-        self._rung.set()
+        self._event.set()
 
     def check(self) -> None:
-        """Raise if the contender was told to stop."""
+        """Raise if `stop` was called."""
         if self._stopped:
             raise StoppedError
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait for a ring; False when there was none in time."""
-        rung = self._rung.wait(seconds)
+        """Wait until set; False after a time-out."""
+        is_set = self._event.wait(seconds)
         self.check()
-        return rung
+        return is_set
 
 
 UNREACHABLE_HOSTS = [("127.0.0.1", 1)]
@@ -90,18 +88,17 @@ EVENT_TEXTS = {
 Watch = Callable[[WatchedEvent], object]
 
 _quiet = logging.getLogger("zktop.demo.kazoo")
-_quiet.disabled = True  # it would write into a terminal that others draw on
+_quiet.disabled = True  # it would write into a terminal that the UI draws on
 
 
 class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
-    """A session of one contender; one thread uses it for locks."""
+    """The session of one contender; only one thread uses it for locks."""
 
     hosts: list[tuple[str, int]]
 
     def __init__(
         self, connection: ClientSettings, reporter: StepReporter, wakeup: StoppableEvent
     ) -> None:
-        """Prepare a connection; `open` makes it."""
         super().__init__(
             hosts=connection.hosts,
             timeout=connection.session_timeout_s,
@@ -119,74 +116,73 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         self.reporter = reporter
         self.wakeup = wakeup
         self.losses = 0  # how many sessions were lost
-        self.mine: set[str] = set()  # every path that a create was answered with
-        self._given = connection
-        self._ends = False
+        self.created: set[str] = set()  # paths that a create has returned
+        self._settings = connection
+        self._is_closing = False
         self.add_listener(self._changed)
 
     def open(self) -> None:
-        """Connect, or say in a sentence that it cannot be done."""
+        """Connect, or raise `NoConnectionError` with a sentence."""
         try:
-            self.start(self._given.connect_timeout_s)
+            self.start(self._settings.connect_timeout_s)
         except KazooTimeoutError:
-            raise NoConnectionError(
-                f"no connection to {self._given.hosts} within {self._given.connect_timeout_s:g} s"
-            ) from None
+            hosts, within_s = self._settings.hosts, self._settings.connect_timeout_s
+            raise NoConnectionError(f"no connection to {hosts} within {within_s:g} s") from None
 
     def end(self) -> None:
         """Close the session: its ephemeral nodes go at once."""
-        self._ends = True
+        self._is_closing = True
         self.stop()
         self.close()
 
     @property
     def session(self) -> int:
-        """The id of the session, signed as ZooKeeper's Stat has it; 0 while there is none."""
+        """The session id, signed as in ephemeralOwner; 0 without a session."""
         return self.client_id[0] if self.client_id else 0
 
     def cut(self, seconds: float) -> None:
-        """Cut the line to the server and stay away for a while, as a broken switch would."""
+        """Cut the connection and stay disconnected for a while, as a broken switch would."""
         reachable, self.hosts = list(self.hosts), UNREACHABLE_HOSTS
         self.drop()
         threading.Timer(seconds, setattr, (self, "hosts", reachable)).start()
 
     def drop(self) -> None:
-        """Cut the line to the server; kazoo connects again at once, with the same session."""
-        with contextlib.suppress(OSError, AttributeError):  # there may be no line just now
+        """Cut the connection; kazoo reconnects at once with the same session."""
+        with contextlib.suppress(OSError, AttributeError):  # it may be disconnected
             self._connection._socket.shutdown(socket.SHUT_RDWR)  # noqa: SLF001  no public way
 
     def create(self, path: str, *arguments: object, **options: object) -> str:
-        """Create a node, and tell it."""
+        """Create a node, and report it."""
         self.reporter.requests += 1
         made = str(super().create(path, *arguments, **options))
-        self.mine.add(made)
+        self.created.add(made)
         self.reporter.report("created", f"created {_name(made)}", lock=_parent(made), node=made)
         return made
 
     def get_children(self, path: str, watch: Watch | None = None) -> list[str]:
-        """List the children of a node, and tell it."""
+        """List the children of a node, and report it."""
         self.reporter.requests += 1
-        names: list[str] = super().get_children(path, watch and self._told(watch))
+        names: list[str] = super().get_children(path, watch and self._reported(watch))
         self.reporter.report("listed", f"listed {path}: {_few(sorted(names))}", lock=path)
         if watch:
-            self._tell_watch(path, f"watches the children of {path}")
+            self._report_watch(path, f"watches the children of {path}")
         return names
 
     def get(self, path: str, watch: Watch | None = None) -> tuple[bytes, ZnodeStat]:
-        """Read a node; tell it when a watch is set with it."""
+        """Read a node; report the watch if one is set."""
         self.reporter.requests += 1
-        found: tuple[bytes, ZnodeStat] = super().get(path, watch and self._told(watch))
+        found: tuple[bytes, ZnodeStat] = super().get(path, watch and self._reported(watch))
         if watch:
-            self._tell_watch(path, f"watches {_name(path)}")
+            self._report_watch(path, f"watches {_name(path)}")
         return found
 
     def exists(self, path: str, watch: Watch | None = None) -> ZnodeStat | None:
-        """Look whether a node is there; tell it when a watch is set with it."""
+        """Check whether a node exists; report the watch if one is set."""
         self.reporter.requests += 1
-        stat = super().exists(path, watch and self._told(watch))
+        stat = super().exists(path, watch and self._reported(watch))
         if watch:
             gone = "" if stat else ", which is not there"
-            self._tell_watch(path, f"watches {_name(path)}{gone}")
+            self._report_watch(path, f"watches {_name(path)}{gone}")
         return stat
 
     def delete(self, path: str, *arguments: object, **options: object) -> None:
@@ -194,11 +190,11 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         self.reporter.requests += 1
         super().delete(path, *arguments, **options)
 
-    def _tell_watch(self, path: str, says: str) -> None:
+    def _report_watch(self, path: str, says: str) -> None:
         self.reporter.report("watching", says, lock=_parent(path), node=path)
 
-    def _told(self, watch: Watch) -> Watch:
-        """Make the watch tell what it was notified of, unless only the connection changed."""
+    def _reported(self, watch: Watch) -> Watch:
+        """Wrap a watch so that it reports its notification; connection events are not reported."""
 
         def notified(event: WatchedEvent) -> None:
             if event.type in EVENT_TEXTS:
@@ -209,8 +205,8 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         return notified
 
     def _changed(self, state: str) -> None:
-        """Hear what became of the connection; called in kazoo's own thread."""
-        if self._ends:
+        """Report a change of the connection; called in kazoo's own thread."""
+        if self._is_closing:
             return
         if state == KazooState.CONNECTED:
             session = session_text(session_id(self.session))
@@ -226,7 +222,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
 def connect(
     connection: ClientSettings, reporter: StepReporter, wakeup: StoppableEvent
 ) -> LockClient:
-    """Give a connected client."""
+    """Open a client; close it again if that fails."""
     try:
         client = LockClient(connection, reporter, wakeup)
     except ValueError as problem:

@@ -1,13 +1,4 @@
-"""The body of one contender: connect, take the locks in order, work, release, come again.
-
-What a contender does while it holds its locks; the styles are those of real life.
-
-Proof that a critical section is exclusive: the server itself is asked.
-
-Whoever is in leaves an ephemeral node beside the lock, made after the lock was acquired and taken
-away before it is released. Both nodes go in one transaction when the session ends. So whoever
-finds another's node there proves that two live sessions were in at the same time.
-"""
+"""One contender: connect, acquire its locks in order, work, release them, and repeat."""
 
 import contextlib
 import ctypes
@@ -37,34 +28,32 @@ MICROSECONDS = 1_000_000
 
 
 class WorkFailedError(Exception):
-    """The work raised, as work does."""
+    """The work style `raise` has raised."""
 
 
 class LockedWork:
-    """The critical section of one contender."""
+    """What a contender does while it holds its locks, in one of the `WORK_STYLES`."""
 
     def __init__(self, order: ContenderOrder, client: LockClient, held: list[Recipe]) -> None:
-        """Be about to work, under the locks that are held."""
         self.order = order
         self.client = client
         self._held = held
         self._released = threading.Event()
 
     def run(self) -> None:
-        """Work as ordered, until done, released, stopped, or without a lock any more."""
+        """Work as ordered, until it is done, released or stopped, or a lock is lost."""
         WORK_STYLES[self.order.work](self)
 
     def end(self) -> None:
-        """Tell the worker to release; called from another thread."""
+        """End the work, so that the locks are released; called from another thread."""
         self._released.set()
         self.client.wakeup.set()
 
-    def tell(self, says: str) -> None:
-        """Tell what goes on."""
+    def report(self, says: str) -> None:
         self.client.reporter.report("working", says, lock=self._held[-1].path)
 
     def hold(self) -> None:
-        """Hold for as long as ordered; who lost the session has lost the locks, and stops."""
+        """Hold for the ordered time; a contender that has lost its session stops."""
         deadline = Timeout(self.order.hold_s)
         while not (deadline.over or self._released.is_set() or self.lost):
             wakeup: StoppableEvent = self.client.wakeup
@@ -72,28 +61,28 @@ class LockedWork:
             if not (self._released.is_set() or self.lost):
                 wakeup.wait(deadline.left)
         if self.lost:
-            self.tell("the session was lost during the work: the lock is no longer ours")
+            self.report("the session was lost during the work: the lock is no longer ours")
 
     @property
     def lost(self) -> bool:
-        """Whether one of the locks went away with its session."""
+        """True if a lock was lost with its session."""
         return any(recipe.lost for recipe in self._held)
 
 
 def _hold(work: LockedWork) -> None:
     until = "until told" if work.order.hold_s is None else f"for {work.order.hold_s:g} s"
-    work.tell(f"works {until}")
+    work.report(f"works {until}")
     work.hold()
 
 
 def _oversleep(work: LockedWork) -> None:
-    """Stand still as in a long pause of the runtime: not even heartbeats are sent meanwhile.
+    """Block the process like a long garbage collection: not even heartbeats are sent.
 
-    A C function that is called without letting go of the interpreter's lock stops every thread.
+    A C function that keeps the interpreter lock stops every thread.
     """
-    work.tell(f"stands still for {work.order.sleep_s:g} s, heartbeats and all")
+    work.report(f"stands still for {work.order.sleep_s:g} s, heartbeats and all")
     ctypes.PyDLL(None).usleep(int(work.order.sleep_s * MICROSECONDS))
-    work.tell("is awake again, and still believes that it holds the lock")
+    work.report("is awake again, and still believes that it holds the lock")
     work.hold()
 
 
@@ -104,13 +93,13 @@ def _raise(work: LockedWork) -> None:
 
 def _die(work: LockedWork) -> None:
     _hold(work)
-    work.tell("dies, without a word to the server")
+    work.report("dies, without a word to the server")
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _never(work: LockedWork) -> None:
     _hold(work)
-    work.tell("is done, and forgets to release")
+    work.report("is done, and forgets to release")
     while not work.lost:
         work.client.wakeup.clear()
         work.client.wakeup.wait()
@@ -126,40 +115,45 @@ WORK_STYLES: Mapping[WorkStyle, Callable[[LockedWork], None]] = {
 
 
 class ExclusionCheck:
-    """One contender's mark in the critical section, and its look around."""
+    """Proof by the server that a critical section is exclusive.
+
+    A contender creates an ephemeral node beside the lock after it has acquired the lock, and
+    deletes it before it releases the lock. When the session ends, both nodes go in one
+    transaction. A contender that finds the node of another one there has proved that two live
+    sessions were in the critical section at the same time.
+    """
 
     def __init__(self, client: LockClient, path: str, name: str, *, shares: bool) -> None:
-        """Be about to enter; readers share."""
         self._client = client
         self._path = path
         self._shares = shares
-        self._mark = f"{path}/{'r' if shares else 'w'}-{name}"
+        self._node = f"{path}/{'r' if shares else 'w'}-{name}"
 
     def enter(self) -> list[str]:
-        """Leave the mark, then look: gives the marks of those who must not be in."""
+        """Create the node; return the nodes of contenders that must not be there."""
         self._client.ensure_path_async(self._path).get()
-        self._client.create_async(self._mark, ephemeral=True).get()
+        self._client.create_async(self._node, ephemeral=True).get()
         names = self._client.get_children_async(self._path).get()
-        own = self._mark.rpartition("/")[2]
+        own = self._node.rpartition("/")[2]
         return sorted(
             name for name in names if name != own and not (self._shares and name[0] == "r")
         )
 
     def leave(self) -> None:
-        """Take the mark away; call it before the lock is released."""
+        """Delete the node; call it before the lock is released."""
         with contextlib.suppress(NoNodeError, SessionExpiredError):
-            self._client.retry(lambda: self._client.delete_async(self._mark).get())
+            self._client.retry(lambda: self._client.delete_async(self._node).get())
 
 
-RETRY_PAUSE_S = 0.1  # after a round in vain, lest a contender hammers a server that refuses
-EXIT_NOT_DONE = 1  # as `flock` and `timeout` say it: a lock was never had, or the work failed
+RETRY_PAUSE_S = 0.1  # after a failed round, to spare a server that refuses
+EXIT_NOT_DONE = 1  # as of `flock`: no round succeeded
 
 
 class DemoContender:
-    """One contender; `run` belongs to one thread, the other methods to any."""
+    """One contender: call `run` in one thread, the other methods in any."""
 
     def __init__(self, order: ContenderOrder, say: OnStep) -> None:
-        """Prepare; a wrong order is refused here, before anything is connected."""
+        """Refuse a wrong order before anything is connected."""
         self.order = order = checked(order)
         self.wakeup = StoppableEvent()
         self.reporter = StepReporter(order.name, say)
@@ -168,10 +162,10 @@ class DemoContender:
         self._waiting: Recipe | None = None
         self._work: LockedWork | None = None
         self._done = 0
-        self._breath_s = 0.0
+        self._retry_pause_s = 0.0
 
     def run(self) -> int:
-        """Do everything that was ordered; gives the exit code."""
+        """Carry out the order; return the exit code."""
         try:
             self._client = connect(self.order.connection, self.reporter, self.wakeup)
             self._rounds()
@@ -190,12 +184,12 @@ class DemoContender:
         self.wakeup.set()
 
     def release(self) -> None:
-        """End the work of this round, so that the locks are released; it may not have begun."""
+        """End the work of this round, so that the locks are released."""
         if self._work is not None:
             self._work.end()
 
     def cut(self, seconds: float) -> None:
-        """Cut the connection and stay away for a while."""
+        """Cut the connection for a while."""
         if self._client is not None:
             self._client.cut(seconds)
 
@@ -206,7 +200,7 @@ class DemoContender:
             self._waiting.cancel()
 
     def hang_up(self) -> None:
-        """Close the session under a contender that does not hear `stop`."""
+        """Close the session of a contender that does not react to `stop`."""
         if self._client is not None:
             self._client.end()
 
@@ -217,16 +211,16 @@ class DemoContender:
                 self._pause()
             done = self._round()
             self._done += done
-            self._breath_s = 0.0 if done else RETRY_PAUSE_S
+            self._retry_pause_s = 0.0 if done else RETRY_PAUSE_S
 
     def _pause(self) -> None:
-        deadline = Timeout(max(self.order.pause_s, self._breath_s))
+        deadline = Timeout(max(self.order.pause_s, self._retry_pause_s))
         while not deadline.over:
             self.wakeup.clear()
             self.wakeup.wait(deadline.left)
 
     def _round(self) -> bool:
-        """Take every lock, work, release in reverse order; False if a lock was not to be had."""
+        """Acquire every lock, work, release in reverse order; False if a lock was not acquired."""
         assert self._client is not None  # noqa: S101  `run` connected it
         held: list[Recipe] = []
         self._work = LockedWork(self.order, self._client, held)
@@ -236,7 +230,7 @@ class DemoContender:
                     return False
                 with self._checked_exclusion(held):
                     self._work.run()
-        except ConnectionClosedError:  # hung up, because it did not hear `stop`
+        except ConnectionClosedError:  # by `hang_up`
             raise StoppedError from None
         except (PlaceLostError, SessionExpiredError, ConnectionLoss):
             self.reporter.report("failed", "the place in the queue was lost with the session")
@@ -283,7 +277,7 @@ class DemoContender:
 
     @contextmanager
     def _checked_exclusion(self, held: list[Recipe]) -> Iterator[None]:
-        """Have the server prove that nobody else is in, when the order asks for it."""
+        """Run the exclusion check, if the order asks for it."""
         if self.order.exclusion_path is None or self._client is None:
             yield
             return

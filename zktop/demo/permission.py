@@ -1,17 +1,17 @@
-"""Permission for contenders to write to an ensemble; `Contenders` starts nothing without it."""
+"""Permission to write to an ensemble; `Contenders` starts nothing without it."""
 
 from typing import Final, Literal
 
 from zktop.errors import UsageError
 
-WORD: Final = "demo"  # a person types this; no key and no Enter alone stands for it
+WORD: Final = "demo"  # the user has to type it: no key or Enter alone gives permission
 Allow = Literal["ask", "always", "never"]
 
 
 class Permission:
-    """Below the demo root one answer is enough for a session; other locks take one each time.
+    """Below the demo root, one answer is enough for a session; other locks need one each time.
 
-    On a sandbox of zktop's own nothing is asked: its data belongs to nobody else.
+    A sandbox that zktop has started needs no permission.
     """
 
     word = WORD
@@ -23,12 +23,12 @@ class Permission:
         self.is_given = is_own_server or allow == "always"
 
     def give(self, typed: str) -> bool:
-        """Allow writing below the demo root, if this is the word for it."""
+        """Allow writing below the demo root if the user has typed the right word."""
         self.is_given |= self._can_be_given and typed == WORD
         return self.is_given
 
     def word_for(self, path: str) -> str | None:
-        """Give the word to type before a contender goes into this lock; None: no question.
+        """The word to type before a contender enters this lock; None: no question.
 
         >>> permission = Permission("/zktop-demo")
         >>> permission.word_for("/zktop-demo/lock"), permission.word_for("/locks/orders")
@@ -39,12 +39,12 @@ class Permission:
         return path.rpartition("/")[2]
 
     def require(self) -> None:
-        """Refuse to write anything before permission was given."""
+        """Raise unless permission was given."""
         if not self.is_given:
             raise UsageError("nothing is written to this ensemble until somebody allows it")
 
     def require_for(self, path: str, typed: str | None) -> None:
-        """Refuse a lock outside the demo root without the word for it."""
+        """Raise for a lock outside the demo root unless its word was typed."""
         self.require()
         word = self.word_for(path)
         if word not in (None, typed):

@@ -40,7 +40,7 @@ FeedState = Literal[
 
 
 class Status(msgspec.Struct, frozen=True):
-    """How the feed is doing, in one word and one sentence."""
+    """The state of the feed, in one word and one sentence."""
 
     word: FeedState
     says: str = ""
@@ -48,19 +48,19 @@ class Status(msgspec.Struct, frozen=True):
 
 
 class Frame(msgspec.Struct, frozen=True, eq=False):
-    """One report, and what happened since the frame before it."""
+    """One report, and the events since the frame before it."""
 
     report: "Report"
     events: "tuple[Event, ...]" = ()
 
     @property
     def at(self) -> Millis:
-        """The moment that it shows."""
+        """The time of the report."""
         return self.report.now
 
 
 class Complaint(msgspec.Struct, frozen=True):
-    """Something that was asked for went wrong; one sentence for the user."""
+    """Something that the user asked for failed; one sentence says what."""
 
     sentence: str
     ends_recording: bool = False  # nothing more is written into the file that was asked for
@@ -79,38 +79,38 @@ class Feed(Protocol):
 
     @property
     def is_live(self) -> bool:
-        """Tell a live ensemble from a recording."""
+        """True for a live ensemble, False for a recording."""
 
     @property
     def notes(self) -> Sequence[str]:
-        """Say what is followed less closely than it should be."""
+        """What is watched less closely than it should be."""
 
     def start(self, tell: OnNews) -> None:
-        """Begin to tell, on another thread."""
+        """Start a thread that delivers frames."""
 
     def stop(self) -> None:
-        """End that thread, and wait for it."""
+        """Stop the thread, and wait for it."""
 
     def record(self, path: Path | None) -> None:
-        """Write what is read from now on into this file; None ends that."""
+        """Record everything from now on into this file; None stops recording."""
 
 
 class WritePermission(Protocol):
-    """Whether contenders may write; only what a person types gives it."""
+    """Permission to write, which only a word that the user types can give."""
 
     @property
     def is_given(self) -> bool:
-        """Whether contenders may write below the root."""
+        """True if contenders may write below the root."""
 
     @property
     def word(self) -> str:
         """The word that gives it."""
 
     def give(self, typed: str) -> bool:
-        """Take what was typed; True if contenders may write below the root now."""
+        """Give permission if this is the word; True if contenders may write now."""
 
     def word_for(self, path: str) -> str | None:
-        """Give the word to type before a contender goes into this lock; None: no question."""
+        """The word to type before a contender enters this lock; None: no question."""
 
 
 class ContendersPort(Protocol):
@@ -173,27 +173,27 @@ class ContendersPort(Protocol):
 
 
 class Exports(Protocol):
-    """Other shapes of a report."""
+    """Exports of a report."""
 
     @property
     def forms(self) -> Sequence[str]:
-        """What can be asked for: json, text, dot, mermaid."""
+        """The formats: json, text, dot, mermaid."""
 
     def export(self, report: "Report", form: str) -> str:
-        """Write a report in one of these forms."""
+        """The report in one of these formats."""
 
     def excerpt(self, report: "Report", paths: Collection[str], source: str) -> str:
         """Write these locks of a report as text; `source` is the ensemble or the file."""
 
     def clip(self, frames: Sequence[Frame]) -> bytes:
-        """Write these frames as a recording."""
+        """These frames as a recording."""
 
 
 class FindingHook(Protocol):
-    """Somebody outside who wants to know of new trouble."""
+    """Runs the user's command for a new finding."""
 
     def call(self, finding: "Finding", complain: Callable[[str], None]) -> None:
-        """Tell, without waiting; `complain` may be called on any thread."""
+        """Run the command without waiting; `complain` may be called on any thread."""
 
     def close(self) -> None:
-        """End whatever still runs."""
+        """End the commands that still run."""

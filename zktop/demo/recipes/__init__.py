@@ -1,4 +1,4 @@
-"""The recipes, in the order in which they are best looked at."""
+"""The recipes, in the order of their list. To add one: a class in a module, an entry here."""
 
 from zktop.demo.client import LockClient
 from zktop.demo.recipes import kazoo, read_write, sequential, single_node
@@ -26,7 +26,7 @@ _BY_NAME = {recipe.name: recipe for recipe in RECIPES}
 
 
 def recipe_of(claim: LockClaim) -> type[Recipe]:
-    """Find what a claim asks for, or say in a sentence why it cannot be.
+    """The recipe of a claim; raise a sentence if it, its mode or its flaw does not exist.
 
     >>> recipe_of(LockClaim("poll", "/zktop-demo/x")).__name__
     'Poll'
@@ -46,7 +46,7 @@ def recipe_of(claim: LockClaim) -> type[Recipe]:
 
 
 def make_recipe(client: LockClient, claim: LockClaim, owner: str) -> Recipe:
-    """Give the recipe that will contend as the claim says."""
+    """An instance of the recipe, for one claim."""
     return recipe_of(claim)(client, claim, owner)
 
 

@@ -1,4 +1,4 @@
-"""What all recipes share: the small interface, the story, and the steps that they are made of."""
+"""Base classes of the recipes: what a recipe says about itself, and the steps they share."""
 
 import contextlib
 import re
@@ -15,11 +15,15 @@ SEQUENCE_NUMBER = r"(-?\d{9,10})$"
 
 
 class PlaceLostError(Exception):
-    """The contender's own node is gone: the session expired, or somebody deleted it."""
+    """The contender's own node is gone: its session has expired, or the node was deleted."""
 
 
 class Recipe:
-    """One way to contend for a lock, as a client would write it."""
+    """One way to contend for a lock, as a client would write it.
+
+    The class attributes describe it for the user; `info` collects them. A subclass implements
+    `acquire`; it is listed in `RECIPES`.
+    """
 
     name: ClassVar[str]
     source: ClassVar[str]
@@ -45,7 +49,6 @@ class Recipe:
         )
 
     def __init__(self, client: LockClient, claim: LockClaim, owner: str) -> None:
-        """Prepare to contend; nothing is written yet."""
         self.client = client
         self.claim = claim
         self.path = claim.path
@@ -56,30 +59,30 @@ class Recipe:
         self._losses = client.losses
 
     def acquire(self, timeout: float | None = None) -> bool:
-        """Wait for the lock; False when it did not come in time, and then no node is left."""
+        """Wait for the lock; False after a time-out, and then no node is left."""
         raise NotImplementedError
 
     def release(self) -> None:
-        """Give the lock back, or the place in the queue."""
+        """Release the lock, or leave the queue."""
         if self.node:
-            self._tell_releasing()
+            self._report_releasing()
             self._delete(self.node)
-            self._tell_released()
+            self._report_released()
 
     def cancel(self) -> None:
-        """Make a waiting `acquire` end; called from another thread."""
+        """End a waiting `acquire`; called from another thread."""
         self.client.wakeup.stop()
 
     @property
     def lost(self) -> bool:
-        """Whether the session with which this was begun is gone."""
+        """True if the session that the node belongs to is gone."""
         return self.client.losses != self._losses
 
     def _has_flaw(self, flaw: Flaw) -> bool:
         return self.claim.flaw == flaw.name
 
     def _begin(self) -> None:
-        """Start with the session as it is now."""
+        """Note the current session, and create the lock node."""
         self._losses = self.client.losses
         self.client.retry(self.client.ensure_path, self.path)
 
@@ -93,7 +96,7 @@ class Recipe:
         return True
 
     def _gave_up(self) -> bool:
-        """Take the node away, so that nobody waits for somebody who left."""
+        """Delete the node, so that no contender waits for it."""
         node = self.node
         if node:
             self._delete(node)
@@ -103,20 +106,20 @@ class Recipe:
         return False
 
     def _wait(self, deadline: Timeout) -> bool:
-        """Wait for the wakeup; False when the deadline is over."""
+        """Wait for a watch or a command; False after the time-out."""
         return self.client.wakeup.wait(deadline.left)
 
     def _delete(self, node: str) -> None:
         with contextlib.suppress(NoNodeError, SessionExpiredError):  # gone with its session
             self.client.retry(self.client.delete, node)
-        self.client.mine.discard(node)
+        self.client.created.discard(node)
 
-    def _tell_releasing(self) -> None:
-        """Stop relying on the lock before anybody else can have it."""
+    def _report_releasing(self) -> None:
+        """Report it before the delete: from here on another contender can acquire the lock."""
         if self.holds:
             self.client.reporter.report("releasing", f"gives {self.path} back", lock=self.path)
 
-    def _tell_released(self) -> None:
+    def _report_released(self) -> None:
         what = f"released {self.path}" if self.holds else f"left the queue of {self.path}"
         says = f"{self.path} went with the session" if self.lost else what
         self.client.reporter.report("released", says, lock=self.path, node=self.node)
@@ -129,13 +132,13 @@ class QueueRecipe(Recipe):
     pattern: ClassVar[str]  # what comes before the number in its contenders' names
 
     def _join(self, prefix: str) -> str:
-        """Queue up: create our node, and give its name.
+        """Create our node and return its name.
 
-        An answer may be lost with the connection. Who simply asked again would then stand in the
-        queue twice, so look first whether the node is there.
+        The response may be lost with the connection. A second create would queue up twice, so
+        look first whether the node exists.
         """
         self._begin()
-        self.node = self._created(f"{self.path}/{prefix}", self._joined_before_the_line_broke)
+        self.node = self._created(f"{self.path}/{prefix}", self._created_without_response)
         return self.node.rpartition("/")[2]
 
     def _created(self, path: str, find: Callable[[], str | None]) -> str:
@@ -148,23 +151,23 @@ class QueueRecipe(Recipe):
                 if node := find():
                     return node
 
-    def _joined_before_the_line_broke(self) -> str | None:
-        """Find a node of our session that no answer has told us about."""
+    def _created_without_response(self) -> str | None:
+        """Find a node of our session whose create has had no response."""
         for name in self._queue():
             node = f"{self.path}/{name}"
             stat = self.client.retry(self.client.exists, node)
             if (
                 stat
                 and stat.ephemeralOwner == self.client.session
-                and node not in self.client.mine
+                and node not in self.client.created
             ):
-                self.client.mine.add(node)
+                self.client.created.add(node)
                 self._decide(f"the answer was lost, but {name} is ours")
                 return node
         return None
 
     def _queue(self, names: Iterable[str] | None = None) -> list[str]:
-        """Give the contenders' names, by their numbers."""
+        """The names of the queue in the order of their numbers."""
         names = self._listed() if names is None else names
         numbers = {name: int(found[1]) for name in names if (found := self._number(name))}
         return sorted(numbers, key=numbers.__getitem__)
@@ -177,7 +180,7 @@ class QueueRecipe(Recipe):
         return re.match(f"(?:{self.pattern}){SEQUENCE_NUMBER}", name)
 
     def _place(self, me: str, queue: list[str]) -> int:
-        """Where we stand; 0 is first."""
+        """Our place in the queue; 0 is first."""
         self._check_session()
         if me not in queue:
             raise PlaceLostError
@@ -188,14 +191,14 @@ class QueueRecipe(Recipe):
             raise PlaceLostError
 
     def _watch_if_there(self, name: str) -> bool:
-        """Set an exists watch; False when the node has just gone, so that none is of use."""
+        """Set an exists watch; False if the node is gone and the watch useless."""
         self.client.wakeup.clear()
         node = f"{self.path}/{name}"
         return self.client.retry(self.client.exists, node, self.client.wakeup.set) is not None
 
 
 def flaw_of(recipe: type[Recipe], name: str) -> Flaw:
-    """Find a flaw by name, or say which there are."""
+    """Find a flaw by name, or raise with the list of flaws."""
     for flaw in recipe.flaws:
         if flaw.name == name:
             return flaw

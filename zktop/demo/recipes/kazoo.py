@@ -1,4 +1,4 @@
-"""kazoo's own recipes, run by kazoo itself; only the waiting and the telling are ours."""
+"""kazoo's own recipes, run by kazoo; zktop adds the reports and the cancelling."""
 
 import threading
 from collections.abc import Callable
@@ -32,12 +32,10 @@ class KazooLock(Recipe):
     joins: ClassVar[tuple[str, ...]] = ("kazoo-lock",)
 
     def __init__(self, client: LockClient, claim: LockClaim, owner: str) -> None:
-        """Make kazoo's object."""
         super().__init__(client, claim, owner)
         self._kazoo = self._made()
 
     def acquire(self, timeout: float | None = None) -> bool:
-        """Let kazoo acquire."""
         options = {"ephemeral": False} if self._has_flaw(PERSISTENT) else {}
         if not _translated(lambda: self._kazoo.acquire(timeout=timeout, **options)):
             return self._gave_up()
@@ -45,14 +43,12 @@ class KazooLock(Recipe):
         return self._got()
 
     def release(self) -> None:
-        """Let kazoo release."""
         if self.holds:
-            self._tell_releasing()
+            self._report_releasing()
             self._kazoo.release()
-            self._tell_released()
+            self._report_released()
 
     def cancel(self) -> None:
-        """Let kazoo cancel."""
         super().cancel()
         self._kazoo.cancel()
 
@@ -60,7 +56,7 @@ class KazooLock(Recipe):
         return self.client.Lock(self.path, self.owner)
 
     def _settle(self, node: str) -> None:
-        """Make sure of the session in which we hold: kazoo may have come through several."""
+        """Note the session that holds the lock: kazoo may have gone through several."""
         self._losses = self.client.losses
         if self.client.retry(self.client.exists, node) is None:
             raise PlaceLostError
@@ -97,14 +93,13 @@ class KazooSemaphore(KazooLock):
         "node in the pool: its lease"
     )
     lists = "the leases in the pool, while it is first in the queue"
-    decides = "who is first in the queue gets a lease while the pool has fewer than its maximum"
+    decides = "the first in the queue gets a lease while the pool has fewer than its maximum"
     watches = "the one before it in the queue; once it is first there, the children of the pool"
     modes = ("lease",)
     flaws: ClassVar[tuple[Flaw, ...]] = ()
     joins: ClassVar[tuple[str, ...]] = ("kazoo-semaphore",)
 
     def acquire(self, timeout: float | None = None) -> bool:
-        """Let kazoo acquire a lease."""
         if not _translated(lambda: self._kazoo.acquire(timeout=timeout)):
             return self._gave_up()
         self._settle(self._kazoo.create_path)
@@ -115,7 +110,7 @@ class KazooSemaphore(KazooLock):
 
 
 class KazooElection(KazooLock):
-    """`client.Election(path, identifier)`: a function runs for as long as it is the leader."""
+    """`client.Election(path, identifier)`: a function runs while it leads."""
 
     name = "kazoo-election"
     source = "kazoo.recipe.election.Election"
@@ -129,14 +124,12 @@ class KazooElection(KazooLock):
     joins: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, client: LockClient, claim: LockClaim, owner: str) -> None:
-        """Stand for election on a thread of its own."""
         super().__init__(client, claim, owner)
         self._done = threading.Event()
         self._campaign = threading.Thread(target=self._run, daemon=True)
         self._failure: Exception | None = None
 
     def acquire(self, timeout: float | None = None) -> bool:
-        """Wait to be elected."""
         deadline = Timeout(timeout)
         self._campaign.start()
         while not self._elected():
@@ -148,12 +141,12 @@ class KazooElection(KazooLock):
         return self._got()
 
     def release(self) -> None:
-        """Return from the leader's function."""
+        """End the function that runs while it leads."""
         if self.holds:
-            self._tell_releasing()
+            self._report_releasing()
             self._done.set()
             self._campaign.join()
-            self._tell_released()
+            self._report_released()
         self._done.set()
 
     def _elected(self) -> bool:
@@ -182,7 +175,7 @@ class KazooElection(KazooLock):
 
 
 def _translated(acquire: Callable[[], Any]) -> bool:
-    """Run kazoo's waiting; its exceptions become those of our recipes."""
+    """Run an acquire of kazoo; translate its exceptions into those of our recipes."""
     try:
         return bool(acquire())
     except LockTimeout:

@@ -1,6 +1,7 @@
-"""Read/write locks by the articles: readers share, a writer is alone, the order is by number.
+"""Read/write locks: readers share, a writer is alone, and the queue is in order of numbers.
 
-The Python article's sample, which sorts whole names, so that `read-` comes before `write-`.
+One of them is broken: the sample of the Python article sorts whole names, so `read-` comes
+before `write-`.
 """
 
 from typing import ClassVar
@@ -28,7 +29,7 @@ class ReadWrite(QueueRecipe):
     joins: ClassVar[tuple[str, ...]] = ("rw-read-write",)
 
     def acquire(self, timeout: float | None = None) -> bool:
-        """Wait for the last node before us that excludes us."""
+        """Wait for the last node before ours that excludes it."""
         deadline = Timeout(timeout)
         me = self._join(self._prefix())
         while ahead := self._ahead(me, self._queue()):
@@ -39,7 +40,7 @@ class ReadWrite(QueueRecipe):
         return self._got()
 
     def _ahead(self, me: str, queue: list[str]) -> list[str]:
-        """Who excludes us: for a writer everybody before it, for a reader every writer."""
+        """The nodes that exclude ours: all before a writer, the writers before a reader."""
         before = queue[: self._place(me, queue)]
         return before if self.mode == "write" else [name for name in before if self._writes(name)]
 
@@ -68,7 +69,7 @@ class ReadWriteHost(ReadWrite):
 
 
 class ReadWriteHerd(ReadWrite):
-    """Version 1: everybody watches the children of the lock."""
+    """Version 1: every contender watches the children of the lock."""
 
     name = "rw-herd"
     source = "article 3, read/write version 1: read- and write- nodes"
@@ -77,7 +78,7 @@ class ReadWriteHerd(ReadWrite):
     watches = "the children of the lock, so every change wakes everybody: a herd"
 
     def acquire(self, timeout: float | None = None) -> bool:
-        """Look again whenever anything under the lock changes."""
+        """List the queue again after every change below the lock."""
         deadline = Timeout(timeout)
         me = self._join(self._prefix())
         while ahead := self._ahead(me, self._queue_watched()):
@@ -110,7 +111,7 @@ SPIN = Flaw(
 
 
 class NaiveReadWrite(QueueRecipe):
-    """Sort the names and look who is first: broken, and here to show how."""
+    """Broken on purpose: it sorts whole names, as a real sample does."""
 
     name = "rw-naive"
     source = "article 4, Python on kazoo: read- and write- nodes, sorted by name"
@@ -131,7 +132,7 @@ class NaiveReadWrite(QueueRecipe):
     pattern = "read-|write-"
 
     def acquire(self, timeout: float | None = None) -> bool:
-        """Wait until the names say that it is our turn."""
+        """Wait until no name that matters sorts before ours."""
         deadline = Timeout(timeout)
         me = self._join(f"{self.mode}-")
         while (first := self._sorted(me)[0]) != me and self._excluded_by(first):

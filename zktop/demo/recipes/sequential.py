@@ -1,6 +1,6 @@
-"""The C article: `mylock`, which asks once a second, and its idea of watching the parent.
+"""Exclusive locks with sequential nodes: by polling, parent watches and predecessor watches.
 
-The Java and the PHP article: everybody watches the one before, and only one wakes.
+Polling and parent watches are of the C article, predecessor watches of the Java and PHP ones.
 """
 
 from kazoo.exceptions import ConnectionLoss, NoNodeError
@@ -17,7 +17,7 @@ FAILED_POLL_HOLDS = Flaw(
 
 
 class Poll(QueueRecipe):
-    """Create a `lock-` node; the smallest name has the lock, the others ask again and again."""
+    """Create a `lock-` node; the smallest name has the lock, the others list the queue again."""
 
     name = "poll"
     source = "article 1, C: the program mylock, which polls"
@@ -30,7 +30,7 @@ class Poll(QueueRecipe):
     flaws = (FAILED_POLL_HOLDS,)
 
     def acquire(self, timeout: float | None = None) -> bool:
-        """Ask until our name is the smallest."""
+        """List the queue until our name is the smallest."""
         deadline = Timeout(timeout)
         me = self._join("lock-")
         while not deadline.over:
@@ -44,7 +44,7 @@ class Poll(QueueRecipe):
         return self._gave_up()
 
     def _is_smallest(self, me: str) -> bool:
-        """Ask once. Without an answer nothing is known, which is not the same as being first."""
+        """List the queue once. Without a response the place is unknown, which is not first."""
         try:
             queue = self._asked()
         except ConnectionLoss:
@@ -61,14 +61,14 @@ class Poll(QueueRecipe):
         return True
 
     def _asked(self) -> list[str]:
-        """List as the C client does: a request fails at once while there is no connection."""
+        """List like the C client: a request fails at once while it is disconnected."""
         if not self.client.connected:
             raise ConnectionLoss
         return self._queue(self.client.get_children(self.path))
 
 
 class WatchParent(QueueRecipe):
-    """Create a `lock-` node and watch the parent's children: every change wakes everybody."""
+    """Create a `lock-` node and watch the children of the lock: every change wakes all."""
 
     name = "parent-watch"
     source = "article 1, C: the better idea, to watch the parent node"
@@ -80,7 +80,7 @@ class WatchParent(QueueRecipe):
     pattern = "lock-"
 
     def acquire(self, timeout: float | None = None) -> bool:
-        """Look again whenever anything under the lock changes."""
+        """List the queue again after every change below the lock."""
         deadline = Timeout(timeout)
         me = self._join("lock-")
         while True:
@@ -111,7 +111,7 @@ NO_RECHECK = Flaw(
 VOID_WATCH = Flaw(
     "void-watch",
     "sets its watch without looking whether the node before it is still there, and then waits "
-    "for a node that never comes back (it dawdles, to make the race certain)",
+    "for a node that never comes back (it is slow, to make the race certain)",
 )
 BLIND_RETRY = Flaw(
     "blind-retry",
@@ -125,7 +125,7 @@ PERSISTENT = Flaw(
 
 
 class WatchPredecessor(QueueRecipe):
-    """Watch the next smaller node; start again, up to ten times, when our own node was lost."""
+    """Watch the next smaller node; start again, up to ten times, when our node was lost."""
 
     name = "predecessor"
     source = "article 2, Java on ZkClient: /Mutex, with time-out and retries"
@@ -135,14 +135,14 @@ class WatchPredecessor(QueueRecipe):
         "that was lost"
     )
     lists = "the queue, and again whenever it is woken"
-    decides = "the smallest number has the lock; who runs out of time takes its node away"
+    decides = "the smallest number has the lock; a contender that times out deletes its node"
     watches = "the node right before its own (exists), so a release wakes one"
     pattern = "lock-"
     flaws = (MICROSECONDS, NO_RECHECK, VOID_WATCH, BLIND_RETRY, PERSISTENT)
     joins = ("plain-lock",)
 
     def acquire(self, timeout: float | None = None) -> bool:
-        """Queue up, and once more if the session was lost meanwhile."""
+        """Queue up, and again after a lost session."""
         deadline = Timeout(timeout)
         for attempt in range(RETRIES):
             try:
@@ -170,7 +170,7 @@ class WatchPredecessor(QueueRecipe):
         return True
 
     def _notified(self, deadline: Timeout) -> bool:
-        """Wait for the watch; False when the time is over."""
+        """Wait for the watch; False after the time-out."""
         if self._has_flaw(MICROSECONDS) and deadline.left is not None:
             self.client.wakeup.wait(deadline.left / 1000)
             return not deadline.over
@@ -206,7 +206,7 @@ class WatchPredecessor(QueueRecipe):
 
 
 class WatchPredecessorByGet(QueueRecipe):
-    """Set the watch by reading the one before; read the list again when it has just gone."""
+    """Watch the node before ours by reading it; list the queue again when it has just gone."""
 
     name = "get-watch"
     source = "article 5, PHP, method 2: /lockKey_<id>/lock_ nodes"
@@ -221,7 +221,7 @@ class WatchPredecessorByGet(QueueRecipe):
     pattern = "lock_"
 
     def acquire(self, timeout: float | None = None) -> bool:
-        """Wait for the one before us, whoever that is at the time."""
+        """Wait for the node before ours, whichever that is at the time."""
         deadline = Timeout(timeout)
         me = self._join("lock_")
         while place := self._place(me, queue := self._queue()):

@@ -1,4 +1,4 @@
-"""One ephemeral node is the lock, and everybody else watches it."""
+"""The lock is one ephemeral node; the other contenders watch it."""
 
 import contextlib
 
@@ -9,15 +9,15 @@ from zktop.demo.recipes.base import PlaceLostError, Recipe
 
 
 class SingleNode(Recipe):
-    """Who can create the node has the lock; who cannot watches it, and all try at once."""
+    """The contender that creates the node has the lock; the others watch it and try again."""
 
     name = "single-node"
     source = "article 3, the exclusive lock; article 5, PHP, method 1"
     brief = "one ephemeral node is the lock; all others watch it: a herd"
     creates = "the lock itself, as one ephemeral node"
     lists = "nothing: there is no queue"
-    decides = "whoever manages to create the node has the lock"
-    watches = "the lock node (exists); when it goes, all wake and try, and anybody may win"
+    decides = "the contender that creates the node has the lock"
+    watches = "the lock node (exists); when it goes, all wake and try, and any of them may win"
     joins = ("single-node",)
 
     def acquire(self, timeout: float | None = None) -> bool:
@@ -47,10 +47,10 @@ class SingleNode(Recipe):
         return True
 
     def _delete(self, node: str) -> None:
-        """Delete our node, and never that of another who came after our session had ended.
+        """Delete our node, and never the node of another contender.
 
-        kazoo fails what it has not sent when a session ends, so a delete that follows a look in
-        the same session cannot meet another's node.
+        When a session ends, kazoo drops the requests that it has not sent. So a delete that
+        follows an `exists` of the same session cannot delete a node of a later session.
         """
         while not self.lost:
             with contextlib.suppress(ConnectionLoss, SessionExpiredError):
@@ -60,7 +60,7 @@ class SingleNode(Recipe):
                 return
 
     def _is_ours(self) -> bool:
-        """Look who has it: the answer to our create may have been lost with the connection."""
+        """Check the owner: the response to our create may be lost with the connection."""
         stat = self.client.retry(self.client.exists, self.path)
         return stat is not None and stat.ephemeralOwner == self.client.session
 

@@ -1,7 +1,4 @@
-"""Scenes in which everybody waits for somebody who waits.
-
-A scene that moves: traffic on some locks, and a deadlock that forms in the middle of it.
-"""
+"""Scenes with deadlocks: circles of two and five, upgrades, fairness, a knot, one in traffic."""
 
 from zktop.demo.scenes.scene import behind, contends
 from zktop.demo_types import (
@@ -18,13 +15,13 @@ from zktop.demo_types import (
 
 
 def _takes_two(name: str, had: LockClaim, wanted: LockClaim) -> StartContender:
-    """Somebody who has one lock and asks for another when told."""
+    """A contender that has one lock and asks for another after the command `go`."""
     gated = LockClaim(wanted.recipe, wanted.path, wanted.mode, leases=wanted.leases, gate=True)
     return StartContender(name, (had, gated))
 
 
 def _has_first(says: str, *hires: StartContender) -> SceneMove:
-    """Everybody gets the first lock; who has one of its own need not wait for the others."""
+    """All acquire their first locks; those with different locks start together."""
     locks = {hire.claims[0].path for hire in hires}
     until = tuple(ExpectedStep(hire.name, "waiting") for hire in hires)
     return SceneMove(says, hires, until, together=len(locks) == len(hires))
@@ -130,7 +127,7 @@ def _writer(name: str, lock: str, mode: Mode = "write") -> SceneMove:
 FAIRNESS = Scene(
     "fairness",
     "Readers that a queued writer locks out",
-    "Nobody who holds excludes anybody; the writers in the queues close the circle.",
+    "No holder excludes another contender; the queued writers close the circle.",
     (
         _has_first(
             "ann reads orders, bob reads stock",
@@ -142,7 +139,7 @@ FAIRNESS = Scene(
         _asks("ann", "ann wants to read stock, but wes came first"),
         _asks("bob", "bob wants to read orders, but wim came first"),
     ),
-    "Take away either writer, who holds nothing, and everybody goes on.",
+    "Remove either writer, which holds nothing, and all go on.",
     SceneEnd(
         {
             "orders": ExpectedQueue(("ann",), ("wim", "bob")),
@@ -161,7 +158,7 @@ def _lease(pool: str) -> LockClaim:
 KNOT = Scene(
     "knot",
     "A knot of two pools",
-    "Two pools of two leases: who has one of gpu waits for one of disk, and the other way round.",
+    "Two pools of two leases: holders of gpu wait for disk, and holders of disk for gpu.",
     (
         _has_first(
             "ann and bob have gpu, cid and dot have disk",

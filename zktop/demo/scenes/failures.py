@@ -1,4 +1,4 @@
-"""Scenes in which something fails: processes, sessions, connections, answers."""
+"""Scenes with failures: of processes, sessions, connections and responses."""
 
 from zktop.demo.scenes.scene import behind, contends, first
 from zktop.demo_types import (
@@ -39,7 +39,7 @@ OVERSLEEP = Scene(
     "After a pause longer than its session, the holder still believes in a lock it has lost.",
     (
         SceneMove(
-            "ann has the lock, and then everything in it stands still, heartbeats and all",
+            "ann has the lock, and then its process stops, heartbeats included",
             (contends("ann", "predecessor", "Mutex", work="oversleep", sleep_sessions=3.0),),
             (ExpectedStep("ann", "working"),),
         ),
@@ -55,14 +55,14 @@ OVERSLEEP = Scene(
             ("ann",),
         ),
     ),
-    "For a while both believed. What they write to should check a fencing number (the czxid).",
+    "For a while both believed to hold it. Writes should carry a fencing number (the czxid).",
     SceneEnd({"Mutex": ExpectedQueue(("bob",))}, believed={"Mutex": ("ann", "bob")}),
 )
 
 WORK_FAILS = Scene(
     "work-fails",
     "The work raises an exception",
-    "A lock must be released whatever becomes of the work: `finally`, or a `with` block.",
+    "A lock must be released however the work ends: `finally`, or a `with` block.",
     (
         first(contends("one", "get-watch", "lockKey_7", work="raise")),
         behind(contends("two", "get-watch", "lockKey_7")),
@@ -73,14 +73,14 @@ WORK_FAILS = Scene(
             ("one",),
         ),
     ),
-    "two has the lock at once: nothing had to expire, as it does when a holder dies.",
+    "two has the lock at once: no session has to expire, as it does when a holder dies.",
     SceneEnd({"lockKey_7": ExpectedQueue(("two",))}, woken={"lockKey_7": 1}),
 )
 
 ORPHAN = Scene(
     "orphan",
     "A node that nobody owns",
-    "A node that is not ephemeral stays when its client dies, and everybody waits for nobody.",
+    "A node that is not ephemeral stays when its client dies, and the queue waits for no one.",
     (
         first(contends("ann", "kazoo-lock", "import", flaw="persistent")),
         SceneMove(
@@ -99,7 +99,7 @@ ORPHAN = Scene(
 GHOST = Scene(
     "ghost",
     "A ghost after a lost answer",
-    "The create arrived, but its answer did not; whoever creates again queues behind itself.",
+    "The create arrived, its response did not; a client that creates again queues behind itself.",
     (
         behind(
             contends("ann", "predecessor", "Mutex", flaw="blind-retry"),
@@ -124,7 +124,7 @@ LOST_WAKE_UP = Scene(
         first(contends("ann", "predecessor", "Mutex")),
         behind(contends("bob", "predecessor", "Mutex")),
         SceneMove(
-            "cid has listed the queue and has seen bob, but dawdles before it sets its watch",
+            "cid has listed the queue and seen bob, but is slow to set its watch",
             (contends("cid", "predecessor", "Mutex", flaw="void-watch"),),
             (ExpectedStep("cid", "decided"),),
         ),

@@ -1,4 +1,4 @@
-"""Scenes that show what is wrong with some recipes."""
+"""Scenes that show the flaws of recipes."""
 
 from zktop.demo.scenes.scene import behind, contends, first
 from zktop.demo_types import (
@@ -46,7 +46,7 @@ MIXED = Scene(
 FAILED_POLL = Scene(
     "failed-poll",
     "A poll that failed, taken for the lock",
-    "No answer is not an empty answer: whoever cannot see anybody is not alone.",
+    "No response is not an empty list: a client that sees no one is not alone.",
     (
         first(contends("ann", "poll", "Lock", poll_s=0.3)),
         behind(contends("bob", "poll", "Lock", poll_s=0.3, flaw="failed-poll-holds")),
@@ -56,7 +56,7 @@ FAILED_POLL = Scene(
             (ExpectedStep("bob", "acquired"), ExpectedStep("bob", "connected")),
         ),
     ),
-    "ann holds, and bob thinks so too. ZooKeeper shows nothing wrong: the error is in bob.",
+    "ann holds the lock, bob believes to hold it. ZooKeeper shows no error: bob is wrong.",
     SceneEnd({"Lock": ExpectedQueue(("ann",), ("bob",))}, believed={"Lock": ("ann", "bob")}),
 )
 
@@ -93,7 +93,7 @@ SPIN = Scene(
 NO_RECHECK = Scene(
     "no-recheck",
     "A notification that rechecks nothing",
-    "The middle one of three goes, and the last sleeps for good, even when it is first.",
+    "The second of three leaves, and the third sleeps forever, even when it is first.",
     (
         first(contends("one", "predecessor", "Mutex")),
         behind(contends("two", "predecessor", "Mutex")),
@@ -105,7 +105,7 @@ NO_RECHECK = Scene(
             ("two",),
         ),
         SceneMove(
-            "the first releases after a while, and nobody hears it",
+            "the first releases after a while, and no one is notified",
             (CommandContender("one", "release"),),
             (),
             ("one",),

@@ -1,4 +1,4 @@
-"""Scenes about order: queues, herds, readers and writers, and those who leave."""
+"""Scenes with queues: predecessor watches, herds, readers and writers, contenders that leave."""
 
 from msgspec import structs
 
@@ -37,7 +37,7 @@ _FLOCK = ("bob", "cid", "dot", "eve", "fay")
 
 
 def _joins_the_herd(number: int) -> SceneMove:
-    """One more comes, which wakes all who are there; wait until they sleep again."""
+    """One more contender wakes all the others; wait until they watch again."""
     move = behind(contends(_FLOCK[number], "parent-watch", "Lock"))
     again = tuple(ExpectedStep(name, "watching") for name in _FLOCK[:number])
     return structs.replace(move, until=move.until + again)
@@ -85,7 +85,7 @@ NO_HERD = Scene(
 SINGLE_HERD = Scene(
     "single-herd",
     "One node that all watch",
-    "Without a queue there is no order: after a release everybody tries, and anybody may win.",
+    "Without a queue there is no order: after a release all try, and any of them may win.",
     (
         first(contends("ann", "single-node", "exclusive_lock")),
         *(behind(contends(name, "single-node", "exclusive_lock")) for name in _FLOCK[:3]),
@@ -108,14 +108,14 @@ READERS_AND_WRITERS = Scene(
         behind(contends("r3", "rw", "catalogue", "read"), "r3 could share, but w1 came first"),
         behind(contends("w2", "rw", "catalogue", "write"), "w2 waits for its direct predecessor"),
     ),
-    "r3 watches w1, and w2 watches r3, though w2 has to wait for everybody.",
+    "r3 watches w1, and w2 watches r3, though w2 has to wait for all of them.",
     SceneEnd({"catalogue": ExpectedQueue(("r1", "r2"), ("w1", "r3", "w2"))}),
 )
 
 THREE_WINDOWS = Scene(
     "three-windows",
     "The second of three windows is closed",
-    "Whoever waited for the one that left must look again, and watch the one before that.",
+    "A client whose predecessor leaves must look again, and watch the one before that.",
     (
         first(contends("one", "get-watch", "lockKey_7")),
         behind(contends("two", "get-watch", "lockKey_7")),
@@ -134,7 +134,7 @@ THREE_WINDOWS = Scene(
 TIME_OUT = Scene(
     "time-out",
     "A time-out in the queue",
-    "Whoever gives up takes its node away: left behind, it would block everybody after it.",
+    "A client that gives up deletes its node: left behind, it would block all after it.",
     (
         first(contends("ann", "predecessor", "Mutex")),
         behind(contends("bob", "predecessor", "Mutex", timeout_s=1.5)),
@@ -153,13 +153,13 @@ TIME_OUT = Scene(
 POLLING = Scene(
     "polling",
     "Asking again and again",
-    "Without watches, a release is noticed only when somebody asks the next time.",
+    "Without watches, a release is noticed only at the next poll.",
     (
         first(contends("ann", "poll", "Lock", poll_s=0.5)),
         behind(contends("bob", "poll", "Lock", poll_s=0.5)),
         behind(contends("cid", "poll", "Lock", poll_s=0.5)),
         SceneMove(
-            "ann releases, and nobody is told: bob finds out when it asks",
+            "ann releases, and no one is notified: bob finds out at its next poll",
             (CommandContender("ann", "release"),),
             (ExpectedStep("bob", "acquired"),),
             ("ann",),
@@ -204,7 +204,7 @@ READ_WRITE_HERD = Scene(
     SceneEnd({"catalogue": ExpectedQueue(("host2",), _HOSTS)}, woken={"catalogue": 3}),
 )
 
-_VISIT_S = 0.5  # long enough to be seen, and read, by who looks on from a busy machine
+_VISIT_S = 0.5  # long enough to be seen on a busy machine
 _GUESTS = tuple(f"r{number}" for number in range(1, 13))
 
 STARVATION = Scene(

@@ -261,7 +261,7 @@ async def test_a_filter_sifts_the_contenders_and_what_they_say() -> None:
 
     assert "bob            waits" in waiting
     assert "ann            holds" not in waiting
-    assert "none of them passes the filter" in nobody
+    assert "no contender matches the filter" in nobody
 
 
 async def test_a_filter_of_an_owner_leaves_what_that_one_said() -> None:

@@ -10,10 +10,10 @@ MARKS: dict[str, tuple[str, Ink]] = {
     "ahead": ("·", "dim"),
 }
 WORDS: dict[str, tuple[str, Ink]] = {
-    "empty": ("no scene is on", "dim"),
+    "empty": ("no scene is loaded", "dim"),
     "paused": ("PAUSED", "warning"),
     "playing": ("PLAYING", "good"),
-    "over": ("OVER: as it is now, it stays", "info"),
+    "over": ("OVER: it stays as it is", "info"),
     "failed": ("FAILED", "critical"),
     "cleaning": ("CLEANING UP", "warning"),
 }
