@@ -196,8 +196,8 @@ def _split(ctx: LockContext) -> Iterator[tuple[Member, Member, Member]]:
     for queue in folder_queues(ctx.lock.queues):
         for member in queue.waiters:
             nearest = queue.nearest(member)
-            if nearest is not None:  # those with the same ranking count each other
-                by = id(queue.standing(member).ranking)
+            if nearest is not None:  # members with the same order count each other
+                by = id(queue.decision(member).order)
                 behind.setdefault(nearest.node, {}).setdefault(by, (queue, member))
     for firsts in behind.values():
         for (here, one), (there, other) in combinations(firsts.values(), 2):

@@ -1,1 +1,1 @@
-"""Locks: who holds, who waits, who must go first, and who should watch what."""
+"""Locks: holders, waiters, the order among them, and the watches they should have."""

@@ -1,4 +1,4 @@
-"""Make the queues of a lock from children that were sorted by layout."""
+"""Make the queues of a lock whose contenders are recognised by their names."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -20,14 +20,14 @@ from zktop.model.locks.special_queues import NONE, RowRangeQueue, WatchLookup, r
 from zktop.model.locks.warnings import count_oddities
 from zktop.model.text import Text
 
-OpenFolder = Callable[[Iterable[Member]], Folder]  # all children, with these contenders among them
+OpenFolder = Callable[[Iterable[Member]], Folder]  # from these contenders
 
-# Where the user says that the clients count each other: everybody, by the number at the end.
+# For `interop` in the config: all clients count each other, by the number at the end.
 _BY_NUMBER: Final = (ClientView(counts="all", key=BY_NUMBER, compare="number"),)
 
 
 class Queues(msgspec.Struct, frozen=True):
-    """The lines of a lock, and what was found out on the way."""
+    """The queues of a lock, and what else was found out."""
 
     queues: tuple[LockQueue, ...] = ()
     leases: Leases = Leases()
@@ -70,7 +70,7 @@ def one_queue(
 
 
 def queue_in(folder: Folder | None, one: LayoutMembers) -> RankedQueue | FolderQueue:
-    """Make the line of one family; children that its clients do not count do not matter."""
+    """Make the queue of one layout; children that its clients do not count do not matter."""
     oddities = count_oddities(one.layout, one.members)
     if folder is None or not folder.matters(one.layout, one.members, one.group):
         return RankedQueue(one.layout, one.rule, one.members, oddities, one.special)
@@ -80,7 +80,7 @@ def queue_in(folder: Folder | None, one: LayoutMembers) -> RankedQueue | FolderQ
 def grouped(
     layout: Layout, places: Sequence[ParsedChild], known: KnownMembers, opened: OpenFolder
 ) -> Queues:
-    """Make one queue for each lock that shares the parent."""
+    """Make one queue for each of the locks that share the parent."""
     groups: defaultdict[str, list[ParsedChild]] = defaultdict(list)
     for place in places:
         groups[place.name.group].append(place)
@@ -93,7 +93,7 @@ def grouped(
         )
         for name, group in groups.items()
     ]
-    return _lines(families, opened)
+    return _queues(families, opened)
 
 
 def mixed(
@@ -104,7 +104,7 @@ def mixed(
     *,
     interop: bool,
 ) -> Queues:
-    """Make one queue for each layout; what its clients do not count does not exist for it."""
+    """Make one queue for each layout, of the children that its clients count."""
     found = {one.name: members_of(one, places.get(one.name, ()), known) for one in layouts}
     reads = any(member.mode == "read" for members in found.values() for member in members)
     families = [
@@ -115,21 +115,21 @@ def mixed(
         )
         for layout in layouts
     ]
-    queues = _lines(families, opened)
+    queues = _queues(families, opened)
     holders = [holder for queue in queues.queues for holder in queue.holders]
     broken = len(holders) > 1 and any(holder.mode != "read" for holder in holders)
     warnings = ("mixed-families", "mutual-exclusion-broken")[: 1 + broken]
     return msgspec.structs.replace(queues, warnings=warnings)
 
 
-def _lines(families: Sequence[LayoutMembers], opened: OpenFolder) -> Queues:
+def _queues(families: Sequence[LayoutMembers], opened: OpenFolder) -> Queues:
     folder = opened([member for family in families for member in family.members])
     queues = tuple(queue_in(folder, family) for family in families)
     return Queues(queues, asks=any(isinstance(queue, FolderQueue) for queue in queues))
 
 
 def watching_in(path: Text, watches: WatchLookup) -> WatchLookup:
-    """Ask the watch tables about nodes relative to a lock."""
+    """Return a look-up of watches on nodes, named relative to the lock."""
 
     def watching(session: Session, node: Text) -> bool | None:
         return watches(session, join(path, node))

@@ -1,4 +1,7 @@
-"""Make the lines of locks that are told by their shape: sub-nodes, siblings, fixed names."""
+"""Make the queues of locks that are recognised by their shape.
+
+To add one, add its layout to the catalogue, its test to `layouts.by_shape`, and its queues here.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Literal
@@ -28,7 +31,7 @@ from zktop.model.world.family import Family, Znode
 
 
 class ShapedQueues(msgspec.Struct, frozen=True):
-    """The lines of a lock that its shape told."""
+    """The queues of a lock, and what else its shape shows."""
 
     queues: tuple[LockQueue, ...] = ()
     leases: Leases = Leases()
@@ -39,12 +42,12 @@ class ShapedQueues(msgspec.Struct, frozen=True):
 
 
 class ShapeContext(msgspec.Struct, frozen=True):
-    """What a shape is made from."""
+    """The input of the functions below."""
 
     site: LockSite
     layout: Layout
     now: Millis
-    leases: int | None  # as the user says
+    leases: int | None  # as configured
     known: KnownMembers
     opening: FolderOpener
 
@@ -110,7 +113,7 @@ def _curator_semaphore(context: ShapeContext) -> ShapedQueues:
 
 
 def _taken_by_head(leases: list[Member], gate: LockQueue) -> Member | None:
-    """Find the lease that the first one at the gate made since it got there."""
+    """Find the lease that the first member of the gate created since it is first."""
     head = next(iter(gate.members), None)
     if head is None or not head.owner:
         return None
@@ -121,7 +124,7 @@ def _taken_by_head(leases: list[Member], gate: LockQueue) -> Member | None:
 def _gate(
     layout: Layout, family: Family, context: ShapeContext, below: str
 ) -> tuple[RankedQueue | FolderQueue, tuple[Text, ...]]:
-    """Make the queue in front of the leases; its members want a lease, not a lock."""
+    """Make the queue before the leases; its members wait for a lease, not for a lock."""
     by_layout = sort_by_layout(family, (layout,))
     found = members_of(layout, by_layout.families.get(layout.name, ()), context.known, below)
     wanting = [m if m.mode == "lease" else msgspec.structs.replace(m, mode="lease") for m in found]
@@ -155,7 +158,7 @@ def _kazoo_lease(context: ShapeContext) -> ShapedQueues:
 
 
 def _exclusive(queue: RankedQueue | FolderQueue) -> RankedQueue:
-    """Put back the mode of the short lock beside a lease."""
+    """Return the queue with the mode of the short lock beside a lease."""
     members = tuple(msgspec.structs.replace(m, mode="exclusive") for m in queue.members)
     return RankedQueue(queue.layout, "first", members, queue.oddities)
 
@@ -197,7 +200,7 @@ def _patroni(context: ShapeContext) -> ShapedQueues:
 def _fixed(
     context: ShapeContext, node: str, standbys: Iterable[Znode] = (), below: str = ""
 ) -> ShapedQueues:
-    """One node holds; others may stand by with nodes of their own."""
+    """Make the queue of one holder; standbys may have nodes of their own."""
     found = context.site.family.members.get(Text(node))
     holders = [context.single(node, found)] if found else []
     waiting = [context.single(below + znode.name, znode) for znode in standbys]
@@ -215,7 +218,7 @@ def _shedlock(context: ShapeContext) -> ShapedQueues:
 
 
 def _single_node(context: ShapeContext) -> ShapedQueues:
-    """Take the root's own node, or the only one below it."""
+    """Make the queue of the root's own node, or of the only one below it."""
     site, family = context.site, context.site.family
     root = site.itself()
     term = terms.expiring(root.data) if root else None

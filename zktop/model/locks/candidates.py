@@ -1,7 +1,4 @@
-"""Where locks may be: the paths that are worth a closer look.
-
-Which locks read which families.
-"""
+"""Candidates: the paths where a lock may be, and the locks that depend on a changed path."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -14,11 +11,11 @@ from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
 
-_DIGITS: Final = 9  # of a sequence number at the least
+_DIGITS: Final = 9  # of a sequence number, at least
 
 
 def read_by(path: Text, children: Iterable[Text] = ()) -> list[Text]:
-    """Give the paths whose locks can differ after these children of a path came, went or changed.
+    """Return the paths of the locks that a change of these children can affect.
 
     >>> read_by("/pool/sem-__lock__"), read_by("/app/sem/leases")
     (['/pool/sem-__lock__', '/pool/sem'], ['/app/sem/leases', '/app/sem'])
@@ -35,12 +32,12 @@ def read_by(path: Text, children: Iterable[Text] = ()) -> list[Text]:
 
 
 def unnumbered(names: Iterable[Text]) -> list[Text]:
-    """Leave out the places in a queue, whose data and owner make no lock."""
+    """Return the names without a sequence number; numbered children are no locks."""
     return [name for name in names if not name[-_DIGITS:].isdecimal() or len(name) < _DIGITS]
 
 
 def _read_child(path: str, name: Text) -> Iterator[Text]:
-    """Yield the locks that a child's own data and owner can make, or change the size of."""
+    """Yield the locks that depend on the data or the owner of a child."""
     child = join(path, name)
     yield child
     if name.endswith(QUEUE_OF_SEMAPHORE):
@@ -48,7 +45,7 @@ def _read_child(path: str, name: Text) -> Iterator[Text]:
 
 
 def candidates(world: World, settings: Settings) -> Iterator[Text]:
-    """Yield every known path that may be a lock; `lock_at` has the last word."""
+    """Yield every known path that may be a lock; `lock_at` decides."""
     paths = {Text(root.path) for root in settings.roots if "*" not in root.path}
     for path, family in world.families.items():
         paths.add(path)

@@ -1,4 +1,4 @@
-"""The children of a lock as one kind of client counts them, in the order it puts them."""
+"""The children of a lock that one kind of client counts, in the order of that client."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +11,7 @@ from zktop.model.locks.lock import FOREIGN, Member
 
 
 class ClientOrder:
-    """The counted children in order; those that the client fails at stand apart."""
+    """The counted children in order; those that the client fails at are apart."""
 
     __slots__ = ("_place", "_rank_of", "_ranks", "_shares", "_view", "children", "unreadable")
 
@@ -53,15 +53,15 @@ class ClientOrder:
         return place is not None and place < self.before(member)
 
     def counts(self, child: Member) -> bool:
-        """Return whether a child is counted at all, or fails the client."""
+        """Return whether a child is counted at all, or makes the client fail."""
         return self._rank_of(child) is not None
 
     def back(self, end: int) -> Iterator[Member]:
-        """Yield those before a place, the nearest first."""
+        """Yield the children before a position, the nearest first."""
         return (self.children[place] for place in range(end - 1, -1, -1))
 
     def _by_number(self, member: Member) -> Rank:
-        """Rank a member whose own name its client does not look at."""
+        """Rank a member whose own name its client does not read."""
         number = member.sequence or 0
         return (1, number if self._view.compare == "number" else written(number))
 
@@ -76,7 +76,7 @@ def _barring(view: ClientView, children: Sequence[Member]) -> Iterator[Member]:
 def rank_in(
     layout: Layout, view: ClientView, children: Sequence[Member], group: str
 ) -> Callable[[Member], Rank | None]:
-    """Return the function that ranks a child; own names keep the order of the layout."""
+    """Return the function that ranks a child; names of the layout keep its order."""
     if view.counts != "own":
         rank = ranker_of(view, group)
         return lambda child: rank(child.znode.name)

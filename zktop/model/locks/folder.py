@@ -1,7 +1,7 @@
-"""All children of a lock's folder, whoever made them, and what is remembered of them.
+"""All children of a lock's folder, whichever client made them, and what is remembered of them.
 
-Clients look at the children when they make their node and when their watch fires, never in
-between. So it matters what was there when they looked last.
+Clients list the children when they create their node and when their watch fires, never in between.
+So the children at the last listing matter, not only the present ones.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,21 +20,21 @@ from zktop.model.world.family import Family, Znode
 
 
 class ViewProof(msgspec.Struct, frozen=True, gc=False):
-    """The sight that a watch has proven of a member."""
+    """The view that a watch proves for a member."""
 
     view: ClientView
-    is_fresh: bool  # the watch is surely not left over from before the member came
+    is_fresh: bool  # the watch is surely no older than the member
 
 
 class SessionWatches(msgspec.Struct, frozen=True, gc=False):
     """The children that a session watches, by the table of its server."""
 
     zxid: int  # of the newest table
-    since: int  # of the first table that it was looked up in
+    since: int  # of the first table it was looked up in
     here: Mapping[Text, int]  # child -> the first table that showed the watch
 
     def proof(self, view: ClientView, node: Text, member: Member) -> ViewProof | None:
-        """Take a watch as proof, unless it is older than the member."""
+        """Return the proof by a watch, unless the watch is older than the member."""
         if self.here[node] < member.czxid:
             return None
         return ViewProof(view, self.since < member.czxid)
@@ -44,11 +44,11 @@ NOWHERE: Final[Mapping[Text, int]] = {}
 
 
 class FolderMemory(msgspec.Struct, frozen=True):
-    """What was so at the look before."""
+    """The state of the folder at the look before."""
 
     names: frozenset[Text] = frozenset()  # all children
     waited: Mapping[Text, tuple[Text, ...]] = {}  # members that waited, and what they watched
-    stranded: Mapping[Text, str] = {}  # and by whose rule
+    stranded: Mapping[Text, str] = {}  # node -> layout
     proofs: Mapping[Text, ViewProof] = {}
     watched: Mapping[Session, SessionWatches] = {}
 
@@ -66,7 +66,7 @@ NO_MEMORY = FolderMemory()
 
 
 class Folder(msgspec.Struct, frozen=True, dict=True):
-    """The children in the order the server lists them, and who watches them."""
+    """The children in the order of the listing, and the watches on them."""
 
     children: tuple[Member, ...]
     memory: FolderMemory = NO_MEMORY
@@ -80,18 +80,18 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
         return frozenset(child.node for child in self.children)
 
     def watched_by(self, session: Session) -> Mapping[Text, int]:
-        """Return the children that a session is seen to watch."""
+        """Return the children that a session watches."""
         seen = self.watched.get(session)
         return NOWHERE if seen is None else seen.here
 
     def views(self, layout: Layout) -> tuple[ClientView, ...]:
-        """Return the sights of a layout."""
+        """Return the views of a layout."""
         return views_of(layout, self.own)
 
     def matters(self, layout: Layout, members: Sequence[Member], group: str = "") -> bool:
-        """Return whether a sight of a layout counts a child that is not one of its members.
+        """Return whether a view of a layout counts a child that is not one of its members.
 
-        Or did: what failed clients left behind stays when the cause of the failure is gone.
+        Or whether it did: nodes of failed clients stay when the cause is gone.
         """
         own = {member.node for member in members}
         if any(self.memory.has_stranded(member) for member in members):
@@ -104,7 +104,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
 def children_of(
     family: Family, members: Iterable[Member], layouts: Sequence[Layout], below: str = ""
 ) -> tuple[Member, ...]:
-    """Return all children of a family, in the order the server lists them."""
+    """Return all children of a family, in the order of the listing."""
     contenders = {member.znode.name: member for member in members}
     found = (
         contenders.get(znode.name) or foreign(znode, layouts, below)
@@ -115,7 +115,7 @@ def children_of(
 
 
 def foreign(znode: Znode, layouts: Sequence[Layout], below: str = "") -> Member:
-    """Make a place of a child that is no contender."""
+    """Make a member of a foreign child."""
     names = (read(layout, znode.name) for layout in layouts)
     number = next((name.sequence for name in names if name is not None), None)
     node = Text(below + znode.name) if below else znode.name

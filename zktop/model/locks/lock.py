@@ -1,4 +1,4 @@
-"""A lock at one moment: who holds it, who waits, in the order its own clients go by."""
+"""A lock at one moment: who holds it, who waits, in the order that its own clients use."""
 
 from collections.abc import Iterator, Sequence
 from heapq import merge
@@ -28,32 +28,32 @@ class Target(msgspec.Struct, frozen=True, gc=False):
 
 
 class Member(msgspec.Struct, frozen=True, gc=False):
-    """One znode that is a place in a lock."""
+    """One contender: a znode that holds or waits for a lock."""
 
     node: Text  # relative to the lock's path: "x", "leases/x", "../sem-__lock__/x" or "."
     mode: LockMode
     sequence: int | None
-    layout: str  # whose rule it follows; differs from its neighbours' in a mixed root
-    named: Text | None  # who it is, where its data does not say
-    token_at: slice | None  # where in the name its client put something to recognise it by
+    layout: str  # the layout whose rules it follows; a mixed root has several
+    named: Text | None  # the label from its name, if its data has none
+    token_at: slice | None  # position of the token in the name, by which its client recognises it
     znode: Znode
-    releases: bool = True  # False: persistent, so nothing frees it when its client is gone
+    releases: bool = True  # False: persistent, so it outlives its client
 
     @property
     def label(self) -> Text | None:
-        """Who it is, by its data or its name; read from the data each time it is asked for."""
+        """The label of its client, by its data or its name; parsed on each access."""
         if self.named is not None or not self.znode.data:
             return self.named
         return label_of(self.znode.data, self.layout)
 
     @property
     def token(self) -> Text | None:
-        """What its client put into the name to recognise it: a uuid mostly."""
+        """The part of the name by which its client recognises it: mostly a uuid."""
         return None if self.token_at is None else Text(self.node[self.token_at])
 
     @property
     def owner(self) -> Session:
-        """The session that the node lives and dies with; 0 when there is none or it is unread."""
+        """The session that owns the node; 0 when there is none or it is unread."""
         return self.znode.stat.owner if self.znode.stat else 0
 
     @property
@@ -68,7 +68,7 @@ class Member(msgspec.Struct, frozen=True, gc=False):
 
 
 class LockQueue(Protocol):
-    """One queue of a lock, with the rule its clients go by. A lock has one, or one per family."""
+    """One queue of a lock and the rule of its clients. A mixed root has one per layout."""
 
     @property
     def members(self) -> Sequence[Member]:
@@ -76,15 +76,15 @@ class LockQueue(Protocol):
 
     @property
     def holders(self) -> Sequence[Member]:
-        """Those whose clients own the lock, by their own rule."""
+        """The members whose clients own the lock, by their own rule."""
 
     @property
     def waiters(self) -> Sequence[Member]:
-        """The others, in queue order."""
+        """The other members, in queue order."""
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What is wrong with it, by the words of the contract."""
+        """The ids of warnings about it."""
 
     def find(self, node: str) -> Member | None:
         """Return the member of this name."""
@@ -93,22 +93,22 @@ class LockQueue(Protocol):
         """Return whether this member is among the holders."""
 
     def is_pending(self, member: Member) -> bool:
-        """Return whether it is on its way in or out, neither holder nor waiter of the queue."""
+        """Return whether a member is about to join or leave, neither holder nor waiter."""
 
     def is_exempt(self, member: Member) -> bool:
-        """Return whether it holds although others are before it, as a re-entrant read does."""
+        """Return whether a member holds in spite of others before it: a re-entrant read."""
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
-        """Who must go before this waiter can own the lock; sparse, complete in closure."""
+        """Return members that must go first; following theirs in turn leads to all of them."""
 
     def before(self, member: Member) -> Sequence[Member]:
-        """All who must go before this waiter can own the lock, holders included."""
+        """Return all members that must go first, holders included."""
 
     def count_before(self, member: Member) -> int:
-        """How many those are."""
+        """Return the number of members that must go first."""
 
     def expected(self, member: Member) -> tuple[Target, ...]:
-        """Which watches this waiter's recipe keeps."""
+        """Return the watches that the recipe of this waiter sets."""
 
 
 class Lock(msgspec.Struct, frozen=True, eq=False):
@@ -119,47 +119,47 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
     kind: LockKind
     queues: tuple[LockQueue, ...]
     stat: Stat | None  # of the root
-    seen_zxid: int  # its members are those of this transaction
+    seen_zxid: int  # the transaction of its newest listing
     at: Millis
     leases: int | None = None
     leases_are: Literal["known", "inferred"] | None = None
     foreign: tuple[Text, ...] = ()
-    obstacles: tuple[Member, ...] = ()  # the foreign ones that somebody waits for
+    obstacles: tuple[Member, ...] = ()  # foreign children that block members
     stranded: frozenset[Text] = frozenset()  # nodes that failed clients left behind
     warnings: tuple[str, ...] = ()
     error: str | None = None
-    blocking: bool = False  # the user says that followers of this election are parked
-    until: Millis | None = None  # when the clock alone changes it: the next term that ends
+    blocking: bool = False  # configured: followers of this election wait
+    until: Millis | None = None  # the end of the next lease, which changes it without an event
     asks_watches: bool = False  # watch tables can change the answer
     family: Family = Family()
     dependencies: "tuple[Dependency, ...]" = ()  # the other facts that it was made from
 
     @property
     def holders(self) -> Sequence[Member]:
-        """Those who own the lock, in queue order."""
+        """The members that own the lock, in queue order."""
         return self._in_order([queue.holders for queue in self.queues])
 
     @property
     def waiters(self) -> Sequence[Member]:
-        """Those who do not own it yet, in queue order."""
+        """The members that do not own it yet, in queue order."""
         return self._in_order([queue.waiters for queue in self.queues])
 
     @property
     def members(self) -> Iterator[Member]:
-        """Everybody who has a place, line by line."""
+        """All members, queue by queue."""
         return (member for queue in self.queues for member in queue.members)
 
     @property
     def size(self) -> int:
-        """How many places there are."""
+        """The number of members."""
         return sum(len(queue.members) for queue in self.queues)
 
     @property
     def next_sequence(self) -> int | None:
-        """The number that the next sequential child gets; None when it cannot be told.
+        """The number that the next sequential child gets; None when it is unknown.
 
         The root's counter may be older than the newest members. Behind the last number comes a
-        negative one, so from there on only the counter tells.
+        negative one, so from there on only the counter counts.
         """
         counter = self.stat.next_sequence if self.stat else None
         if counter is None:
@@ -174,7 +174,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
         return next(filter(None, (queue.find(node) for queue in self.queues)), None)
 
     def state(self, member: Member) -> MemberState:
-        """Tell what this member is doing."""
+        """Return what a member is doing."""
         queue = self.queue_of(member)
         if queue.holds(member):
             return "holds"
@@ -185,19 +185,19 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
         return "standby" if self.kind == "election" and not self.blocking else "waits"
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
-        """Return those who must go first: enough of them that no other need be named."""
+        """Return members that must go first; following theirs in turn leads to all of them."""
         return self.queue_of(member).blocked_by(member)
 
     def before(self, member: Member) -> Sequence[Member]:
-        """Return all who must go first, near and far."""
+        """Return all members that must go first, holders included."""
         return self.queue_of(member).before(member)
 
     def count_before(self, member: Member) -> int:
-        """Count them, which takes no longer in a long queue."""
+        """Return the number of members that must go first, without listing them."""
         return self.queue_of(member).count_before(member)
 
     def expected(self, member: Member) -> tuple[Target, ...]:
-        """Return the watches that this member's recipe keeps now."""
+        """Return the watches that this member's recipe sets."""
         return self.queue_of(member).expected(member)
 
     def is_exempt(self, member: Member) -> bool:
@@ -205,7 +205,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
         return self.queue_of(member).is_exempt(member)
 
     def queue_of(self, member: Member) -> LockQueue:
-        """Return the line that this member stands in."""
+        """Return the queue that a member is in."""
         queues = self.queues
         if len(queues) == 1:
             return queues[0]

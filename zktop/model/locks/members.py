@@ -1,8 +1,8 @@
-"""Make members of znodes, and use those of before again where nothing changed.
+"""Make the members of a lock from its znodes, and find out how many of them may hold at once.
 
-How many may hold at once: configured, written in the data, shown by watches, or unknown.
-
-Is this queue an election? Some libraries write elections exactly as they write locks.
+A member whose znode did not change is reused. The number of leases is configured, written in the
+data, shown by watches, or unknown. Some libraries write elections exactly as they write locks; the
+path and the data tell those apart.
 """
 
 import ipaddress
@@ -38,7 +38,7 @@ def members_of(
     known: KnownMembers = NO_KNOWN_MEMBERS,
     below: str = "",
 ) -> list[Member]:
-    """Make the members of one family; `below` is where their parent is, seen from the lock."""
+    """Make the members of one layout; `below` is the path of their parent in the lock."""
     members = [_member(layout, place, known, below) for place in places]
     if is_promoting(layout) and any(member.mode == "read" for member in members):
         return [_promoted(member) for member in members]
@@ -46,7 +46,7 @@ def members_of(
 
 
 def is_promoting(layout: Layout) -> bool:
-    """Return whether its exclusive locks are the writers as soon as there is a reader."""
+    """Return whether exclusive locks count as writers once there is a reader."""
     modes = layout.modes.values()
     return "exclusive" in modes and "read" in modes and "write" not in modes
 
@@ -71,14 +71,14 @@ def _member(layout: Layout, place: ParsedChild, known: KnownMembers, below: str)
 
 
 def _named(layout: Layout, place: ParsedChild) -> Text | None:
-    """Return the label that is in the name, where the data has none."""
+    """Return the label in the name, if the data has none."""
     data, said = place.znode.data, label_in_name(layout, place.name)
     return None if said is None or (data and label_of(data, layout.name)) else said
 
 
 @lru_cache(maxsize=256)
 def _span(start: int, length: int) -> slice:
-    """Return the same slice for the same place: thousands of names are alike."""
+    """Share equal slices: thousands of names are alike."""
     return slice(start, start + length)
 
 
@@ -91,7 +91,7 @@ def _mode(layout: Layout, place: ParsedChild) -> LockMode:
 
 
 def _plain_again(member: Member) -> Member:
-    """Take back the promotion: the readers may be gone."""
+    """Undo the promotion to a writer: the readers may be gone."""
     return msgspec.structs.replace(member, mode="exclusive")
 
 
@@ -102,7 +102,7 @@ def _promoted(member: Member) -> Member:
 
 
 def _zplock_mode(data: bytes | None) -> LockMode:
-    """Read `type`, whose words for a shared lock vary."""
+    """Read `type`, whose values for a shared lock vary."""
     try:
         said = msgspec.json.decode(data or b"{}", type=dict[str, object]).get("type")
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -110,19 +110,19 @@ def _zplock_mode(data: bytes | None) -> LockMode:
     return "read" if str(said).lower() in ("read", "r", "shared", "share") else "write"
 
 
-_LOOKED_AT = 8  # waiters whose watch may show how far back they look
+_LOOKED_AT = 8  # waiters; their watches show how far back they look
 _LONGEST_NUMBER = 10
 ACQUIRED = b"ACQUIRED"
 
 
 class Leases(msgspec.Struct, frozen=True):
-    """The number of leases and where it is from; with it, what else the same data shows."""
+    """The number of leases and its origin, and what else the same data shows."""
 
     number: int | None = None
     are: Literal["known", "inferred"] | None = None
-    holders: tuple[Member, ...] | None = None  # where markers name them
-    layout: Layout | None = None  # where the data shows a variant of the layout
-    asks: bool = False  # a watch table could tell, or could tell otherwise
+    holders: tuple[Member, ...] | None = None  # if markers in the data name them
+    layout: Layout | None = None  # a variant of the layout that the data shows
+    asks: bool = False  # a watch table may change this
     warnings: tuple[str, ...] = ()
 
 
@@ -154,7 +154,7 @@ def number_in(data: bytes | None) -> int | None:
 
 
 def _marked(members: Sequence[Member], told: int | None) -> Leases:
-    """DistributedLock.ZooKeeper: who holds has written so."""
+    """DistributedLock.ZooKeeper: a holder writes a marker."""
     marked = tuple(member for member in members if member.znode.data == ACQUIRED)
     if told is not None:
         return Leases(told, "known", marked or None)
@@ -163,7 +163,7 @@ def _marked(members: Sequence[Member], told: int | None) -> Leases:
 
 
 def _voted(layout: Layout, members: Sequence[Member], told: int | None) -> Leases:
-    """Count Twitter's votes: each client writes its own idea, and all of them watch the root."""
+    """Count Twitter's votes: each client writes its own number, and all watch the root."""
     votes = Counter(number_in(member.znode.data) for member in members)
     votes.pop(None, None)
     if not votes:
@@ -186,7 +186,7 @@ def _group(layout: Layout, members: Sequence[Member], watching: WatchLookup) -> 
 
 
 def _watched(members: Sequence[Member], watching: WatchLookup) -> Leases:
-    """Curator's old semaphore: a waiter watches the node that is as many before it as may hold."""
+    """Curator's old semaphore: a waiter watches the node that is `leases` places before it."""
     for place in range(1, min(len(members), _LOOKED_AT)):
         owner = members[place].owner
         for back in range(1, place + 1):
@@ -205,7 +205,7 @@ _ELECTION_SAMPLE = 4
 
 
 def is_election(path: str, layout: Layout, queues: Sequence[LockQueue]) -> bool:
-    """Tell an election by its path; Curator's candidates also give an id instead of an address."""
+    """Detect an election by its path; candidates of Curator have an id, not an address."""
     if layout.name not in _AMBIGUOUS or not _elects(path.lower()):
         return False
     members = (member for queue in queues for member in islice(queue.members, _ELECTION_SAMPLE))

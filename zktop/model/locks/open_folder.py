@@ -1,7 +1,4 @@
-"""Open the folder of a lock: all its children, who watches them, and what was so before.
-
-What the servers' watch tables say about one session and one path.
-"""
+"""Collect what a `FolderQueue` needs: all children, the watches on them, and the state before."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -19,14 +16,14 @@ from zktop.model.text import Text
 from zktop.model.world.family import Family
 from zktop.model.world.world import World
 
-_TOO_MANY = 4_000  # watches of one session: looking through more takes longer than it is worth
+_MAX_WATCHES = 4_000  # of one session; searching more takes too long
 
 
 def is_watching(world: World, session: Session, path: str) -> bool | None:
-    """Return whether a session watches a path; None when no table can tell."""
+    """Return whether a session watches a path; None when it is unknown."""
     tables = [table.watches.rows if table.watches else None for table in world.tables.values()]
     found = [rows[session] for rows in tables if rows and session in rows]
-    if any(len(paths) > _TOO_MANY for paths in found):
+    if any(len(paths) > _MAX_WATCHES for paths in found):
         return None
     if any(path in paths for paths in found):
         return True
@@ -39,15 +36,16 @@ def seen_watching(
     nodes: Mapping[Text, Text],
     before: Mapping[Session, SessionWatches],
 ) -> dict[Session, SessionWatches]:
-    """Return what sessions watch among some paths, named as `nodes` says, and since when.
+    """Return which of these nodes sessions watch, and since when; `nodes` maps paths to names.
 
-    Who was looked up before is looked up again: a watch that is older than a node is left over.
+    A session that was looked up before is looked up again: a watch that is older than a node is
+    left over from an earlier one.
     """
     found: dict[Session, SessionWatches] = {}
     for session in {*sessions, *before}:
         tables = list(_tables_of(world, session)) if session else []
         if len(tables) != 1:
-            continue  # nobody knows, or it moves from one server to another
+            continue  # unknown, or moving from one server to another
         table, paths = tables[0]
         known = before.get(session)
         earlier = known.here if known else {}
@@ -61,16 +59,16 @@ def seen_watching(
 
 
 def _tables_of(world: World, session: Session) -> Iterator[tuple[Watches, tuple[Text, ...]]]:
-    """Yield the watch tables that have a session, without those of which it has too many rows."""
+    """Yield the watch tables with watches of a session, unless it has too many."""
     for tables in world.tables.values():
         table = tables.watches
         paths = (table.rows or {}).get(session, ()) if table else ()
-        if table and paths and len(paths) <= _TOO_MANY:
+        if table and paths and len(paths) <= _MAX_WATCHES:
             yield table, paths
 
 
 class FolderOpener(msgspec.Struct, frozen=True):
-    """What a folder is opened with."""
+    """Makes folders for the queues of one lock."""
 
     world: World
     site: LockSite
@@ -79,7 +77,7 @@ class FolderOpener(msgspec.Struct, frozen=True):
     def of(
         self, family: Family, layouts: Sequence[Layout], below: str = ""
     ) -> Callable[[Iterable[Member]], Folder]:
-        """Return what opens the folder of a family, once its contenders are known."""
+        """Return a function that makes the folder of a parent from its contenders."""
 
         def opened(members: Iterable[Member]) -> Folder:
             children = children_of(family, members, layouts, below)
@@ -97,14 +95,14 @@ class FolderOpener(msgspec.Struct, frozen=True):
 
 
 def _changed(family: Family) -> int:
-    """Give when a child came or went last; where no Stat tells, nothing did after the listing."""
+    """Return the last transaction that created or deleted a child, at the latest the listing."""
     if family.stat is None:
         return 0
     return family.listed_at if family.stat.pzxid is None else family.stat.pzxid
 
 
 def folder_queues(queues: Iterable[LockQueue]) -> Iterator[FolderQueue]:
-    """Yield the queues that stand in an open folder, also those in front of leases."""
+    """Yield the queues that share a folder with other children, also those before leases."""
     for queue in queues:
         inner = queue.gate if isinstance(queue, LeasePool) else queue
         if isinstance(inner, FolderQueue):
@@ -112,7 +110,7 @@ def folder_queues(queues: Iterable[LockQueue]) -> Iterator[FolderQueue]:
 
 
 def memory_of(before: Lock | None) -> FolderMemory:
-    """Remember what was so, in a lock or in what it is made of."""
+    """Return what the next version of a lock needs to know of this one."""
     queues = list(folder_queues(before.queues)) if before is not None else []
     if not queues:
         return NO_MEMORY
@@ -131,7 +129,7 @@ def memory_of(before: Lock | None) -> FolderMemory:
 
 
 def stranded_in(queues: Iterable[LockQueue]) -> frozenset[Text]:
-    """Name the nodes that failed clients left behind."""
+    """Return the nodes that failed clients left behind."""
     return frozenset(
         one.node
         for queue in folder_queues(queues)
@@ -141,7 +139,7 @@ def stranded_in(queues: Iterable[LockQueue]) -> frozenset[Text]:
 
 
 def obstacles_of(queues: Sequence[LockQueue]) -> tuple[Member, ...]:
-    """Return the foreign children that somebody waits for."""
+    """Return the foreign children that block members."""
     found = {one.node: one for queue in folder_queues(queues) for one in queue.obstacles}
     for queue in queues:
         if isinstance(queue, LeasePool) and queue.is_short:

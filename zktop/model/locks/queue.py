@@ -1,16 +1,12 @@
-"""One queue, and who must go before whom: exclusive, read/write and first-n locks.
+"""The ordinary queue of a lock: who must go before whom, and which watches its members set.
 
-A queue is made once and never changes. What all members share is computed at once, from the
-front; what one member needs is computed when somebody asks. `Regular` queues, whose numbers are
-positive, different and counted by everybody, need no table for that: a member's place is where
-bisection finds its number.
+It covers exclusive, read/write and first-n locks. A queue never changes. What all members share is
+computed once, from the front; what one member needs is computed on demand. In a `regular` queue,
+whose numbers are positive, different and counted by all clients, bisection finds the position of a
+member by its number.
 
-Which watches a waiter's recipe keeps: one small rule per way to watch.
-
-Queue order, as each client library sees it.
-
-While all numbers are positive and different, everybody agrees. They part once the server's 32-bit
-counter has overflown: some lose the sign, some compare text, some let equal numbers share.
+While all numbers are positive and different, all libraries agree on the order. After the server's
+32-bit counter has overflowed they differ: some compare numbers, some text, some drop the sign.
 """
 
 from bisect import bisect_left
@@ -74,7 +70,7 @@ def _holder(queue: "RankedQueue", _: Member, __: int) -> Sequence[Member]:
 
 
 def _run(queue: "RankedQueue", _: Member, ahead: int) -> Sequence[Member]:
-    """Give the lowest of the nodes of one client right ahead: that client cleans up the others."""
+    """Return the first node of the client right ahead, which cleans up its other nodes."""
     if not ahead:
         return ()
     first = ahead - 1
@@ -102,7 +98,7 @@ _WATCHED: Final[dict[str, Callable[["RankedQueue", Member, int], Sequence[Member
 }
 
 
-SortKey = Callable[[Member], Any]  # keys of one layout compare with one another
+SortKey = Callable[[Member], Any]  # keys of one layout can be compared
 
 _WORD = 1 << 32
 _NOWHERE: Final = (1 << 31) - 1  # a member without a number goes last
@@ -110,7 +106,7 @@ sequence: Final = attrgetter("sequence")
 
 
 def in_order(layout: Layout, members: Iterable[Member]) -> tuple[Member, ...]:
-    """Sort members as the layout's clients do; they come in the order the server lists them."""
+    """Sort members as the layout's clients do; they come in the order of the listing."""
     listed = list(members)
     if is_sane(listed) and agrees(layout):
         listed.sort(key=sequence)
@@ -131,14 +127,14 @@ def is_sane(members: Sequence[Member]) -> bool:
 
 
 def key_of(layout: Layout, members: Sequence[Member]) -> SortKey:
-    """Return what the clients of this layout compare."""
+    """Return the key that the clients of this layout compare."""
     if layout.order == "unsigned":
         return _unsigned(members)
     return _KEYS[layout.order]
 
 
 def agrees(layout: Layout) -> bool:
-    """Return whether this layout's order is that of the numbers as long as they are sane."""
+    """Return whether this layout sorts by number, as long as the numbers are sane."""
     return layout.order not in ("name", "arrival")
 
 
@@ -147,7 +143,7 @@ def _sequence(member: Member) -> int:
 
 
 def _unsigned(members: Sequence[Member]) -> SortKey:
-    """Begin behind the widest gap, so that what came after a wrap stays behind what was before."""
+    """Start after the widest gap, so that numbers after an overflow sort last."""
     numbers = sorted({_sequence(member) % _WORD for member in members})
     first = numbers[0] if numbers else 0
     if numbers and numbers[-1] - first > _WORD // 2:
@@ -177,22 +173,22 @@ QueueRule = Literal["first", "read-write", "first-n"]
 
 _RULES: Final[dict[str, QueueRule]] = {"read-write": "read-write", "semaphore": "first-n"}
 _FEW: Final = 8
-NOBODY: Final[frozenset[Text]] = frozenset()
+NO_NODES: Final[frozenset[Text]] = frozenset()
 
 
 def rule_of(layout: Layout, leases: int | None) -> QueueRule:
-    """Tell how a layout's clients decide; with several leases any queue is a semaphore."""
+    """Return the rule of a layout; with several leases any queue is a semaphore."""
     if leases is not None and leases > 1 and layout.means != "read-write":
         return "first-n"
     return _RULES.get(layout.means, "first")
 
 
 class QueueOptions(Struct, frozen=True):
-    """What sets a queue apart from the ordinary one of its layout."""
+    """How a queue differs from the usual one of its layout."""
 
     leases: int | None = None
-    exempt: frozenset[Text] = NOBODY  # who holds although others are before them
-    marked: tuple[Member, ...] | None = None  # the holders, where their data names them
+    exempt: frozenset[Text] = NO_NODES  # members that hold in spite of others before them
+    marked: tuple[Member, ...] | None = None  # the holders, if their data names them
     remarks: tuple[str, ...] = ()  # warnings besides those that its members give
 
 
@@ -200,7 +196,7 @@ DEFAULT_OPTIONS: Final = QueueOptions()
 
 
 class RankedQueue:
-    """Members in queue order. `seen` are those who count for the others; mostly all of them."""
+    """Members in queue order. `seen` are those that clients count; mostly all of them."""
 
     __slots__ = (
         "_ahead", "_held", "_index", "_walls",
@@ -229,19 +225,16 @@ class RankedQueue:
 
     @property
     def waiters(self) -> Sequence[Member]:
-        """Everybody but the holders, in queue order."""
         if self.holders == self.members[: len(self.holders)]:
             return self.members[len(self.holders) :]
         return tuple(member for member in self.members if not self.holds(member))
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What is wrong with it."""
         said = self.oddities.warnings(self.layout, self.rule, self.members, self.holders)
         return said + self.remarks
 
     def find(self, node: str) -> Member | None:
-        """Return the member of this name."""
         if len(self.members) <= _FEW:
             return next((member for member in self.members if member.node == node), None)
         if self._index is None:
@@ -249,7 +242,6 @@ class RankedQueue:
         return self._index.get(Text(node))
 
     def holds(self, member: Member) -> bool:
-        """Return whether this member is among the holders."""
         if len(self.holders) <= _FEW:
             return any(holder.node == member.node for holder in self.holders)
         if self._held is None:
@@ -257,15 +249,13 @@ class RankedQueue:
         return member.node in self._held
 
     def is_pending(self, member: Member) -> bool:
-        """Return whether it is neither holder nor waiter; nobody is, in a plain queue."""
         return False
 
     def is_exempt(self, member: Member) -> bool:
-        """Return whether it holds although others are before it."""
         return member.node in self.exempt
 
     def ahead(self, member: Member) -> int:
-        """Count those who stand before this member and count for it."""
+        """Count the seen members before this one."""
         if self.regular:
             return bisect_left(self.members, member.sequence, key=sequence)
         if self._ahead is None:
@@ -273,7 +263,6 @@ class RankedQueue:
         return self._ahead[member.node]
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
-        """Return those who must go first."""
         if self.holds(member):
             return ()
         ahead = self.ahead(member)
@@ -286,11 +275,9 @@ class RankedQueue:
         return self._readers_before(ahead)
 
     def before(self, member: Member) -> Sequence[Member]:
-        """Return all who must go first, near and far."""
         return self.seen[: self.count_before(member)]
 
     def count_before(self, member: Member) -> int:
-        """Count them."""
         if self.holds(member):
             return 0
         ahead = self.ahead(member)
@@ -298,18 +285,17 @@ class RankedQueue:
         return self.wall_before(ahead) if is_reader else ahead
 
     def expected(self, member: Member) -> tuple[Target, ...]:
-        """Return the watches that this member's recipe keeps."""
         return () if self.holds(member) else targets(self, member)
 
     def wall_before(self, ahead: int) -> int:
-        """Count the seen ones up to the last one before this place that readers wait for."""
+        """Count the seen members up to the last one before a position that readers wait for."""
         walls = self.walls
         found = bisect_left(walls, ahead)
         return walls[found - 1] + 1 if found else 0
 
     @property
     def walls(self) -> list[int]:
-        """The places of those that readers wait for."""
+        """The positions of the members that readers wait for."""
         if self._walls is None:
             self._walls = [place for place, m in enumerate(self.seen) if self.bars_readers(m)]
         return self._walls
@@ -337,7 +323,7 @@ class RankedQueue:
         return (*held, *late)
 
     def _first_readers(self) -> list[Member]:
-        """Return those before whom nobody bars readers, and a writer only if it is the first."""
+        """Return the readers at the front, and a writer only if it is first."""
         free = takewhile(lambda member: not self.bars_readers(member), self.members)
         return [m for place, m in enumerate(free) if m.mode == "read" or not place]
 
@@ -352,7 +338,7 @@ class RankedQueue:
         return ahead == 0
 
     def _places(self) -> dict[Text, int]:
-        """Count, for each member, the seen ones that go before it."""
+        """Count, for each member, the seen members before it."""
         key = key_of(self.layout, self.seen)
         shares = self.layout.ties == "share"
         places: dict[Text, int] = {}
@@ -366,7 +352,7 @@ class RankedQueue:
         return places
 
     def _run_before(self, ahead: int) -> tuple[Member, ...]:
-        """Give the last one of the first `ahead`, with those of the same number if they share."""
+        """Return the last of the first `ahead` members, and others that share its number."""
         if not ahead:
             return ()
         last = self.seen[ahead - 1]
@@ -375,23 +361,23 @@ class RankedQueue:
         return self.seen[self.ahead(last) : ahead]
 
     def _writers_before(self, ahead: int) -> tuple[Member, ...]:
-        """Return the same without the readers among them: they bar no reader."""
+        """Return the same without readers, which do not block a reader."""
         before = self._run_before(ahead)
         return tuple(member for member in before if self.bars_readers(member)) or before
 
     def _readers_before(self, ahead: int) -> tuple[Member, ...]:
-        """Return the readers right before this place, and what stands before them."""
+        """Return the readers right before a position, and the member before them."""
         wall = self.wall_before(ahead)
         readers = self.seen[wall:ahead]
         return (*self._run_before(wall), *readers)
 
     def _pool_before(self, ahead: int) -> tuple[Member, ...]:
-        """Return all holders for the first waiter; the others wait behind that one."""
+        """Return all holders for the first waiter, and the previous waiter for the others."""
         if self.seen is self.members and self.find(self.seen[ahead - 1].node) in self.holders:
             return tuple(self.holders)
         return (self.seen[ahead - 1],)
 
 
 def _counted(layout: Layout, members: tuple[Member, ...]) -> tuple[Member, ...]:
-    """Leave out those whom no client counts."""
+    """Return the members that clients count."""
     return tuple(member for member in members if not is_unseen(layout, member))

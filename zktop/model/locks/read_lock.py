@@ -1,4 +1,4 @@
-"""The one door: from a path of a world to the lock that is there, or to what it is instead."""
+"""Read the lock at a path of the world: `lock_at` returns it, or what the path is instead."""
 
 from typing import Final
 
@@ -35,9 +35,9 @@ def lock_at(
     previous: Lock | NotALock | None = None,
     news: ChildrenDiff | None = None,
 ) -> Lock | NotALock:
-    """Return the lock at a path as of now; `previous` is what this gave for the path before.
+    """Return the lock at a path; `previous` is the earlier result for the same path.
 
-    `news` tells how its children differ from those of the world before, where that is known. The
+    `news` is the difference of its children from the world before, if it is known. The
     same object comes back as long as its facts are the same. A different root under the same
     path has nothing to do with the previous one.
     """
@@ -74,7 +74,7 @@ def _denial(site: LockSite) -> str | None:
 
 
 class _Build:
-    """All that goes into one lock, while it is put together."""
+    """The input of one lock, while it is put together."""
 
     def __init__(
         self,
@@ -189,7 +189,7 @@ class _Build:
 
 
 def _is_shared(layout: Layout, made: Queues | ShapedQueues) -> bool:
-    """Return whether readers may share; some names tell only once there is a reader."""
+    """Return whether readers may share; with some names only once there is a reader."""
     if layout.means != "read-write" or not is_promoting(layout):
         return layout.means == "read-write"
     return any(member.mode == "read" for queue in made.queues for member in queue.members)

@@ -1,21 +1,19 @@
-"""Leases behind a gate: semaphores whose clients queue for the right to take a lease.
+"""Queues with other rules: leases behind a gate, row ranges, single nodes, re-entrant reads.
 
-Whoever is first at the gate takes a lease, and lets the next one in. Some create the lease node
-before they know that it is theirs: that one is pending, and stands for its client's place at the
-gate.
+`LeasePool`: clients of a semaphore queue at a gate for the right to take a lease. The first member
+of the gate takes one and lets the next client in. Some create the lease before they know that it
+is theirs: it is pending, and stands for their client's place at the gate.
 
-Accumulo's table locks: readers and writers of row ranges, and only overlaps conflict.
+`RowRangeQueue`: Accumulo's table locks. Readers and writers of row ranges conflict where they
+overlap. A union of the ranges so far, one for all and one for writers, finds the holders with a
+bisection each instead of comparing every pair.
 
-To find the holders, the ranges so far are kept as a union of intervals, once for all and once for
-writers. So twenty thousand disjoint locks cost a bisection each, not a look at every pair.
+`SingleNodeQueue`: nodes that are held as long as they exist.
 
-Locks without a queue: each node is a lock of its own, and stands alone.
-
-A write holder that reads, too: which reads are held although writers are before them.
-
-Since Curator 5.5 (and in menagerie) such a read takes the number of its own write node. Before
-that it had a later number of its own, and only its session gives it away; after the write was
-released, the next writer got in beside the read.
+`reentry`: reads that the holder of a write lock makes besides. Since Curator 5.5 (and in
+menagerie) such a read takes the number of its own write node. Before that it had a later number of
+its own, and only its session shows what it is; after the write was released, the next writer got
+in beside it.
 """
 
 import base64
@@ -34,13 +32,13 @@ from zktop.model.locks.lock import FOREIGN, LockQueue, Member, Target
 from zktop.model.locks.warnings import QueueOddities
 from zktop.model.text import Text
 
-# What the first one at the gate does: it waits for a lease, or it is about to take one and see,
-# or it has gone through and its node stands for something else.
+# What the first member of the gate does: it waits for a lease, it is about to take one, or it has
+# a lease already and its node in the gate is only a left-over.
 GateHead = Literal["waiting", "taking", "hidden"]
 
 
 class LeasePool:
-    """Leases, the one that is pending, and the gate. `watched` is where a lease comes free.
+    """Leases, the pending one, and the gate. `watched` is the node that shows a free lease.
 
     Foreign children among the leases are no holders, but each takes a permit.
     """
@@ -83,30 +81,28 @@ class LeasePool:
 
     @property
     def waiters(self) -> Sequence[Member]:
-        """The pending lease, then whoever stands at the gate."""
+        """The pending lease, then the members of the gate."""
         queued = self.gate.members[1:] if self.hidden else self.gate.members
         return (self.pending, *queued) if self.pending else queued
 
     def find(self, node: str) -> Member | None:
-        """Return the member of this name."""
         leases = (*self.holders, self.pending) if self.pending else self.holders
         return next((m for m in leases if m.node == node), None) or self.gate.find(node)
 
     def holds(self, member: Member) -> bool:
-        """Return whether it is a lease, and taken."""
+        """Return whether it is a taken lease."""
         return any(holder.node == member.node for holder in self.holders)
 
     def is_pending(self, member: Member) -> bool:
-        """Tell whether it is the lease that may not be one, or its client's place at the gate."""
+        """Return whether it is the pending lease, or the place of its client at the gate."""
         waiting = (self.pending, self.hidden)
         return any(other is not None and other.node == member.node for other in waiting)
 
     def is_exempt(self, member: Member) -> bool:
-        """Tell nobody: leases have no order."""
         return False
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
-        """Give all leases for whoever wants the next one, and the gate's order for the others."""
+        """Return all leases for the first of the gate, and the gate's order for the others."""
         if self.holds(member):
             return ()
         if self.is_pending(member) or self.gate.holds(member):
@@ -114,21 +110,19 @@ class LeasePool:
         return self.gate.blocked_by(member)
 
     def before(self, member: Member) -> Sequence[Member]:
-        """Return the leases while none is free, and who is ahead at the gate."""
+        """Return the leases while none is free, and the members before it at the gate."""
         if self.holds(member):
             return ()
         leases = self._permits if self._is_full() else ()
         return leases if self.is_pending(member) else (*leases, *self.gate.before(member))
 
     def count_before(self, member: Member) -> int:
-        """Count them."""
         if self.holds(member):
             return 0
         leases = len(self._permits) if self._is_full() else 0
         return leases if self.is_pending(member) else leases + self.gate.count_before(member)
 
     def expected(self, member: Member) -> tuple[Target, ...]:
-        """Return the watches that this member's recipe keeps."""
         if self.holds(member):
             return ()
         if self._is_next(member):
@@ -143,16 +137,16 @@ class LeasePool:
 
     @property
     def is_short(self) -> bool:
-        """Whether somebody waits because of foreign children."""
+        """Whether members wait because of foreign children."""
         return bool(self.taken) and bool(self.waiters) and self._is_full()
 
     @property
     def _permits(self) -> tuple[Member, ...]:
-        """Whatever takes a permit."""
+        """The nodes that take a permit, foreign ones included."""
         return (*self.taken, *self.holders)
 
     def _is_full(self) -> bool:
-        """Return whether a lease must come back first; nobody knows better without the number."""
+        """Return whether a lease must be returned first; assumed if the number is unknown."""
         if self._watched is None:
             return False
         return self.leases is None or len(self._permits) >= self.leases
@@ -167,7 +161,7 @@ _ROWS: Final = r".*~(N|P[A-Za-z0-9_=-]*)~(N|P[A-Za-z0-9_=-]*)#\d+"
 
 
 class RowRangeQueue:
-    """A queue in which only those conflict that want a row in common, and one of them to write."""
+    """A queue in which two members conflict if their rows overlap and one of them writes."""
 
     __slots__ = ("_held", "_oddities", "_ranges", "holders", "members")
 
@@ -180,32 +174,28 @@ class RowRangeQueue:
 
     @property
     def waiters(self) -> Sequence[Member]:
-        """Everybody but the holders, in queue order."""
         return tuple(member for member in self.members if member.node not in self._held)
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What is wrong; that holders exclude one another is for their ranges to say."""
+        """The ids of warnings; several holders are fine here."""
         return self._oddities.warnings(ACCUMULO[-1], "first-n", self.members, self.holders)
 
     def find(self, node: str) -> Member | None:
-        """Return the member of this name."""
         return next((member for member in self.members if member.node == node), None)
 
     def holds(self, member: Member) -> bool:
-        """Return whether nobody before it wants the same rows."""
+        """Return whether no member before it wants the same rows."""
         return member.node in self._held
 
     def is_pending(self, member: Member) -> bool:
-        """Tell nobody: there is nothing between held and waiting."""
         return False
 
     def is_exempt(self, member: Member) -> bool:
-        """Tell nobody: there is no re-entrance."""
         return False
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
-        """Return everybody before it that it conflicts with."""
+        """Return all members before it that it conflicts with."""
         if self.holds(member):
             return ()
         wanted = self._ranges[member.node]
@@ -219,25 +209,23 @@ class RowRangeQueue:
         return tuple(blockers)
 
     def before(self, member: Member) -> Sequence[Member]:
-        """Return the same: nobody else is in its way."""
         return self.blocked_by(member)
 
     def count_before(self, member: Member) -> int:
-        """Count them."""
         return len(self.blocked_by(member))
 
     def expected(self, member: Member) -> tuple[Target, ...]:
-        """Return nothing: these clients poll."""
+        """Return no watches: these clients poll."""
         return ()
 
     def _free(self) -> list[Member]:
         free: list[Member] = []
-        everybody, writers = RowUnion(), RowUnion()
+        all_rows, writers = RowUnion(), RowUnion()
         for member in self.members:
             wanted = self._ranges[member.node]
-            if not (writers if member.mode == "read" else everybody).meets(wanted):
+            if not (writers if member.mode == "read" else all_rows).meets(wanted):
                 free.append(member)
-            everybody.add(wanted)
+            all_rows.add(wanted)
             if member.mode != "read":
                 writers.add(wanted)
         return free
@@ -257,7 +245,7 @@ class RowUnion:
         return start < end and place < len(self._starts) and self._starts[place] < end
 
     def add(self, wanted: RowRange) -> None:
-        """Cover these rows, too."""
+        """Cover these rows."""
         start, end = wanted
         if start >= end:
             return
@@ -269,7 +257,7 @@ class RowUnion:
 
 
 def range_of(node: str) -> RowRange:
-    """Read the rows in a name; without any it is the whole table.
+    """Read the rows in a name; without any, the range is the whole table.
 
     >>> range_of("flock#WRITE~FATE:USER:6f9e2c1a-0001-4a4a-8a8a-000000000001~N~PbQ==#0000000007")
     ((-1, b''), (0, b'm'))
@@ -294,7 +282,7 @@ def _overlap(one: RowRange, other: RowRange) -> bool:
 
 
 class SingleNodeQueue:
-    """Nodes that hold as long as they are there, and those who stand by with nodes elsewhere."""
+    """Nodes that are held as long as they exist, and standbys with nodes elsewhere."""
 
     __slots__ = ("_how", "holders", "waiters", "warnings")
 
@@ -313,39 +301,32 @@ class SingleNodeQueue:
 
     @property
     def members(self) -> Sequence[Member]:
-        """Holders first."""
         return self.holders + self.waiters
 
     def find(self, node: str) -> Member | None:
-        """Return the member of this name."""
         return next((member for member in self.members if member.node == node), None)
 
     def holds(self, member: Member) -> bool:
-        """Return whether it is there and held."""
         return any(holder.node == member.node for holder in self.holders)
 
     def is_pending(self, member: Member) -> bool:
-        """Tell nobody: there is nothing between held and free."""
         return False
 
     def is_exempt(self, member: Member) -> bool:
-        """Tell nobody: there is no order to be exempt from."""
         return False
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
-        """Return the holders: after them anybody may win."""
+        """Return the holders: any standby may win after them."""
         return () if self.holds(member) else self.holders
 
     def before(self, member: Member) -> Sequence[Member]:
-        """Return the same: nobody else is in its way."""
         return self.blocked_by(member)
 
     def count_before(self, member: Member) -> int:
-        """Count them."""
         return len(self.blocked_by(member))
 
     def expected(self, member: Member) -> tuple[Target, ...]:
-        """Return the holder's node as what a standby watches."""
+        """Return the nodes of the holders, which a standby watches."""
         if self.holds(member):
             return ()
         return tuple(Target(holder.node, self._how) for holder in self.holders)
@@ -355,7 +336,7 @@ WatchLookup = Callable[[Session, Text], bool | None]
 
 
 class Reentry(msgspec.Struct, frozen=True, gc=False):
-    """Who holds out of order, what to say of it, and whether a watch table could say more."""
+    """Members that hold out of order, warnings, and whether a watch table could change that."""
 
     exempt: frozenset[Text] = frozenset()
     warnings: tuple[str, ...] = ()
@@ -366,7 +347,7 @@ NONE = Reentry()
 
 
 def reentry(members: Sequence[Member], watching: WatchLookup) -> Reentry:
-    """Look for reads that their own writer's lock covers."""
+    """Find reads that the write lock of their own session covers."""
     writer = _holding_writer(members)
     if writer is None:
         return NONE

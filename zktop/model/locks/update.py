@@ -1,13 +1,9 @@
-"""Make the next version of a lock from the one before, when a few children came or went.
+"""Make the next version of a lock from the one before, after a few children changed.
 
-This is for the one queue that most locks have, with numbers that everybody orders alike. Whatever
-is out of the ordinary (a stranger, another family, a repeated or negative number, leases that the
-data decides) is left to be made anew.
-
-Which children came, went or changed between two versions of a family.
-
-Both versions list their children in nearly the same order, so the few differences are found by
-walking along both.
+This is for the one queue that most locks have, with numbers that all clients sort alike. Anything
+else (a foreign child, a second layout, a repeated or negative number, leases that the data
+decides) is made from scratch. Both versions of a listing have nearly the same order, so a walk
+along both finds the few differences.
 """
 
 from bisect import bisect_left
@@ -33,7 +29,7 @@ from zktop.model.world.sequence_diff import splits
 
 
 class ChildrenDiff(msgspec.Struct, frozen=True, gc=False):
-    """Children of the earlier version alone, and of the later one; a changed one is in both."""
+    """Children of one version alone: gone or come; a changed child is in both lists."""
 
     before: Mapping[Text, Znode]
     after: Mapping[Text, Znode]
@@ -42,12 +38,12 @@ class ChildrenDiff(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def names(self) -> list[Text]:
-        """The children that came, went or changed; a changed one twice."""
+        """The names of the children that came, went or changed; a changed one twice."""
         return [znode.name for znode in chain(self.gone, self.come)]
 
 
 def difference(before: Mapping[Text, Znode], after: Mapping[Text, Znode]) -> ChildrenDiff:
-    """Tell what differs.
+    """Compare two versions of the children of a znode.
 
     >>> one, two, three = Znode("a"), Znode("b"), Znode("c")
     >>> found = difference({"a": one, "b": two}, {"b": two, "c": three})
@@ -63,7 +59,7 @@ def difference(before: Mapping[Text, Znode], after: Mapping[Text, Znode]) -> Chi
 
 
 def _without_moved(found: ChildrenDiff) -> ChildrenDiff:
-    """Leave out children that are the same, and only listed in another order."""
+    """Leave out unchanged children that are listed in another order."""
     moved = set(map(id, found.gone)).intersection(map(id, found.come))
     if not moved:
         return found
@@ -75,27 +71,27 @@ def _without_moved(found: ChildrenDiff) -> ChildrenDiff:
     )
 
 
-_FEW = 64  # changes at once; more are a new lock anyway
-_ANEW: Final = frozenset(
+_MAX_CHANGES = 64  # more are as quickly made from scratch
+_FROM_SCRATCH: Final = frozenset(
     ("medallion-semaphore", "permit-semaphore", "member-group", "clickhouse-leader-election")
 )
 
 
 def updated(lock: Lock, site: LockSite, news: ChildrenDiff | None = None) -> Lock | None:
-    """Return the next version, or None when it must be made anew.
+    """Return the next version, or None when it must be made from scratch.
 
-    `news` may tell what differs, and spare another walk along all children.
+    `news` is the difference of the children, if it is known already.
     """
     queue = lock.queues[0] if len(lock.queues) == 1 else None
     if not isinstance(queue, RankedQueue) or not _is_ordinary(lock, queue, site):
         return None
     changes = _differing(lock.family, site.family, news)
-    if len(changes.gone) + len(changes.come) > _FEW:
+    if len(changes.gone) + len(changes.come) > _MAX_CHANGES:
         return None
     if changes.gone or changes.come or queue.oddities.repeated:
         following = _following(queue, changes, site)
     else:
-        following = queue  # it was only listed once more
+        following = queue  # listed again without a change
     return None if following is None else _next(lock, following, site.family)
 
 
@@ -113,7 +109,7 @@ def _is_ordinary(lock: Lock, queue: RankedQueue, site: LockSite) -> bool:
         and not lock.error
         and not site.family.denied
         and queue.rule != "first-n"
-        and queue.layout.name not in _ANEW
+        and queue.layout.name not in _FROM_SCRATCH
         and not queue.layout.reentrant
         and lock.layout == queue.layout.name
         and site.still_hold(lock.dependencies)
@@ -126,11 +122,11 @@ def _following(queue: RankedQueue, changes: ChildrenDiff, site: LockSite) -> Ran
     for znode in changes.gone:
         place = _place(members, queue.layout, znode)
         if place is None:
-            return None  # a stranger went
+            return None  # a foreign child went
         oddities = oddities.with_change(members[place], _around(members, place, place + 1), -1)
         del members[place]
     for znode in changes.come:
-        member = _newcomer(queue.layout, oddities, znode, site)
+        member = _new_member(queue.layout, oddities, znode, site)
         if member is None:
             return None
         place = bisect_left(members, member.sequence, key=order.sequence)
@@ -140,14 +136,14 @@ def _following(queue: RankedQueue, changes: ChildrenDiff, site: LockSite) -> Ran
         members.insert(place, member)
         if is_repeated(member, site.family.members):
             return None
-    if not members or _needs_a_fresh_look(queue, oddities):
+    if not members or _is_unsure(queue, oddities):
         return None
     oddities = msgspec.structs.replace(oddities, largest=members[-1].sequence)
     return RankedQueue(queue.layout, queue.rule, tuple(members), oddities)
 
 
-def _needs_a_fresh_look(queue: RankedQueue, oddities: QueueOddities) -> bool:
-    """Return whether a mode or a warning hangs on someone who may have gone."""
+def _is_unsure(queue: RankedQueue, oddities: QueueOddities) -> bool:
+    """Return whether a mode or a warning depends on members that may have gone."""
     promotes = is_promoting(queue.layout) and bool(oddities.readers) != bool(
         queue.oddities.readers
     )
@@ -164,10 +160,10 @@ def _place(members: list[Member], layout: Layout, znode: Znode) -> int | None:
     return None
 
 
-def _newcomer(
+def _new_member(
     layout: Layout, oddities: QueueOddities, znode: Znode, site: LockSite
 ) -> Member | None:
-    """Make the member, if it is one of this family beyond doubt."""
+    """Make the member, if it is surely one of this layout."""
     own = site.settings.layouts
     name = read(layout, znode.name)
     if name is None or name.sequence is None or name.sequence < 0:
@@ -186,7 +182,7 @@ def _newcomer(
 
 
 def _rivals(layout: Layout) -> tuple[Layout, ...]:
-    """Return what a name must be told from; a strict pattern is proof enough."""
+    """Return the layouts that may match the same name; a strict pattern has no rivals."""
     return (layout,) if ".+" not in layout.pattern else BY_NAME
 
 

@@ -1,7 +1,7 @@
-"""What is odd about a queue, counted so that one member more or less costs no second look.
+"""Oddities of a queue: counted once, and adjusted when a member joins or leaves.
 
-Counters, because a queue of ten thousand is made anew with every event: joining and leaving
-adjust them, and only the first time everybody is looked at.
+A queue of ten thousand members gets a new version with every event, so counting all of them each
+time would be too slow.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,12 +24,12 @@ NEARLY_EXHAUSTED: Final = LARGEST - LARGEST // 100
 class QueueOddities(msgspec.Struct, frozen=True, gc=False):
     """Counters over the members of one queue."""
 
-    unordered: int = 0  # neighbours of which the later one came first
-    twins: int = 0  # neighbours of the same number
+    unordered: int = 0  # neighbours in the order opposite to their creation
+    twins: int = 0  # members with a number that another one has
     negative: int = 0
     unnumbered: int = 0
-    unseen: int = 0  # members that block nobody
-    lasting: int = 0  # members that no session's end would free
+    unseen: int = 0  # members that their own clients do not count
+    lasting: int = 0  # persistent members
     readers: int = 0
     revoked: int = 0  # members that were asked to let go
     repeated: bool = False  # two members with the same token
@@ -59,7 +59,7 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
         members: Sequence[Member],
         holders: Sequence[Member],
     ) -> tuple[str, ...]:
-        """Name what is wrong, in the words of the contract."""
+        """Return the ids of the warnings."""
         broken = _is_broken(rule, holders) or (
             bool(self.negative and self.unordered) and _came_first(members) not in holders
         )
@@ -86,7 +86,7 @@ _LASTING_BY_DESIGN: Final = frozenset(
 
 
 def count_oddities(layout: Layout, members: Sequence[Member]) -> QueueOddities:
-    """Count everything, looking at each member once; what is alike is the same object."""
+    """Count the oddities of a queue; equal results are the same object."""
     return _same(_counted(layout, members))
 
 
@@ -114,13 +114,13 @@ def _counted(layout: Layout, members: Sequence[Member]) -> QueueOddities:
 
 
 def is_unseen(layout: Layout, member: Member) -> bool:
-    """Return whether its own layout's clients do not count it."""
+    """Return whether the clients of its own layout do not count it."""
     view = assumed(views_of(layout), member.mode)
     return view.counts != "own" and ranker_of(view)(member.znode.name) is None
 
 
 def _unseen(layout: Layout, members: Sequence[Member], negative: int) -> int:
-    """Count those: Hive misses half-shared locks, and kazoo some negative numbers."""
+    """Count unseen members: Hive misses half-shared locks, and kazoo some negative numbers."""
     misses_own = layout.name == "hive-lock" or (layout.name == "kazoo-lock" and negative)
     if not layout.unseen and not misses_own:
         return 0
@@ -128,7 +128,7 @@ def _unseen(layout: Layout, members: Sequence[Member], negative: int) -> int:
 
 
 def is_repeated(member: Member, names: Iterable[Text]) -> bool:
-    """Return whether another of these names has the same token; to search all of them at once."""
+    """Return whether another of these names has the same token."""
     token = member.token
     return token is not None and "\n".join(names).count(token) > 1
 
@@ -141,7 +141,7 @@ def _inversions(members: Sequence[Member]) -> int:
 
 
 def _inverted(before: Member | None, after: Member | None) -> bool:
-    """Return whether the later one came first; a read that took its writer's number is no case."""
+    """Return whether `after` was created before `before`; a shared number is no inversion."""
     if before is None or after is None or before.sequence == after.sequence:
         return False
     return 0 < after.czxid < before.czxid
@@ -152,8 +152,8 @@ def _came_first(members: Sequence[Member]) -> Member | None:
 
 
 def _is_broken(rule: str, holders: Sequence[Member]) -> bool:
-    """Return whether holders exclude one another, and yet hold."""
-    if len(holders) < 2 or rule == "first-n":  # noqa: PLR2004  one alone cannot be in the way
+    """Return whether there are holders that exclude one another."""
+    if len(holders) < 2 or rule == "first-n":  # noqa: PLR2004  a single holder is fine
         return False
     if rule == "first":
         return True

@@ -1,4 +1,4 @@
-"""What each waiter really watches, next to what its recipe says it should.
+"""Compare the watches of each waiter with those that its recipe sets.
 
 Screens, JSON and findings all take the verdict of `WatchCheck`. The server tables are usually
 older than the lock beside them, so a mismatch is a verdict only where the table could have shown
@@ -24,14 +24,14 @@ WatchVerdict = Literal["confirmed", "elsewhere", "missing", "invisible", "unknow
 
 UNSEEN: Final[WatchKind] = "children"  # a watch that no server table shows
 NONE: Final[frozenset[Text]] = frozenset()
-POLL_MS: Final = 10_000  # whoever sends no request for so long does not poll
+POLL_MS: Final = 10_000  # a session without a request for so long does not poll
 
 
 class WatchStatus(msgspec.Struct, frozen=True, gc=False):
-    """The expected watches of a contender, those its session has here, and what that means.
+    """The expected watches of a contender, those its session has, and the verdict.
 
-    All paths are absolute. `actual` is None when nobody could look; it holds what the session
-    watches of this lock, for whichever of its places.
+    All paths are absolute. `actual` is None when no table shows it; it holds what the session
+    watches of this lock, for any of its members.
     """
 
     verdict: WatchVerdict
@@ -40,7 +40,7 @@ class WatchStatus(msgspec.Struct, frozen=True, gc=False):
 
 
 class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """One lock beside one sight. Each answer is worked out when it is first asked for."""
+    """The watches of one lock, by the tables of the ensemble. Answers are computed on demand."""
 
     lock: Lock
     ensemble: Ensemble
@@ -58,25 +58,25 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return WatchStatus(self._verdict(member, expected, actual), expected, shown)
 
     def edges(self) -> Iterator[tuple[Member, Member]]:
-        """Yield the watch graph among the members: who watches, and whom.
+        """Yield the watch graph among the members: watcher and watched.
 
-        What a session watches beyond the expectations of its places is told of its only place
-        that lacks a watch; where there are several of those, of none.
+        A watch that no member of a session needs counts for its only member that lacks one; with
+        several of those, for none.
         """
         for session in self._places:
             yield from self._edges_of(session)
 
     def watchers(self, member: Member) -> frozenset[Session]:
-        """Return the sessions that watch a member, whatever they are; without our own."""
+        """Return the sessions that watch a member, without our own."""
         return self.ensemble.watchers(absolute(self.lock.path, member.node))
 
     def bystanders(self, member: Member) -> frozenset[Session]:
-        """Give the sessions that watch a member and own none: observers, or left-over watches."""
+        """Return watchers of a member that own none: observers, or left-over watches."""
         return self.watchers(member) - self._places.keys()
 
     @cached_property
     def crowd(self) -> tuple[Session, ...]:
-        """Who waits for a single-node lock: known only by a watch on it, in no order."""
+        """The sessions that wait for a single-node lock: only a watch shows them, in no order."""
         if self.lock.kind != "single":
             return ()
         return tuple(sorted({one for held in self.lock.holders for one in self.bystanders(held)}))
@@ -109,19 +109,19 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return "elsewhere" if lasting or self._is_older_than(table.zxid) else "unknown"
 
     def _may_hear(self, actual: frozenset[Text] | None) -> bool:
-        """Return whether one of these is on the lock's own znode, and may be a child watch."""
+        """Return whether a watch is on the lock's own znode: it may be a child watch."""
         return actual is not None and self.lock.path in actual
 
     def watches_children(self, session: Session) -> bool:
-        """Tell whether a table that lists child watches has one here, or a data watch instead."""
+        """Return whether a table with child watches has one here, or a data watch instead."""
         table = self.table(session)
         return table is not None and table.is_mixed and self._may_hear(self.here(session))
 
     def may_be_unlisted(self, member: Member) -> bool:
-        """Return whether something may wake it that no table lists: a child watch, or a poll.
+        """Return whether a child watch or a poll may wake it, which no table lists.
 
-        Clients of most layouts wait in one way. The names of others are given by recipes of all
-        kinds, among them ones that watch the children, and ones that poll.
+        Clients of most layouts wait in one way. Names of the others are used by many recipes, some
+        of which watch the children or poll.
         """
         hides = self.ensemble.hides_watches(member.owner)
         layout = layout_named(member.layout, self.layouts)
@@ -131,7 +131,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return is_watching or ("polls" in layout.unlisted and self.is_awake(member))
 
     def is_awake(self, member: Member) -> bool:
-        """Return whether it has sent a request a moment ago, or may have."""
+        """Return whether it sent a request in the last seconds, or may have."""
         presence, idle = self.ensemble.presence(member.owner), self.idle.get(member.owner)
         return presence is None or idle is None or presence.at - idle < POLL_MS
 
@@ -141,7 +141,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return changed is not None and changed <= zxid
 
     def expected(self, queue: LockQueue, member: Member) -> tuple[Target, ...]:
-        """Return the watches that a waiter's recipe keeps, with absolute paths."""
+        """Return the watches that the recipe of a waiter sets, with absolute paths."""
         path = self.lock.path
         return tuple(
             Target(absolute(path, target.path), target.how) for target in queue.expected(member)
@@ -154,7 +154,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return self._tables[session]
 
     def here(self, session: Session) -> frozenset[Text] | None:
-        """Return what a session watches of this lock; None when nobody could look."""
+        """Return what a session watches of this lock; None when no table shows it."""
         table = self.table(session)
         if table is None:
             return None
@@ -166,10 +166,10 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return known
 
     def _is_here(self, path: Text) -> bool:
-        return path == self.lock.path or split(path)[0] in self._rooms
+        return path == self.lock.path or split(path)[0] in self._folders
 
     def _wanted(self, session: Session) -> frozenset[Text]:
-        """Return what all waiting places of a session together should watch."""
+        """Return what all waiting members of a session together should watch."""
         wanted = self._wants.get(session)
         if wanted is None:
             targets = (
@@ -198,7 +198,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
             yield from ((owner[0], watched) for watched in astray if watched)
 
     def _waits_in(self, member: Member) -> LockQueue | None:
-        """Return the line in which it waits; None when it does not, or is no member."""
+        """Return the queue in which it waits; None when it does not, or is no member."""
         queues = (queue for queue in self.lock.queues if queue.find(member.node) is not None)
         queue = next(queues, None)
         return None if queue is None or queue.holds(member) else queue
@@ -213,7 +213,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return {session: tuple(members) for session, members in places.items()}
 
     @cached_property
-    def _rooms(self) -> frozenset[Text]:
+    def _folders(self) -> frozenset[Text]:
         """The znodes whose children make up the lock: its own, and those of its sub-nodes."""
         path = self.lock.path
         ends = (
