@@ -39,6 +39,7 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False):
     risk: SessionRisk
     is_quiet: bool  # at low risk, and not a demo client
     group: str  # the name without its numbers
+    rank: int  # the highest risk first, then the most locks
 
     @property
     def key(self) -> Session:
@@ -46,11 +47,8 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False):
         return self.session
 
     def urgency(self, _now: Millis) -> int:
-        """Return a number to order by: the highest risk first, then the most locks."""
-        locks = self.locks
-        holds, waits = (min(len(one), MAX_LOCKS_RANKED - 1) for one in (locks.holds, locks.waits))
-        rank = len(RISKS) - RISKS.index(self.risk.level)
-        return (rank * MAX_LOCKS_RANKED + holds) * MAX_LOCKS_RANKED + waits
+        """Return a number to order by."""
+        return self.rank
 
     @property
     def report(self) -> Report:
@@ -209,4 +207,13 @@ class SessionRows(LiveRows[SessionRow]):
         risk = self.risks.of(session)
         is_quiet = risk == LOW_RISK and session not in self.shown.ours
         name = self.directory.name(session) if is_quiet else None
-        self.put(SessionRow(session, self, risk, is_quiet, fold_name(name) if name else ""))
+        group = fold_name(name) if name else ""
+        rank = _rank(risk, self.directory.locks.get(session, NO_LOCKS))
+        self.put(SessionRow(session, self, risk, is_quiet, group, rank))
+
+
+def _rank(risk: SessionRisk, locks: SessionLocks) -> int:
+    holds = min(len(locks.holds), MAX_LOCKS_RANKED - 1)
+    waits = min(len(locks.waits), MAX_LOCKS_RANKED - 1)
+    level = len(RISKS) - RISKS.index(risk.level)
+    return (level * MAX_LOCKS_RANKED + holds) * MAX_LOCKS_RANKED + waits
