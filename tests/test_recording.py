@@ -182,7 +182,7 @@ def test_what_is_spoilt_at_its_end_is_good_up_to_there(
 def test_a_file_that_is_no_recording_is_refused_with_a_sentence(
     tmp_path: Path, content: bytes
 ) -> None:
-    """The user is told that the file is the wrong one; there is no traceback."""
+    """The error says that the file is the wrong one, without a traceback."""
     path = tmp_path / "other"
     path.write_bytes(content)
 
@@ -190,7 +190,7 @@ def test_a_file_that_is_no_recording_is_refused_with_a_sentence(
         Recording(path)
 
 
-def test_a_recording_of_another_form_is_told_apart(tmp_path: Path) -> None:
+def test_a_recording_with_another_schema_is_refused(tmp_path: Path) -> None:
     """A later zktop may write what this one cannot read."""
     path = tmp_path / "later"
     header = HEADER.schema.replace("/1", "/2")
@@ -201,7 +201,7 @@ def test_a_recording_of_another_form_is_told_apart(tmp_path: Path) -> None:
 
 
 def test_a_pipe_is_refused_with_a_reason() -> None:
-    """A recording is read from several places; whoever has a pipe makes a file of it."""
+    """A recording is read from several offsets; a pipe cannot be."""
     reader, writer = os.pipe()
     os.close(writer)
 

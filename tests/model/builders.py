@@ -33,7 +33,7 @@ NOW = 1_000_000
 
 
 def session(name: str) -> Session:
-    """Give the session of somebody."""
+    """The session id of a name."""
     return 0x1000_0000_0000_0000 + int.from_bytes(md5(name.encode()).digest()[:4], "big")
 
 
@@ -43,7 +43,7 @@ def kazoo_name(owner: str, sequence: int, mode: str = "lock") -> Text:
 
 
 def lock(path: str, *owners: str, czxid: int = 100, at: int = NOW) -> tuple[ZnodeFact, ...]:
-    """Give the facts of a kazoo lock with these contenders, who came in this order."""
+    """The facts of a kazoo lock with these contenders, who came in this order."""
     names = tuple(kazoo_name(owner, number) for number, owner in enumerate(owners))
     newest = czxid + len(names)
     root = Stat(czxid, czxid, 0, cversion=len(names), num_children=len(names), pzxid=newest)
@@ -61,7 +61,7 @@ def lock(path: str, *owners: str, czxid: int = 100, at: int = NOW) -> tuple[Znod
 
 
 def as_sibling(fact: ZnodeFact) -> FamilyFact:
-    """The same, told as what was read together with others is."""
+    """The same facts in batches."""
     if not isinstance(fact, Node) or fact.stat is None or fact.data is None:
         return fact
     parent, name = split(fact.path)
@@ -76,7 +76,7 @@ def as_sibling(fact: ZnodeFact) -> FamilyFact:
 
 
 def row(name: str, quiet_ms: int | None = 0, timeout_ms: int = 10_000, **more: int) -> Connection:
-    """Give one connection, of somebody who was heard of just now."""
+    """One connection, of a client that was active just now."""
     client = Text(f"10.0.0.1:{session(name) % 50_000}")
     return Connection(session(name), client, timeout_ms, quiet_ms=quiet_ms, **more)
 
@@ -84,38 +84,38 @@ def row(name: str, quiet_ms: int | None = 0, timeout_ms: int = 10_000, **more: i
 def connections(
     server: Text, *rows: Connection, at: int = NOW, zxid: int = 1_000_000
 ) -> Connections:
-    """Give the connection table of a server."""
+    """The connection table of a server."""
     return Connections(server=server, rows=rows, at=at, zxid=zxid)
 
 
 def no_connections(server: Text, why: str = "not in the whitelist", at: int = NOW) -> Connections:
-    """Give the answer of a server that hides its connections."""
+    """The answer of a server that hides its connections."""
     return Connections(server=server, why=Text(why), at=at, zxid=0)
 
 
 def watches(
     server: Text, rows: Mapping[str, tuple[str, ...]], at: int = NOW, zxid: int = 1_000_000
 ) -> Watches:
-    """Give the watch table of a server: who watches which paths."""
+    """The watch table of a server: who watches which paths."""
     by_session = {session(name): tuple(map(Text, paths)) for name, paths in rows.items()}
     return Watches(server=server, rows=by_session, at=at, zxid=zxid)
 
 
 def no_watches(server: Text, why: str = "not in the whitelist", at: int = NOW) -> Watches:
-    """Give the answer of a server that hides its watches."""
+    """The answer of a server that hides its watches."""
     return Watches(server=server, why=Text(why), at=at, zxid=0)
 
 
 def expiry(
     server: Text, expires_in: Mapping[str, int], at: int = NOW, tick_ms: int = 2000
 ) -> Expiry:
-    """Give the leader's expiry table: in how many milliseconds whose session expires."""
+    """The leader's expiry table: milliseconds to expiry by session."""
     dates = {session(name): date for name, date in expires_in.items()}
     return Expiry(server=server, expires_in_ms=dates, tick_ms=tick_ms, at=at, zxid=1_000_000)
 
 
 def timeouts(server: Text, timeouts_ms: Mapping[str, int], at: int = NOW) -> Expiry:
-    """Give a follower's list of all sessions with their timeouts."""
+    """A follower's list of all sessions with their timeouts."""
     told = {session(name): timeout for name, timeout in timeouts_ms.items()}
     return Expiry(server=server, timeouts_ms=told, at=at, zxid=1_000_000)
 
@@ -123,7 +123,7 @@ def timeouts(server: Text, timeouts_ms: Mapping[str, int], at: int = NOW) -> Exp
 def figures(
     server: Text, version: str = "3.8.0", watches: int = 0, mode: str = "leader"
 ) -> Server:
-    """Give the figures of a server."""
+    """The figures of a server."""
     return Server(
         server=server, version=Text(version), watches=watches, mode=Text(mode), at=NOW, zxid=0
     )
@@ -132,17 +132,17 @@ def figures(
 def out(
     server: Text, state: ServerState, why: str = "connection refused", ago: int = 12_000
 ) -> Server:
-    """Give the figures of a server that has not served for so long."""
+    """The figures of a server that has not served for so long."""
     return Server(
         server=server, state=state, since=NOW - ago, why=Text(why), at=NOW - 1_000, zxid=0
     )
 
 
 def own(name: str = "zktop", state: str = "connected", at: int = NOW) -> Link:
-    """Give our own connection."""
+    """Zktop's own connection."""
     return Link(state=state, session=session(name), at=at, zxid=0)
 
 
 def world(*facts: object) -> World:
-    """Give the world in which these facts are known."""
+    """The world in which these facts are known."""
     return World().after(*facts)

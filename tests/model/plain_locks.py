@@ -39,19 +39,19 @@ class Queue(msgspec.Struct, frozen=True, eq=False):
         return ()
 
     def find(self, node: str) -> Member | None:
-        """Give the member of this name."""
+        """The member of this name."""
         return next((one for one in self.members if one.node == node), None)
 
     def holds(self, member: Member) -> bool:
-        """Tell whether it is among the first."""
+        """Whether it is among the first."""
         return member in self.holders
 
     def is_pending(self, member: Member) -> bool:
-        """Nobody is on the way."""
+        """No node is on the way."""
         return False
 
     def is_exempt(self, member: Member) -> bool:
-        """Nobody goes before others."""
+        """No member goes before others."""
         return False
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
@@ -74,7 +74,7 @@ class Queue(msgspec.Struct, frozen=True, eq=False):
 
 
 def member(owner: str, sequence: int, czxid: int, ctime: int = NOW, node: str = "") -> Member:
-    """Give one contender."""
+    """One contender."""
     name = Text(node or kazoo_name(owner, sequence))
     stat = Stat(czxid, czxid, ctime, owner=session(owner) if owner else 0)
     return Member(name, "exclusive", sequence, "kazoo-lock", Text(owner), None, Znode(name, stat))
@@ -87,7 +87,7 @@ def lock_of(
     at: int = NOW,
     **more: object,
 ) -> Lock:
-    """Give a lock with one line of these members."""
+    """A lock with one line of these members."""
     line = Queue(tuple(members), **{k: more.pop(k) for k in ("how", "leases") if k in more})
     newest = max([one.czxid for one in line.members], default=0)
     seen = max(newest, stat.pzxid if stat else 0)
@@ -108,7 +108,7 @@ class Root:
         self.foreign: list[Text] = []
 
     def create(self, owner: str, ctime: int = NOW) -> Member:
-        """Queue somebody."""
+        """Add a contender."""
         self.zxid += 1
         self.pzxid = self.zxid
         one = member(owner, self.creates, self.zxid, ctime)
@@ -143,6 +143,6 @@ class Root:
         )
 
     def look(self, at: int = NOW, **more: object) -> Lock:
-        """Give the lock as it is now."""
+        """The lock as it is now."""
         members = self.members.values()
         return lock_of(self.path, members, self.stat, at, foreign=tuple(self.foreign), **more)

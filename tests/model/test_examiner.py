@@ -57,7 +57,7 @@ def test_a_deadlock_is_found_and_said_in_one_sentence() -> None:
 
 
 def test_a_chain_is_no_deadlock() -> None:
-    """The near miss: bob waits for alice, who waits for nobody."""
+    """The near miss: bob waits for alice, who waits for none."""
     assert not report(*lock("/orders", "alice", "bob"), *lock("/stock", "bob")).deadlocks
 
 
@@ -73,7 +73,7 @@ def test_an_unchanged_lock_is_the_same_object() -> None:
     assert second.parts[Text("/orders")] is not first.parts[Text("/orders")]
 
 
-def test_what_happened_between_two_looks_is_told() -> None:
+def test_events_between_two_looks_are_reported() -> None:
     """A release hands the lock on, and both are events."""
     examiner = Examiner()
     before = World().after(*lock("/orders", "alice", "bob"))
@@ -201,7 +201,7 @@ def test_no_text_in_a_report_can_control_a_terminal(text: str) -> None:
 
 
 def test_a_long_queue_keeps_its_verdicts_while_it_shrinks() -> None:
-    """Around the length from which on members are remembered, nobody is lost or mixed up."""
+    """Around the length from which on members are remembered, no member is lost or mixed up."""
     owners = [f"w{number}" for number in range(67)]
     now, examiner = World().after(*lock("/a", *owners)), Examiner()
     examiner.look(now, LATER)

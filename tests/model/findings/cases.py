@@ -1,7 +1,7 @@
-"""What a rule is given, made in one call: a lock from znode facts, tables, and a past.
+"""Contexts of rules, made in one call: a lock from znode facts, tables and a history.
 
-Everything goes through the model's own doors: facts become a world, the world a lock and a sight.
-Who is at a place is a name; `session("alice")` is the same number everywhere.
+Facts become a world, and the world a lock and an ensemble, as in a live run. Owners are names:
+`session("alice")` is the same number everywhere.
 """
 
 from array import array
@@ -73,7 +73,7 @@ def plain(owner: str, number: int, prefix: str = "lock-", **more: object) -> At:
 def facts(
     *children: At, path: str = PATH, stat: Stat | None = None, data: bytes = b"", at: int = NOW
 ) -> list[AnyFact]:
-    """Give the listing of a lock and its children, as read a moment ago."""
+    """The listing of a lock and its children, as read a moment ago."""
     czxids = [child.czxid or 100 + number for number, child in enumerate(children, start=1)]
     newest = max(czxids, default=100)
     root = stat or Stat(
@@ -93,12 +93,12 @@ def facts(
 
 
 def path_of(child: At, path: str = PATH) -> str:
-    """Give the path of a child."""
+    """The path of a child."""
     return str(join(path, child.name))
 
 
 def watching(rows: Mapping[str, Iterable[At | str]], at: int = NOW) -> AnyFact:
-    """Give the watch table: who watches which children (or paths)."""
+    """The watch table: who watches which children (or paths)."""
     told = {
         who: tuple(path_of(one) if isinstance(one, At) else one for one in paths)
         for who, paths in rows.items()
@@ -107,12 +107,12 @@ def watching(rows: Mapping[str, Iterable[At | str]], at: int = NOW) -> AnyFact:
 
 
 def connected(*names: str, at: int = NOW, **more: object) -> Connections:
-    """Give a connection table in which these were heard of just now."""
+    """A connection table in which these were active just now."""
     return connections(ZK1, *(row(name, **more) for name in names), at=at, zxid=ZXID)
 
 
 def sessions(*tables: AnyFact) -> SessionHistories:
-    """Give what became of the sessions over these tables."""
+    """What became of the sessions over these tables."""
     folded, known = SessionHistories(), world()
     for table in tables:
         known = known.after(table)
@@ -121,18 +121,18 @@ def sessions(*tables: AnyFact) -> SessionHistories:
 
 
 def usual(h50: int, h99: int) -> Durations:
-    """Give a history of finished holds with these quantiles."""
+    """A history of finished holds with these quantiles."""
     return Durations(array("I", [h50] * 98 + [h99] * 2), 100)
 
 
 def held(node: At, ms: int, *, waited: bool = True) -> PersistentMap[Text, Stay]:
-    """Say how long somebody has held, and whether we saw it wait before."""
+    """How long a node has been held, and whether its wait was observed."""
     since = Since(NOW - ms, "seen" if waited else "at-least")
     return PersistentMap({Text(node.name): Stay(Since(NOW - ms - SECOND, "seen"), since)})
 
 
 def history(**more: object) -> LockHistory:
-    """Give a history that began ten minutes ago."""
+    """A history that began ten minutes ago."""
     first = FirstLook(NOW - 10 * MINUTE, NOW - 10 * MINUTE)
     return LockHistory(**{"at": NOW, "first_look": first, **more})
 
@@ -140,7 +140,7 @@ def history(**more: object) -> LockHistory:
 def gone(
     owner: str, czxid: int, ending: str, ago: int = SECOND, mode: str = "exclusive"
 ) -> object:
-    """Give one departure."""
+    """One departure."""
     return Departure(
         Text(f"{owner}-{czxid}"), session(owner), Text(owner), mode, czxid, NOW - ago, ending
     )
@@ -149,7 +149,7 @@ def gone(
 def shared_context(
     *tables: AnyFact, settings: Settings | None = None, **more: object
 ) -> SharedContext:
-    """Give what all rules share; the sessions' past is that of the tables, one after the other."""
+    """What all rules share; the sessions' past is that of the tables, one after the other."""
     known = world(own("zktop"), *tables)
     return SharedContext(
         ensemble=Ensemble.of(known, NOW),
@@ -175,7 +175,7 @@ def ctx(
     root: RootChanges | None = None,
     **more: object,
 ) -> LockContext:
-    """Give one lock to look at; `lock` replaces fields of what the facts make of it."""
+    """One lock to look at; `lock` replaces fields of what the facts make of it."""
     settings = settings or Settings()
     known = world(*facts(*children, path=path, stat=stat, data=data), *told, *tables)
     made = lock_at(path, known, settings, NOW)
@@ -196,17 +196,17 @@ def found(rule: str, case: LockContext | SessionContext | EnsembleContext) -> li
 
 
 def answers(rule: str, case: LockContext | SessionContext | EnsembleContext) -> list[object]:
-    """Give all that a rule says."""
+    """All results of a rule."""
     return list(BY_ID[rule].answers(case))
 
 
 def lacks(rule: str, case: LockContext | SessionContext | EnsembleContext) -> list[str]:
-    """Give the inputs that a rule misses in this one case."""
+    """The inputs that a rule misses in this one case."""
     return [one.need for one in answers(rule, case) if isinstance(one, MissingInput)]
 
 
 def verdicts(rule: str, case: LockContext | SessionContext | EnsembleContext) -> list[RuleMatch]:
-    """Give the verdicts of a rule."""
+    """The verdicts of a rule."""
     return [one for one in answers(rule, case) if isinstance(one, RuleMatch)]
 
 
@@ -217,7 +217,7 @@ def only(rule: str, case: LockContext | SessionContext | EnsembleContext) -> Fin
 
 
 def rules_of(examined: Examination) -> set[str]:
-    """Give the ids of the rules that found something."""
+    """The ids of the rules that found something."""
     return {finding.rule for finding in examined.findings}
 
 
@@ -229,7 +229,7 @@ def all_rules(case: LockContext) -> set[str]:
 def session_context(
     who: str, *children: At, tables: Iterable[AnyFact] = (), path: str = PATH, **more: object
 ) -> SessionContext:
-    """Give somebody's session with its places in one lock."""
+    """A session with its places in one lock."""
     case = ctx(*children, tables=tables, path=path)
     places = [
         SessionPlace(

@@ -90,7 +90,7 @@ LEASES = [At(f"{number:032x}", f"user-{number}", czxid=200 + number) for number 
 
 
 def pool(*leases: At, size: int = 2, **more: object) -> LockContext:
-    """A kazoo semaphore: its leases, and somebody who waits in the queue for them."""
+    """A kazoo semaphore: its leases, and a waiter for them."""
     queue = facts(k("waiter", 0), path=f"{POOL}-__lock__")
     names = (Text("sem"), Text("sem-__lock__"))
     parent = Children(path=Text("/pool"), names=names, stat=Stat(1, 1, 0), zxid=1, at=NOW)
@@ -156,7 +156,7 @@ def test_b7_is_blind_when_the_number_is_not_known() -> None:
 
 
 def zombie(ms: int, *, cxid: int = 1, operation: str = "PING", **more: object) -> object:
-    """A holder whose request counter was 1 a minute ago, and somebody who waits."""
+    """A holder whose request counter was 1 a minute ago, and a waiter."""
     holder = k("alice", 0)
     told = {"last_operation": Text(operation)}
     before = connected("alice", at=NOW - MINUTE, last_cxid=1, **told)
@@ -184,7 +184,7 @@ def test_b8_fires_for_a_holder_that_does_nothing_but_ping() -> None:
     ],
 )
 def test_b8_is_quiet_when(case: dict[str, object]) -> None:
-    """Whoever works, or waits in a deadlock, is no zombie."""
+    """A client that works, or waits in a deadlock, is no zombie."""
     assert not found("B8", zombie(2 * MINUTE, **case))
 
 
@@ -222,7 +222,7 @@ def test_b9_is_quiet_for_the_queue_of_a_semaphore_that_is_watched() -> None:
     ],
 )
 def test_b9_is_quiet_when(watched: str, *, known: bool) -> None:
-    """Only what looks like a queue that nobody watches."""
+    """Only what looks like a queue outside of the watched roots."""
     tables = [watching({"alice": [watched]})]
 
     assert not found("B9", ctx(k("alice", 0), B, tables=tables, is_lock=lambda _: known))
@@ -232,7 +232,7 @@ def test_b9_is_quiet_when(watched: str, *, known: bool) -> None:
     ("rule", "need"),
     [("B3", "watches"), ("B4", "connections"), ("B5", "expiry"), ("B9", "watches")],
 )
-def test_a_missing_table_is_told_of_for_each_rule_that_needs_it(rule: str, need: str) -> None:
+def test_a_missing_table_is_reported_for_each_rule_that_needs_it(rule: str, need: str) -> None:
     """Silence would look like health."""
     blind = {(one.rule, one.need) for one in unseen(ctx(k("alice", 0), B).shared)}
 

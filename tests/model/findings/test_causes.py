@@ -102,7 +102,7 @@ def test_effects_of_effects_are_folded_under_the_first_cause() -> None:
 
 
 def test_a_delay_is_folded_under_what_its_holder_waits_for_far_away() -> None:
-    """Alice holds /a and waits in /b for bob, who waits in /c for nobody."""
+    """Alice holds /a and waits in /b for bob, who waits in /c, which is free."""
     waits = {session("alice"): ["/b"], session("bob"): ["/c"]}
     holds = {"/b": [session("bob")]}
     ahead = WaitsAhead(lambda s: map(Text, waits.get(s, ())), lambda lock: holds.get(lock, ()))
@@ -114,7 +114,7 @@ def test_a_delay_is_folded_under_what_its_holder_waits_for_far_away() -> None:
 
 
 def test_a_ring_of_waits_ends_the_search() -> None:
-    """Everybody waits for everybody, and nothing explains it."""
+    """All wait for each other, and nothing explains it."""
     ahead = WaitsAhead(lambda _: [Text("/a"), Text("/b")], lambda _: [session("x"), session("y")])
 
     assert causes(one("P6", lock="/a", who="x"), ahead=ahead) == {"P6": None}

@@ -52,8 +52,8 @@ def test_ten_looks_at_one_table_are_one_look() -> None:
     assert severities(seen(NO_WATCH, 0, 10_000)) == [None, "critical"]
 
 
-def test_what_was_away_at_one_look_begins_anew() -> None:
-    """A watch that was there in between proves that somebody sets it."""
+def test_a_finding_that_was_absent_at_one_look_starts_again() -> None:
+    """A watch that was there in between proves that it is being set."""
     looks = SubjectFindings().after([NO_WATCH], NOW, SETTLE)
     looks = looks.after([], NOW + SECOND, SETTLE)
     later = msgspec.structs.replace(NO_WATCH, as_of=NOW + 10 * SECOND)

@@ -29,7 +29,7 @@ STATES = {
 
 
 def judged(state: str, *, now_ms: int = 1_000_000, still: bool = True) -> list[Deadlock]:
-    """What the wait engine says of a state in which everybody is idle."""
+    """What the wait graph says about a state in which all actors are idle."""
     made = graph(state)
     since = dict.fromkeys("ABCDELFW", 1) if still else {}
     said = assess(made, ActorEvidence(now_ms=now_ms, still_since_ms=since))
@@ -115,7 +115,7 @@ def test_d9_fires_for_two_orders_of_two_locks() -> None:
 
 
 def test_d9_is_quiet_for_one_order() -> None:
-    """Everybody takes orders first."""
+    """All take orders first."""
     assert not found("D9", orders(ONE, "orders rw: B.W@7 ; stock x: B@8"))
 
 

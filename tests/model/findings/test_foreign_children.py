@@ -26,7 +26,7 @@ def gopher(owner: str, number: int, **more: object) -> At:
     return At(f"_c_{session(owner):032x}-lock-{number:010d}", owner, **more)
 
 
-def test_b10_fires_for_a_child_that_nobody_will_release() -> None:
+def test_b10_fires_for_a_child_that_will_never_be_released() -> None:
     """All versions of Curator sort it into the queue: nothing is left to doubt."""
     finding = only("B10", ctx(FIRST, ALICE, BOB))
 
@@ -72,8 +72,8 @@ def test_b10_names_whose_form_the_child_has() -> None:
     [(ALICE, BOB, CONFIG), (k("alice", 0), k("bob", 1), FIRST), (ALICE, BOB)],
     ids=["behind", "not counted", "no such child"],
 )
-def test_b10_is_quiet_where_nobody_waits_for_it(children: tuple[At, ...]) -> None:
-    """What sorts behind everybody, or is not counted, does nothing."""
+def test_b10_is_quiet_where_no_waiter_is_behind_it(children: tuple[At, ...]) -> None:
+    """A child that sorts behind all others, or is not counted, has no effect."""
     assert not found("B10", ctx(*children))
 
 
@@ -160,7 +160,7 @@ def test_one_cause_is_one_alarm(children: tuple[At, ...]) -> None:
     assert {one.rule for one in findings if one.cause is None} <= {"B10", "B11"}
 
 
-def test_a_node_of_nobody_in_the_form_of_contenders_is_no_holder() -> None:
+def test_an_ownerless_node_named_like_a_contender_is_no_holder() -> None:
     """Curator makes ephemeral nodes alone: left over, or made by hand."""
     left = curator("", 0, czxid=50)
 

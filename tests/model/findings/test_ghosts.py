@@ -29,7 +29,7 @@ def test_b2_fires_for_two_nodes_of_one_request() -> None:
 
 
 def test_b2_is_quiet_for_two_requests_of_one_session() -> None:
-    """Two lock objects have two guids, whoever's they are."""
+    """Two lock objects have two guids, even in one session."""
     assert not found("B2", ctx(k("alice", 0), k("alice's other thread", 1, by="alice")))
 
 

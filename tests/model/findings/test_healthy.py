@@ -1,4 +1,4 @@
-"""Healthy locks of every library in the catalogue: nobody has anything to say about them.
+"""Healthy locks of every library in the catalogue: no rule finds anything.
 
 Each is a vector of the atlas that has nothing wrong, with the tables of a well server around it:
 everybody is connected and quiet, and whoever waits watches what its library watches.
@@ -32,7 +32,7 @@ USUAL_MS, TICK_MS, MOST_TICKS = 30_000, 2_000, 20
 
 
 def is_healthy(vector: Vector) -> bool:
-    """Tell whether a vector is a lock in good order, in which each session stands once."""
+    """Whether a vector is a healthy lock in which each session has one node."""
     expect = vector["expect"]
     people = [*expect["holders"], *expect["waiters"]]
     faults = set(expect.get("warnings", ())) - TOLD_BY_VECTORS
@@ -44,7 +44,7 @@ def is_healthy(vector: Vector) -> bool:
 
 
 def children_of(vector: Vector) -> Iterator[tuple[str, int]]:
-    """Give every child by its name as seen from the lock, with its owner."""
+    """Every child by its name as seen from the lock, with its owner."""
     groups = {"": vector["children"]}
     groups |= {f"{name}/": below for name, below in vector.get("subnodes", {}).items()}
     groups |= {f"../{name}/": beside for name, beside in vector.get("siblings", {}).items()}
@@ -58,7 +58,7 @@ HEALTHY = [vector for vector in all_vectors() if is_healthy(vector)]
 
 
 def watched_in(vector: Vector) -> dict[Session, tuple[Text, ...]]:
-    """Give what the waiters watch by the atlas, as far as tables show it."""
+    """What the waiters watch by the atlas, as far as tables show it."""
     owners = dict(children_of(vector))
     rows: dict[Session, tuple[Text, ...]] = {}
     for waiter in vector["expect"]["waiters"]:
@@ -71,7 +71,7 @@ def watched_in(vector: Vector) -> dict[Session, tuple[Text, ...]]:
 
 
 def tables(vector: Vector, at: int, after: int, timeout_ms: int) -> Iterator[AnyFact]:
-    """Give what a well server tells at this time."""
+    """What a healthy server returns at this time."""
     sessions = sorted({owner for _, owner in children_of(vector) if owner})
     watched = watched_in(vector)
     rows = tuple(

@@ -29,7 +29,7 @@ CROWD = [k(f"w{number}", number) for number in range(12)]
 
 
 def crowd(watched: dict[int, int], **more: object) -> LockContext:
-    """Twelve exclusive contenders; each watches its predecessor unless told otherwise."""
+    """Twelve exclusive contenders; each watches its predecessor unless `watching` differs."""
     rows = {f"w{n}": [CROWD[watched.get(n, n - 1)]] for n in range(1, 12)}
     return ctx(*CROWD, tables=[watching(rows)], **more)
 
@@ -143,7 +143,7 @@ def test_l9_is_blind_before_a_rate_is_known() -> None:
 
 
 def cancelled(*, at: int, watched: list[At], cxid: int = 2, czxid: int = 1) -> LockContext:
-    """Somebody gave up before bob, who was active after that."""
+    """A contender gave up before bob, who was active afterwards."""
     tables = (
         connected("bob", at=NOW - 60 * SECOND, last_cxid=1),
         connected("bob", at=NOW, last_cxid=cxid),
@@ -183,12 +183,12 @@ def test_l11_fires_for_a_watcher_without_a_place() -> None:
 
 @pytest.mark.parametrize("who", ["w1", "zktop"])
 def test_l11_is_quiet_for(who: str) -> None:
-    """Contenders may watch each other, and zktop itself is nobody's trouble."""
+    """Contenders may watch each other, and zktop's own watches are no problem."""
     assert not found("L11", ctx(*CROWD[:2], tables=[watching({who: [CROWD[0]]})]))
 
 
 @pytest.mark.parametrize("rule", ["L7", "L8", "L9", "L10", "L11"])
-def test_a_missing_watch_table_is_told_of(rule: str) -> None:
+def test_a_missing_watch_table_is_reported(rule: str) -> None:
     """Silence would look like health."""
     case = ctx(*CROWD[:2], tables=[no_watches(ZK1)])
 

@@ -136,7 +136,7 @@ def retrying(given_up: int, overtaken: int) -> LockContext:
     return ctx(A, B, past=history(attempts={"bob": tried}))
 
 
-def test_p9_fires_for_somebody_who_gives_up_again_and_again() -> None:
+def test_p9_fires_for_a_contender_that_gives_up_again_and_again() -> None:
     """With the time limit that its waits betray."""
     assert only("P9", retrying(3, 3)).sentence == (
         f"bob gave up {PATH} 3 times in a row, each time after about 10s, while 3 later ones "
@@ -146,7 +146,7 @@ def test_p9_fires_for_somebody_who_gives_up_again_and_again() -> None:
 
 @pytest.mark.parametrize(("given_up", "later"), [(2, 9), (9, 2)])
 def test_p9_is_quiet_for(given_up: int, later: int) -> None:
-    """Once or twice is bad luck; and if nobody is served, waiting longer would not help."""
+    """Once or twice is bad luck; and if none is served, waiting longer would not help."""
     assert not found("P9", retrying(given_up, later))
 
 

@@ -46,7 +46,7 @@ class Rounds:
         return self
 
     def renewed(self, rule: str) -> int:
-        """How many findings of a rule are made anew in the next round."""
+        """How many findings of a rule change in the next round."""
         before = self.next()
         after = self.next()
         return sum(one.rule == rule and one is not before.get(key) for key, one in after.items())
@@ -57,8 +57,8 @@ def test_few_findings_are_examined_again_with_each_table() -> None:
     assert Rounds(5).settled().renewed("P1") == 5
 
 
-def test_many_findings_are_examined_again_the_more_seldom_the_more_there_are() -> None:
-    """A thousand that are gone must not keep us busy; those at the head of the list are few."""
+def test_many_findings_are_examined_less_often() -> None:
+    """Hundreds of lost sessions must not take a core; the head of the list stays fresh."""
     rounds = Rounds(SEVERAL).settled()
     renewed = [rounds.renewed("P1") for _ in range(4)]
 
@@ -67,7 +67,7 @@ def test_many_findings_are_examined_again_the_more_seldom_the_more_there_are() -
 
 
 def test_those_at_the_head_of_many_are_as_new_as_those_of_few() -> None:
-    """How long a session may still live is what somebody reads who looks at the list."""
+    """Their countdowns are on screen."""
     rounds = Rounds(SEVERAL).settled()
     shown = [list(rounds.next().values())[:FRESH] for _ in range(4)]
 
@@ -78,7 +78,7 @@ def test_those_at_the_head_of_many_are_as_new_as_those_of_few() -> None:
         )
 
 
-def test_whoever_goes_beside_many_others_is_found_as_soon_as_ever() -> None:
+def test_a_session_that_goes_beside_many_others_is_found_in_time() -> None:
     """To wait for its turn among those that are known would hide it."""
     rounds = Rounds(SEVERAL).settled()
     rounds.connected.remove("alice")
@@ -88,15 +88,15 @@ def test_whoever_goes_beside_many_others_is_found_as_soon_as_ever() -> None:
     assert [one for one in found.values() if "alice is connected to no server" in one.sentence]
 
 
-def test_many_that_only_grow_older_are_examined_the_more_seldom_the_more_there_are() -> None:
-    """Ten thousand that have been held for an hour must not keep us busy with saying so."""
+def test_many_findings_that_only_grow_older_are_examined_less_often() -> None:
+    """Rewording ten thousand long holds must not take a core."""
     few, many = (_examined_in_a_minute(count) for count in (1, 1_000))
 
     assert 0 < 2 * many <= few
 
 
 def _examined_in_a_minute(count: int) -> int:
-    """Count how often one lock of several, each held for half an hour, is worded anew."""
+    """Count how often one lock of several, each held for half an hour, is reworded."""
     paths = [f"/held/{number:03}" for number in range(count)]
     since = NOW - 30 * MINUTE
     facts = [one for path in paths for one in lock(path, "alice", "bob", at=since)]

@@ -29,7 +29,7 @@ def test_p13_fires_for_a_server_that_refuses_connections() -> None:
 
 
 def test_p13_fires_for_a_server_without_a_quorum() -> None:
-    """It runs, and serves nobody."""
+    """It runs, and serves no client."""
     finding = only("P13", with_third(out(ZK3, "no-quorum", "it has no quorum")))
 
     assert finding.sentence.startswith("zk3:2181 runs but serves no clients: it has no quorum")

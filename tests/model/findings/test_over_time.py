@@ -82,7 +82,7 @@ def test_a_thorough_look_leaves_nothing() -> None:
     assert [root.blocked for root in made.blockers] == [1]
 
 
-def test_who_was_known_by_name_alone_is_told_when_the_node_is_read() -> None:
+def test_a_member_known_by_name_alone_is_reported_when_its_node_is_read() -> None:
     """Then the place is one of the session's: it neither came nor went."""
     world = World().after(*lock("/orders", "alice", "bob"))
     path = Text(f"/orders/{kazoo_name('carol', 2)}")

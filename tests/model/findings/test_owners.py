@@ -12,7 +12,7 @@ def behind_a_writer(*watched: At) -> LockContext:
     return ctx(X, R, tables=[watching({"alice": watched})])
 
 
-def test_s4_fires_for_a_reader_behind_a_writer_that_watches_nobody() -> None:
+def test_s4_fires_for_a_reader_behind_a_writer_that_watches_nothing() -> None:
     """It has no need to: it has been reading since before the writer got in."""
     finding = only("S4", behind_a_writer())
 
@@ -23,7 +23,7 @@ def test_s4_fires_for_a_reader_behind_a_writer_that_watches_nobody() -> None:
     assert finding.confidence == "C2"
 
 
-def test_nobody_is_told_that_this_reader_sleeps() -> None:
+def test_no_rule_says_that_this_reader_sleeps() -> None:
     """Either may be true, and one alarm is enough."""
     assert "L1" not in all_rules(behind_a_writer())
 
@@ -33,7 +33,7 @@ def test_s4_is_quiet_for_a_reader_that_waits() -> None:
     assert "S4" not in all_rules(behind_a_writer(X))
 
 
-def test_l1_still_fires_for_who_stands_further_back() -> None:
+def test_l1_still_fires_for_waiters_further_back() -> None:
     """There is a writer in between that was not let in."""
     Y, Z = curator("cem", 3, "WRIT"), curator("dee", 4, "READ")  # noqa: N806  znodes
 
@@ -45,7 +45,7 @@ def test_l1_still_fires_for_who_stands_further_back() -> None:
 ANN, BOB = k("ann", 0, "rlock"), k("bob", 1)
 
 
-def test_s2_fires_for_a_lock_behind_readers_that_watches_nobody() -> None:
+def test_s2_fires_for_a_lock_behind_readers_that_watches_nothing() -> None:
     """It may be a plain Lock of kazoo, which sees no readers."""
     case = ctx(ANN, BOB, tables=[watching({"bob": []})])
 

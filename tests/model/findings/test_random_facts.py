@@ -141,7 +141,7 @@ def cases(draw: st.DrawFn) -> LockContext | None:
 
 
 def talk(case: LockContext, who: str) -> SessionContext:
-    """Somebody's session with its places."""
+    """A session with its nodes."""
     mine = [member for member in case.members if member.owner == session(who)]
     places = [SessionPlace(case.lock, member, not case.is_waiting(member), 1) for member in mine]
     return SessionContext(session(who), tuple(places), case.shared)
@@ -196,7 +196,7 @@ def test_what_a_lock_shows_decides_no_verdict(case: LockContext | None) -> None:
 
 
 @given(TEXTS, TEXTS)
-def test_a_deadlock_between_strange_names_is_told_in_clean_text(owner: str, lock: str) -> None:
+def test_a_deadlock_between_strange_names_is_shown_in_clean_text(owner: str, lock: str) -> None:
     """Owners and paths come from strangers, and go through the same door."""
     names = DisplayNames({"A": owner}, {"/X": lock})
     made = assess(graph("X x: A B ; Y x: B A"), ActorEvidence(now_ms=NOW), names).deadlocks

@@ -17,7 +17,7 @@ STAT = Stat(1, 1, 0, num_children=12)
 
 
 def asked(*roots: str, facts: Iterable[AnyFact], own: str = "/zktop-demo/**") -> EnsembleContext:
-    """Somebody asked for these roots."""
+    """These roots were asked for."""
     settings = Settings(roots=(*map(Root, roots), Root(own)), own_roots=(own,))
     known = World().after(*facts)
     tables = [
@@ -84,7 +84,7 @@ def test_r8_fires_once_for_each_missing_root() -> None:
     ids=["nothing read", "there", "created since", "empty"],
 )
 def test_r8_is_quiet_where(facts: list[AnyFact]) -> None:
-    """Unknown is not missing; and that there is no demo root is no news to anybody."""
+    """Unknown is not missing; and a missing demo root is normal."""
     assert not found("R8", asked("/locks/**", facts=[*facts, gone("/zktop-demo")]))
 
 

@@ -146,7 +146,7 @@ W, X, R = curator("alice", 1, "WRIT"), curator("bob", 2, "WRIT"), curator("alice
 
 
 def downgrade(*children: At) -> LockContext:
-    """Nobody watches the first writer for alice's read, so it is a re-entrant one."""
+    """No watch on the first writer exists for alice's read, so it is re-entrant."""
     return ctx(*children, tables=[watching({"bob": [W]})])
 
 
@@ -165,7 +165,7 @@ def test_s4_fires_for_an_old_curators_downgrade_with_a_writer_in_between() -> No
     ],
 )
 def test_s4_is_quiet_when(children: tuple[At, ...]) -> None:
-    """Nobody can get in (T31)."""
+    """No other writer can be granted (T31)."""
     assert not found("S4", downgrade(*children))
 
 
@@ -242,7 +242,7 @@ def test_s6_is_quiet_for_a_counter_with_room(rate: float | None) -> None:
 @pytest.mark.parametrize(
     ("rule", "need"), [("S1", "watches"), ("S3", "connections"), ("S5", "connections")]
 )
-def test_a_missing_table_is_told_of_for_each_rule_that_needs_it(rule: str, need: str) -> None:
+def test_a_missing_table_is_reported_for_each_rule_that_needs_it(rule: str, need: str) -> None:
     """Silence would look like health."""
     case = ctx(plain("a", 1), tables=(no_watches(ZK1), no_connections(ZK1)))
 

@@ -82,7 +82,7 @@ def test_p1_is_quiet_when(tables: tuple[object, ...]) -> None:
 
 
 def moving(times: int) -> object:
-    """Alice, whose connection was made anew so many times, a minute apart."""
+    """Alice, who reconnected so many times, a minute apart."""
     tables = [
         connections(ZK1, row("alice", established=number), at=NOW - (times - number) * MINUTE)
         for number in range(times + 1)
@@ -117,7 +117,7 @@ def test_p3_fires_for_the_least_that_servers_grant() -> None:
 
 @pytest.mark.parametrize("timeout_ms", [10_000, 40_000])
 def test_p3_is_quiet_for_more_than_that(timeout_ms: int) -> None:
-    """Ten seconds are what somebody asked for; Curator asks for sixty and gets the most."""
+    """Ten seconds were requested; Curator asks for sixty and gets the most."""
     assert not found("P3", timed_out(timeout_ms))
 
 
@@ -222,7 +222,7 @@ def test_p12_is_quiet_when(other: Server) -> None:
 
 
 def test_p12_is_blind_without_our_servers_zxid() -> None:
-    """It is not fresh because nobody says otherwise."""
+    """A missing figure does not prove that it is fresh."""
     assert lacks("P12", reading_from_zk1(figures(ZK1, None)))
 
 

@@ -37,7 +37,7 @@ def test_r1_fires_for_children_of_another_kind() -> None:
     assert finding.severity == "info"
 
 
-def test_r1_leaves_alarms_to_those_who_tell_the_harm() -> None:
+def test_r1_leaves_alarms_to_the_rules_about_the_harm() -> None:
     """One child without a number breaks every Lock() of go-zookeeper: that is B11."""
     gopher = At("_c_" + "a" * 32 + "-lock-0000000001", "gopher")
 
@@ -83,7 +83,7 @@ def test_r2_r3_r5_r7_fires_for_ten_minutes(rule: str) -> None:
 
 @pytest.mark.parametrize("rule", ["R2", "R7"])
 def test_r2_r7_are_a_note_after_half_a_minute(rule: str) -> None:
-    """By then whoever it harms has trouble of its own, and it must not stand above that."""
+    """By then its effects are findings of their own, and it must not rank above them."""
     just, earlier = NOW - 30 * SECOND, NOW - 30 * SECOND - 1
 
     assert only(rule, changed(rule, just)).severity == "warning"
@@ -92,7 +92,7 @@ def test_r2_r7_are_a_note_after_half_a_minute(rule: str) -> None:
 
 
 def test_r2_is_quiet_for_a_root_that_had_vanished_empty() -> None:
-    """A container of Curator does that, and so does whoever cleans up; R3 notes it."""
+    """Containers of Curator do that, and so do clean-up jobs; R3 notes it."""
     past = history(recreated_at=RECENTLY, reaped_at=RECENTLY - SECOND)
 
     assert not found("R2", ctx(A, past=past))

@@ -62,7 +62,7 @@ def test_l1_is_quiet_for_names_that_anybody_gives_when(case: dict[str, int | Non
     assert not found("L1", sleeping(**({"asked_ago": 20 * SECOND} | case)))
 
 
-def test_l1_looks_again_at_who_has_just_asked() -> None:
+def test_l1_looks_again_at_a_waiter_that_was_just_active() -> None:
     """Time alone will tell whether it polls."""
     assert [type(one) for one in answers("L1", sleeping(5 * SECOND))] == [LookAgainAt]
 
@@ -72,7 +72,7 @@ KAZOO = k("ann", 0), k("bob", 1)
 
 @pytest.mark.parametrize("hidden", [0, None])
 def test_l1_knows_by_heart_how_kazoo_watches(hidden: int | None) -> None:
-    """A name that nobody else writes leaves no doubt, even if its session is busy."""
+    """A name that only one library writes leaves no doubt, even if its session is busy."""
     assert found("L1", sleeping(5 * SECOND, hidden=hidden, queue=KAZOO))
 
 
@@ -80,11 +80,11 @@ def test_l1_knows_by_heart_how_kazoo_watches(hidden: int | None) -> None:
 def test_no_rule_says_that_nothing_wakes_a_waiter_of_a_server_with_child_watches(
     queue: tuple[At, At],
 ) -> None:
-    """Nobody knows whose they are: the waiter is neither lost nor asleep."""
+    """Their owner is unknown: the waiter is neither lost nor asleep."""
     assert not all_rules(sleeping(20 * SECOND, hidden=1, queue=queue))
 
 
-def test_l6_is_quiet_for_who_is_woken() -> None:
+def test_l6_is_quiet_for_a_waiter_that_is_woken() -> None:
     """A herd lists the queue at every change in it: one notification, one request."""
     told = {"last_operation": "GETC", "sent": 0}
     tables = (
@@ -153,7 +153,7 @@ def test_p8_hints_at_readers_that_a_fair_queue_would_not_have_served() -> None:
 
 
 def test_p8_is_quiet_while_a_writer_holds() -> None:
-    """Readers that give up behind it were not served by anybody."""
+    """Readers that gave up behind it were not served."""
     writer = plain("will", 1, "write-", age_ms=MINUTE)
     left = tuple(gone(f"r{n}", 500 + n, "abandoned", mode="read") for n in range(10))
 

@@ -33,13 +33,13 @@ def queue(watched: dict[str, list[At | str]], **more: object) -> LockContext:
     return ctx(A, B, C, D, tables=[watching({**ALL, **watched})], **more)
 
 
-def test_a_queue_in_which_everybody_watches_its_predecessor_is_healthy() -> None:
+def test_a_queue_in_which_all_watch_their_predecessor_is_healthy() -> None:
     """No wake-up rule says anything."""
     assert not {rule for rule in all_rules(queue({})) if rule[0] in "LD"}
 
 
 def test_l1_fires_for_a_waiter_that_watches_nothing_here() -> None:
-    """It must be so in two tables before it is told."""
+    """Two tables must show it before it is reported."""
     finding = only("L1", queue({"carol": []}))
 
     assert finding.sentence == (
@@ -105,7 +105,7 @@ def test_l2_is_quiet_when(case: dict[str, object]) -> None:
 
 
 def test_l2_fires_without_anybody_behind() -> None:
-    """The last waiter of all may be the one that nobody woke."""
+    """The last waiter may be one that was never woken."""
     tables = (connected("alice", at=BEFORE, last_cxid=1), connected("alice", last_cxid=1))
     past = history(stays=held(A, 31 * SECOND))
 
@@ -234,7 +234,7 @@ def test_l6_is_blind_after_one_table() -> None:
         ("D7", "watches"),
     ],
 )
-def test_a_missing_table_is_told_of_for_each_rule_that_needs_it(rule: str, need: str) -> None:
+def test_a_missing_table_is_reported_for_each_rule_that_needs_it(rule: str, need: str) -> None:
     """The reason names the server and what it said."""
     case = ctx(A, B, tables=(no_watches(ZK1), no_connections(ZK1)))
     why = [one.why for one in unseen(case.shared) if (one.rule, one.need) == (rule, need)]
@@ -253,13 +253,13 @@ def test_d7_fires_for_two_sessions_that_sleep_on_each_other() -> None:
     assert "alice and bob watch each other's nodes" in finding.sentence
 
 
-def test_d7_fires_for_a_waiter_that_watches_who_is_behind_it() -> None:
+def test_d7_fires_for_a_waiter_that_watches_one_behind_it() -> None:
     """No release before it will wake it."""
     assert "bob waits in" in only("D7", queue({"bob": [D], "carol": []})).sentence
 
 
 def test_d7_is_quiet_for_a_session_with_several_places() -> None:
-    """Its second place may well wait for somebody who waits for its first."""
+    """Its second node may wait for a session that waits for its first."""
     again = k("alice's other thread", 2, by="alice")
     tables = [watching({"alice": [B], "bob": [A]})]
 

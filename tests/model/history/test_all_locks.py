@@ -1,4 +1,4 @@
-"""What is told of a lock from one look to the next."""
+"""Events and history of a lock from one look to the next."""
 
 import msgspec
 import pytest
@@ -27,20 +27,20 @@ EXACT, AT_LEAST = "exact", "at-least"
 
 
 class Watcher:
-    """A chronicle that looks at one root whenever it is told to."""
+    """The history of one root, look by look."""
 
     def __init__(self, root: Root, ensemble: Ensemble = NO_ENSEMBLE) -> None:
         """Take the first look."""
         self.root, self.ensemble, self.now = root, ensemble, NOW
-        self.chronicle = LockHistories()
+        self.histories = LockHistories()
         self.known: Lock | None = root.look(NOW)
-        self.first = self.chronicle.note(root.path, None, self.known, ensemble, NOW)
+        self.first = self.histories.note(root.path, None, self.known, ensemble, NOW)
 
     def look(self, later: int = 0, *, gone: bool = False, **more: object) -> list[Event]:
         """Look again, so many milliseconds later."""
         self.now += later
         before, self.known = self.known, None if gone else self.root.look(self.now, **more)
-        return self.chronicle.note(self.root.path, before, self.known, self.ensemble, self.now)
+        return self.histories.note(self.root.path, before, self.known, self.ensemble, self.now)
 
 
 def words(events: list[Event]) -> list[tuple[str, str | None]]:
@@ -49,7 +49,7 @@ def words(events: list[Event]) -> list[tuple[str, str | None]]:
 
 
 def test_the_first_look_is_no_event() -> None:
-    """Whoever is there when we come was there before."""
+    """Members at the first look existed before."""
     root = Root()
     root.create("alice")
 
@@ -81,7 +81,7 @@ def test_a_lock_changes_hands() -> None:
     assert last[0].held == Elapsed(500, EXACT)
 
 
-def test_whoever_comes_to_a_free_lock_waits_not() -> None:
+def test_the_first_contender_of_a_free_lock_does_not_wait() -> None:
     """Queued and acquired in one look, at its own transaction."""
     watcher = Watcher(Root())
     alice = watcher.root.create("alice")
@@ -107,7 +107,7 @@ def test_giving_up_is_abandoning() -> None:
     assert event.why is None
 
 
-def test_a_grant_nobody_saw_is_not_denied() -> None:
+def test_a_grant_between_two_looks_is_not_denied() -> None:
     """A waiter that left together with all before it may have held: the event says so."""
     root = Root()
     alice = root.create("alice")
@@ -121,7 +121,7 @@ def test_a_grant_nobody_saw_is_not_denied() -> None:
 
     assert words([released, abandoned]) == [("released", "alice"), ("abandoned", "bob")]
     assert "may have held" in (abandoned.why or "")
-    assert watcher.chronicle.of(root.path).attempts == {}
+    assert watcher.histories.of(root.path).attempts == {}
 
 
 @pytest.mark.parametrize(
@@ -177,16 +177,16 @@ def test_a_session_ends_in_one_transaction() -> None:
     """Nodes of one session that leave two locks in one transaction went with their session."""
     one, two = Root("/a"), Root("/b")
     in_one, in_two = one.create("alice"), two.create("alice")
-    chronicle = LockHistories()
+    histories = LockHistories()
     before = one.look(), two.look()
-    chronicle.after([LockChange.between(x.path, None, x) for x in before], NO_ENSEMBLE, NOW)
+    histories.after([LockChange.between(x.path, None, x) for x in before], NO_ENSEMBLE, NOW)
     one.delete(in_one, zxid=90)
     two.delete(in_two, zxid=90)
     after = one.look(), two.look()
 
     pairs = zip(before, after, strict=True)
     changes = [LockChange.between(x.path, x, y) for x, y in pairs]
-    events = chronicle.after(changes, NO_ENSEMBLE, NOW + 1_000)
+    events = histories.after(changes, NO_ENSEMBLE, NOW + 1_000)
 
     assert words(events) == [("expired", "alice"), ("expired", "alice")]
     assert events[0].why == "its nodes left 2 locks in one transaction"
@@ -196,37 +196,37 @@ def test_two_releases_in_one_look_are_releases() -> None:
     """Two transactions are two acts of a client, however close they were."""
     one, two = Root("/a"), Root("/b")
     in_one, in_two = one.create("alice"), two.create("alice")
-    chronicle = LockHistories()
+    histories = LockHistories()
     before = one.look(), two.look()
-    chronicle.after([LockChange.between(x.path, None, x) for x in before], NO_ENSEMBLE, NOW)
+    histories.after([LockChange.between(x.path, None, x) for x in before], NO_ENSEMBLE, NOW)
     one.delete(in_one, zxid=90)
     two.delete(in_two, zxid=91)
 
     pairs = zip(before, (one.look(), two.look()), strict=True)
     changes = [LockChange.between(x.path, x, y) for x, y in pairs]
 
-    assert words(chronicle.after(changes, NO_ENSEMBLE, NOW)) == [("released", "alice")] * 2
+    assert words(histories.after(changes, NO_ENSEMBLE, NOW)) == [("released", "alice")] * 2
 
 
 def test_a_closed_session_is_no_expiry() -> None:
     """A client that was heard from a second ago and took everything along closed its session."""
     one, two = Root("/a"), Root("/b")
     in_one, in_two = one.create("alice"), two.create("alice")
-    chronicle, ensemble = LockHistories(), Ensemble.of(world(connections(ZK1, row("alice"))), NOW)
+    histories, ensemble = LockHistories(), Ensemble.of(world(connections(ZK1, row("alice"))), NOW)
     before = one.look(), two.look()
-    chronicle.after([LockChange.between(x.path, None, x) for x in before], ensemble, NOW)
+    histories.after([LockChange.between(x.path, None, x) for x in before], ensemble, NOW)
     one.delete(in_one, zxid=90)
     two.delete(in_two, zxid=90)
 
     pairs = zip(before, (one.look(), two.look()), strict=True)
     changes = [LockChange.between(x.path, x, y) for x, y in pairs]
-    events = chronicle.after(changes, ensemble, NOW + 1_000)
+    events = histories.after(changes, ensemble, NOW + 1_000)
 
     assert words(events) == [("released", "alice")] * 2
     assert events[0].why == "its session was heard from 1.0 s before, and was closed"
 
 
-def test_what_nobody_saw_is_counted() -> None:
+def test_missed_events_are_counted() -> None:
     """Two short visits between two looks: two creations and two deletions, and no names."""
     root = Root()
     alice = root.create("alice")
@@ -242,7 +242,7 @@ def test_what_nobody_saw_is_counted() -> None:
     assert words(events)[:3] == [("released", "alice"), ("queued", "dave"), ("acquired", "dave")]
     assert events[2].zxid == dave.czxid
     assert (events[3].event, events[3].creates, events[3].deletes) == ("missed", 2, 2)
-    assert watcher.chronicle.of(root.path).coverage == pytest.approx(1 / 3)
+    assert watcher.histories.of(root.path).coverage == pytest.approx(1 / 3)
 
 
 def test_other_children_are_not_missed() -> None:
@@ -259,13 +259,13 @@ def test_counters_may_lag() -> None:
     root = Root()
     root.create("alice")
     first = root.look()
-    chronicle = LockHistories()
-    chronicle.note(root.path, None, first, NO_ENSEMBLE, NOW)
+    histories = LockHistories()
+    histories.note(root.path, None, first, NO_ENSEMBLE, NOW)
     root.create("bob")
     heard = lock_of(root.path, root.members.values(), first.stat)
-    told = [chronicle.note(root.path, first, heard, NO_ENSEMBLE, NOW + 1)]
+    told = [histories.note(root.path, first, heard, NO_ENSEMBLE, NOW + 1)]
     listed = root.look()
-    told.append(chronicle.note(root.path, heard, listed, NO_ENSEMBLE, NOW + 2))
+    told.append(histories.note(root.path, heard, listed, NO_ENSEMBLE, NOW + 2))
 
     assert [words(events) for events in told] == [[("queued", "bob")], []]
 
@@ -277,20 +277,20 @@ def test_a_newer_member_than_the_first_listing_was_seen() -> None:
     stat = root.stat
     root.create("bob")
     first = lock_of(root.path, root.members.values(), stat)
-    chronicle = LockHistories()
-    chronicle.note(root.path, None, first, NO_ENSEMBLE, NOW)
+    histories = LockHistories()
+    histories.note(root.path, None, first, NO_ENSEMBLE, NOW)
 
-    assert chronicle.note(root.path, first, root.look(), NO_ENSEMBLE, NOW + 1) == []
+    assert histories.note(root.path, first, root.look(), NO_ENSEMBLE, NOW + 1) == []
 
 
 def test_a_new_lock_appears() -> None:
-    """A root that was created after we began is new, and so is everybody in it."""
-    chronicle = LockHistories()
-    chronicle.note("/old", None, Root("/old").look(), NO_ENSEMBLE, NOW)
+    """A root that was created after we began is new, and so are all its members."""
+    histories = LockHistories()
+    histories.note("/old", None, Root("/old").look(), NO_ENSEMBLE, NOW)
     root = Root("/new", czxid=50)
     root.create("alice")
 
-    events = chronicle.note("/new", None, root.look(), NO_ENSEMBLE, NOW + 5)
+    events = histories.note("/new", None, root.look(), NO_ENSEMBLE, NOW + 5)
 
     assert words(events) == [("lock-appeared", None), ("queued", "alice"), ("acquired", "alice")]
 
@@ -298,15 +298,15 @@ def test_a_new_lock_appears() -> None:
 @pytest.mark.parametrize("is_new", [True, False])
 def test_a_lock_that_was_not_read_yet_waits_to_be_judged(*, is_new: bool) -> None:
     """A look between the news of its znodes and the answers does not take it for an old one."""
-    chronicle = LockHistories()
-    chronicle.note("/old", None, Root("/old", zxid=40).look(), NO_ENSEMBLE, NOW)
+    histories = LockHistories()
+    histories.note("/old", None, Root("/old", zxid=40).look(), NO_ENSEMBLE, NOW)
     root = Root("/late", czxid=50 if is_new else 5)
     alice = root.create("alice")
     unread = msgspec.structs.replace(alice, znode=Znode(alice.node))
     early = lock_of(root.path, [unread])
 
-    at_once = chronicle.note(root.path, None, early, NO_ENSEMBLE, NOW + 5)
-    later = chronicle.note(root.path, early, root.look(), NO_ENSEMBLE, NOW + 6)
+    at_once = histories.note(root.path, None, early, NO_ENSEMBLE, NOW + 5)
+    later = histories.note(root.path, early, root.look(), NO_ENSEMBLE, NOW + 6)
 
     assert at_once == []
     assert words(later) == (
@@ -315,15 +315,15 @@ def test_a_lock_that_was_not_read_yet_waits_to_be_judged(*, is_new: bool) -> Non
 
 
 def test_an_old_lock_found_late_does_not_appear() -> None:
-    """Loading takes a while: what existed before we began is no news, whoever came since is."""
-    chronicle = LockHistories()
-    chronicle.note("/a", None, Root("/a", zxid=20).look(), NO_ENSEMBLE, NOW)
+    """Loading takes a while: what existed before is no news, what came since is."""
+    histories = LockHistories()
+    histories.note("/a", None, Root("/a", zxid=20).look(), NO_ENSEMBLE, NOW)
     root = Root("/b", czxid=5)
     root.create("alice")
     root.zxid = 100
     root.create("bob")
 
-    events = chronicle.after(
+    events = histories.after(
         [LockChange.between("/b", None, root.look())], Ensemble.of(world(), NOW), NOW + 5
     )
 
@@ -337,7 +337,7 @@ def test_a_lock_vanishes_and_comes_back() -> None:
     watcher.root = Root(czxid=70)
     watcher.root.create("alice")
     back = watcher.look(1_000)
-    history = watcher.chronicle.of("/orders")
+    history = watcher.histories.of("/orders")
 
     assert words(gone) == [("lock-vanished", None)]
     assert words(back)[0] == ("lock-appeared", None)
@@ -346,7 +346,7 @@ def test_a_lock_vanishes_and_comes_back() -> None:
 
 
 def test_a_lock_falls_with_its_members() -> None:
-    """A root that goes while somebody is in it takes them along."""
+    """A root that vanishes takes its members along."""
     root = Root()
     root.create("alice")
     root.create("bob")
@@ -356,7 +356,7 @@ def test_a_lock_falls_with_its_members() -> None:
     watcher.look(1_000)
 
     assert [event.event for event in gone] == ["released", "abandoned", "lock-vanished"]
-    assert watcher.chronicle.of("/orders").fell_at == (NOW + 1_000, 2)
+    assert watcher.histories.of("/orders").fell_at == (NOW + 1_000, 2)
 
 
 def test_a_root_created_again_between_two_looks() -> None:
@@ -386,8 +386,8 @@ def test_a_refused_look_tells_nothing() -> None:
     root.create("bob")
     before = watcher.known
     hidden = lock_of(root.path, (), error="not allowed")
-    denied = watcher.chronicle.note(root.path, before, hidden, NO_ENSEMBLE, NOW + 1)
-    seen = watcher.chronicle.note(root.path, hidden, root.look(), NO_ENSEMBLE, NOW + 2)
+    denied = watcher.histories.note(root.path, before, hidden, NO_ENSEMBLE, NOW + 1)
+    seen = watcher.histories.note(root.path, hidden, root.look(), NO_ENSEMBLE, NOW + 2)
 
     assert (denied, words(seen)) == ([], [("queued", "bob")])
 
@@ -397,13 +397,13 @@ def test_a_holder_that_is_pushed_back() -> None:
     alice, eve = member("alice", 5, 20), member("eve", -9, 30)
     before = lock_of("/a", [alice])
     after = lock_of("/a", [eve, alice])
-    chronicle = LockHistories()
-    chronicle.note("/a", None, before, NO_ENSEMBLE, NOW)
+    histories = LockHistories()
+    histories.note("/a", None, before, NO_ENSEMBLE, NOW)
 
-    events = chronicle.note("/a", before, after, NO_ENSEMBLE, NOW + 9)
+    events = histories.note("/a", before, after, NO_ENSEMBLE, NOW + 9)
 
     assert words(events) == [("queued", "eve"), ("acquired", "eve"), ("reordered", "alice")]
-    assert chronicle.of("/a").since(alice, holds=False) == Since(NOW + 9, "seen")
+    assert histories.of("/a").since(alice, holds=False) == Since(NOW + 9, "seen")
 
 
 def test_a_child_that_is_understood_later_did_not_come() -> None:
@@ -411,20 +411,20 @@ def test_a_child_that_is_understood_later_did_not_come() -> None:
     alice = member("alice", 0, 20)
     before = lock_of("/a", [], foreign=(alice.node,))
     after = lock_of("/a", [alice])
-    chronicle = LockHistories()
-    chronicle.note("/a", None, before, NO_ENSEMBLE, NOW)
+    histories = LockHistories()
+    histories.note("/a", None, before, NO_ENSEMBLE, NOW)
 
-    assert words(chronicle.note("/a", before, after, NO_ENSEMBLE, NOW)) == [("acquired", "alice")]
+    assert words(histories.note("/a", before, after, NO_ENSEMBLE, NOW)) == [("acquired", "alice")]
 
 
 def test_since_at_first_look() -> None:
-    """A waiter waits since its creation; a holder held already, for how long nobody knows."""
+    """A waiter waits since its creation; a holder held already, for an unknown time."""
     root = Root()
     gone = root.create("gone", ctime=NOW - 90_000)
     alice = root.create("alice", ctime=NOW - 80_000)
     bob = root.create("bob", ctime=NOW - 70_000)
     root.delete(gone)
-    history = Watcher(root).chronicle.of(root.path)
+    history = Watcher(root).histories.of(root.path)
 
     assert history.since(alice, holds=True) == Since(NOW, AT_LEAST)
     assert history.since(bob, holds=False) == Since(NOW - 70_000, AT_LEAST)
@@ -435,7 +435,7 @@ def test_nothing_deleted_since_the_newest_came() -> None:
     root = Root()
     alice = root.create("alice", ctime=NOW - 80_000)
     root.create("bob", ctime=NOW - 70_000)
-    history = Watcher(root).chronicle.of(root.path)
+    history = Watcher(root).histories.of(root.path)
 
     assert history.since(alice, holds=True) == Since(NOW - 70_000, AT_LEAST)
 
@@ -447,16 +447,16 @@ def test_since_when_seen() -> None:
     watcher = Watcher(root)
     bob = root.create("bob")
     watcher.look(1_000)
-    waiting = watcher.chronicle.of(root.path).since(bob, holds=False)
+    waiting = watcher.histories.of(root.path).since(bob, holds=False)
     root.delete(alice)
     watcher.look(1_000)
-    holding = watcher.chronicle.of(root.path).since(bob, holds=True)
+    holding = watcher.histories.of(root.path).since(bob, holds=True)
 
     assert (waiting, holding) == (Since(NOW + 1_000, "seen"), Since(NOW + 2_000, "seen"))
 
 
 def test_what_is_not_watched_has_no_history() -> None:
-    """A lock that nobody looked at."""
+    """A lock that was never examined."""
     history = LockHistories().of("/nowhere")
 
     assert history is NO_HISTORY
@@ -472,7 +472,7 @@ def test_while_we_looked_away() -> None:
     root.create("carol")
     watcher.look(1_000)
     lost = Ensemble.of(world(own(state="suspended", at=NOW + 2_000)), NOW + 2_500)
-    watcher.chronicle.after([], lost, NOW + 2_500)
+    watcher.histories.after([], lost, NOW + 2_500)
     root.delete(alice)
     watcher.ensemble = Ensemble.of(world(own(at=NOW + 9_000)), NOW + 10_000)
 
@@ -480,14 +480,14 @@ def test_while_we_looked_away() -> None:
 
     assert released.held == Elapsed(2_000, AT_LEAST)
     assert acquired.waited == Elapsed(2_000, AT_LEAST)
-    assert watcher.chronicle.of(root.path).granted(bob.node) == Since(NOW + 10_000, AT_LEAST)
+    assert watcher.histories.of(root.path).granted(bob.node) == Since(NOW + 10_000, AT_LEAST)
 
 
 def test_after_an_outage_lengths_are_exact_again() -> None:
     """A lock that was listed after the reconnection is seen as before."""
     watcher = Watcher(Root(), Ensemble.of(world(own()), NOW))
     lost = Ensemble.of(world(own(state="suspended", at=NOW + 1_000)), NOW + 1_000)
-    watcher.chronicle.after([], lost, NOW + 1_000)
+    watcher.histories.after([], lost, NOW + 1_000)
     watcher.ensemble = Ensemble.of(world(own(at=NOW + 2_000)), NOW + 3_000)
     watcher.look(3_000)
     watcher.root.create("alice")
@@ -497,7 +497,7 @@ def test_after_an_outage_lengths_are_exact_again() -> None:
     assert acquired.waited == Elapsed(0, EXACT)
 
 
-def test_departures_tell_who_it_was() -> None:
+def test_departures_name_the_owner() -> None:
     """The newest departures are kept whole."""
     root = Root()
     alice = root.create("alice")
@@ -505,14 +505,14 @@ def test_departures_tell_who_it_was() -> None:
     root.delete(alice)
     watcher.look(1_000)
 
-    (gone,) = watcher.chronicle.of(root.path).departures
+    (gone,) = watcher.histories.of(root.path).departures
 
     assert (gone.node, gone.session, gone.label) == (alice.node, session("alice"), "alice")
     assert (gone.ending, gone.gone_at, gone.czxid) == ("released", NOW + 1_000, alice.czxid)
 
 
 def test_timed_waiter() -> None:
-    """Somebody who gives up after ten seconds three times has a time-out of ten seconds."""
+    """A contender that gives up after ten seconds three times has a time-out of ten seconds."""
     root = Root()
     root.create("alice")
     watcher = Watcher(root)
@@ -522,7 +522,7 @@ def test_timed_waiter() -> None:
         root.delete(bob)
         watcher.look(10_000)
 
-    bob_tries = watcher.chronicle.of(root.path).attempts["bob"]
+    bob_tries = watcher.histories.of(root.path).attempts["bob"]
 
     assert bob_tries.learned_timeout_ms == 10_000
     assert (bob_tries.given_up, bob_tries.tries) == (3, 3)
@@ -543,13 +543,13 @@ def test_overtaken_retries() -> None:
         watcher.look(100)
         holder = later
 
-    bob_tries = watcher.chronicle.of(root.path).attempts["bob"]
+    bob_tries = watcher.histories.of(root.path).attempts["bob"]
 
     assert (bob_tries.given_up, bob_tries.overtaken) == (3, 3)
 
 
 def test_earlier_arrivals_do_not_overtake() -> None:
-    """Whoever came before the retries began is served in turn."""
+    """A contender that came before the retries began is served in turn."""
     root = Root()
     alice, _carol = root.create("alice"), root.create("carol")
     watcher = Watcher(root)
@@ -560,7 +560,7 @@ def test_earlier_arrivals_do_not_overtake() -> None:
     root.delete(alice)
     watcher.look(100)
 
-    assert watcher.chronicle.of(root.path).attempts["bob"].overtaken == 0
+    assert watcher.histories.of(root.path).attempts["bob"].overtaken == 0
 
 
 def test_success_ends_the_row_of_retries() -> None:
@@ -577,7 +577,7 @@ def test_success_ends_the_row_of_retries() -> None:
     root.delete(holder)
     watcher.look(100)
 
-    bob_tries = watcher.chronicle.of(root.path).attempts["bob"]
+    bob_tries = watcher.histories.of(root.path).attempts["bob"]
 
     assert (bob_tries.given_up, bob_tries.learned_timeout_ms) == (0, 400)
 
@@ -592,7 +592,7 @@ def test_the_last_minute() -> None:
     watcher.look(30_000)
     root.delete(alice)
     watcher.look(30_000)
-    history = watcher.chronicle.of(root.path, watcher.now + 10_000)
+    history = watcher.histories.of(root.path, watcher.now + 10_000)
 
     assert history.queue == (0,) * 19 + (2,) * 31 + (1,) * 10
     assert history.requests_per_s == pytest.approx(2 / 60, rel=0.05)
@@ -610,7 +610,7 @@ def test_a_minute_is_forgotten_after_a_minute() -> None:
     watcher.look(30_000)
     watcher.root.delete(alice)
     watcher.look(1_000)
-    history = watcher.chronicle.of("/orders", watcher.now + 90_500)
+    history = watcher.histories.of("/orders", watcher.now + 90_500)
 
     assert history.queue == (0,) * 60
     assert (history.requests_per_s, history.releases_per_s) == (0, 0)
@@ -622,7 +622,7 @@ def test_a_lock_that_was_never_looked_at_for_a_minute() -> None:
     watcher = Watcher(Root())
     watcher.root.create("alice")
     watcher.look(5_000)
-    history = watcher.chronicle.of("/orders")
+    history = watcher.histories.of("/orders")
 
     assert history.queue[:54] == (None,) * 54
     assert (history.busy, history.queue_before) == (None, None)
@@ -630,7 +630,7 @@ def test_a_lock_that_was_never_looked_at_for_a_minute() -> None:
 
 
 def test_the_same_looks_give_the_same_history() -> None:
-    """Nothing but what it is told decides."""
+    """Only its input decides."""
 
     def told() -> list[Event]:
         root = Root()

@@ -1,4 +1,4 @@
-"""Whatever happens between two looks: nobody is lost and nobody is made up."""
+"""Whatever happens between two looks: no member is lost or invented."""
 
 from collections import Counter
 
@@ -31,24 +31,24 @@ def act(root: Root, what: str, number: int) -> None:
         root.clutter(f"note-{root.creates}")
 
 
-def watch(root: Root, script: list[tuple[str, int]], chronicle: LockHistories) -> list[Event]:
+def watch(root: Root, script: list[tuple[str, int]], histories: LockHistories) -> list[Event]:
     """Play a script and look whenever it says so, and once at the end."""
     known = root.look(NOW)
-    events = chronicle.note(root.path, None, known, NO_ENSEMBLE, NOW)
+    events = histories.note(root.path, None, known, NO_ENSEMBLE, NOW)
     for number, (what, who) in enumerate([*script, ("look", 0)]):
         act(root, what, who)
         if what == "look":
             now = NOW + 100 * number
             before, known = known, root.look(now)
-            events += chronicle.note(root.path, before, known, NO_ENSEMBLE, now)
+            events += histories.note(root.path, before, known, NO_ENSEMBLE, now)
     return events
 
 
 @given(steps)
 def test_events_conserve(script: list[tuple[str, int]]) -> None:
     """Queued is what left and what is there; creations are those seen, foreign and missed."""
-    root, chronicle = Root(), LockHistories()
-    events = watch(root, script, chronicle)
+    root, histories = Root(), LockHistories()
+    events = watch(root, script, histories)
     counts = Counter(event.event for event in events)
     ends = sum(counts[kind] for kind in ENDINGS)
     missed = [event for event in events if event.event == "missed"]
@@ -62,7 +62,7 @@ def test_events_conserve(script: list[tuple[str, int]]) -> None:
     deletes = sum(event.deletes or 0 for event in missed)
     assert root.creates == counts["queued"] + len(root.foreign) + creates
     assert root.creates - len(root.members) - len(root.foreign) == ends + deletes
-    assert set(chronicle.of(root.path).stays) == set(root.members)
+    assert set(histories.of(root.path).stays) == set(root.members)
 
 
 @given(steps)

@@ -21,9 +21,9 @@ def test_a_quiet_lock_costs_a_few_hundred_bytes() -> None:
     for root in locks:
         root.create("alice")
     changes = [LockChange.between(root.path, None, root.look()) for root in locks]
-    chronicle = LockHistories()
+    histories = LockHistories()
     tracemalloc.start()
-    chronicle.after(changes, NO_ENSEMBLE, NOW)
+    histories.after(changes, NO_ENSEMBLE, NOW)
     used, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
@@ -32,22 +32,22 @@ def test_a_quiet_lock_costs_a_few_hundred_bytes() -> None:
 
 def test_a_busy_lock_has_a_bound() -> None:
     """A thousand visitors later it remembers the newest of them."""
-    root, chronicle = Root(), LockHistories()
+    root, histories = Root(), LockHistories()
     holder = root.create("first")
     known = root.look(NOW)
-    chronicle.note(root.path, None, known, NO_ENSEMBLE, NOW)
+    histories.note(root.path, None, known, NO_ENSEMBLE, NOW)
     for number in range(1_000):
         now = NOW + 20 * number
         waiter = root.create(f"worker-{number}")
         timed = root.create(f"timed-{number}")
         before, known = known, root.look(now)
-        chronicle.note(root.path, before, known, NO_ENSEMBLE, now)
+        histories.note(root.path, before, known, NO_ENSEMBLE, now)
         root.delete(timed)
         root.delete(holder)
         holder = waiter
         before, known = known, root.look(now + 10)
-        chronicle.note(root.path, before, known, NO_ENSEMBLE, now + 10)
-    history = chronicle.of(root.path)
+        histories.note(root.path, before, known, NO_ENSEMBLE, now + 10)
+    history = histories.of(root.path)
 
     assert (len(history.holds.samples), history.holds.count) == (MAX_SAMPLES, 999)
     assert len(history.waits.samples) == MAX_SAMPLES
@@ -58,34 +58,34 @@ def test_a_busy_lock_has_a_bound() -> None:
 
 def test_locks_of_one_job_each_are_forgotten() -> None:
     """Roots that come and go under ever new names leave no more than a bounded trace."""
-    chronicle = LockHistories()
-    chronicle.after([], NO_ENSEMBLE, NOW)
+    histories = LockHistories()
+    histories.after([], NO_ENSEMBLE, NOW)
     for number in range(MAX_VANISHED_ROOTS + 50):
         root = Root(f"/jobs/{number}", czxid=10 + number)
         root.create("alice")
         lock = root.look()
-        chronicle.note(root.path, None, lock, NO_ENSEMBLE, NOW)
-        chronicle.note(root.path, lock, None, NO_ENSEMBLE, NOW)
+        histories.note(root.path, None, lock, NO_ENSEMBLE, NOW)
+        histories.note(root.path, lock, None, NO_ENSEMBLE, NOW)
 
-    kept = (chronicle._first, chronicle._logs, chronicle._vanished_roots)
+    kept = (histories._first, histories._logs, histories._vanished_roots)
     assert [len(part) for part in kept] == [0, 0, MAX_VANISHED_ROOTS]
 
 
 def test_a_history_does_not_change_any_more() -> None:
-    """What was handed out stays as it was while the chronicle goes on."""
-    root, chronicle = Root(), LockHistories()
+    """What was handed out stays as it was while the histories goes on."""
+    root, histories = Root(), LockHistories()
     alice = root.create("alice")
     first = root.look()
-    chronicle.note(root.path, None, first, NO_ENSEMBLE, NOW)
+    histories.note(root.path, None, first, NO_ENSEMBLE, NOW)
     bob = root.create("bob")
     second = root.look()
-    chronicle.note(root.path, first, second, NO_ENSEMBLE, NOW + 1)
-    history = chronicle.of(root.path)
+    histories.note(root.path, first, second, NO_ENSEMBLE, NOW + 1)
+    history = histories.of(root.path)
     before = (history.queue, tuple(history.stays), history.departures, history.waits.count)
     root.delete(alice)
-    chronicle.note(root.path, second, root.look(), NO_ENSEMBLE, NOW + 2)
+    histories.note(root.path, second, root.look(), NO_ENSEMBLE, NOW + 2)
 
     after = (history.queue, tuple(history.stays), history.departures, history.waits.count)
     assert before == after
     assert history.granted(bob.node).how == "unknown"
-    assert chronicle.of(root.path).granted(bob.node) == Since(NOW + 2, "seen")
+    assert histories.of(root.path).granted(bob.node) == Since(NOW + 2, "seen")

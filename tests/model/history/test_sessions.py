@@ -44,13 +44,13 @@ def test_what_happened_between_two_tables() -> None:
 
 
 def test_one_table_tells_no_rate() -> None:
-    """Nor does a session that nobody knows."""
+    """Nor does an unknown session."""
     assert seen(table(0)).step(ALICE) is None
     assert seen().requests_per_s(ALICE) is None
 
 
 def test_counters_that_went_down_start_over() -> None:
-    """Somebody reset the server's statistics."""
+    """The server's statistics were reset."""
     sessions = seen(table(0, received=10, sent=10), table(2_000, received=1, sent=1))
 
     assert sessions.step(ALICE) is None
@@ -70,7 +70,7 @@ def test_pings_are_no_requests() -> None:
 
 
 def test_who_was_idle_from_the_first_table_on_may_have_been_busy_before() -> None:
-    """Nobody can say when its last request was."""
+    """The time of its last request is unknown."""
     sessions = seen(table(0, last_cxid=7), table(1_000, last_cxid=7))
 
     assert sessions.last_active(ALICE) is None
@@ -118,7 +118,7 @@ def test_the_longest_gap() -> None:
 
 
 def test_a_new_connection_ends_a_gap() -> None:
-    """Its counters begin anew, so the same count says nothing about what was before."""
+    """Its counters start over, so the same count says nothing about what was before."""
     sessions = seen(
         table(0, received=5, established=1),
         table(1_000, received=9, established=2),
@@ -161,7 +161,7 @@ def test_the_same_table_counts_once() -> None:
     assert sessions.requests_per_s(ALICE) == pytest.approx(2.0)
 
 
-def test_quiet_is_who_was_watched_to_send_nothing_but_pings() -> None:
+def test_a_session_that_sends_only_pings_is_quiet() -> None:
     """From its first table on, or from that after its last request; packets are mostly pings."""
     early = seen(table(0, received=1, last_cxid=7), table(30_000, received=9, last_cxid=7))
     busy = seen(
@@ -174,8 +174,8 @@ def test_quiet_is_who_was_watched_to_send_nothing_but_pings() -> None:
     assert busy.quiet_ms(ALICE) == 20_000
 
 
-def test_who_moved_has_its_quiet_begin_anew() -> None:
-    """The other server counts from 0, and nobody saw what it did in between."""
+def test_a_move_restarts_the_quiet_time() -> None:
+    """The other server counts from 0, and what it did in between is unknown."""
     moved = seen(
         table(0, last_cxid=7, established=1),
         table(20_000, ZK2, last_cxid=0, established=2),

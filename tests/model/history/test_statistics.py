@@ -47,7 +47,7 @@ def test_buckets_grow_by_four() -> None:
 
 
 def test_a_lower_bound_is_no_sample() -> None:
-    """A hold whose beginning nobody saw is counted, not averaged."""
+    """A hold whose begin was not observed is counted, not averaged."""
     watch = DurationSamples()
     watch.add(5_000, is_exact=False)
 

@@ -28,12 +28,12 @@ def test_a_kazoo_lock_changes_hands() -> None:
     facts = lock(ORDERS, "alice", "bob")
     first = world(own(), *facts)
     before = orders(first)
-    chronicle = LockHistories()
-    chronicle.note(ORDERS, None, before, Ensemble.of(first, NOW), NOW)
+    histories = LockHistories()
+    histories.note(ORDERS, None, before, Ensemble.of(first, NOW), NOW)
     alice = before.holders[0]
     second = first.after(Gone(path=join(ORDERS, alice.node), zxid=200, at=NOW + 500))
 
-    events = chronicle.note(
+    events = histories.note(
         ORDERS, before, orders(second, before), Ensemble.of(second, NOW), NOW + 500
     )
 
@@ -46,8 +46,8 @@ def test_a_kazoo_lock_changes_hands() -> None:
 def test_a_newcomer_is_queued_once() -> None:
     """It is heard of by name, then read: the second is no news."""
     first = world(own(), *lock(ORDERS, "alice"))
-    known, chronicle = orders(first), LockHistories()
-    chronicle.note(ORDERS, None, known, Ensemble.of(first, NOW), NOW)
+    known, histories = orders(first), LockHistories()
+    histories.note(ORDERS, None, known, Ensemble.of(first, NOW), NOW)
     path = join(ORDERS, lock(ORDERS, "alice", "bob")[0].names[1])
     stat = Stat(300, 300, NOW, owner=session("bob"))
     heard: list[AnyFact] = [
@@ -58,11 +58,11 @@ def test_a_newcomer_is_queued_once() -> None:
     for fact in heard:
         first = first.after(fact)
         before, known = known, orders(first, known)
-        told += chronicle.note(ORDERS, before, known, Ensemble.of(first, NOW), fact.at)
+        told += histories.note(ORDERS, before, known, Ensemble.of(first, NOW), fact.at)
 
     assert [event.event for event in told] == ["queued"]
     bob = known.waiters[0]
-    assert chronicle.of(ORDERS).since(bob, holds=False) == Since(NOW + 1, "seen")
+    assert histories.of(ORDERS).since(bob, holds=False) == Since(NOW + 1, "seen")
 
 
 def test_a_kazoo_waiter_watches_the_one_before() -> None:
