@@ -13,9 +13,9 @@ from zktop.model.settings import Root, Settings, Thresholds
 from zktop.model.world.ensemble import Ensemble
 from zktop.output.snapshot import snapshot
 from zktop.output.text import lines
-from zktop.ui.screens.lock.heading import lock_text
+from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.rows import QueueRow
-from zktop.ui.screens.lock.view import LockDetail
+from zktop.ui.screens.lock.screen import lock_text
 from zktop.ui.screens.lock.wakeups import wake_map
 from zktop.ui.styled_text import text_of
 from zktop.zk import Access, Plan, parse_hosts

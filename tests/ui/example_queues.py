@@ -14,7 +14,7 @@ from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.ui.app import Zktop
 from zktop.ui.ports import Frame
-from zktop.ui.screens.lock.view import LockDetail
+from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.state import Selection
 
 ORDERS, STOCK = "/locks/orders", "/locks/stock"

@@ -19,7 +19,7 @@ from zktop.ui.past.tape import Tape
 from zktop.ui.ports import Frame
 from zktop.ui.screens.findings.groups import FindingKind, kind_of
 from zktop.ui.screens.findings.list import entries
-from zktop.ui.screens.lock.view import LockDetail
+from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.locks.alerts import alert_counts, alert_lines, alerts
 from zktop.ui.screens.locks.rows import statuses_of
 from zktop.ui.styled_text import text_of

@@ -11,11 +11,14 @@ from zktop.model.facts import AnyFact
 from zktop.model.findings.finding import LETTERS
 from zktop.ui.filters import parsed
 from zktop.ui.screens.lock import cells as places
-from zktop.ui.screens.lock.filter import QueueFilter, match_line
-from zktop.ui.screens.lock.heading import lock_head, lock_notes, lock_text
-from zktop.ui.screens.lock.histograms import WaiterClasses, histogram
+from zktop.ui.screens.lock.filter import match_line, matching_positions
+from zktop.ui.screens.lock.heading import lock_head
+from zktop.ui.screens.lock.histograms import histogram
+from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.matrix import compatibility_matrix
-from zktop.ui.screens.lock.missing import worst_path
+from zktop.ui.screens.lock.no_lock import worst_path
+from zktop.ui.screens.lock.notes import lock_notes
+from zktop.ui.screens.lock.queue_summary import density, mode_runs, run_line
 from zktop.ui.screens.lock.rows import (
     QueueRow,
     QueueRows,
@@ -23,8 +26,9 @@ from zktop.ui.screens.lock.rows import (
     only_positions,
     unfold_queue,
 )
+from zktop.ui.screens.lock.screen import lock_text
 from zktop.ui.screens.lock.selected import selected_lines, shown
-from zktop.ui.screens.lock.view import LockDetail, density, mode_runs, run_line
+from zktop.ui.screens.lock.waiter_classes import waiter_classes
 from zktop.ui.screens.lock.wakeups import wake_map
 from zktop.ui.styled_text import Line, text_of, width_of
 
@@ -369,7 +373,7 @@ class TestAround:
 
     def test_a_crowd_is_told_by_class(self) -> None:
         """So many of that name, the oldest so old."""
-        told = text(WaiterClasses().lines(lock_detail("X" * 100)))
+        told = text(waiter_classes(lock_detail("X" * 100)))
 
         assert "x*" in told
         assert "99  100 %" in told
@@ -378,7 +382,7 @@ class TestAround:
         """The number stays that of the queue."""
         detail = lock_detail("X" * 100)
         wanted = parsed("owner:x42")
-        found = QueueFilter().places(detail, wanted)
+        found = matching_positions(detail, wanted)
 
         assert found == [42]
         assert "the first at position 42" in text_of(match_line(detail, found, wanted))

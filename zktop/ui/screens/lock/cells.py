@@ -12,8 +12,8 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order import fold_name
 from zktop.ui.screens.common.format import age, elapsed, with_spaces
 from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock
+from zktop.ui.screens.lock.queue_summary import ranged
 from zktop.ui.screens.lock.rows import QueueRow
-from zktop.ui.screens.lock.view import ranged
 from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.styled_text import Ink, Line, Run, joined, line
 

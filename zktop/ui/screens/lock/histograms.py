@@ -3,20 +3,16 @@
 A queue too long to be read, by who stands in it: how many of each class, and how old.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from zktop.model.facts import Millis, session_text
-from zktop.model.format import count, spoken
+from zktop.model.format import spoken
 from zktop.model.history.lock_history import LockHistory
 from zktop.model.history.statistics import Durations
 from zktop.model.locks.lock import Member
-from zktop.model.text import Text
-from zktop.model.waits.lock_order import fold_name
-from zktop.ui.screens.common.format import SECOND_MS, age, elapsed, with_spaces
-from zktop.ui.screens.lock.view import LockDetail
-from zktop.ui.styled_text import Ink, Line, Run, fitted, line, right
+from zktop.ui.screens.common.format import age, with_spaces
+from zktop.ui.screens.lock.lock_detail import LockDetail
+from zktop.ui.styled_text import Ink, Line, Run, fitted, line
 
 LABELS: Final = ("<10ms", "<40ms", "<160ms", "<640ms", "<2.5s", "<10s", "<41s", "more")
 LABEL: Final = 7
@@ -105,66 +101,3 @@ def _oldest(
 
 def _filled(lines: Sequence[Line], rows: int) -> list[Line]:
     return [*lines, *[()] * (rows - len(lines))]
-
-
-LONG_QUEUE: Final = 60  # waiters; fewer can be read one by one
-SHOWN: Final = 8
-NAME: Final = 22
-
-
-class WaiterClasses:
-    """Counts classes of names; remembers the class of each node, because names are read slowly."""
-
-    def __init__(self) -> None:
-        """Begin with nobody known."""
-        self._classes: dict[Text, str] = {}
-        self._path = ""
-        self._lines: list[Line] = []
-        self._at: Millis | None = None
-
-    def lines(self, detail: LockDetail) -> list[Line]:
-        """Draw the table, once a second; nothing for a queue that can be read one by one."""
-        queue = detail.queue
-        if len(queue.members) - queue.holding < LONG_QUEUE:
-            return []
-        if self._path != detail.path:
-            self._classes, self._path, self._at = {}, detail.path, None
-        if self._at is None or not 0 <= detail.report.now - self._at < SECOND_MS:
-            self._lines, self._at = self._counted(detail), detail.report.now
-        return self._lines
-
-    def _counted(self, detail: LockDetail) -> list[Line]:
-        queue = detail.queue
-        waiting = queue.members[queue.holding :]
-        classes = {member.node: self._class(detail, member) for member in waiting}
-        self._classes = classes
-        oldest: dict[str, int | None] = {}
-        for member in waiting:
-            oldest.setdefault(classes[member.node], member.ctime)
-        return _table(detail, Counter(classes.values()), oldest)
-
-    def _class(self, detail: LockDetail, member: Member) -> str:
-        known = self._classes.get(member.node)
-        if known is None:
-            name = detail.report.owner_name(member.owner, member.label)
-            known = fold_name(name or session_text(member.owner))
-        return known
-
-
-def _table(detail: LockDetail, counts: Counter[str], oldest: dict[str, int | None]) -> list[Line]:
-    total, now = counts.total(), detail.report.now
-    head = fitted(
-        line((f"BY IDENTITY  {count(len(counts), 'class', 'classes')}", "title")), NAME + 2
-    )
-    lines = [(*head, *line(("  COUNT  SHARE  OLDEST", "title")))]
-    for name, number in counts.most_common(SHOWN):
-        since = oldest[name]
-        told = "?" if since is None else elapsed(max(0, now - since))
-        lines.append(
-            (*fitted(line(f"  {name}"), NAME + 2), *right(line(with_spaces(number)), 7),
-             *right(line((f"{100 * number // total} %", "dim")), 7), *right(line(told), 8))
-        )  # fmt: skip
-    hidden = len(counts) - SHOWN
-    if hidden > 0:
-        lines.append(line((f"  and {with_spaces(hidden)} more classes", "dim")))
-    return lines

@@ -17,7 +17,7 @@ from zktop.model.facts import Session
 from zktop.model.locks.lock import Member
 from zktop.model.report import Contender
 from zktop.model.text import Text
-from zktop.ui.screens.lock.view import LockDetail, LockQueue
+from zktop.ui.screens.lock.lock_detail import LockDetail, LockQueue
 
 HEAD: Final = 8  # positions at the front that are rows of their own ...
 TAIL: Final = 2  # ... and at the end

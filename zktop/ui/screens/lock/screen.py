@@ -1,4 +1,4 @@
-"""Screen 2: one lock, who holds it, who waits in which order, and who wakes whom."""
+"""Screen 2: one lock with its holders, its queue, and which release wakes which client."""
 
 from time import perf_counter
 from typing import Final
@@ -10,12 +10,15 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.messages import ShowPage
 from zktop.ui.screens.common.format import side_by_side, stacked
-from zktop.ui.screens.lock.filter import FIELDS as PLACE_FIELDS
-from zktop.ui.screens.lock.filter import QueueFilter, match_line
-from zktop.ui.screens.lock.heading import lock_head, lock_notes, lock_text
-from zktop.ui.screens.lock.histograms import WaiterClasses, histograms
+from zktop.ui.screens.lock import cells
+from zktop.ui.screens.lock.filter import FIELDS as QUEUE_FIELDS
+from zktop.ui.screens.lock.filter import match_line, matching_positions
+from zktop.ui.screens.lock.heading import lock_head
+from zktop.ui.screens.lock.histograms import histograms
+from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.matrix import compatibility_matrix
-from zktop.ui.screens.lock.missing import deleted_lock, last_seen, no_lock_chosen, worst_path
+from zktop.ui.screens.lock.no_lock import deleted_lock, last_seen, no_lock_chosen, worst_path
+from zktop.ui.screens.lock.notes import lock_notes
 from zktop.ui.screens.lock.rows import (
     QueueRow,
     QueueRows,
@@ -25,40 +28,41 @@ from zktop.ui.screens.lock.rows import (
 )
 from zktop.ui.screens.lock.selected import selected_lines
 from zktop.ui.screens.lock.table import QueueTable
-from zktop.ui.screens.lock.view import LockDetail
+from zktop.ui.screens.lock.waiter_classes import waiter_classes
 from zktop.ui.screens.lock.wakeups import wake_map
 from zktop.ui.screens.screen import Page
 from zktop.ui.state import Selection, ViewState
-from zktop.ui.styled_text import Line, line
+from zktop.ui.styled_text import Line, joined, line, text_of
 from zktop.ui.textual_fixes.key_queue import call_after
 from zktop.ui.widgets.text_view import TextView
 
-TWO_COLUMNS: Final = 110
-TO_THE_RIGHT: Final = 70
-SIDE: Final = 74  # columns of the drawings beside the queue
-LEAST_QUEUE: Final = 8  # lines that the queue keeps when the head is long
-WIDE: Final = 160  # columns; from here on the drawings stand beside the queue
-HUGE: Final = 2_000  # places; from here on ...
-HUGE_S: Final = 0.25  # ... so long between two drawings
-ODD_SHOWN: Final = 40  # places with something wrong that get rows of their own
+TWO_COLUMNS: Final = 110  # cells; with less, drawings stand below each other
+DRAWINGS: Final = 70  # cells of the right one of two columns
+SIDE: Final = 74  # cells of the drawings beside the queue
+WIDE: Final = 160  # cells; from here on the drawings stand beside the queue
+MIN_QUEUE: Final = 8  # lines that the queue keeps below a long head
+HUGE_QUEUE: Final = 1_000  # members; a longer queue is drawn less often
+HUGE_QUEUE_S: Final = 0.5
+MARKED_ROWS: Final = 40  # members with findings that get rows of their own
+COPY_WIDTH, COPIED_ROWS = 120, 50
 
 
 class Heading(TextView, can_focus=False):
-    """What stays above the queue."""
+    """The lines above the queue."""
 
 
 class LockScreen(Page):
-    """The lock that was chosen on another page; else the worst one."""
+    """The selected lock; without a selection, the worst one."""
 
-    FIELDS = PLACE_FIELDS
+    FIELDS = QUEUE_FIELDS
     HELP = (
-        "One lock. POS counts from the holders on; a queue is served in this order. BLOCKED "
-        "BY: the places that must go first: who holds, then who is ahead in the queue. "
-        "WATCHES: the place whose deletion wakes it, as the watch tables say: NONE means that"
-        " nothing will wake it, invisible that it may be watching the children, which no server"
-        " lists, ? that no table could be read. The matrix shows what can be granted beside what"
-        " is held and queued. f unfolds groups, d shows a znode's data, enter opens the session,"
-        " a filter finds a place in a long queue."
+        "One lock. POS is the position in the queue, holders first; the queue is served in this"
+        " order. BLOCKED BY: the positions that must go first, the holders and then those ahead"
+        " in the queue. WATCHES: the position whose deletion wakes it, from the servers' watch"
+        " tables. NONE: nothing will wake it; invisible: it may watch the children, which no"
+        " server lists; ?: no table could be read. The matrix shows which modes can be granted"
+        " beside those held and queued. f unfolds groups, d shows a znode's data, enter opens"
+        " the session, a filter finds a client in a long queue."
     )
     DEFAULT_CSS = """
     LockScreen > #lock-head { height: auto; }
@@ -74,16 +78,15 @@ class LockScreen(Page):
         super().__init__(id=id)
         self._detail: LockDetail | None = None
         self._moment: ViewState | None = None
-        self._subject: Selection | None = None  # that the cursor was put on
-        self._path: str | None = None  # that we chose where nobody did
+        self._subject: Selection | None = None  # at which the cursor was placed
+        self._path: str | None = None  # the worst lock, when none is selected
         self._opened: frozenset[Text] = frozenset()
         self._is_open = False
         self._with_data = False
-        self._finder, self._crowd = QueueFilter(), WaiterClasses()
         self._drawn_at, self._is_due = 0.0, False
 
     def compose(self) -> ComposeResult:
-        """Give the panes."""
+        """Heading, queue and drawings."""
         yield Heading(id="lock-head")
         with Horizontal(id="lock-body"):
             yield QueueTable(id="lock-queue")
@@ -92,14 +95,15 @@ class LockScreen(Page):
     # What it shows
 
     def show(self, moment: ViewState) -> None:
-        """Draw this moment; a queue of thousands not more often than can be read."""
+        """Draw this moment; draw a huge queue twice a second at most."""
         before, self._moment = self._moment, moment
         is_same = before is not None and (before.subject, before.filter.text) == (
             moment.subject,
             moment.filter.text,
         )
-        wait = self._drawn_at + HUGE_S - perf_counter()
-        if is_same and self._detail is not None and len(self._detail.queue) > HUGE and wait > 0:
+        is_huge = self._detail is not None and len(self._detail.queue) > HUGE_QUEUE
+        wait = self._drawn_at + HUGE_QUEUE_S - perf_counter()
+        if is_same and is_huge and wait > 0:
             if not self._is_due:
                 self._is_due = True
                 call_after(wait, self, self._again)
@@ -107,7 +111,6 @@ class LockScreen(Page):
         self._again()
 
     def _again(self) -> None:
-        """Draw the newest moment."""
         moment = self._moment
         if moment is None:
             return
@@ -143,7 +146,7 @@ class LockScreen(Page):
         self._side.display = False
 
     def _follow(self, subject: Selection) -> None:
-        """Put the cursor where another page has pointed to."""
+        """Move the cursor to what another screen selected."""
         if subject == self._subject:
             return
         is_other = self._subject is None or subject.path != self._subject.path
@@ -163,14 +166,14 @@ class LockScreen(Page):
     def _show_queue(self, moment: ViewState, detail: LockDetail) -> None:
         head = lock_head(detail, self.size.width)
         if moment.filter:
-            places = self._finder.places(detail, moment.filter)
+            places = matching_positions(detail, moment.filter)
             head.append(match_line(detail, places, moment.filter))
             folding = only_positions(places)
         elif self._is_open:
             folding = unfold_queue(detail.queue)
         else:
-            folding = fold_queue(detail.queue, sorted(detail.odd)[:ODD_SHOWN], self._opened)
-        self._show_head(head[: max(1, self.size.height - LEAST_QUEUE)])
+            folding = fold_queue(detail.queue, sorted(detail.odd)[:MARKED_ROWS], self._opened)
+        self._show_head(head[: max(1, self.size.height - MIN_QUEUE)])
         self._queue.show(QueueRows(detail, folding), _empty(detail, moment))
         self._show_side()
 
@@ -189,14 +192,14 @@ class LockScreen(Page):
         self.query_one("#lock-body").set_class(is_wide, "-wide")
         side.display = True
         if is_wide:
-            side.styles.height = "1fr"  # what a narrow page has set would stay
+            side.styles.height = "1fr"  # overrides the height of a narrow screen
         else:
             self._share_height(side)
         width = SIDE - 3 if is_wide else self.size.width - 2
         side.show(self._side_lines(detail, max(30, width)))
 
     def _share_height(self, side: TextView) -> None:
-        """Give the drawings what a short queue leaves, and less than half beside a long one."""
+        """Give the drawings the lines that a short queue leaves, at least two fifths."""
         head = self.query_one(Heading)
         room = self.size.height - (head.count if head.display else 0)
         left = room - self._queue.count - 1
@@ -205,25 +208,25 @@ class LockScreen(Page):
             side.styles.height = height
 
     def _side_lines(self, detail: LockDetail, width: int) -> list[Line]:
-        """Put the drawings below each other; beside each other where there is room."""
+        """The drawings in one column, or in two where there is room."""
         row = self._queue.row
         figures = [
             compatibility_matrix(detail.queue, row.member if row else None),
             wake_map(detail, row.place if row else None),
-            self._crowd.lines(detail),
+            waiter_classes(detail),
         ]
         if width < TWO_COLUMNS:
             chosen = selected_lines(row, width, with_data=self._with_data)
             past = histograms(detail, min(width, 70))
             parts = [*figures, past, lock_notes(detail, width)]
             return stacked([chosen, *parts] if self._with_data else [parts[0], chosen, *parts[1:]])
-        room = max(width // 3, width - TO_THE_RIGHT)
+        room = max(width // 3, width - DRAWINGS)
         told = [selected_lines(row, room, with_data=self._with_data), lock_notes(detail, room)]
         drawn = [*figures, histograms(detail, min(width - room - 4, 60))]
         return side_by_side(stacked(told), stacked(drawn), room)
 
     def on_resize(self) -> None:
-        """Draw for the new size."""
+        """Draw again for the new size."""
         self._again()
 
     # What is asked for
@@ -242,7 +245,7 @@ class LockScreen(Page):
 
     @property
     def subject(self) -> Selection:
-        """The place under the cursor."""
+        """The lock, and the row under the cursor."""
         row, detail = self._row, self._detail
         if detail is None:
             return Selection(path=self._path)
@@ -251,11 +254,11 @@ class LockScreen(Page):
         return Selection(path=detail.path, node=row.member.node, session=row.session)
 
     def on_table_cursor_moved(self) -> None:
-        """Tell about the place that the cursor came to."""
+        """Describe the row under the cursor."""
         self._show_side()
 
     def action_open(self) -> None:
-        """Unfold a group, or go to the session of a place."""
+        """Unfold the group under the cursor, or open the session."""
         row = self._row
         if row is None:
             return
@@ -263,30 +266,55 @@ class LockScreen(Page):
             self._opened |= {member.node for member in row.members}
             self._again()
         elif row.session is None:
-            self.say("No session owns this place: it stays when its client is gone.")
+            self.say("No session owns this node: it stays when its client dies.")
         else:
             self.post_message(ShowPage("sessions", self.subject))
 
     def action_fold(self) -> None:
-        """Unfold everything, or fold it again."""
+        """Unfold all groups, or fold them again."""
         self._is_open, self._opened = not (self._is_open or self._opened), frozenset()
         self._again()
 
     def action_show_data(self) -> None:
-        """Show what is in the znode, or no more."""
+        """Show or hide the znode's data."""
         self._with_data = not self._with_data
         self._show_side()
         self._side.scroll_to(y=0, animate=False)
 
     def copied(self) -> str:
-        """Give the lock, and the place under the cursor, as text."""
+        """The lock and the selected row as text."""
         return lock_text(self._detail, self._row) if self._detail else ""
 
 
 def _empty(detail: LockDetail, moment: ViewState) -> list[Line]:
-    """Say why there are no rows."""
+    """Why there are no rows."""
     if moment.filter and len(detail.queue):
-        return [(), line(("  Nobody passes the filter. Esc shows everybody again.", "dim"))]
+        return [(), line(("  No contender matches the filter. Esc clears it.", "dim"))]
     if detail.view.lock.error is not None:
-        return [(), line(("  Who holds it and who waits cannot be seen from here.", "dim"))]
-    return [(), line(("  Nobody holds this lock and nobody waits for it.", "dim"))]
+        return [(), line(("  zktop cannot read the holders and waiters of this lock.", "dim"))]
+    return [(), line(("  The lock is free, and no client waits for it.", "dim"))]
+
+
+def lock_text(detail: LockDetail, row: QueueRow | None) -> str:
+    """The head, the first rows, the selected row and the notes as plain text."""
+    number = min(COPIED_ROWS, len(detail.queue))
+    rows = [QueueRow(detail, place, 1, "") for place in range(number)]
+    drawings = (
+        cells.position,
+        cells.mode,
+        cells.identity,
+        cells.age_of,
+        cells.blocked_by,
+        cells.watches,
+        cells.state,
+    )
+    lines = [
+        *lock_head(detail, COPY_WIDTH),
+        *(joined(cell(one) for cell in drawings) for one in rows),
+        *selected_lines(row, COPY_WIDTH, with_data=False),
+        *lock_notes(detail, COPY_WIDTH),
+    ]
+    told = [text_of(one).rstrip() for one in lines]
+    if len(detail.queue) > number:
+        told.append(f"... {len(detail.queue) - number} more requests")
+    return "\n".join(told)

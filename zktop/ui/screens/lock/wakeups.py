@@ -13,7 +13,8 @@ from zktop.model.locks.lock import Member, Target
 from zktop.model.locks.watch_check import absolute
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.lock.cells import brief
-from zktop.ui.screens.lock.view import LockDetail, ranged
+from zktop.ui.screens.lock.lock_detail import LockDetail
+from zktop.ui.screens.lock.queue_summary import ranged
 from zktop.ui.styled_text import Ink, Line, line
 
 SMALL: Final = 400  # places; of more than that only some are asked for

@@ -1,0 +1,162 @@
+"""One lock of a report with what its drawings share: positions, findings and deadlocks."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import msgspec
+
+from zktop.model.actors import Actors
+from zktop.model.facts import Session
+from zktop.model.findings.finding import Finding
+from zktop.model.locks.lock import Lock, Member
+from zktop.model.report import Contender, LockView, Report
+from zktop.model.text import Text
+from zktop.model.waits.deadlock import Deadlock
+from zktop.ui.screens.lock.queue_summary import ModeRun, mode_runs
+
+
+class LockQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """A lock's members by position, holders first; after them sessions that only watch it."""
+
+    lock: Lock
+    members: Sequence[Member]
+    holding: int  # number of members, from the first, that hold the lock
+    watchers: tuple[Session, ...] = ()
+
+    @classmethod
+    def of(cls, view: LockView) -> "LockQueue":
+        holders, waiters = view.lock.holders, view.lock.waiters
+        return cls(view.lock, (*holders, *waiters), len(holders), view.watch_check.crowd)
+
+    def __len__(self) -> int:
+        return len(self.members) + len(self.watchers)
+
+    @cached_property
+    def position(self) -> dict[Text, int]:
+        """Position of each node."""
+        return {member.node: place for place, member in enumerate(self.members)}
+
+    @cached_property
+    def held_runs(self) -> list[ModeRun]:
+        """Modes of the holders."""
+        return mode_runs(self.members[: self.holding])
+
+    @cached_property
+    def waiting_runs(self) -> list[ModeRun]:
+        """Modes of the waiters."""
+        return mode_runs(self.members[self.holding :])
+
+    def places_of(self, nodes: Iterable[Text]) -> list[int]:
+        """Positions of these nodes, in order; unknown nodes are left out."""
+        known = self.position
+        return sorted(known[node] for node in nodes if node in known)
+
+    def contender(self, view: LockView, place: int) -> Contender:
+        if place < len(self.members):
+            return view.contender(self.members[place])
+        return view.watcher(self.watchers[place - len(self.members)])
+
+    def name(self, place: int) -> str:
+        """A name by which the row is found again after the queue has moved."""
+        if place < len(self.members):
+            return self.members[place].node
+        return f"session {self.watchers[place - len(self.members)]}"
+
+
+class LockDeadlock(NamedTuple):
+    """A deadlock that includes this lock, and the first position that belongs to it."""
+
+    deadlock: Deadlock
+    first: int
+
+
+class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """One lock of a report."""
+
+    report: Report
+    view: LockView
+    queue: LockQueue
+    actors: Actors
+    is_ascii: bool = False
+
+    @classmethod
+    def of(cls, report: Report, path: str, *, is_ascii: bool = False) -> "LockDetail | None":
+        """The lock at this path; None when the report has none there."""
+        view = report.view(path)
+        if view is None:
+            return None
+        return cls(report, view, LockQueue.of(view), Actors(report.settings), is_ascii)
+
+    @property
+    def path(self) -> Text:
+        return self.view.lock.path
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """Findings about the lock, worst first, without its deadlocks."""
+        dead = {deadlock.id for deadlock in self.report.deadlocks}
+        return tuple(
+            finding
+            for finding in self.report.findings
+            if (finding.lock == self.path or self.path in finding.locks) and finding.id not in dead
+        )
+
+    @cached_property
+    def marks(self) -> dict[Text, Finding]:
+        """The worst finding of each node; mere notes mark nothing."""
+        marks: dict[Text, Finding] = {}
+        for finding in (one for one in self.findings if one.severity != "info"):
+            for node in finding.nodes:
+                marks.setdefault(node, finding)
+        return marks
+
+    @cached_property
+    def rings(self) -> tuple[LockDeadlock, ...]:
+        """Deadlocks that include this lock."""
+        return tuple(self._rings())
+
+    def _rings(self) -> Iterator[LockDeadlock]:
+        position = self.queue.position
+        for deadlock in self.report.deadlocks:
+            nodes = [place.node for place in places_in(deadlock, self.path)]
+            places = [position[Text(node)] for node in nodes if node in position]
+            if places:
+                yield LockDeadlock(deadlock, min(places))
+
+    @cached_property
+    def ring_nodes(self) -> frozenset[Text]:
+        """Nodes of the lock that belong to a deadlock."""
+        deadlocks = (ring.deadlock for ring in self.rings)
+        return frozenset(Text(p.node) for one in deadlocks for p in places_in(one, self.path))
+
+    @property
+    def odd(self) -> frozenset[Text]:
+        """Nodes that get rows of their own in a folded queue."""
+        return self.ring_nodes | self.marks.keys()
+
+    def ring_of(self, member: Member) -> Deadlock | None:
+        """The deadlock that the member's actor is in."""
+        if not self.rings:
+            return None
+        actor = self.actors.of(self.view.lock, member)
+        return next((one.deadlock for one in self.rings if actor in one.deadlock.actors), None)
+
+    def ring_before(self, place: int) -> Deadlock | None:
+        """The deadlock that a position waits behind."""
+        return next((ring.deadlock for ring in self.rings if ring.first < place), None)
+
+
+class DeadlockPlace(NamedTuple):
+    """A node of this lock that belongs to a deadlock, and its actor."""
+
+    node: str
+    actor: str
+
+
+def places_in(deadlock: Deadlock, path: str) -> Iterable[DeadlockPlace]:
+    """Nodes of a deadlock in one lock."""
+    for step in deadlock.steps:
+        for place in (*step.holds, step.waits):
+            if place.lock == path:
+                yield DeadlockPlace(place.node, step.actor)

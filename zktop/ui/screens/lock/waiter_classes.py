@@ -1,0 +1,49 @@
+"""A long queue by name: how many waiters of each class, and how old the oldest is."""
+
+from collections import Counter
+from typing import Final
+
+from zktop.model.facts import session_text
+from zktop.model.format import count
+from zktop.model.waits.lock_order import fold_name
+from zktop.ui.screens.common.format import elapsed, with_spaces
+from zktop.ui.screens.lock.lock_detail import LockDetail
+from zktop.ui.styled_text import Line, fitted, line, right
+
+LONG_QUEUE: Final = 60  # waiters
+MAX_CLASSES: Final = 8
+NAME_WIDTH: Final = 22
+
+
+def waiter_classes(detail: LockDetail) -> list[Line]:
+    """Draw the table; nothing for a queue short enough to be read row by row."""
+    waiting = detail.queue.members[detail.queue.holding :]
+    if len(waiting) < LONG_QUEUE:
+        return []
+    counts: Counter[str] = Counter()
+    oldest: dict[str, int | None] = {}
+    for member in waiting:
+        name = detail.report.owner_name(member.owner, member.label)
+        group = fold_name(name or session_text(member.owner))
+        counts[group] += 1
+        oldest.setdefault(group, member.ctime)
+    return _table(detail, counts, oldest)
+
+
+def _table(detail: LockDetail, counts: Counter[str], oldest: dict[str, int | None]) -> list[Line]:
+    total, now = counts.total(), detail.report.now
+    head = fitted(
+        line((f"BY IDENTITY  {count(len(counts), 'class', 'classes')}", "title")), NAME_WIDTH + 2
+    )
+    lines = [(*head, *line(("  COUNT  SHARE  OLDEST", "title")))]
+    for name, number in counts.most_common(MAX_CLASSES):
+        since = oldest[name]
+        told = "?" if since is None else elapsed(max(0, now - since))
+        lines.append(
+            (*fitted(line(f"  {name}"), NAME_WIDTH + 2), *right(line(with_spaces(number)), 7),
+             *right(line((f"{100 * number // total} %", "dim")), 7), *right(line(told), 8))
+        )  # fmt: skip
+    hidden = len(counts) - MAX_CLASSES
+    if hidden > 0:
+        lines.append(line((f"  and {with_spaces(hidden)} more classes", "dim")))
+    return lines
