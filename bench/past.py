@@ -125,11 +125,13 @@ class Churn:
         """What the server says of its sessions."""
         owners = sorted(set(self._owners.values()))
         rows = tuple(
-            Connection(one, Text(f"10.0.0.1:{one % 50_000}"), 60_000, quiet_ms=one * 7 % 3_000)
+            Connection(
+                one, Text(f"10.0.0.1:{one % 50_000}"), 30_000, quiet_ms=0, received=at // 1000
+            )
             for one in owners
         )
         yield Connections(server=SERVER, rows=rows, at=at, zxid=self._zxid)
-        dates = {one: 60_000 - one * 7 % 3_000 for one in owners}
+        dates = {one: 30_000 - one * 7 % 3_000 for one in owners}
         yield Expiry(server=SERVER, expires_in_ms=dates, tick_ms=2_000, at=at, zxid=self._zxid)
 
     def _session(self, number: int, turn: int) -> int:

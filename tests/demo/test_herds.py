@@ -84,7 +84,7 @@ def test_a_herd_is_invisible_everywhere(rehearsal: Stage, recipe: str) -> None:
     assert verdicts(told[-1]) == {"invisible"}
     assert not [one.rule for report in told for one in report.findings]
     assert "children ← 1..4  may be watching the children; no server lists those" in woken
-    assert "nobody watches" not in woken
+    assert "no node of this lock is watched" not in woken
     assert copied.count("invisible") == len(WAITERS)
     for word in ("NONE", "NO WATCH", "nothing will wake"):
         assert word not in f"{copied}{printed}{woken}"

@@ -1,6 +1,6 @@
-"""Where in time the user is: at the newest moment, or at an earlier one that may be moving.
+"""The moment that the screens show: the newest one, or an earlier one, paused or playing.
 
-It is told how much time has passed and never looks at a clock, so that a test can play an hour.
+The caller passes in how much time went by; without a clock here, a test can play an hour at once.
 """
 
 import re
@@ -17,29 +17,29 @@ _UNITS: Final = {"": 1000, "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 
 
 class Playback:
-    """A moment on the tape; `at` is None at the newest one, whatever comes."""
+    """A moment on the tape; `at` is None while it follows the newest frame."""
 
     def __init__(self, *, is_live: bool = True, at: Millis | None = None) -> None:
-        """Begin at the newest moment; in a recording at its beginning, or at `at`."""
+        """Start at the newest moment; in a recording, at its beginning or at `at`."""
         self.at = at
         self.is_live = is_live
         self.is_playing = False
-        self.is_all_read = is_live  # whether the end of the tape is the end of the story
+        self.is_all_read = is_live  # the tape reaches to the end of the recording
         self.speed = 1.0
-        self._held: Frame | None = None  # exactly this one, however little it is worth keeping
+        self._held: Frame | None = None  # the paused frame, even if the tape does not store it
 
     @property
     def is_newest(self) -> bool:
-        """Tell whether news is shown as it comes."""
+        """Whether new frames are shown as they arrive."""
         return self.is_live and self.at is None
 
     @property
     def is_paused(self) -> bool:
-        """Tell whether the user has stopped the picture, rather than gone into the past."""
+        """Whether the user has paused the display, rather than gone to an earlier moment."""
         return self._held is not None if self.is_live else not self.is_playing
 
     def frame(self, tape: Tape) -> Frame | None:
-        """Give the frame of this moment."""
+        """The frame of this moment."""
         if self._held is not None:
             return self._held
         if self.at is not None:
@@ -49,31 +49,31 @@ class Playback:
         return tape[0]
 
     def moment(self, tape: Tape) -> Millis | None:
-        """Give the moment itself."""
+        """The time of this moment."""
         if self.at is not None:
             end = tape.end
             return min(self.at, end) if end is not None and self.is_all_read else self.at
         return tape.end if self.is_live else tape.begin
 
     def index(self, tape: Tape) -> int | None:
-        """Give the place of this moment on the tape; None: the newest, as it comes."""
+        """Index on the tape; None while following the newest frame."""
         at = self.moment(tape)
         return None if self.is_newest or at is None else max(0, tape.index_at(at))
 
     def hold(self, tape: Tape) -> None:
-        """Stop the picture as it is."""
+        """Pause at the frame on display."""
         self.is_playing = False
         frame = self.frame(tape)
         if self.is_live and frame is not None:
             self._held, self.at = frame, frame.at
 
     def go(self, tape: Tape, at: Millis) -> None:
-        """Go to a moment, and stop there; not before the beginning, nor beyond the end."""
+        """Go to a moment between the beginning and the end of the tape, and stop there."""
         self.is_playing, self._held = False, None
         self._be(tape, at)
 
     def play(self, tape: Tape) -> None:
-        """Let time go on from here; at the end of a recording, from its beginning."""
+        """Play from here; at the end of a recording, from its beginning."""
         if self.at is None and self.is_live:
             return
         self._held, end = None, tape.end
@@ -82,21 +82,21 @@ class Playback:
         self.is_playing = True
 
     def rest(self) -> None:
-        """Let time stand still."""
+        """Stop playing."""
         self.is_playing = False
 
     def return_to_newest(self) -> None:
-        """Be where news is shown as it comes."""
+        """Follow the newest frame again."""
         self.at, self._held, self.is_playing = None, None, False
 
     def next_speed(self) -> float:
-        """Play faster; after the fastest, slower than life."""
+        """Go to the next faster speed; after the fastest, to the slowest."""
         at = SPEEDS.index(self.speed) if self.speed in SPEEDS else -1
         self.speed = SPEEDS[(at + 1) % len(SPEEDS)]
         return self.speed
 
     def passed(self, tape: Tape, seconds: float) -> bool:
-        """Let so much time of the user's pass; tell whether the moment has moved."""
+        """Advance while playing; return whether the moment has changed."""
         begin, end = tape.begin, tape.end
         if not self.is_playing or begin is None or end is None:
             return False
@@ -107,7 +107,7 @@ class Playback:
         return before != self.moment(tape)
 
     def _arrive(self) -> None:
-        """Be at the end: of a recording for good, live where news is shown as it comes."""
+        """Stop at the end; in a live run, follow the newest frame."""
         self.is_playing = False
         if self.is_live:
             self.at = None
@@ -119,7 +119,7 @@ class Playback:
 
 
 def moment_of(text: str, begin: Millis, here: Millis) -> Millis | None:
-    """Read a time: of the day, since the beginning with +, or before this moment with -.
+    """Parse a time of day, an offset from the beginning (+), or back from here (-).
 
     >>> moment_of("+90s", 5_000, 60_000), moment_of("-2", 5_000, 60_000)
     (95000, 58000)
@@ -154,6 +154,6 @@ def _of_day(text: str) -> Millis:
 
 
 def _nearest_day(of_day: Millis, here: Millis) -> Millis:
-    """Put a time of day on the day on which it is nearest to here."""
+    """The moment with this time of day that is nearest to here."""
     today = here - here % DAY_MS + of_day
     return min((today - DAY_MS, today, today + DAY_MS), key=lambda at: abs(at - here))

@@ -1,7 +1,6 @@
-"""What each lock and each session did over time, as far as the tape reaches.
+"""When the state of each lock and session changed, as far as the tape reaches.
 
-It is read off the tape when somebody wants to see it, and then only for the frames that are new:
-for each frame the locks that changed in it, never all locks.
+The changes are read off the tape on demand: for each new frame, only the locks that changed in it.
 """
 
 from bisect import bisect_left, bisect_right
@@ -22,11 +21,11 @@ if TYPE_CHECKING:
     from zktop.model.waits.deadlock import Deadlock
 
 UNDATED: Final = -1
-LARGE: Final = 500  # members; of larger locks only the holders are followed
+LARGE: Final = 500  # members; of a larger lock, only the holders are followed
 
 
 class LockState(NamedTuple):
-    """Who has a lock from one moment on."""
+    """The state of a lock from one moment on."""
 
     at: Millis
     holders: tuple[Session, ...] = ()
@@ -35,7 +34,7 @@ class LockState(NamedTuple):
 
 
 class SessionState(NamedTuple):
-    """What a session does from one moment on."""
+    """The state of a session from one moment on: the number of locks it holds and waits for."""
 
     at: Millis
     holds: int = 0
@@ -44,20 +43,19 @@ class SessionState(NamedTuple):
 
 
 class AlarmState(NamedTuple):
-    """What was badly wrong from one moment on."""
+    """The alarms from one moment on."""
 
     at: Millis
-    proven: frozenset[Session] = frozenset()  # in a deadlock
-    suspected: frozenset[Session] = frozenset()  # in what may be one
+    proven: frozenset[Session] = frozenset()  # sessions in a confirmed deadlock
+    suspected: frozenset[Session] = frozenset()  # sessions in a probable deadlock
     bad: int = 0
-    is_sure: bool = False  # of some of it
+    is_sure: bool = False  # at least one of them is confirmed
 
 
 class StateChanges:
-    """The past of locks and sessions."""
+    """State changes of all locks and sessions on a tape."""
 
     def __init__(self) -> None:
-        """Begin with nothing read."""
         self._begin(None)
 
     def _begin(self, tape: Tape | None) -> None:
@@ -66,11 +64,11 @@ class StateChanges:
         self.alarms: list[AlarmState] = []
         self._tape, self._read = tape, 0
         self._times_thinned = tape.times_thinned if tape else 0
-        self.names: dict[Session, Text] = {}  # also of those who are long gone
+        self.names: dict[Session, Text] = {}  # of ended sessions, too
         self._places: dict[Text, dict[Session, bool]] = {}
 
     def look(self, tape: Tape) -> None:
-        """Read the frames that came since the last time."""
+        """Read the frames added since the last call; after thinning, all of them."""
         if self._tape is not tape or self._times_thinned != tape.times_thinned:
             self._begin(tape)
         for one in tape.since(self._read):
@@ -118,7 +116,7 @@ class StateChanges:
         self.locks.setdefault(path, []).append(stand)
 
     def _moved(self, path: Text, lock: Lock | None) -> set[Session]:
-        """Give the sessions whose place in a lock is another one now."""
+        """Sessions that now hold, wait for, or have left a lock."""
         before = self._places.get(path, {})
         now: dict[Session, bool] = {}
         if lock is not None:
@@ -132,7 +130,7 @@ class StateChanges:
         return moved
 
     def _name(self, lock: Lock | None, client_names: ClientNames) -> None:
-        """Remember what those are called who were not called anything yet."""
+        """Remember the names of new sessions."""
         if lock is None or lock.size > LARGE:
             return
         for member in lock.members:
@@ -140,7 +138,7 @@ class StateChanges:
                 self.names[member.owner] = client_names(member.owner, member.label)
 
     def _count(self, session: Session, was: bool | None, does: bool | None) -> None:  # noqa: FBT001  holds, waits, neither
-        """Add up in how many locks a session holds or waits; it is dated afterwards."""
+        """Count the locks that a session holds and waits for; the state is dated afterwards."""
         known = self.sessions.setdefault(session, [])
         last = known[-1] if known else SessionState(UNDATED)
         holds = last.holds + (does is True) - (was is True)
@@ -148,19 +146,19 @@ class StateChanges:
         known.append(SessionState(UNDATED, holds, waits))
 
     def _take_actor(self, session: Session, at: Millis, *, is_lost: bool) -> None:
-        """Date what was counted; several changes in one frame are one."""
+        """Date the counted state; several changes in one frame are one."""
         known = self.sessions.setdefault(session, [])
         last = known[-1] if known else SessionState(at)
         while known and known[-1].at in (UNDATED, at):
             known.pop()
         known.append(last._replace(at=at, is_lost=is_lost and not last.holds and not last.waits))
 
-    # Questions
+    # Looking up
 
     def lock_states(
         self, path: Text, begin: Millis, end: Millis
     ) -> tuple[LockState | None, list[LockState]]:
-        """Give how a lock stood before a span of time, and all changes within it."""
+        """State of a lock before a span of time, and its changes within it."""
         known = self.locks.get(path, [])
         first, last = _within(known, begin, end)
         return (known[first - 1] if first else None), known[first:last]
@@ -168,18 +166,18 @@ class StateChanges:
     def session_states(
         self, session: Session, begin: Millis, end: Millis
     ) -> tuple[SessionState | None, list[SessionState]]:
-        """Give what a session did before a span of time, and all changes within it."""
+        """State of a session before a span of time, and its changes within it."""
         known = self.sessions.get(session, [])
         first, last = _within(known, begin, end)
         return (known[first - 1] if first else None), known[first:last]
 
     def alarm_at(self, at: Millis) -> AlarmState:
-        """Give what is badly wrong at a moment, and who is in a deadlock."""
+        """The alarms at a moment."""
         place = bisect_right(self.alarms, at, key=itemgetter(0))
         return self.alarms[place - 1] if place else AlarmState(at)
 
     def busiest(self, begin: Millis, end: Millis, paths: Iterable[Text]) -> list[Text]:
-        """Give locks by how often they changed in a span of time, the busiest first."""
+        """Locks by the number of changes in a span of time, busiest first."""
         counts = {path: len(self.lock_states(path, begin, end)[1]) for path in paths}
         return sorted(counts, key=lambda path: (-counts[path], path))
 

@@ -23,7 +23,7 @@ def inversion() -> Inversion:
     """Ann takes orders first, and bob takes stock first."""
     known = LockOrderGraph()
     for state in ("orders x: ann@1 ; stock x: ann@2", "orders x: bob@8 ; stock x: bob@7"):
-        known.harvest(graph(state))
+        known.learn(graph(state))
     (made,) = inversions(known)
     return made
 
@@ -79,8 +79,8 @@ def test_says_how_close_it_came() -> None:
         write_lock_order(pen, replace(told, missed_by_ms=missed))
         heads.append(text(pen)[0])
 
-    assert "have not met so far" in heads[0]
-    assert "have met already" in heads[1]
+    assert "not so far" in heads[0]
+    assert "happened already" in heads[1]
     assert "missed each other by 2s" in heads[2]
 
 
@@ -92,7 +92,7 @@ def test_the_finding_has_the_story() -> None:
     pen = LineWriter(80)
     write_finding(pen, finding, replace(report, inversions=(told,)))
 
-    assert any("IF THEY COME AT ONCE" in line for line in text(pen))
+    assert any("IF THEY RUN AT THE SAME TIME" in line for line in text(pen))
     assert any("A  bob" in line and "B  ann" in line for line in text(pen))
 
 

@@ -182,7 +182,7 @@ class TestCells:
         """The holder is told nevertheless."""
         detail = lock_detail("W" * 150)
 
-        assert text_of(places.blocked_by(row(detail, 149))) == "0 · ahead 148 places"
+        assert text_of(places.blocked_by(row(detail, 149))) == "0 · ahead 148 requests"
 
     @pytest.mark.parametrize(
         ("without", "place", "said"), [((), 1, "→ 0"), ((5,), 5, "NONE"), ((), 0, "-")]
@@ -290,7 +290,7 @@ class TestWakes:
         table = seen_watching(children, dict.fromkeys(range(1, 8), 0))
         detail = lock_detail("X" * 8, table, all_connected(children))
 
-        assert "0 ← 1..7  HERD of 7: one can go on" in text(wake_map(detail, None))
+        assert "0 ← 1..7  HERD of 7: only one can proceed" in text(wake_map(detail, None))
 
     def test_without_tables_it_is_only_expected(self) -> None:
         """What should be is not sold as what is."""
@@ -302,9 +302,9 @@ class TestWakes:
         table = seen_watching(queue(modes), {1: 0})
         guessed, looked_up = lock_detail(modes), lock_detail(modes, table)
 
-        assert "asked for the first 6 and the chosen one" in text(wake_map(looked_up, None))
+        assert "shows the first 6 and the selected one only" in text(wake_map(looked_up, None))
         assert "first 6" not in text(wake_map(guessed, None))
-        assert "worked out for the first 400 of 401 who wait" in text(wake_map(guessed, None))
+        assert "computed for the first 400 of 401 waiters" in text(wake_map(guessed, None))
 
     @pytest.mark.parametrize("places", [400, 401])
     def test_says_nothing_of_it_where_all_were_looked_at(self, places: int) -> None:
@@ -320,7 +320,7 @@ class TestWakes:
         table = watching({"ghost": (children[0],), children[1].owner: (children[0],)})
         detail = lock_detail("XX", table, all_connected(children))
 
-        assert "(no place here)" in text(wake_map(detail, None))
+        assert "(not in this queue)" in text(wake_map(detail, None))
 
 
 class TestAround:
@@ -369,7 +369,7 @@ class TestAround:
         detail = lock_detail("X")
         told = text(histogram("HOLD", detail.view.history.holds, ("1s", 1000), 30))
 
-        assert "none seen to end yet" in told
+        assert "none finished yet" in told
 
     def test_a_crowd_is_told_by_class(self) -> None:
         """So many of that name, the oldest so old."""
@@ -416,7 +416,9 @@ class TestForeignChildren:
 
         assert text_of(places.blocked_by(row(detail, 0))) == "00-config"
         assert text_of(places.blocked_by(row(detail, 1))) == "ahead 0 · 00-config"
-        assert "nobody: 00-config is in the way, and no contender" in text(lock_head(detail, 100))
+        assert "none: 00-config is first in the queue, but no lock request" in text(
+            lock_head(detail, 100)
+        )
         assert "FOR" in LETTERS
 
     def test_calls_a_stranded_node_so(self) -> None:
@@ -426,7 +428,7 @@ class TestForeignChildren:
 
         assert text_of(places.blocked_by(row(detail, 0))) == "stranded"
         assert text_of(places.state(row(detail, 0))).startswith("stranded")
-        assert "nobody: failed clients left their nodes behind" in text(lock_head(detail, 100))
+        assert "none: failed clients left their nodes behind" in text(lock_head(detail, 100))
         chosen = text(selected_lines(row(detail, 0), 100, with_data=False))
         assert "stranded     its client failed" in chosen
         assert "watch" not in chosen.partition("broken")[0]

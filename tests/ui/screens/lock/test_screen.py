@@ -94,7 +94,7 @@ async def test_a_filter_finds_a_place_in_a_long_queue() -> None:
         assert "the first at position 77" in told
         assert "     77 " in told
         app.set_filter("nobody-is-called-so")
-        assert "Nobody passes the filter" in await shown(pilot)
+        assert "No contender matches the filter" in await shown(pilot)
 
 
 async def test_another_page_may_point_to_a_place_in_a_group() -> None:
@@ -115,7 +115,7 @@ async def test_a_lock_that_has_vanished_leaves_a_tombstone() -> None:
     async with page_on(PAGE, [*some, late], subject=Selection(path=ORDERS)) as (_, pilot):
         told = await shown(pilot)
 
-    assert "This lock is gone" in told
+    assert "This lock no longer exists" in told
     assert "1 holder (x0) and 1 waiter" in told
 
 
@@ -125,7 +125,7 @@ async def test_a_path_that_never_was_a_lock_says_so() -> None:
         _,
         pilot,
     ):
-        assert "has not seen one there" in await shown(pilot)
+        assert "has not seen one here" in await shown(pilot)
 
 
 async def test_before_the_first_picture_it_says_what_is_tried() -> None:

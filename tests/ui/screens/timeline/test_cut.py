@@ -119,7 +119,7 @@ async def test_m_where_it_is_marked_takes_the_mark_away() -> None:
 
         assert marked == (BEGIN + 2_000, BEGIN + 2_000)
         assert app.page.stretch != marked
-        assert said[-1] == "No moment is marked."
+        assert said[-1] == "Mark removed."
 
 
 async def test_other_screens_cut_nothing_out() -> None:

@@ -217,5 +217,5 @@ async def test_a_lost_connection_is_not_called_live() -> None:
     async with app.run_test(size=(120, 36)) as pilot:
         screen = "\n".join(await settled(pilot))
 
-        assert "TIMELINE THE NEWEST THAT IS KNOWN" in screen
+        assert "TIMELINE LAST KNOWN STATE" in screen
         assert "LIVE" not in screen

@@ -8,7 +8,8 @@ from ui.fake_feed import app_of, frames, settled
 from zktop.model.text import Text
 from zktop.ui.past.state_changes import StateChanges
 from zktop.ui.past.tape import Tape
-from zktop.ui.screens.timeline.strips import TimeWindow, blocked_ms, wait_totals
+from zktop.ui.screens.timeline.instant import blocked_ms, wait_totals
+from zktop.ui.screens.timeline.strips import TimeWindow
 from zktop.ui.styled_text import text_of
 
 X, Y = Text("/locks/x"), Text("/locks/y")
@@ -64,9 +65,11 @@ def test_says_who_has_waited_longest() -> None:
     told = said(at=BEGIN + 6_000)
 
     assert told.split("LONGEST WAIT")[0].split() == [
-        "BLOCKED*s",
+        "TOTAL",
+        "WAIT",
         "in",
-        "sight",
+        "view",
+        "(s)",
         "x",
         "18",
         "y",
@@ -103,4 +106,4 @@ async def test_it_is_on_the_timeline() -> None:
     async with app_of(*past(), page="timeline").run_test(size=(120, 36)) as pilot:
         screen = "\n".join(await settled(pilot))
 
-        assert "BLOCKED*s in sight" in screen
+        assert "TOTAL WAIT in view (s)" in screen

@@ -1,7 +1,4 @@
-"""One deadlock, or one other finding, with all that can be said about it.
-
-What speaks for a verdict and against it, what is merely assumed, and what nobody could see.
-"""
+"""The right pane of the findings screen: one deadlock or finding, its evidence, what to do."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -30,10 +27,10 @@ from zktop.ui.styled_text import Ink, Line, line
 
 MEANS: Final = {rule.id: rule for rule in RULES}
 SURENESS: Final[dict[str, tuple[str, Ink]]] = {
-    "C4": ("proven by what ZooKeeper holds", "critical"),
-    "C3": ("proven, if what is assumed is true", "critical"),
+    "C4": ("confirmed by ZooKeeper's data", "critical"),
+    "C3": ("confirmed, given the assumptions", "critical"),
     "C2": ("likely", "warning"),
-    "C1": ("a hint, no more", "dim"),
+    "C1": ("a hint only", "dim"),
 }
 MARKS: Final[dict[bool | None, tuple[str, Ink]]] = {
     True: ("  + ", "good"),
@@ -48,90 +45,85 @@ class EvidenceLine(Protocol):
 
     @property
     def supports(self) -> bool | None:
-        """It supports the verdict, speaks against it, or (None) is assumed."""
+        """True for the verdict, False against it, None for an assumption."""
 
     @property
     def text(self) -> str:
-        """In words."""
+        """The evidence in words."""
 
 
 def write_reasons(pen: LineWriter, confidence: str, reasons: Iterable[EvidenceLine]) -> None:
-    """Write how sure it is, and why: what supports it, what does not, what is assumed."""
+    """Write the confidence and its evidence: for, against, and assumed."""
     word, _ = SURENESS[confidence]
-    pen.title("HOW SURE", f"{confidence}: {word}   + for   - against   ? assumed")
+    pen.title("CONFIDENCE", f"{confidence}: {word}   + for   - against   ? assumed")
     given = list(reasons)
     for supports in (True, False, None):
         for reason in given:
             if reason.supports is supports:
                 pen.item(MARKS[supports], reason.text)
     if not given:
-        pen.say("Nothing more is known about it.", "unknown")
+        pen.say("No evidence is known.", "unknown")
 
 
 def write_blind(pen: LineWriter, rule: str, blind: Iterable[BlindSpot]) -> None:
-    """Write what this rule could not see; nothing where it saw all."""
+    """Write which data a rule lacked, if any."""
     whys = dict.fromkeys(one.why for one in blind if one.rule == rule)
     if whys:
-        pen.title("NOT SEEN", "more of the same may be hidden")
+        pen.title("NO DATA", "more of the same may be hidden")
         for why in list(whys)[:SHOWN]:
             pen.item(("  ? ", "unknown"), why)
 
 
 def write_all_blind(pen: LineWriter, blind: Iterable[BlindSpot]) -> None:
-    """Write which checks could not look at all, why, and what that may hide."""
+    """Write which checks had no data, or not all of it, and why."""
     by_why: dict[str, list[str]] = {}
     for one in blind:
         rules = by_why.setdefault(one.why, [])
         if one.rule not in rules:
             rules.append(one.rule)
     if not by_why:
-        pen.say("✓ Every check could look at all that it needs.", "good")
+        pen.say("✓ Every check had the data it needs.", "good")
         return
     for why, rules in by_why.items():
-        pen.item(("  ? ", "unknown"), f"{why}. So these checks see nothing, or not all:", "strong")
+        pen.item(("  ? ", "unknown"), f"{why}. Checks without all their data:", "strong")
         for rule in rules:
             means = f"{MEANS[rule].name}: {MEANS[rule].means}" if rule in MEANS else ""
             pen.item((f"      {rule:<4} ", "unknown"), means, "dim")
 
 
-LOOKED: Final = 500  # waiters of one lock that are named
+NAMED: Final = 500  # waiters of one lock whose names are counted
 CLASSES: Final = 4
 NODES: Final = 12
 SENTENCES: Final = 100
 NEVER: Final = (
-    "never delete the node of a live session: its owner would go on as if it owned the lock"
+    "Never delete the node of a live session: its owner would carry on as if it held the lock."
 )
 KINDS: Final = {
-    "cycle": "each holds what the next one wants",
-    "fairness": "the cycle exists only because somebody is queued in between",
-    "knot": "no lease of the pool can come back",
-    "upgrade": "a reader wants to write and waits for itself",
-    "upgraders": "readers that all want to write",
-    "watches": "they sleep on watches on each other's nodes",
-    "election": "the leader waits for somebody who waits to lead",
+    "cycle": "Each client waits for a lock the next one holds.",
+    "fairness": "The cycle exists only because another request is queued in between.",
+    "knot": "No lease of the pool can be returned.",
+    "upgrade": "A reader wants to write and waits for itself.",
+    "upgraders": "Several readers all want to write.",
+    "watches": "They sleep on watches on each other's nodes.",
+    "election": "The leader waits for a client that waits to lead.",
 }
 
 
 def write_deadlock(pen: LineWriter, case: DeadlockRecord, live: Report, times: int) -> None:
-    """Write a deadlock as it was when it was confirmed, and how it stands with it now.
-
-    Of one that is over the last verdict counts that was given while it lived.
-    """
+    """Write a deadlock as it was confirmed, then its state now, or how it ended."""
     dead = case.deadlock
     now = next((one for one in live.deadlocks if one.number == dead.number), None)
     judged = now or case.verdict
-    ink = ink_of_deadlock(judged)  # it may be surer than when it was confirmed
+    ink = ink_of_deadlock(judged)  # it may be surer by now
     pen.write(_title(dead, ink, times))
     pen.write(deadlock_status(case, now, live))
-    frozen = (
-        f"{KINDS[dead.kind]}; this is the picture of its confirmation, {clock(case.confirmed_at)}"
-    )
-    pen.say(frozen, "dim", " ")
+    when = clock(case.confirmed_at)
+    pen.say(f"{KINDS[dead.kind]} Confirmed {when}; the diagram shows that moment.", "dim", " ")
     pen.write()
     pen.say(judged.sentence, "strong")
     pen.write()
     pen.all(draw_ring(dead, pen.width - 1, ink))
-    known = live if now else case.last  # a table that came later proves more
+    known = live if now else case.last  # later tables prove more
     write_steps(pen, dead, known, ink)
     write_reasons(pen, judged.confidence, judged.evidence)
     _write_behind(pen, judged, known)
@@ -156,17 +148,17 @@ def _title(dead: Deadlock, ink: Ink, times: int) -> Line:
 
 
 def _write_end(pen: LineWriter, case: DeadlockRecord, live: Report) -> None:
-    """Write who went; there is nothing left to do."""
+    """Write how the deadlock ended."""
     over = case.ending(live)
     pen.title("HOW IT ENDED", "" if over is None else clock(over.at))
-    pen.say("It is not there at this moment." if over is None else f"{over.how}.")
+    pen.say("It did not exist at this moment." if over is None else f"{over.how}.")
 
 
 def _write_behind(pen: LineWriter, dead: Deadlock, report: Report) -> None:
-    """Write who merely queues behind it, lock by lock."""
+    """Write the requests queued behind it, lock by lock."""
     pen.title(f"BEHIND IT ({dead.behind})")
     if not dead.behind:
-        pen.say("Nobody else waits behind it.", "dim")
+        pen.say("No other client waits behind it.", "dim")
         return
     for path in dead.locks:
         part = report.parts.get(Text(path))
@@ -175,7 +167,7 @@ def _write_behind(pen: LineWriter, dead: Deadlock, report: Report) -> None:
         own = {step.waits.node for step in dead.steps if step.waits.lock == path}
         others = [member for member in part.lock.waiters if member.node not in own]
         if others:
-            named = [report.owner_name(one.owner, one.label) for one in others[:LOOKED]]
+            named = [report.owner_name(one.owner, one.label) for one in others[:NAMED]]
             told = _classes([name for name in named if name])
             drawn = line(("  ", "plain"), (path, "strong"), " ◀ ", (str(len(others)), "waits"),
                          (f"  {told}", "dim"))  # fmt: skip
@@ -183,7 +175,7 @@ def _write_behind(pen: LineWriter, dead: Deadlock, report: Report) -> None:
 
 
 def _classes(names: Sequence[str]) -> str:
-    """Count who is called alike; somebody alone is called by the whole name.
+    """Names counted by class; a single one is written out.
 
     >>> _classes(["web-1", "cart-1", "cart-2"])
     'cart-* 2, web-1'
@@ -194,10 +186,10 @@ def _classes(names: Sequence[str]) -> str:
 
 
 def _write_ways(pen: LineWriter, dead: Deadlock, report: Report) -> None:
-    pen.title("WAYS OUT", "zktop itself never touches anything")
+    pen.title("HOW TO RESOLVE IT", "zktop will not do it for you")
     for number, way in enumerate(dead.ways_out, start=1):
-        freed = count(way.frees, "actor")
-        told = f"stop the process of {way.process}, which {way.why}: {freed} can go on"
+        freed = count(way.frees, "client")
+        told = f"Kill {way.process}, which {way.why}: unblocks {freed}"
         session = session_of(way.actor)
         link = (
             LineLink(f"way {way.actor}", "sessions", Selection(session=session))
@@ -206,7 +198,7 @@ def _write_ways(pen: LineWriter, dead: Deadlock, report: Report) -> None:
         )
         pen.item((f"  {number}. ", "key"), told, link=link)
     told = next((one.advice for one in report.findings if one.id == dead.id), "")
-    advice, _, _ = told.partition(" Cheapest: ")  # that is the first of the ways
+    advice, _, _ = told.partition(" Cheapest: ")  # the first of the ways above
     if advice:
         pen.item(("  →  ", "good"), advice)
     else:
@@ -214,7 +206,7 @@ def _write_ways(pen: LineWriter, dead: Deadlock, report: Report) -> None:
 
 
 def write_finding(pen: LineWriter, finding: Finding, report: Report) -> None:
-    """Write a finding."""
+    """Write a finding other than a deadlock."""
     since = (
         "" if finding.since is None else f"   for {elapsed(max(0, report.now - finding.since))}"
     )
@@ -241,7 +233,7 @@ def write_finding(pen: LineWriter, finding: Finding, report: Report) -> None:
 
 
 def write_group(pen: LineWriter, kind: FindingKind, report: Report) -> None:
-    """Write all findings of one kind, a sentence each."""
+    """Write all findings of one kind, one sentence each."""
     alike = [one for one in report.findings if one.cause is None and kind_of(one) == kind]
     if not alike:
         return
@@ -278,8 +270,8 @@ def _write_where(pen: LineWriter, finding: Finding, report: Report) -> None:
 
 
 def _write_followers(pen: LineWriter, finding: Finding, report: Report) -> None:
-    """Write what merely follows from it."""
-    pen.title(f"FOLLOWS FROM IT ({finding.folded})")
+    """Write the findings that follow from it."""
+    pen.title(f"CONSEQUENCES ({finding.folded})")
     followers = [one for one in report.findings if one.cause == finding.id]
     for one in followers[:NODES]:
         subject = Selection(case=one.id)

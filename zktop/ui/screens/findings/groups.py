@@ -1,7 +1,6 @@
-"""Equal findings of many locks: one line with a count, which opens.
+"""Equal findings of many locks, folded into one line with a count.
 
-A rule that finds the same in forty locks has one thing to say. What is alike is of one rule, as
-bad and as sure; deadlocks are never alike.
+Findings are equal when rule, severity and certainty are; deadlocks are never equal.
 """
 
 from collections import defaultdict
@@ -12,13 +11,13 @@ from zktop.model.findings.finding import Finding
 from zktop.ui.screens.common.status_codes import SURE
 
 TIMES: Final = "\u00d7"
-ALIKE: Final = 3  # findings; two are told one by one
+ALIKE: Final = 3  # findings; fewer are listed one by one
 
 T = TypeVar("T")
 
 
 class FindingKind(NamedTuple):
-    """What equal findings have in common; also the target of their line."""
+    """What equal findings have in common."""
 
     rule: str
     severity: str
@@ -26,7 +25,7 @@ class FindingKind(NamedTuple):
 
 
 class FindingGroup(NamedTuple, Generic[T]):
-    """Findings of one kind, the worst first; they follow one by one where it is open."""
+    """Findings of one kind, worst first; when open, they are listed below."""
 
     kind: FindingKind
     those: list[T]
@@ -34,19 +33,18 @@ class FindingGroup(NamedTuple, Generic[T]):
 
     @property
     def tally(self) -> str:
-        """Count them, and show whether there is more to see."""
+        """Their number, and an arrow for open or folded."""
         return f"{TIMES}{len(self.those)} {'▾' if self.is_open else '▸'}"
 
 
 def kind_of(finding: Finding) -> FindingKind:
-    """Tell of which kind a finding is."""
     return FindingKind(finding.rule, finding.severity, finding.confidence in SURE)
 
 
 def group_alike(
     found: Iterable[T], kind: Callable[[T], Hashable | None], opened: Collection[FindingKind]
 ) -> Iterator[T | FindingGroup[T]]:
-    """Put what is alike where the first of it stands; what has no kind stays alone."""
+    """Replace equal findings by a group where the first one stood."""
     told = list(found)
     alike: defaultdict[Hashable, list[T]] = defaultdict(list)
     for one in told:

@@ -1,7 +1,4 @@
-"""The list of all that is wrong: deadlocks, other findings, what may happen, what is over.
-
-How it stands with a deadlock or finding now, beside the picture of when it was confirmed.
-"""
+"""The left pane of the findings screen: deadlocks, findings, potential and ended deadlocks."""
 
 from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple
@@ -18,21 +15,21 @@ from zktop.ui.screens.common.status_codes import SURE, deadlock_name, ink_of, in
 from zktop.ui.screens.findings.groups import FindingGroup, FindingKind, group_alike, kind_of
 from zktop.ui.styled_text import Line, joined, line
 
-POTENTIAL: Final = ("D9", "D10")  # orders of locks that have not met yet
-BLOCKING: Final = "who blocks whom"  # the names of the two entries that are no findings
-NO_DATA: Final = "what cannot be seen"
-FIELDS: Final = ("state", "severity")  # that a filter may look at: two words for the same
-SHOWN: Final = 500  # findings; of more only the worst are listed
+POTENTIAL: Final = ("D9", "D10")  # lock orders that have not collided yet
+BLOCKING: Final = "who is blocking"  # the two entries of the overview
+NO_DATA: Final = "checks without data"
+FIELDS: Final = ("state", "severity")  # two filter words for the same
+SHOWN: Final = 500  # findings; of more, only the worst are listed
 
 
 class FindingEntry(NamedTuple):
-    """One line of the list; without a case it is the title of a section."""
+    """One line of the list; a line without a case is the title of a section."""
 
     case: str | None
     drawn: Line
-    words: str = ""  # what a filter looks at
+    words: str = ""  # for the filter
     severity: str = ""
-    kind: FindingKind | None = None  # of many that are alike: the line opens them
+    kind: FindingKind | None = None  # of a group of equal findings
 
 
 def entries(
@@ -43,7 +40,7 @@ def entries(
     *,
     is_folded: bool = True,
 ) -> list[FindingEntry]:
-    """Give all lines of the list; a filter finds what is alike one by one."""
+    """All lines of the list; with a filter, equal findings are listed one by one."""
     sections = (
         ("DEADLOCKS", _deadlocks(report)),
         ("FINDINGS", _findings(report, opened, is_folded=is_folded and not wanted)),
@@ -61,7 +58,7 @@ def entries(
 
 
 def passed(report: Report, tape: Tape, wanted: Filter) -> FilterCount:
-    """Count what passes the filter; the overview always does."""
+    """How many findings match the filter."""
     aside = (None, BLOCKING, NO_DATA)
     shown, total = (
         sum(one.case not in aside for one in entries(report, tape, each, is_folded=False))
@@ -72,10 +69,10 @@ def passed(report: Report, tape: Tape, wanted: Filter) -> FilterCount:
 
 def _calm(wanted: Filter, report: Report) -> Line:
     if wanted:
-        return line((" nothing passes the filter", "dim"))
+        return line((" No finding matches the filter.", "dim"))
     if report.is_lost:
         return line((" No problems were known.", "unknown"))
-    return line((" ✓ Nothing wrong is seen.", "good"))
+    return line((" ✓ No problems found.", "good"))
 
 
 def _passes(entry: FindingEntry, wanted: Filter) -> bool:
@@ -98,7 +95,7 @@ def _deadlocks(report: Report) -> Iterator[FindingEntry]:
 
 
 def worst_first(report: Report) -> list[Deadlock]:
-    """Put the surest first, and of equally sure ones the oldest."""
+    """Deadlocks by confidence, then by age."""
     return sorted(report.deadlocks, key=lambda one: (one.confidence, -one.number), reverse=True)
 
 
@@ -152,7 +149,7 @@ def _finding(finding: Finding, now: Millis) -> FindingEntry:
 
 
 def potential_of(report: Report) -> Iterator[str]:
-    """Name the deadlocks that have not happened so far."""
+    """Ids of deadlocks that have not happened so far."""
     happened = {one.id for one in report.inversions if one.deadlocked_at is not None}
     return (one.id for one in report.findings if one.rule in POTENTIAL and one.id not in happened)
 
@@ -167,7 +164,7 @@ def _potential(report: Report) -> Iterator[FindingEntry]:
 
 
 def _over(report: Report, tape: Tape) -> Iterator[FindingEntry]:
-    """Give the deadlocks of this run that are over, as far as this moment knows of them."""
+    """Deadlocks of this run that had ended by this moment."""
     alive = {one.id for one in report.deadlocks}
     for name, case in reversed(tape.deadlocks.items()):
         if name not in alive and is_over(case, report.now):
@@ -178,40 +175,40 @@ def _over(report: Report, tape: Tape) -> Iterator[FindingEntry]:
 
 
 def is_over(case: DeadlockRecord, now: Millis) -> bool:
-    """Tell whether a deadlock has been over at this moment, which may lie before its time."""
+    """Whether a deadlock had ended by this moment."""
     return case.over_at is not None and case.over_at <= now
 
 
 def _overview(report: Report) -> Iterator[FindingEntry]:
     roots = len(report.blockers)
-    told = count(roots, "blocker") if roots else "nobody waits"
+    told = count(roots, "blocker") if roots else "no waiters"
     yield FindingEntry(BLOCKING, line(f"  {BLOCKING}", (f"  {told}", "dim")), BLOCKING)
     blind = len({one.rule for one in report.blind})
-    note = count(blind, "check") if blind else "nothing"
+    note = count(blind, "check") if blind else "none"
     yield FindingEntry(
         NO_DATA, line(f"  {NO_DATA}", (f"  {note}", "unknown" if blind else "dim")), NO_DATA
     )
 
 
 def _for(since: Millis | None, now: Millis) -> str:
-    """Give its age; in front, because what stands behind may be cut."""
+    """Its age; in front, because the end of the line may be cut off."""
     told = "?" if since is None else elapsed(max(0, now - since))
     return f"{told:>6}  "
 
 
 def deadlock_status(case: DeadlockRecord, live: Deadlock | None, report: Report) -> Line:
-    """Say whether it is still there, for how long, and who is behind it now."""
+    """Whether the deadlock still exists, for how long, and how many wait behind it."""
     if live is None:
         over = case.over_at
-        told = f"over since {clock(over)}" if over is not None else "not there at this moment"
+        told = f"over since {clock(over)}" if over is not None else "did not exist at this moment"
         lasted = _lasted(case, over)
         return joined([line((f" ○ {told}", "strong")), line(lasted) if lasted else ()], "   ")
     age = "" if live.since_ms is None else f" for {elapsed(max(0, report.now - live.since_ms))}"
-    behind = f"{live.behind} behind it" if live.behind else "nobody else behind it"
-    there = "was there when the connection was lost," if report.is_lost else "still there"
+    behind = f"{live.behind} behind it" if live.behind else "none behind it"
+    there = "existed when the connection dropped," if report.is_lost else "still there"
     return joined([line((f" ● {there}{age}", ink_of_deadlock(live))), line(behind)], "   ")
 
 
 def _lasted(case: DeadlockRecord, over: Millis | None) -> str:
     begin = case.deadlock.since_ms
-    return "" if begin is None or over is None else f"it lasted {elapsed(max(0, over - begin))}"
+    return "" if begin is None or over is None else f"lasted {elapsed(max(0, over - begin))}"

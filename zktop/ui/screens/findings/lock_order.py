@@ -1,4 +1,4 @@
-"""A deadlock that has not happened yet: who takes which locks, in turns, a column each."""
+"""A potential deadlock: the locks that each client takes, in turns, a column per client."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -14,15 +14,15 @@ from zktop.ui.screens.findings.steps import brief_paths
 from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line
 
-LEAST: Final = 22  # cells of a column; with less of them, one stands below the other
+LEAST: Final = 22  # cells of a column; narrower columns are written below each other
 COLUMNS: Final = 4
 GAP: Final = 2
 SAYS: Final[dict[str, tuple[str, Ink]]] = {"got": ("got ", "holds"), "asks": ("asks", "waits")}
 
 
 def write_lock_order(pen: LineWriter, told: Inversion) -> None:
-    """Write what would happen if all of them came at the same time."""
-    pen.title("IF THEY COME AT ONCE", _missed(told))
+    """Write what would happen if all of them ran at the same time."""
+    pen.title("IF THEY RUN AT THE SAME TIME", _missed(told))
     names = brief_paths(list(dict.fromkeys(turn.lock for turn in told.turns)))
     columns = len(told.actors)
     width = (pen.width - 3) // max(1, columns)
@@ -30,15 +30,15 @@ def write_lock_order(pen: LineWriter, told: Inversion) -> None:
         _beside(pen, told, names, width)
     else:
         _below(pen, told, names)
-    end = "Then each of them waits for the next one, and none can go on."
+    end = "Then each of them waits for the next one forever."
     pen.say(end, "warning")
 
 
 def _missed(told: Inversion) -> str:
     if told.missed_by_ms is None:
-        return "they have not met so far"
+        return "not so far"
     if not told.missed_by_ms:
-        return "they have met already, and came through"
+        return "it happened already, without a deadlock"
     return f"they have missed each other by {elapsed(told.missed_by_ms)} so far"
 
 
@@ -72,7 +72,7 @@ def _who(told: Inversion, column: int) -> Line:
 
 
 def _habit(told: Inversion, column: int) -> Line:
-    """Say how often it did so, and when for the last time."""
+    """How often it took the locks in this order, and when last."""
     seen = count(told.seen[column], "time") if column < len(told.seen) else ""
     last: Millis | None = told.last_ms[column] if column < len(told.last_ms) else None
     when = f", last {clock(last)}" if last is not None else ""

@@ -1,4 +1,4 @@
-"""A deadlock as a picture: who waits for whom, round and back to the first."""
+"""A deadlock as a ring: each client waits for the next, and the last one for the first."""
 
 from collections.abc import Sequence
 from string import ascii_uppercase
@@ -17,13 +17,13 @@ FIRST, LAST = 3, 2
 
 
 def letters(deadlock: Deadlock) -> dict[str, str]:
-    """Call the actors A, B, C in the order of the ring."""
+    """Letters A, B, C for the actors, in the order of the ring."""
     names = [step.actor for step in ring_order(deadlock.steps)]
     return {actor: letter(at) for at, actor in enumerate(dict.fromkeys(names))}
 
 
 def letter(at: int) -> str:
-    """Give the name of the actor at a place of the ring.
+    """Letter of the actor at an index of the ring.
 
     >>> letter(0), letter(25), letter(26)
     ('A', 'Z', 'A2')
@@ -33,7 +33,7 @@ def letter(at: int) -> str:
 
 
 def ring_order(steps: Sequence[DeadlockStep]) -> list[DeadlockStep]:
-    """Order steps so that each one waits for the actor of the next."""
+    """Steps ordered so that each one waits for the actor of the next."""
     waiting = {step.actor: step for step in steps}
     ring, at = [steps[0]], steps[0].blocker
     while at in waiting and at != steps[0].actor and len(ring) < len(steps):
@@ -43,7 +43,7 @@ def ring_order(steps: Sequence[DeadlockStep]) -> list[DeadlockStep]:
 
 
 def draw_ring(deadlock: Deadlock, width: int, ink: Ink = "critical") -> list[Line]:
-    """Draw the ring in so many cells; the request that closes it in this ink."""
+    """Draw the ring; the request that closes it gets this ink."""
     if not deadlock.steps:
         return []
     ring = ring_order(deadlock.steps)
@@ -53,17 +53,16 @@ def draw_ring(deadlock: Deadlock, width: int, ink: Ink = "critical") -> list[Lin
 
 
 def place_name(place: DeadlockPlace) -> str:
-    """Name a lock with the mode it is held or wanted in."""
+    """A lock with the mode in which it is held or wanted."""
     return f"{MODE_LETTERS[place.mode]}:{place.lock}"
 
 
 def since(at: Millis | None) -> str:
-    """Say since when."""
     return "" if at is None else f"since {clock(at)}"
 
 
 def _list(ring: Sequence[DeadlockStep], names: dict[str, str], ink: Ink) -> list[Line]:
-    """Draw it as a list with an arrow from its end to its beginning: fits any width."""
+    """Draw a list with an arrow from its end to its beginning; it fits any width."""
     lines: list[Line] = []
     hidden = len(ring) - FIRST - LAST
     for at, step in enumerate(ring):
@@ -93,7 +92,7 @@ def _wait(step: DeadlockStep, ink: Ink) -> Line:
     edge: tuple[str, Ink] = (
         ("hard", "dim") if is_hard else ("soft: who is before it only queues", "warning")
     )
-    closing: tuple[str, Ink] = ("  CLOSES THE RING" if step.closing else "", ink)
+    closing: tuple[str, Ink] = ("  CLOSES THE CYCLE" if step.closing else "", ink)
     told = line("waits for ", (place_name(step.waits), "waits"))
     return (*told, *line((f"  {since(step.since_ms)}  ", "dim"), edge, closing))
 
@@ -119,7 +118,7 @@ def _boxes(
 
 
 def _shaft(step: DeadlockStep) -> str:
-    """Give what its arrow is made of: dots where whoever is before it only queues."""
+    """Line of an arrow: dotted where the one ahead only queues."""
     return "─" if step.edge == "hard" else "┄"
 
 

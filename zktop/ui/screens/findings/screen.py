@@ -1,4 +1,4 @@
-"""Screen 3: deadlocks and findings, the worst first, and the chosen one with all its reasons."""
+"""Screen 3: deadlocks and findings, worst first, and the selected one with its evidence."""
 
 from typing import Final
 
@@ -31,34 +31,33 @@ from zktop.ui.widgets.text_view import TextList, TextView
 WIDE: Final = 120  # columns; from here on the list stands at the left
 LISTED: Final = 9  # lines of the list where it stands above
 LEFT: Final = 34
-FOREST_MS: Final = 500  # the forest is drawn anew so often at most
+TREE_MS: Final = 500  # the blocking tree is written this often at most
 
 
 class CaseList(TextList):
-    """The list; it tells when the cursor comes to another entry."""
+    """The list of findings."""
 
-    class Picked(Message):
-        """The user looks at another case."""
+    class EntryChanged(Message):
+        """The cursor moved to another entry."""
 
     def moved(self) -> None:
-        """Tell about it."""
+        """Report the new entry."""
         super().moved()
-        self.post_message(self.Picked())
+        self.post_message(self.EntryChanged())
 
 
 class FindingsScreen(Page):
-    """All that is wrong, and why we think so."""
+    """Everything that is wrong, and how zktop knows."""
 
     FIELDS = CASE_FIELDS
     HELP = (
-        "Deadlocks first, then other findings, the worst first; +3 says that three more follow "
-        "from it. The picture of a deadlock is that of its confirmation and does not move; the "
-        "line with the dot says how it stands now. ▸ stands for several that are alike: enter "
-        "lists them. hard: who is before it holds; soft, dotted: it "
-        "only queues. + speaks for the verdict, - against it, ? is assumed. C4 is proven, C1 a "
-        "hint. Potential: locks taken in different orders, which may meet one day. Tab goes to "
-        "the other pane, enter there goes to the lock or session of the line, y copies it all "
-        "as text."
+        "Deadlocks first, then other findings, worst first; +3 means that three more follow from"
+        " it. The diagram of a deadlock shows the moment of its confirmation; the line with the"
+        " dot shows its state now. ▸ is a group of equal findings: enter lists them. hard: the"
+        " one ahead holds the lock; soft, dotted: it only queues. + supports the verdict, -"
+        " speaks against it, ? is assumed. C4 is confirmed, C1 a hint. Potential: locks taken in"
+        " different orders, which may collide one day. Tab goes to the other pane, enter there"
+        " opens the lock or session of the line, y copies everything as text."
     )
     DEFAULT_CSS = """
     FindingsScreen > Horizontal { height: 1fr; layout: vertical; }
@@ -73,15 +72,15 @@ class FindingsScreen(Page):
         self._moment: ViewState | None = None
         self._subject: Selection | None = None
         self._case: str | None = None
-        self._is_held = False  # the user has chosen: do not jump to what is worse
+        self._is_held = False  # the user has chosen; do not jump to a worse one
         self._roster = SessionDirectory()
-        self._forest: tuple[Millis, int, LineWriter] | None = None
+        self._tree: tuple[Millis, int, LineWriter] | None = None
         self._arranged = ("", "")
-        self._opened: set[FindingKind] = set()  # kinds of findings that are listed one by one
-        self._kinds: dict[str, FindingKind] = {}  # of the entries that stand for several
+        self._opened: set[FindingKind] = set()  # kinds that are listed one by one
+        self._kinds: dict[str, FindingKind] = {}  # of the entries that stand for a group
 
     def compose(self) -> ComposeResult:
-        """Give the panes."""
+        """List and detail."""
         with Horizontal():
             yield CaseList(id="cases")
             yield TextView(id="case")
@@ -106,7 +105,7 @@ class FindingsScreen(Page):
         self._show_case()
 
     def _open_around(self, moment: ViewState) -> None:
-        """List one by one what is like the finding that is looked at."""
+        """Open the group that the selected finding is in."""
         findings = moment.frame.report.findings if moment.frame else ()
         self._opened.update(kind_of(one) for one in findings if one.id == self._case)
 
@@ -121,7 +120,7 @@ class FindingsScreen(Page):
         cases.show([one.drawn for one in listed], [one.case for one in listed])
 
     def _choose(self, listed: list[FindingEntry]) -> None:
-        """Keep what is being read while it is there; else take the worst."""
+        """Keep the user's choice while it exists; else take the worst."""
         names = [one.case for one in listed if one.case is not None]
         is_read = self._is_held or self._case not in (BLOCKING, NO_DATA)
         if self._case not in names or not is_read:
@@ -145,14 +144,14 @@ class FindingsScreen(Page):
         sheet.show(pen.lines, pen.links)
 
     def _written(self, moment: ViewState, report: Report, width: int) -> LineWriter:
-        """Write about the chosen entry."""
+        """Text about the chosen entry."""
         pen = LineWriter(width)
         if self._case == BLOCKING:
-            return self._woods(report, width)
+            return self._tree_text(report, width)
         if self._case == NO_DATA:
             if not (report.deadlocks or report.findings or report.is_lost):
-                pen.say("✓ No deadlock and no other finding in all that can be seen.", "good", " ")
-            pen.title("WHAT CANNOT BE SEEN", "missing input never reads as: all is well")
+                pen.say("✓ No problems found in the data that zktop can read.", "good", " ")
+            pen.title("CHECKS WITHOUT DATA")
             write_all_blind(pen, report.blind)
             return pen
         if self._kind is not None:
@@ -171,30 +170,30 @@ class FindingsScreen(Page):
         if finding is not None:
             write_finding(pen, finding, report)
         else:
-            pen.say("It is not there any more.", "good")
+            pen.say("It is over.", "good")
         return pen
 
     def _frozen(self, moment: ViewState, report: Report) -> DeadlockRecord | None:
-        """Give the chosen deadlock as it was confirmed."""
+        """The chosen deadlock as it was confirmed."""
         case = moment.tape.deadlocks.get(self._case or "")
         if case is not None and case.confirmed_at <= report.now:
             return case
         dead = next((one for one in report.deadlocks if one.id == self._case), None)
         return DeadlockRecord(dead, report.now, report) if dead else None
 
-    def _woods(self, report: Report, width: int) -> LineWriter:
-        """Write the forest, twice a second at most."""
-        known = self._forest
-        if known is not None and known[1] == width and 0 <= report.now - known[0] < FOREST_MS:
+    def _tree_text(self, report: Report, width: int) -> LineWriter:
+        """The blocking tree, written twice a second at most."""
+        known = self._tree
+        if known is not None and known[1] == width and 0 <= report.now - known[0] < TREE_MS:
             return known[2]
         pen = LineWriter(width)
         self._roster.update(report)
         write_blocking_tree(pen, report, self._roster)
-        self._forest = report.now, width, pen
+        self._tree = report.now, width, pen
         return pen
 
     def on_resize(self) -> None:
-        """Draw for the new size."""
+        """Draw again for the new size."""
         if self._moment is not None:
             self.show(self._moment)
 
@@ -210,14 +209,14 @@ class FindingsScreen(Page):
 
     @property
     def subject(self) -> Selection:
-        """The case, and what the line under the cursor leads to."""
+        """The chosen finding, and the target of the line under the cursor."""
         link = self._sheet.target if self._sheet.has_focus else None
         subject = link.subject if isinstance(link, LineLink) else Selection()
         is_case = self._case not in (None, BLOCKING, NO_DATA) and self._kind is None
         return subject._replace(case=self._case if is_case else None)
 
-    def on_case_list_picked(self) -> None:
-        """Show another case."""
+    def on_case_list_entry_changed(self) -> None:
+        """Show the finding under the cursor."""
         target = self._list.target
         if isinstance(target, str) and target != self._case:
             self._case, self._is_held = target, True
@@ -227,11 +226,11 @@ class FindingsScreen(Page):
 
     @property
     def _kind(self) -> FindingKind | None:
-        """What the chosen entry stands for, if for several findings."""
+        """The kind of the chosen group; None for a single finding."""
         return self._kinds.get(self._case or "")
 
     def _turn(self, kind: FindingKind, *, opens: bool) -> None:
-        """List the findings of one kind one by one, or fold them again."""
+        """Open or fold the group of one kind."""
         (self._opened.add if opens else self._opened.discard)(kind)
         if self._moment is not None:
             self.show(self._moment)
@@ -249,7 +248,7 @@ class FindingsScreen(Page):
             self._turn(self._kind, opens=opens)
 
     def action_open(self) -> None:
-        """Go where the line leads; from the list, into the case, or list what is alike."""
+        """Follow the line's link; in the list, enter the finding or open the group."""
         link = self._sheet.target
         if self._list.has_focus and self._kind is not None:
             self._turn(self._kind, opens=self._kind not in self._opened)
@@ -259,7 +258,7 @@ class FindingsScreen(Page):
             self.post_message(ShowPage(link.page, link.subject))
 
     def copied(self) -> str:
-        """Give the whole case as text."""
+        """The whole finding as text."""
         moment = self._moment
         if moment is None or moment.frame is None:
             return ""

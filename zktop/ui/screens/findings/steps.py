@@ -1,4 +1,4 @@
-"""How a deadlock came about, step by step, in the order of the transactions that made it."""
+"""The steps that led to a deadlock, in the order of their transactions."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,16 +17,16 @@ from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line, right
 
 SHOWN: Final = 24
-EXACT: Final = 84  # cells; with less there is no room for milliseconds and transactions
-WIDE: Final = 116  # ... and with less than this none for the names of nodes
+EXACT: Final = 84  # cells; narrower tables have neither milliseconds nor zxids
+WIDE: Final = 116  # cells; narrower tables have no node names
 STEP: Final = 30  # the widest column of steps
-SOON_MS: Final = 50  # a grant within that after its request: nobody was before it
+SOON_MS: Final = 50  # a grant this soon after its request was immediate
 WATCHING: Final = {
     "missing": "watches nothing of this lock",
     "elsewhere": "watches something else",
-    "invisible": "its watch is in no table",
-    "unknown": "its watch could not be looked up",
-    "confirmed": "watches what it waits for",
+    "invisible": "watch not listed",
+    "unknown": "watch unknown",
+    "confirmed": "watch OK",
     "none-needed": "",
 }
 
@@ -43,14 +43,14 @@ class StepRow(NamedTuple):
 
 
 class StepColumns(NamedTuple):
-    """How wide the table is, and its column of steps."""
+    """Widths of the table, and of its column of steps."""
 
     width: int
     step: int
 
 
 def step_rows(deadlock: Deadlock, report: Report) -> list[StepRow]:
-    """Give all moves that made the deadlock, the oldest first."""
+    """All steps that led to the deadlock, oldest first."""
     views = {path: report.view(path) for path in deadlock.locks}
     found = {(move.place, move.step.actor, move.verb): move for move in _moves(deadlock, views)}
     return sorted(found.values(), key=lambda move: (move.czxid, move.verb == "asked"))
@@ -67,13 +67,13 @@ def _moves(deadlock: Deadlock, views: dict[str, LockView | None]) -> Iterator[St
 
 
 def _grant(view: LockView, member: Member) -> str:
-    """Say how it is known that it holds."""
+    """How the holder got the lock."""
     granted, queued = view.history.granted(member.node), view.history.queued(member)
     if granted.how != "seen" or granted.at is None or queued.at is None:
-        return "first in the queue when zktop came"
+        return "held before zktop started"
     if granted.at - queued.at <= SOON_MS:
-        return "was first when it came"
-    return "became first when those before it went"
+        return "acquired immediately"
+    return "acquired after those ahead had left"
 
 
 def _watch(view: LockView | None, node: str) -> str:
@@ -82,10 +82,10 @@ def _watch(view: LockView | None, node: str) -> str:
 
 
 def write_steps(pen: LineWriter, deadlock: Deadlock, report: Report, ink: Ink) -> None:
-    """Write them as a table; a line leads to the lock. The last one has this ink."""
+    """Write the steps as a table; each line links to its lock."""
     names, found = letters(deadlock), step_rows(deadlock, report)
     called = brief_paths(deadlock.locks)
-    pen.title("STEPS", "in the order of their transactions")
+    pen.title("STEPS", "in zxid order")
     step_width = max(len(f"asked X:{name}") for name in called.values())
     layout = StepColumns(pen.width, min(STEP, step_width))
     pen.write(_row(("#", "WHEN", "ZXID", "WHO", "STEP", "NODE", "EDGE", "PROOF"), layout))
@@ -107,7 +107,7 @@ def write_steps(pen: LineWriter, deadlock: Deadlock, report: Report, ink: Ink) -
 
 
 def _row(cells: tuple[str, ...], layout: StepColumns, closing: Ink | None = None) -> Line:
-    """Draw a line of the table; narrow ones have fewer columns."""
+    """One line of the table; a narrow table has fewer columns."""
     number, when, zxid, who, step, node, edge, proof = cells
     width = layout.width
     ink: Ink = "title" if number == "#" else closing or "plain"
@@ -119,7 +119,7 @@ def _row(cells: tuple[str, ...], layout: StepColumns, closing: Ink | None = None
         fitted(line((step, ink)), layout.step),
         fitted(line((node, "dim")), 24) if width >= WIDE else (),
         fitted(line((edge, ink)), 4),
-        line(("CLOSES THE RING", closing)) if closing else (),
+        line(("CLOSES THE CYCLE", closing)) if closing else (),
         line((proof, "dim")),
     ]
     made: list[Run] = []
@@ -130,7 +130,7 @@ def _row(cells: tuple[str, ...], layout: StepColumns, closing: Ink | None = None
 
 
 def brief_paths(paths: Sequence[str]) -> dict[str, str]:
-    """Call locks by the end of their path, where that tells them apart.
+    """Last part of each path where that is unique, else the whole path.
 
     >>> brief_paths(["/a/orders", "/a/stock"]), brief_paths(["/a/x", "/b/x"])
     ({'/a/orders': 'orders', '/a/stock': 'stock'}, {'/a/x': '/a/x', '/b/x': '/b/x'})

@@ -1,4 +1,4 @@
-"""Who blocks whom: root blockers at the left, and below each one those who wait for its locks."""
+"""Blocking tree: root blockers, and below each one the waiters for its locks."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,43 +22,41 @@ from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, Run, line
 
 ROOTS: Final = 20
-LOOKED: Final = 500  # waiters of one lock that are looked at for locks of their own
-NESTED: Final = 6  # of one lock that are drawn with what they hold themselves
+SEARCHED: Final = 500  # waiters of one lock that are checked for locks of their own
+NESTED: Final = 6  # waiters of one lock that are drawn with the locks they hold
 DEEP: Final = 5
 LINES: Final = 300
-HOLDERS: Final = 20  # of a lock that are compared with a name
+HOLDERS: Final = 20  # holders of one lock that are compared with a name
 
 
 class BlockedLock(NamedTuple):
-    """A lock that somebody holds, and those who wait for it."""
+    """A held lock and its waiters."""
 
     path: Text
     waiters: Sequence[Member]
-    nested: tuple[Member, ...]  # who of them holds locks that others wait for
+    nested: tuple[Member, ...]  # waiters that hold locks others wait for
 
 
 def write_blocking_tree(pen: LineWriter, report: Report, roster: SessionDirectory) -> None:
-    """Write it; a line leads to the lock or to the session."""
+    """Write the tree; each line links to its lock or session."""
     roots = report.blockers
-    pen.title("WHO BLOCKS WHOM", "root blockers first; below each, who waits for its locks")
+    pen.title("WHO IS BLOCKING", "root blockers first; below each, the waiters for its locks")
     if not roots:
         if report.is_lost:
-            pen.say("Nobody waited when the connection was lost.", "unknown")
+            pen.say("No client was waiting when the connection dropped.", "unknown")
         else:
-            pen.say("✓ Nobody waits for anybody.", "good")
+            pen.say("✓ No client is waiting.", "good")
         return
     for root in roots[:ROOTS]:
         _Tree(pen, report, roster).root(root)
         if len(pen.lines) > LINES:
             break
     if len(roots) > ROOTS:
-        pen.say(
-            f"… and {len(roots) - ROOTS} more root blockers with less waiting behind them", "dim"
-        )
+        pen.say(f"… and {len(roots) - ROOTS} more root blockers with fewer waiters", "dim")
 
 
 class _Tree:
-    """Draws one root and what hangs below it; everybody once."""
+    """Writes one root and the waiters below it, each session once."""
 
     def __init__(self, pen: LineWriter, report: Report, roster: SessionDirectory) -> None:
         self.pen, self.report, self.roster = pen, report, roster
@@ -86,11 +84,11 @@ class _Tree:
         actor = root.actors[0]
         session = session_of(actor)
         if session is not None:
-            return line((f" {self._name(session)}", "strong"), ("  does not wait itself", "holds"))
+            return line((f" {self._name(session)}", "strong"), ("  not waiting itself", "holds"))
         if actor.startswith(UNOWNED):
             path, node = split(actor.removeprefix(UNOWNED))
             name = f" {short(node)} in {path}"
-            return line((name, "strong"), ("  has no owner: nobody will remove it", "warning"))
+            return line((name, "strong"), ("  has no owner: nothing will remove it", "warning"))
         if actor.startswith(STRANDED):
             path, node = split(actor.removeprefix(STRANDED))
             name = f" {short(node)} in {path}"
@@ -100,7 +98,7 @@ class _Tree:
                 (f" {actor.removeprefix(UNKNOWN)}", "strong"), ("  owner hidden", "unknown")
             )
         name = actor.removeprefix(BY_NAME)
-        told = "has no session: its node outlives it" if actor != name else "does not wait itself"
+        told = "has no session: its node outlives it" if actor != name else "not waiting itself"
         return line((f" {name}", "strong"), (f"  {told}", "warning" if actor != name else "holds"))
 
     def _door(self, root: RootBlocker, dead: Deadlock | None) -> LineLink | None:
@@ -123,7 +121,7 @@ class _Tree:
                 self._write(branch, indent, depth)
 
     def _below_nobody(self, root: RootBlocker) -> None:
-        """Draw what hangs below somebody who is no session."""
+        """Write the waiters below an actor without a session."""
         for actor in root.actors:
             for path in self._held_by(actor):
                 branch = self._branch(path)
@@ -131,7 +129,7 @@ class _Tree:
                     self._write(branch, "  ", 1)
 
     def _held_by(self, actor: str) -> Iterator[str]:
-        """Find what somebody holds who is known by name alone; the others name it themselves."""
+        """Locks held by an actor without a session."""
         if actor.startswith((UNOWNED, STRANDED, UNKNOWN)):
             yield split(actor.partition(":")[2])[0]
             return
@@ -146,7 +144,7 @@ class _Tree:
         if part is None or not part.lock.waiters:
             return None
         waiters = part.lock.waiters
-        nested = (one for one in waiters[:LOOKED] if self._is_nested(one.owner, part.lock.path))
+        nested = (one for one in waiters[:SEARCHED] if self._is_nested(one.owner, part.lock.path))
         return BlockedLock(part.lock.path, waiters, tuple(nested))
 
     def _is_nested(self, session: Session, path: Text) -> bool:
@@ -168,7 +166,7 @@ class _Tree:
             self._nested(member, branch, indent + "│   ", depth)
         hidden = len(branch.nested) - NESTED
         if hidden > 0:
-            more = f"… {count(hidden, 'more waiter')} that block others themselves"
+            more = f"… {count(hidden, 'more waiter')} that block others"
             self.pen.write(line((f"{indent}│   {more}", "dim")))
 
     def _nested(self, member: Member, branch: BlockedLock, indent: str, depth: int) -> None:
@@ -183,7 +181,7 @@ class _Tree:
             return
         self.seen[member.owner] = f"also waits in {branch.path}, see there"
         self.pen.write(
-            line((f"{indent}└ ", "dim"), name, ("  holds others up itself", "warning")), link
+            line((f"{indent}└ ", "dim"), name, ("  also blocks others", "warning")), link
         )
         if depth < DEEP:
             self._below(member.owner, indent + "    ", depth + 1)
@@ -195,8 +193,8 @@ class _Tree:
 
 
 def _crowd(waiters: Sequence[Member]) -> Iterator[Run]:
-    """Say how many wait, and who they mostly are."""
-    named = [fold_name(label) for member in waiters[:LOOKED] if (label := member.label)]
+    """Number of waiters, and their most frequent names."""
+    named = [fold_name(label) for member in waiters[:SEARCHED] if (label := member.label)]
     classes = Counter(named).most_common(3)
     told = ", ".join(name if number == 1 else f"{name} {number}" for name, number in classes)
     yield Run(count(len(waiters), "waiter"), "waits")
@@ -207,7 +205,7 @@ def _crowd(waiters: Sequence[Member]) -> Iterator[Run]:
 def _blocked(root: RootBlocker) -> Line:
     bound = "≥" if root.undated else ""
     ink: Ink = "waits"
-    seconds = f"{bound}{with_spaces(root.blocked_ms // 1000)} s in all"
+    seconds = f"{bound}{with_spaces(root.blocked_ms // 1000)} s in total"
     return line("   blocks ", (with_spaces(root.blocked), ink), (f"  ({seconds})", "dim"))
 
 

@@ -1,4 +1,4 @@
-"""The cells of a row in the queue of one lock."""
+"""The cells of one row of a lock's queue."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -20,7 +20,7 @@ from zktop.ui.styled_text import Ink, Line, Run, joined, line
 NOTHING: Final = line(("-", "dim"))
 UNKNOWN: Final = line(("?", "unknown"))
 STRANDED: Final = line(("stranded", "warning"))
-NAMED: Final = 200  # members of a group that are looked at for their names
+NAMED: Final = 200  # members of a group whose names are counted
 SIMPLE: Final[dict[str, Line]] = {
     "none-needed": NOTHING,
     "unknown": UNKNOWN,
@@ -31,12 +31,12 @@ STATES: Final[dict[str, tuple[str, Ink]]] = {
     "holds": ("HOLDS", "holds"),
     "waits": ("waits", "waits"),
     "standby": ("standby", "standby"),
-    "pending": ("on its way", "dim"),
+    "pending": ("pending", "dim"),
 }
 
 
 def gutter(row: QueueRow, barring: Collection[int]) -> Run:
-    """Draw what belongs together, and who keeps the chosen one waiting."""
+    """Mark holders, runs of readers, and the rows that block the selected one."""
     if any(row.place <= place < row.place + row.size for place in barring):
         return Run("▶", "selected")
     queue = row.detail.queue
@@ -49,14 +49,14 @@ def gutter(row: QueueRow, barring: Collection[int]) -> Run:
 
 
 def _reads(row: QueueRow, place: int) -> bool:
-    """Tell whether the place beside it waits to read as well."""
+    """Whether the member at this position waits to read, too."""
     queue = row.detail.queue
     is_there = queue.holding <= place < len(queue.members)
     return is_there and queue.members[place].mode == "read"
 
 
 def position(row: QueueRow) -> Line:
-    """Say where it stands; a group has a plus that unfolds it."""
+    """Its position; a group shows a range with a plus."""
     if row.is_group:
         return line((f"+{row.place}-{row.place + row.size - 1}", "key"))
     if row.member is None:
@@ -65,7 +65,7 @@ def position(row: QueueRow) -> Line:
 
 
 def sequence(row: QueueRow) -> Line:
-    """Give the number that its znode got."""
+    """Sequence number of its znode."""
     if row.is_group:
         return ()
     number = row.member.sequence if row.member else None
@@ -73,7 +73,7 @@ def sequence(row: QueueRow) -> Line:
 
 
 def mode(row: QueueRow) -> Line:
-    """Say what it wants, in a letter; who only watches has none."""
+    """Letter of the mode that it wants; a bare watcher has none."""
     letters = {MODE_LETTERS[one.mode] for one in row.members}
     if not letters:
         return NOTHING
@@ -81,14 +81,14 @@ def mode(row: QueueRow) -> Line:
 
 
 def identity(row: QueueRow) -> Line:
-    """Name who it is; of a group, who it mostly is."""
+    """Its client; of a group, the most frequent ones."""
     if row.is_group:
         return _classes(row)
     return who(row.contender)
 
 
 def who(one: Contender) -> Line:
-    """Name somebody as nobody else is named."""
+    """Unique name of a contender."""
     if one.session is None and not one.owner:
         return line((one.name, "warning"))
     ink: Ink = "ours" if one.ours else "plain" if one.owner else "dim"
@@ -109,14 +109,14 @@ def _classes(row: QueueRow) -> Line:
 
 
 def session(row: QueueRow) -> Line:
-    """Give the end of the session's id; the whole of it is told below the queue."""
+    """End of the session id; the pane below shows all of it."""
     if row.is_group or row.session is None:
         return () if row.is_group else NOTHING
     return line((brief(row.session), "dim"))
 
 
 def brief(number: Session) -> str:
-    """Write a session in seven cells.
+    """A session id in at most seven cells.
 
     >>> brief(0x1000008ED7B0003)
     '0x…0003'
@@ -126,7 +126,7 @@ def brief(number: Session) -> str:
 
 
 def client(row: QueueRow) -> Line:
-    """Say where its client is, and on which server."""
+    """Address of its client, and the server that it is connected to."""
     if row.is_group or row.session is None:
         return ()
     presence = row.detail.report.ensemble.presence(row.session)
@@ -136,7 +136,7 @@ def client(row: QueueRow) -> Line:
 
 
 def host(server: str) -> str:
-    """Name a server without its usual port.
+    """A server without the default port.
 
     >>> host("zk2:2181"), host("10.0.0.1:2184")
     ('zk2', '10.0.0.1:2184')
@@ -145,7 +145,7 @@ def host(server: str) -> str:
 
 
 def age_of(row: QueueRow) -> Line:
-    """Say how long it has been so; of a group, the oldest."""
+    """How long it has held or waited; of a group, the oldest."""
     detail = row.detail
     now = detail.report.now
     if row.is_group:
@@ -157,9 +157,9 @@ def age_of(row: QueueRow) -> Line:
 
 
 def blocked_by(row: QueueRow) -> Line:
-    """Give the positions of who holds and of who is ahead in the queue; of many, their number."""
+    """Positions of the holders and of those ahead in the queue; of many, their number."""
     if row.is_group and any(one.mode != "read" for one in row.members):
-        return ()  # not even two of them wait for the same
+        return ()  # each of them waits for another one
     one, queue = row.contender, row.detail.queue
     if one.stranded:
         return STRANDED
@@ -171,7 +171,7 @@ def blocked_by(row: QueueRow) -> Line:
     foreign = [child.node for child in queue.lock.obstacles if child.node in one.blocked_by]
     outside = len(one.blocked_by) - len(places) - len(foreign)
     unnamed = one.ahead - len(one.blocked_by)
-    ahead = f"{with_spaces(len(queued) + unnamed)} places" if unnamed else ranged(queued)
+    ahead = f"{with_spaces(len(queued) + unnamed)} requests" if unnamed else ranged(queued)
     told = [line((holding, "holds"))] if holding else []
     told += [line(("ahead ", "dim"), ahead)] if ahead else []
     told += [line((several(map(short, foreign)), "critical"))] if foreign else []
@@ -180,7 +180,7 @@ def blocked_by(row: QueueRow) -> Line:
 
 
 def watches(row: QueueRow) -> Line:
-    """Say what it really watches, and whether that will wake it."""
+    """What it watches, by the servers' tables, and whether that will wake it."""
     if row.is_group:
         return ()
     one = row.contender
@@ -197,7 +197,7 @@ def watches(row: QueueRow) -> Line:
 
 
 def target(row: QueueRow, path: str) -> str:
-    """Name a watched node by its position, or else by its name."""
+    """Position of a watched node, else its name."""
     member = row.detail.view.watch_check.member_at(path)
     if member is not None and (at := row.detail.queue.position.get(member.node)) is not None:
         return str(at)
@@ -205,7 +205,7 @@ def target(row: QueueRow, path: str) -> str:
 
 
 def state(row: QueueRow) -> Line:
-    """Say how it stands: holds, waits, in or behind a deadlock, and what is wrong with it."""
+    """Holds or waits, in or behind a deadlock, and its worst finding."""
     member = row.member
     if row.is_group:
         dead = row.detail.ring_before(row.place)
@@ -238,9 +238,9 @@ def _behind(dead: Deadlock) -> Line:
 
 
 def estimate(row: QueueRow) -> str:
-    """Guess how long the queue before it takes, by the median hold; nothing where none is known.
+    """When its turn comes at the median hold time; empty where that is unknown.
 
-    Only where one goes after the other: readers and leases go together.
+    Only for locks with one holder at a time: readers and leases are granted together.
     """
     lock, usual = row.detail.view.lock, row.detail.view.history.usual_hold
     if usual is None or lock.kind not in ("mutex", "other") or row.detail.rings:

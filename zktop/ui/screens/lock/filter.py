@@ -73,6 +73,7 @@ def match_line(detail: LockDetail, positions: list[int], wanted: Filter) -> Line
     guess = estimate(first)
     return line(
         (f" FILTER  {wanted.text}  ", "selected"),
-        f"{with_spaces(len(positions))} of {total}; the first at position {with_spaces(positions[0])}",
+        f"{with_spaces(len(positions))} of {total};"
+        f" the first at position {with_spaces(positions[0])}",
         (f", {guess}" if guess else "", "dim"),
     )

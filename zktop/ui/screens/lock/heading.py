@@ -1,9 +1,4 @@
-"""What stays above the queue of a lock: what sort of lock it is, who holds it, who wants it.
-
-What is worth knowing of a lock beside its queue: findings, oddities, and what was not seen.
-
-A lock as text for somebody else: its head, the place that was chosen, and the first places.
-"""
+"""The lines above the queue of a lock: its kind, its holders, and its queue in one line."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -33,11 +28,11 @@ UNTIL_RUNS: Final = 46
 
 
 def lock_head(detail: LockDetail, width: int) -> list[Line]:
-    """Draw it in so many cells."""
+    """Draw the head of a lock within a width."""
     lock = detail.view.lock
     lines = list(_title(lock, width))
     if lock.error is not None:
-        lines += wrapped(f"zktop cannot see inside: {lock.error}", width - 1, "unknown", " ")
+        lines += wrapped(f"zktop cannot read this lock: {lock.error}", width - 1, "unknown", " ")
     lines += _holders(detail, width - 1 - TITLE)
     lines += _queue(detail, width)
     return lines
@@ -46,7 +41,7 @@ def lock_head(detail: LockDetail, width: int) -> list[Line]:
 def _title(lock: Lock, width: int) -> Iterator[Line]:
     kind = lock.kind if lock.kind != "semaphore" else _leases(lock)
     following = lock.next_sequence
-    facts = [kind, lock.layout, count(lock.size, "place")]
+    facts = [kind, count(lock.size, "client"), f"layout {lock.layout}"]
     if following is not None and any(m.sequence is not None for m in lock.members):
         facts.append(f"next number {following:010d}")
     told = " · ".join(facts)
@@ -59,7 +54,7 @@ def _title(lock: Lock, width: int) -> Iterator[Line]:
 
 def _leases(lock: Lock) -> str:
     if lock.leases is None:
-        return "semaphore, its size is not known"
+        return "semaphore of unknown size"
     return f"semaphore of {lock.leases}" + (" (inferred)" if lock.leases_are == "inferred" else "")
 
 
@@ -69,7 +64,7 @@ def _holders(detail: LockDetail, width: int) -> list[Line]:
     if not queue.holding:
         if queue.lock.error is not None:
             return []
-        return [_titled(word, _nobody(queue.lock))]
+        return [_titled(word, _no_holder(queue.lock))]
     lines = [
         _titled(
             word if not place else "", _holder(detail, queue.contender(detail.view, place), width)
@@ -82,14 +77,14 @@ def _holders(detail: LockDetail, width: int) -> list[Line]:
     return lines
 
 
-def _nobody(lock: Lock) -> Line:
-    """Say why nobody holds: what is in the way will not go by itself."""
+def _no_holder(lock: Lock) -> Line:
+    """Why the lock has no holder."""
     if lock.obstacles:
         names = several(short(child.node) for child in lock.obstacles)
-        return line((f"nobody: {names} is in the way, and no contender", "critical"))
+        return line((f"none: {names} is first in the queue, but no lock request", "critical"))
     if lock.stranded:
-        return line(("nobody: failed clients left their nodes behind", "critical"))
-    return line(("nobody: the lock is free", "good"))
+        return line(("none: failed clients left their nodes behind", "critical"))
+    return line(("none: the lock is free", "good"))
 
 
 def _titled(title: str, told: Line) -> Line:
@@ -102,13 +97,13 @@ def _holder(detail: LockDetail, one: Contender, width: int) -> Line:
     where = line((_where(detail, one), "dim"))
     held, silence = _held(detail, one), _silence(detail, one)
     whole = joined([name, where, held, silence])
-    is_short = silence and width_of(whole) > width  # its places are told below as well
+    is_short = silence and width_of(whole) > width  # the row below shows where it is
     return joined([name, held, silence]) if is_short else whole
 
 
 def _where(detail: LockDetail, one: Contender) -> str:
     if one.session is None:
-        return "no session: nothing frees it when its client is gone"
+        return "no session: its node stays when the client dies"
     presence = detail.report.ensemble.presence(one.session)
     place = f" {presence.client}@{host(presence.server)}" if presence else ""
     return f"{brief(one.session)}{place}"
@@ -118,7 +113,7 @@ def _held(detail: LockDetail, one: Contender) -> Line:
     now = detail.report.now
     told = age(one.since, one.since_is, now, is_ascii=detail.is_ascii)
     if told == "?" or one.since is None:
-        return line(("held since: not known", "unknown"))
+        return line(("held since: unknown", "unknown"))
     times = times_usual(max(0, now - one.since), detail.view.history.holds)
     return line(
         "held ", (told, "strong"), (f" = {times}".replace("= =", "=") if times else "", "warning")
@@ -126,7 +121,7 @@ def _held(detail: LockDetail, one: Contender) -> Line:
 
 
 def _silence(detail: LockDetail, one: Contender) -> Line:
-    """Say when its client has been silent for long, and when the lock would be freed."""
+    """How long its client has been silent, and when its session would expire."""
     if one.session is None:
         return ()
     ensemble, now = detail.report.ensemble, detail.report.now
@@ -151,7 +146,7 @@ def _queue(detail: LockDetail, width: int) -> list[Line]:
         size, ink = with_spaces(len(waiting)), _queue_ink(detail)
         pieces.append(line((size, ink), " = ", run_line(runs, max(20, width - UNTIL_RUNS))))
     if queue.watchers:
-        pieces.append(line((f"{with_spaces(len(queue.watchers))} watch it, in no order", "waits")))
+        pieces.append(line((f"{with_spaces(len(queue.watchers))} watch it, unordered", "waits")))
     pieces.append(_drains(detail))
     lines = [_titled(word, joined(pieces))]
     if len(waiting) > DENSE:
@@ -165,13 +160,13 @@ def _queue_ink(detail: LockDetail) -> Ink:
 
 
 def _drains(detail: LockDetail) -> Line:
-    """Say whether the queue can ever get shorter."""
+    """How fast the queue drains, or why it never will."""
     if detail.rings:
         dead = detail.rings[0].deadlock
         ink = ink_of_deadlock(dead)
         return line((f"stuck: deadlock {deadlock_name(dead)}", ink))
     orphan = next((one for one in detail.findings if one.rule == "B1"), None)
     if orphan is not None:
-        return line(("drains: never ", "warning"), ("(B1: a node without an owner)", "warning"))
+        return line(("never drains ", "warning"), ("(B1: a node without an owner)", "warning"))
     rate = detail.view.history.releases_per_s
-    return line((f"{rate:.1f} released a second", "dim")) if rate else ()
+    return line((f"{rate:.1f} releases/s", "dim")) if rate else ()

@@ -1,7 +1,4 @@
-"""How long holds and waits usually take, and how the present one compares with that.
-
-A queue too long to be read, by who stands in it: how many of each class, and how old.
-"""
+"""Histograms of past holds and waits, and how the ongoing ones compare with them."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -17,11 +14,11 @@ from zktop.ui.styled_text import Ink, Line, Run, fitted, line
 LABELS: Final = ("<10ms", "<40ms", "<160ms", "<640ms", "<2.5s", "<10s", "<41s", "more")
 LABEL: Final = 7
 BAR: Final = 12
-LONG: Final = 10  # times the 99th percentile: worth being coloured
+LONG: Final = 10  # times the 99th percentile; from here on it is coloured
 
 
 def histograms(detail: LockDetail, width: int) -> list[Line]:
-    """Draw the one of holds and the one of waits beside each other."""
+    """Holds and waits side by side."""
     history, half = detail.view.history, max(LABEL + 6, min(34, (width - 2) // 2))
     holds = histogram("HOLD", history.holds, _now(detail, holds=True), half)
     waits = histogram("WAIT", history.waits, _now(detail, holds=False), half)
@@ -31,12 +28,12 @@ def histograms(detail: LockDetail, width: int) -> list[Line]:
 
 
 def histogram(title: str, past: Durations, now: tuple[str, int | None], width: int) -> list[Line]:
-    """Draw one: a bar for each bucket, and how long the oldest that goes on has taken."""
+    """Draw a bar for each bucket, and below them the oldest ongoing hold or wait."""
     said, ms = now
     if not past.count:
-        told = "none seen to end yet"
+        told = "none finished yet"
         if past.at_least:
-            told = f"{past.at_least} seen in part"
+            told = f"{past.at_least} seen partly"
         head = line((title, "title"), (f"  {told}", "unknown"))
         return [head, _last(said, ms, past)]
     counts = past.buckets
@@ -57,7 +54,7 @@ def _last(said: str, ms: int | None, past: Durations) -> Line:
 
 
 def _compared(ms: int | None, past: Durations) -> tuple[str, Ink]:
-    """Say how many times the usual it is."""
+    """A duration as a multiple of the 99th percentile."""
     usual = past.h99
     if ms is None or not usual or ms <= usual:
         return "", "plain"
@@ -67,7 +64,7 @@ def _compared(ms: int | None, past: Durations) -> tuple[str, Ink]:
 
 
 def times_usual(ms: int, past: Durations) -> str:
-    """Say how many times as long as nearly all others this is; nothing where it is not longer."""
+    """A duration as a multiple of the 99th percentile; empty when it is shorter."""
     return _compared(ms, past)[0]
 
 
@@ -80,13 +77,13 @@ def _quantiles(past: Durations) -> str:
 
 
 def _now(detail: LockDetail, *, holds: bool) -> tuple[str, int | None]:
-    """Give the age of the oldest hold, or of the first wait, in words and milliseconds."""
+    """Age of the oldest hold, or of the first wait, in words and in milliseconds."""
     queue, now = detail.queue, detail.report.now
     some = queue.members[: queue.holding] if holds else queue.members[queue.holding :]
     if not some and queue.watchers and not holds:
         return f"{with_spaces(len(queue.watchers))} watch, since ?", None
     if not some:
-        return ("free" if holds else "nobody waits"), None
+        return ("free" if holds else "no waiters"), None
     return _oldest(detail.view.history, some[0], now, holds=holds, is_ascii=detail.is_ascii)
 
 

@@ -1,6 +1,6 @@
-"""Who can be beside whom: what each mode wants against what is held and what is queued.
+"""Compatibility matrix: which mode can be granted beside those held and those queued.
 
-It shows at a glance why a reader waits although only readers hold: somebody queues between them.
+It shows at a glance why a reader waits although only readers hold: a writer is queued between.
 """
 
 from collections import Counter
@@ -29,16 +29,16 @@ LOOKED: Final = 1000  # places before the chosen one
 
 
 class MatrixColumn(NamedTuple):
-    """A column: a mode that is held, or that is queued."""
+    """A mode that is held, or that is queued."""
 
     is_held: bool
     mode: LockMode
 
 
 def compatibility_matrix(queue: LockQueue, chosen: Member | None) -> list[Line]:
-    """Draw it; the row of the chosen member stands out, and what it waits for is marked."""
+    """Draw the matrix; highlight the selected member's row and mark what it waits for."""
     lock, modes = queue.lock, modes_of(queue)
-    if not modes or lock.kind == "single":  # one node has no queue
+    if not modes or lock.kind == "single":  # no queue
         return []
     halves = [MatrixColumn(is_held, mode) for is_held in (True, False) for mode in modes]
     counts = _counts(queue)
@@ -58,7 +58,7 @@ def compatibility_matrix(queue: LockQueue, chosen: Member | None) -> list[Line]:
 
 
 def modes_of(queue: LockQueue) -> Sequence[LockMode]:
-    """Give the modes that matter in a lock: both of a read/write lock, and all that are there."""
+    """Modes in use, and always both of a read/write lock."""
     there = {run.mode for run in (*queue.held_runs, *queue.waiting_runs)}
     if queue.lock.kind == "read-write":
         there |= {"read"} if "exclusive" in there else {"read", "write"}
@@ -84,7 +84,7 @@ def _heads(halves: Sequence[MatrixColumn], counts: Counter[MatrixColumn]) -> Lin
 
 
 def _brief(number: int) -> str:
-    """Write a number in three cells.
+    """A number in at most three cells.
 
     >>> _brief(42), _brief(3_999)
     ('42', '4k')
@@ -98,7 +98,7 @@ def _cell(lock: Lock, mode: LockMode, half: MatrixColumn, *, is_marked: bool) ->
 
 
 def verdict(lock: Lock, mode: LockMode, half: MatrixColumn) -> tuple[str, Ink]:
-    """Tell whether this mode can be granted beside that."""
+    """Whether a mode can be granted beside another one, in a word."""
     if lock.kind == "semaphore":
         return _lease(lock) if half.is_held else ("soft wait", "waits")
     if not conflicts(lock, mode, half.mode):
@@ -107,7 +107,7 @@ def verdict(lock: Lock, mode: LockMode, half: MatrixColumn) -> tuple[str, Ink]:
 
 
 def _lease(lock: Lock) -> tuple[str, Ink]:
-    """Tell whether a lease is free."""
+    """Whether a lease is free, and how many are held."""
     held = len(lock.holders)
     if lock.leases is None:
         return f"{held} of ?", "unknown"
@@ -116,7 +116,7 @@ def _lease(lock: Lock) -> tuple[str, Ink]:
 
 
 def conflicts(lock: Lock, mine: LockMode, theirs: LockMode) -> bool:
-    """Tell whether one must wait for the other, by the rule of the lock's own clients."""
+    """Whether one mode waits for the other, by the rules of this lock's client library."""
     if mine != "read":
         return True
     return next(
@@ -132,7 +132,7 @@ def conflicts(lock: Lock, mine: LockMode, theirs: LockMode) -> bool:
 
 
 def _barring(queue: LockQueue, chosen: Member | None) -> set[MatrixColumn]:
-    """Give the columns that keep the chosen one waiting; of a long queue, as far as looked."""
+    """Columns that keep the selected member waiting; of a long queue, the first thousand."""
     if chosen is None:
         return set()
     lock = queue.lock

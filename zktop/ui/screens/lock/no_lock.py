@@ -1,7 +1,4 @@
-"""What the page of one lock says where there is no lock: it is gone, or none was chosen yet.
-
-The lock to look at where nobody has chosen one: what is worst, else what is wanted most.
-"""
+"""The lock screen without a lock: it was deleted, or none is selected and none can be."""
 
 from zktop.model.facts import Millis
 from zktop.model.format import clock, count, spoken
@@ -18,22 +15,22 @@ WIDEST = 76
 def deleted_lock(
     path: str, last: tuple[Millis, LockRecord] | None, now: Millis, width: int
 ) -> list[Line]:
-    """Say that a lock is not there any more, and what was last known of it."""
+    """Text for a lock that no longer exists: when it was last seen, and what it was then."""
     room = min(width, WIDEST)
     lines: list[Line] = [(), line((f"  {path}", "title")), ()]
     if last is None:
-        told = "There is no lock at this path now, and zktop has not seen one there."
+        told = "There is no lock at this path, and zktop has not seen one here."
         return [*lines, *wrapped(told, room, indent="  "), *_hint()]
     at, part = last
     ago = spoken(max(0, now - at) / 1000)
-    lines += wrapped(f"This lock is gone. It was last seen at {clock(at)}, {ago} ago.", room,
-                     "warning", "  ")  # fmt: skip
+    seen = f"This lock no longer exists. It was last seen at {clock(at)}, {ago} ago."
+    lines += wrapped(seen, room, "warning", "  ")
     lines += wrapped(_was(part), room, indent="  ")
     return [*lines, *_hint()]
 
 
 def last_seen(path: str, tape: Tape, moment: Millis) -> tuple[Millis, LockRecord] | None:
-    """Find a lock as it was when it was last there before this moment."""
+    """The lock as it was last stored before this moment, and when."""
     found = (
         (frame.at, part)
         for index in range(tape.index_at(moment), -1, -1)
@@ -45,7 +42,7 @@ def last_seen(path: str, tape: Tape, moment: Millis) -> tuple[Millis, LockRecord
 def _was(part: LockRecord) -> str:
     lock = part.lock
     if not lock.size:
-        return f"It was a {lock.kind} ({lock.layout}), free, and nobody waited."
+        return f"It was a free {lock.kind} ({lock.layout}) with no waiters."
     holders = count(len(lock.holders), "holder")
     names = ", ".join(str(member.label or member.node) for member in lock.holders[:3])
     waiting = count(len(lock.waiters), "waiter")
@@ -56,16 +53,16 @@ def _was(part: LockRecord) -> str:
 def _hint() -> list[Line]:
     return [
         (),
-        line(("  1", "key"), " lists the locks that are there; ", ("esc", "key"), " goes back."),
+        line(("  1", "key"), " lists all locks, ", ("esc", "key"), " goes back."),
     ]
 
 
 def no_lock_chosen(moment: ViewState, width: int) -> list[Line]:
-    """Say how a lock is chosen, or why there is none to choose."""
+    """How to select a lock, or why there is none to select."""
     if moment.frame is not None and moment.frame.report.paths:
         return [
             (),
-            line(("  No lock is chosen", "title")),
+            line(("  No lock selected", "title")),
             (),
             line(("  1", "key"), " lists all locks, ", ("enter", "key"), " there opens one."),
         ]
@@ -73,7 +70,7 @@ def no_lock_chosen(moment: ViewState, width: int) -> list[Line]:
 
 
 def worst_path(report: Report) -> Text | None:
-    """Choose a lock; None where there is none."""
+    """The lock of the worst deadlock or finding, else the one with the longest queue."""
     for deadlock in report.deadlocks:
         found = next((path for path in deadlock.locks if path in report.parts), None)
         if found is not None:

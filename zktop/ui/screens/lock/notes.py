@@ -11,27 +11,27 @@ from zktop.ui.styled_text import Line, line, wrapped
 FINDINGS: Final = 5
 COVERED: Final = 0.995
 WARNINGS: Final = {
-    "negative-sequence": "its numbers have wrapped around and are negative now",
-    "duplicate-sequence": "two nodes have the same number",
-    "sequence-exhausted": "its numbers are used up: the order breaks",
-    "order-disagrees-with-czxid": "the numbers are not in the order of arrival",
-    "mutual-exclusion-broken": "by their own rules, more than one may own it now",
+    "negative-sequence": "sequence numbers have wrapped around and are negative",
+    "duplicate-sequence": "two nodes have the same sequence number",
+    "sequence-exhausted": "sequence numbers are used up: the order breaks",
+    "order-disagrees-with-czxid": "sequence numbers do not follow the order of creation",
+    "mutual-exclusion-broken": "by their own rules, more than one client may hold it now",
     "mixed-families": "clients of several libraries use it; they may not see each other",
-    "foreign-children": "it has children that are no places in its queue",
-    "blocked-by-foreign": "contenders wait for a child that nobody will release",
+    "foreign-children": "some of its children are not part of the queue",
+    "blocked-by-foreign": "clients wait for a child that nothing will release",
     "broken-by-foreign": "clients fail at a child whose name they cannot read",
-    "duplicate-client": "one client has two nodes here: an answer was lost, and it asked again",
-    "persistent-contender": "a node here outlives its session: nobody will free it",
-    "probable-reentrant-read": "a writer reads as well: one owner, two nodes",
+    "duplicate-client": "one client has two nodes here: a reply was lost and it retried",
+    "persistent-contender": "a node here outlives its session: nothing will free it",
+    "probable-reentrant-read": "a writer also reads: one owner, two nodes",
     "possible-lost-downgrade": "a writer became a reader while another writer waited",
     "revocation-requested": "a holder was asked to let go",
-    "stale-breadcrumb": "a note of an earlier holder was left behind",
+    "stale-breadcrumb": "a note of an earlier holder is still there",
     "low-confidence": "the layout is guessed from the names alone",
 }
 
 
 def lock_notes(detail: LockDetail, width: int) -> list[Line]:
-    """Draw it."""
+    """Findings about a lock, then plain notes, wrapped to a width."""
     told = [*_findings(detail, width), *_plain(detail, width)]
     return [line(("NOTES", "title")), *told] if told else []
 
@@ -61,11 +61,11 @@ def _warnings(detail: LockDetail) -> Iterator[str]:
         yield f"{word}: {WARNINGS[word]}" if word in WARNINGS else word
     foreign = detail.view.lock.foreign
     if foreign:
-        yield f"no places: {several(foreign)}"
+        yield f"not part of the queue: {several(foreign)}"
 
 
 def _missing(detail: LockDetail) -> Iterator[str]:
-    """Count the numbers that nobody has any more: who had them gave up."""
+    """Count missing sequence numbers: requests that were abandoned."""
     members, lock = detail.queue.members, detail.view.lock
     if len(lock.queues) != 1 or lock.warnings or not members:
         return
@@ -75,34 +75,34 @@ def _missing(detail: LockDetail) -> Iterator[str]:
     gaps = last - first + 1 - len(members)
     if gaps > 0:
         missing = count(gaps, "number is", "numbers are")
-        yield f"{missing} missing between the first and the last: waits that were given up"
+        yield f"{missing} missing between the first and the last: abandoned requests"
 
 
 def _order(detail: LockDetail) -> Iterator[str]:
     lock = detail.view.lock
     if lock.kind == "read-write":
-        yield "first come, first served: a writer cannot starve here, and readers wait behind it"
+        yield "first come, first served: readers wait behind writers, so writers cannot starve"
     if lock.kind == "single" and detail.queue.watchers:
-        yield "no order: when it is freed, all who watch wake up and anybody may win"
+        yield "no order: a release wakes every watcher, and any of them may win"
     if lock.leases_are == "inferred":
-        yield "the number of leases is inferred from who returned together; the config can tell it"
+        yield "the number of leases is inferred from concurrent holders; the config can set it"
 
 
 def _seen(detail: LockDetail) -> Iterator[str]:
-    """Say how much of the past is known."""
+    """How much of the lock's past zktop has seen."""
     history = detail.view.history
     if history.coverage is not None and history.coverage < COVERED:
         missed = count(history.missed_creates, "contender")
         seen = f"{100 * history.coverage:.0f} % of the past was seen"
-        yield f"{seen}: {missed} came and went between two looks"
+        yield f"{seen}: {missed} came and went between two reads"
     first = history.first_look
     if first is not None and any(
         history.since(m, holds=True).how == "at-least"
         for m in detail.queue.members[: detail.queue.holding][:3]
     ):
         sign = ">=" if detail.is_ascii else "≥"
-        yield f"its holder was there before zktop looked: ages with {sign} are lower bounds"
+        yield f"it was held before zktop started: ages with {sign} are lower bounds"
     if detail.report.ensemble.visibility.watches == "none":
-        yield "watches: ? because no server gave its watch table"
+        yield "watches: ? because no watch table could be read"
     elif detail.report.ensemble.visibility.watches == "some":
-        yield "watches: some are ? because not all servers gave their watch table"
+        yield "watches: some are ? because some watch tables could not be read"

@@ -1,8 +1,6 @@
-"""The rows of one lock's queue: each is put together when it is drawn.
+"""The rows of one lock's queue: single requests, and groups of them folded into one row.
 
-Which positions of a long queue are rows of their own, and which stand behind one row together.
-
-A queue of twenty thousand is laid out as a few spans; a row is looked up in them when it is drawn.
+A queue of twenty thousand is a few spans; a row is made when it is drawn.
 """
 
 from bisect import bisect_left, bisect_right
@@ -19,15 +17,15 @@ from zktop.model.report import Contender
 from zktop.model.text import Text
 from zktop.ui.screens.lock.lock_detail import LockDetail, LockQueue
 
-HEAD: Final = 8  # positions at the front that are rows of their own ...
+HEAD: Final = 8  # positions at the front with rows of their own ...
 TAIL: Final = 2  # ... and at the end
-READERS: Final = 6  # so many readers in a row still are
-SHORT: Final = 30  # a queue that is shown whole, but for its readers
-MANY: Final = 80  # spans; where modes alternate so often, the middle is one group
+READERS: Final = 6  # a run of at most this many readers is not folded
+SHORT: Final = 30  # members; a queue this short folds only readers
+MANY: Final = 80  # runs; modes that alternate more often are one group
 
 
 class RowSpan(NamedTuple):
-    """Positions from `first` on: as one row, or each as a row of its own."""
+    """Positions from `first` on, as one row or as a row each."""
 
     first: int
     size: int
@@ -35,7 +33,7 @@ class RowSpan(NamedTuple):
 
 
 class Folding(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """The rows of a queue."""
+    """Which positions of a queue share a row."""
 
     spans: tuple[RowSpan, ...]
 
@@ -44,11 +42,10 @@ class Folding(msgspec.Struct, frozen=True, eq=False, dict=True):
         return list(accumulate(1 if span.is_folded else span.size for span in self.spans))
 
     def __len__(self) -> int:
-        """Count the rows."""
         return self._ends[-1] if self.spans else 0
 
     def at(self, row: int) -> tuple[int, int]:
-        """Give the first position of a row, and how many it stands for; 1: a place, no group."""
+        """First position of a row, and the number of positions that it stands for."""
         index = bisect_right(self._ends, row)
         span = self.spans[index]
         if span.is_folded:
@@ -56,7 +53,7 @@ class Folding(msgspec.Struct, frozen=True, eq=False, dict=True):
         return span.first + row - (self._ends[index - 1] if index else 0), 1
 
     def row_of(self, place: int) -> int | None:
-        """Find the row of a position, be it folded or not; None where it is left out."""
+        """Row of a position; None when the position has no row."""
         index = bisect_right(self.spans, place, key=lambda span: span.first) - 1
         if index < 0:
             return None
@@ -70,7 +67,7 @@ class Folding(msgspec.Struct, frozen=True, eq=False, dict=True):
 def fold_queue(
     queue: LockQueue, shown: Collection[Text] = (), opened: Collection[Text] = ()
 ) -> Folding:
-    """Fold a queue; `shown` are rows whatever happens, `opened` those whose group was unfolded."""
+    """Fold runs of requests; the nodes in `shown` and `opened` keep rows of their own."""
     size = len(queue.members)
     ends = {0, *range(max(0, size - TAIL), size)} if size else set()
     odd = sorted(ends.union(queue.places_of({*shown, *opened}) if shown or opened else ()))
@@ -81,17 +78,17 @@ def fold_queue(
 
 
 def unfold_queue(queue: LockQueue) -> Folding:
-    """Give every position a row."""
+    """A row for every position."""
     return Folding((RowSpan(0, len(queue), is_folded=False),) if len(queue) else ())
 
 
 def only_positions(places: Sequence[int]) -> Folding:
-    """Give rows to these positions alone."""
+    """Rows for these positions only."""
     return Folding(tuple(RowSpan(place, 1, is_folded=False) for place in places))
 
 
 def _spans(queue: LockQueue, odd: Sequence[int]) -> Iterator[RowSpan]:
-    """Go through the runs of places that are alike, with those apart that are rows anyway."""
+    """Spans of a queue, cut at the positions that keep rows of their own."""
     is_short = len(queue.members) <= SHORT
     for first, end, mode in _alike(queue):
         at = first
@@ -103,7 +100,7 @@ def _spans(queue: LockQueue, odd: Sequence[int]) -> Iterator[RowSpan]:
 
 
 def _alike(queue: LockQueue) -> Iterator[tuple[int, int, str]]:
-    """Give the runs; modes that alternate too often to be read count as alike."""
+    """Runs of the same mode; modes that alternate too often to be read count as one."""
     at = 0
     for runs in (queue.held_runs, queue.waiting_runs):
         if len(runs) > MANY:
@@ -117,7 +114,7 @@ def _alike(queue: LockQueue) -> Iterator[tuple[int, int, str]]:
 
 
 def _run(first: int, count: int, mode: str, *, is_short: bool) -> Iterator[RowSpan]:
-    """Fold a run: readers together wherever they stand, others behind the first few."""
+    """Fold a run: readers anywhere, others behind the first few of the queue."""
     if not count:
         return
     if mode == "read":
@@ -133,7 +130,7 @@ def _run(first: int, count: int, mode: str, *, is_short: bool) -> Iterator[RowSp
 
 
 class QueueRow(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """One position, or a group of them."""
+    """One position of the queue, or a group of neighbours."""
 
     detail: LockDetail
     place: int
@@ -142,23 +139,22 @@ class QueueRow(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def is_group(self) -> bool:
-        """Tell whether it stands for several positions."""
         return self.size > 1
 
     @property
     def member(self) -> Member | None:
-        """The first member; None for somebody who only watches."""
+        """The first member; None for a session that only watches."""
         members = self.detail.queue.members
         return members[self.place] if self.place < len(members) else None
 
     @property
     def members(self) -> Sequence[Member]:
-        """All members that it stands for."""
+        """All members in this row."""
         return self.detail.queue.members[self.place : self.place + self.size]
 
     @property
     def session(self) -> Session | None:
-        """Whose place it is, where it is one place of a session."""
+        """The session of a single position; None for a group."""
         if self.is_group:
             return None
         if self.member is None:
@@ -167,19 +163,17 @@ class QueueRow(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def contender(self) -> Contender:
-        """The first contender with all that is known of it."""
+        """The first contender of the row."""
         return self.detail.queue.contender(self.detail.view, self.place)
 
 
 class QueueRows(Sequence[QueueRow]):
-    """The rows of a queue, folded in some way."""
+    """The rows of a folded queue, made on demand."""
 
     def __init__(self, detail: LockDetail, folding: Folding) -> None:
-        """Lay them out."""
         self.detail, self.folding = detail, folding
 
     def __len__(self) -> int:
-        """Count the rows."""
         return len(self.folding)
 
     @overload
@@ -187,7 +181,6 @@ class QueueRows(Sequence[QueueRow]):
     @overload
     def __getitem__(self, index: slice) -> "Sequence[QueueRow]": ...
     def __getitem__(self, index: int | slice) -> "QueueRow | Sequence[QueueRow]":
-        """Put a row together."""
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self)))]
         if index < 0:
@@ -198,7 +191,7 @@ class QueueRows(Sequence[QueueRow]):
         return QueueRow(self.detail, place, count, self.detail.queue.name(place))
 
     def find(self, name: str) -> int | None:
-        """Find the row of a position by its name, or of the group that it is in."""
+        """Row of the position with this name, or of its group."""
         place = self._places_of_crowd.get(name)
         if place is None:
             place = self.detail.queue.position.get(name)  # type: ignore[call-overload]  # a name is text
@@ -212,6 +205,6 @@ class QueueRows(Sequence[QueueRow]):
 
 
 def names_of(row: QueueRow, at_most: int) -> list[str]:
-    """Name some of those that a row stands for."""
+    """Names of the first clients in a row."""
     client_names = row.detail.report.client_names
     return [client_names(member.owner, member.label) for member in islice(row.members, at_most)]

@@ -1,4 +1,4 @@
-"""The place under the cursor in full: nothing shortened, and what its watch means in words."""
+"""The row under the cursor in full: names and ids unshortened, its watch explained."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -18,23 +18,23 @@ DATA: Final = 400  # characters of a znode's data that are shown
 BEFORE: Final = 5
 GROUP: Final = 12
 VERDICTS: Final[dict[str, tuple[str, Ink]]] = {
-    "confirmed": ("its watch is where it should be: it will be woken", "good"),
-    "elsewhere": ("it watches something else: what it waits for may not wake it", "warning"),
-    "missing": ("it watches nothing of this lock: nothing will wake it", "critical"),
+    "confirmed": ("watch OK: it will be notified", "good"),
+    "elsewhere": ("watches something else: its turn may not wake it", "warning"),
+    "missing": ("watches nothing of this lock: nothing will wake it", "critical"),
     "invisible": (
-        "it may be watching the children of the lock, or poll: no server lists that",
+        "it may watch the lock's children, or poll: no server lists that",
         "unknown",
     ),
     "unknown": (
-        "no watch table of its server could be read, or none that is new enough",
+        "no recent watch table of its server could be read",
         "unknown",
     ),
-    "none-needed": ("it holds, so it need not watch", "dim"),
+    "none-needed": ("holds the lock; no watch needed", "dim"),
 }
 
 
 def selected_lines(row: QueueRow | None, width: int, *, with_data: bool) -> list[Line]:
-    """Tell all of one row."""
+    """Describe one row: a request, or a group of them."""
     if row is None:
         return []
     if row.is_group:
@@ -52,7 +52,8 @@ def selected_lines(row: QueueRow | None, width: int, *, with_data: bool) -> list
 def _group(row: QueueRow, width: int) -> list[Line]:
     names = ", ".join(names_of(row, GROUP))
     more = f" and {with_spaces(row.size - GROUP)} more" if row.size > GROUP else ""
-    head = line(("SELECTED  ", "title"), f"{with_spaces(row.size)} places, from {row.place} on;  ",
+    head = line(("SELECTED  ", "title"),
+                f"{with_spaces(row.size)} requests from position {row.place} on;  ",
                 ("enter or f", "key"), " unfolds them")  # fmt: skip
     return [head, *wrapped(names + more, width - 2, "dim", "  ")]
 
@@ -66,7 +67,7 @@ def _facts(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]:
     path = row.detail.path
     yield (
         "node",
-        absolute(path, one.node) if one.node else "none: known by its watch alone",
+        absolute(path, one.node) if one.node else "none: only its watch is known",
         "plain",
     )
     if row.member is not None and row.member.znode.stat is not None:
@@ -77,7 +78,7 @@ def _facts(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]:
     if one.stranded:
         yield (
             "stranded",
-            "its client failed and left this node behind; it goes when the session ends",
+            "its client failed and left this node; it is deleted when the session ends",
             "warning",
         )
     if one.blocked_by:
@@ -96,7 +97,7 @@ def _connection(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]
     presence = row.detail.report.ensemble.presence(one.session)
     if presence is None:
         connected = row.detail.report.ensemble.connected(one.session)
-        told = "no server has a connection of it" if connected is False else "not visible"
+        told = "no server lists its connection" if connected is False else "not visible"
         yield "client", told, "warning" if connected is False else "unknown"
         return
     timeout = f", timeout {presence.timeout_ms / 1000:.0f} s" if presence.timeout_ms else ""
@@ -117,30 +118,30 @@ def _watch(one: Contender) -> Iterator[tuple[str, str, Ink]]:
     actual = "not visible" if one.actual is None else ", ".join(one.actual) or "nothing here"
     yield "watches", actual, "unknown" if one.actual is None else "plain"
     word, ink = VERDICTS[one.verdict]
-    yield "so", word, ink
+    yield "result", word, ink
 
 
 def data_lines(member: Member | None, width: int) -> list[Line]:
-    """Show what is in the znode, or say why it cannot be shown."""
+    """The znode's data, or why it cannot be shown."""
     told, ink = _data(member)
     return [line(("  DATA", "title")), *wrapped(told, width - 4, ink, "    ")]
 
 
 def _data(member: Member | None) -> tuple[str, Ink]:
     if member is None:
-        return "It has no znode here: it only watches.", "unknown"
+        return "It has no znode here, only a watch.", "unknown"
     znode = member.znode
     if znode.hidden:
-        return "The ACL of the znode does not let zktop read it.", "unknown"
+        return "The znode's ACL does not allow zktop to read it.", "unknown"
     if znode.data is None:
-        return "Not read: it came too lately, or a recording left it out.", "unknown"
+        return "Not read: too recent, or left out of the recording.", "unknown"
     if not znode.data:
         return "The znode is empty.", "dim"
     return shown(znode.data), "plain"
 
 
 def shown(data: bytes) -> str:
-    r"""Write bytes so that no terminal obeys them.
+    r"""Data as text without control sequences.
 
     >>> shown(b"worker-a"), shown(bytes([27]) + b"[2J")
     ('worker-a', '\\x1b[2J')

@@ -1,4 +1,4 @@
-"""The table of one lock's queue: rows are found by position, so twenty thousand cost nothing."""
+"""The table of one lock's queue; rows are looked up by position, so its length costs nothing."""
 
 from collections.abc import Hashable, Sequence
 from typing import Final
@@ -23,16 +23,16 @@ COLUMNS: Final = (
 
 
 class QueueTable(Table[QueueRow]):
-    """The queue; the order is the lock's own, so it cannot be sorted."""
+    """A queue in its own order; it cannot be sorted."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
         super().__init__(COLUMNS, lambda row: row.name, id=id, mark=self._gutter)
-        self._barring: frozenset[int] = frozenset()  # places that must go before the chosen one
+        self._barring: frozenset[int] = frozenset()  # positions that block the selected row
 
     def show(
         self, rows: Sequence[QueueRow | RowGroup[QueueRow]], note: Sequence[Line] = ()
     ) -> None:
-        """Show these rows, and who of them blocks the one under the cursor."""
+        """Show rows, and mark those that block the one under the cursor."""
         super().show(rows, note)
         before = self._barring
         self._find_barring()
@@ -40,7 +40,7 @@ class QueueTable(Table[QueueRow]):
             self.repaint()
 
     def moved(self) -> None:
-        """Mark those who must go before the row that the cursor came to."""
+        """Mark the rows that block the one under the cursor."""
         super().moved()
         self._find_barring()
 
@@ -56,5 +56,4 @@ class QueueTable(Table[QueueRow]):
         return places.gutter(row, self._barring)
 
     def _index(self, name: Hashable) -> int | None:
-        """Find a row without looking at the others."""
         return self.rows.find(str(name)) if isinstance(self.rows, QueueRows) else None

@@ -1,7 +1,7 @@
-"""Who wakes whom: what happens when one of these nodes is deleted.
+"""Wake map: which waiters a deleted node wakes.
 
-What servers say is watched comes first. Where they cannot say it, what each library should watch
-is drawn instead, and called so.
+It is drawn from the servers' watch tables. Without any, it shows what each library is expected to
+watch, and says so.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,23 +17,23 @@ from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.queue_summary import ranged
 from zktop.ui.styled_text import Ink, Line, line
 
-SMALL: Final = 400  # places; of more than that only some are asked for
+SMALL: Final = 400  # members; of a longer queue only some are looked up
 FIRST: Final = 6
 SHOWN: Final = 8
 HERD: Final = 5
 
 
 class WakeUp(NamedTuple):
-    """A node at a position, and who is told when it vanishes."""
+    """A node at a position, and the sessions that its deletion wakes."""
 
     place: int
     waiters: tuple[int, ...]  # positions
-    others: tuple[Session, ...] = ()  # who watches without a place here
+    others: tuple[Session, ...] = ()  # watchers that are not in this queue
     number: int = 0
 
 
 def wake_map(detail: LockDetail, chosen: int | None) -> list[Line]:
-    """Draw it."""
+    """Draw the map; in a long queue, only the first nodes and the selected one."""
     if detail.queue.lock.kind == "single":
         return _single(detail)
     if not detail.queue.members:
@@ -52,7 +52,7 @@ def wake_map(detail: LockDetail, chosen: int | None) -> list[Line]:
     unlisted = [] if sees == "none" else _unlisted(detail)
     lines += unlisted
     if not found and not unlisted:
-        lines.append(line(("  nobody watches a node of this lock", "dim")))
+        lines.append(line(("  no node of this lock is watched", "dim")))
     if len(found) > SHOWN:
         lines.append(line((f"  … {len(found) - SHOWN} more", "dim")))
     left_out = _left_out(detail, is_seen=sees != "none")
@@ -60,18 +60,18 @@ def wake_map(detail: LockDetail, chosen: int | None) -> list[Line]:
 
 
 def _left_out(detail: LockDetail, *, is_seen: bool) -> str:
-    """Say of a long queue which of its places were looked at; nothing where all were."""
+    """Which part of a long queue the map covers; empty when it covers all."""
     queue = detail.queue
     waiting = len(queue.members) - queue.holding
     if is_seen and len(queue.members) > SMALL:
-        return f"asked for the first {FIRST} and the chosen one alone"
+        return f"shows the first {FIRST} and the selected one only"
     if not is_seen and waiting > SMALL:
-        return f"worked out for the first {SMALL} of {with_spaces(waiting)} who wait"
+        return f"computed for the first {SMALL} of {with_spaces(waiting)} waiters"
     return ""
 
 
 def _single(detail: LockDetail) -> list[Line]:
-    """Say how many wake when the only node goes: all of them, and one can win."""
+    """A lock of one node: deleting it wakes all watchers, and one can win."""
     number = len(detail.queue.watchers)
     if not number:
         return []
@@ -88,12 +88,12 @@ def _line(detail: LockDetail, wake: WakeUp) -> Line:
     more = f" +{len(wake.others) - 2}" if len(wake.others) > 2 else ""  # noqa: PLR2004  two fit
     told = line((f"  {wake.place:>3}", "strong"), " ← ", who)
     if wake.others:
-        told += line((f" {others}{more} (no place here)", "dim"))
+        told += line((f" {others}{more} (not in this queue)", "dim"))
     return (*told, *_meaning(detail, wake, number))
 
 
 def many(number: int, noun: str) -> str:
-    """Put a large number before its noun.
+    """A large number and its noun.
 
     >>> many(1, "session"), many(12000, "session")
     ('1 session', '12 000 sessions')
@@ -102,18 +102,18 @@ def many(number: int, noun: str) -> str:
 
 
 def _meaning(detail: LockDetail, wake: WakeUp, number: int) -> Line:
-    """Say whether so many may rightly wake at once."""
+    """Whether waking so many at once is normal."""
     if number < HERD:
         return ()
     members = detail.queue.members
     readers = all(members[at].mode == "read" for at in wake.waiters) and bool(wake.waiters)
     if readers:
         return line((f"  {number} readers share one target: normal", "dim"))
-    return line((f"  HERD of {with_spaces(number)}: one can go on", "warning"))
+    return line((f"  HERD of {with_spaces(number)}: only one can proceed", "warning"))
 
 
 def _seen(detail: LockDetail, chosen: int | None) -> Iterator[WakeUp]:
-    """Give what the watch tables show."""
+    """Wake-ups in the watch tables."""
     members, lookout = detail.queue.members, detail.view.watch_check
     if len(members) > SMALL:
         wanted = {*range(FIRST), *([] if chosen is None else [chosen])}
@@ -133,7 +133,7 @@ def _seen(detail: LockDetail, chosen: int | None) -> Iterator[WakeUp]:
 
 
 def _unlisted(detail: LockDetail) -> list[Line]:
-    """Name the waiters that may watch the children: no table lists such a watch."""
+    """Waiters that may watch the children; no table lists such watches."""
     queue, lookout = detail.queue, detail.view.watch_check
     if len(queue.members) > SMALL:
         return []
@@ -142,12 +142,12 @@ def _unlisted(detail: LockDetail) -> list[Line]:
     places = [place for place, one in judged if one.verdict == "invisible" and one.expected]
     if not places:
         return []
-    told = "  may be watching the children; no server lists those"
+    told = "  may watch the children; no server lists such watches"
     return [line(("  children", "strong"), " ← ", ranged(places), (told, "unknown"))]
 
 
 def _expected(detail: LockDetail) -> Iterator[WakeUp]:
-    """Give what each recipe should watch."""
+    """Wake-ups expected from what each library watches."""
     queue, lock = detail.queue, detail.queue.lock
     waiting = queue.members[queue.holding :][:SMALL]
     targets: dict[int, list[int]] = {}
@@ -167,7 +167,7 @@ def _watched(detail: LockDetail, expected: Iterable[Target]) -> Iterator[int]:
 
 
 def _sleepers(detail: LockDetail) -> list[Line]:
-    """Name those whom nothing will wake."""
+    """Waiters that nothing will wake."""
     nodes = [node for node, finding in detail.marks.items() if finding.rule in ("L1", "L3", "L5")]
     places = detail.queue.places_of(nodes)
     if not places:

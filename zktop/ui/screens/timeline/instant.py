@@ -1,18 +1,24 @@
-"""What happened at one moment: its events, and how it stood before and after."""
+"""The pane below the strips: total waits in view, what changed at the cursor, recent events."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from itertools import pairwise
+from typing import Final, NamedTuple
 
+from zktop.model.facts import Millis
 from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.dialogs.time import lock_state, problems
+from zktop.ui.past.state_changes import StateChanges
 from zktop.ui.past.tape import Tape
 from zktop.ui.ports import Frame
-from zktop.ui.screens.common.format import time_ms
+from zktop.ui.screens.common.format import age, time_ms, with_spaces
 from zktop.ui.screens.common.status_codes import SURE
+from zktop.ui.screens.findings.steps import brief_paths
 from zktop.ui.screens.locks.events import event_lines
-from zktop.ui.styled_text import Ink, Line, line, wrapped
+from zktop.ui.screens.locks.row import MAX_MEMBERS_DATED
+from zktop.ui.screens.timeline.strips import TimeWindow
+from zktop.ui.styled_text import Ink, Line, joined, line, wrapped
 
 LOCKS: Final = 3
 SIGNS: Final[tuple[tuple[str, Ink], tuple[str, Ink]]] = (("!", "warning"), ("!!", "critical"))
@@ -22,18 +28,15 @@ EVENTS: Final = 30
 def instant(
     tape: Tape, frame: Frame, index: int | None, width: int, sums: Sequence[Line] = ()
 ) -> list[Line]:
-    """Draw what is different at a moment from the one before it, then what happened until then.
-
-    Above it is what the time in sight adds up to.
-    """
+    """Draw the totals, then what changed at a moment, then the events up to it."""
     report = frame.report
     lines = [*sums, line(("AT THE CURSOR ", "title"), (f"{time_ms(frame.at)}Z", "strong"))]
     before = tape[index - 1].report if index else None
     if before is not None:
         lines += _changed(before, report, width)
-    lines.append(line(("EVENTS UP TO HERE, the newest first", "title")))
+    lines.append(line(("EVENTS UP TO HERE, newest first", "title")))
     happened = [one.drawn for one in event_lines(tape, report, EVENTS, width)]
-    return [*lines, *(happened or [line(("  nothing has happened yet", "dim"))])]
+    return [*lines, *(happened or [line(("  no events yet", "dim"))])]
 
 
 def _changed(before: Report, now: Report, width: int) -> Iterator[Line]:
@@ -56,7 +59,7 @@ def _changed(before: Report, now: Report, width: int) -> Iterator[Line]:
 
 
 def _proven(report: Report) -> set[str]:
-    """Give what is badly wrong, and proven to be."""
+    """Ids of confirmed deadlocks and critical findings."""
     known = {one.id for one in report.deadlocks if one.confidence in SURE}
     critical = (one for one in report.findings if one.severity == "critical")
     return known | {one.id for one in critical if one.confidence in SURE}
@@ -69,3 +72,64 @@ def _lock(path: Text, before: Report, now: Report, width: int) -> Iterator[Line]
     yield line((f"  {path}", "strong"))
     yield from wrapped(f"before: {was}", width, "dim", "    ")
     yield from wrapped(f"after:  {is_now}", width, "plain", "    ")
+
+
+class OngoingWait(NamedTuple):
+    """A waiter, and the start of its wait."""
+
+    at: Millis
+    path: Text
+    who: str
+    said: str
+
+
+def wait_totals(
+    past: StateChanges, paths: Sequence[Text], seen: TimeWindow, report: Report, *, is_ascii: bool
+) -> list[Line]:
+    """Total wait for each of these locks in the time in view, and the longest ongoing wait."""
+    paths = [path for path in paths if not _is_election(report, path)]
+    called = brief_paths(paths)
+    blocked = {path: blocked_ms(past, path, seen) // 1000 for path in paths}
+    told = [
+        line(f"{called[path]} ", (with_spaces(seconds), "waits" if seconds else "dim"))
+        for path, seconds in blocked.items()
+    ]
+    longest = min(_waits(paths, report, is_ascii=is_ascii), default=None)
+    wait = (
+        [
+            line(
+                ("LONGEST WAIT ", "title"),
+                f"{longest.said} {longest.who} in {called[longest.path]}",
+            )
+        ]
+        if longest
+        else []
+    )
+    return [joined([line(("TOTAL WAIT in view (s)", "title")), *told, *wait])] if told else []
+
+
+def _is_election(report: Report, path: Text) -> bool:
+    part = report.parts.get(path)
+    return part is not None and part.lock.kind == "election"
+
+
+def blocked_ms(past: StateChanges, path: Text, seen: TimeWindow) -> Millis:
+    """Add up the waits of all waiters for a lock in a span of time."""
+    end = min(seen.end, seen.newest)
+    before, changes = past.lock_states(path, seen.begin, end)
+    stands = [*([before._replace(at=seen.begin)] if before else []), *changes]
+    if not stands:
+        return 0
+    steps = pairwise([*stands, stands[-1]._replace(at=end)])
+    return sum(one.queue * max(0, two.at - one.at) for one, two in steps)
+
+
+def _waits(paths: Sequence[Text], report: Report, *, is_ascii: bool) -> Iterator[OngoingWait]:
+    for path in paths:
+        part = report.parts.get(path)
+        for member in part.lock.waiters[:MAX_MEMBERS_DATED] if part else ():
+            since = part.history.since(member, holds=False) if part else None
+            if since is not None and since.at is not None:
+                who = report.client_names(member.owner, member.label)
+                said = age(since.at, since.how, report.now, is_ascii=is_ascii)
+                yield OngoingWait(since.at, path, who, said)

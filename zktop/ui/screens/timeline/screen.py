@@ -1,4 +1,4 @@
-"""Screen 5: the past in strips, a cursor in it, and what happened there."""
+"""Screen 5: the past of locks and sessions in strips, with a cursor and what happened there."""
 
 from collections.abc import Collection, Iterator
 from time import monotonic
@@ -18,25 +18,24 @@ from zktop.ui.screens.common.format import time_ms
 from zktop.ui.screens.common.session_index import SessionDirectory
 from zktop.ui.screens.screen import Page
 from zktop.ui.screens.timeline import strips, subjects
-from zktop.ui.screens.timeline.instant import instant
-from zktop.ui.screens.timeline.strips import wait_totals
+from zktop.ui.screens.timeline.instant import instant, wait_totals
 from zktop.ui.screens.timeline.subjects import StripSubject, WaiterGroup, group_strip
 from zktop.ui.state import Selection, TimeRange, ViewState
 from zktop.ui.styled_text import Line, line, text_of
 from zktop.ui.widgets.text_view import TextView
 
 CHOSEN_EVERY_S: Final = 1.0
-NARROW, WIDE = 18, 30  # cells for what a strip is of
+NARROW, WIDE = 18, 30  # cells of the labels
 WIDE_FROM: Final = 110
-ACTORS: Final = 12
+MAX_SESSIONS: Final = 12
 LOCK_SIGNS: Final = "A holder, a not listed, R readers, S leases, . free; 0-9 * queue"
-TALL: Final = 14  # lines; with less of them there is no room for contacts
-HEARD: Final = 4  # actors whose contacts are shown
+TALL: Final = 14  # lines; a lower screen shows no contacts
+CONTACT_STRIPS: Final = 4
 HEADS: Final = 4  # lines above the strips
 
 
 class Strips(TextView):
-    """The strips; a click on one goes to that moment."""
+    """The strips; a click goes to that moment."""
 
     seen: strips.TimeWindow | None = None
     label = NARROW
@@ -49,24 +48,23 @@ class Strips(TextView):
 
 
 class TimelineScreen(Page):
-    """Locks and actors over time; every other screen shows the moment of the cursor."""
+    """Locks and sessions over time; all screens show the moment of the cursor."""
 
     FIELDS = ("path",)
     HELP: ClassVar[str | None] = """
-    One column is the same span of time everywhere. Of a lock: the letter of its holder at the
-    column's end, R for several readers, S for several leases, `.` for free, `:` for more turns
-    than a column can show; below it the longest queue, `*` for ten or more.
+    A column is the same span of time everywhere. Locks: the letter of the holder at the end of
+    the column, R for several readers, S for several leases, `.` for free, `:` for more changes
+    than a column can show; below, the longest queue, `*` for ten or more.
 
-    `m` marks a moment; `x` writes what is between the mark and the cursor, or without a mark what
-    is in sight, into a recording of its own: the locks, sessions and verdicts of then, to be sent
-    to somebody else.
+    Sessions: `#` holds, `=` holds and waits, `-` waits, `!` is in a deadlock, `?` is probably in
+    one, `x` has expired, `p` contact with a server. Three or more waiters with similar names
+    share a strip.
 
-    Of an actor: `#` holds, `=` holds and waits, `-` waits, `!` is in a deadlock, `?` probably
-    is in one, `x` lost its session; three and more waiters that are called alike are one strip.
-    Of a session: `p` where it was heard of. The other screens show the moment of the cursor;
-    escape goes back to live.
+    `m` marks a moment; `x` exports the time between the mark and the cursor, or without a mark
+    the time in view, as a recording: locks, sessions and findings of that time. The other
+    screens show the moment of the cursor; escape goes back to live.
     """
-    SCOPED_CSS: ClassVar[bool] = False  # the screen says how short it is
+    SCOPED_CSS: ClassVar[bool] = False  # the height class is set on the screen
     DEFAULT_CSS = """
     TimelineScreen #strips { height: 1fr; }
     TimelineScreen #instant { height: 30%; border-top: solid $panel; }
@@ -89,7 +87,7 @@ class TimelineScreen(Page):
         self._chosen_for: object = None
 
     def compose(self) -> ComposeResult:
-        """Give the panes."""
+        """Strips and the pane below."""
         yield Strips(id="strips")
         yield TextView(id="instant")
 
@@ -168,7 +166,7 @@ class TimelineScreen(Page):
         letters: dict[Session, str],
         ours: Collection[Session],
     ) -> tuple[Line, object]:
-        """Give the strip of a session, or of many that are called alike."""
+        """The strip of a session, or of a group of waiters."""
         if isinstance(actor, WaiterGroup):
             return strips.row(f"  {actor}", group_strip(self._past, actor, seen), label), None
         is_ours = actor in ours
@@ -178,19 +176,19 @@ class TimelineScreen(Page):
 
     @property
     def _alone(self) -> list[Session]:
-        """Those with a strip of their own."""
+        """Sessions with strips of their own."""
         return [one for one in self._actors if not isinstance(one, WaiterGroup)]
 
     def _contacts(
         self, seen: strips.TimeWindow, label: int, letters: dict[Session, str]
     ) -> Iterator[tuple[Line, object]]:
-        """Give when the actors were heard of, where a server tells it."""
+        """Strips of contact times, where a server lists them."""
         heard = {
             one: self._contact_times.between(one, seen.begin, min(seen.end, seen.newest + 1))
-            for one in self._alone[:HEARD]
+            for one in self._alone[:CONTACT_STRIPS]
         }
         if any(heard.values()):
-            yield self._legend("SESSIONS", "p heard of, as far as the tables of the servers tell")
+            yield self._legend("SESSIONS", "p contact, by the servers' connection tables")
         for session, contacts in heard.items():
             if contacts:
                 server = contacts[-1][1].partition(":")[0]
@@ -199,7 +197,7 @@ class TimelineScreen(Page):
                 yield strips.row(said, lane, label, "dim"), None
 
     def _called(self, session: Session) -> str:
-        """Call a session as it is called, or was called while it had a place in a lock."""
+        """Name of a session, also after it has left its locks."""
         return self._known_as(session) or session_text(session)
 
     def _known_as(self, session: Session) -> str | None:
@@ -209,7 +207,7 @@ class TimelineScreen(Page):
         return line((f"{title:<9}", "title"), (says, "dim")), None
 
     def _choose(self, moment: ViewState, seen: strips.TimeWindow, report: Report) -> None:
-        """Choose what is shown, not more often than somebody can follow."""
+        """Choose the strips; without a new selection, once a second at most."""
         asked = (moment.subject.path, moment.subject.session, seen.columns, moment.filter.text)
         is_early = monotonic() - self._chosen_at < CHOSEN_EVERY_S
         if is_early and asked == self._chosen_for and self._paths:
@@ -221,7 +219,7 @@ class TimelineScreen(Page):
         wanted = subjects.strip_locks(moment, seen, report, self._past)
         self._paths = list(wanted)[: max(2, locks)]
         wanted_too = subjects.strip_sessions(moment, report, self._paths, self._known_as)
-        self._actors = wanted_too[: min(ACTORS, max(3, actors))]
+        self._actors = wanted_too[: min(MAX_SESSIONS, max(3, actors))]
 
     # What the user does
 
@@ -240,21 +238,19 @@ class TimelineScreen(Page):
             self.show(self._moment)
 
     def action_mark(self) -> None:
-        """Mark this moment; where it is marked, take the mark away."""
+        """Mark this moment, or remove the mark from it."""
         here = self._moment.at if self._moment is not None else None
         self._mark = None if here == self._mark else here
         if self._mark is None:
-            self.say("No moment is marked.")
+            self.say("Mark removed.")
         else:
-            self.say(
-                f"{time_ms(self._mark)}Z is marked: x cuts out what is from there to the cursor."
-            )
+            self.say(f"Marked {time_ms(self._mark)}Z: x exports from here to the cursor.")
         if self._moment is not None:
             self.show(self._moment)
 
     @property
     def stretch(self) -> TimeRange | None:
-        """What is between the mark and the cursor; without a mark, what is in sight."""
+        """The time between mark and cursor; without a mark, the time in view."""
         seen = self.query_one(Strips).seen
         if self._moment is None or self._moment.at is None or seen is None:
             return None
@@ -263,11 +259,11 @@ class TimelineScreen(Page):
         return TimeRange(*sorted((self._mark, self._moment.at)))
 
     def action_next_alert(self) -> None:
-        """Go to when the next trouble began."""
+        """Go to the start of the next alarm."""
         self.post_message(PressKey("next_alert_in_time"))
 
     def action_open(self) -> None:
-        """Show the lock or the session whose strip is under the cursor."""
+        """Show the lock or session of the strip under the cursor."""
         target = self.query_one(Strips).target
         if isinstance(target, str):
             self.post_message(ShowPage("lock", Selection(path=target)))
@@ -276,14 +272,14 @@ class TimelineScreen(Page):
 
     @property
     def subject(self) -> Selection:
-        """The lock or the session whose strip is under the cursor."""
+        """The lock or session of the strip under the cursor."""
         target = self.query_one(Strips).target
         if isinstance(target, str):
             return Selection(path=target)
         return Selection(session=target) if isinstance(target, int) else Selection()
 
     def copied(self) -> str:
-        """Give the strips, and what happened at the cursor."""
+        """The strips as text."""
         moment, sheet = self._moment, self.query_one(Strips)
         if moment is None or sheet.seen is None:
             return ""

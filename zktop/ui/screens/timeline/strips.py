@@ -1,9 +1,7 @@
-"""The past in strips: one column is the same span of time for every lock and every actor.
+"""The strips of the timeline: a column is the same span of time for every lock and session.
 
-A column tells how it stood at its end; of the queue the longest in it. Where it hides more than
-one change of the holder it says so with a colon, so that nothing is lost without a trace.
-
-What the waiting in sight adds up to, and who has waited longest at the cursor.
+A column shows the state at its end, and the longest queue within it. A colon stands for more than
+one change of the holder, so that no change is lost silently.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,17 +10,14 @@ from typing import Final, NamedTuple, TypeVar
 
 from zktop.model.facts import Millis, Session
 from zktop.model.format import spoken
-from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.state_changes import AlarmState, LockState, SessionState, StateChanges
-from zktop.ui.screens.common.format import age, time_ms, time_s, with_spaces
-from zktop.ui.screens.findings.steps import brief_paths
-from zktop.ui.screens.locks.row import MAX_MEMBERS_DATED
+from zktop.ui.screens.common.format import time_ms, time_s
 from zktop.ui.state import ViewState
-from zktop.ui.styled_text import Ink, Line, Run, fitted, joined, line
+from zktop.ui.styled_text import Ink, Line, Run, fitted, line
 
 ZOOMS: Final = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000)
-LETTERS: Final = "ABCDEFGHIJKLMNOPQTUVWXYZ"  # without R, several readers, and S, several leases
+LETTERS: Final = "ABCDEFGHIJKLMNOPQTUVWXYZ"  # R stands for several readers, S for several leases
 OTHERS: Final = "abcdefghijklmnopqrstuvwxyz"
 RULED: Final = 20  # columns between two times
 MANY: Final = 10
@@ -36,29 +31,28 @@ T = TypeVar("T")
 
 
 class TimeWindow(NamedTuple):
-    """The span of time in sight."""
+    """The span of time in view."""
 
     begin: Millis
     column_ms: int
     columns: int
-    newest: Millis  # nothing is known of after this
+    newest: Millis  # the last known moment
 
     @property
     def end(self) -> Millis:
-        """When it ends."""
         return self.begin + self.columns * self.column_ms
 
     def column(self, at: Millis) -> int:
-        """Give the column that a moment is in."""
+        """Column of a moment."""
         return (at - self.begin) // self.column_ms
 
     def time(self, column: int) -> Millis:
-        """Give the last moment of a column."""
+        """Last moment of a column."""
         return min(self.begin + (column + 1) * self.column_ms - 1, self.newest)
 
 
 def window(at: Millis, begin: Millis, newest: Millis, column_ms: int, columns: int) -> TimeWindow:
-    """Choose the span around a moment: its end is the newest moment where that is in reach."""
+    """The span around a moment; it ends at the newest moment if that is near enough."""
     span = column_ms * columns
     last = newest - newest % column_ms + column_ms
     start = min(last - span, at - at % column_ms - span // 2)
@@ -67,11 +61,11 @@ def window(at: Millis, begin: Millis, newest: Millis, column_ms: int, columns: i
 
 
 def title(moment: ViewState, seen: TimeWindow) -> Line:
-    """Say which moment it is, and how much is kept around it."""
+    """Which moment is shown, and how much of the past is stored."""
     begin = moment.tape.begin or seen.begin
     length = spoken(max(0, seen.newest - begin) / 1000)
     if moment.is_newest and moment.status.word == "lost":
-        how = Run("THE NEWEST THAT IS KNOWN", "warning")
+        how = Run("LAST KNOWN STATE", "warning")
     elif moment.is_newest:
         how = Run("LIVE", "good")
     elif moment.is_playing:
@@ -80,12 +74,12 @@ def title(moment: ViewState, seen: TimeWindow) -> Line:
         how = Run(f"PAUSED at {time_ms(moment.at or 0)}", "paused")
     kept = f"   {length} kept, {time_ms(begin)[:8]} to {time_ms(seen.newest)[:8]} UTC"
     speed = f"   speed {moment.speed:g}x" if not moment.is_newest else ""
-    thin = "   thinned: some moments between are left out" if moment.tape.times_thinned else ""
+    thin = "   thinned: older moments are sparse" if moment.tape.times_thinned else ""
     return (Run(" TIMELINE ", "title"), how, Run(f"{kept}{speed}{thin}", "dim"))
 
 
 def ruler(seen: TimeWindow) -> list[Line]:
-    """Draw the times above the columns."""
+    """Times and tick marks above the columns."""
     named = [" "] * seen.columns
     marks = ["." for _ in range(seen.columns)]
     for column in range(0, seen.columns, RULED // 2):
@@ -97,7 +91,7 @@ def ruler(seen: TimeWindow) -> list[Line]:
 
 
 def cursor(seen: TimeWindow, at: Millis, mark: Millis | None = None) -> Line:
-    """Draw where in time we are, and what is between there and the mark."""
+    """The cursor, and a line from it to the mark."""
     column, said = seen.column(at), time_ms(at)
     if not 0 <= column < seen.columns:
         return ()
@@ -115,7 +109,7 @@ def cursor(seen: TimeWindow, at: Millis, mark: Millis | None = None) -> Line:
 
 
 def alarms(past: StateChanges, seen: TimeWindow) -> Line:
-    """Draw when something was badly wrong, or probably so."""
+    """Draw when there were critical problems, confirmed (!) or probable (?)."""
     known = range(min(seen.columns, seen.column(seen.newest) + 1))
     return inked("".join(_alarm(past.alarm_at(seen.time(one))) for one in known))
 
@@ -127,7 +121,7 @@ def _alarm(one: AlarmState) -> str:
 def lock_strip(
     past: StateChanges, path: Text, seen: TimeWindow, letters: Mapping[Session, str]
 ) -> tuple[Line, Line]:
-    """Draw who held a lock, and how long its queue was."""
+    """Draw the holders of a lock, and the length of its queue."""
     before, changes = past.lock_states(path, seen.begin, min(seen.end, seen.newest + 1))
     others: dict[tuple[Session, ...], str] = {}
     held: list[str] = []
@@ -145,7 +139,7 @@ def lock_strip(
 def by_column(
     changes: Sequence[T], seen: TimeWindow, at: Callable[[T], Millis]
 ) -> Iterator[list[T]]:
-    """Give what changed in each column that something is known of."""
+    """Changes in each column, up to the newest moment."""
     place = 0
     for column in range(min(seen.columns, seen.column(seen.newest) + 1)):
         end = seen.begin + (column + 1) * seen.column_ms
@@ -176,8 +170,8 @@ def _digit(queue: int | None) -> str:
 
 
 def actor_strip(past: StateChanges, session: Session, seen: TimeWindow) -> Line:
-    """Draw what a session did."""
-    if session not in past.sessions:  # it has a place in a lock too large to be followed
+    """Draw what a session did: hold, wait, both, or stuck in a deadlock."""
+    if session not in past.sessions:  # its lock is too large to be followed
         return UNFOLLOWED
     doing, changes = past.session_states(session, seen.begin, min(seen.end, seen.newest + 1))
     cells: list[str] = []
@@ -190,7 +184,7 @@ def actor_strip(past: StateChanges, session: Session, seen: TimeWindow) -> Line:
 
 
 def contact_strip(contacts: Iterable[Millis], seen: TimeWindow) -> Line:
-    """Draw when a session was heard of."""
+    """Draw when a server heard from a session."""
     cells = ["."] * min(seen.columns, seen.column(seen.newest) + 1)
     for at in contacts:
         if 0 <= (column := seen.column(at)) < len(cells):
@@ -199,7 +193,7 @@ def contact_strip(contacts: Iterable[Millis], seen: TimeWindow) -> Line:
 
 
 def sign(doing: SessionState | None, stuck: str = "") -> str:
-    """Give the sign of what a session does; `stuck` stands for it while it is in a deadlock."""
+    """Sign of what a session does; `stuck` replaces it while the session is in a deadlock."""
     if doing is None:
         return "."
     if doing.is_lost:
@@ -212,7 +206,7 @@ def sign(doing: SessionState | None, stuck: str = "") -> str:
 
 
 def inked(cells: str, letters: Mapping[Session, str] | None = None) -> Line:
-    """Give each run of the same meaning its ink."""
+    """Colour runs of cells with the same meaning."""
     runs: list[Run] = []
     named = set((letters or {}).values())
     for cell in cells:
@@ -229,80 +223,15 @@ def _at(one: LockState | SessionState) -> Millis:
 
 
 def row(label: str, drawn: Line, width: int, ink: Ink = "plain") -> Line:
-    """Put a strip beside its label; of a long one the end is kept, which tells more."""
+    """A strip beside its label; a long label keeps its end, which says more."""
     text = label if len(label) < width else f"…{label[len(label) - width + 2 :]}"
     return (*fitted(line((text, ink)), width), *drawn)
 
 
 def scale(seen: TimeWindow) -> str:
-    """Say what a column is.
+    """The length of a column.
 
     >>> scale(TimeWindow(0, 500, 60, 0))
     '1 column = 0.5s'
     """
     return f"1 column = {spoken(seen.column_ms / 1000)}"
-
-
-SECOND_MS: Final = 1000
-
-
-class OngoingWait(NamedTuple):
-    """Somebody who waits, and since when."""
-
-    at: Millis
-    path: Text
-    who: str
-    said: str
-
-
-def wait_totals(
-    past: StateChanges, paths: Sequence[Text], seen: TimeWindow, report: Report, *, is_ascii: bool
-) -> list[Line]:
-    """Add up the seconds that all have waited for these locks in the time in sight."""
-    paths = [path for path in paths if not _is_election(report, path)]
-    called = brief_paths(paths)
-    blocked = {path: blocked_ms(past, path, seen) // SECOND_MS for path in paths}
-    told = [
-        line(f"{called[path]} ", (with_spaces(seconds), "waits" if seconds else "dim"))
-        for path, seconds in blocked.items()
-    ]
-    longest = min(_waits(paths, report, is_ascii=is_ascii), default=None)
-    wait = (
-        [
-            line(
-                ("LONGEST WAIT ", "title"),
-                f"{longest.said} {longest.who} in {called[longest.path]}",
-            )
-        ]
-        if longest
-        else []
-    )
-    return [joined([line(("BLOCKED*s in sight", "title")), *told, *wait])] if told else []
-
-
-def _is_election(report: Report, path: Text) -> bool:
-    """Tell whether those who wait wait for nothing that they miss."""
-    part = report.parts.get(path)
-    return part is not None and part.lock.kind == "election"
-
-
-def blocked_ms(past: StateChanges, path: Text, seen: TimeWindow) -> Millis:
-    """Add up how long all together have waited for a lock in a span of time."""
-    end = min(seen.end, seen.newest)
-    before, changes = past.lock_states(path, seen.begin, end)
-    stands = [*([before._replace(at=seen.begin)] if before else []), *changes]
-    if not stands:
-        return 0
-    steps = pairwise([*stands, stands[-1]._replace(at=end)])
-    return sum(one.queue * max(0, two.at - one.at) for one, two in steps)
-
-
-def _waits(paths: Sequence[Text], report: Report, *, is_ascii: bool) -> Iterator[OngoingWait]:
-    for path in paths:
-        part = report.parts.get(path)
-        for member in part.lock.waiters[:MAX_MEMBERS_DATED] if part else ():
-            since = part.history.since(member, holds=False) if part else None
-            if since is not None and since.at is not None:
-                who = report.client_names(member.owner, member.label)
-                said = age(since.at, since.how, report.now, is_ascii=is_ascii)
-                yield OngoingWait(since.at, path, who, said)

@@ -1,9 +1,7 @@
-"""Whom the timeline shows where there is not room for all: the locks and actors that matter.
+"""Which locks and sessions get strips on the timeline when there is not room for all.
 
-Crews: of waiters that are called alike, the timeline shows one strip.
-
-Forty processes of one service in one queue are one thing to look at. Who was looked at, who holds
-and who is or was in a deadlock keeps a strip of its own.
+Waiters with similar names, like forty processes of one service, share a strip. The selected
+session, holders, and sessions in a deadlock keep strips of their own.
 """
 
 from collections import Counter
@@ -23,19 +21,19 @@ from zktop.ui.screens.timeline.strips import UNFOLLOWED, TimeWindow, by_column, 
 from zktop.ui.state import ViewState
 from zktop.ui.styled_text import Line
 
-ALIKE: Final = 3  # of fewer, each has a strip
-MATTERS_MOST: Final = "=#-x."  # that first
+ALIKE: Final = 3  # waiters; fewer get a strip each
+MATTERS_MOST: Final = "=#-x."  # the first of these that occurs in a column is drawn
 Called = Callable[[Session], str | None]
 
 
 class WaiterGroup(NamedTuple):
-    """Waiters that are called alike but for their numbers."""
+    """Waiters whose names differ only in their numbers."""
 
     name: str
     sessions: tuple[Session, ...]
 
     def __str__(self) -> str:
-        """Name it, and say how many they are; of a large lock not all are asked for."""
+        """Name and size; at most LARGE waiters of a lock are counted."""
         count = len(self.sessions)
         return f"{self.name} ({count})" if count < LARGE else f"{self.name} ({LARGE}+)"
 
@@ -46,7 +44,7 @@ StripSubject = Session | WaiterGroup
 def group_waiters(
     alone: Sequence[Session], waiters: Iterable[Session], called: Called
 ) -> list[StripSubject]:
-    """Give those that are shown alone, then the waiters: a crew where the first of it was.
+    """Sessions with strips of their own, then waiters, grouped where three or more are similar.
 
     >>> group_waiters([7], [1, 7, 2, 3, 4], {1: "api-1", 2: "pick-2", 3: "api-3", 4: "api-5"}.get)
     [7, WaiterGroup(name='api-*', sessions=(1, 3, 4)), 2]
@@ -66,7 +64,7 @@ def group_waiters(
 
 
 def group_strip(past: StateChanges, crew: WaiterGroup, seen: TimeWindow) -> Line:
-    """Draw what a crew did: in each column what matters most of all that they do."""
+    """Draw what a group did: in each column, what matters most."""
     if past.sessions.keys().isdisjoint(crew.sessions):
         return UNFOLLOWED
     now: dict[Session, str] = {}
@@ -93,7 +91,7 @@ HOLDERS: Final = 2  # of one lock
 def strip_locks(
     moment: ViewState, seen: TimeWindow, report: Report, past: StateChanges
 ) -> Iterator[Text]:
-    """Give the lock that was looked at, then those in deadlocks, then the busiest."""
+    """The selected lock, then locks in deadlocks, then the busiest ones."""
     told: dict[Text, None] = {}
     if moment.subject.path:
         told[Text(moment.subject.path)] = None
@@ -113,7 +111,7 @@ def _passes(path: Text, wanted: Filter) -> bool:
 def strip_sessions(
     moment: ViewState, report: Report, paths: Sequence[Text], called: Called
 ) -> list[StripSubject]:
-    """Give the session that was looked at, those in deadlocks, and those of these locks."""
+    """The selected session, those in deadlocks, and those that use these locks."""
     alone: dict[Session, None] = {}
     if moment.subject.session:
         alone[moment.subject.session] = None
