@@ -148,7 +148,7 @@ def test_who_is_alone_again_has_the_label_for_itself() -> None:
 
 
 def test_a_changed_label_is_heard() -> None:
-    """Some clients write who they are only when they lead."""
+    """Some clients write their label only when they lead."""
     examiner, known = Examiner(), world(own(), *held("/locks/a", (FIRST, "x"), (SECOND, "w")))
     examiner.look(known, NOW)
     (name,) = [one for one in known.family("/locks/a").members if one.endswith("0000000000")]

@@ -23,12 +23,12 @@ Facts = Callable[[int], list[AnyFact]]
 
 
 def held(number: int) -> list[AnyFact]:
-    """The service owns so many locks, and somebody waits in each."""
+    """The service owns this many locks, with a waiter in each."""
     return [f for n in range(number) for f in _lock(n, "service", f"client-{n}")]
 
 
 def waited_for(number: int) -> list[AnyFact]:
-    """The service waits for so many locks, each owned by somebody else."""
+    """The service waits for this many locks, each owned by another client."""
     return [f for n in range(number) for f in _lock(n, f"client-{n}", "service")]
 
 
@@ -42,9 +42,9 @@ def _lock(number: int, *owners: str) -> list[AnyFact]:
 
 
 def steps(work: Callable[[], object]) -> int:
-    """How many lines Python goes through, each round of a loop counted: work that no clock shows.
+    """The number of lines that Python executes.
 
-    A clock would also count what the garbage collector and everybody else on the machine do.
+    A clock would also count the garbage collector and the load of the machine.
     """
     gone_through = 0
 
@@ -87,7 +87,7 @@ def test_ten_times_as_many_places_take_about_ten_times_the_work(facts: Facts) ->
 
 
 def test_giving_up_ten_times_as_many_places_at_once_takes_about_ten_times_the_work() -> None:
-    """Whoever left is asked about once, not once for each place that it left."""
+    """An actor that left is examined once, not once for each place."""
     few, many = (steps(giving_up(number)) for number in (FEW, MANY))
 
     assert many < TIMES_AT_MOST * few
@@ -104,7 +104,7 @@ def test_all_locks_of_the_service_are_in_the_report() -> None:
 def test_the_order_of_an_actor_with_very_many_places_is_not_learned(
     places: int, orders: int
 ) -> None:
-    """It is many threads behind one session: who took what after what, nobody can tell."""
+    """It is many threads behind one session, so its order is unknown."""
     known = LockOrderGraph()
     names = ("".join(pair) for pair in product(ascii_lowercase, repeat=2))
     known.learn(graph(" ; ".join(f"{next(names)} x: A@{n + 1}" for n in range(places))))
@@ -113,7 +113,7 @@ def test_the_order_of_an_actor_with_very_many_places_is_not_learned(
 
 
 def test_many_places_in_a_second_lock_count_as_well() -> None:
-    """Two locks only, and still nobody's nesting."""
+    """Two locks only, but too many places."""
     known = LockOrderGraph()
     crowd = " ".join(f"A@{n + 2}" for n in range(MAX_PLACES))
     known.learn(graph(f"K x: A@1 ; L x: {crowd}"))

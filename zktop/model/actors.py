@@ -1,8 +1,8 @@
-"""Who can be blocked: a session, unless the user knows better.
+"""Actors: what can be blocked. A session, unless the configuration says otherwise.
 
-ZooKeeper shows sessions, not threads. A session with many threads makes waits that are none, and a
-process with many sessions hides real ones. The config may therefore name the actor by a pattern
-over owner labels: `host:pid:tid` splits, a common `host` merges.
+ZooKeeper shows sessions, not threads. Waits between threads of one session look like waits of a
+session for itself, and a process with many sessions hides real deadlocks. So the configuration may
+name the actor by a pattern over owner labels: `host:pid:tid` splits, a common `host` merges.
 """
 
 import re
@@ -12,29 +12,29 @@ from zktop.model.layouts.catalogue import LAYOUTS
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.settings import Settings
 
-UNOWNED = "nobody:"  # owns a node that no session will ever remove
-STRANDED = "stranded:"  # a failed client left the node behind; only its session's end removes it
-UNKNOWN = "unknown:"  # owns a node that we may not read
-BY_NAME = "owner:"  # is known by name alone, because its locks are persistent on purpose
+# Prefixes of actors that are no sessions.
+UNOWNED = "nobody:"  # a node that no session will ever remove
+STRANDED = "stranded:"  # a node that a failed client left; only the end of its session removes it
+UNKNOWN = "unknown:"  # a node that we may not read
+BY_NAME = "owner:"  # known by label alone: the locks of this layout are persistent on purpose
 
 OUTLIVING = frozenset(layout.name for layout in LAYOUTS if layout.persistent)
 
 
 class Actors:
-    """Names the actor behind a place, by the user's rule."""
+    """Finds the actor behind a place, by the configured rule."""
 
     def __init__(self, settings: Settings) -> None:
-        """Take the rule from the settings."""
         pattern = settings.identity_pattern
         self._pattern = re.compile(pattern) if pattern and settings.identity == "owner" else None
 
     @property
     def are_sessions(self) -> bool:
-        """Tell whether whatever a session owns is that session's own doing."""
+        """Whether every session is one actor: no pattern is configured."""
         return self._pattern is None
 
     def of(self, lock: Lock, member: Member) -> str:
-        """Name the actor behind one place."""
+        """The actor behind one place."""
         if member.node in lock.stranded:
             return f"{STRANDED}{lock.path}/{member.node}"
         named = self.named(member) if self._pattern else None
@@ -46,13 +46,13 @@ class Actors:
         return session_text(stat.owner) if stat.owner else self._without_session(lock, member)
 
     def _without_session(self, lock: Lock, member: Member) -> str:
-        """Name whoever made a node that outlives its maker: on purpose, or an orphan."""
+        """The actor of a node that outlives its session: on purpose, or an orphan."""
         if member.label and (lock.kind == "lease" or lock.layout in OUTLIVING):
             return f"{BY_NAME}{member.label}"
         return f"{UNOWNED}{lock.path}/{member.node}"
 
     def named(self, member: Member) -> str | None:
-        """Give the name that the user's pattern finds in the owner label, if any."""
+        """The name that the configured pattern finds in the owner label, if any."""
         if self._pattern is None or member.label is None:
             return None
         found = self._pattern.search(member.label)
@@ -62,7 +62,7 @@ class Actors:
 
 
 def session_of(actor: str) -> Session | None:
-    """Give the session that an actor is, where it is one.
+    """The session of an actor that is one.
 
     >>> session_of("0x1000008ed7b0000"), session_of("worker-a")
     (72057632381927424, None)

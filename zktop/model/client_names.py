@@ -1,14 +1,12 @@
-"""What a client is called: a name that nobody else in the report has.
+"""Names of clients, unique within a report.
 
-The label comes first, if it is nobody else's; then the address of the client; then whatever there
-is with the last digits of the session. Sentences, tables, copies and graphs all ask here; `owner`
-in JSON stays the plain label.
+A client is called by its label if no other client has the same one, else by its address, else by
+its label and the last digits of its session. Sentences, tables, copies and graphs all use these
+names; `owner` in JSON stays the plain label.
 
-Names that several sessions carry: a fold over changed locks.
-
-A client is called by its label as long as nobody else has the same. To know that of fifty
-thousand sessions costs one walk along them; after that only what changed is counted. The walk
-itself is spread over several looks where somebody waits for the picture.
+`SharedNames` counts which labels are carried by several sessions. It looks at all members once and
+then at changes. The first count may be spread over several looks, since it takes a while for fifty
+thousand sessions.
 """
 
 from collections import Counter, deque
@@ -27,15 +25,15 @@ from zktop.model.world.persistent_map import PersistentMap
 from zktop.model.world.sequence_diff import splits
 from zktop.model.world.server_tables import host_of
 
-MAX_COUNTED_PER_LOOK: Final = 1_000  # members in one look that has more to do
+MAX_COUNTED_PER_LOOK: Final = 1_000  # members, in a look that must be quick
 LAST_DIGITS: Final = 0xFFFF
 
-# What of their ids tells the sessions of one name apart: the last digits, or only all of them.
+# Which digits of their ids tell the sessions of one label apart: the last four, or only all.
 Apart = Literal["end", "whole"]
 
 
 class _Sharing:
-    """The sessions that carry one name, each with the number of its places."""
+    """The sessions with one label, each with the number of its places."""
 
     __slots__ = ("ends", "places")
 
@@ -59,30 +57,28 @@ class _Sharing:
 
     @property
     def apart(self) -> Apart | None:
-        """Tell how to tell them apart; None where there is only one."""
-        if len(self.places) < 2:  # noqa: PLR2004  alone it has the name for itself
+        """How to tell them apart; None if there is only one."""
+        if len(self.places) < 2:  # noqa: PLR2004  a single one has the label for itself
             return None
         return "end" if len(self.ends) == len(self.places) else "whole"
 
 
 class SharedNames:
-    """Counts who carries which name; `shared` is frozen, and may be kept with a report."""
+    """The labels that several sessions carry. `shared` is immutable; reports keep it."""
 
     def __init__(self) -> None:
-        """Begin with nobody."""
         self.shared: PersistentMap[Text, Apart] = PersistentMap()
-        self._carriers: dict[Text, Session | _Sharing] = {}  # of one place: the session alone
-        self._ahead: deque[tuple[Sequence[Member], int, bool]] = (
-            deque()
-        )  # from where; comes, or goes
+        self._carriers: dict[Text, Session | _Sharing] = {}  # of a single place: the session
+        # Members still to be counted: from which one on, and whether they came or went.
+        self._ahead: deque[tuple[Sequence[Member], int, bool]] = deque()
 
     @property
     def is_behind(self) -> bool:
-        """Tell whether some members are still to be counted."""
+        """Whether some members are still to be counted."""
         return bool(self._ahead)
 
     def note(self, changes: Iterable[LockChange]) -> None:
-        """Take note of changed locks, to be counted in this order."""
+        """Queue changed locks for counting."""
         for change in changes:
             before, after = all_members(change.before), all_members(change.after)
             if change.before is None or change.after is None:
@@ -94,7 +90,7 @@ class SharedNames:
                 self._ahead.append((after[part.there : part.there + part.joined], 0, True))
 
     def count(self, at_most: int | None = None) -> None:
-        """Count what was noted, or so many members of it."""
+        """Count the members of the queued changes, or `at_most` of them."""
         touched: dict[Text, None] = {}
         left = at_most
         while self._ahead and (left is None or left > 0):
@@ -126,7 +122,7 @@ class SharedNames:
             del self._carriers[label]
 
     def _publish(self, labels: Iterable[Text]) -> None:
-        """Tell of those names whose sharing is not what it was."""
+        """Update `shared` for these labels."""
         changes: dict[Text, Apart | None] = {}
         for label in labels:
             known = self._carriers.get(label)
@@ -140,14 +136,14 @@ NOBODY: Final = Text("nobody")
 
 
 class ClientNames(msgspec.Struct, frozen=True, eq=False):
-    """Names sessions, each by a name of its own."""
+    """Gives each session a unique name."""
 
     ensemble: Ensemble = Ensemble()
     owners: Mapping[str, str] = {}  # the user's list: a session, an address or a host -> name
     shared: PersistentMap[Text, Apart] = PersistentMap()
 
     def __call__(self, session: Session, label: Text | None = None) -> Text:
-        """Name one client."""
+        """The name of one client."""
         if label and (not session or label not in self.shared):
             return label
         if not session:
@@ -156,19 +152,19 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
         listed = None if label else self._listed(session, client)
         if listed:
             return listed
-        if client and self.ensemble.connections_from(client) < 2:  # noqa: PLR2004  it is its own
+        if client and self.ensemble.connections_from(client) < 2:  # noqa: PLR2004  unique
             return client
         if not label:
             return Text(session_text(session))
         return Text(f"{label} {self._digits(session, label)}")
 
     def client(self, session: Session) -> Text | None:
-        """Give the address of its client, where a connection table tells."""
+        """The address of its client, if a connection table shows it."""
         presence = self.ensemble.presence(session) if session else None
         return presence.client if presence and presence.client else None
 
     def _listed(self, session: Session, client: Text | None) -> Text | None:
-        """Give the name that the user gave it; the port tells several of one host apart."""
+        """The configured name; the port tells several clients of one host apart."""
         if not self.owners:
             return None
         host, port = host_of(client or ""), (client or "").rpartition(":")[2]

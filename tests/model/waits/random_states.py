@@ -123,7 +123,7 @@ def is_granted(queue: WaitQueue, live: tuple[WaitRequest, ...], place: int) -> b
 
 
 def simulate(queues: list[WaitQueue], chance: random.Random) -> set[str]:
-    """Let a random actor that waits for nothing finish, until there is none; who is left."""
+    """Let random actors that wait for nothing finish; returns those that are left."""
     live = {queue.lock: queue.requests for queue in queues}
     everybody = {m.actor for queue in queues for m in queue.requests if m.releases}
     left = set(everybody)

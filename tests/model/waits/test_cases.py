@@ -1,4 +1,4 @@
-"""The table of states with known answers: who is stuck, which deadlocks, of which kind."""
+"""States with known answers: the stuck actors, the deadlocks and their kinds."""
 
 import pytest
 from model.waits.notation import graph, merged, queues
@@ -78,7 +78,7 @@ def test_an_orphan_is_a_dead_end_and_no_deadlock():
 
 
 def test_a_self_edge_in_a_pool_is_no_core_when_somebody_else_has_the_other_lease():
-    """Alone in the world A would get its second lease: nobody is to blame but the orphan."""
+    """Without the orphan A would get its second lease."""
     found = graph("P sem(2): orphan A A")
 
     assert stuck_classes(found) == {"A": "dead-end"}
@@ -167,7 +167,7 @@ def test_the_order_is_that_of_the_queue_and_not_of_names():
 
 
 def test_waiters_of_a_single_node_wait_for_its_holder_only():
-    """After a release anybody may win, so two waiters never block each other."""
+    """After a release any of them may win, so two waiters never block each other."""
     assert set(stuck_classes(graph("S single: H A B ; X x: A H"))) == {"H", "A", "B"}
     assert not stuck_classes(graph("S single: H A B ; X x: B A"))
 
@@ -185,7 +185,7 @@ def test_followers_stay_stuck_when_something_else_opens():
 
 
 def test_a_stuck_actor_that_asks_for_more_takes_others_along():
-    """Its new place counts at once, in a queue where nobody was stuck before."""
+    """Its new place counts at once, in a queue without stuck actors before."""
     found = graph("X x: A@1 B@8 ; Y x: B@2 A@7 ; Z x: Q@3")
     (later,) = queues("Z x: Q@3 A@20 C@21 ; Q x: C")[:1]
     found.replaced("/Z", later)
@@ -195,7 +195,7 @@ def test_a_stuck_actor_that_asks_for_more_takes_others_along():
 
 
 def test_a_newcomer_to_an_election_that_is_entangled_takes_those_behind_it_along():
-    """It closes a ring while somebody else leaves the same election."""
+    """It closes a ring while another candidate leaves the same election."""
     found = graph("E elect!: L@1 F@2 ; X x: A@3 L@9 ; Y x: L@4 B@10")
     len(found.stuck_set.cores)
     (later,) = queues("E elect!: L@1 A@11")

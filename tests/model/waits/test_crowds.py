@@ -1,4 +1,4 @@
-"""A crowd that changes a little is what a first look at it would have made."""
+"""A long queue after small changes equals one that is read for the first time."""
 
 import random
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ PATH = Text("/a")
 
 
 def changes(chance: random.Random, modes: tuple[str, ...]) -> Iterator[AnyFact]:
-    """People come at the end and go from anywhere, for as long as somebody asks."""
+    """Endless changes: contenders come at the end and leave from anywhere."""
     alive = [kazoo_name(owner, number) for number, owner in enumerate(CROWD)]
     number = len(alive)
     while True:

@@ -27,7 +27,7 @@ def only(state: str | WaitGraph, now_ms: int = 100_000, **known: object) -> Dead
 
 
 def test_steps_come_in_the_order_of_the_requests_and_the_last_closes():
-    """Who waited first is told first."""
+    """The oldest wait comes first."""
     made = only(RING)
 
     assert [(s.actor, s.czxid, s.blocker, s.closing) for s in made.steps] == [
@@ -68,7 +68,7 @@ def test_a_knot_shows_every_holder():
 
 
 def test_a_knot_is_closed_by_the_last_who_could_have_returned_a_lease():
-    """Though the ring that is told first may be older."""
+    """Although the ring that is shown may be older."""
     made = only("P sem(2): A@1 C@2 B@5 ; Y x: B@3 A@6 C@9")
 
     assert [(step.actor, step.closing) for step in made.steps][-1] == ("C", True)

@@ -29,7 +29,7 @@ def looked(*steps: tuple[AnyFact, ...], every_ms: int = 10_000) -> list[Report]:
 
 
 def table(*names: str, quiet_ms: int = 0, late_ms: int = 0) -> AnyFact:
-    """Who is connected, and for how long they have been silent."""
+    """Connected sessions, and how long they have been silent."""
     rows = [row(name, quiet_ms=quiet_ms) for name in names]
     return connections(ZK1, *rows, at=BEGIN + late_ms)
 
@@ -59,7 +59,7 @@ def test_it_is_told_who_went_and_how(how: str) -> None:
 
 
 def test_its_last_live_verdict_stays() -> None:
-    """Who was behind it, how sure it was, and its sentence; not what is true afterwards."""
+    """Its confidence, its sentence and the actors behind it stay as they were."""
     *_, live, after = looked((*RING, *ALL), (), ENDS["bob gave up waiting for /x"])
 
     assert after.over[0].deadlock == live.deadlocks[0]

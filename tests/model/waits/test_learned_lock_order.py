@@ -16,7 +16,7 @@ ORDERS, STOCK = Text("/locks/orders"), Text("/locks/stock")
 def taken(
     path: Text, owner: str, number: int, zxid: int, born: int = 1, first: str | None = None
 ) -> list[AnyFact]:
-    """Somebody is in a lock, alone or after the first one."""
+    """An actor in a lock, alone or behind another one."""
     name = kazoo_name(owner, number)
     names = (name,) if first is None else (kazoo_name(first, 0), name)
     root = Stat(born, born, 0, cversion=number + 1, num_children=len(names), pzxid=zxid)
@@ -64,7 +64,7 @@ def test_what_is_told_as_before_is_the_same_object() -> None:
 
 
 def test_two_orders_of_the_same_locks_are_a_deadlock_to_come() -> None:
-    """Nobody waited for anybody, and yet the order of who came is told, by their own names."""
+    """No actor ever waited, and yet both orders are known, with the names of the actors."""
     (told,) = in_two_orders().inversions
 
     assert told.rule == "D9"
@@ -90,7 +90,7 @@ def without_the_waiters(world: World, at: int) -> World:
 
 
 def test_two_orders_that_were_there_before_the_first_look_are_learned() -> None:
-    """Each asked for its second lock before anybody looked; the nodes tell in which order."""
+    """Each asked for its second lock before the first look; the nodes show the order."""
     examiner, world = Examiner(), World().after(*CROSSED)
     examiner.look(world, NOW + 5_000)
 

@@ -130,7 +130,7 @@ def test_standby_is_no_danger():
 
 
 def test_a_try_blocks_nobody():
-    """Who gives up at once does not wait."""
+    """An actor that gives up at once does not wait."""
     known = learned(ONE, OTHER)
     known.ended("/orders", "lock-0000000008", 8_010, is_try=True)
 

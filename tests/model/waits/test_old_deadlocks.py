@@ -51,7 +51,7 @@ def test_it_stays_likely_while_one_of_them_sends_requests() -> None:
 
 
 def test_it_stays_likely_while_one_of_them_watches_nothing() -> None:
-    """Who waits for a lock watches it."""
+    """Waiters watch the lock."""
     table = {"bob": WATCHED["bob"], "ann": ()}
 
     assert {made.deadlocks[0].confidence for made in looks(table=table)} == {"C2"}

@@ -17,7 +17,7 @@ ORDERS = st.randoms(use_true_random=False)
 
 
 def stuck(queues: list[WaitQueue]) -> set[str]:
-    """Who can never go on, by the engine."""
+    """The stuck actors, by the engine."""
     return set(stuck_classes(WaitGraph(queues)))
 
 
@@ -35,7 +35,7 @@ def verdict(graph: WaitGraph) -> tuple[object, ...]:
 def test_the_stuck_are_whom_a_literal_simulation_leaves(
     queues: list[WaitQueue], order: random.Random
 ):
-    """Q1: whatever the order in which those finish who can."""
+    """Q1: the order in which actors finish does not matter."""
     assert stuck(queues) == w.simulate(queues, order)
 
 
@@ -72,7 +72,7 @@ def _groups(edges: set[tuple[str, str]], actors: list[str]) -> set[frozenset[str
 
 @given(w.worlds(), st.data())
 def test_a_newcomer_changes_only_its_own_status(queues: list[WaitQueue], data: st.DataObject):
-    """Q4: nobody is behind the tail."""
+    """Q4: no member is behind the tail."""
     queue = data.draw(st.sampled_from(queues))
     after = _with(queues, queue, w.request(data.draw, queue.lock, queue.kind, "Z", 99))
 
@@ -118,7 +118,7 @@ def _with(queues: list[WaitQueue], queue: WaitQueue, request: WaitRequest) -> li
 
 @given(w.worlds(odd=False))
 def test_every_core_is_stuck_all_alone(queues: list[WaitQueue]):
-    """Q7: a core needs nobody outside of it."""
+    """Q7: a core needs no actor outside of it."""
     for core in WaitGraph(queues).stuck_set.cores:
         alone = [
             replace(q, requests=tuple(r for r in q.requests if r.actor in core.actors))

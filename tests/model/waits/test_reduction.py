@@ -1,4 +1,4 @@
-"""Who holds: asked one by one, or all at once."""
+"""Holders: one by one and all at once."""
 
 from hypothesis import given
 from model.waits import random_states as w

@@ -40,7 +40,7 @@ def test_the_most_blocked_time_comes_first():
 
 
 def test_a_deadlock_is_one_root():
-    """Whoever waits behind it, waits for all of it."""
+    """An actor behind it waits for all of it."""
     (root,) = roots(graph("X x: A@1 B@8 ; Y x: B@2 A@7 D@9"), now_ms=10_000)
 
     assert (root.actors, root.core, root.blocked) == (("A", "B"), 0, 3)
@@ -61,7 +61,7 @@ def test_readers_before_the_first_writer_do_not_wait():
 
 
 def test_nobody_can_be_a_root():
-    """An orphan blocks as well as anybody."""
+    """An orphan blocks like any other holder."""
     (root,) = roots(graph("X x: orphan@1 B@2"))
 
     assert root.actors == ("nobody:/X/1",)

@@ -119,7 +119,7 @@ def test_a_deadlock_is_told_in_one_sentence(state: str, sentence: str):
 
 
 def test_a_ring_of_six_names_its_ends():
-    """Nobody reads six parts."""
+    """Six parts are too many to read."""
     locks = "abcdef"
     state = " ; ".join(
         f"{lock} x: {lock.upper()}@{n + 1} {locks[n - 1].upper()}@{n + 10}"

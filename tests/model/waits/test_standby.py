@@ -1,4 +1,4 @@
-"""Candidates of an election stand by: they wait for nobody, from the first look on."""
+"""Candidates of an election are on standby: they do not wait, from the first look on."""
 
 from model.builders import NOW, kazoo_name, lock, session
 
@@ -41,7 +41,7 @@ def test_it_is_a_deadlock_where_the_user_says_that_candidates_wait() -> None:
 
 
 def test_a_candidate_may_leave() -> None:
-    """Of an election that nobody else had to do with."""
+    """In an election without any other actor."""
     examiner, world = Examiner(), World().after(*lock(LEADER, "ann", "bob"))
     examiner.look(world, NOW)
     left = Gone(path=join(LEADER, kazoo_name("bob", 1)), zxid=300, at=NOW + 1_000)

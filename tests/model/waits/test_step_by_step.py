@@ -1,4 +1,4 @@
-"""States that come about step by step: phantoms, threads, abandoned waits, and how it ends."""
+"""States that come about step by step: phantoms, threads, abandoned waits."""
 
 from model.waits.notation import graph, queues
 from msgspec.structs import replace

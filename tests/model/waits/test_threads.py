@@ -19,7 +19,7 @@ LATE = 10_000_000
 
 
 def judged(state: str, **known: object) -> Assessment:
-    """What is said of a state long after it came about."""
+    """The assessment of a state long after it came about."""
     return assess(graph(state), ActorEvidence(now_ms=LATE, **known))
 
 
@@ -69,7 +69,7 @@ def test_one_wait_at_a_time_is_one_thread(state: str) -> None:
     ],
 )
 def test_who_holds_nothing_is_in_no_deadlock(state: str) -> None:
-    """H and K will go, and nobody can say who of the others goes on then."""
+    """H and K will go; which of the others goes on then is open."""
     found = judged(state)
 
     assert not (*found.deadlocks, *found.hints, *found.candidates)

@@ -38,7 +38,7 @@ def test_a_waiter_that_watches_its_successor_is_never_woken():
 
 
 def test_a_proper_chain_of_watches_is_fine():
-    """Everybody watches the one before; a holder that watches something is no waiter."""
+    """Each waiter watches the one before it; a holder with a watch is no waiter."""
     chain = {"B": {"lock-0000000001"}, "C": {"lock-0000000002"}, "A": {"lock-0000000003"}}
     lock = queue("L x: A@1 B@2 C@3")
 

@@ -1,5 +1,6 @@
-"""Who waits for whom, who can never go on, and why: the pure wait engine.
+"""The wait engine: which actor waits for which, what can never go on, and why.
 
-Queues of requests go in (`state`), a `WaitGraph` keeps what can still finish, `assess` turns
-what cannot into deadlocks with their confidence. `order` finds deadlocks that have not happened.
+`from_locks` makes queues of requests (`state`). `WaitGraph` keeps them and finds what can never
+finish; `assess` turns that into deadlocks with their confidence. `lock_order` finds deadlocks that
+have not happened yet. `detector` runs all of it from look to look.
 """

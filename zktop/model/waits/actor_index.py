@@ -2,7 +2,7 @@
 
 An actor with a single place passes by: it releases the lock as soon as it gets it, so those behind
 it in effect wait for those before it. Only *tangled* actors decide about deadlocks: those with
-several places, and those that never leave a place or leave it only by somebody else's rule.
+several places, and those with a place that they do not leave by finishing.
 """
 
 from collections.abc import Collection, Iterable
@@ -20,7 +20,7 @@ def is_sticky(queue: WaitQueue, request: WaitRequest) -> bool:
 class ActorIndex:
     """Maps actors to their queues.
 
-    `tangled` are the actors that can be part of a deadlock, `nobody` the owners of nodes that are
+    `tangled` are the actors that can be part of a deadlock, `unowned` the owners of nodes that are
     never released. `touched` collects the locks whose tangled members changed.
     """
 
@@ -29,7 +29,7 @@ class ActorIndex:
         self._locks: dict[str, str | dict[str, int]] = {}
         self._sticky: dict[str, int] = {}  # number of sticky places
         self.tangled: set[str] = set()
-        self.nobody: set[str] = set()
+        self.unowned: set[str] = set()
         self.touched: set[str] = set()
 
     def locks(self, actor: str) -> Collection[str]:
@@ -50,7 +50,7 @@ class ActorIndex:
         """Add a request that is new in its queue."""
         actor, lock = request.actor, queue.lock
         if not request.releases:
-            self.nobody.add(actor)
+            self.unowned.add(actor)
         before = self._locks.get(actor)
         if is_sticky(queue, request):
             self._sticky[actor] = self._sticky.get(actor, 0) + 1
@@ -69,7 +69,7 @@ class ActorIndex:
         """Remove a request that is gone from its queue."""
         actor, lock = request.actor, queue.lock
         if not request.releases:
-            self.nobody.discard(actor)
+            self.unowned.discard(actor)
         if is_sticky(queue, request):
             self._sticky[actor] -= 1
             if not self._sticky[actor]:

@@ -162,9 +162,8 @@ def _judged(view: _View) -> Iterator[tuple[Deadlock, Coexistence]]:
     for number, found in enumerate(rings(view.graph.stuck_set)):
         case = _case(view, number, found)
         if case is not None and case.is_threaded(view.known):
-            case = _case(view, number, _old_ring(view, number)) or _unless_working(
-                case, view.known
-            )
+            lasting = _case(view, number, _old_ring(view, number))
+            case = lasting or _unless_working(case, view.known)
         if case is not None:
             yield _deadlock(view, number, case, counts), case.coexistence
 
@@ -184,16 +183,14 @@ def _is_old(edge: WaitEdge, now_ms: int) -> bool:
 
 
 def _old_ring(view: _View, number: int) -> Ring:
-    """The ring of holders that their old requests have formed first, if any.
+    """The first ring that old requests formed, each behind a holder; empty if there is none.
 
     It stays the same until it opens, whatever other rings form meanwhile.
     """
-    graph = view.graph
+    graph, now_ms = view.graph, view.known.now_ms
     return first_closed(
         {
-            actor: [
-                e for e in out if _is_old(e, view.known.now_ms) and graph.holds(e.queue, e.blocker)
-            ]
+            actor: [e for e in out if _is_old(e, now_ms) and graph.holds(e.queue, e.blocker)]
             for actor, out in edges(graph.stuck_set.cores[number]).items()
         }
     )

@@ -150,8 +150,8 @@ class _Grading(Struct, frozen=True):
             yield Clue(supports=True, text=f"no requests but pings {watched}")
         elif self.known.quiet_ms.keys() >= still.keys():
             short = sorted(a for a in still if self.known.quiet_ms[a] < QUIET_MS)
-            who = ", ".join(map(self.case.owner, short)) or "a client without its watch"
-            text = f"not watched for {seconds} s yet, or sent requests meanwhile: {who}"
+            late = ", ".join(map(self.case.owner, short)) or "a client without its watch"
+            text = f"not watched for {seconds} s yet, or sent requests meanwhile: {late}"
             yield Clue(supports=None, text=text)
         else:
             yield Clue(supports=None, text="no server tells whether the clients send requests")

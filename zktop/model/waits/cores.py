@@ -1,18 +1,10 @@
-"""The part of the world that can never go on, explained: cores, and who leads to them.
+"""Explains what can never go on: cores, and the actors that lead to them.
 
-What remains of one queue when everybody has gone on who can, and who waits for whom in it.
+A core is a set of actors that keep each other stuck, an independent deadlock. A strongly connected
+component of the wait graph is only a candidate: it is a core if it stays stuck with no other actor
+in the world. With pools that is not the same, and less may stay.
 
-Sparse edges have the same closure as all edges at a fraction of their number; a drawing takes the
-full ones. A member that neither waits nor leaves relays nothing, so the search goes past it.
-
-Independent deadlocks inside the stuck set.
-
-A strongly connected component is only a candidate. It is a core when it stays stuck with nobody
-else in the world; with pools that is not the same, and what stays may be less.
-
-Strongly connected components, without recursion: rings may have thousands of members.
-
-Who queues behind a deadlock without being part of it, at the cost of that one queue.
+Edges are sparse: they reach the same actors as all edges do, at a fraction of their number.
 """
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
@@ -28,10 +20,11 @@ StuckClass = Literal["free", "core", "behind", "dead-end", "standby"]
 
 
 class StuckSet(Struct, frozen=True, eq=False):
-    """Who is stuck among the tangled actors, and why; compared by identity.
+    """The stuck actors among the tangled ones, and why they are stuck.
 
-    `reach` names for an actor the numbers of the cores that it is in or behind; one more number,
-    `dead_end`, stands for what will never leave without being in a core.
+    `frozen` are the stuck and the actors that never release anything. `reach` maps an actor to the
+    numbers of the cores that it is in or behind; the number `dead_end` stands for actors that will
+    never leave without being in a core. Compared by identity.
     """
 
     actors: frozenset[str]
@@ -43,24 +36,24 @@ class StuckSet(Struct, frozen=True, eq=False):
 
     @property
     def locks(self) -> AbstractSet[str]:
-        """The queues in which somebody stands who will never leave."""
+        """The queues with members that will never leave."""
         return self.queues.keys()
 
     @property
     def dead_end(self) -> int:
-        """The number of those who never leave: nobody's nodes, and leaders."""
+        """The number for nodes without an owner, and leaders."""
         return len(self.cores)
 
 
 NOTHING_STUCK = StuckSet(frozenset(), frozenset(), {}, {}, (), {})
 
 
-def explain_stuck(stuck: set[str], nobody: set[str], lines: Iterable[ThinnedQueue]) -> StuckSet:
-    """Explain why these tangled actors are stuck, from all the queues that they stand in."""
-    if not stuck and not nobody:
+def explain_stuck(stuck: set[str], unowned: set[str], lines: Iterable[ThinnedQueue]) -> StuckSet:
+    """Explain why these tangled actors are stuck, from all their queues."""
+    if not stuck and not unowned:
         return NOTHING_STUCK
 
-    frozen = frozenset(stuck | nobody)
+    frozen = frozenset(stuck | unowned)
     queues = {
         line.queue.lock: stuck_queue(line.queue, line.queue.requests[: line.end], frozen)
         for line in lines
@@ -73,14 +66,14 @@ def explain_stuck(stuck: set[str], nobody: set[str], lines: Iterable[ThinnedQueu
 
 
 class StuckQueue(Struct, frozen=True, gc=False):
-    """The members left in one queue, in its order, and which of them wait."""
+    """The members that stay in one queue, in its order, and which of them wait."""
 
     queue: WaitQueue
     members: tuple[WaitRequest, ...]
     waits: tuple[bool, ...]
 
     def only(self, actors: frozenset[str] | set[str]) -> "StuckQueue":
-        """Look at those actors alone in the world."""
+        """The same queue with only these actors."""
         members = [member for member in self.members if member.actor in actors]
         if len(members) == len(self.members):
             return self
@@ -90,9 +83,9 @@ class StuckQueue(Struct, frozen=True, gc=False):
 def stuck_queue(
     queue: WaitQueue, requests: Iterable[WaitRequest], frozen: Container[str]
 ) -> StuckQueue:
-    """Keep the members of frozen actors, and passers-by whom those stop.
+    """Keep the members of frozen actors, and those that they stop.
 
-    A leader never hands over by itself, so in an election everybody stays.
+    A leader never hands over by itself, so in an election all members stay.
     """
     is_election = queue.kind == "election"
     members: list[WaitRequest] = []
@@ -120,7 +113,7 @@ def _is_stopped(queue: WaitQueue, ahead: list[WaitRequest], request: WaitRequest
 
 
 def blockers(queue: WaitQueue, members: tuple[WaitRequest, ...], place: int) -> Iterator[int]:
-    """All places before this one that it has to wait for, or may have to (pool).
+    """The places before this one that it waits for, or may wait for (pool).
 
     >>> modes = {"a": "read", "b": "write", "c": "read"}
     >>> a, b, c = (WaitRequest(name, name, mode, 1) for name, mode in modes.items())
@@ -141,7 +134,7 @@ def blockers(queue: WaitQueue, members: tuple[WaitRequest, ...], place: int) -> 
 
 
 def sparse_edges(rest: StuckQueue) -> Iterator[tuple[int, int]]:
-    """Edges between places, waiter first, with the closure of all of them."""
+    """Edges between places, waiter first, that reach the same actors as all edges do."""
     if rest.queue.kind not in ("single", "conflict"):
         yield from _chained_edges(rest)
         return
@@ -152,7 +145,7 @@ def sparse_edges(rest: StuckQueue) -> Iterator[tuple[int, int]]:
 
 
 def _chained_edges(rest: StuckQueue) -> Iterator[tuple[int, int]]:
-    """Stop at the nearest member that itself waits for everything further on."""
+    """Edges as far as the nearest member that waits for all others before it."""
     ahead: list[int] = []
     writers_ahead: list[int] = []
     shares = rest.queue.kind == "read-write"
@@ -170,7 +163,7 @@ def _chained_edges(rest: StuckQueue) -> Iterator[tuple[int, int]]:
 
 
 def components(graph: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
-    """Tarjan's components, each after those it leads to; every target must be a key.
+    """Strongly connected components, each after those it leads to; every target must be a key.
 
     >>> list(components({"a": ["b"], "b": ["a"], "c": ["a"]}))
     [['b', 'a'], ['c']]
@@ -190,7 +183,7 @@ def _search(
     low: dict[str, int],
     stack: list[str],
 ) -> Iterator[list[str]]:
-    done = len(graph)  # greater than any index: a finished vertex lowers nobody
+    done = len(graph)  # greater than any index: a finished vertex lowers no other
     path = [(root, iter(graph[root]))]
     index[root] = low[root] = len(index)
     stack.append(root)
@@ -221,14 +214,14 @@ def _pop(vertex: str, stack: list[str], low: dict[str, int], done: int) -> list[
 
 
 class Core(Struct, frozen=True, gc=False):
-    """Actors that keep each other stuck, and the queues in which they do, alone in the world."""
+    """Actors that keep each other stuck, and the queues in which they do."""
 
     actors: frozenset[str]
     queues: tuple[StuckQueue, ...]
 
 
 def edges(queues: Iterable[StuckQueue]) -> dict[str, list[str]]:
-    """Who waits for whom, sparse, over several queues."""
+    """The sparse edges of several queues, from actor to actor."""
     graph: dict[str, list[str]] = {}
     for rest in queues:
         for member in rest.members:
@@ -240,7 +233,7 @@ def edges(queues: Iterable[StuckQueue]) -> dict[str, list[str]]:
 
 
 def cores(queues: Iterable[StuckQueue], graph: dict[str, list[str]]) -> Iterator[Core]:
-    """Every independent deadlock."""
+    """The independent deadlocks."""
     found = [
         frozenset(group)
         for group in components(graph)
@@ -256,7 +249,7 @@ def cores(queues: Iterable[StuckQueue], graph: dict[str, list[str]]) -> Iterator
 
 
 def _has_choice(rests: list[StuckQueue]) -> bool:
-    """Whether somebody may wait for any of several; plain waits make every ring a core."""
+    """Whether a pool has several leases; plain waits make every ring a core."""
     return any(rest.queue.room > 1 for rest in rests)
 
 
@@ -265,7 +258,7 @@ def _left_alone(rests: list[StuckQueue]) -> frozenset[str]:
 
 
 def _shares(queues: Iterable[StuckQueue], groups: list[frozenset[str]]) -> list[list[StuckQueue]]:
-    """For each group the queues in which it stands, with nobody else left in them."""
+    """For each group its queues, without other actors."""
     group_of = {actor: number for number, group in enumerate(groups) for actor in group}
     shares: list[list[StuckQueue]] = [[] for _ in groups]
     for rest in queues:
@@ -282,7 +275,7 @@ Crowd = tuple[tuple[str, frozenset[int]], ...]
 def reach(
     graph: Mapping[str, Iterable[str]], groups: Iterable[Collection[str]]
 ) -> dict[str, frozenset[int]]:
-    """For every actor that leads to some of the groups: their numbers.
+    """The numbers of the groups that each actor leads to.
 
     >>> reach({"a": ["b"], "b": ["b"], "c": []}, [{"b"}])
     {'b': frozenset({0}), 'a': frozenset({0})}
@@ -308,7 +301,7 @@ def reach(
 def crowd(
     rest: StuckQueue, tail: Iterable[WaitRequest], reached: Reach
 ) -> Iterator[tuple[str, frozenset[int]]]:
-    """Find the passers-by of the tail that are stuck, and the groups that they are behind."""
+    """The stuck actors with one place in a queue's tail, and the groups they are behind."""
     shares = rest.queue.kind == "read-write"
     ahead = list(rest.members)
     if rest.queue.kind == "single":

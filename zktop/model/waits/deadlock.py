@@ -1,4 +1,4 @@
-"""A deadlock as others see it: one frozen value with all that can be said about it."""
+"""A deadlock as a report shows it: one frozen value with all that is known about it."""
 
 from hashlib import blake2s
 
@@ -23,7 +23,7 @@ class DeadlockPlace(Struct, frozen=True, gc=False):
 
 
 class DeadlockStep(Struct, frozen=True, gc=False, rename={"blocker": "for"}):
-    """One actor of the ring: what it holds right now, what it waits for, and for whom."""
+    """One actor of the ring: what it holds, what it waits for, and which actor blocks it."""
 
     actor: str
     owner: str
@@ -34,11 +34,11 @@ class DeadlockStep(Struct, frozen=True, gc=False, rename={"blocker": "for"}):
     closing: bool
     czxid: int
     since_ms: int | None
-    name: str  # of its own, where `owner` may be that of others, too
+    name: str  # unique, unlike `owner`
 
 
 class Deadlock(Struct, frozen=True, gc=False):
-    """Actors none of whom can ever go on; `steps` in the order of their requests."""
+    """Actors of which none can ever go on; `steps` in the order of their requests."""
 
     id: str
     rule: DeadlockRule
@@ -54,19 +54,19 @@ class Deadlock(Struct, frozen=True, gc=False):
     ways_out: tuple[WayOut, ...]
     signature: str
     evidence: tuple[Clue, ...]
-    number: int = 0  # in the order in which those of a run were found; 0: not numbered
-    threaded: bool = False  # some of its sessions are known to have several threads
+    number: int = 0  # in the order of detection; 0: not numbered
+    threaded: bool = False  # some of its sessions have several threads
 
 
 def steps(graph: WaitGraph, ring: Ring, names: DisplayNames) -> tuple[DeadlockStep, ...]:
-    """One step for each edge, oldest request first; the newest has closed it."""
+    """One step for each edge, oldest request first; the newest one closed the ring."""
     closing = newest(ring)
     made = [_step(graph, edge, names, closes=edge is closing) for edge in ring]
     return tuple(sorted(made, key=lambda step: (step.closing, step.czxid)))
 
 
 def newest(ring: Ring) -> WaitEdge:
-    """Give the last request: of a ring the last edge, of a knot maybe one that is in no ring."""
+    """The edge of the newest request: in a knot it may be in no ring."""
     return max(reversed(ring), key=lambda edge: edge.request.czxid)  # of equals, the last
 
 
@@ -87,7 +87,7 @@ def _step(graph: WaitGraph, edge: WaitEdge, names: DisplayNames, *, closes: bool
 
 
 def holdings(graph: WaitGraph, actor: str) -> tuple[DeadlockPlace, ...]:
-    """All that the actor holds right now, by lock."""
+    """What the actor holds now, by lock."""
     return tuple(_place(q.lock, r) for q, r in graph.places(actor) if graph.holds(q, r))
 
 
@@ -96,9 +96,9 @@ def _place(lock: str, request: WaitRequest) -> DeadlockPlace:
 
 
 def deadlock_id(rule: DeadlockRule, ring: Ring) -> str:
-    """Name the deadlock: the same while it lives, and the same in a replay.
+    """An id that stays the same while the deadlock lives, and in a replay.
 
-    Made from the ring alone, since others may join and leave the queues of the core.
+    It depends on the ring alone, since others may join and leave the queues of the core.
     """
     actors = sorted({edge.request.actor for edge in ring})
     locks = sorted({edge.queue.lock for edge in ring})
@@ -107,13 +107,13 @@ def deadlock_id(rule: DeadlockRule, ring: Ring) -> str:
 
 
 def signature(rule: DeadlockRule, ring: Ring, names: DisplayNames) -> str:
-    """Name all deadlocks of this sort, for muting: classes of locks, modes and owners."""
+    """An id for all deadlocks of this sort, for muting: classes of locks, modes and owners."""
     locks = {f"{LETTER[e.request.mode]}:{fold_path(e.queue.lock)}" for e in ring}
     owners = {fold_name(names.label(edge.request.actor)) for edge in ring}
     return " ".join([rule, ">".join(sorted(locks)), ",".join(sorted(owners))])
 
 
 def ordered_actors(core: Core, ring: Ring) -> tuple[str, ...]:
-    """Put the ring first, in its order, then the rest of the core."""
+    """The actors of the ring in its order, then the rest of the core."""
     first = dict.fromkeys(edge.request.actor for edge in ring)
     return (*first, *sorted(core.actors - first.keys()))

@@ -1,43 +1,40 @@
-"""Deadlocks over a run: their numbers, and how each of them ended.
+"""Numbers the deadlocks of a run, and tells how each of them ended.
 
-A deadlock is called by a number, in the order in which they were found; a replay gives the same
-ones. One that is over keeps the last verdict that was given while it lived. How it ended may be
-clear a moment later: the nodes of a session go one after another.
+Numbers follow the order of detection, so a replay gives the same ones. A deadlock that is over
+keeps its last verdict. How it ended may become clear a moment later, since the nodes of a session
+go one after another.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
 from zktop.model.facts import Millis
 from zktop.model.history.events import Departure
-
-if TYPE_CHECKING:
-    from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
-    from zktop.model.waits.lock_order_story import Inversion
+from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
+from zktop.model.waits.lock_order_story import Inversion
 
 MAX_ENDED: Final = 50
 CLEAR_AFTER_MS: Final[Millis] = 2_000
 RULES_CHANGED: Final = "nobody left: the rules changed (actors, leases or kind of a lock)"
 
-Departed = Callable[["DeadlockPlace"], Departure | None]
+Departed = Callable[[DeadlockPlace], Departure | None]
 
 
 class EndedDeadlock(msgspec.Struct, frozen=True):
     """A deadlock that is over: its last verdict, when it was gone, and how it ended."""
 
-    deadlock: "Deadlock"
+    deadlock: Deadlock
     at: Millis
     how: str
 
 
 class DeadlockLog:
-    """A fold over the deadlocks of each look."""
+    """The deadlocks that are alive, and the last MAX_ENDED that are over."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self.over: tuple[EndedDeadlock, ...] = ()
         self._alive: dict[str, Deadlock] = {}
         self._count = 0
@@ -45,12 +42,12 @@ class DeadlockLog:
 
     def look(
         self,
-        found: "Iterable[Deadlock]",
-        hints: "Iterable[Deadlock]",
+        found: Iterable[Deadlock],
+        hints: Iterable[Deadlock],
         departed: Departed,
         now: Millis,
-    ) -> "tuple[Deadlock, ...]":
-        """Give the deadlocks of this look with their numbers; note which are over."""
+    ) -> tuple[Deadlock, ...]:
+        """The deadlocks of this look with their numbers; records those that are over."""
         numbered = tuple(map(self._numbered, found))
         alive = {one.id: one for one in numbered}
         gone = [one for name, one in self._alive.items() if name not in alive]
@@ -68,8 +65,8 @@ class DeadlockLog:
             self.over = tuple(self._cleared(one, departed, now) for one in self.over)
         return numbered
 
-    def dated(self, inversions: "Iterable[Inversion]") -> "tuple[Inversion, ...]":
-        """Say of potential deadlocks when they have happened."""
+    def dated(self, inversions: Iterable[Inversion]) -> tuple[Inversion, ...]:
+        """Add to potential deadlocks when they last happened."""
         before, self._dated = self._dated, {}
         for one in inversions:
             known = before.get(one.id)
@@ -79,27 +76,27 @@ class DeadlockLog:
             self._dated[one.id] = one, made
         return tuple(made for _, made in self._dated.values())
 
-    def _numbered(self, one: "Deadlock") -> "Deadlock":
+    def _numbered(self, one: Deadlock) -> Deadlock:
         known = self._alive.get(one.id)
         if known is None:
             self._count += 1
         return replace(one, number=known.number if known else self._count)
 
     def _cleared(self, one: EndedDeadlock, departed: Departed, now: Millis) -> EndedDeadlock:
-        """Say again how it ended, now that more may have gone; the same while nothing changed."""
+        """Update how it ended while more of its nodes may go."""
         if now - one.at > CLEAR_AFTER_MS:
             return one
         how = _how(one.deadlock, departed)
         return one if how in (one.how, RULES_CHANGED) else replace(one, how=how)
 
-    def _happened_at(self, inversion: "Inversion") -> Millis | None:
+    def _happened_at(self, inversion: Inversion) -> Millis | None:
         locks = {turn.lock for turn in inversion.turns}
         known = (*self._alive.values(), *(one.deadlock for one in reversed(self.over)))
         return next((one.since_ms for one in known if locks <= set(one.locks)), None)
 
 
-def _how(was: "Deadlock", departed: Departed) -> str:
-    """Say who went first, and how."""
+def _how(was: Deadlock, departed: Departed) -> str:
+    """Which actor left first, and how."""
     left = [(min(one.gone_at for one in gone), step) for step, gone in _left(was, departed)]
     if not left:
         return RULES_CHANGED
@@ -115,14 +112,14 @@ def _how(was: "Deadlock", departed: Departed) -> str:
     return f"{step.name} released {lock} while it waited, so it was not blocked"
 
 
-def _left(was: "Deadlock", departed: Departed) -> "Iterator[tuple[DeadlockStep, list[Departure]]]":
-    """Give those who have left some of their places."""
+def _left(was: Deadlock, departed: Departed) -> Iterator[tuple[DeadlockStep, list[Departure]]]:
+    """The steps whose actors left some of their places."""
     for step in was.steps:
         gone = [one for place in (*step.holds, step.waits) if (one := departed(place))]
         if gone:
             yield step, gone
 
 
-def _refuted(was: "Deadlock") -> str:
+def _refuted(was: Deadlock) -> str:
     names = ", ".join(dict.fromkeys(step.name for step in was.steps))
     return f"not proven any more: one of {names} has several threads"

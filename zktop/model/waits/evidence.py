@@ -1,6 +1,6 @@
 """Collects what else is known of the actors of a deadlock, and judges the deadlocks by it.
 
-The wait graph shows who waits for what. Whether an actor was seen to work meanwhile, when it last
+The wait graph shows waits and holders. Whether an actor was seen to work meanwhile, when it last
 sent a request, and whether it watches what it waits for, comes from histories and server tables.
 """
 

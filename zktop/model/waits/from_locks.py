@@ -143,7 +143,7 @@ def _parts(
 def _context(lock: Lock) -> tuple[object, ...]:
     """What makes a request of a member apart from the member.
 
-    In a folder the state of one member may depend on the others, so every lock is its own.
+    In a folder one member may depend on the others, so no two versions are alike.
     """
     is_folder = any(folder_queues(lock.queues))
     return lock.kind, lock.layout, lock.stranded, _exempt(lock), id(lock) if is_folder else 0

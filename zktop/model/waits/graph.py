@@ -153,13 +153,13 @@ class WaitGraph:
         return self._stuck_set
 
     def _explain(self, left: set[str]) -> None:
-        nobody, was = self._index.nobody, self._stuck_set
-        locks = sorted({lock for actor in left | nobody for lock in self.locks(actor)})
+        unowned, was = self._index.unowned, self._stuck_set
+        locks = sorted({lock for actor in left | unowned for lock in self.locks(actor)})
         queues = [self._thinned[lock] for lock in locks]
         is_same = len(queues) == len(self._stuck_in) and all(map(is_, queues, self._stuck_in))
-        if is_same and left == was.actors and was.frozen == left | nobody:
+        if is_same and left == was.actors and was.frozen == left | unowned:
             return
-        self._stuck_set, self._stuck_in = explain_stuck(left, nobody, queues), queues
+        self._stuck_set, self._stuck_in = explain_stuck(left, unowned, queues), queues
         self._crowds.clear()
 
     def crowd(self, lock: str) -> Crowd:

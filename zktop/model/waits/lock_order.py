@@ -1,20 +1,16 @@
 """Lock-order inversions: deadlocks that have not happened yet.
 
-Fed with acquisitions, from a snapshot or one by one, of bounded size. Almost every acquisition
-repeats one seen before; only a new way of nesting two locks starts a search for a cycle.
+`LockOrderGraph` learns from every acquisition which class of locks an actor owned when it asked
+for another one. Almost every acquisition repeats one seen before; only a new way of nesting two
+locks starts a search for a cycle. Paths are folded (`/user/42` to `/user/*`), so that locks of one
+kind count as one class.
 
-Nothing is learned from an actor with more than `MAX_PLACES` places. Whoever owns so many locks
-at once is a service of many threads behind one session: which of them took which lock, nobody can
-tell, so its order says nothing, and all pairs of ten thousand locks would take minutes.
+A cycle is a danger if the locks chain, if the actors differ and can be alive at the same time, if
+no lock that they all own meanwhile keeps them apart (a gate), and if the modes conflict.
 
-Names with their variable parts folded, so that what is alike counts as one class.
-
-Closing a cycle of lock orders, by the four tests that tell a danger from a harmless habit.
-
-The edges must chain; the actors must differ and be able to live at one time; no lock owned
-meanwhile may keep two of them apart (a gate); and at every lock of the cycle the modes conflict.
-
-What the lock-order graph remembers of an acquisition: who asked for what while owning what.
+Nothing is learned from an actor with more than MAX_PLACES places. It is a service with many
+threads behind one session: its order says nothing, and all pairs of ten thousand locks would take
+minutes.
 """
 
 import re
@@ -33,7 +29,7 @@ _ID = r"(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|0x[0-9a-f]+|[0-9a-f]{16,}
 
 
 def fold_name(name: str) -> str:
-    """Fold the ids in a label.
+    """Replace the ids in a label by `*`.
 
     >>> fold_name("worker-17@10.0.0.3"), fold_name("worker-a")
     ('worker-*@*', 'worker-a')
@@ -43,7 +39,7 @@ def fold_name(name: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def fold_path(path: str) -> str:
-    """Fold the variable parts of a lock path.
+    """Replace the variable parts of a lock path by `*`.
 
     >>> fold_path("/locks/user/42"), fold_path("/locks/orders")
     ('/locks/user/*', '/locks/orders')
@@ -55,7 +51,7 @@ MAX_SAMPLES = 4
 
 
 class OrderActor(Struct, frozen=True, gc=False):
-    """Who asks: an identity that outlives sessions, a label, and the life of the session."""
+    """An actor that takes locks: `identity` outlives sessions, `owner` is its label."""
 
     identity: str
     owner: str
@@ -64,7 +60,7 @@ class OrderActor(Struct, frozen=True, gc=False):
 
 
 class OwnedLock(Struct, frozen=True, gc=False):
-    """A lock that somebody owns, granted or still queued; `generation`: czxid of its root."""
+    """A place that an actor has in a lock; `generation` is the czxid of the lock's root."""
 
     lock: str
     node: str
@@ -73,7 +69,7 @@ class OwnedLock(Struct, frozen=True, gc=False):
 
     @property
     def place(self) -> tuple[str, str]:
-        """Where it stands."""
+        """The lock and the node."""
         return self.lock, self.node
 
     @property
@@ -91,13 +87,12 @@ Gates = frozenset[tuple[str, bool]]
 
 
 class OrderSample(Struct, eq=False):
-    """One distinct way in which somebody nested two locks; updated when it happens again."""
+    """One distinct way in which an actor nested two locks; updated when it happens again."""
 
     asker: OrderActor
     held: OwnedLock
     wanted: OwnedLock
-    # Other locks owned meanwhile, each with whether it was only read.
-    gates: Gates
+    gates: Gates  # other locks owned meanwhile, each with whether it was only read
     count: int = 0
     first_czxid: int = 0
     last_czxid: int = 0
@@ -107,7 +102,7 @@ class OrderSample(Struct, eq=False):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What makes it distinct."""
+        """Samples with equal keys are one."""
         return self.asker.identity, self.held.mode, self.wanted.mode, self.gates, self.direction
 
     @property
@@ -117,7 +112,7 @@ class OrderSample(Struct, eq=False):
 
 
 class OrderEdge(Struct, eq=False):
-    """All that is known of `held -> wanted` between two classes of locks."""
+    """The acquisitions seen of class `wanted` by actors that owned a lock of class `held`."""
 
     held: str
     wanted: str
@@ -126,7 +121,7 @@ class OrderEdge(Struct, eq=False):
     samples: dict[tuple[object, ...], OrderSample] = {}
 
     def add(self, sample: OrderSample, czxid: int, at_ms: int | None) -> OrderSample | None:
-        """Count an acquisition; answer with the sample when it is one not seen before."""
+        """Count an acquisition; return the sample if its key is new."""
         self.count += 1
         owner = sample.asker.owner
         if owner in self.by_owner or len(self.by_owner) < 4 * MAX_SAMPLES:
@@ -145,7 +140,7 @@ class OrderEdge(Struct, eq=False):
         return known if is_new else None
 
     def take_back(self, sample: OrderSample) -> None:
-        """Count an acquisition out again; a sample of nothing is none."""
+        """Subtract an acquisition; drop the sample with its last one."""
         owner = sample.asker.owner
         self.count -= 1
         sample.count -= 1
@@ -155,19 +150,19 @@ class OrderEdge(Struct, eq=False):
             self.samples.pop(sample.key, None)
 
 
-def orders(queue: WaitQueue) -> bool:
-    """Whether a lock of this kind can be part of an inversion: one holder is enough to block."""
+def can_invert(queue: WaitQueue) -> bool:
+    """Whether one holder is enough to block: only such a lock can be part of an inversion."""
     return queue.binds and (queue.kind != "pool" or queue.room == 1)
 
 
 def owned_before(
     graph: WaitGraph, request: WaitRequest, generations: Mapping[str, int]
 ) -> tuple[OwnedLock, ...]:
-    """All that the actor owned when it made this request, as far as it is still there."""
+    """What the actor owned when it made this request, as far as it still has it."""
     return tuple(
         OwnedLock(queue.lock, other.node, other.mode, generations.get(queue.lock, 0))
         for queue, other in graph.places(request.actor)
-        if orders(queue) and 0 < other.czxid < request.czxid
+        if can_invert(queue) and 0 < other.czxid < request.czxid
     )
 
 
@@ -175,32 +170,32 @@ AskerOf = Callable[[str], OrderActor]
 
 
 def plain_asker(actor: str) -> OrderActor:
-    """Take an actor for its own identity."""
+    """An actor that is its own identity and label."""
     return OrderActor(actor, actor)
 
 
-_LENGTH_AT_MOST = 4
-_STEPS_AT_MOST = 2_000
+_MAX_LENGTH = 4
+_MAX_STEPS = 2_000
 
 Cycle = tuple[OrderSample, ...]
 Out = Mapping[str, Mapping[str, OrderEdge]]
 
 
 def closed_by(first: OrderSample, out: Out) -> Cycle:
-    """Find the shortest cycle that this sample closes, if any."""
+    """The shortest cycle that this sample closes, if any."""
     if first.is_try:
         return ()
     if first.held.vertex == first.wanted.vertex:
         return _against(first, out)
-    steps = iter(range(_STEPS_AT_MOST))
-    for length in range(2, _LENGTH_AT_MOST + 1):
+    steps = iter(range(_MAX_STEPS))
+    for length in range(2, _MAX_LENGTH + 1):
         for found in _extend((first,), length, out, steps):
             return found
     return ()
 
 
 def _against(first: OrderSample, out: Out) -> Cycle:
-    """Within one class: somebody else takes its members in the other direction."""
+    """Within one class: another actor takes its members in the opposite order."""
     for other in _samples(first.wanted.vertex, out):
         is_same_class = other.wanted.vertex == first.held.vertex
         if is_same_class and other.direction != first.direction and _fits((first,), other):
@@ -232,7 +227,7 @@ def _fits(path: Cycle, sample: OrderSample) -> bool:
 
 
 def _are_apart(one: OrderSample, other: OrderSample) -> bool:
-    """Two actors that can be alive at the same time."""
+    """Whether two different actors can be alive at the same time."""
     if one.asker.identity == other.asker.identity:
         return False
     first, second = one.asker.alive_ms, other.asker.alive_ms
@@ -242,7 +237,7 @@ def _are_apart(one: OrderSample, other: OrderSample) -> bool:
 
 
 def _is_gated(one: OrderSample, other: OrderSample) -> bool:
-    """Whether a lock that both own, not both only reading, keeps them apart."""
+    """Whether a lock that both own, at least one of them exclusively, keeps them apart."""
     return any(
         lock == same and not (reads and also_reads)
         for lock, reads in one.gates
@@ -251,7 +246,7 @@ def _is_gated(one: OrderSample, other: OrderSample) -> bool:
 
 
 def is_soft(cycle: Cycle) -> bool:
-    """Whether at some lock both only read: then it takes a writer in between to deadlock."""
+    """Whether two actors only read some lock: then a deadlock needs a writer between them."""
     return any(
         sample.wanted.mode == "read" and following.held.mode == "read"
         for sample, following in zip(cycle, (*cycle[1:], cycle[0]), strict=True)
@@ -260,33 +255,31 @@ def is_soft(cycle: Cycle) -> bool:
 
 MAX_PLACES: Final = 32
 
-Place = tuple[str, str]  # a lock, and a node in it
+Place = tuple[str, str]  # a lock and a node in it
 
 
 class LockOrderGraph:
-    """A fold over acquisitions. What was confirmed longest ago is forgotten first."""
+    """All lock orders seen, of bounded number: the least recently confirmed goes first."""
 
     def __init__(self, classes_at_most: int = 4_096, edges_at_most: int = 20_000) -> None:
-        """Start with no order known."""
         self._classes_at_most = classes_at_most
         self._edges_at_most = edges_at_most
         self._edges: dict[tuple[str, str], OrderEdge] = {}
         self._out: dict[str, dict[str, OrderEdge]] = {}
         self._cycles: dict[str, Cycle] = {}
         self._running: dict[Place, dict[OrderSample, None]] = {}
-        self._learned: dict[Place, dict[Place, OrderSample | None]] = {}  # by who was asked for
+        self._learned: dict[Place, dict[Place, OrderSample | None]] = {}  # by wanted place
 
     @property
     def cycles(self) -> Mapping[str, Cycle]:
-        """All valid potential cycles, by a stable name."""
+        """All potential cycles, by a stable id."""
         return self._cycles
 
     def edge(self, held: str, wanted: str) -> OrderEdge | None:
-        """Everything known about one order of two classes."""
+        """What is known about one order of two classes."""
         return self._edges.get((held, wanted))
 
     def __len__(self) -> int:
-        """How many orders are known."""
         return len(self._edges)
 
     def learn(
@@ -296,18 +289,18 @@ class LockOrderGraph:
         generations: Mapping[str, int] | None = None,
         actors: Iterable[str] | None = None,
     ) -> None:
-        """Learn from where these actors stand, or all: who owns several locks has some order.
+        """Learn from the places of these actors, or of all.
 
-        What was learned before is known. Call it when the graph has all that is known at this
-        moment: a lock that is seen later may be the gate that keeps two orders apart.
+        Repeating what was learned before changes nothing. Call it when the graph is complete: a
+        lock that is added later may be the gate that keeps two orders apart.
         """
         for actor in sorted(graph.tangled if actors is None else actors):
             if tells_order(graph, actor):
                 by_age = sorted(graph.places(actor), key=lambda place: place[1].czxid)
                 for queue, request in by_age:
-                    self._asked(graph, queue, request, asker_of(actor), generations or {})
+                    self._learn_request(graph, queue, request, asker_of(actor), generations or {})
 
-    def _asked(
+    def _learn_request(
         self,
         graph: WaitGraph,
         queue: WaitQueue,
@@ -315,8 +308,7 @@ class LockOrderGraph:
         asker: OrderActor,
         generations: Mapping[str, int],
     ) -> None:
-        """Learn from one request of somebody who has other places."""
-        if not orders(queue) or request.exempt:
+        if not can_invert(queue) or request.exempt:
             return
         wanted = OwnedLock(queue.lock, request.node, request.mode, generations.get(queue.lock, 0))
         others = [o for o in owned_before(graph, request, generations) if o.lock != wanted.lock]
@@ -332,14 +324,14 @@ class LockOrderGraph:
         self._forget()
 
     def _take_back(self, samples: Iterable[OrderSample | None]) -> None:
-        """Undo what was learned of a request before all was seen that its actor owned."""
+        """Undo what was learned of a request before all places of its actor were known."""
         for sample in filter(None, samples):
             self._edges[sample.held.vertex, sample.wanted.vertex].take_back(sample)
             if not sample.count:
                 self._drop(sample)
 
     def ended(self, lock: str, node: str, at_ms: int | None, *, is_try: bool = False) -> None:
-        """Take note that a member is gone; a try gave up at once and so can block nobody."""
+        """Record that a member is gone. A try gives up at once, so it cannot deadlock."""
         self._learned.pop((lock, node), None)
         for sample in self._running.pop((lock, node), ()):
             if at_ms is not None:
@@ -382,7 +374,7 @@ class LockOrderGraph:
 
 
 def tells_order(graph: WaitGraph, actor: str) -> bool:
-    """Tell whether the actor owns several locks, yet so few that it is one thread of work."""
+    """Whether the actor has places in several locks, yet few enough to be one thread."""
     is_nesting = actor in graph.tangled and 1 < len(graph.locks(actor)) <= MAX_PLACES
     return is_nesting and graph.number(actor) <= MAX_PLACES
 

@@ -1,4 +1,4 @@
-"""A potential deadlock told: one line, and two columns of who got and asked for what, in turn."""
+"""Describes a lock-order inversion: a sentence, and the steps that lead to a deadlock."""
 
 from typing import Final, Literal
 
@@ -15,7 +15,7 @@ from zktop.model.waits.lock_order import (
 from zktop.model.waits.ring import Clue
 from zktop.model.waits.sentences import LETTER, DisplayNames, span
 
-LAST: Final = 4  # digits of a session
+SESSION_DIGITS: Final = 4
 
 
 class StoryLine(Struct, frozen=True, gc=False):
@@ -29,9 +29,9 @@ class StoryLine(Struct, frozen=True, gc=False):
 
 
 class Inversion(Struct, frozen=True, gc=False):
-    """A potential deadlock; `soft` needs a writer at the wrong moment on top.
+    """A potential deadlock; a `soft` one also needs a writer at the wrong moment.
 
-    `missed_by_ms`: how close it came, 0 when both had their locks at once; None when not known.
+    `missed_by_ms`: how close it came; 0 if all had their locks at once, None if unknown.
     """
 
     id: str
@@ -86,7 +86,7 @@ def _inversion(name: str, cycle: Cycle, known: LockOrderGraph, names: DisplayNam
 
 
 def _turns(cycle: Cycle) -> tuple[StoryLine, ...]:
-    """First everybody gets a lock, then everybody asks for the next one's."""
+    """First each actor gets a lock, then each asks for the lock of the next."""
     got = [_turn(column, "got", sample.held) for column, sample in enumerate(cycle)]
     asks = [_turn(column, "asks", sample.wanted) for column, sample in enumerate(cycle)]
     return (*got, *asks)
@@ -97,7 +97,7 @@ def _turn(column: int, verb: Literal["got", "asks"], place: OwnedLock) -> StoryL
 
 
 def missed_by(cycle: Cycle) -> int | None:
-    """Measure between the critical windows, from asking with one lock to giving one back."""
+    """Time between the critical windows, each from asking for a lock to releasing one."""
     starts = [s.asked_ms for s in cycle if s.asked_ms is not None]
     if len(starts) < len(cycle):
         return None
@@ -114,7 +114,7 @@ def _seen(cycle: Cycle, known: LockOrderGraph) -> tuple[int, ...]:
 
 
 def _majority(cycle: Cycle, known: LockOrderGraph) -> tuple[str, tuple[str, ...]]:
-    """Tell the usual order of two locks, and who does it the other way."""
+    """The usual order of two locks, and the owners that take them the other way."""
     if len(cycle) != 2 or cycle[0].held.vertex == cycle[0].wanted.vertex:  # noqa: PLR2004 - a pair
         return "", ()
     pair = [known.edge(sample.held.vertex, sample.wanted.vertex) for sample in cycle]
@@ -125,33 +125,35 @@ def _majority(cycle: Cycle, known: LockOrderGraph) -> tuple[str, tuple[str, ...]
 
 
 def _called(cycle: Cycle) -> tuple[str, ...]:
-    """Name the actors; those of one name get their sessions' digits, for both may be gone."""
+    """Names of the actors; equal ones get the last digits of their sessions."""
     askers = [sample.asker for sample in cycle]
-    who: dict[str, set[str]] = {}
+    identities: dict[str, set[str]] = {}
     for asker in askers:
-        who.setdefault(asker.owner, set()).add(asker.identity)
+        identities.setdefault(asker.owner, set()).add(asker.identity)
     return tuple(
-        asker.owner if len(who[asker.owner]) == 1 else f"{asker.owner} {_end(asker, who)}"
+        asker.owner
+        if len(identities[asker.owner]) == 1
+        else f"{asker.owner} {_end(asker, identities)}"
         for asker in askers
     )
 
 
-def _end(asker: OrderActor, who: dict[str, set[str]]) -> str:
-    others = who[asker.owner]
-    ends = {identity[-LAST:] for identity in others}
-    return f"…{asker.identity[-LAST:]}" if len(ends) == len(others) else asker.identity
+def _end(asker: OrderActor, identities: dict[str, set[str]]) -> str:
+    others = identities[asker.owner]
+    ends = {identity[-SESSION_DIGITS:] for identity in others}
+    return f"…{asker.identity[-SESSION_DIGITS:]}" if len(ends) == len(others) else asker.identity
 
 
 def _sentence(cycle: Cycle, called: tuple[str, ...], names: DisplayNames, *, soft: bool) -> str:
-    parts = [_habit(sample, who, names) for sample, who in zip(cycle, called, strict=True)]
+    parts = [_habit(sample, owner, names) for sample, owner in zip(cycle, called, strict=True)]
     needs = " when a writer queues between them" if soft else ""
     return f"Potential deadlock: {'; '.join(parts)}; at the same time{needs} none could go on."
 
 
-def _habit(sample: OrderSample, who: str, names: DisplayNames) -> str:
+def _habit(sample: OrderSample, owner: str, names: DisplayNames) -> str:
     wanted = names.wanted(sample.wanted.mode, sample.wanted.lock)
     held = names.wanted(sample.held.mode, sample.held.lock)
-    return f"{who} took {wanted} while it had {held}"
+    return f"{owner} took {wanted} while it had {held}"
 
 
 def _clues(doubtful: list[str], missed: int | None, *, soft: bool) -> tuple[Clue, ...]:

@@ -1,17 +1,14 @@
-"""The exact deadlock test: let everybody finish who can, and see who is left.
+"""The exact deadlock test: let every actor finish that can, and see which ones are left.
 
-Granting depends only on which earlier members are gone, and removing members never takes a grant
-back. So the end is the same whatever the order, for exclusive, shared and k-of-n waits alike. A
-search for cycles would be wrong as soon as a pool is involved.
+Whether a member is granted depends only on which earlier members are gone, and removing members
+never takes a grant back. So the result does not depend on the order, for exclusive, shared and
+k-of-n waits alike. A search for cycles would be wrong as soon as a pool is involved.
 
-A queue thinned out to the members that can matter, without changing any verdict.
-
-Passers-by (one place only) go as soon as they are granted. So an exclusive member waits, in the
-end, for the tangled ones before it; a pool is full for it when its whole room is taken by tangled
-ones; a reader waits for the tangled ones before the last writer ahead of it, whoever that is. The
-last needs a mark where a passing writer stood: a wall.
-
-Who holds right now, by definition.
+Queues are thinned first to the tangled actors, which changes no verdict: an actor with one place
+leaves as soon as it is granted. So an exclusive member waits, in the end, for the tangled ones
+before it. A pool is full for it when tangled ones take all its room. A reader waits for the
+tangled ones before the last writer ahead of it; if that writer is not tangled, a wall marks its
+place.
 """
 
 from collections.abc import Container, Iterable, Sequence
@@ -24,17 +21,20 @@ from zktop.model.waits.state import WaitQueue, WaitRequest
 
 
 class ThinnedQueue(Struct, frozen=True, gc=False):
-    """The members of one queue that matter; `walls[i]`: a passing writer stood just before i."""
+    """The tangled members of a queue.
+
+    `walls[i]`: a writer that is not tangled stood just before member i. `end` is the place after
+    the last tangled member in the whole queue.
+    """
 
     queue: WaitQueue
     members: tuple[WaitRequest, ...]
     walls: bytes
-    # Where in the queue the last member stands, plus one: only passers-by come after it.
     end: int
 
 
 def thinned(queue: WaitQueue, tangled: Container[str]) -> ThinnedQueue:
-    """Thin out the queue to the tangled actors; the others pass by."""
+    """Thin a queue to the tangled actors."""
     requests = tuple(queue.requests)
     places = [place for place, request in enumerate(requests) if request.actor in tangled]
     members = tuple([requests[place] for place in places])
@@ -53,7 +53,7 @@ def _walls(requests: tuple[WaitRequest, ...], places: list[int]) -> bytes:
 
 
 def unthinned(queue: WaitQueue, members: tuple[WaitRequest, ...]) -> ThinnedQueue:
-    """Make a strand of exactly these members: nobody else exists."""
+    """A queue of exactly these members, as if there were no others."""
     return ThinnedQueue(queue, members, bytes(len(members)), len(members))
 
 
@@ -202,7 +202,7 @@ def _finished(
 
 
 def is_granted(queue: WaitQueue, request: WaitRequest) -> bool:
-    """Whether nobody has to go before this member of the queue.
+    """Whether this member holds: no other has to go first.
 
     >>> a, b = WaitRequest("a", "a", "read", 1), WaitRequest("b", "b", "read", 2)
     >>> is_granted(WaitQueue("/l", "read-write", (a, b)), b)
@@ -222,7 +222,7 @@ def is_granted(queue: WaitQueue, request: WaitRequest) -> bool:
 
 
 def granted(queue: WaitQueue) -> frozenset[str]:
-    """Name all who hold, by one walk through the queue, whatever its length.
+    """The nodes of all holders, by one pass over the queue.
 
     >>> a, b = WaitRequest("a", "a", "read", 1), WaitRequest("b", "b", "read", 2)
     >>> sorted(granted(WaitQueue("/l", "read-write", (a, b))))

@@ -1,17 +1,14 @@
-"""The one cycle that shows a core best: short, of plain waits, of hard edges where there is one.
+"""Chooses the ring that shows a deadlock best, and prepares it for judgement.
 
-A hard edge ends at somebody who holds, a soft one at somebody who queues. "Holds" is meant once
-all have gone on who can: that picture stays the same for as long as the deadlock lives.
+The best ring is short, of plain waits, with a hard edge if there is one. A hard edge ends at a
+holder, a soft one at a member that queues itself. Both are meant for the time when every actor
+that can finish has finished; that picture stays the same for as long as the deadlock lives.
 
-Which kind of deadlock a core is, and by which rule.
-
-What is known beside the queues, and a deadlock before the judge.
-
-The test whether all of a ring existed at one moment, or was stitched together.
-
-Queues are read at different times. But a node never changes and never comes back: it existed from
-its czxid to the zxid of a listing that shows it. If the newest of the nodes is not younger than
-the oldest of the looks, there was a moment with all of them.
+Before it is judged, a ring gets its kind and rule, the evidence about its actors, and a test
+whether all of it existed at one moment: queues are read at different times. A node never changes
+and never comes back, so it existed from its czxid to the zxid of a listing that shows it. If the
+newest of the nodes is not younger than the oldest of the listings, there was a moment with all of
+them.
 """
 
 from bisect import bisect_left
@@ -26,12 +23,12 @@ from msgspec import Struct
 from zktop.model.waits.cores import Core, StuckQueue, StuckSet, blockers, components, sparse_edges
 from zktop.model.waits.state import WaitQueue, WaitRequest
 
-_PAIRS_AT_MOST = 2_000
-_STEPS_AT_MOST = 20_000
+_MAX_PAIRS = 2_000
+_MAX_STEPS = 20_000
 
 
 class WaitEdge(Struct, frozen=True, gc=False):
-    """A request that cannot go on before another one is gone."""
+    """A request that has to wait until another one is gone."""
 
     queue: WaitQueue
     request: WaitRequest
@@ -45,7 +42,7 @@ class WaitEdge(Struct, frozen=True, gc=False):
 
     @property
     def is_plain(self) -> bool:
-        """Whether this one blocker alone is enough to stop the request."""
+        """Whether this one blocker is enough to stop the request."""
         return self.queue.kind != "pool" or self.queue.room == 1
 
 
@@ -54,19 +51,19 @@ Ring = tuple[WaitEdge, ...]
 
 
 def passes_by(edge: WaitEdge, before: WaitEdge) -> bool:
-    """Whether the actor blocks by the very request with which it waits: it merely queues."""
+    """Whether the actor blocks with the request that waits itself: it merely queues."""
     return edge.request == before.blocker and edge.queue.lock == before.queue.lock
 
 
 def queued(found: Ring) -> frozenset[str]:
-    """Name those of a ring that merely queue between the others."""
+    """The actors of a ring that merely queue between the others."""
     pairs = zip((found[-1], *found), found, strict=False)
     return frozenset(edge.request.actor for before, edge in pairs if passes_by(edge, before))
 
 
 def edges(core: Core) -> EdgesByWaiter:
-    """All edges of the core by waiter; of a crowded one those that keep it connected."""
-    full = sum(len(rest.members) ** 2 for rest in core.queues) <= 2 * _PAIRS_AT_MOST
+    """The edges of a core by waiter; of a large one only those that keep it connected."""
+    full = sum(len(rest.members) ** 2 for rest in core.queues) <= 2 * _MAX_PAIRS
     graph: EdgesByWaiter = {actor: [] for actor in sorted(core.actors)}
     for rest in core.queues:
         for place, other in sorted(_pairs(rest, full=full)):
@@ -86,7 +83,7 @@ def _pairs(rest: StuckQueue, *, full: bool) -> set[tuple[int, int]]:
 
 
 def ring(graph: EdgesByWaiter) -> Ring:
-    """Choose the cycle to show, ending with the newest request: the one that closed it.
+    """The cycle to show, ending with the newest request: the one that closed it.
 
     Empty if there is none; a core always has one.
     """
@@ -118,7 +115,7 @@ def _has_cycle(graph: EdgesByWaiter) -> bool:
 
 @lru_cache(maxsize=4)
 def rings(stuck_set: StuckSet) -> tuple[Ring, ...]:
-    """Find the cycle to show for each core."""
+    """The cycle to show for each core."""
     return tuple(ring(edges(core)) for core in stuck_set.cores)
 
 
@@ -137,8 +134,8 @@ def _shortest(graph: EdgesByWaiter, accepts: Callable[[WaitEdge], bool]) -> Ring
 
 
 def _starts(graph: EdgesByWaiter) -> Iterator[str]:
-    """Every actor; in a big core the one that asked last, for it is on a cycle as well."""
-    if len(graph) * sum(map(len, graph.values())) <= _STEPS_AT_MOST:
+    """Where to search: at every actor; in a large core at the one with the newest request."""
+    if len(graph) * sum(map(len, graph.values())) <= _MAX_STEPS:
         yield from graph
     else:
         newest = max((edge.request.czxid, actor) for actor in graph for edge in graph[actor])
@@ -154,7 +151,7 @@ def _rank(found: Ring) -> tuple[int, ...]:
 
 
 def _through(start: str, graph: EdgesByWaiter, accepts: Callable[[WaitEdge], bool]) -> Ring:
-    """Find a shortest cycle through this actor, breadth first."""
+    """A shortest cycle through this actor, breadth first."""
     came_by: dict[str, WaitEdge] = {}
     level = [start]
     while level:
@@ -183,7 +180,7 @@ DeadlockRule = Literal["D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8"]
 
 
 def kind(core: Core, ring: Ring) -> tuple[DeadlockRule, DeadlockKind]:
-    """Rule and kind of the core that shows itself by this ring."""
+    """Rule and kind of the deadlock that this ring shows."""
     if any(edge.queue.kind == "election" for edge in ring):
         return "D8", "election"
     if not all(edge.is_plain for edge in ring):
@@ -197,7 +194,7 @@ def kind(core: Core, ring: Ring) -> tuple[DeadlockRule, DeadlockKind]:
 
 
 def upgraders(core: Core, ring: Ring) -> list[str]:
-    """Who of the ring's first queue reads it and wants to write it, when there are several."""
+    """The actors that read the first queue of the ring and wait to write it, if several do."""
     lock = ring[0].queue.lock
     found = sorted({a for rest in core.queues if rest.queue.lock == lock for a in _upgrades(rest)})
     return found if len(found) > 1 else []
@@ -211,9 +208,9 @@ def _upgrades(rest: StuckQueue) -> Iterator[str]:
 
 
 def doubles(ring: Ring) -> Counter[str]:
-    """Actors that a ring needs twice in one queue.
+    """Actors that have two places of the ring in one queue.
 
-    One session with several threads does that all day, so such a ring proves little.
+    Sessions with several threads often do, so such a ring proves little.
     """
     roles = {(e.queue.lock, r.node, r.actor) for e in ring for r in (e.request, e.blocker)}
     places = Counter((lock, actor) for lock, _, actor in roles)
@@ -221,7 +218,7 @@ def doubles(ring: Ring) -> Counter[str]:
 
 
 class Coexistence(Struct, frozen=True, gc=False):
-    """Newest czxid, oldest look, and the locks that must be listed again to prove it."""
+    """Newest czxid, zxid of the oldest listing, and the locks to list again to prove the ring."""
 
     newest: int
     oldest_look: int
@@ -232,9 +229,9 @@ class Coexistence(Struct, frozen=True, gc=False):
 def coexistence(
     members: Iterable[tuple[str, WaitRequest]], queues: Mapping[str, WaitQueue]
 ) -> Coexistence:
-    """Test the members (lock path, request) against the newest looks at their locks.
+    """Compare the members (queue, request) with the newest listings of their locks.
 
-    Nothing to list again and yet not proven: a zxid is not known, or a waiter has no node.
+    Not proven with nothing to list again: a zxid is unknown, or a waiter has no node.
     """
     members = list(members)
     newest = max(request.czxid for _, request in members)
@@ -245,14 +242,14 @@ def coexistence(
 
 
 class ActorEvidence(Struct, frozen=True, kw_only=True):
-    """Facts about actors, as far as they are known; what is absent is unknown.
+    """Facts about actors; what is absent is unknown.
 
-    `concurrent`: seen to act while they should have been blocked. `threads`: the identity names a
-    thread. `released`: the zxid at which who is stuck last released something. `still_since_ms`:
-    when it sent its last request but pings. `quiet_ms`: for so long it has been watched to send
-    none. `watched` and `astray`: (lock, node) of requests whose watch is where it should be, or
-    is not. `usual_hold_ms`: the 99th percentile by lock. `patience_ms`: after how long an actor
-    gave up before.
+    `concurrent`: seen to act while they should have been blocked. `threads`: the name tells
+    threads apart. `released`: zxid of the last release by a stuck actor. `still_since_ms`: time of
+    its last request but pings. `quiet_ms`: how long it was observed to send none. `watched` and
+    `astray`: (lock, node) of requests whose watch is where it should be, or is not.
+    `usual_hold_ms`: 99th percentile by lock. `patience_ms`: how long an actor waited before it
+    gave up.
     """
 
     now_ms: int
@@ -269,22 +266,22 @@ class ActorEvidence(Struct, frozen=True, kw_only=True):
 
 
 class Clue(Struct, frozen=True, gc=False):
-    """One line of evidence: it supports the verdict, speaks against it, or (None) is assumed."""
+    """One line of evidence: for the verdict, against it, or (None) an assumption."""
 
     supports: bool | None
     text: str
 
 
 class RingCase(Struct, frozen=True, kw_only=True):
-    """A ring before the judge."""
+    """A ring, with what its confidence depends on."""
 
     rule: DeadlockRule
     ring: Ring
-    closing: WaitEdge  # the request since which nobody can go on
+    closing: WaitEdge  # of the newest request
     actors: AbstractSet[str]
     coexistence: Coexistence
     owner: Callable[[str], str]
-    several: Mapping[str, str] = {}  # who has several threads, by what shows that
+    several: Mapping[str, str] = {}  # actors with several threads, and what shows it
     is_supposed: bool = False
 
     def is_threaded(self, known: ActorEvidence) -> bool:
@@ -293,5 +290,5 @@ class RingCase(Struct, frozen=True, kw_only=True):
 
     @property
     def requests(self) -> Iterator[WaitRequest]:
-        """Everything that waits or blocks in the ring."""
+        """All requests that wait or block in the ring."""
         return (request for edge in self.ring for request in (edge.request, edge.blocker))

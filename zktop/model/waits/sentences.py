@@ -1,8 +1,7 @@
-"""One sentence for a deadlock: what is drawn, exported, spoken and pasted into a chat.
+"""Puts a deadlock into one sentence: as drawn, exported, spoken and pasted into a chat.
 
-The sentence for a pool whose leases can never come back.
-
-How a sentence calls actors, locks, modes and moments.
+`DisplayNames` holds the names of actors and locks that all sentences use. Knots, where a pool has
+no lease to give back, have a sentence of their own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,12 +26,12 @@ LETTER: dict[Mode, str] = {
 
 
 class DisplayNames(Struct, frozen=True):
-    """Names for actors and paths; whatever has none is called by its own name."""
+    """Names for actors and locks; one without an entry is shown as it is."""
 
-    owners: Mapping[str, str] = {}  # no two alike
+    owners: Mapping[str, str] = {}  # unique
     paths: Mapping[str, str] = {}
-    labels: Mapping[str, str] | None = None  # what actors call themselves: it need not be unique
-    presences: Mapping[str, Presence] = {}  # where those are connected that are sessions
+    labels: Mapping[str, str] | None = None  # owner labels, not unique
+    presences: Mapping[str, Presence] = {}  # connections of the actors that are sessions
 
     def owner(self, actor: str) -> str:
         """Call an actor by a name of its own."""
@@ -68,7 +67,7 @@ class DisplayNames(Struct, frozen=True):
 
 
 def moment(at_ms: int) -> str:
-    """Print the time of day in UTC.
+    """The time of day in UTC.
 
     >>> moment(1_769_860_630_400)
     '11:57:10'
@@ -77,7 +76,7 @@ def moment(at_ms: int) -> str:
 
 
 def span(length_ms: int) -> str:
-    """Print how long something took, in two units.
+    """A duration in two units.
 
     >>> span(900), span(42_000), span(379_000), span(90_000_000)
     ('0.9s', '42s', '6m19s', '1d01h')
@@ -95,17 +94,17 @@ def span(length_ms: int) -> str:
     return f"{seconds}s"
 
 
-_PARTS_AT_MOST = 5
+_MAX_PARTS = 5
 
 
 def exhausted(core: Core) -> StuckQueue:
-    """Find the pool of the core that most actors wait for."""
+    """The pool of the core that most actors wait for."""
     pools = [rest for rest in core.queues if rest.queue.kind == "pool" and any(rest.waits)]
     return max(pools, key=lambda rest: (sum(rest.waits), rest.queue.lock))
 
 
 def knot_sentence(core: Core, names: DisplayNames) -> str:
-    """Say who has all the leases and why none comes back."""
+    """Which actors have all leases, and why none comes back."""
     pool = exhausted(core)
     path = names.path(pool.queue.lock)
     pairs = list(zip(pool.members, pool.waits, strict=True))
@@ -128,7 +127,7 @@ def _verb(actors: list[str]) -> str:
 
 
 def _waits_between(core: Core, pool: StuckQueue, names: DisplayNames) -> list[str]:
-    """Say why the holders do not finish, those with the same reason together."""
+    """Why the holders do not finish, grouped by reason."""
     reasons: list[tuple[str, str, str]] = []
     for rest in core.queues:
         if rest is pool:
@@ -142,8 +141,8 @@ def _waits_between(core: Core, pool: StuckQueue, names: DisplayNames) -> list[st
         waiters = sorted({waiter for _, _, waiter in group})
         wish = f"{names.all_of(waiters)} {_verb(waiters)} for {names.path(lock)}"
         parts.append(f"{wish}, which {names.owner(holder)} holds")
-    hidden = len(parts) - _PARTS_AT_MOST
-    return [*parts[:_PARTS_AT_MOST], f"{hidden} more waits"] if hidden > 0 else parts
+    hidden = len(parts) - _MAX_PARTS
+    return [*parts[:_MAX_PARTS], f"{hidden} more waits"] if hidden > 0 else parts
 
 
 _SPELLED_OUT = 5
@@ -151,7 +150,7 @@ _PAIR = 2
 
 
 def sentence(rule: DeadlockRule, ring: Ring, core: Core, names: DisplayNames, now_ms: int) -> str:
-    """Say it, in the words for its rule."""
+    """The sentence for a deadlock of this rule."""
     if rule == "D3":
         return knot_sentence(core, names)
     if rule == "D5":
@@ -179,9 +178,11 @@ def _double(edge: WaitEdge, names: DisplayNames) -> str:
 def _upgraders(ring: Ring, core: Core, names: DisplayNames) -> str:
     actors, lock = upgraders(core, ring), names.path(ring[0].queue.lock)
     both = len(actors) == _PAIR
-    who, every = names.all_of(actors), "both" if both else "all"
+    all_actors, every = names.all_of(actors), "both" if both else "all"
     other = "the other's read lock" if both else "the others' read locks"
-    return f"{who} {every} read {lock} and {every} want to write it; each waits for {other}."
+    return (
+        f"{all_actors} {every} read {lock} and {every} want to write it; each waits for {other}."
+    )
 
 
 def _long_ring(ring: Ring, names: DisplayNames, now_ms: int) -> str:
@@ -202,7 +203,7 @@ def _long_ring(ring: Ring, names: DisplayNames, now_ms: int) -> str:
 
 
 class _Turn(NamedTuple):
-    """A member of the ring, for whom it waits, and who queues in between."""
+    """A member of the ring, the holder it waits for, and the requests in between."""
 
     edge: WaitEdge
     holder: WaitRequest
@@ -210,7 +211,7 @@ class _Turn(NamedTuple):
 
 
 def _turns(ring: Ring) -> list[_Turn]:
-    """Give the members of the ring, the first of them in front; the last one closes it."""
+    """The members of the ring in order; the last one closed it."""
     while passes_by(ring[0], ring[-1]):
         ring = (*ring[1:], ring[0])
     made: list[_Turn] = []
@@ -224,7 +225,7 @@ def _turns(ring: Ring) -> list[_Turn]:
 
 
 def _rotation(ring: Ring, names: DisplayNames) -> str:
-    """One part for each member; the first says what it holds, the last closes the ring."""
+    """One part for each member; the first also says what it holds."""
     turns = _turns(ring)
     first, last = turns[0], turns[-1]
     held = names.wanted(last.holder.mode, last.edge.queue.lock)
@@ -237,20 +238,20 @@ def _rotation(ring: Ring, names: DisplayNames) -> str:
         return f"{again}, but {_queue(first, names)} in between and waits for {owner}."
     parts = [_part(turn, names) for turn in turns[:-1]]
     parts[0] = parts[0].replace(f"{owner} waits", f"{owner} holds {held} and waits", 1)
-    return "; ".join([*parts, _part(last, names, is_told=len(turns) == _PAIR)]) + "."
+    return "; ".join([*parts, _part(last, names, is_known=len(turns) == _PAIR)]) + "."
 
 
-def _part(turn: _Turn, names: DisplayNames, *, is_told: bool = False) -> str:
-    """Say for what a member waits, and who holds that, unless it was told already."""
+def _part(turn: _Turn, names: DisplayNames, *, is_known: bool = False) -> str:
+    """What a member waits for, and which actor holds it unless the sentence says so already."""
     request = turn.edge.request
     wish = names.wanted(request.mode, turn.edge.queue.lock)
-    holder = "" if is_told else f", which {names.owner(turn.holder.actor)} holds,"
+    holder = "" if is_known else f", which {names.owner(turn.holder.actor)} holds,"
     why = f" because {_queue(turn, names)}" if turn.between else ""
     return f"{names.owner(request.actor)} waits for {wish}{holder if why else holder[:-1]}{why}"
 
 
 def _queue(turn: _Turn, names: DisplayNames) -> str:
-    """Say who queues in between, and for what."""
+    """Which actor queues in between, and for what."""
     request = turn.between[0]
     what = {"write": " to write", "read": " to read"}.get(request.mode, "")
     return f"{names.owner(request.actor)} is queued{what}"

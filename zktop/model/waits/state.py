@@ -1,7 +1,7 @@
-"""The input of the wait engine: requests in their queues, as plain frozen values.
+"""The input of the wait engine: queues of requests, as plain frozen values.
 
-Neither value can be part of a reference cycle, so the garbage collector need not track them:
-tens of thousands of requests then cost it nothing.
+They need no garbage collection (`gc=False`), since they cannot be part of a reference cycle: tens
+of thousands of them would slow down each collection.
 """
 
 from collections.abc import Mapping
@@ -16,11 +16,11 @@ QueueKind = Literal["exclusive", "read-write", "pool", "single", "election", "co
 class WaitRequest(Struct, frozen=True, gc=False):
     """One place in a queue.
 
-    `node` is unique in its queue. A request without a znode (somebody known only by a watch) has
-    czxid 0. `exempt` is granted at once, wherever it stands, and still blocks those behind it (a
-    re-entrant read, a lease seen taken); no writer among readers may be.
-    `releases=False` belongs to nobody who could ever remove it; give each its own pseudo actor.
-    `session` is the owner before a configuration merged or split sessions into actors.
+    `node` is unique in its queue. A request without a znode (an actor known only by a watch) has
+    czxid 0. An `exempt` one is granted at once, wherever it stands, and still blocks those behind
+    it (a re-entrant read, a lease seen taken); no writer among readers may be exempt.
+    `releases=False`: no client will ever remove it; each such request has a pseudo actor.
+    `session` is the owner, if the configuration merges or splits sessions into other actors.
     """
 
     node: str
@@ -34,19 +34,19 @@ class WaitRequest(Struct, frozen=True, gc=False):
 
     @property
     def reads(self) -> bool:
-        """Whether it can share the lock with other readers."""
+        """Whether it shares the lock with other readers."""
         return self.mode == "read"
 
 
 class WaitQueue(Struct, frozen=True, gc=False):
-    """One lock at one moment: its requests in queue order and what decides between them.
+    """One lock at one moment: its requests in queue order, and the rule that decides between them.
 
-    pool: `capacity` requests hold at once; when it is unknown (None or 0) nobody is known to wait.
-    single: the first request holds, the others wait for it in no order; empty when nobody holds.
-    election: the first leads for good; followers wait only where the root is `blocking`.
+    pool: `capacity` requests hold at once; if it is unknown (None or 0), none is known to wait.
+    single: the first request holds, the others wait for it in no order; empty without a holder.
+    election: the first leads for good; followers wait only if the root is `blocking`.
     conflict: a request waits for the earlier nodes that `conflicts` names for it.
     `seen_zxid` is the zxid of the header of the listing all this was read from (0: not known).
-    `guessed` says that the layout of the lock, and so the order, is only a guess.
+    `guessed`: the layout of the lock, and so the order, is only a guess.
     """
 
     lock: str
@@ -61,17 +61,17 @@ class WaitQueue(Struct, frozen=True, gc=False):
 
     @property
     def binds(self) -> bool:
-        """Whether a place in this queue can stop anybody."""
+        """Whether a place in this queue can block another."""
         if self.kind == "election":
             return self.blocking
         return self.kind != "pool" or bool(self.capacity)
 
     @property
     def rules(self) -> tuple[object, ...]:
-        """What decides between requests, apart from the requests."""
+        """What grants depend on beside the requests."""
         return self.kind, self.capacity, self.blocking
 
     @property
     def room(self) -> int:
-        """How many requests can hold at once, where that is a number."""
+        """How many requests can hold at once."""
         return self.capacity or 1 if self.kind == "pool" else 1

@@ -1,9 +1,9 @@
-"""Which sessions must have several threads, by the places that they have at one moment.
+"""Finds sessions that must have several threads, by their places at one moment.
 
-One thread waits in one place at a time. So a session that waits in two has two threads at least,
-and so has one that owns a lock and waits for the same one: no library asks twice for a thread. A
-reader may: it asks to write as well, or to read once more. The leases of a pool are asked for one
-after the other by a single thread, too.
+One thread waits in one place at a time, so a session that waits in two has at least two threads.
+So has one that owns a lock and waits for the same one: no library asks twice for one thread. A
+reader may, since it asks to write as well or to read once more, and so may a thread that takes
+several leases of a pool.
 """
 
 from collections.abc import Container, Iterable, Mapping
@@ -17,9 +17,9 @@ _ONE_OWNER = ("exclusive", "read-write", "conflict")
 def multi_threaded(
     graph: WaitGraph, actors: Iterable[str], threads: Container[str]
 ) -> Mapping[str, str]:
-    """Say of each of these actors that cannot be one thread what shows that.
+    """The actors that cannot be one thread, each with what shows it.
 
-    Who is known to be a thread may well ask for a lock that it holds.
+    An actor whose name is that of a thread may ask for a lock that it holds.
     """
     found = {actor: _waits_twice(graph, actor) for actor in actors}
     found |= {a: _asks_again(graph, a) for a in actors if not found[a] and a not in threads}
@@ -27,7 +27,7 @@ def multi_threaded(
 
 
 def waiting_places(graph: WaitGraph, actor: str) -> list[tuple[WaitQueue, WaitRequest]]:
-    """List the places in which the actor waits."""
+    """The places in which the actor waits."""
     return [(q, r) for q, r in graph.places(actor) if r.releases and not graph.holds(q, r)]
 
 

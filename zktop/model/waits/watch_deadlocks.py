@@ -1,7 +1,7 @@
-"""Deadlocks that only the watch tables show: waiters that watch each other, or a successor.
+"""Deadlocks that only watch tables show: waiters that watch each other, or a successor.
 
-The order graph may say that somebody holds the lock. If that somebody watches a node behind its
-own, it does not know, and nothing will tell it. No correct recipe gets there.
+By queue order some member may hold the lock. But if it watches a node behind its own, it does not
+know that it holds, and no event will wake it. No correct recipe gets there.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,9 +26,9 @@ Watched = Mapping[str, AbstractSet[str]]
 def watch_deadlocks(
     queue: WaitQueue, watched: Watched, names: DisplayNames | None = None
 ) -> tuple[Deadlock, ...]:
-    """Find both faults in one lock; `watched` maps an actor to the nodes of this lock it watches.
+    """Both faults in one lock; `watched` maps an actor to the nodes of this lock that it watches.
 
-    Leave an actor out when its watch table could not be read.
+    Actors whose watch table could not be read are left out.
     """
     names = names or DisplayNames()
     rings = [*_rings(queue, watched), *_successors(queue, watched)]
@@ -41,7 +41,7 @@ def _rings(queue: WaitQueue, watched: Watched) -> Iterator[Ring]:
     graph: dict[str, list[WaitEdge]] = {actor: [] for actor in newest}
     for actor, request in newest.items():
         targets = [by_node[node] for node in sorted(watched.get(actor, ())) if node in by_node]
-        # Who also watches somebody outside of the ring may be woken by that.
+        # An actor that also watches a node outside the ring may be woken by it.
         if len({target.actor for target in targets}) == 1 and targets[0].actor != actor:
             graph[actor] = [WaitEdge(queue, request, targets[0], is_hard=True)]
     links = {actor: [edge.blocker.actor for edge in out] for actor, out in graph.items()}
@@ -51,7 +51,7 @@ def _rings(queue: WaitQueue, watched: Watched) -> Iterator[Ring]:
 
 
 def _successors(queue: WaitQueue, watched: Watched) -> Iterator[Ring]:
-    """Waiters all of whose watches in this lock are behind their own nodes."""
+    """Waiters whose watches in this lock are all on nodes behind their own."""
     place_of = {request.node: place for place, request in enumerate(queue.requests)}
     own: dict[str, int] = {request.actor: place for place, request in enumerate(queue.requests)}
     in_rings = {edge.request.actor for found in _rings(queue, watched) for edge in found}

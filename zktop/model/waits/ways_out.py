@@ -1,4 +1,4 @@
-"""Ways out of a deadlock: whom to stop, what it costs, and whom it frees."""
+"""Ways out of a deadlock: which actor to stop, what that costs, and how many it frees."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -16,28 +16,28 @@ from zktop.model.waits.ring import Ring, rings
 from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.state import WaitQueue
 
-_TRIED_AT_MOST = 6
+_MAX_TRIED = 6
 _NOT_PLAIN = ("pool", "election")
 
 
 class WayOut(Struct, frozen=True, gc=False):
-    """Stopping this actor's process breaks the deadlock and frees so many, itself among them."""
+    """Stopping this actor's process frees `frees` actors, itself included."""
 
     actor: str
     owner: str
     why: str
     frees: int
-    client: str | None = None  # its address, and the server that it is connected to
+    client: str | None = None  # its address
     server: str | None = None
 
     @property
     def process(self) -> str:
-        """Say which process that is."""
+        """The process to stop."""
         return process(self.owner, self.actor, self.client)
 
 
 def process(name: str, actor: str, client: str | None) -> str:
-    """Name a process as somebody needs it who wants to stop it: with its address and session.
+    """A process with its address and session, for finding it.
 
     >>> process("bob", "0x1000", "10.0.4.31:38110"), process("0x1000", "0x1000", None)
     ('bob (10.0.4.31:38110, session 0x1000)', '0x1000')
@@ -70,7 +70,7 @@ def _way(actor: str, names: DisplayNames, why: str, frees: int) -> WayOut:
 
 @lru_cache(maxsize=4)
 def breakers(stuck_set: StuckSet) -> tuple[dict[tuple[str, int], bool], ...]:
-    """Try for each core some actors, with the czxid of their wait: does stopping one break it."""
+    """Whether stopping an actor breaks a core; tried for some actors (and waits) of each core."""
     return tuple(
         {tried: _breaks(core, tried[0]) for tried in _tried(found)}
         for core, found in zip(stuck_set.cores, rings(stuck_set), strict=True)
@@ -78,10 +78,10 @@ def breakers(stuck_set: StuckSet) -> tuple[dict[tuple[str, int], bool], ...]:
 
 
 def _tried(found: Ring) -> list[tuple[str, int]]:
-    """Those who block without holding, then those who asked last."""
+    """Actors that block without holding, then those with the newest requests."""
     soft = {edge.blocker.actor for edge in found if not edge.is_hard}
     asked = [(edge.request.actor, edge.request.czxid) for edge in found]
-    return sorted(asked, key=lambda pair: (pair[0] not in soft, -pair[1]))[:_TRIED_AT_MOST]
+    return sorted(asked, key=lambda pair: (pair[0] not in soft, -pair[1]))[:_MAX_TRIED]
 
 
 def _held(graph: WaitGraph, actor: str) -> int:
@@ -102,14 +102,14 @@ def _breaks(core: Core, actor: str) -> bool:
 def _freed(
     graph: WaitGraph, number: int, actor: str, counts: Counter[frozenset[int]], *, breaks: bool
 ) -> int:
-    """How many go on when the actor is gone, itself among them."""
+    """How many can go on when the actor is gone, itself included."""
     stuck_set, only = graph.stuck_set, frozenset({number})
     core = stuck_set.cores[number]
     is_odd = any(r.queue.kind in _NOT_PLAIN and any(r.waits) for r in stuck_set.queues.values())
     stands_alone = all(stuck_set.reach[a] == only for a in core.actors)
     if is_odd or not stands_alone or not breaks:
         return _freed_by_reduction(graph, actor)
-    # Plain waits: free are those who wait for this core and for nothing else that stays.
+    # Plain waits: free are the actors that wait for this core and for nothing else.
     return len(core.actors) + counts[only]
 
 
@@ -118,7 +118,7 @@ def _freed_by_reduction(graph: WaitGraph, actor: str) -> int:
     queues = [graph.queues[lock] for lock in stuck_set.queues]
     gone = [_without(queue, actor) for queue in queues]
     frozen = stuck_set.frozen - {actor}
-    # A leader that finishes stays, so in an election everybody counts.
+    # A leader that finishes stays, so in an election all members count.
     left = stuck([thinned(q, graph.tangled if q.kind == "election" else frozen) for q in gone])
     before = set(_stuck_in(queues, stuck_set.frozen)) | stuck_set.actors
     after = set(_stuck_in(gone, left | (frozen - stuck_set.actors))) | left
