@@ -204,6 +204,3 @@ def _split(ctx: LockContext) -> Iterator[tuple[Member, Member, Member]]:
             is_shared = one.mode == other.mode == "read" or one.owner == other.owner
             if not is_shared and not here.counts(one, other) and not there.counts(other, one):
                 yield one, other, here.before(one)[-1]
-
-
-SPLIT = (split_queue,)

@@ -63,6 +63,3 @@ def _effect(gone: Collection[ExpiredPlace]) -> str:
     freed = count(len({one.lock for one in gone if one.held}), "lock was", "locks were")
     ended = count(sum(not one.held for one in gone), "request", "requests")
     return f"{freed} freed, {ended} left a queue."
-
-
-RULES = (mass_expiry,)

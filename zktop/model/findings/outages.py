@@ -97,6 +97,3 @@ def _verdict(
         since=server.since,
         as_of=server.at,
     )
-
-
-RULES = (member_down, no_answer)

@@ -76,6 +76,3 @@ def _shown_elsewhere(root: DeniedRoot, ensemble: Ensemble) -> str:
     paths = count(len({path for path, _ in found}), "path")
     sessions = count(len({session for _, session in found}), "session")
     return f"Watch tables and dumps show {paths} of {sessions} below it."
-
-
-RULES = (root_missing, root_denied)
