@@ -14,7 +14,7 @@ from zk.observed import eventually, looking, names
 from zktop.errors import NoConnectionError
 from zktop.zk import Access, Plan, Source, parse_hosts
 from zktop.zk.connect.address import Address
-from zktop.zk.servers.introspect import Ensemble as Known
+from zktop.zk.servers.introspect import KnownServers as Known
 
 pytestmark = pytest.mark.zookeeper
 

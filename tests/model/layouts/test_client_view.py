@@ -28,7 +28,7 @@ NODES = {
 FIXED = {"00-x": "00-x", "config": "config", "a-0": "a-0", "zz": "zz"}
 COLUMNS = [*NODES, *FIXED]
 
-# The waiter: its layout, how its name begins, its mode, and which of its layout's sights.
+# The waiter: its layout, how its name begins, its mode, and which of its layout's views.
 WAITERS = {
     "curator-mutex": ("curator-mutex", f"_c_{OTHER_UUID}-lock-", "exclusive", 0),
     "curator-rw writer": ("curator-rw", f"_c_{OTHER_UUID}-__WRIT__", "write", 0),
@@ -79,7 +79,7 @@ EARLY, MINE, LATE = 3, 5, 7
 
 
 def pairs() -> Iterator[tuple[str, str, str]]:
-    """Yield each field of the matrix: who waits, whose node, and what happens."""
+    """Yield each field of the matrix: the waiter, the node, and the effect."""
     for waiter, row in MATRIX.items():
         for column, field in zip(COLUMNS, row.split(), strict=True):
             if (waiter, column) not in BROADER:
@@ -95,7 +95,7 @@ def place(
 
 
 def seen(waiter: str, child: Member) -> str:
-    """Say what becomes of a child for a waiter with the number 5."""
+    """Return the effect of a child on a waiter with the number 5."""
     name, prefix, mode, number = WAITERS[waiter]
     layout = layout_named(name)
     assert layout is not None
@@ -131,7 +131,7 @@ def test_one_layout_for_several_clients_counts_what_any_of_them_does(
     "layout", [one for one in LAYOUTS if one.sights], ids=lambda layout: layout.name
 )
 def test_sights_agree_with_the_order_of_the_own_names(layout: Layout) -> None:
-    """As long as the counter has not overflown; every sight that is for all modes."""
+    """As long as the counter has not overflowed; every view that is for all modes."""
     heads = [head for head in OWN.get(layout.name, ()) if head is not None]
     members = [place(head + written(n), n, layout.name, mode) for n, (head, mode) in _own(heads)]
     in_order = [one.node for one in order.in_order(layout, members)]

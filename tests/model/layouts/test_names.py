@@ -124,12 +124,12 @@ def test_what_a_user_calls_a_number_may_be_none() -> None:
 
 
 def conflict(one: Member, other: Member) -> bool:
-    """Two readers share; nobody else does."""
+    """Two readers share the lock, and no other pair does."""
     return not one.mode == other.mode == "read"
 
 
 def closure(lock: Lock, member: Member) -> set[str]:
-    """Everybody who has to go before this one, directly or not."""
+    """Return all members that must go before this one, directly or not."""
     found: set[str] = set()
     todo = [member]
     while todo:

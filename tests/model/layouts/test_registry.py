@@ -1,4 +1,4 @@
-"""Numbered nodes that are no lock: what tells a registry from a queue of waiters."""
+"""Numbered nodes that are no lock: how a registry differs from a queue of waiters."""
 
 from collections.abc import Iterable, Sequence
 
@@ -29,7 +29,7 @@ def found_at(
     *tables: AnyFact,
     settings: Settings | None = None,
 ) -> Lock | NotALock:
-    """Say what is at a path with these members."""
+    """Recognise a path with these members."""
     known = world_of(names, path=path, owners=owners, next_sequence=9).after(own(), *tables)
     return lock_at(path, known, settings or Settings(), NOW)
 
@@ -40,12 +40,12 @@ def numbered(prefix: str, count: int) -> list[str]:
 
 
 def nobody_watches(*, zxid: int = 1_000_000) -> Watches:
-    """Return a table in which somebody else watches something else."""
+    """Return a table in which another session watches another node."""
     return watches(ZK1, {"zoe": ("/elsewhere",)}, zxid=zxid)
 
 
 def test_several_members_of_one_session_that_nobody_watches_are_a_registry() -> None:
-    """One client that lists two hosts waits for nobody."""
+    """A client that registers two hosts waits for no one."""
     found = found_at("/app/pool", numbered("host-", 2), [ANN, ANN], nobody_watches())
 
     assert isinstance(found, NotALock)
@@ -53,14 +53,14 @@ def test_several_members_of_one_session_that_nobody_watches_are_a_registry() -> 
 
 
 def test_several_registrants_are_a_registry_when_one_of_them_owns_two() -> None:
-    """A process of two hosts beside a process of one: nobody watches, so nobody waits."""
+    """A process of two hosts beside a process of one: no watch, so no waiter."""
     found = found_at("/app/pool", numbered("host-", 3), [ANN, BOB, ANN], nobody_watches())
 
     assert isinstance(found, NotALock)
 
 
 def test_a_folder_of_workers_is_a_registry_without_any_table() -> None:
-    """The name of the folder says what the numbers are for."""
+    """The name of the folder decides."""
     found = found_at(WORKERS, numbered("host-", 3), [ANN, BOB, session("cid")])
 
     assert isinstance(found, NotALock)
@@ -97,7 +97,7 @@ def test_threads_of_one_session_that_wait_are_a_lock() -> None:
 
 
 def test_a_lock_among_workers_is_a_lock_when_somebody_waits() -> None:
-    """A watch says more than the name of the folder."""
+    """A watch is better evidence than the name of the folder."""
     names = numbered("host-", 2)
     table = watches(ZK1, {"bob": (f"{WORKERS}/{names[0]}",)})
 
@@ -191,7 +191,7 @@ def report_of(*rounds: Iterable[AnyFact], settings: Settings | None = None) -> R
 
 
 def test_a_registry_is_neither_listed_nor_wrong() -> None:
-    """Nothing is said of it."""
+    """There is no finding about it."""
     facts = listed(WORKERS, numbered("host-", 6), [ANN] * 6)
     report = report_of(
         facts, [nobody_watches()], [msgspec.structs.replace(nobody_watches(), at=NOW + 20_000)]
@@ -224,7 +224,7 @@ def test_the_first_watch_between_members_makes_it_a_lock() -> None:
 
 
 def test_a_table_without_watches_takes_a_guessed_lock_back() -> None:
-    """What was shown as a queue in doubt is none, as the first table tells."""
+    """The first table shows that a doubtful queue is none."""
     facts = list(listed("/app/pool", numbered("host-", 3), [ANN, BOB, ANN]))
 
     assert report_of(facts).paths == ("/app/pool",)

@@ -1,4 +1,4 @@
-"""Lock vectors: one situation and what must be said of it, turned into facts and compared."""
+"""Lock vectors: a situation and the expected lock, turned into facts and compared."""
 
 import json
 import os
@@ -55,7 +55,7 @@ def facts_of(vector: Vector) -> Iterator[AnyFact]:
 
 
 def settings_of(vector: Vector) -> Settings:
-    """Say what the options say, as a config file would."""
+    """Return the options as settings, as a config file gives them."""
     options = vector.get("options", {})
     known = {"max_leases": "leases", "interop": "interop"}
     told = {known[key]: value for key, value in options.items() if key in known}

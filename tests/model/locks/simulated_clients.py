@@ -1,4 +1,4 @@
-"""Clients of several libraries played in one folder: the second opinion on who counts whose nodes.
+"""Simulated clients of several libraries in one folder, to check which nodes each counts.
 
 Each client does what its library's source does: it makes a numbered node, lists the children, and
 holds, watches one of them, or fails. It looks again when its watch fires and at no other time. So
@@ -63,7 +63,7 @@ class Folder:
         self.zxid = 100
 
     def come(self, library: Library) -> Client:
-        """Have a new client make its node and look."""
+        """Let a new client create its node and list the children."""
         number = len(self.clients) + self.zxid
         client = Client(library, 0x1000 + number, library.node(number, self.counter), 0)
         self._make(client.node)
@@ -78,7 +78,7 @@ class Folder:
             self._make(name)
 
     def remove(self, name: str) -> None:
-        """Delete a child: its client released, gave up or died; all who watch it look again."""
+        """Delete a child: its client released, gave up or died; its watchers list again."""
         self.zxid += 1
         del self.children[name]
         self.clients.pop(name, None)
@@ -167,7 +167,7 @@ def whole_name(node: str, children: Sequence[str]) -> str | None:
 
 
 def curator_rw(node: str, children: Sequence[str]) -> str | None:
-    """Compare what follows the mode; a reader watches the first node that says it writes."""
+    """Compare what follows the mode; a reader watches the first node of a writer."""
     keys = {one: (re.split("__READ__|__WRIT__", one)[-1],) for one in children}
     nearest = _before(node, keys)
     if "__READ__" not in node:
@@ -184,7 +184,7 @@ def kazoo_rw(node: str, children: Sequence[str]) -> str | None:
 
 
 def zk_ruby(node: str, children: Sequence[str]) -> str | None:
-    """Take a name without a number for 0; shared ones wait for names that begin with ex."""
+    """Read a name without a number as 0; shared ones wait for names that begin with ex."""
     counted = [one for one in children if node[:2] == "ex" or one[:2] == "ex" or one == node]
     found = {one: re.search(r"(\d+)$", one) for one in counted}
     return _before(node, {one: (int(has[1]) if has else 0,) for one, has in found.items()})

@@ -22,7 +22,7 @@ def conflicts(layout: Layout, waiter: Member, other: Member) -> bool:
 
 
 def blockers(layout: Layout, members: Sequence[Member], waiter: Member) -> set[str]:
-    """Return everybody whom this member must wait for, near or far."""
+    """Return all members that this one must wait for."""
     key = ORDERS[layout.order]
     mine = key(waiter.sequence or 0)
     places = {member.node: place for place, member in enumerate(members)}

@@ -1,4 +1,4 @@
-"""Whatever strangers write into ZooKeeper, there is an answer: a right one or an honest one."""
+"""Whatever other clients write into ZooKeeper, the model answers without an error."""
 
 import pytest
 from hypothesis import given

@@ -33,7 +33,7 @@ def view_of(count: int) -> LockView:
     ],
 )
 def test_every_holder_and_everybody_ahead_is_named(modes: str, before: list[str]) -> None:
-    """A reader waits for the last writer before it, and so for all whom that one waits for."""
+    """A reader waits for the last writer before it, and so for all that one waits for."""
     names = members(modes)
     made = lock_in(world_of(names))
     told = [nodes(made.before(member)) for member in made.members]
@@ -45,7 +45,7 @@ def test_every_holder_and_everybody_ahead_is_named(modes: str, before: list[str]
 
 
 def test_a_contender_names_all_who_must_go_first() -> None:
-    """Ordinary queues are told in full."""
+    """Ordinary queues are listed in full."""
     *_, last = view_of(MAX_BLOCKERS + 1).waiters
 
     assert len(last.blocked_by) == last.ahead == MAX_BLOCKERS

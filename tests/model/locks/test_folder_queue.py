@@ -51,7 +51,7 @@ class Past:
         return Children(zxid=self.zxid, at=1, path=Text(ROOT), names=known, stat=stat)
 
     def come(self, *others: tuple[str, int]) -> "Past":
-        """Let children come, one after another; an owner of 0 is nobody."""
+        """Create children one after another; an owner of 0 is no session."""
         for name, owner in others:
             self.zxid += 1
             self.names.append(name)
@@ -87,12 +87,12 @@ class Past:
 
     @property
     def afresh(self) -> Lock:
-        """The lock as somebody sees it who comes now."""
+        """The lock as a new observer sees it."""
         return lock_in(self.world)
 
 
 def said(lock: Lock) -> tuple[object, ...]:
-    """Return what a lock says, as plain values."""
+    """Return a lock as plain values."""
     waits = [(m.node, nodes(lock.before(m)), lock.expected(m)) for m in lock.waiters]
     fields = lock.layout, lock.kind, lock.stranded, sorted(lock.foreign), sorted(lock.warnings)
     return nodes(lock.holders), waits, fields, sorted(nodes(lock.obstacles))
@@ -119,7 +119,7 @@ def test_a_waiter_takes_the_lock_where_the_child_came_after_it_did() -> None:
 
 
 def test_a_client_fails_when_it_looks_again() -> None:
-    """And what it left behind stays when the cause is gone, as nobody else removes it."""
+    """And what it left behind stays when the cause is gone, because no other client removes it."""
     past = Past().come(GO_ONE, GO_TWO, CONFIG)
     assert not past.now.stranded
 
@@ -225,7 +225,7 @@ STRANGERS = ["00-config", "config", "zz", "a-0", "lock-0000000000", "foo__lock__
 
 @st.composite
 def stories(draw: st.DrawFn) -> list[tuple[str, int] | str]:
-    """Tell of strangers that are there first, and of contenders that come and go."""
+    """Generate foreign children, then contenders that come and go."""
     strangers = draw(st.lists(st.sampled_from(STRANGERS), unique=True, max_size=3))
     kinds = draw(st.lists(st.sampled_from(sorted(HEADS)), min_size=1, max_size=2, unique=True))
     story: list[tuple[str, int] | str] = [(name, 0) for name in strangers]
@@ -259,10 +259,10 @@ def test_one_look_after_another_says_what_the_first_look_says(
 
 @settings(max_examples=300, deadline=None)
 @given(stories())
-def test_everybody_holds_or_waits_for_somebody_or_is_stranded(
+def test_every_member_holds_waits_or_is_stranded(
     story: list[tuple[str, int] | str],
 ) -> None:
-    """And what is said to go first, sparsely, leads to all that goes first."""
+    """And following `blocked_by` leads to all members that go first."""
     past = Past().come(*[step for step in story if not isinstance(step, str)])
     lock = past.lock
     for member in lock.members if lock else ():

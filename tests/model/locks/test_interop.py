@@ -1,4 +1,4 @@
-"""Two libraries on one path that were told to count each other's nodes: one queue for all."""
+"""Two libraries on one path that are configured to count each other's nodes: one queue."""
 
 import pytest
 from model.builders import NOW, session
@@ -33,7 +33,7 @@ def test_a_deadlock_crosses_libraries() -> None:
 
 
 def test_a_chain_across_libraries_is_none() -> None:
-    """Somebody else is behind bob, who waits for nobody."""
+    """Another session is behind bob, who waits for no one."""
     cem = curator("cem", 1, czxid=104)
 
     made = report({**AB_BA, "/locks/orders": (k("alice", 0, czxid=101), cem)}, interop=True)

@@ -65,7 +65,7 @@ def test_reads_the_number_that_was_written(layout: Layout, data: st.DataObject, 
 @settings(max_examples=20)
 @given(data=st.data(), wanted=st.lists(numbers, min_size=2, max_size=9))
 def test_blocks_whom_the_rule_says(layout: Layout, data: st.DataObject, wanted: list[int]):
-    """Holders wait for nobody; blocked_by leads to all who go first, and names nobody else."""
+    """Holders wait for no member; blocked_by leads to all members before, and to no others."""
     names = [data.draw(names_of(layout, number)) for number in wanted]
     world = world_of(sorted(set(names)), data=[b""] * len(set(names)))
     lock = lock_in(world)
@@ -85,7 +85,7 @@ def test_blocks_whom_the_rule_says(layout: Layout, data: st.DataObject, wanted: 
 
 
 def test_a_writer_waits_for_all_who_share_the_number_before_it():
-    """Equal numbers do not wait for one another, so nobody among them stands for the others."""
+    """Equal numbers do not wait for one another, so none of them stands for the others."""
     first, other = "0" * 32, "1" * 32
     names = [f"{first}__lock__{7:010d}", f"{first}__rlock__{7:010d}", f"{other}__lock__{7:010d}"]
     lock = lock_in(world_of([*names, f"{other}__lock__{8:010d}"]))

@@ -1,4 +1,4 @@
-"""What is said of a folder in which clients of several libraries really played."""
+"""Locks in a folder where simulated clients of several libraries contended."""
 
 from collections.abc import Sequence
 from itertools import combinations

@@ -209,7 +209,7 @@ def test_names_that_herds_write_too_on_a_server_without_child_watches() -> None:
     ids=["right", "wrong one", "nobody", "itself", "the lock"],
 )
 def test_a_listed_watch_shows_how_a_client_waits(watched: tuple[str, ...], expected: str) -> None:
-    """Only a watch on another node of the queue does; others say nothing of child watches."""
+    """Only a watch on another node of the queue does; other watches are no evidence."""
     lock, carol = named("plain-lock")
 
     assert WatchCheck(lock, counted(7, {"carol": watched}), SLEEPING).of(carol).verdict == expected
@@ -217,7 +217,7 @@ def test_a_listed_watch_shows_how_a_client_waits(watched: tuple[str, ...], expec
 
 @pytest.mark.parametrize(("count", "expected"), [(0, "missing"), (1, "invisible")])
 def test_a_server_that_counts_more_watches_than_it_lists(count: int, expected: str) -> None:
-    """The other one may be anybody's, also that of a client of kazoo's Lock."""
+    """The other watch may belong to any client, also one of kazoo's Lock."""
     assert WatchCheck(orders(), counted(count, {})).of(CAROL).verdict == expected
 
 
@@ -253,7 +253,7 @@ def edges(lock: Lock, rows: dict[str, tuple[str, ...]]) -> list[tuple[str, str]]
 
 
 def test_the_watch_graph() -> None:
-    """Who watches whom, right or wrong; holders watch nobody here."""
+    """Every watch among members, right or wrong; holders watch nothing here."""
     rows = {"alice": (at(BOB),), "bob": (at(CAROL),), "carol": (at(BOB), "/orders/left")}
 
     assert edges(orders(), rows) == [("bob", "carol"), ("carol", "bob")]

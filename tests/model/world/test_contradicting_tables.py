@@ -1,4 +1,4 @@
-"""Tables of several servers may say anything: nothing raises, and no two answers clash."""
+"""Tables of several servers may contradict each other: nothing raises, and answers agree."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -84,7 +84,7 @@ def test_every_answer_fits_the_others(
 def test_what_was_kept_changes_no_answer(
     first: list[AnyFact], second: list[AnyFact], asked: list[Session]
 ) -> None:
-    """A sight made from its predecessor answers like one made from nothing."""
+    """An ensemble made from its predecessor answers like one made from scratch."""
     before = World().after(*first)
     after = before.after(*second)
     old = Ensemble.of(before, NOW)

@@ -1,4 +1,4 @@
-"""The joined tables: what they say, and what they do not."""
+"""The joined tables of all servers: what they show, and what stays unknown."""
 
 from collections.abc import Iterable
 
@@ -29,7 +29,7 @@ ALICE, BOB = session("alice"), session("bob")
 
 
 def ensemble(*facts: object, now: int = NOW) -> Ensemble:
-    """The sight on a world of these facts."""
+    """Return the ensemble of a world of these facts."""
     return Ensemble.of(world(*facts), now)
 
 
@@ -171,7 +171,7 @@ def test_watches_come_from_the_server_of_the_connection() -> None:
     ],
 )
 def test_watched(facts: tuple[object, ...], watched: frozenset[str] | None) -> None:
-    """Watching nothing and not being seen are told apart."""
+    """Watching nothing differs from not being visible."""
     assert ensemble(*facts).watched(ALICE) == watched
 
 
@@ -316,7 +316,7 @@ def test_watches_outside_of_our_chroot_are_listed_as_well() -> None:
 
 
 def test_where_our_own_child_watches_are_counted_others_may_be_there() -> None:
-    """A server before 3.6 has us set some: what is beyond its table may be anybody's."""
+    """On a server before 3.6 we set some: the watches beyond its table may be ours."""
     tables = own(), connections(ZK1, row("zktop"), row("alice")), watches(ZK1, {"alice": ("/a",)})
     hides = [
         ensemble(*tables, figures(ZK1, "3.4.14", watches=n)).hides_watches(ALICE) for n in (1, 2)
@@ -336,7 +336,7 @@ def test_owner_of_a_hidden_znode() -> None:
 
 
 def test_an_unchanged_table_keeps_its_index() -> None:
-    """Reading the same again, or reading another server, builds nothing anew."""
+    """The same table again, or one of another server, keeps the index."""
     first = world(watches(ZK1, {"alice": ("/a",)}))
     before = Ensemble.of(first, NOW)
     again = first.after(watches(ZK1, {"alice": ("/a",)}, at=NOW + 1), connections(ZK2))

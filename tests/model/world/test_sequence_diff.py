@@ -22,7 +22,7 @@ def test_with_the_stretches_replaced_one_becomes_the_other(
 def test_a_few_changes_of_a_long_queue_are_found_exactly(
     before: list[int], gone: set[int], come: int
 ) -> None:
-    """As long as those who stay keep their order, nobody is named who did not come or go."""
+    """While the rest keeps its order, only objects that came or went are in a stretch."""
     after = [one for one in before if one not in gone] + [5_000 + one for one in range(come)]
     found = list(splits(before, after))
 
@@ -33,7 +33,7 @@ def test_a_few_changes_of_a_long_queue_are_found_exactly(
 
 
 def test_the_same_has_no_stretches() -> None:
-    """Nothing to tell."""
+    """There is no stretch."""
     assert not list(splits(range(2_000), range(2_000)))
 
 

@@ -16,7 +16,7 @@ from zktop.model.text import Text
 from zktop.model.world.server_tables import (
     TABLE_NAMES,
     USUAL_TICK_MS,
-    BlindSpot,
+    MissingTable,
     Presence,
     ServerTables,
     TableKind,
@@ -76,7 +76,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         )
 
     @property
-    def blind_spots(self) -> tuple[BlindSpot, ...]:
+    def blind_spots(self) -> tuple[MissingTable, ...]:
         """What could not be read; learners have no expiry times, so one server's suffice."""
         blind = (spot for one in self.tables for spot in one.blind_spots())
         times = self.visibility.expiry == "all"

@@ -71,7 +71,7 @@ class Presence(msgspec.Struct, frozen=True, gc=False, kw_only=True):
         return contact, self.established or 0, self.at
 
 
-class BlindSpot(msgspec.Struct, frozen=True, gc=False):
+class MissingTable(msgspec.Struct, frozen=True, gc=False):
     """A table that one server did not give, and why."""
 
     server: Text
@@ -201,7 +201,7 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         ours = rows.get(own) if own else None
         return _presence(rows[session], self.server, fact.at, ours)
 
-    def blind_spots(self) -> Iterator[BlindSpot]:
+    def blind_spots(self) -> Iterator[MissingTable]:
         """Yield the tables that it did not give."""
         facts = self.facts
         given: tuple[tuple[TableKind, bool, ServerFact | None], ...] = (
@@ -213,7 +213,7 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         for table, there, fact in given:
             if not there:
                 why = fact.why if fact else Text("it was not asked yet")
-                yield BlindSpot(self.server, table, why or Text("it told nothing"))
+                yield MissingTable(self.server, table, why or Text("it told nothing"))
 
     def hidden_watches(self, own: Session | None) -> int | None:
         """Count the child watches that its tables do not show; None when it is unknown.

@@ -27,7 +27,7 @@ from zktop.zk.servers.table_formats import EnsembleMember, Paths
 from zktop.zk.servers.table_reader import Sizes, TableReader
 
 
-class Ensemble:
+class KnownServers:
     """The known servers by display name: those of the connection string, and other members."""
 
     def __init__(self, given: Iterable[Address]) -> None:
@@ -138,7 +138,7 @@ class Introspection:
         self._rests: dict[str, ServerSchedule] = {}
         self._stopped, self._introduced = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="zktop-introspection", daemon=True)
-        self.ensemble = Ensemble(access.hosts.addresses)
+        self.ensemble = KnownServers(access.hosts.addresses)
         self.on_round: Callable[[], None] = lambda: None
         self.met: Mapping[Address, Probe] = {}  # from the preflight, for the first round
         self.asked = self.bytes_in = 0

@@ -16,7 +16,7 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.screens.lock.queue_summary import ModeRun, mode_runs
 
 
-class LockQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
+class ShownQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
     """A lock's members by position, holders first; after them sessions that only watch it."""
 
     lock: Lock
@@ -25,7 +25,7 @@ class LockQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
     watchers: tuple[Session, ...] = ()
 
     @classmethod
-    def of(cls, view: LockView) -> "LockQueue":
+    def of(cls, view: LockView) -> "ShownQueue":
         holders, waiters = view.lock.holders, view.lock.waiters
         return cls(view.lock, (*holders, *waiters), len(holders), view.watch_check.crowd)
 
@@ -76,7 +76,7 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     report: Report
     view: LockView
-    queue: LockQueue
+    queue: ShownQueue
     actors: Actors
     is_ascii: bool = False
 
@@ -86,7 +86,7 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
         view = report.view(path)
         if view is None:
             return None
-        return cls(report, view, LockQueue.of(view), Actors(report.settings), is_ascii)
+        return cls(report, view, ShownQueue.of(view), Actors(report.settings), is_ascii)
 
     @property
     def path(self) -> Text:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from zktop.model.layouts.layout import LockMode
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.queue import RankedQueue
-from zktop.ui.screens.lock.lock_detail import LockQueue
+from zktop.ui.screens.lock.lock_detail import ShownQueue
 from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line
 
@@ -35,7 +35,7 @@ class MatrixColumn(NamedTuple):
     mode: LockMode
 
 
-def compatibility_matrix(queue: LockQueue, chosen: Member | None) -> list[Line]:
+def compatibility_matrix(queue: ShownQueue, chosen: Member | None) -> list[Line]:
     """Draw the matrix; highlight the selected member's row and mark what it waits for."""
     lock, modes = queue.lock, modes_of(queue)
     if not modes or lock.kind == "single":  # no queue
@@ -57,7 +57,7 @@ def compatibility_matrix(queue: LockQueue, chosen: Member | None) -> list[Line]:
     return lines
 
 
-def modes_of(queue: LockQueue) -> Sequence[LockMode]:
+def modes_of(queue: ShownQueue) -> Sequence[LockMode]:
     """Modes in use, and always both of a read/write lock."""
     there = {run.mode for run in (*queue.held_runs, *queue.waiting_runs)}
     if queue.lock.kind == "read-write":
@@ -65,7 +65,7 @@ def modes_of(queue: LockQueue) -> Sequence[LockMode]:
     return [mode for mode in ORDER if mode in there]
 
 
-def _counts(queue: LockQueue) -> Counter[MatrixColumn]:
+def _counts(queue: ShownQueue) -> Counter[MatrixColumn]:
     counts: Counter[MatrixColumn] = Counter()
     for is_held, runs in ((True, queue.held_runs), (False, queue.waiting_runs)):
         for run in runs:
@@ -131,7 +131,7 @@ def conflicts(lock: Lock, mine: LockMode, theirs: LockMode) -> bool:
     )
 
 
-def _barring(queue: LockQueue, chosen: Member | None) -> set[MatrixColumn]:
+def _barring(queue: ShownQueue, chosen: Member | None) -> set[MatrixColumn]:
     """Columns that keep the selected member waiting; of a long queue, the first thousand."""
     if chosen is None:
         return set()

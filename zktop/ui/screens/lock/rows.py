@@ -15,7 +15,7 @@ from zktop.model.facts import Session
 from zktop.model.locks.lock import Member
 from zktop.model.report import Contender
 from zktop.model.text import Text
-from zktop.ui.screens.lock.lock_detail import LockDetail, LockQueue
+from zktop.ui.screens.lock.lock_detail import LockDetail, ShownQueue
 
 HEAD: Final = 8  # positions at the front with rows of their own ...
 TAIL: Final = 2  # ... and at the end
@@ -65,7 +65,7 @@ class Folding(msgspec.Struct, frozen=True, eq=False, dict=True):
 
 
 def fold_queue(
-    queue: LockQueue, shown: Collection[Text] = (), opened: Collection[Text] = ()
+    queue: ShownQueue, shown: Collection[Text] = (), opened: Collection[Text] = ()
 ) -> Folding:
     """Fold runs of requests; the nodes in `shown` and `opened` keep rows of their own."""
     size = len(queue.members)
@@ -77,7 +77,7 @@ def fold_queue(
     return Folding(tuple(spans))
 
 
-def unfold_queue(queue: LockQueue) -> Folding:
+def unfold_queue(queue: ShownQueue) -> Folding:
     """A row for every position."""
     return Folding((RowSpan(0, len(queue), is_folded=False),) if len(queue) else ())
 
@@ -87,7 +87,7 @@ def only_positions(places: Sequence[int]) -> Folding:
     return Folding(tuple(RowSpan(place, 1, is_folded=False) for place in places))
 
 
-def _spans(queue: LockQueue, odd: Sequence[int]) -> Iterator[RowSpan]:
+def _spans(queue: ShownQueue, odd: Sequence[int]) -> Iterator[RowSpan]:
     """Spans of a queue, cut at the positions that keep rows of their own."""
     is_short = len(queue.members) <= SHORT
     for first, end, mode in _alike(queue):
@@ -99,7 +99,7 @@ def _spans(queue: LockQueue, odd: Sequence[int]) -> Iterator[RowSpan]:
         yield from _run(at, end - at, mode, is_short=is_short)
 
 
-def _alike(queue: LockQueue) -> Iterator[tuple[int, int, str]]:
+def _alike(queue: ShownQueue) -> Iterator[tuple[int, int, str]]:
     """Runs of the same mode; modes that alternate too often to be read count as one."""
     at = 0
     for runs in (queue.held_runs, queue.waiting_runs):
