@@ -45,16 +45,16 @@ def looked(
     for report in reports(stage):
         told.append(report)
         (view,) = report.views
-        if len(view.lock.waiters) == waiting and is_listed(report.sight):
+        if len(view.lock.waiters) == waiting and is_listed(report.ensemble):
             tables |= {one.facts.watches.at for one in report.ensemble.tables}
         if len(tables) >= TABLES and is_so(report):
             return told
     raise AssertionError(snapshot(told[-1]))
 
 
-def is_listed(sight: Ensemble) -> bool:
+def is_listed(ensemble: Ensemble) -> bool:
     """Tell whether all servers gave their watch tables."""
-    return sight.sees.watches == "all"
+    return ensemble.visibility.watches == "all"
 
 
 def verdicts(report: Report) -> set[str]:

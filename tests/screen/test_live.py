@@ -34,7 +34,7 @@ def test_shows_a_deadlock_within_three_seconds_and_takes_it_down(server: Running
         bob.release(stock)
 
         screen.until(lambda text: "1 DEADLOCK" not in text, DEADLOCK_WITHIN_S)
-        screen.until("deadlock is over")
+        screen.until("deadlock over")
         leave(screen)
 
 
