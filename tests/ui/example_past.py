@@ -1,4 +1,4 @@
-"""A past in which two actors run into each other: a deadlock forms, and is over."""
+"""A past in which two clients deadlock, and the deadlock ends."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ A, B = session("A"), session("B")
 
 
 def moments() -> Sequence[Moment]:
-    """Give what was read: A and B queue crosswise, look on for a while, then B is gone."""
+    """The facts: A and B queue crosswise, wait for a while, then B leaves."""
     crossed = facts("X x: A B ; Y x: B A", at=BEGIN + 2_000, zxid=200)
     table = connections(ZK1, row("A", 3_000), row("B", 8_000), row("idle", 100), at=BEGIN + 2_000)
     seen = watches(ZK1, {"A": (), "B": ()}, at=BEGIN + 2_000)
@@ -31,7 +31,7 @@ def moments() -> Sequence[Moment]:
 
 
 def _left(crossed: Sequence[AnyFact]) -> list[AnyFact]:
-    """B gives up everything."""
+    """B abandons everything."""
     nodes = [one for one in crossed if getattr(getattr(one, "stat", None), "owner", 0) == B]
     return [
         Gone(path=Text(one.path), zxid=900 + n, at=BEGIN + 20_000) for n, one in enumerate(nodes)
@@ -39,5 +39,5 @@ def _left(crossed: Sequence[AnyFact]) -> list[AnyFact]:
 
 
 def past() -> list[Frame]:
-    """Give the frames of it."""
+    """The frames of that past."""
     return frames(*moments())

@@ -1,4 +1,4 @@
-"""Locks of every length, and who is in trouble there: what screens 2 and 3 are tested with."""
+"""Queues of any length and deadlocks, for the tests of screens 2 and 3."""
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -22,7 +22,7 @@ LATER = 5_000
 
 
 def queue(modes: str) -> list[At]:
-    """Give contenders in this order of modes: `WRRW`, or `XXX`; their names are w0, r1, ..."""
+    """Contenders in this order of modes, `WRRW` or `XXX`, named w0, r1, ..."""
     markers = {"W": "lock", "X": "lock", "R": "rlock"}
     return [
         k(f"{mode.lower()}{number}", number, markers[mode]) for number, mode in enumerate(modes)
@@ -32,25 +32,25 @@ def queue(modes: str) -> list[At]:
 def looked(
     *told: Iterable[AnyFact], later: int = LATER, settings: Settings | None = None
 ) -> list[Frame]:
-    """Look twice at a world: what is wrong must last to be believed."""
+    """Frames of three looks: a finding must last to be believed."""
     all_facts = [fact for some in told for fact in some]
     return frames((NOW, all_facts), (NOW + later, []), (NOW + 2 * later, []), settings=settings)
 
 
 def lock_of(modes: str, *tables: AnyFact, path: str = ORDERS) -> Report:
-    """Look at one lock with this queue."""
+    """A report with one lock that has this queue."""
     return looked([*facts(*queue(modes), path=path), *tables])[-1].report
 
 
 def lock_detail(modes: str, *tables: AnyFact, is_ascii: bool = False) -> LockDetail:
-    """Give the detail of a lock with this queue."""
+    """The detail of a lock with this queue."""
     detail = LockDetail.of(lock_of(modes, *tables), ORDERS, is_ascii=is_ascii)
     assert detail is not None
     return detail
 
 
 def ring_of(*owners: str, behind: int = 0) -> list[AnyFact]:
-    """Give locks that these owners hold, each of them waiting for the next one's."""
+    """Locks that these owners hold, each waiting for the next one's."""
     told: list[AnyFact] = []
     numbers = count(100)
     paths = [f"/locks/l{number}" for number in range(len(owners))]
@@ -66,7 +66,7 @@ def ring_of(*owners: str, behind: int = 0) -> list[AnyFact]:
 
 
 def seen_watching(children: list[At], targets: dict[int, int | None]) -> AnyFact:
-    """Give a watch table: the child at this place watches the one at that place, or nothing."""
+    """A watch table: which child watches which other one, by index; None watches nothing."""
     rows = {
         children[who].owner: () if at is None else (path_of(children[at]),)
         for who, at in targets.items()
@@ -75,7 +75,7 @@ def seen_watching(children: list[At], targets: dict[int, int | None]) -> AnyFact
 
 
 def all_connected(children: Iterable[At]) -> AnyFact:
-    """Give a connection table in which everybody is there."""
+    """A connection table that lists all owners."""
     return connections(ZK1, *(row(one.owner) for one in children))
 
 
@@ -86,7 +86,7 @@ async def page_on(
     size: tuple[int, int] = (120, 36),
     subject: Selection | None = None,
 ) -> AsyncIterator[tuple[Zktop, Pilot[int]]]:
-    """Show a page on these frames, about this."""
+    """The app on one screen, with these frames and this selection."""
     app = app_of(*some, page=page)
     async with app.run_test(size=size) as pilot:
         if subject is not None:
@@ -96,6 +96,6 @@ async def page_on(
 
 
 async def shown(pilot: Pilot[int], *keys: str) -> str:
-    """Give what is on the screen after these keys."""
+    """The text on screen after these keys."""
     await pilot.press(*keys)
     return "\n".join(await settled(pilot))

@@ -1,4 +1,4 @@
-"""Moving through time: without a clock, a test plays an hour in no time."""
+"""Playback: without a clock of its own, a test plays an hour at once."""
 
 import pytest
 from ui.example_past import BEGIN, past
@@ -10,7 +10,7 @@ END = BEGIN + 21_000
 
 
 def tape(limits: TapeLimits | None = None) -> Tape:
-    """Give the tape of the past with the deadlock."""
+    """The tape of the past with the deadlock."""
     made = Tape(limits)
     for frame in past():
         made.add(frame)
@@ -18,7 +18,7 @@ def tape(limits: TapeLimits | None = None) -> Tape:
 
 
 def test_live_is_at_the_newest_moment() -> None:
-    """Whatever comes is shown as it comes."""
+    """New frames are shown as they arrive."""
     playback = Playback()
 
     assert playback.is_newest
@@ -37,7 +37,7 @@ def test_a_recording_begins_at_its_beginning() -> None:
 @pytest.mark.parametrize(
     ("wanted", "got"), [(BEGIN - 1, BEGIN), (END + 9, END), (END - 7, END - 7)]
 )
-def test_nobody_leaves_the_tape(wanted: int, got: int) -> None:
+def test_playback_stays_on_the_tape(wanted: int, got: int) -> None:
     """A moment before the beginning is the beginning, one beyond the end is the end."""
     playback, known = Playback(), tape()
 
@@ -47,7 +47,7 @@ def test_nobody_leaves_the_tape(wanted: int, got: int) -> None:
 
 
 def test_time_passes_at_the_speed_that_was_chosen() -> None:
-    """Two seconds of the user's at speed 4 are eight of the tape's."""
+    """Two seconds at speed 4 are eight seconds on the tape."""
     playback, known = Playback(is_live=False), tape()
     playback.speed = 4.0
     playback.play(known)
@@ -58,7 +58,7 @@ def test_time_passes_at_the_speed_that_was_chosen() -> None:
     assert playback.is_playing
 
 
-def test_at_the_end_a_recording_stays() -> None:
+def test_a_recording_stops_at_its_end() -> None:
     """It neither wraps around nor says that it is live."""
     playback, known = Playback(is_live=False), tape()
     playback.is_all_read = True
@@ -69,8 +69,8 @@ def test_at_the_end_a_recording_stays() -> None:
     assert (playback.moment(known), playback.is_playing, playback.is_newest) == (END, False, False)
 
 
-def test_playing_waits_for_what_is_not_read_yet() -> None:
-    """Where the file is read more slowly than it is played, playing goes on when more comes."""
+def test_playing_waits_for_frames_not_read_yet() -> None:
+    """When the file is read more slowly than it is played, playing continues with new frames."""
     playback, known = Playback(is_live=False), tape()
     playback.play(known)
 
@@ -80,7 +80,7 @@ def test_playing_waits_for_what_is_not_read_yet() -> None:
 
 
 def test_playing_the_past_ends_in_the_present() -> None:
-    """Live, whoever plays up to now is at the newest moment again."""
+    """In a live run, playing up to now follows the newest frame again."""
     playback, known = Playback(), tape()
     playback.go(known, BEGIN)
     playback.play(known)
@@ -90,8 +90,8 @@ def test_playing_the_past_ends_in_the_present() -> None:
     assert playback.is_newest
 
 
-def test_a_pause_keeps_exactly_this_picture() -> None:
-    """Also when the frame is one that the tape would not have kept."""
+def test_a_pause_keeps_exactly_this_frame() -> None:
+    """Even a frame that the tape does not store."""
     playback, known = Playback(), tape()
     shown = known.last
 
@@ -103,7 +103,7 @@ def test_a_pause_keeps_exactly_this_picture() -> None:
 
 
 def test_after_the_fastest_comes_the_slowest() -> None:
-    """The speeds go around."""
+    """The speeds wrap around."""
     playback = Playback()
 
     told = [playback.next_speed() for _ in SPEEDS]
@@ -112,8 +112,8 @@ def test_after_the_fastest_comes_the_slowest() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "25:00", "12:60:00", "now", "++3", "-"])
-def test_what_is_no_time_is_refused(text: str) -> None:
-    """Nothing is guessed."""
+def test_a_wrong_time_is_refused(text: str) -> None:
+    """Zktop does not guess."""
     assert moment_of(text, 0, 0) is None
 
 
@@ -122,6 +122,6 @@ def test_what_is_no_time_is_refused(text: str) -> None:
     [("00:33:25", BEGIN + 5_000), ("00:33:25.5", BEGIN + 5_500), ("+5", BEGIN + 5_000),
      ("-500ms", END - 500), ("1970-01-01T00:33:25Z", BEGIN + 5_000)],
 )  # fmt: skip
-def test_times_as_people_write_them(text: str, moment: int) -> None:
-    """Of the day, from the beginning, back from here, or in full."""
+def test_reads_times_in_several_forms(text: str, moment: int) -> None:
+    """Time of day, offset from the beginning, back from here, or a full date."""
     assert moment_of(text, BEGIN, END) == moment

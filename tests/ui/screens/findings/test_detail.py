@@ -47,7 +47,7 @@ def written(some: list[Frame], width: int = 100, times: int = 1) -> LineWriter:
 
 
 def forest(report: Report) -> str:
-    """The blocking forest."""
+    """The blocking tree as text."""
     roster, pen = SessionDirectory(), LineWriter(100)
     roster.update(report)
     write_blocking_tree(pen, report, roster)
@@ -95,7 +95,7 @@ class TestCircle:
 
 
 class TestDeadlock:
-    """All that is told of one."""
+    """The text about one deadlock."""
 
     def test_moves_are_in_the_order_of_transactions(self) -> None:
         """First both got theirs, then both asked for the other's."""
@@ -107,8 +107,8 @@ class TestDeadlock:
         assert found[-1].step.closing
 
     @pytest.mark.parametrize("width", [60, 78, 100, 160])
-    def test_tells_everything_in_any_width(self, width: int) -> None:
-        """Sentence, ring, steps, reasons, who is behind, and ways out."""
+    def test_is_complete_in_any_width(self, width: int) -> None:
+        """Sentence, ring, steps, evidence, waiters behind it, and how to resolve it."""
         pen = written(looked(ring_of("ann", "bob", behind=2)), width)
         told = text(pen.lines)
 
@@ -126,8 +126,8 @@ class TestDeadlock:
         assert links[0].subject.path == "/locks/l0"
         assert len({link.name for link in links}) == len(links)
 
-    def test_when_it_is_over_its_last_verdict_stays_and_its_end_is_told(self) -> None:
-        """Not what is true of it now: nobody is behind it any more, and nothing is to be done."""
+    def test_an_ended_deadlock_keeps_its_last_verdict_and_says_how_it_ended(self) -> None:
+        """Not the present state: no waiters are left, and nothing is to be resolved."""
         ring = ring_of("ann", "bob", behind=2)
         later = [(NOW + after, ()) for after in (5_000, 10_000)]
         wait = k("bob", 2).name
@@ -166,9 +166,9 @@ class TestDeadlock:
 
 
 class TestFinding:
-    """All that is told of one finding."""
+    """The text about one finding."""
 
-    def test_tells_evidence_advice_and_where(self) -> None:
+    def test_shows_evidence_advice_and_places(self) -> None:
         """An orphan blocks a lock."""
         report = trouble()[-1].report
         orphan = next(one for one in report.findings if one.rule == "B1")
@@ -202,7 +202,7 @@ class TestList:
     """The list of all that is wrong."""
 
     def test_deadlocks_come_first(self) -> None:
-        """Then findings, then what is no finding."""
+        """Then findings, then the overview."""
         tape, report = taped(trouble())
         cases = [one.case for one in entries(report, tape, NO_FILTER) if one.case]
 
@@ -211,7 +211,7 @@ class TestList:
         assert len(cases) == len(set(cases))
 
     def test_what_is_over_stays_in_the_list(self) -> None:
-        """Somebody may have looked away."""
+        """The list keeps ended deadlocks."""
         tape, report = taped(
             [*looked(ring_of("ann", "bob")), *frames((NOW + 60_000, facts(path="/locks/l0")))]
         )
@@ -220,7 +220,7 @@ class TestList:
         assert "OVER" in told
         assert "until" in told
 
-    def test_what_is_not_yet_over_in_a_replay_is_not_told(self) -> None:
+    def test_a_replay_does_not_list_the_end_of_a_deadlock_early(self) -> None:
         """An earlier moment knows nothing of what comes."""
         before = frames((NOW - 60_000, facts(path="/locks/other")))
         after = frames((NOW + 60_000, facts(path="/locks/l0")))
@@ -252,10 +252,10 @@ class TestList:
 
 
 class TestForest:
-    """Who blocks whom."""
+    """The blocking tree."""
 
     def test_a_root_blocker_has_its_waiters_below(self) -> None:
-        """Somebody who waits nowhere holds all up; who holds another lock is drawn with it."""
+        """The root does not wait; a waiter that holds a lock is drawn with its own waiters."""
         report = looked(
             facts(k("ann", 1), k("bob", 2, czxid=120), path="/locks/a"),
             facts(k("bob", 1, czxid=110), k("cid", 2, czxid=130), path="/locks/b"),
@@ -274,11 +274,11 @@ class TestForest:
         assert "DEADLOCK #1" in told
         assert told.count("↑ back to") == 2
 
-    def test_nobody_is_a_root_as_well(self) -> None:
+    def test_a_node_without_owner_is_a_root(self) -> None:
         """A node without owner blocks like anybody."""
         assert "zed  has no session" in forest(trouble()[-1].report)
 
-    def test_says_that_nobody_waits(self) -> None:
+    def test_says_that_no_client_is_waiting(self) -> None:
         """An empty picture says nothing."""
         assert "No client is waiting" in forest(looked(facts(*queue("X")))[-1].report)
 

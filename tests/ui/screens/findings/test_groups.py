@@ -54,7 +54,7 @@ def test_forty_of_a_kind_are_one_line() -> None:
 
 
 def test_an_open_line_is_followed_by_its_findings() -> None:
-    """Each leads to its own case."""
+    """Each links to its own finding."""
     report = many(4)
     kind = kind_of(report.findings[0])
     lines, cases = alert_lines(list(alerts(report)), report.now, 120, opened={kind})
@@ -82,7 +82,7 @@ def test_what_is_not_as_sure_is_of_another_kind() -> None:
 
 
 def test_the_list_of_screen_3_counts_them_too() -> None:
-    """Until they are opened, or somebody seeks."""
+    """Until the group is opened, or a filter is set."""
     report, tape = many(5), Tape()
     kind = kind_of(report.findings[0])
 
@@ -104,7 +104,7 @@ def radius() -> list[Frame]:
 
 
 def test_news_mark_no_row() -> None:
-    """They are told above the table; a row with a mark is one to look into."""
+    """Notes stand above the table; a marked row needs attention."""
     report = radius()[-1].report
     scene = LockDetail.of(report, report.paths[0])
 
@@ -126,7 +126,7 @@ def test_a_warning_marks_its_rows() -> None:
 
 
 def shown(app: Zktop, name: str) -> list[str]:
-    """Give the lines of a pane."""
+    """The lines of a pane."""
     pane = app.page.query_one(f"#{name}")
     return [text_of(pane.draw(at, 100)) for at in range(pane.count)]
 

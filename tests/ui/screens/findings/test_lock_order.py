@@ -1,4 +1,4 @@
-"""A deadlock that has not happened yet, told in a column for each actor."""
+"""A potential deadlock, with a column for each client."""
 
 from functools import cache
 
@@ -97,7 +97,7 @@ def test_the_finding_has_the_story() -> None:
 
 
 def ring(edge: str) -> Deadlock:
-    """Two who wait for each other; the first of them so."""
+    """Two clients that wait for each other, the first as given."""
     (dead,) = looked(ring_of("ann", "bob"))[-1].report.deadlocks
     first, second = dead.steps
     return replace(dead, steps=(replace(first, edge=edge), second))

@@ -26,7 +26,7 @@ async def test_shows_the_sentence_and_the_ring_in_any_size(size: tuple[int, int]
     assert "waits for X:/locks/l0" in told
 
 
-async def test_moving_in_the_list_shows_another_case() -> None:
+async def test_moving_in_the_list_shows_another_finding() -> None:
     """From the deadlock to the next finding."""
     async with page_on(PAGE, trouble()) as (app, pilot):
         first = app.pointed.case
@@ -36,8 +36,8 @@ async def test_moving_in_the_list_shows_another_case() -> None:
         assert "WHAT TO DO" in told
 
 
-async def test_enter_goes_into_the_case_and_from_there_to_the_lock() -> None:
-    """Twice: from the list to the case, from a step to its lock."""
+async def test_enter_goes_to_the_finding_and_from_there_to_the_lock() -> None:
+    """From the list to the finding, then from a step to its lock."""
     async with page_on(PAGE, looked(ring_of("ann", "bob"))) as (app, pilot):
         await shown(pilot, "enter", "enter")
 
@@ -73,7 +73,7 @@ async def test_a_deadlock_that_is_over_stays_under_the_eyes_of_who_looks_at_it()
 
 
 async def test_3_opens_the_worst_live_deadlock_and_not_one_that_is_over() -> None:
-    """Unless somebody goes to that one on purpose."""
+    """Unless the user selects it."""
     ring = ring_of("ann", "bob")
     wait = Gone(path=Text(f"/locks/l0/{k('bob', 2).name}"), zxid=ZXID + 1, at=NOW + 20_000)
     other = [
@@ -106,8 +106,8 @@ async def test_nothing_wrong_is_said_together_with_what_was_not_seen() -> None:
     assert "silent-head" in told
 
 
-async def test_the_forest_is_an_entry_of_the_list() -> None:
-    """Root blockers, with who waits below them."""
+async def test_the_blocking_tree_is_an_entry_of_the_list() -> None:
+    """Root blockers, with their waiters below them."""
     async with page_on(PAGE, looked(ring_of("ann", "bob", behind=2))) as (_, pilot):
         told = await shown(pilot, "down")
 
@@ -115,8 +115,8 @@ async def test_the_forest_is_an_entry_of_the_list() -> None:
     assert "↑ back to" in told
 
 
-async def test_y_gives_the_whole_case_as_text() -> None:
-    """All of it, also what is out of sight."""
+async def test_y_copies_the_whole_finding() -> None:
+    """All of it, including lines out of view."""
     async with page_on(PAGE, looked(ring_of("ann", "bob")), (80, 24)) as (app, _):
         assert app.page is not None
         told = app.page.copied()
@@ -125,7 +125,7 @@ async def test_y_gives_the_whole_case_as_text() -> None:
         assert "HOW TO RESOLVE IT" in told
 
 
-async def test_a_filter_leaves_matching_cases() -> None:
+async def test_a_filter_leaves_matching_findings() -> None:
     """By rule, name, lock or words."""
     async with page_on(PAGE, trouble()) as (app, pilot):
         app.set_filter("orphan")
@@ -159,7 +159,7 @@ async def test_what_is_read_does_not_jump_away_when_something_worse_comes() -> N
         assert app.pointed.case == before
 
 
-def test_nobody_is_called_disconnected_who_has_no_session() -> None:
+def test_a_node_without_session_is_not_called_disconnected() -> None:
     """An orphan has no session that could be missing from the tables: it is an orphan, no more."""
     rules = {finding.rule for finding in deadlock_frames()[-1].report.findings}
 

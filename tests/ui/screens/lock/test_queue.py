@@ -1,4 +1,4 @@
-"""The queue of one lock: folding, runs, positions, watches, the matrix, and who wakes whom."""
+"""The queue of one lock: folding, runs, positions, watches, the matrix and the wake map."""
 
 import pytest
 from hypothesis import given
@@ -51,7 +51,7 @@ def row(detail: LockDetail, place: int) -> QueueRow:
 
 
 def sketch(*without: int) -> tuple[list[At], AnyFact]:
-    """A queue in which everybody watches what kazoo watches, but for some who watch nothing."""
+    """A queue with kazoo's watches, except for some members that watch nothing."""
     children = queue(SKETCH)
     targets = {at: _nearest(at) for at in range(1, len(children))}
     return children, seen_watching(
@@ -99,7 +99,7 @@ class TestFolding:
         assert folding[7:] == [(7, 1), (8, 140), (148, 1), (149, 1)]
 
     def test_keeps_a_place_with_something_wrong_as_a_row(self) -> None:
-        """A folded waiter that nobody would find is of no use."""
+        """The cursor can reach a waiter inside a folded group."""
         detail = lock_detail("X" * 150)
         node = detail.queue.members[70].node
         folding = fold_queue(detail.queue, shown=[node])
@@ -112,7 +112,7 @@ class TestFolding:
 
     @given(st.text("RWX", min_size=1, max_size=60), st.sets(st.integers(0, 59)))
     def test_every_position_has_exactly_one_row(self, modes: str, opened: set[int]) -> None:
-        """Nobody is lost and nobody is shown twice, whatever is unfolded."""
+        """Each position has exactly one row, whatever is unfolded."""
         detail = _bare(modes)
         nodes = [m.node for at, m in enumerate(detail.queue.members) if at in opened]
         folding = fold_queue(detail.queue, opened=nodes)
@@ -149,7 +149,7 @@ class TestRuns:
     """A queue in one line."""
 
     def test_cuts_the_middle_and_counts_it(self) -> None:
-        """Both ends stay, and the number that is hidden is told."""
+        """Both ends stay, and the middle is counted."""
         runs = mode_runs(lock_detail("RW" * 40).queue.members)
         told = run_line(runs, 40)
 
@@ -171,15 +171,15 @@ class TestRuns:
 class TestCells:
     """What a row says."""
 
-    def test_all_who_must_go_first_are_told_the_holder_in_front(self) -> None:
+    def test_blocked_by_lists_the_holder_first(self) -> None:
         """Position 1 waits for the holder; 7 for the holder, a writer and the readers behind."""
         detail = lock_detail(SKETCH)
 
         assert text_of(places.blocked_by(row(detail, 1))).strip() == "0"
         assert text_of(places.blocked_by(row(detail, 7))).strip() == "0 · ahead 1..6"
 
-    def test_of_very_many_ahead_only_the_number_is_told(self) -> None:
-        """The holder is told nevertheless."""
+    def test_blocked_by_counts_a_long_queue(self) -> None:
+        """The holder is listed all the same."""
         detail = lock_detail("W" * 150)
 
         assert text_of(places.blocked_by(row(detail, 149))) == "0 · ahead 148 requests"
@@ -187,7 +187,7 @@ class TestCells:
     @pytest.mark.parametrize(
         ("without", "place", "said"), [((), 1, "→ 0"), ((5,), 5, "NONE"), ((), 0, "-")]
     )
-    def test_watches_are_told_by_position(
+    def test_watches_are_shown_by_position(
         self, without: tuple[int, ...], place: int, said: str
     ) -> None:
         """Confirmed ones name their target; a missing one is shouted."""
@@ -208,12 +208,12 @@ class TestCells:
         assert "elsewhere" in text_of(places.watches(row(detail, 2)))
 
     def test_ages_that_are_lower_bounds_say_so(self) -> None:
-        """Who was there before us has waited at least as long as we looked."""
+        """A wait that began before zktop started is a lower bound."""
         assert text_of(places.age_of(row(lock_detail("WW"), 1))).startswith("≥")
         assert text_of(places.age_of(row(lock_detail("WW", is_ascii=True), 1))).startswith(">=")
 
     def test_in_a_ring_and_behind_it(self) -> None:
-        """The ring's own members are told from those who merely queue."""
+        """Members of the deadlock look different from those queued behind it."""
         report = looked(ring_of("ann", "bob", behind=1))[-1].report
         detail = LockDetail.of(report, "/locks/l0")
 
@@ -275,7 +275,7 @@ class TestMatrix:
 
 
 class TestWakes:
-    """Who wakes whom."""
+    """The wake map."""
 
     def test_readers_that_share_a_target_are_normal(self) -> None:
         """Twenty-one of them may wake at once: all can go on."""
@@ -293,11 +293,11 @@ class TestWakes:
         assert "0 ← 1..7  HERD of 7: only one can proceed" in text(wake_map(detail, None))
 
     def test_without_tables_it_is_only_expected(self) -> None:
-        """What should be is not sold as what is."""
+        """Expected watches are labelled as expected."""
         assert "expected: no watch table" in text(wake_map(lock_detail("XX"), None))
 
     def test_says_of_a_long_queue_how_far_it_looked(self) -> None:
-        """With tables at the first places and the chosen one; without them at who waits first."""
+        """With watch tables the first and the selected one, without them the first waiters."""
         modes = "X" * 402
         table = seen_watching(queue(modes), {1: 0})
         guessed, looked_up = lock_detail(modes), lock_detail(modes, table)
@@ -308,14 +308,14 @@ class TestWakes:
 
     @pytest.mark.parametrize("places", [400, 401])
     def test_says_nothing_of_it_where_all_were_looked_at(self, places: int) -> None:
-        """One of them holds: four hundred who wait are all of 401 places."""
+        """401 members with one holder have 400 waiters: all of them are covered."""
         told = text(wake_map(lock_detail("X" * places), None))
 
         assert "alone" not in told
         assert "worked out" not in told
 
     def test_names_sessions_without_a_place(self) -> None:
-        """A stale watch wakes somebody who has left."""
+        """A stale watch wakes a client that has left the queue."""
         children = queue("XX")
         table = watching({"ghost": (children[0],), children[1].owner: (children[0],)})
         detail = lock_detail("XX", table, all_connected(children))
@@ -324,7 +324,7 @@ class TestWakes:
 
 
 class TestAround:
-    """Head, notes, the chosen place, and long queues."""
+    """Head, notes, the selected row, and long queues."""
 
     @pytest.mark.parametrize("width", [80, 120, 200])
     def test_head_says_who_holds_and_who_waits(self, width: int) -> None:
@@ -344,7 +344,7 @@ class TestAround:
         assert "stuck: deadlock #1" in text(lock_head(detail, 120))
 
     def test_notes_count_missing_numbers(self) -> None:
-        """Numbers that nobody has are waits that were given up."""
+        """Missing sequence numbers are abandoned requests."""
         children = [*queue("XX"), *queue("XXXXXX")[5:]]
         report = looked(facts(*children))[-1].report
         detail = LockDetail.of(report, "/locks/orders")
@@ -352,7 +352,7 @@ class TestAround:
         assert detail is not None
         assert "3 numbers are missing" in text(lock_notes(detail, 100))
 
-    def test_the_chosen_place_is_told_in_full(self) -> None:
+    def test_the_selected_row_is_described_in_full(self) -> None:
         """Whole node name, whole session, and what its watch means."""
         told = text(selected_lines(row(sketched(5), 5), 150, with_data=True))
 
@@ -371,7 +371,7 @@ class TestAround:
 
         assert "none finished yet" in told
 
-    def test_a_crowd_is_told_by_class(self) -> None:
+    def test_a_long_queue_is_counted_by_name(self) -> None:
         """So many of that name, the oldest so old."""
         told = text(waiter_classes(lock_detail("X" * 100)))
 
@@ -408,7 +408,7 @@ def of_children(*children: At) -> LockDetail:
 
 
 class TestForeignChildren:
-    """What is in the way and no contender, and what failed clients left behind."""
+    """Children that are no lock requests, and nodes that failed clients left behind."""
 
     def test_names_a_foreign_child_among_those_who_go_first(self) -> None:
         """It has no position in the queue: its name says what to delete."""

@@ -32,7 +32,7 @@ async def test_shows_holder_queue_and_matrix_in_any_size(size: tuple[int, int]) 
 
 
 async def test_chooses_the_worst_lock_itself() -> None:
-    """Nobody has chosen one: the deadlock is what to look at."""
+    """Without a selection, the deadlock is shown."""
     async with page_on(PAGE, looked(ring_of("ann", "bob"), facts(*queue(LONG)))) as (app, pilot):
         told = await shown(pilot)
 
@@ -41,7 +41,7 @@ async def test_chooses_the_worst_lock_itself() -> None:
 
 
 async def test_enter_unfolds_a_group_and_f_folds_it_again() -> None:
-    """A group is one row until somebody wants to see into it."""
+    """Enter shows the members of a group."""
     async with page_on(PAGE, looked(facts(*queue(READERS)))) as (_, pilot):
         assert "+1-28" in await shown(pilot)
         assert "+1-28" not in await shown(pilot, "down", "enter")
@@ -60,7 +60,7 @@ async def test_enter_on_a_place_opens_its_session() -> None:
 
 
 async def test_the_cursor_follows_its_place_while_the_queue_moves_on() -> None:
-    """Whoever is read about does not run away."""
+    """The selected row stays selected."""
     some = frames((NOW, facts(*queue(LONG))))
     async with page_on(PAGE, some) as (app, pilot):
         await shown(pilot, "down", "down")

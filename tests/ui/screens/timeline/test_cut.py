@@ -25,7 +25,7 @@ from zktop.ui.styled_text import text_of
 async def shown(
     told: list[Frame], *, page: str = "timeline", is_live: bool = True
 ) -> AsyncIterator[tuple[Zktop, Pilot[int]]]:
-    """Show the timeline of these frames; what is cut out can be written."""
+    """The timeline of these frames, with an export that works."""
     app = app_of(*told, page=page, is_live=is_live)
     app.exports = ReportExports("zk1:2181")
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
@@ -107,7 +107,7 @@ async def test_the_dialog_says_which_time_it_is() -> None:
 
 
 async def test_m_where_it_is_marked_takes_the_mark_away() -> None:
-    """Then what is in sight is cut out again."""
+    """The export covers the time in view again."""
     async with shown(past()) as (app, pilot):
         await pilot.press("n", "m")
         await settled(pilot)

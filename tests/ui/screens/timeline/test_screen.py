@@ -59,7 +59,7 @@ async def test_keys_move_through_time(keys: list[str], moment: int) -> None:
 
 
 async def test_the_past_is_on_every_screen() -> None:
-    """Whoever goes back in time sees the locks of then, and the header says so."""
+    """In the past, the screens show the locks of that moment, and the header says so."""
     async with shown() as pilot:
         await pilot.press("n", "4")
         screen = await settled(pilot)
@@ -90,7 +90,7 @@ async def test_space_while_live_says_what_to_do() -> None:
         assert at(pilot) == 21_000
 
 
-async def test_a_speed_is_told() -> None:
+async def test_a_new_speed_is_reported() -> None:
     """In the title, once there is something that it is the speed of."""
     async with shown(is_live=False) as pilot:
         await pilot.press("s")
@@ -125,7 +125,7 @@ async def test_a_time_can_be_typed(typed: str, moment: int) -> None:
         assert at(pilot) == moment
 
 
-async def test_what_is_no_time_is_told_and_may_be_corrected() -> None:
+async def test_a_wrong_time_is_refused_and_can_be_corrected() -> None:
     """The dialog stays; escape leaves it without going anywhere."""
     async with shown() as pilot:
         await pilot.press("t", "x", "enter")
@@ -133,12 +133,12 @@ async def test_what_is_no_time_is_told_and_may_be_corrected() -> None:
         await pilot.press("escape")
         await settled(pilot)
 
-        assert any("'x' is no time." in line for line in screen)
+        assert any("Not a time: x" in line for line in screen)
         assert at(pilot) == 21_000
 
 
 async def test_a_moment_is_compared_with_the_newest() -> None:
-    """The deadlock that was, and who holds what now."""
+    """The past deadlock, and the present holders."""
     async with shown() as pilot:
         await pilot.press("n", "c")
         screen = await settled(pilot)
@@ -146,11 +146,11 @@ async def test_a_moment_is_compared_with_the_newest() -> None:
         closed = await settled(pilot)
 
         assert any("- D1 B holds X:/locks/y" in line for line in screen)
-        assert any("held by A; nobody waits" in line for line in screen)
+        assert any("held by A; no waiters" in line for line in screen)
         assert any("TIMELINE" in line for line in closed)
 
 
-async def test_the_cursor_tells_what_happened() -> None:
+async def test_the_pane_below_shows_what_happened_at_the_cursor() -> None:
     """What began, and each lock before and after."""
     async with shown() as pilot:
         await pilot.press("n")
@@ -158,7 +158,7 @@ async def test_the_cursor_tells_what_happened() -> None:
 
         assert "AT THE CURSOR 00:33:22.000Z" in screen
         assert "! begins: B holds X:/locks/y and waits for X:/locks/x" in screen
-        assert "before: held by A; nobody waits" in screen
+        assert "before: held by A; no waiters" in screen
 
 
 async def test_enter_opens_the_lock_under_the_cursor() -> None:

@@ -28,7 +28,7 @@ def of_the_past() -> StateChanges:
 
 
 def seen(column_ms: int, columns: int = 40) -> strips.TimeWindow:
-    """Give a window on that past."""
+    """The window around that past."""
     return strips.window(END, BEGIN, END, column_ms, columns)
 
 
@@ -56,7 +56,7 @@ SURE_OR_NOT = [("C4", "!", "critical"), ("C3", "!", "critical"), ("C2", "?", "wa
 
 @pytest.mark.parametrize(("confidence", "sign", "ink"), SURE_OR_NOT)
 def test_an_actor_shows_where_the_deadlock_is(confidence: Confidence, sign: str, ink: str) -> None:
-    """Holding, then stuck, or probably so, then gone or holding again; red is what is proven."""
+    """Holding, then stuck or probably stuck, then gone or holding again; red is confirmed."""
     changes = as_sure_as(confidence)
     drawn = strips.actor_strip(changes, A, seen(1_000))
     second = text_of(strips.actor_strip(changes, B, seen(1_000)))
@@ -110,7 +110,7 @@ def test_the_cursor_is_always_in_sight(at: int, column_ms: int) -> None:
 
 
 def test_tracks_read_only_what_is_new() -> None:
-    """Looking twice at the same tape counts nobody twice."""
+    """Reading the same tape twice counts nothing twice."""
     known = tape()
     once, twice = StateChanges(), StateChanges()
     once.look(known)
@@ -121,7 +121,7 @@ def test_tracks_read_only_what_is_new() -> None:
 
 
 def test_contacts_are_marked_where_they_were() -> None:
-    """By all tables that were read, each once; who is in none has none."""
+    """From all tables, each read once; a session in none has no contacts."""
     known = Tape()
     for at, quiet in ((BEGIN, 500), (BEGIN + 5_000, 1_500), (BEGIN + 9_000, None)):
         (frame,) = frames((at, [own(at=at), connections(ZK1, row("A", quiet), at=at, zxid=at)]))

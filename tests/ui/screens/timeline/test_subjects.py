@@ -1,4 +1,4 @@
-"""Crews: of waiters that are called alike, the timeline shows one strip."""
+"""Waiters with similar names share a strip of the timeline."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ END = BEGIN + 12_000
 
 
 def moments() -> Sequence[Moment]:
-    """Give what was read: five of one service come to wait, then the holder leaves."""
+    """The facts: five clients of one service queue up, then the holder leaves."""
     crowd = facts("X x: boss api-1 api-2 api-3 api-4 pick-1", at=BEGIN + 4_000, zxid=200)
     boss = next(
         one for one in crowd if getattr(getattr(one, "stat", 0), "owner", 0) == session("boss")
@@ -36,14 +36,14 @@ def moments() -> Sequence[Moment]:
 
 
 async def timeline() -> list[str]:
-    """Give what the timeline shows of it."""
+    """The strips that the timeline shows."""
     app = app_of(*frames(*moments()), page="timeline")
     async with app.run_test(size=(120, 36)) as pilot:
         return await settled(pilot)
 
 
 async def test_waiters_that_are_called_alike_are_one_strip() -> None:
-    """Whoever holds, or has no like, keeps a strip of its own, with a letter."""
+    """A holder, or a client with a unique name, keeps a strip of its own, with a letter."""
     lines = await timeline()
     actors = lines[next(n for n, one in enumerate(lines) if one.startswith("ACTORS")) :]
 
@@ -54,7 +54,7 @@ async def test_waiters_that_are_called_alike_are_one_strip() -> None:
 
 
 def crewed(doings: Sequence[Sequence[tuple[int, int, int]]]) -> tuple[StateChanges, WaiterGroup]:
-    """Give sessions that did this: when, what each holds, and what it waits for."""
+    """Sessions with these histories: when, locks held, locks waited for."""
     changes = StateChanges()
     for number, past in enumerate(doings, start=1):
         changes.sessions[number] = [
@@ -71,7 +71,7 @@ PASTS = st.lists(
 
 
 @given(PASTS)
-def test_a_crew_shows_in_each_column_what_matters_most(
+def test_a_group_shows_in_each_column_what_matters_most(
     doings: Sequence[Sequence[tuple[int, int, int]]],
 ) -> None:
     """As if the strips of all its members lay upon each other."""
@@ -83,7 +83,7 @@ def test_a_crew_shows_in_each_column_what_matters_most(
     assert text_of(group_strip(changes, crew, seen)) == "".join(laid)
 
 
-def test_a_crew_of_a_large_lock_is_not_followed() -> None:
+def test_a_group_of_a_large_lock_is_not_followed() -> None:
     """It says so, as the strip of one of them would: nothing is not the same as unknown."""
     seen = strips.window(END, BEGIN, END, 500, 40)
 
@@ -92,7 +92,7 @@ def test_a_crew_of_a_large_lock_is_not_followed() -> None:
     )
 
 
-def test_a_tape_gives_its_crew_a_past() -> None:
+def test_a_tape_has_the_history_of_a_group() -> None:
     """They came at the fourth second, and one of them has the lock from the eighth on."""
     tape, changes = Tape(), StateChanges()
     for frame in frames(*moments()):

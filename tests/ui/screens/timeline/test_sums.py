@@ -25,7 +25,7 @@ def tape() -> Tape:
 
 
 def changes(tape: Tape) -> StateChanges:
-    """What is read off it."""
+    """The state changes on a tape."""
     made = StateChanges()
     made.look(tape)
     return made
@@ -49,7 +49,7 @@ def test_adds_up_what_all_have_waited(begin: int, columns: int, expected: int) -
 
 
 def said(*, at: int) -> str:
-    """What is said of both locks at this moment."""
+    """The totals of both locks at this moment."""
     known = tape()
     frame = known.frame_at(at)
     assert frame is not None
@@ -78,7 +78,7 @@ def test_says_who_has_waited_longest() -> None:
     assert told.endswith("<1s B in x")  # the frame of then shows the moment at which they came
 
 
-def test_where_nobody_waits_nobody_is_named() -> None:
+def test_without_waiters_there_is_no_longest_wait() -> None:
     """B has given up everything."""
     assert "LONGEST" not in said(at=END)
 
