@@ -1,10 +1,10 @@
-"""A server of each kind, and a stage on it."""
+"""A server of each kind, and a bench on it."""
 
 import contextlib
 from collections.abc import Iterator
 
 import pytest
-from demo.contenders import Stage, ThreadPool
+from demo.contenders import Bench, ThreadPool
 from each_server import EITHER, server_of
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
@@ -33,21 +33,21 @@ def zookeeper(hosts: str) -> Iterator[KazooClient]:
 
 
 @pytest.fixture
-def stage(hosts: str, zookeeper: KazooClient) -> Iterator[Stage]:
-    """A stage for processes, empty again afterwards."""
+def bench(hosts: str, zookeeper: KazooClient) -> Iterator[Bench]:
+    """A bench for processes, empty again afterwards."""
     log = ContenderLog()
     with ProcessPool(log.add) as pool:
-        yield Stage(hosts, pool, log, zookeeper)
+        yield Bench(hosts, pool, log, zookeeper)
         pool.kill_all()
     sweep(zookeeper)
 
 
 @pytest.fixture
-def rehearsal(hosts: str, zookeeper: KazooClient) -> Iterator[Stage]:
-    """A stage for contenders that are threads of this process: quick, and cannot be killed."""
+def threads(hosts: str, zookeeper: KazooClient) -> Iterator[Bench]:
+    """A bench for contenders that are threads of this process: quick, and cannot be killed."""
     log = ContenderLog()
     with ThreadPool(log.add) as pool:
-        yield Stage(hosts, pool, log, zookeeper)
+        yield Bench(hosts, pool, log, zookeeper)
     sweep(zookeeper)
 
 

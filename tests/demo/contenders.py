@@ -1,4 +1,4 @@
-"""A stage for contenders: a pool, what it told, and a folder of its own on a server."""
+"""A bench for contenders: a pool, what it told, and a folder of its own on a server."""
 
 import threading
 from collections.abc import Callable
@@ -81,14 +81,14 @@ class ThreadPool:
 
 
 @dataclass
-class Stage:
+class Bench:
     """A pool, what it told, and a folder of its own on the server."""
 
     hosts: str
     pool: ProcessPool | ThreadPool
     log: ContenderLog
     zookeeper: KazooClient
-    path: str = field(default_factory=lambda: f"/zktop-demo/stage{next(_numbers)}")
+    path: str = field(default_factory=lambda: f"/zktop-demo/bench{next(_numbers)}")
 
     def order(self, name: str, recipe: str = "predecessor", **wanted: object) -> ContenderOrder:
         """An order for one lock; options of the claim and of the order in one go."""

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import msgspec
 import pytest
-from demo.contenders import PATIENCE_S, Stage
+from demo.contenders import PATIENCE_S, Bench
 from servers import sandbox_server
 
 from zktop.demo.__main__ import EXIT_AFTER_S
@@ -23,7 +23,7 @@ SESSION_S = 20.0  # much longer than anybody waits for here
 
 @contextmanager
 def contender(order: ContenderOrder | str, *options: str):
-    """A contender that was started by hand, in a terminal as it were."""
+    """A contender that was started by contender, in a terminal as it were."""
     text = order if isinstance(order, str) else msgspec.json.encode(order).decode()
     process = subprocess.Popen(
         [sys.executable, "-m", "zktop.demo", *options, text],
@@ -44,36 +44,36 @@ def wait_for(process: subprocess.Popen, words: str) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_releases_cleanly(stage: Stage, number: signal.Signals):
+def test_ctrl_c_releases_cleanly(bench: Bench, number: signal.Signals):
     """The node goes at once, long before the session would have expired."""
-    with contender(stage.order("a", session_timeout_s=SESSION_S)) as process:
+    with contender(bench.order("a", session_timeout_s=SESSION_S)) as process:
         wait_for(process, "works until told")
         process.send_signal(number)
-        wait_for(process, f"released {stage.path}")
+        wait_for(process, f"released {bench.path}")
 
         assert process.wait(PATIENCE_S) == 130
-    assert stage.nodes() == []
+    assert bench.nodes() == []
 
 
 @pytest.mark.parametrize("recipe", ["poll", "predecessor", "kazoo-lock", "kazoo-semaphore"])
-def test_ctrl_c_leaves_the_queue(stage: Stage, recipe: str):
+def test_ctrl_c_leaves_the_queue(bench: Bench, recipe: str):
     """A waiter that is interrupted leaves no node for others to wait for."""
-    stage.queue_up(recipe, "a")
-    queue = stage.path + ("-__lock__" if recipe == "kazoo-semaphore" else "")
-    before = stage.nodes(queue)
-    with contender(stage.order("b", recipe, session_timeout_s=SESSION_S)) as process:
+    bench.queue_up(recipe, "a")
+    queue = bench.path + ("-__lock__" if recipe == "kazoo-semaphore" else "")
+    before = bench.nodes(queue)
+    with contender(bench.order("b", recipe, session_timeout_s=SESSION_S)) as process:
         wait_for(process, "is smaller" if recipe == "poll" else "watches")
         process.send_signal(signal.SIGINT)
 
         assert process.wait(PATIENCE_S) == 130
-    assert stage.nodes(queue) == before
+    assert bench.nodes(queue) == before
 
 
-def test_it_ends_though_the_server_does_not_answer(stage: Stage):
+def test_it_ends_though_the_server_does_not_answer(bench: Bench):
     """Two seconds after ctrl-c it is gone, released or not; a busy machine may add some."""
     with sandbox_server() as server:
         connection = ClientSettings(server.address, session_timeout_s=SESSION_S)
-        order = msgspec.structs.replace(stage.order("a"), connection=connection)
+        order = msgspec.structs.replace(bench.order("a"), connection=connection)
         with contender(order) as process:
             wait_for(process, "works until told")
             server.process.send_signal(signal.SIGSTOP)
@@ -86,15 +86,15 @@ def test_it_ends_though_the_server_does_not_answer(stage: Stage):
     assert EXIT_AFTER_S < 2
 
 
-def test_it_ends_when_its_stdin_closes(stage: Stage):
+def test_it_ends_when_its_stdin_closes(bench: Bench):
     """A parent that is gone says nothing any more."""
-    with contender(stage.order("a"), "--until-stdin-closes") as process:
+    with contender(bench.order("a"), "--until-stdin-closes") as process:
         assert process.wait(PATIENCE_S) == 130
 
 
-def test_with_json_each_step_is_an_object(stage: Stage):
+def test_with_json_each_step_is_an_object(bench: Bench):
     """The same steps for programs: who, what, in words, when, and on which node."""
-    with contender(stage.order("a", hold_s=0), "--json") as process:
+    with contender(bench.order("a", hold_s=0), "--json") as process:
         steps = [json.loads(line) for line in process.stdout]
     created = next(step for step in steps if step["what"] == "created")
 
@@ -104,20 +104,20 @@ def test_with_json_each_step_is_an_object(stage: Stage):
         "who": "a",
         "what": "created",
         "says": "created lock-0000000000",
-        "lock": stage.path,
-        "node": f"{stage.path}/lock-0000000000",
+        "lock": bench.path,
+        "node": f"{bench.path}/lock-0000000000",
         "requests": 1,
     }
 
 
-def test_elsewhere_only_when_told_explicitly(rehearsal: Stage):
+def test_elsewhere_only_when_told_explicitly(threads: Bench):
     """With `anywhere` the demo root is no limit."""
-    path = rehearsal.path.replace("/zktop-demo", "/zktop-elsewhere-")
-    rehearsal.start("a", path=path, anywhere=True)
-    rehearsal.told("a", "acquired")
+    path = threads.path.replace("/zktop-demo", "/zktop-elsewhere-")
+    threads.start("a", path=path, anywhere=True)
+    threads.told("a", "acquired")
 
-    assert rehearsal.nodes(path) == ["lock-0000000000"]
+    assert threads.nodes(path) == ["lock-0000000000"]
 
-    rehearsal.pool.cancel("a")
-    rehearsal.ended("a")
-    rehearsal.zookeeper.delete(path, recursive=True)
+    threads.pool.cancel("a")
+    threads.ended("a")
+    threads.zookeeper.delete(path, recursive=True)

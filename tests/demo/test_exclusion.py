@@ -2,7 +2,7 @@
 
 import contextlib
 
-from demo.contenders import Stage
+from demo.contenders import Bench
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kazoo.client import KazooClient
@@ -31,21 +31,21 @@ troubles = st.lists(
 )
 
 
-def acquisitions(stage: Stage) -> int:
+def acquisitions(bench: Bench) -> int:
     """How often anybody has had the lock."""
-    return sum(told["acquired"] for told in stage.log.all_counts().values())
+    return sum(told["acquired"] for told in bench.log.all_counts().values())
 
 
-def somebody_gets_it(stage: Stage, times: int = 2) -> None:
-    """Wait until the lock has changed hands again: nothing is stuck."""
-    before = acquisitions(stage)
-    stage.until(lambda: acquisitions(stage) >= before + times)
+def somebody_gets_it(bench: Bench, times: int = 2) -> None:
+    """Wait until the lock has changed contenders again: nothing is stuck."""
+    before = acquisitions(bench)
+    bench.until(lambda: acquisitions(bench) >= before + times)
 
 
-def enter(stage: Stage, name: str, recipe: str) -> None:
+def enter(bench: Bench, name: str, recipe: str) -> None:
     """One that comes again and again, for moments; of a read/write lock every other one reads."""
     mode = ("read", "write")[NAMES.index(name) % 2] if "rw" in recipe else None
-    stage.start(
+    bench.start(
         name,
         recipe,
         mode=mode,
@@ -54,26 +54,26 @@ def enter(stage: Stage, name: str, recipe: str) -> None:
         pause_s=0.01,
         poll_s=0.02,
         session_timeout_s=1.0,
-        exclusion_path=f"{stage.path}-witness",
+        exclusion_path=f"{bench.path}-witness",
     )
 
 
-def disturb(stage: Stage, trouble: str, name: str, recipe: str) -> None:
+def disturb(bench: Bench, trouble: str, name: str, recipe: str) -> None:
     """Do something bad to a contender; who is gone is replaced."""
-    deaf = frozen(stage, name) and trouble != "kill"
+    deaf = frozen(bench, name) and trouble != "kill"
     with contextlib.suppress(UsageError):  # it may have ended by itself
         if trouble == "cut":
-            stage.pool.cut(name, 0.2)
+            bench.pool.cut(name, 0.2)
         else:
-            getattr(stage.pool, trouble)(name)
+            getattr(bench.pool, trouble)(name)
     if trouble in {"kill", "cancel"} and not deaf:
-        stage.ended(name)
-        enter(stage, name, recipe)
+        bench.ended(name)
+        enter(bench, name, recipe)
 
 
-def frozen(stage: Stage, name: str) -> bool:
+def frozen(bench: Bench, name: str) -> bool:
     """Whether it stands still, so that it does not even hear that it should go."""
-    return any(hand.name == name and hand.frozen for hand in stage.pool.states())
+    return any(one.name == name and one.frozen for one in bench.pool.states())
 
 
 @settings(max_examples=EXAMPLES, deadline=None)
@@ -84,24 +84,24 @@ def test_no_trouble_makes_two_holders(
     """Whoever dies, sleeps or loses its line: within live sessions nobody meets another inside."""
     log = ContenderLog()
     with ProcessPool(log.add) as pool:
-        stage = Stage(hosts, pool, log, zookeeper)
+        bench = Bench(hosts, pool, log, zookeeper)
         for name in NAMES:
-            enter(stage, name, recipe)
+            enter(bench, name, recipe)
         for trouble, name in troubles:
-            disturb(stage, trouble, name, recipe)
-            if not all(frozen(stage, name) for name in NAMES):
-                somebody_gets_it(stage)
+            disturb(bench, trouble, name, recipe)
+            if not all(frozen(bench, name) for name in NAMES):
+                somebody_gets_it(bench)
         for name in NAMES:
-            disturb(stage, "thaw", name, recipe)
-        somebody_gets_it(stage)
+            disturb(bench, "thaw", name, recipe)
+        somebody_gets_it(bench)
         clashes = [step.line() for step in tuple(log.steps) if step.what == "clash"]
         pool.kill_all()
 
     assert clashes == []
 
 
-def test_the_naive_one_is_caught_by_the_same_witness(stage: Stage):
+def test_the_naive_one_is_caught_by_the_same_witness(bench: Bench):
     """Left alone, without any trouble, reader and writer meet inside sooner or later."""
     for name in NAMES:
-        enter(stage, name, "rw-naive")
-    stage.until(lambda: any(step.what == "clash" for step in tuple(stage.log.steps)))
+        enter(bench, name, "rw-naive")
+    bench.until(lambda: any(step.what == "clash" for step in tuple(bench.log.steps)))

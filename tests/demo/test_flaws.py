@@ -1,7 +1,7 @@
 """Each flaw shows its mistake, and the recipe without it does not."""
 
 import pytest
-from demo.contenders import Stage
+from demo.contenders import Bench
 from servers import real_zookeeper, started_again
 
 from zktop.demo.log import ContenderLog
@@ -11,44 +11,44 @@ CUT_S = 1.0  # many polls, and far from the end of a session
 MANY = 100  # requests; a patient waiter needs five
 
 
-def test_a_reader_gets_in_while_a_naive_writer_holds(rehearsal: Stage):
+def test_a_reader_gets_in_while_a_naive_writer_holds(threads: Bench):
     """Sorted by whole names `read-` is before `write-`: two hold, and the server is witness."""
-    witness = f"{rehearsal.path}-in"
-    rehearsal.queue_up("rw-naive", "w", mode="write", exclusion_path=witness)
-    rehearsal.start("r", "rw-naive", mode="read", exclusion_path=witness)
-    rehearsal.told("r", "clash")
+    witness = f"{threads.path}-in"
+    threads.queue_up("rw-naive", "w", mode="write", exclusion_path=witness)
+    threads.start("r", "rw-naive", mode="read", exclusion_path=witness)
+    threads.told("r", "clash")
 
-    assert rehearsal.holders() == {"w", "r"}
+    assert threads.holders() == {"w", "r"}
 
 
-def test_the_correct_read_write_lock_keeps_that_reader_out(rehearsal: Stage):
+def test_the_correct_read_write_lock_keeps_that_reader_out(threads: Bench):
     """The same two contenders, the same names, sorted by number."""
-    rehearsal.queue_up("rw", "w", mode="write")
-    rehearsal.start("r", "rw", mode="read")
-    rehearsal.told("r", "watching")
+    threads.queue_up("rw", "w", mode="write")
+    threads.start("r", "rw", mode="read")
+    threads.told("r", "watching")
 
-    assert rehearsal.holders() == {"w"}
+    assert threads.holders() == {"w"}
 
 
-def test_a_failed_poll_taken_for_the_lock_makes_two_holders(rehearsal: Stage):
+def test_a_failed_poll_taken_for_the_lock_makes_two_holders(threads: Bench):
     """A waiter without a connection believes that nobody is smaller."""
-    rehearsal.queue_up("poll", "a")
-    rehearsal.start("b", "poll", flaw="failed-poll-holds", poll_s=0.05, session_timeout_s=4.0)
-    rehearsal.told("b", "decided")
-    rehearsal.pool.cut("b", CUT_S)
-    rehearsal.holds("a", "b")
+    threads.queue_up("poll", "a")
+    threads.start("b", "poll", flaw="failed-poll-holds", poll_s=0.05, session_timeout_s=4.0)
+    threads.told("b", "decided")
+    threads.pool.cut("b", CUT_S)
+    threads.holds("a", "b")
 
 
-def test_a_failed_poll_is_no_answer(rehearsal: Stage):
+def test_a_failed_poll_is_no_answer(threads: Bench):
     """The correct poller says so, and waits on."""
-    rehearsal.queue_up("poll", "a")
-    rehearsal.start("b", "poll", poll_s=0.05, session_timeout_s=4.0)
-    rehearsal.told("b", "decided")
-    rehearsal.pool.cut("b", CUT_S)
-    rehearsal.until(lambda: any("no answer" in step.says for step in rehearsal.log.steps))
-    rehearsal.told("b", "connected", times=2)
+    threads.queue_up("poll", "a")
+    threads.start("b", "poll", poll_s=0.05, session_timeout_s=4.0)
+    threads.told("b", "decided")
+    threads.pool.cut("b", CUT_S)
+    threads.until(lambda: any("no answer" in step.says for step in threads.log.steps))
+    threads.told("b", "connected", times=2)
 
-    assert rehearsal.holders() == {"a"}
+    assert threads.holders() == {"a"}
 
 
 @pytest.mark.zookeeper
@@ -56,120 +56,119 @@ def test_a_restart_of_the_server_is_enough_for_two_holders():
     """Sessions outlive the restart, so the first still holds when the flawed one walks in."""
     log = ContenderLog()
     with real_zookeeper(tickTime=2000) as server, ProcessPool(log.add) as pool:
-        stage = Stage(server.address, pool, log, None)
-        stage.queue_up("poll", "a", session_timeout_s=20.0)
-        stage.start("b", "poll", flaw="failed-poll-holds", poll_s=0.1, session_timeout_s=20.0)
-        stage.told("b", "decided")
+        bench = Bench(server.address, pool, log, None)
+        bench.queue_up("poll", "a", session_timeout_s=20.0)
+        bench.start("b", "poll", flaw="failed-poll-holds", poll_s=0.1, session_timeout_s=20.0)
+        bench.told("b", "decided")
         server.process.kill()
         server.process.wait()
-        stage.told("b", "acquired")
+        bench.told("b", "acquired")
         again = started_again(server)
         try:
-            stage.told("a", "connected", times=2)
+            bench.told("a", "connected", times=2)
 
-            assert stage.holders() == {"a", "b"}
+            assert bench.holders() == {"a", "b"}
         finally:
             pool.kill_all()
             again.process.kill()
             again.process.wait()
 
 
-def requests_while_waiting(stage: Stage, recipe: str, **wanted: object) -> int:
+def requests_while_waiting(bench: Bench, recipe: str, **wanted: object) -> int:
     """What one waiter asks of the server until it gives up after half a second."""
-    stage.start("w", recipe, timeout_s=0.5, **wanted)
-    stage.ended("w")
-    return stage.log.requests["w"]
+    bench.start("w", recipe, timeout_s=0.5, **wanted)
+    bench.ended("w")
+    return bench.log.requests["w"]
 
 
-def asks_without_end(stage: Stage, recipe: str, **wanted: object) -> None:
+def asks_without_end(bench: Bench, recipe: str, **wanted: object) -> None:
     """Hire one who waits, and see how its requests add up, however long that takes."""
-    stage.start("w", recipe, **wanted)
-    stage.until(lambda: stage.log.requests.get("w", 0) > MANY)
+    bench.start("w", recipe, **wanted)
+    bench.until(lambda: bench.log.requests.get("w", 0) > MANY)
 
 
-def test_a_time_out_in_microseconds_asks_all_the_time(rehearsal: Stage):
+def test_a_time_out_in_microseconds_asks_all_the_time(threads: Bench):
     """Dozens of requests where five do: create, list, watch, give up."""
-    rehearsal.queue_up("predecessor", "a")
-    patient = requests_while_waiting(rehearsal, "predecessor")
-    asks_without_end(rehearsal, "predecessor", flaw="microseconds", timeout_s=10)
+    threads.queue_up("predecessor", "a")
+    patient = requests_while_waiting(threads, "predecessor")
+    asks_without_end(threads, "predecessor", flaw="microseconds", timeout_s=10)
 
     assert patient <= 5
 
 
-def test_a_spinning_writer_asks_as_fast_as_it_can(rehearsal: Stage):
+def test_a_spinning_writer_asks_as_fast_as_it_can(threads: Bench):
     """As many requests as the machine manages, and no watch at all."""
-    rehearsal.queue_up("rw-naive", "a", mode="read")
-    patient = requests_while_waiting(rehearsal, "rw-naive", mode="write")
-    asks_without_end(rehearsal, "rw-naive", mode="write", flaw="spin")
+    threads.queue_up("rw-naive", "a", mode="read")
+    patient = requests_while_waiting(threads, "rw-naive", mode="write")
+    asks_without_end(threads, "rw-naive", mode="write", flaw="spin")
 
     assert patient <= 5
-    assert rehearsal.log.count("w", "watching") == 0
+    assert threads.log.count("w", "watching") == 0
 
 
-def test_a_spinning_writer_does_not_drown_the_listener(rehearsal: Stage):
+def test_a_spinning_writer_does_not_drown_the_listener(threads: Bench):
     """What it says again and again within a second is told once."""
-    rehearsal.queue_up("rw-naive", "a", mode="read")
-    asks_without_end(rehearsal, "rw-naive", mode="write", flaw="spin")
+    threads.queue_up("rw-naive", "a", mode="read")
+    asks_without_end(threads, "rw-naive", mode="write", flaw="spin")
 
-    assert rehearsal.log.count("w", "listed") < MANY / 10
+    assert threads.log.count("w", "listed") < MANY / 10
 
 
-def test_a_notification_that_rechecks_nothing_hangs_the_last_for_good(rehearsal: Stage):
+def test_a_notification_that_rechecks_nothing_hangs_the_last_for_good(threads: Bench):
     """The middle one goes, then the holder: the last stands alone in the queue and sleeps."""
-    rehearsal.queue_up("predecessor", "a", "b")
-    rehearsal.queue_up_behind("c", flaw="no-recheck")
-    rehearsal.pool.cancel("b")
-    rehearsal.until(lambda: any("without a watch" in s.says for s in rehearsal.log.steps))
-    rehearsal.pool.release("a")
-    rehearsal.ended("a", "b")
+    threads.queue_up("predecessor", "a", "b")
+    threads.queue_up_behind("c", flaw="no-recheck")
+    threads.pool.cancel("b")
+    threads.until(lambda: any("without a watch" in s.says for s in threads.log.steps))
+    threads.pool.release("a")
+    threads.ended("a", "b")
 
-    assert len(rehearsal.nodes()) == 1
-    assert not rehearsal.log.until(lambda: bool(rehearsal.holders()), within_s=0.5)
+    assert len(threads.nodes()) == 1
+    assert not threads.log.until(lambda: bool(threads.holders()), within_s=0.5)
 
 
-def test_a_flawed_waiter_looks_right_while_nobody_leaves(rehearsal: Stage):
+def test_a_flawed_waiter_looks_right_while_nobody_leaves(threads: Bench):
     """Which is why it was not found: released in order, the lock arrives."""
-    rehearsal.queue_up("predecessor", "a")
-    rehearsal.queue_up_behind("b", flaw="no-recheck")
-    rehearsal.pool.release("a")
-    rehearsal.holds("b")
+    threads.queue_up("predecessor", "a")
+    threads.queue_up_behind("b", flaw="no-recheck")
+    threads.pool.release("a")
+    threads.holds("b")
 
 
-def test_a_watch_set_too_late_never_fires(rehearsal: Stage):
+def test_a_watch_set_too_late_never_fires(threads: Bench):
     """The node before went between listing and watching: first in the queue, and asleep."""
-    rehearsal.queue_up("predecessor", "a")
-    rehearsal.start("b", flaw="void-watch")
-    rehearsal.told("b", "decided")
-    rehearsal.pool.release("a")
-    rehearsal.told("b", "watching")
-    rehearsal.ended("a")
+    threads.queue_up("predecessor", "a")
+    threads.start("b", flaw="void-watch")
+    threads.told("b", "decided")
+    threads.pool.release("a")
+    threads.told("b", "watching")
+    threads.ended("a")
 
-    assert len(rehearsal.nodes()) == 1
-    assert not rehearsal.log.until(lambda: bool(rehearsal.holders()), within_s=0.5)
+    assert len(threads.nodes()) == 1
+    assert not threads.log.until(lambda: bool(threads.holders()), within_s=0.5)
 
 
-def test_a_blind_retry_queues_behind_its_own_ghost(rehearsal: Stage):
+def test_a_blind_retry_queues_behind_its_own_ghost(threads: Bench):
     """Two nodes of one session: the second waits for the first, which nobody will ever release."""
-    rehearsal.start("a", flaw="blind-retry", session_timeout_s=10.0)
-    rehearsal.told("a", "watching")
+    threads.start("a", flaw="blind-retry", session_timeout_s=10.0)
+    threads.told("a", "watching")
     owners = {
-        rehearsal.zookeeper.exists(f"{rehearsal.path}/{n}").ephemeralOwner
-        for n in rehearsal.nodes()
+        threads.zookeeper.exists(f"{threads.path}/{n}").ephemeralOwner for n in threads.nodes()
     }
 
-    assert len(rehearsal.nodes()) == 2
+    assert len(threads.nodes()) == 2
     assert len(owners) == 1
-    assert rehearsal.holders() == set()
+    assert threads.holders() == set()
 
 
 @pytest.mark.parametrize("recipe", ["predecessor", "kazoo-lock"])
-def test_a_persistent_node_outlives_its_client(stage: Stage, recipe: str):
+def test_a_persistent_node_outlives_its_client(bench: Bench, recipe: str):
     """Killed, it leaves a node without an owner, which blocks all who come later."""
-    stage.queue_up(recipe, "a", flaw="persistent")
-    stage.pool.kill("a")
-    stage.ended("a")
-    stage.start("b", recipe)
-    stage.told("b", "watching")
-    orphan = next(n for n in stage.nodes() if n.endswith("0000000000"))
+    bench.queue_up(recipe, "a", flaw="persistent")
+    bench.pool.kill("a")
+    bench.ended("a")
+    bench.start("b", recipe)
+    bench.told("b", "watching")
+    orphan = next(n for n in bench.nodes() if n.endswith("0000000000"))
 
-    assert stage.zookeeper.exists(f"{stage.path}/{orphan}").ephemeralOwner == 0
+    assert bench.zookeeper.exists(f"{bench.path}/{orphan}").ephemeralOwner == 0

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 import pytest
-from demo.contenders import Stage
+from demo.contenders import Bench
 from kazoo.client import KazooClient
 
 from zktop.app.live_run import LiveRun
@@ -27,22 +27,22 @@ TABLES = 6  # that have seen everybody: findings are believed after two, some ti
 PATIENCE_S = 40.0
 
 
-def reports(stage: Stage) -> Iterator[Report]:
+def reports(bench: Bench) -> Iterator[Report]:
     """Look at the lock again and again, as every command does."""
-    settings = Settings(roots=(Root(stage.path),), thresholds=Thresholds(settle=SETTLE_MS))
-    plan = Plan(roots=(stage.path,), sample_every=EVERY_S)
-    with LiveRun(Access(parse_hosts(stage.hosts)), plan, settings) as watch:
+    settings = Settings(roots=(Root(bench.path),), thresholds=Thresholds(settle=SETTLE_MS))
+    plan = Plan(roots=(bench.path,), sample_every=EVERY_S)
+    with LiveRun(Access(parse_hosts(bench.hosts)), plan, settings) as watch:
         assert watch.read()
         yield from watch.reports(PATIENCE_S)
 
 
 def looked(
-    stage: Stage, waiting: int, is_so: Callable[[Report], object] = lambda _: True
+    bench: Bench, waiting: int, is_so: Callable[[Report], object] = lambda _: True
 ) -> list[Report]:
     """Give all reports until several tables have shown so many waiters, and it is so."""
     told: list[Report] = []
     tables: set[int] = set()
-    for report in reports(stage):
+    for report in reports(bench):
         told.append(report)
         (view,) = report.views
         if len(view.lock.waiters) == waiting and is_listed(report.ensemble):
@@ -68,13 +68,13 @@ def has_lost(report: Report) -> bool:
 
 
 @pytest.mark.parametrize("recipe", ["parent-watch", "rw-herd", "rw-herd-host"])
-def test_a_herd_is_invisible_everywhere(rehearsal: Stage, recipe: str) -> None:
+def test_a_herd_is_invisible_everywhere(threads: Bench, recipe: str) -> None:
     """On screen, in the wake map, in copies, in JSON and in findings, from the first look on."""
     mode = {"mode": "write"} if "rw" in recipe else {}
-    rehearsal.queue_up(recipe, "a", *WAITERS, **mode)
-    told = looked(rehearsal, len(WAITERS))
+    threads.queue_up(recipe, "a", *WAITERS, **mode)
+    told = looked(threads, len(WAITERS))
 
-    detail = LockDetail.of(told[-1], rehearsal.path)
+    detail = LockDetail.of(told[-1], threads.path)
     assert detail is not None
     copied = lock_text(detail, QueueRow(detail, 1, 1, ""))
     printed = "\n".join(lines(snapshot(told[-1])))
@@ -92,10 +92,10 @@ def test_a_herd_is_invisible_everywhere(rehearsal: Stage, recipe: str) -> None:
     assert watch["verdict"] == "invisible"
 
 
-def test_a_poller_is_no_lost_wake_up(rehearsal: Stage) -> None:
+def test_a_poller_is_no_lost_wake_up(threads: Bench) -> None:
     """It watches nothing at all, and asks by itself."""
-    rehearsal.queue_up("poll", "a", "b", poll_s=1.0)
-    told = looked(rehearsal, 1)
+    threads.queue_up("poll", "a", "b", poll_s=1.0)
+    told = looked(threads, 1)
 
     assert set.union(*map(verdicts, told)) <= {"invisible", "unknown"}
     assert not {one.rule for report in told for one in report.findings} - {"L6"}
@@ -103,17 +103,17 @@ def test_a_poller_is_no_lost_wake_up(rehearsal: Stage) -> None:
 
 @pytest.mark.parametrize(("is_crowded", "verdict"), [(False, "missing"), (True, "invisible")])
 def test_a_kazoo_lock_without_a_watch(
-    rehearsal: Stage, zookeeper: KazooClient, verdict: str, *, is_crowded: bool
+    threads: Bench, zookeeper: KazooClient, verdict: str, *, is_crowded: bool
 ) -> None:
     """It is lost, unless its server has a child watch: nobody knows whose."""
-    node = f"{rehearsal.path}/{{:032x}}__lock__"
+    node = f"{threads.path}/{{:032x}}__lock__"
     zookeeper.create(node.format(1), ephemeral=True, sequence=True, makepath=True)
-    lost = KazooClient(rehearsal.hosts)
+    lost = KazooClient(threads.hosts)
     lost.start()
     lost.create(node.format(2), ephemeral=True, sequence=True)
     if is_crowded:
         zookeeper.get_children("/", watch=lambda _event: None)
-    told = looked(rehearsal, 1, lambda report: is_crowded or has_lost(report))
+    told = looked(threads, 1, lambda report: is_crowded or has_lost(report))
     lost.stop()
     lost.close()
 

@@ -4,7 +4,7 @@ from concurrent.futures import Future
 from functools import partial
 
 import pytest
-from demo.contenders import PATIENCE_S, Stage
+from demo.contenders import PATIENCE_S, Bench
 from msgspec.structs import replace
 
 from zktop.demo.log import MAX_ENDED, MAX_ENDED_SESSIONS, ContenderLog
@@ -172,53 +172,53 @@ def test_our_sessions_are_the_same_object_until_a_contender_connects():
 class TestLive:
     """With processes."""
 
-    def test_a_hand_stands_as_it_step(self, stage: Stage):
+    def test_a_contender_stands_as_it_step(self, bench: Bench):
         """Its session is that of its node."""
-        stage.queue_up("predecessor", "a", "b")
-        a, b = stage.pool.states()
-        owner = stage.zookeeper.exists(f"{stage.path}/{stage.nodes()[1]}").ephemeralOwner
+        bench.queue_up("predecessor", "a", "b")
+        a, b = bench.pool.states()
+        owner = bench.zookeeper.exists(f"{bench.path}/{bench.nodes()[1]}").ephemeralOwner
 
-        assert (a.state, a.holds, b.state) == ("holds", (stage.path,), "waits")
+        assert (a.state, a.holds, b.state) == ("holds", (bench.path,), "waits")
         assert b.session == owner
 
-    def test_a_caller_need_not_wait(self, stage: Stage):
+    def test_a_caller_need_not_wait(self, bench: Bench):
         """What is asked soon is done in the pool's thread, in the order of asking."""
-        order = stage.order("a")
-        hired = stage.pool.soon(partial(stage.pool.start, order))
-        frozen = stage.pool.soon(partial(stage.pool.freeze, "a"))
-        killed = stage.pool.soon(partial(stage.pool.kill, "a"))
+        order = bench.order("a")
+        hired = bench.pool.soon(partial(bench.pool.start, order))
+        frozen = bench.pool.soon(partial(bench.pool.freeze, "a"))
+        killed = bench.pool.soon(partial(bench.pool.kill, "a"))
 
         assert hired.result(PATIENCE_S).name == order.name
         assert [frozen.result(PATIENCE_S), killed.result(PATIENCE_S)] == [None, None]
-        stage.ended("a")
+        bench.ended("a")
 
     @pytest.mark.parametrize("prepare", ["states", "close"])
-    def test_a_refusal_comes_with_the_answer(self, stage: Stage, prepare: str):
+    def test_a_refusal_comes_with_the_answer(self, bench: Bench, prepare: str):
         """Also of a pool that has gone home."""
-        getattr(stage.pool, prepare)()
-        answer = stage.pool.soon(partial(stage.pool.kill, "nobody"))
+        getattr(bench.pool, prepare)()
+        answer = bench.pool.soon(partial(bench.pool.kill, "nobody"))
 
         with pytest.raises(UsageError):
             answer.result(PATIENCE_S)
 
-    def test_asking_a_busy_crew_does_not_wait(self, stage: Stage):
+    def test_asking_a_busy_crew_does_not_wait(self, bench: Bench):
         """Thousands of wishes fit in, though the pool looks at none of them yet."""
         answers: list[Future[int]] = []
 
         def busy() -> int:
-            answers.extend(stage.pool.soon(lambda: 1) for _ in range(5_000))
+            answers.extend(bench.pool.soon(lambda: 1) for _ in range(5_000))
             return 0
 
-        assert stage.pool.soon(busy).result(PATIENCE_S) == 0
+        assert bench.pool.soon(busy).result(PATIENCE_S) == 0
         assert sum(answer.result(PATIENCE_S) for answer in answers) == 5_000
 
-    def test_frozen_hands_are_known_to_be(self, stage: Stage):
+    def test_frozen_contender_are_known_to_be(self, bench: Bench):
         """The pool says so, because they cannot."""
-        stage.queue_up("predecessor", "a")
-        stage.pool.freeze("a")
+        bench.queue_up("predecessor", "a")
+        bench.pool.freeze("a")
 
-        assert stage.pool.states()[0].state == "frozen"
+        assert bench.pool.states()[0].state == "frozen"
 
-        stage.pool.thaw("a")
+        bench.pool.thaw("a")
 
-        assert stage.pool.states()[0].state == "holds"
+        assert bench.pool.states()[0].state == "holds"

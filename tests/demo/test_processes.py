@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from demo.contenders import PATIENCE_S, Stage
+from demo.contenders import PATIENCE_S, Bench
 
 from zktop.demo.processes import ContenderChange, ProcessPool
 from zktop.errors import UsageError
@@ -58,12 +58,12 @@ def gone_within(seconds: float, pids: list[int]) -> bool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_no_hand_outlives_its_parent(stage: Stage, number: signal.Signals):
+def test_no_contender_outlives_its_parent(bench: Bench, number: signal.Signals):
     """Whatever the parent dies of: one that works, one that is frozen, one that oversleeps."""
     orders = [
-        stage.order("works", path=f"{stage.path}/1"),
-        stage.order("frozen", path=f"{stage.path}/2"),
-        stage.order("oversleeps", path=f"{stage.path}/3", work="oversleep", sleep_s=SLEEP_S),
+        bench.order("works", path=f"{bench.path}/1"),
+        bench.order("frozen", path=f"{bench.path}/2"),
+        bench.order("oversleeps", path=f"{bench.path}/3", work="oversleep", sleep_s=SLEEP_S),
     ]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen([sys.executable, "-c", PARENT], **pipes) as parent:
@@ -82,106 +82,106 @@ def test_no_hand_outlives_its_parent(stage: Stage, number: signal.Signals):
             parent.kill()
 
 
-def test_closing_the_crew_releases_at_once(stage: Stage):
+def test_closing_the_crew_releases_at_once(bench: Bench):
     """No node waits for the end of a session, not even a frozen contender's."""
-    stage.queue_up("predecessor", "a", "b", session_timeout_s=20.0)
-    stage.pool.freeze("b")
-    stage.pool.close()
+    bench.queue_up("predecessor", "a", "b", session_timeout_s=20.0)
+    bench.pool.freeze("b")
+    bench.pool.close()
 
-    assert stage.nodes() == []
-    assert stage.log.ended["a"].exit_code == 130
+    assert bench.nodes() == []
+    assert bench.log.ended["a"].exit_code == 130
 
 
-def test_who_does_not_hear_is_killed(stage: Stage):
+def test_a_contender_that_does_not_react_is_killed(bench: Bench):
     """An oversleeper cannot release; the pool does not wait for it."""
-    stage.start("a", work="oversleep", sleep_s=SLEEP_S)
-    stage.told("a", "working")
+    bench.start("a", work="oversleep", sleep_s=SLEEP_S)
+    bench.told("a", "working")
     began = time.monotonic()
-    stage.pool.close()
+    bench.pool.close()
 
-    assert stage.log.ended["a"].exit_code == -signal.SIGKILL
+    assert bench.log.ended["a"].exit_code == -signal.SIGKILL
     assert time.monotonic() - began < SLEEP_S / 2
 
 
-def test_a_crew_that_has_gone_home_hires_nobody(stage: Stage):
-    """It says so instead of leaving somebody behind."""
-    stage.pool.close()
+def test_a_crew_that_has_gone_home_hires_nobody(bench: Bench):
+    """It refuses instead of leaving a process behind."""
+    bench.pool.close()
 
     with pytest.raises(UsageError, match="pool is closed"):
-        stage.start("a")
+        bench.start("a")
 
 
-def test_the_crew_is_capped(stage: Stage):
+def test_the_crew_is_capped(bench: Bench):
     """One more than the cap is refused in a sentence, and nothing is started."""
     with ProcessPool(lambda _: None, cap=1) as pool:
-        pool.start(stage.order("a"))
+        pool.start(bench.order("a"))
 
         with pytest.raises(UsageError, match="no more than 1 contenders"):
-            pool.start(stage.order("b"))
-        assert [hand.name for hand in pool.states()] == ["a"]
+            pool.start(bench.order("b"))
+        assert [one.name for one in pool.states()] == ["a"]
 
 
-def test_names_are_taken_once(stage: Stage):
-    """Two living hands of one name could not be told apart."""
-    stage.start("a")
+def test_names_are_taken_once(bench: Bench):
+    """Two living contenders of one name could not be told apart."""
+    bench.start("a")
 
     with pytest.raises(UsageError, match="there is a contender 'a' already"):
-        stage.start("a")
+        bench.start("a")
 
 
-def test_a_name_is_free_again_after_its_hand_has_ended(stage: Stage):
+def test_a_name_is_free_again_after_its_contender_has_ended(bench: Bench):
     """And its earlier life is forgotten."""
-    stage.queue_up("predecessor", "a")
-    stage.pool.kill("a")
-    stage.ended("a")
-    stage.start("a")
+    bench.queue_up("predecessor", "a")
+    bench.pool.kill("a")
+    bench.ended("a")
+    bench.start("a")
 
-    assert "a" not in stage.log.ended
+    assert "a" not in bench.log.ended
 
 
-def test_nobody_is_no_hand(stage: Stage):
-    """A command to somebody who is not there is refused."""
+def test_a_command_to_an_unknown_contender_is_refused(bench: Bench):
+    """In a sentence that names it."""
     with pytest.raises(UsageError, match="there is no contender 'x'"):
-        stage.pool.kill("x")
+        bench.pool.kill("x")
 
 
-def test_a_killed_hand_is_reported_with_its_signal(stage: Stage):
+def test_a_killed_contender_is_reported_with_its_signal(bench: Bench):
     """Minus nine, and no last words."""
-    stage.queue_up("predecessor", "a")
-    stage.pool.kill("a")
-    stage.ended("a")
+    bench.queue_up("predecessor", "a")
+    bench.pool.kill("a")
+    bench.ended("a")
 
-    assert stage.log.ended["a"].exit_code == -signal.SIGKILL
-    assert stage.pool.states() == ()
+    assert bench.log.ended["a"].exit_code == -signal.SIGKILL
+    assert bench.pool.states() == ()
 
 
-def test_last_words_say_why_a_hand_could_not_start(stage: Stage):
+def test_last_words_say_why_a_contender_could_not_start(bench: Bench):
     """No server, no contender: one sentence on stderr, exit code 3."""
-    order = stage.order("a")
+    order = bench.order("a")
     nowhere = msgspec.structs.replace(order.connection, hosts="127.0.0.1:1", connect_timeout_s=0.2)
-    stage.pool.start(msgspec.structs.replace(order, connection=nowhere))
-    stage.ended("a")
+    bench.pool.start(msgspec.structs.replace(order, connection=nowhere))
+    bench.ended("a")
 
-    assert stage.log.ended["a"].exit_code == 3
-    assert stage.log.ended["a"].last_words == "no connection to 127.0.0.1:1 within 0.2 s"
+    assert bench.log.ended["a"].exit_code == 3
+    assert bench.log.ended["a"].last_words == "no connection to 127.0.0.1:1 within 0.2 s"
 
 
-def test_frozen_and_thawed(stage: Stage):
+def test_frozen_and_thawed(bench: Bench):
     """A frozen holder loses its session; thawed, it finds out before it does anything else."""
-    stage.queue_up("predecessor", "a", "b", session_timeout_s=2.0)
-    stage.pool.freeze("a")
+    bench.queue_up("predecessor", "a", "b", session_timeout_s=2.0)
+    bench.pool.freeze("a")
 
-    assert [hand.frozen for hand in stage.pool.states()] == [True, False]
+    assert [one.frozen for one in bench.pool.states()] == [True, False]
 
-    stage.told("b", "acquired")
-    stage.pool.thaw("a")
-    stage.told("a", "lost")
-    stage.holds("b")
+    bench.told("b", "acquired")
+    bench.pool.thaw("a")
+    bench.told("a", "lost")
+    bench.holds("b")
 
-    assert stage.log.most_believers(stage.path) == {"a", "b"}
+    assert bench.log.most_believers(bench.path) == {"a", "b"}
 
 
-def test_a_callback_may_use_the_pool(stage: Stage):
+def test_a_callback_may_use_the_pool(bench: Bench):
     """It runs in the pool's own thread and does not wait for itself."""
     seen, heard = [], threading.Event()
 
@@ -191,17 +191,17 @@ def test_a_callback_may_use_the_pool(stage: Stage):
             heard.set()
 
     with ProcessPool(on_change) as pool:
-        pool.start(stage.order("a"))
+        pool.start(bench.order("a"))
 
         assert heard.wait(PATIENCE_S)
-    assert [hand.name for hand in seen] == ["a"]
+    assert [one.name for one in seen] == ["a"]
 
 
-def test_orders_are_on_no_command_line(stage: Stage):
+def test_orders_are_on_no_command_line(bench: Bench):
     """They may hold secrets, and every user of a machine can read command lines."""
-    order = stage.order("a")
+    order = bench.order("a")
     secret = msgspec.structs.replace(order.connection, auth=(("digest", "me:sesame"),))
-    hand = stage.pool.start(msgspec.structs.replace(order, connection=secret))
+    one = bench.pool.start(msgspec.structs.replace(order, connection=secret))
 
-    assert b"sesame" not in Path(f"/proc/{hand.pid}/cmdline").read_bytes()
+    assert b"sesame" not in Path(f"/proc/{one.pid}/cmdline").read_bytes()
     assert "sesame" not in os.environ.values()

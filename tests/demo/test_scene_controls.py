@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 import pytest
-from demo.contenders import PATIENCE_S, Stage
+from demo.contenders import PATIENCE_S, Bench
 
 from zktop.demo.scene_player import ScenePlayer
 from zktop.demo.scenes import scene_named
@@ -19,7 +19,7 @@ from zktop.demo_types import (
     SceneProgress,
 )
 
-# What a stage does does not depend on the kind of server.
+# What a bench does does not depend on the kind of server.
 pytestmark = pytest.mark.parametrize("hosts", ["sandbox"], indirect=True, scope="session")
 
 TRIO = Scene(
@@ -75,7 +75,7 @@ class Audience:
         return self.seen[-1]
 
     def sees(self, phase: str, played: int | None = None) -> SceneProgress:
-        """Wait until the stage is in this phase, after so many moves."""
+        """Wait until the bench is in this phase, after so many moves."""
         return self.until(lambda one: one.phase == phase and played in (None, one.played))
 
 
@@ -86,15 +86,15 @@ def audience() -> Audience:
 
 
 @pytest.fixture
-def player(stage: Stage, audience: Audience) -> Iterator[ScenePlayer]:
-    """A stage with a pool."""
-    connection = ClientSettings(stage.hosts, session_timeout_s=2.0)
-    with ScenePlayer(stage.pool, stage.log, connection, audience.hear) as player:
+def player(bench: Bench, audience: Audience) -> Iterator[ScenePlayer]:
+    """A bench with a pool."""
+    connection = ClientSettings(bench.hosts, session_timeout_s=2.0)
+    with ScenePlayer(bench.pool, bench.log, connection, audience.hear) as player:
         yield player
 
 
 def test_loaded_it_stands_before_the_first_move(player: ScenePlayer, audience: Audience):
-    """Nobody is hired yet."""
+    """Nobody is started yet."""
     player.load(TRIO)
 
     progress = audience.sees("paused", 0)
@@ -103,14 +103,14 @@ def test_loaded_it_stands_before_the_first_move(player: ScenePlayer, audience: A
     assert progress.lines == ()
 
 
-def test_a_step_is_one_move(player: ScenePlayer, audience: Audience, stage: Stage):
+def test_a_step_is_one_move(player: ScenePlayer, audience: Audience, bench: Bench):
     """And then it stands still again."""
     player.load(TRIO)
     player.step()
     progress = audience.sees("paused", 1)
 
     assert [line.number for line in progress.lines] == [0, 1]
-    assert [hand.name for hand in stage.pool.states()] == ["ann"]
+    assert [one.name for one in bench.pool.states()] == ["ann"]
 
 
 def test_it_plays_to_the_end(player: ScenePlayer, audience: Audience):
@@ -148,7 +148,7 @@ def test_play_goes_on_after_a_pause_and_begins_anew_after_the_end(
 
 @pytest.mark.parametrize(("start", "move", "names"), [(0, 2, "ann bob"), (3, 1, "ann")])
 def test_seeking(
-    player: ScenePlayer, audience: Audience, stage: Stage, start: int, move: int, names: str
+    player: ScenePlayer, audience: Audience, bench: Bench, start: int, move: int, names: str
 ):
     """Forward it plays on; backward it begins anew. Then those are there who should be."""
     player.load(TRIO)
@@ -156,7 +156,7 @@ def test_seeking(
     player.seek(move)
     audience.sees("paused", move)
 
-    assert [hand.name for hand in stage.pool.states()] == names.split()
+    assert [one.name for one in bench.pool.states()] == names.split()
 
 
 def test_a_stop_ends_a_move_that_waits(player: ScenePlayer, audience: Audience):
@@ -169,7 +169,7 @@ def test_a_stop_ends_a_move_that_waits(player: ScenePlayer, audience: Audience):
 
 
 def test_another_scene_takes_the_place_of_one_that_waits(player: ScenePlayer, audience: Audience):
-    """And finds the stage empty."""
+    """And finds the bench empty."""
     player.play(ENDLESS)
     audience.until(lambda one: one.is_moving)
     player.play(scene_named("queue"), 0)
@@ -177,15 +177,15 @@ def test_another_scene_takes_the_place_of_one_that_waits(player: ScenePlayer, au
     assert audience.sees("over").scene == scene_named("queue")
 
 
-def test_stopped_it_leaves_nothing_behind(player: ScenePlayer, audience: Audience, stage: Stage):
+def test_stopped_it_leaves_nothing_behind(player: ScenePlayer, audience: Audience, bench: Bench):
     """No contender, no node."""
     player.play(TRIO, 3600)
     audience.sees("playing", 1)
     player.stop()
     audience.sees("empty")
 
-    assert stage.pool.states() == ()
-    assert stage.zookeeper.exists("/zktop-demo") is None
+    assert bench.pool.states() == ()
+    assert bench.zookeeper.exists("/zktop-demo") is None
 
 
 def test_a_failure_is_a_sentence_and_not_the_end(player: ScenePlayer, audience: Audience):
@@ -198,15 +198,15 @@ def test_a_failure_is_a_sentence_and_not_the_end(player: ScenePlayer, audience: 
     audience.sees("over", 3)
 
 
-def test_a_failed_scene_can_be_tried_again(player: ScenePlayer, audience: Audience, stage: Stage):
+def test_a_failed_scene_can_be_tried_again(player: ScenePlayer, audience: Audience, bench: Bench):
     """The name that was taken is free now."""
-    stage.start("ann")
+    bench.start("ann")
     player.play(TRIO, 0)
 
     assert "a contender 'ann' already" in str(audience.sees("failed").problem)
 
-    stage.pool.cancel("ann")
-    stage.ended("ann")
+    bench.pool.cancel("ann")
+    bench.ended("ann")
     player.play(pace_s=0)
     audience.sees("over", 3)
 

@@ -3,7 +3,7 @@
 import threading
 
 import pytest
-from demo.contenders import PATIENCE_S, Stage
+from demo.contenders import PATIENCE_S, Bench
 
 from zktop.demo.scene_player import SceneFailedError, SceneRun
 from zktop.demo.scenes import SCENES
@@ -37,32 +37,32 @@ DUO = Scene(
 )
 
 
-def player(stage: Stage, scene: Scene = DUO, lines: list[SceneLine] | None = None) -> SceneRun:
-    """A player on this stage."""
+def player(bench: Bench, scene: Scene = DUO, lines: list[SceneLine] | None = None) -> SceneRun:
+    """A player on this bench."""
     lines = [] if lines is None else lines
-    connection = ClientSettings(stage.hosts, session_timeout_s=2.0)
-    return SceneRun(scene, stage.pool, stage.log, connection, lines.append)
+    connection = ClientSettings(bench.hosts, session_timeout_s=2.0)
+    return SceneRun(scene, bench.pool, bench.log, connection, lines.append)
 
 
-def test_a_step_is_one_move(stage: Stage):
+def test_a_step_is_one_move(bench: Bench):
     """It returns when what the move is for has happened."""
-    duo = player(stage)
+    duo = player(bench)
     duo.step()
 
     assert duo.played == 1
-    assert stage.log.believers("/zktop-demo/duo/x") == {"ann"}
+    assert bench.log.believers("/zktop-demo/duo/x") == {"ann"}
     assert not duo.over
 
     duo.step()
 
     assert duo.over
-    assert stage.log.believers("/zktop-demo/duo/x") == set()
+    assert bench.log.believers("/zktop-demo/duo/x") == set()
 
 
-def test_a_pause_comes_after_the_move_and_play_goes_on(stage: Stage):
+def test_a_pause_comes_after_the_move_and_play_goes_on(bench: Bench):
     """Paused in the middle of the first move, then played to the end."""
     lines: list[SceneLine] = []
-    duo = player(stage, lines=lines)
+    duo = player(bench, lines=lines)
     duo._on_line = lambda line: (lines.append(line), duo.pause() if line.number == 1 else None)
 
     assert not duo.play()
@@ -71,12 +71,12 @@ def test_a_pause_comes_after_the_move_and_play_goes_on(stage: Stage):
     assert [line.number for line in lines] == [0, 1, 2, 2]
 
 
-def test_the_pace_is_a_wait_that_a_stop_ends(stage: Stage):
+def test_the_pace_is_a_wait_that_a_stop_ends(bench: Bench):
     """Stopped between two moves of an hour's distance, it returns at once."""
-    duo = player(stage)
+    duo = player(bench)
     playing = threading.Thread(target=duo.play, args=(3600,))
     playing.start()
-    stage.told("ann", "acquired")
+    bench.told("ann", "acquired")
     duo.stop()
     playing.join(PATIENCE_S)
 
@@ -84,7 +84,7 @@ def test_the_pace_is_a_wait_that_a_stop_ends(stage: Stage):
     assert duo.over
 
 
-def test_a_stop_ends_a_move_that_waits(stage: Stage):
+def test_a_stop_ends_a_move_that_waits(bench: Bench):
     """However long it would have waited."""
     endless = Scene(
         "endless",
@@ -94,7 +94,7 @@ def test_a_stop_ends_a_move_that_waits(stage: Stage):
         "",
         SceneEnd(),
     )
-    waiting = player(stage, endless)
+    waiting = player(bench, endless)
     playing = threading.Thread(target=waiting.play)
     playing.start()
     waiting.stop()
@@ -103,31 +103,31 @@ def test_a_stop_ends_a_move_that_waits(stage: Stage):
     assert not playing.is_alive()
 
 
-def test_a_scene_can_be_played_again_over_its_own_remains(stage: Stage):
+def test_a_scene_can_be_played_again_over_its_own_remains(bench: Bench):
     """What was left half-way is cleared away first."""
-    player(stage).step()
-    again = player(stage)
+    player(bench).step()
+    again = player(bench)
 
     assert again.play()
 
     again.clean_up()
 
-    assert stage.pool.states() == ()
-    assert stage.zookeeper.exists("/zktop-demo") is None
+    assert bench.pool.states() == ()
+    assert bench.zookeeper.exists("/zktop-demo") is None
 
 
-def test_other_contenders_are_left_alone(stage: Stage):
+def test_other_contenders_are_left_alone(bench: Bench):
     """Clean-up ends the scene's contenders, and nobody else's."""
-    stage.queue_up("predecessor", "mine")
-    duo = player(stage)
+    bench.queue_up("predecessor", "mine")
+    duo = player(bench)
     duo.step()
     duo.clean_up()
 
-    assert [hand.name for hand in stage.pool.states()] == ["mine"]
-    assert stage.nodes() == ["lock-0000000000"]
+    assert [one.name for one in bench.pool.states()] == ["mine"]
+    assert bench.nodes() == ["lock-0000000000"]
 
 
-def test_a_move_that_fails_is_told_in_a_sentence(stage: Stage, monkeypatch: pytest.MonkeyPatch):
+def test_a_move_that_fails_is_told_in_a_sentence(bench: Bench, monkeypatch: pytest.MonkeyPatch):
     """Which scene, which move, and what did not happen."""
     monkeypatch.setattr("zktop.demo.scene_player.MOVE_TIMEOUT_S", -5.9)
     odd = Scene(
@@ -140,7 +140,7 @@ def test_a_move_that_fails_is_told_in_a_sentence(stage: Stage, monkeypatch: pyte
     )
 
     with pytest.raises(SceneFailedError, match=r"scene odd, move 1: not within .*: ann acquired"):
-        player(stage, odd).play()
+        player(bench, odd).play()
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
