@@ -290,8 +290,8 @@ def _difference(before: ServerTables | None, after: ServerTables | None) -> set[
     return watches | (here ^ there)
 
 
-def _watch_rows(witness: ServerTables | None) -> dict[Session, tuple[Text, ...]]:
-    return witness.watches.rows if witness and witness.watches else {}
+def _watch_rows(tables: ServerTables | None) -> dict[Session, tuple[Text, ...]]:
+    return tables.watches.rows if tables and tables.watches else {}
 
 
 def _changed(
